@@ -1,0 +1,60 @@
+/**
+ * RFC 9110 §6: a message as plain records, so that the faces are functions and a test needs no socket.
+ * `server/` makes a Request from whatever carried it and writes the Response; nothing here knows a stream or a socket.
+ */
+
+/**
+ * Fields by lower-case name. Lines of one name are combined in order with ", " (RFC 9110 §5.3; Cookie with "; "),
+ * so a repeated singleton, such as Host, fails its own grammar instead of being read by luck. No prototype.
+ */
+export type Fields = Readonly<Record<string, string>>
+
+/** Content that may not have arrived yet. It can be read once. */
+export interface Content {
+  /** Octets announced by Content-Length; 0 when there is none at all, undefined when it comes chunked. */
+  readonly length: number | undefined
+  /** All of it; undefined as soon as it exceeds `limit` octets. The first read sends 100 (Continue) where it was asked for. */
+  bytes(limit: number): Promise<Uint8Array | undefined>
+  /** Piece by piece as it arrives. */
+  chunks(): AsyncIterable<Uint8Array>
+}
+
+export interface Request {
+  readonly method: string
+  /** The request-target as it came: origin, absolute or asterisk form. */
+  readonly target: string
+  readonly fields: Fields
+  readonly content: Content
+  readonly scheme: 'http' | 'https'
+  readonly version: '1.0' | '1.1' | '2'
+  /** The address of the peer. */
+  readonly from: string
+  /** DER of the certificate that the peer proved to own in the TLS handshake. */
+  readonly certificate?: Uint8Array
+}
+
+export interface Response {
+  readonly status: number
+  readonly fields: Readonly<Record<string, string | readonly string[]>>
+  /** Nothing, all at once, or a stream. The server counts Content-Length itself when it can. */
+  readonly content?: string | Uint8Array | AsyncIterable<Uint8Array>
+}
+
+/** No content. */
+export const nothing: Content = {
+  length: 0,
+  bytes: async () => new Uint8Array(0),
+  async *chunks() {},
+}
+
+/** Content that is already here. */
+export function content(of: string | Uint8Array): Content {
+  const bytes = typeof of === 'string' ? new TextEncoder().encode(of) : of
+  return {
+    length: bytes.length,
+    bytes: async limit => (bytes.length > limit ? undefined : bytes),
+    async *chunks() {
+      yield bytes
+    },
+  }
+}
