@@ -1,0 +1,49 @@
+import { type Fields, t, type Value } from './field.ts'
+
+/**
+ * A way an operation can fail that its callers should handle: one name, one HTTP status, one element in a SOAP Detail
+ * and in the WSDL (rules A1.10, B7.4, B7.5).
+ */
+export interface Fault<N extends string = string, D extends Fields = Fields> {
+  readonly fault: N
+  /** 4xx: the caller's (SOAP Sender); 5xx: the service's (Receiver). */
+  readonly status: number
+  readonly title: string
+  readonly detail: D
+}
+
+export function fault<const N extends string, D extends Fields = {}>(
+  name: N,
+  is: { readonly status: number; readonly title: string; readonly detail?: D },
+): Fault<N, D> {
+  return { fault: name, status: is.status, title: is.title, detail: is.detail ?? ({} as D) } // {} is D's default
+}
+
+export type DetailOf<X> = X extends Fault<string, infer D> ? Value<D> : never
+
+const problem = t.object({ path: t.string(), code: t.string(), detail: t.string() }, 'Problem')
+
+/** The faults every service has; a contract need not declare them and may not reuse their names. */
+export const NotFound = fault('NotFound', { status: 404, title: 'Not found' })
+export const Forbidden = fault('Forbidden', { status: 403, title: 'Forbidden' })
+export const VersionConflict = fault('VersionConflict', {
+  status: 412,
+  title: 'The version has changed',
+  detail: { version: t.string().optional() },
+})
+export const StateConflict = fault('StateConflict', {
+  status: 409,
+  title: 'The state does not offer this',
+  detail: { state: t.string().optional(), possible: t.list(t.string(), { element: 'transition' }).optional() },
+})
+export const Invalid = fault('Invalid', {
+  status: 422,
+  title: 'Unprocessable content',
+  detail: { problems: t.list(problem, { element: 'problem' }).optional() },
+})
+export const Busy = fault('Busy', {
+  status: 429,
+  title: 'Too many requests',
+  detail: { retryAfter: t.int({ min: 0 }).optional() },
+})
+export const builtIn: readonly Fault[] = [NotFound, Forbidden, VersionConflict, StateConflict, Invalid, Busy]

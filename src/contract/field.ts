@@ -1,0 +1,199 @@
+/**
+ * What one field may hold. A declaration is read three ways: as a TypeScript type, as JSON rules (`json.ts`) and as an
+ * XSD type (`describe/xsd.ts`). The order of fields is the order of elements. Values stay exact: 64-bit integers are
+ * bigint, decimals are decimal text, dates and times are ISO 8601 text with the zone they came with, bytes are bytes.
+ */
+
+/** Facets of a scalar and its XSD type; each kind is one lexical space (XML Schema Part 2 §3). */
+export type Scalar =
+  | {
+      readonly kind: 'string'
+      readonly min?: number
+      readonly max?: number
+      readonly pattern?: string
+      readonly xsd?: StringType
+    }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'int'; readonly min?: number; readonly max?: number; readonly xsd?: IntType }
+  | { readonly kind: 'long'; readonly min?: bigint; readonly max?: bigint; readonly xsd?: LongType }
+  | {
+      readonly kind: 'decimal'
+      readonly digits: number
+      readonly places: number
+      readonly min?: string
+      readonly max?: string
+    }
+  | { readonly kind: 'double'; readonly min?: number; readonly max?: number; readonly xsd?: 'double' | 'float' }
+  | { readonly kind: 'date' | 'time' | 'dateTime' | 'duration' }
+  | { readonly kind: 'bytes'; readonly max?: number; readonly encoding?: 'base64' | 'hex' }
+  | { readonly kind: 'enum'; readonly values: readonly string[] }
+  | { readonly kind: 'id'; readonly prefix: string }
+  | { readonly kind: 'ref'; readonly resource: string }
+
+/** String types of XSD that differ from `xs:string` by white space and by what they may hold. */
+export type StringType =
+  | 'normalizedString'
+  | 'token'
+  | 'language'
+  | 'Name'
+  | 'NCName'
+  | 'NMTOKEN'
+  | 'anyURI'
+  | 'QName'
+  | 'gYear'
+  | 'gYearMonth'
+  | 'gMonth'
+  | 'gMonthDay'
+  | 'gDay'
+export type IntType = 'int' | 'short' | 'byte' | 'unsignedShort' | 'unsignedByte'
+export type LongType =
+  | 'long'
+  | 'integer'
+  | 'unsignedInt'
+  | 'unsignedLong'
+  | 'positiveInteger'
+  | 'nonNegativeInteger'
+  | 'negativeInteger'
+  | 'nonPositiveInteger'
+
+export type Shape =
+  | Scalar
+  | {
+      readonly kind: 'list'
+      readonly item: AnyField
+      readonly min?: number
+      readonly max?: number
+      readonly element?: string
+    }
+  | { readonly kind: 'object'; readonly name?: string; readonly fields: Fields }
+  | { readonly kind: 'union'; readonly on: string; readonly of: Readonly<Record<string, Fields>> }
+
+export type Fields = Readonly<Record<string, AnyField>>
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value is ever read through it
+export type AnyField = Field<any, boolean, boolean, any>
+
+interface Marks {
+  readonly isOptional: boolean
+  readonly isReadOnly: boolean
+  readonly isNullable: boolean
+  readonly isInternal: boolean
+  readonly isAttribute: boolean
+}
+const plain: Marks = { isOptional: false, isReadOnly: false, isNullable: false, isInternal: false, isAttribute: false }
+
+/**
+ * `T` the value, `O` whether it may be absent, `R` whether the server alone writes it, `D` what a client may send of it.
+ * Immutable: each call makes another.
+ */
+export class Field<T, O extends boolean = false, R extends boolean = false, D = T> implements Marks {
+  declare readonly type: T
+  declare readonly draft: D
+  declare readonly flags: readonly [O, R]
+  readonly shape: Shape
+  readonly isOptional: boolean
+  readonly isReadOnly: boolean
+  readonly isNullable: boolean
+  readonly isInternal: boolean
+  readonly isAttribute: boolean
+
+  constructor(shape: Shape, marks: Marks = plain) {
+    this.shape = shape
+    this.isOptional = marks.isOptional
+    this.isReadOnly = marks.isReadOnly
+    this.isNullable = marks.isNullable
+    this.isInternal = marks.isInternal
+    this.isAttribute = marks.isAttribute
+  }
+  /** May be absent: no member in JSON, no element in XML (minOccurs 0). */
+  optional(): Field<T, true, R, D> {
+    return new Field(this.shape, { ...this, isOptional: true })
+  }
+  /** The server's: seen by all, ignored in content when it equals what stands, else 422. */
+  readOnly(): Field<T, O, true, D> {
+    return new Field(this.shape, { ...this, isReadOnly: true })
+  }
+  /** May be null in JSON, `xsi:nil` in XML. */
+  nullable(): Field<T | null, O, R, D | null> {
+    return new Field(this.shape, { ...this, isNullable: true })
+  }
+  /** Kept, and read by handlers; never in a representation (rule A2.1). */
+  internal(): Field<T, O, true, D> {
+    return new Field(this.shape, { ...this, isInternal: true, isReadOnly: true })
+  }
+  /** An attribute in XML instead of an element; scalars alone. */
+  attribute(): Field<T, O, R, D> {
+    return new Field(this.shape, { ...this, isAttribute: true })
+  }
+}
+
+type OptionalKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true ? K : never }[keyof F]
+type Flat<T> = { [K in keyof T]: T[K] }
+
+/** What stands: every field, the server's included. */
+export type Value<F extends Fields> = Flat<
+  { readonly [K in Exclude<keyof F, OptionalKeys<F>>]: F[K]['type'] } & {
+    readonly [K in OptionalKeys<F>]?: F[K]['type']
+  }
+>
+
+type WritableKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][1] extends true ? never : K }[keyof F]
+/** What a client sends: fields that are the server's left out, in lists and objects too. */
+export type Draft<F extends Fields> = Flat<
+  { readonly [K in Exclude<WritableKeys<F>, OptionalKeys<F>>]: F[K]['draft'] } & {
+    readonly [K in Extract<WritableKeys<F>, OptionalKeys<F>>]?: F[K]['draft']
+  }
+>
+
+type Union<K extends string, U extends Readonly<Record<string, Fields>>> = {
+  [C in keyof U]: Flat<{ readonly [D in K]: C } & Value<U[C]>>
+}[keyof U]
+
+/** The vocabulary. Lengths count characters (code points); limits are inclusive. */
+export const t = {
+  string: (facets: { min?: number; max?: number; pattern?: string; xsd?: StringType } = {}): Field<string> =>
+    new Field({ kind: 'string', ...facets }),
+  boolean: (): Field<boolean> => new Field({ kind: 'boolean' }),
+  /** 32 bit. */
+  int: (facets: { min?: number; max?: number; xsd?: IntType } = {}): Field<number> =>
+    new Field({ kind: 'int', ...facets }),
+  /** 64 bit, or more with `xsd: 'integer'`. */
+  long: (facets: { min?: bigint; max?: bigint; xsd?: LongType } = {}): Field<bigint> =>
+    new Field({ kind: 'long', ...facets }),
+  /** Exact decimal text, always written with `places` places: `t.decimal(12, 2)` holds "1234567890.12". At most 18 digits. */
+  decimal: (digits: number, places: number, facets: { min?: string; max?: string } = {}): Field<string> =>
+    new Field({ kind: 'decimal', digits, places, ...facets }),
+  double: (facets: { min?: number; max?: number; xsd?: 'double' | 'float' } = {}): Field<number> =>
+    new Field({ kind: 'double', ...facets }),
+  date: (): Field<string> => new Field({ kind: 'date' }),
+  time: (): Field<string> => new Field({ kind: 'time' }),
+  dateTime: (): Field<string> => new Field({ kind: 'dateTime' }),
+  duration: (): Field<string> => new Field({ kind: 'duration' }),
+  /** Octets; base64 in JSON and XML (MTOM may carry them outside). `max` in octets. */
+  bytes: (facets: { max?: number; encoding?: 'base64' | 'hex' } = {}): Field<Uint8Array> =>
+    new Field({ kind: 'bytes', ...facets }),
+  enum: <const V extends readonly [string, ...string[]]>(...values: V): Field<V[number]> =>
+    new Field({ kind: 'enum', values }),
+  /** The identifier of the resource itself, made by the server: `prefix-…`. */
+  id: (prefix: string): Field<string, false, true> => new Field({ kind: 'id', prefix }, { ...plain, isReadOnly: true }),
+  /** The identifier of a resource named here, declared anywhere. */
+  ref: (resource: string): Field<string> => new Field({ kind: 'ref', resource }),
+  /** Where the state stands among the fields of a resource with a machine; its values come from `states`. */
+  state: (): Field<string, false, true> => new Field({ kind: 'enum', values: [] }, { ...plain, isReadOnly: true }),
+  /** `element` names an item in XML; by default the singular of the field's name. */
+  list: <T, D>(
+    item: Field<T, false, boolean, D>,
+    facets: { min?: number; max?: number; element?: string } = {},
+  ): Field<readonly T[], false, false, readonly D[]> => new Field({ kind: 'list', item, ...facets }),
+  object: <F extends Fields>(fields: F, name?: string): Field<Value<F>, false, false, Draft<F>> =>
+    new Field({ kind: 'object', fields, ...(name && { name }) }),
+  /** One of several objects, told apart by the text of member `on`. */
+  union: <const K extends string, U extends Readonly<Record<string, Fields>>>(on: K, of: U): Field<Union<K, U>> =>
+    new Field({ kind: 'union', on, of }),
+}
+
+/** The singular of a plural field or collection name, for element and operation names: lines → line, categories → category. */
+export function singular(name: string): string {
+  if (/ies$/.test(name)) return `${name.slice(0, -3)}y`
+  if (/(s|x|z|ch|sh)es$/.test(name)) return name.slice(0, -2)
+  return /[^s]s$/.test(name) ? name.slice(0, -1) : name
+}

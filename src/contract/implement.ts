@@ -1,0 +1,219 @@
+/**
+ * The application's side: what it computes, typed from the contract. Handlers run inside the call's transaction;
+ * what they throw with `ctx.fail` undoes it. Slow work of other services belongs in a job.
+ */
+import type { DetailOf, Fault } from './fault.ts'
+import type { Draft, Fields, Value } from './field.ts'
+import type { Job } from './job.ts'
+import type { Caller } from './policy.ts'
+import type { Action, AnyAction, AnyResource } from './resource.ts'
+import type { Service } from './service.ts'
+
+type Named<S extends Service<readonly AnyResource[], readonly Job[]>> = {
+  [R in S['resources'][number] as R['name']]: R
+}
+type FieldsOf<R extends AnyResource> = R['types']['fields']
+type ActionsOf<R extends AnyResource> = R['types']['actions']
+type Maybe<T> = T | Promise<T>
+
+/** What stands of a resource, to read beside the one that a call is about; changes go into the same transaction. */
+export interface Items<S extends Service<readonly AnyResource[], readonly Job[]>> {
+  get<N extends keyof Named<S> & string>(resource: N, id: string): Promise<Value<FieldsOf<Named<S>[N]>> | undefined>
+  /** Every item whose fields equal these, at most `limit` (default 1,000). */
+  list<N extends keyof Named<S> & string>(
+    resource: N,
+    where?: Partial<Value<FieldsOf<Named<S>[N]>>>,
+    limit?: number,
+  ): Promise<readonly Value<FieldsOf<Named<S>[N]>>[]>
+  change<N extends keyof Named<S> & string>(
+    resource: N,
+    id: string,
+    set: Partial<Value<FieldsOf<Named<S>[N]>>>,
+  ): Promise<void>
+}
+
+export interface Context<
+  S extends Service<readonly AnyResource[], readonly Job[]> = Service<readonly AnyResource[], readonly Job[]>,
+  X extends Fault = Fault,
+> {
+  readonly caller: Caller
+  /** The time of the call: ISO 8601 in UTC. */
+  readonly now: string
+  /** A new identifier, `prefix-…`. */
+  id(prefix: string): string
+  readonly items: Items<S>
+  /** Ends the call with a declared fault; nothing of it stays. */
+  fail<Y extends X>(fault: Y, detail?: DetailOf<Y>): never
+  /** Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` is from the content's root. */
+  invalid(path: readonly (string | number)[], detail: string): never
+  /** Ends the call because this caller may not do this: 403, fault `Forbidden`. */
+  forbid(): never
+}
+
+/** Fields that a client cannot send, wholly or in part: the application must give them. */
+type Missing<F extends Fields> = {
+  [K in keyof F]: F[K]['flags'] extends readonly [true, boolean]
+    ? never
+    : K extends 'id' | 'state'
+      ? never
+      : F[K]['flags'][1] extends true
+        ? K
+        : F[K]['draft'] extends F[K]['type']
+          ? never
+          : K
+}[keyof F]
+/** What `derive` answers: every field that clients cannot send, and any other it wants to set. */
+export type Derived<F extends Fields> = Pick<Value<F>, Missing<F> & keyof Value<F>> & Partial<Value<F>>
+
+type InState<F extends Fields, From extends string> = 'state' extends keyof F
+  ? Omit<Value<F>, 'state'> & { readonly state: From }
+  : Value<F>
+
+type Effect<F extends Fields, O> = {
+  /** Fields to change; the state is the machine's. */
+  readonly set?: Partial<Omit<Value<F>, 'id' | 'state'>>
+} & ([O] extends [Fields] ? { readonly output: Value<O> } : { readonly output?: undefined })
+
+type ActionHandler<S extends Service<readonly AnyResource[], readonly Job[]>, F extends Fields, A> =
+  A extends Action<infer From, infer _To, infer I, infer O, infer X, infer E>
+    ? (
+        ctx: Context<S, X[number]>,
+        item: InState<F, From>,
+        input: Draft<I>,
+      ) => Maybe<
+        E extends 'read'
+          ? [O] extends [Fields]
+            ? Value<O>
+            : never
+          : E extends 'move'
+            ? { readonly to: string }
+            : [O] extends [Fields]
+              ? Effect<F, O>
+              : Effect<F, O> | undefined | void
+      >
+    : never
+
+/** Writes a representation of another media type: an item, or the items of a page for a collection. */
+export type Writer<T> = (value: T) => Maybe<Uint8Array | string>
+
+/** Keeps a resource elsewhere than in the built-in store. */
+export interface Provider<V> {
+  load(id: string): Maybe<{ readonly value: V; readonly version: number } | undefined>
+  list(): Maybe<readonly { readonly value: V; readonly version: number }[]>
+  /** Saves what the call made of it; answers the version it now has, larger than any before. */
+  save(id: string, value: V, expected: number | undefined): Maybe<number | 'stale'>
+  remove(id: string, expected: number): Maybe<boolean>
+}
+
+type ResourceHandlers<
+  S extends Service<readonly AnyResource[], readonly Job[]>,
+  R extends AnyResource,
+  F extends Fields,
+> = {
+  readonly [K in keyof ActionsOf<R>]: ActionHandler<S, F, ActionsOf<R>[K]>
+} & {
+  /** Media type → writer of one item. */
+  readonly formats?: Readonly<Record<string, Writer<Value<F>>>>
+  readonly keep?: Provider<Value<F>>
+  /** A last word before an item goes: it may fail the call. */
+  readonly removing?: (ctx: Context<S>, item: Value<F>) => Maybe<void>
+} & ([Missing<F>] extends [never]
+    ? { readonly derive?: Derive<S, F> }
+    : {
+        /** The server's own fields, on create and on every change; `current` is what stands. */
+        readonly derive: Derive<S, F>
+      })
+type Derive<S extends Service<readonly AnyResource[], readonly Job[]>, F extends Fields> = (
+  ctx: Context<S>,
+  draft: Draft<F>,
+  current?: Value<F>,
+) => Maybe<Derived<F>>
+
+export interface Progress {
+  /** Parts of one. Throws when the job was cancelled or its lease is lost: let it through. */
+  (part: number): Promise<void>
+  readonly signal: AbortSignal
+}
+type JobHandlers<S extends Service<readonly AnyResource[], readonly Job[]>, J> =
+  J extends Job<string, infer I, infer O>
+    ? {
+        /** May run more than once (a crash, a lost lease): its effects must bear that. */
+        readonly run: (ctx: Context<S>, input: Value<I>, progress: Progress) => Promise<Value<O>>
+        readonly formats?: Readonly<Record<string, Writer<Value<O>>>>
+      }
+    : never
+
+type Demanded<S extends Service<readonly AnyResource[], readonly Job[]>> = {
+  [R in S['resources'][number] as [keyof ActionsOf<R> | Missing<FieldsOf<R>>] extends [never]
+    ? never
+    : R['name']]: ResourceHandlers<S, R, FieldsOf<R>>
+} & {
+  [R in S['resources'][number] as [keyof ActionsOf<R> | Missing<FieldsOf<R>>] extends [never]
+    ? R['name']
+    : never]?: ResourceHandlers<S, R, FieldsOf<R>>
+} & { [J in S['jobs'][number] as J['job']]: JobHandlers<S, J> }
+
+/** Claims of a person who is seeded with the service. */
+export interface Person {
+  readonly subject: string
+  readonly password: string
+  readonly roles: readonly string[]
+  readonly claims?: Readonly<Record<string, string>>
+}
+/** What stands after the first start on an empty store. */
+export interface Seed<S extends Service<readonly AnyResource[], readonly Job[]>> {
+  readonly people?: readonly Person[]
+  readonly items?: {
+    readonly [R in S['resources'][number] as R['name']]?: readonly Value<FieldsOf<R>>[]
+  }
+}
+
+/** The same, with the contract's types erased: what the service works from. */
+export interface Implementation {
+  readonly contract: Service
+  readonly handlers: Readonly<Record<string, Handlers>>
+  readonly seed: () => {
+    readonly people?: readonly Person[]
+    readonly items?: Readonly<Record<string, readonly Row[]>>
+  }
+}
+export type Row = Readonly<Record<string, unknown>>
+export interface Handlers {
+  readonly derive?: (ctx: Context, draft: Row, current?: Row) => Maybe<Row>
+  readonly removing?: (ctx: Context, item: Row) => Maybe<void>
+  readonly formats?: Readonly<Record<string, Writer<Row>>>
+  readonly keep?: Provider<Row>
+  readonly run?: (ctx: Context, input: Row, progress: Progress) => Promise<Row>
+  readonly actions: Readonly<
+    Record<
+      string,
+      (
+        ctx: Context,
+        item: Row,
+        input: Row,
+      ) => Maybe<({ set?: Row; output?: Row; to?: string } & Row) | undefined | void>
+    >
+  >
+}
+
+const own = ['derive', 'removing', 'formats', 'keep', 'run']
+
+/** Puts a contract and its handlers together; `serve` takes the result. A handler that is missing does not compile. */
+export function implement<S extends Service<readonly AnyResource[], readonly Job[]>>(
+  contract: S,
+  handlers: NoInfer<Demanded<S>>,
+  seed: () => Seed<S> = () => ({}),
+): Implementation {
+  const erased = Object.entries(handlers as Record<string, Record<string, unknown>>).map(([name, of]) => {
+    const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !own.includes(key)))
+    return [name, { ...of, actions }]
+  })
+  // The generic signature has checked every handler; from here on they are called with what the contract's readers give.
+  return {
+    contract: contract as unknown as Service,
+    handlers: Object.fromEntries(erased) as Record<string, Handlers>,
+    seed: seed as unknown as Implementation['seed'],
+  }
+}
+
+export type { AnyAction }

@@ -1,0 +1,38 @@
+import type { Fields } from './field.ts'
+import type { Grant } from './policy.ts'
+import type { Rate } from './resource.ts'
+
+/** Work that takes longer than an answer: POST → 202 and a job resource; its result is a resource of its own (rules A3.1–A3.3). */
+export interface Job<N extends string = string, I extends Fields = Fields, O extends Fields = Fields> {
+  readonly job: N
+  /** The name of one result; the singular of the collection's name by default. */
+  readonly one: string
+  readonly input: I
+  readonly output: O
+  readonly allow: readonly Grant[]
+  readonly limit?: Rate
+  /** Tries before it has failed; default 3. */
+  readonly tries: number
+  /** Seconds one try may take; default 60. */
+  readonly timeLimit: number
+  /** Seconds that a finished job and its result are kept; default one day. */
+  readonly keep: number
+}
+export type JobState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
+export const jobStates: readonly JobState[] = ['queued', 'running', 'completed', 'failed', 'cancelled']
+
+export function job<const N extends string, I extends Fields, O extends Fields>(
+  name: N,
+  is: {
+    readonly one?: string
+    readonly input: I
+    readonly output: O
+    readonly allow: readonly Grant[]
+    readonly limit?: Rate
+    readonly tries?: number
+    readonly timeLimit?: number
+    readonly keep?: number
+  },
+): Job<N, I, O> {
+  return { tries: 3, timeLimit: 60, keep: 86_400, ...is, job: name, one: is.one ?? name.replace(/s$/, '') }
+}

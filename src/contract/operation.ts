@@ -1,0 +1,160 @@
+/**
+ * Everything a service can be asked, read from its contract once. Both faces, the descriptions and the access matrix
+ * work from this one list, so an operation cannot exist in one and be forgotten in another.
+ */
+import { singular } from './field.ts'
+import type { Job } from './job.ts'
+import type { Grant } from './policy.ts'
+import type { AnyAction, File, Rate, Resource } from './resource.ts'
+import type { Searches, Service } from './service.ts'
+
+interface Common {
+  /** The name of its SOAP operation and of its `operationId`: GetOrder. Unique in the service. */
+  readonly name: string
+  /** Changes nothing (RFC 9110 §9.2.1). */
+  readonly safe: boolean
+  readonly grants: readonly Grant[]
+  readonly limit: Rate
+  /** Operations of one caller that share this name share their count. */
+  readonly counted: string
+  /** Offered as a SOAP message. */
+  readonly message: boolean
+  /** Answered with 202 and nothing (rule B4.10). */
+  readonly oneWay: boolean
+}
+export type Operation = Common &
+  (
+    | {
+        readonly kind: 'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search'
+        readonly resource: Resource
+      }
+    | { readonly kind: 'act' | 'look'; readonly resource: Resource; readonly verb: string; readonly action: AnyAction }
+    | {
+        readonly kind: 'getFile' | 'putFile'
+        readonly resource: Resource
+        readonly part: string
+        readonly file: File
+      }
+    | { readonly kind: 'createSearch' | 'getSearch'; readonly resource: Resource; readonly searches: Searches }
+    | { readonly kind: 'startJob' | 'getJob' | 'cancelJob' | 'getResult'; readonly job: Job }
+  )
+export type Kind = Operation['kind']
+/** The operations of one kind, for a function that serves just those. */
+export type OperationOf<K extends Kind> = Extract<Operation, { kind: K }>
+
+const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+export const oneOf = (resource: Resource): string => resource.given.one ?? singular(resource.name)
+
+/** All operations that anybody is granted, in the contract's order. */
+export function operations(service: Service): readonly Operation[] {
+  return [
+    ...service.resources.flatMap(resource => ofResource(service, resource)),
+    ...ofSearches(service),
+    ...service.jobs.flatMap(job => ofJob(service, job)),
+  ].filter(operation => operation.grants.length > 0)
+}
+
+function ofResource(service: Service, resource: Resource): Operation[] {
+  const one = capital(oneOf(resource))
+  const many = capital(resource.name)
+  const { allow, limits, messages } = resource.given
+  const reads = { safe: true, grants: allow['read'] ?? [], ...counted('read') }
+  const offers = (key: string): boolean => !messages || messages.includes(key)
+  function counted(doing: string): Pick<Common, 'limit' | 'counted'> {
+    const own = limits?.[doing]
+    if (own) return { limit: own, counted: `${resource.name}.${doing}` }
+    return doing === 'read' ? readsOf(service) : changesOf(service)
+  }
+  const changes = (doing: string) => ({ safe: false, grants: allow[doing] ?? [], ...counted(doing) })
+  const basic = (
+    kind: 'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search',
+    name: string,
+    message: string,
+    how: Pick<Common, 'safe' | 'grants' | 'limit' | 'counted'>,
+  ): Operation => ({ kind, name, resource, message: offers(message), oneWay: false, ...how })
+  return [
+    basic('get', `Get${one}`, 'get', reads),
+    basic('list', `List${many}`, 'list', reads),
+    basic('create', `Create${one}`, 'create', changes('create')),
+    basic('replace', `Replace${one}`, 'replace', changes('change')),
+    { ...basic('patch', `Patch${one}`, 'patch', changes('change')), message: false },
+    basic('remove', `Delete${one}`, 'delete', changes('remove')),
+    { ...basic('bulk', `Delete${many}`, 'bulk', changes('bulk')), message: false },
+    ...Object.entries(resource.actions).flatMap(([verb, action]) => ofAction(verb, action)),
+    ...(resource.given.search
+      ? [basic('search', `Search${many}`, 'search', { ...reads, ...searchCount(service, resource) })]
+      : []),
+    ...Object.entries(resource.files).flatMap(([part, file]) => [
+      {
+        kind: 'getFile',
+        name: `Get${one}${capital(part)}`,
+        resource,
+        part,
+        file,
+        message: offers(part),
+        oneWay: false,
+        ...reads,
+      } as const,
+      {
+        kind: 'putFile',
+        name: `Put${one}${capital(part)}`,
+        resource,
+        part,
+        file,
+        message: offers(part),
+        oneWay: false,
+        ...changes('change'),
+      } as const,
+    ]),
+  ].filter(operation => operation.kind !== 'bulk' || resource.given.bulk === true)
+
+  function ofAction(verb: string, action: AnyAction): Operation[] {
+    const looks = action.effect === 'read'
+    const how = looks ? { ...reads, grants: allow[verb] ?? reads.grants } : changes(verb)
+    const act = { kind: looks ? 'look' : 'act', resource, verb, action, ...how } as const
+    const answered = { ...act, name: `${capital(verb)}${one}`, message: offers(verb), oneWay: false }
+    return action.oneWay ? [answered, { ...act, name: action.oneWay, message: true, oneWay: true }] : [answered]
+  }
+}
+
+const readsOf = (service: Service) => ({ limit: service.limits.reads, counted: 'reads' })
+const changesOf = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
+
+/** A search counts as making one does, in either face: both cost the same. */
+function searchCount(service: Service, resource: Resource): Pick<Common, 'limit' | 'counted'> {
+  const { searches } = service
+  return searches?.of === resource.name && searches.limit
+    ? { limit: searches.limit, counted: 'searches' }
+    : readsOf(service)
+}
+
+function ofSearches(service: Service): Operation[] {
+  const { searches } = service
+  const resource = service.resources.find(each => each.name === searches?.of)
+  if (!searches || !resource) return []
+  const grants = searches.allow
+  const common = { resource, searches, grants, message: false, oneWay: false }
+  return [
+    {
+      kind: 'createSearch',
+      name: 'CreateSearch',
+      safe: false,
+      ...common,
+      ...(searches.limit ? { limit: searches.limit, counted: 'searches' } : changesOf(service)),
+    },
+    { kind: 'getSearch', name: 'GetSearch', safe: true, ...common, ...readsOf(service) },
+  ]
+}
+
+function ofJob(service: Service, job: Job): Operation[] {
+  const one = capital(job.one)
+  const common = { job, grants: job.allow, oneWay: false }
+  const starts = job.limit ? { limit: job.limit, counted: job.job } : changesOf(service)
+  return [
+    { kind: 'startJob', name: `Start${one}`, safe: false, message: true, ...common, ...starts },
+    { kind: 'getJob', name: `Get${one}Job`, safe: true, message: true, ...common, ...readsOf(service) },
+    { kind: 'cancelJob', name: `Cancel${one}Job`, safe: false, message: false, ...common, ...changesOf(service) },
+    { kind: 'getResult', name: `Get${one}`, safe: true, message: false, ...common, ...readsOf(service) },
+  ]
+}

@@ -1,0 +1,275 @@
+import type { Fault } from './fault.ts'
+import { type Draft, type Field, type Fields, t, type Value } from './field.ts'
+import type { Machine } from './machine.ts'
+import type { Grant } from './policy.ts'
+
+/** Something a resource does beyond being read and written: a sub-resource in HTTP, an operation in SOAP. */
+export interface Action<
+  From extends string = string,
+  To extends string | undefined = string | undefined,
+  I extends Fields = Fields,
+  O extends Fields | undefined = Fields | undefined,
+  X extends readonly Fault[] = readonly Fault[],
+  E extends 'transition' | 'read' | 'move' = 'transition' | 'read' | 'move',
+  L extends string = string,
+> {
+  /** States that offer it; empty: all, or a resource without states. */
+  readonly from: readonly From[]
+  /** The state it leads to; undefined when it stays. */
+  readonly to: To
+  readonly effect: E
+  /** A noun: the path segment of the sub-resource, and the link relation unless `link` names another. */
+  readonly rel: string
+  readonly link: L
+  readonly input: I
+  readonly output: O
+  readonly faults: X
+  /** The output stays, readable at the sub-resource; the action answers 201 with its Location. */
+  readonly kept: boolean
+  /** A further SOAP operation of this name that does the same and is not answered (One-Way, rule B4.10). */
+  readonly oneWay: string | undefined
+}
+export type AnyAction = Action
+
+export interface ActionSpec<
+  I extends Fields,
+  O extends Fields | undefined,
+  X extends readonly Fault[],
+  R extends string = string,
+  L extends string = R,
+> {
+  readonly rel: R
+  readonly link?: L
+  readonly input?: I
+  readonly output?: O
+  readonly faults?: X
+  readonly kept?: boolean
+  readonly oneWay?: string
+}
+
+interface From<S extends string, F extends S> {
+  /** Leads to another state. */
+  to<
+    const To extends S,
+    I extends Fields = {},
+    O extends Fields | undefined = undefined,
+    const X extends readonly Fault[] = readonly [],
+    const R extends string = string,
+    const L extends string = R,
+  >(state: To, spec: ActionSpec<I, O, X, R, L>): Action<F, To, I, O, X, 'transition', L>
+  /** Does something and stays. */
+  stay<
+    I extends Fields = {},
+    O extends Fields | undefined = undefined,
+    const X extends readonly Fault[] = readonly [],
+    const R extends string = string,
+    const L extends string = R,
+  >(spec: ActionSpec<I, O, X, R, L>): Action<F, undefined, I, O, X, 'transition', L>
+  /** Safe: GET in HTTP. */
+  read<O extends Fields, const R extends string, const L extends string = R>(spec: {
+    readonly rel: R
+    readonly link?: L
+    readonly output: O
+  }): Action<F, undefined, {}, O, readonly [], 'read', L>
+  /** Ends the resource in favour of another of its kind: afterwards its URI answers 301. */
+  moves<
+    I extends Fields = {},
+    const X extends readonly Fault[] = readonly [],
+    const R extends string = string,
+    const L extends string = R,
+  >(spec: Omit<ActionSpec<I, undefined, X, R, L>, 'output' | 'kept'>): Action<F, undefined, I, undefined, X, 'move', L>
+}
+/** `on('placed', 'paid').to('cancelled', …)`; `on()` is any state. */
+export type On<S extends string> = <const F extends S>(...from: readonly F[]) => From<S, F>
+
+function on(...from: readonly string[]): From<string, string> {
+  const act = (
+    effect: Action['effect'],
+    to: string | undefined,
+    spec: ActionSpec<Fields, Fields | undefined, readonly Fault[]>,
+  ) => ({
+    from,
+    to,
+    effect,
+    rel: spec.rel,
+    link: spec.link ?? spec.rel,
+    input: spec.input ?? {},
+    output: spec.output,
+    faults: spec.faults ?? [],
+    kept: spec.kept ?? false,
+    oneWay: spec.oneWay,
+  })
+  const built = {
+    to: (state: string, spec: never) => act('transition', state, spec),
+    stay: (spec: never) => act('transition', undefined, spec),
+    read: (spec: never) => act('read', undefined, spec),
+    moves: (spec: never) => act('move', undefined, spec),
+  }
+  return built as unknown as From<string, string> // the generic signatures only name what `act` copies
+}
+
+/** Bytes of their own URI below an item: never in its representation (a picture, a document). */
+export interface File {
+  readonly mediaTypes: readonly string[]
+  /** Octets. */
+  readonly max: number
+}
+
+/** A link from an item: to the one that a field refers to, or to the collection that refers to it. */
+export type Relation<F extends string = string> = { readonly by: F } | { readonly of: string; readonly by: string }
+
+/** At most `count` in `seconds`, per caller. */
+export interface Rate {
+  readonly count: number
+  readonly seconds: number
+}
+
+/** What can be granted or limited: `read` covers list, get, search, files and reading actions; `change` PUT, PATCH and files. */
+export type Doing<A extends string> = 'read' | 'create' | 'change' | 'remove' | 'bulk' | A
+
+export interface Rules<F extends string = string, S extends string = string, A extends string = string> {
+  /** The name of one of them; the singular of the collection's name by default. */
+  readonly one?: string
+  readonly relations?: Readonly<Record<string, Relation<F>>>
+  /** Fields that a list can be filtered by; default none. */
+  readonly filter?: readonly F[]
+  readonly sort?: readonly F[]
+  /** The order of a list when none is asked for; default the newest first. The id always comes last. */
+  readonly order?: readonly (F | `-${F}`)[]
+  /** Texts that `q` looks in, as paths through refs and lists: `['note', 'customer.name', 'lines.product.name']`. */
+  readonly search?: readonly string[]
+  /** Fields that narrow a search beside `q`. */
+  readonly searchBy?: readonly F[]
+  /** States in which PUT and PATCH are offered; default all. */
+  readonly edit?: readonly S[]
+  /** States in which DELETE is offered; default all. */
+  readonly remove?: readonly S[]
+  /** PUT creates at an id of the caller's. */
+  readonly putCreates?: boolean
+  /** DELETE of the collection, always with a filter (rule A4.7). */
+  readonly bulk?: boolean
+  /** Whether PUT, PATCH and DELETE of an item demand a precondition (428); default true. */
+  readonly precondition?: boolean
+  /** What nobody is granted is not offered. */
+  readonly allow: Readonly<Partial<Record<Doing<A>, readonly Grant[]>>>
+  readonly limits?: Readonly<Partial<Record<Doing<A>, Rate>>>
+  /** Shared and fresh for this many seconds; default private and revalidated each time. */
+  readonly cache?: { readonly maxAge: number }
+  /** The operations offered as SOAP messages; default all that are granted. */
+  readonly messages?: readonly ('get' | 'list' | 'create' | 'replace' | 'delete' | 'search' | A | (string & {}))[]
+}
+
+export class Resource<
+  N extends string = string,
+  F extends Fields = Fields,
+  S extends string = string,
+  A extends Readonly<Record<string, AnyAction>> = Readonly<Record<string, AnyAction>>,
+  P extends string = string,
+> {
+  declare readonly types: { readonly fields: F; readonly states: S; readonly actions: A }
+  readonly name: N
+  readonly fields: F
+  readonly states: readonly S[]
+  readonly actions: A
+  readonly files: Readonly<Record<P, File>>
+  readonly given: Rules
+
+  constructor(is: {
+    name: N
+    fields: F
+    states: readonly S[]
+    actions: A
+    files: Readonly<Record<P, File>>
+    given: Rules
+  }) {
+    this.name = is.name
+    this.fields = is.fields
+    this.states = is.states
+    this.actions = is.actions
+    this.files = is.files
+    this.given = is.given
+  }
+
+  /** The second phase: all that speaks of the fields, states and actions just declared. */
+  rules(given: Rules<keyof F & string, S, keyof A & string>): Resource<N, F, S, A, P> {
+    // Rules of narrower names are read as rules of text from here on; `review` checks the names again at start.
+    return new Resource({ ...this, given: given as unknown as Rules })
+  }
+
+  get machine(): Machine {
+    const edges = Object.entries(this.actions).filter(([, action]) => action.to !== undefined)
+    return Object.fromEntries(
+      this.states.map(state => [
+        state,
+        Object.fromEntries(
+          edges
+            .filter(([, action]) => action.from.length === 0 || action.from.includes(state))
+            .map(([name, action]) => [name, action.to as string]), // edges are those with a `to`
+        ),
+      ]),
+    )
+  }
+}
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; values are read through Resource's own defaults
+export type AnyResource = Resource<any, any, any, any, any>
+
+type WithState<F extends Fields, S extends string> = [S] extends [never]
+  ? F
+  : Omit<F, 'state'> & { readonly state: Field<S, false, true> }
+
+/** The first phase: fields, states and what the states offer. The first state is the one a new item has. */
+export function resource<
+  const N extends string,
+  F extends Fields,
+  const S extends string = never,
+  A extends Readonly<Record<string, AnyAction>> = {},
+  const P extends string = never,
+>(
+  name: N,
+  is: {
+    readonly fields: F
+    readonly states?: readonly S[]
+    readonly actions?: (on: On<S>) => A
+    readonly files?: Readonly<Record<P, File>>
+  },
+): Resource<N, WithState<F, S>, S, A, P> {
+  const states = is.states ?? []
+  const [first, ...others] = states
+  const fields = first === undefined ? is.fields : { ...is.fields, state: t.enum(first, ...others).readOnly() }
+  return new Resource({
+    name,
+    fields: fields as unknown as WithState<F, S>, // the same record, its `state` narrowed to the states
+    states,
+    actions: is.actions?.(on as unknown as On<S>) ?? ({} as A), // no actions: A is {}
+    files: is.files ?? ({} as Record<P, File>),
+    given: { allow: {} },
+  })
+}
+
+/** A stored item, as handlers see it. */
+export type Item<R extends AnyResource> = Value<R['types']['fields']>
+/** What a client sends to make or replace one. */
+export type DraftItem<R extends AnyResource> = Draft<R['types']['fields']>
+
+export interface Link {
+  readonly href: string
+}
+/** The link relations that a state offers, by the type of its actions. A caller sees those they may follow. */
+type Offered<S extends string, A> = {
+  [K in keyof A]: A[K] extends AnyActionFrom<infer From, infer L> ? (S extends From ? L : never) : never
+}[keyof A]
+// biome-ignore lint/suspicious/noExplicitAny: only From and L are asked for
+type AnyActionFrom<From extends string, L extends string> = Action<From, any, any, any, any, any, L>
+type Links<L extends string> = { readonly self: Link; readonly collection?: Link } & {
+  readonly [K in L | 'edit' | 'delete']?: Link
+}
+
+/** What a client receives: a union told apart by `state`, each with just the links that its state offers. */
+export type Representation<R extends AnyResource> = [R['types']['states']] extends [never]
+  ? Value<R['types']['fields']> & { readonly _links: Links<Offered<string, R['types']['actions']>> }
+  : {
+      [K in R['types']['states']]: Omit<Value<R['types']['fields']>, 'state'> & {
+        readonly state: K
+        readonly _links: Links<Offered<K, R['types']['actions']>>
+      }
+    }[R['types']['states']]

@@ -1,0 +1,21 @@
+/** What a call came to, for a face to put in its words. */
+import type { Row } from '../contract/implement.ts'
+import type { JobRow, Page, Snapshot, StoredFile } from './store.ts'
+
+export type Outcome =
+  /** An item, as it stands after the call. `created` also after a kept output: then `output` is what was created. */
+  | { readonly kind: 'item'; readonly item: Snapshot; readonly created: boolean }
+  | { readonly kind: 'output'; readonly item: Snapshot; readonly output: Row; readonly created: boolean }
+  | { readonly kind: 'page'; readonly page: Page }
+  | { readonly kind: 'removed'; readonly id: string }
+  | { readonly kind: 'bulk'; readonly removed: number; readonly refused: number }
+  | { readonly kind: 'file'; readonly item: Snapshot; readonly file: StoredFile; readonly created: boolean }
+  | { readonly kind: 'search'; readonly id: string; readonly search: Search; readonly page: Page | undefined }
+  | { readonly kind: 'job'; readonly job: JobRow; readonly created: boolean }
+  | { readonly kind: 'result'; readonly job: JobRow; readonly output: Row }
+
+/** The criteria of a search. */
+export interface Search {
+  readonly q: string
+  readonly by: Readonly<Record<string, unknown>>
+}
