@@ -6,7 +6,8 @@ import type { Row } from '../contract/implement.ts'
 import type { Reading } from '../contract/json.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
-import type { Query, Snapshot } from './store.ts'
+import type { Outcome } from './outcome.ts'
+import type { Maybe, Query, Snapshot } from './store.ts'
 
 /** What a precondition says of what stands: go on, the caller has it already, or it does not hold. */
 export type Verdict = 'proceed' | 'unchanged' | 'failed'
@@ -18,24 +19,53 @@ export interface Input {
   readonly server: Reading['server']
 }
 
-export interface Call {
+/**
+ * Proof that this caller may ever do this and is within their rate: only `Calls.admit` makes one, and a call cannot be
+ * written without it. So neither face, nor a job, nor a bridge has a way around.
+ */
+export interface Admitted {
   readonly operation: Operation
   readonly caller: Caller
+  /** What is left of the caller's rate for this operation, for RateLimit fields. */
+  readonly quota: Quota
+}
+export interface Quota {
+  readonly limit: number
+  readonly remaining: number
+  /** Seconds until it is whole again. */
+  readonly reset: number
+  /** Seconds. */
+  readonly window: number
+}
+
+export interface Call {
+  readonly admitted: Admitted
   /** The item, file owner, search or job that is meant. */
   readonly id?: string
   /** Of a list, a search or a bulk removal; `within` is the service's to fill. */
   readonly query?: Omit<Query, 'within'>
-  /** The content. For a patch it is given what stands; for a change of an item too, so that parts can be kept. */
+  /** The content; it is given what stands, so that a patch can be applied to it and parts can be kept. */
   readonly input?: (current: Snapshot | undefined) => Input
   /** The bytes of a file. */
   readonly file?: () => { readonly mediaType: string; readonly bytes: Uint8Array }
   /** The precondition, asked once what stands is known. Absent: none was given. */
   readonly expects?: (current: Snapshot | undefined) => Verdict
-  /** Fields of the newest contract that the caller's version does not know: a change keeps them. */
+  /** Fields of the newest contract that the caller's version does not know: a replacement keeps them. */
   readonly hidden?: readonly string[]
   /** At most once under this key for this caller; `fingerprint` tells whether it is the same request. */
   readonly once?: { readonly key: string; readonly fingerprint: string; readonly space: 'idempotency' | 'message' }
-  /** For the audit and the log. */
   readonly face: 'rest' | 'soap' | 'job'
+  /** The request id, for the audit and the log. */
   readonly request: string
+}
+
+/** The service as a face sees it. Each throws `Refused` and nothing else that is expected. */
+export interface Calls {
+  /** May this caller ever do this (401, 403)? Is it within their rate (429)? Rows 15–17 of the HTTP decisions. */
+  admit(operation: Operation, caller: Caller): Maybe<Admitted>
+  /** The target and the precondition alone, before the content is asked for (rows 22–24). */
+  precheck(call: Call): Promise<void>
+  perform(call: Call): Promise<Outcome>
+  /** May this caller do this to this item, now? For links: the same policy and machine that `perform` asks. */
+  offers(operation: Operation, caller: Caller, item: Snapshot): boolean
 }
