@@ -1,0 +1,152 @@
+/**
+ * RFC 9110 §5.6: the few productions that most fields are made of. Each reader takes a cursor, leaves it behind what it
+ * read, and looks at no character twice, so that every field is read in linear time.
+ */
+
+export interface Cursor {
+  readonly text: string
+  at: number
+}
+
+/** By lower-case name (RFC 9110 §5.6.6: names are case-insensitive). No prototype. */
+export type Parameters = Readonly<Record<string, string>>
+
+export const noParameters: Parameters = Object.freeze(Object.create(null))
+
+export const over = (text: string): Cursor => ({ text, at: 0 })
+
+const tchars = new Uint8Array(128)
+for (const char of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+  tchars[char.charCodeAt(0)] = 1
+
+/** §5.6.2 token = 1*tchar. The longest one here; '' when there is none. */
+export function token(cursor: Cursor): string {
+  const { text, at: start } = cursor
+  let at = start
+  while (tchars[text.charCodeAt(at)] === 1) at++
+  cursor.at = at
+  return start === 0 && at === text.length ? text : text.slice(start, at)
+}
+
+/** Whether all of a text is one token: a method, a field name, a scheme. */
+export function isToken(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (tchars[text.charCodeAt(at)] !== 1) return false
+  return text !== ''
+}
+
+/** §5.6.3 OWS = *( SP / HTAB ). */
+export function space(cursor: Cursor): void {
+  while (isSpace(cursor.text.charCodeAt(cursor.at))) cursor.at++
+}
+
+const isSpace = (code: number) => code === 0x20 || code === 0x09
+
+/** Goes past one character if it is the next. */
+export function eat(cursor: Cursor, char: string): boolean {
+  if (cursor.text[cursor.at] !== char) return false
+  cursor.at++
+  return true
+}
+
+export const ended = (cursor: Cursor): boolean => cursor.at >= cursor.text.length
+
+/** Without the SP and HTAB around it, and no other character: U+00A0 is obs-text and stays. */
+export function trim(text: string): string {
+  let from = 0
+  let to = text.length
+  while (from < to && isSpace(text.charCodeAt(from))) from++
+  while (to > from && isSpace(text.charCodeAt(to - 1))) to--
+  return text.slice(from, to)
+}
+
+/** §5.6.4 quoted-string, without its quotes and escapes; undefined when none starts here, or it is not closed. */
+export function quotedString(cursor: Cursor): string | undefined {
+  const { text } = cursor
+  if (text[cursor.at] !== '"') return undefined
+  let value = ''
+  let start = cursor.at + 1
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) {
+      cursor.at = at + 1
+      return value + text.slice(start, at)
+    }
+    if (code === 0x5c) {
+      value += text.slice(start, at)
+      start = ++at
+    }
+    if (!isText(text.charCodeAt(at))) return undefined
+  }
+  return undefined
+}
+
+/** HTAB, SP, VCHAR and obs-text: what may stand in a quoted-string or be escaped there. NaN (the end) is not. */
+const isText = (code: number) => (code >= 0x20 && code !== 0x7f) || code === 0x09
+
+export function tokenOrQuoted(cursor: Cursor): string | undefined {
+  if (cursor.text[cursor.at] === '"') return quotedString(cursor)
+  return token(cursor) || undefined
+}
+
+/**
+ * §5.6.6 parameters = *( OWS ";" OWS [ parameter ] ), parameter = name "=" ( token / quoted-string ).
+ * undefined when malformed. A name that comes twice is malformed too: the RFC leaves it open, and two charsets or two
+ * boundaries would be read one way here and the other way elsewhere.
+ */
+export function parameters(cursor: Cursor): Parameters | undefined {
+  let found: Record<string, string> | undefined
+  for (;;) {
+    const before = cursor.at
+    space(cursor)
+    if (!eat(cursor, ';')) {
+      cursor.at = before
+      return found ?? noParameters
+    }
+    space(cursor)
+    const name = token(cursor).toLowerCase()
+    if (name === '') continue
+    const value = eat(cursor, '=') ? tokenOrQuoted(cursor) : undefined
+    found ??= Object.create(null) as Record<string, string> // a fresh object without prototype
+    if (value === undefined || found[name] !== undefined) return undefined
+    found[name] = value
+  }
+}
+
+/** A parameter value as a token where it is one, else quoted (§5.6.4). */
+export const tokenOrQuote = (value: string): string => (isToken(value) ? value : quote(value))
+
+/** A quoted-string. Characters that none may hold (§5.6.4: controls) become "?": a field is never split by a value. */
+export function quote(value: string): string {
+  return `"${value.replace(/[\0-\x08\x0a-\x1f\x7f]/g, '?').replace(/["\\]/g, '\\$&')}"`
+}
+
+export function writeParameters(given: Parameters): string {
+  let text = ''
+  for (const name in given) text += `;${name}=${tokenOrQuote(given[name]!)}`
+  return text
+}
+
+/**
+ * §5.6.1 #element, as a recipient must read it: elements between commas, empty ones dropped. A comma inside a
+ * quoted-string belongs to the element. (Entity tags have quotes of another kind: see entity-tag.ts.)
+ */
+export function elements(text: string): readonly string[] {
+  const found: string[] = []
+  const add = (from: number, to: number) => {
+    const element = trim(text.slice(from, to))
+    if (element !== '') found.push(element)
+  }
+  let start = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) quoted = !quoted
+    else if (code === 0x5c && quoted) at++
+    else if (code === 0x2c && !quoted) {
+      add(start, at)
+      start = at + 1
+    }
+  }
+  add(start, text.length)
+  return found
+}

@@ -1,0 +1,43 @@
+import type { Json } from './json.ts'
+
+/** RFC 6901: a JSON Pointer as its reference tokens, unescaped; undefined when it is none. `''` is the whole document. */
+export function parsePointer(text: string): readonly string[] | undefined {
+  if (text === '') return []
+  if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined
+  const tokens = text.slice(1).split('/')
+  return text.includes('~') ? tokens.map(token => token.replaceAll('~1', '/').replaceAll('~0', '~')) : tokens // §4: ~1 first
+}
+
+export function writePointer(tokens: readonly (string | number)[]): string {
+  let text = ''
+  for (const token of tokens) text += `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return text
+}
+
+/** §4 array-index: digits without a leading zero; undefined when it is none. `-` names no existing element. */
+export function arrayIndex(token: string): number | undefined {
+  return /^(?:0|[1-9]\d{0,9})$/.test(token) ? Number(token) : undefined
+}
+
+/** The value a pointer leads to; undefined when it leads nowhere. Own members only, so `__proto__` is a name like others. */
+export function valueAt(document: Json, tokens: readonly string[]): Json | undefined {
+  let value: Json | undefined = document
+  for (const token of tokens) {
+    if (value === undefined) return undefined
+    value = child(value, token)
+  }
+  return value
+}
+
+/** One step of valueAt. */
+export function child(value: Json, token: string): Json | undefined {
+  if (Array.isArray(value)) {
+    const index = arrayIndex(token)
+    return index === undefined ? undefined : value[index]
+  }
+  return isRecord(value) && Object.hasOwn(value, token) ? value[token] : undefined
+}
+
+export function isRecord(value: Json): value is { readonly [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

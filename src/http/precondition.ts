@@ -1,0 +1,90 @@
+/**
+ * Guards changes against being lost and answers from being sent twice: RFC 9110 §13.
+ * (1) The order of evaluation is the RFC's; a later field is not even read when an earlier one decides.
+ * (2) A date that cannot be read is as if it were not sent (§13.1.3, §13.1.4). A list of tags that cannot be read
+ *     matches nothing, and lets no change through: whoever sent it wanted to be careful.
+ * Deliberately absent: what is sent instead. A verdict is a word; the status is the plan's.
+ */
+import { parseDate } from './date.ts'
+import { type EntityTag, parseEntityTags, strong, weak } from './entity-tag.ts'
+import type { Fields } from './message.ts'
+
+export type Tags = '*' | readonly EntityTag[]
+
+/** What a request asks for. Dates in milliseconds. */
+export interface Preconditions {
+  readonly ifMatch?: Tags | 'malformed'
+  readonly ifNoneMatch?: Tags | 'malformed'
+  readonly ifModifiedSince?: number
+  readonly ifUnmodifiedSince?: number
+}
+
+/** What the selected representation has. */
+export interface Validators {
+  readonly etag?: EntityTag
+  /** Milliseconds; compared by whole seconds, all that HTTP can say. */
+  readonly lastModified?: number
+}
+
+export type Verdict = 'proceed' | 'failed' | 'not-modified'
+
+const none: Preconditions = {}
+
+/** @param now see parseDate: for years of two digits only */
+export function parsePreconditions(fields: Fields, now?: number): Preconditions {
+  const ifMatch = fields['if-match']
+  const ifNoneMatch = fields['if-none-match']
+  const modified = fields['if-modified-since']
+  const unmodified = fields['if-unmodified-since']
+  if (ifMatch === undefined && ifNoneMatch === undefined && modified === undefined && unmodified === undefined)
+    return none
+  const ifModifiedSince = modified === undefined ? undefined : parseDate(modified, now)
+  const ifUnmodifiedSince = unmodified === undefined ? undefined : parseDate(unmodified, now)
+  return {
+    ...(ifMatch !== undefined && { ifMatch: parseEntityTags(ifMatch) ?? 'malformed' }),
+    ...(ifNoneMatch !== undefined && { ifNoneMatch: parseEntityTags(ifNoneMatch) ?? 'malformed' }),
+    ...(ifModifiedSince !== undefined && { ifModifiedSince }),
+    ...(ifUnmodifiedSince !== undefined && { ifUnmodifiedSince }),
+  }
+}
+
+/**
+ * RFC 9110 §13.2.2, for a request that would else succeed (§13.2.1).
+ * @param current validators of the selected representation; undefined when there is none
+ * @param same how If-Match compares: `strong`, or `sameVersion` where the tags are ours
+ */
+export function evaluate(
+  given: Preconditions,
+  method: string,
+  current: Validators | undefined,
+  same: (a: EntityTag, b: EntityTag) => boolean = strong,
+): Verdict {
+  if (given === none || method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed' // §13.2.1
+  const reads = method === 'GET' || method === 'HEAD'
+  if (given.ifMatch !== undefined) {
+    if (!matches(given.ifMatch, current, same)) return 'failed' // step 1
+  } else if (changed(given.ifUnmodifiedSince, current) === true) return 'failed' // step 2
+  if (given.ifNoneMatch !== undefined) {
+    const safe = reads || method === 'QUERY' // RFC 10008: a safe method, whose answer a tag can validate as GET's
+    if (given.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
+    if (matches(given.ifNoneMatch, current, weak)) return safe ? 'not-modified' : 'failed' // step 3
+  } else if (reads && changed(given.ifModifiedSince, current) === false) return 'not-modified' // step 4
+  return 'proceed' // step 5 is ranges.ts; step 6
+}
+
+function matches(
+  tags: Tags | 'malformed',
+  current: Validators | undefined,
+  same: (a: EntityTag, b: EntityTag) => boolean,
+): boolean {
+  if (current === undefined || tags === 'malformed') return false
+  if (tags === '*') return true
+  const { etag } = current
+  return etag !== undefined && tags.some(tag => same(tag, etag))
+}
+
+/** Whether it was modified after a date; undefined, so that no step decides by it, where either date is missing. */
+function changed(since: number | undefined, current: Validators | undefined): boolean | undefined {
+  if (since === undefined || current?.lastModified === undefined) return undefined
+  return Math.floor(current.lastModified / 1000) > Math.floor(since / 1000)
+}
