@@ -1,0 +1,69 @@
+/** XML 1.0 (Fifth Edition) §2.2, §2.3 and Namespaces in XML 1.0 §3: which octets and characters may stand where. */
+
+export const TAB = 0x09
+export const LF = 0x0a
+export const CR = 0x0d
+export const BANG = 0x21
+export const QUOTE = 0x22
+export const HASH = 0x23
+export const AMP = 0x26
+export const APOSTROPHE = 0x27
+export const DASH = 0x2d
+export const SLASH = 0x2f
+export const SEMICOLON = 0x3b
+export const LT = 0x3c
+export const EQUALS = 0x3d
+export const GT = 0x3e
+export const QUESTION = 0x3f
+export const BRACKET = 0x5d
+
+/** One entry for each octet: 1 where `holds`. */
+const table = (holds: (octet: number) => boolean) =>
+  Uint8Array.from({ length: 256 }, (_, octet) => Number(holds(octet)))
+const among = (characters: string) => (octet: number) => characters.includes(String.fromCharCode(octet))
+
+/** [3] S */
+export const blank = table(among('\t\n\r '))
+/** Octets that can be part of a name: those of ASCII that are [4a] NameChar, and all others, which `ncName` judges later. */
+export const nameOctet = table(octet => octet >= 0x80 || /[-.:\w]/.test(String.fromCharCode(octet)))
+/** Octets below 0x80 that are a [2] Char. */
+export const legal = table(octet => octet < 0x80 && (octet >= 0x20 || blank[octet] === 1))
+/** [14] CharData that needs no second look. `>` may end `]]>`, so it does. */
+export const plainText = table(octet => legal[octet] === 1 && !among('<&>\r')(octet))
+/** [10] AttValue that needs no second look. `>` is left out so that every scan ends at the last octet of a document. */
+export const plainValue = table(octet => legal[octet] === 1 && !among('<&>"\'\t\n\r')(octet))
+
+const start =
+  'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}\\u{2070}-\\u{218F}' +
+  '\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
+const ncNamePattern = new RegExp(`^[${start}][${start}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*$`, 'u')
+
+/** Namespaces [4] NCName: [5] Name of XML 1.0 without a colon. */
+export function ncName(text: string): boolean {
+  return ncNamePattern.test(text)
+}
+
+/** [2] Char, for code points. */
+export function isChar(code: number): boolean {
+  if (code < 0x20) return code === TAB || code === LF || code === CR
+  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
+}
+
+/**
+ * The offset after the character of two or more octets that begins at `at`; 0 when what stands there is not UTF-8
+ * (RFC 3629 §4: overlong forms, surrogates, beyond U+10FFFF) or not a [2] Char (U+FFFE, U+FFFF).
+ */
+export function past(bytes: Uint8Array, at: number): number {
+  const first = bytes[at]!
+  const second = bytes[at + 1]!
+  if (first < 0xc2 || (second & 0xc0) !== 0x80) return 0
+  if (first < 0xe0) return at + 2
+  const third = bytes[at + 2]!
+  if ((third & 0xc0) !== 0x80) return 0
+  if (first < 0xf0) {
+    if ((first === 0xe0 && second < 0xa0) || (first === 0xed && second > 0x9f)) return 0
+    return first === 0xef && second === 0xbf && third > 0xbd ? 0 : at + 3
+  }
+  if ((bytes[at + 3]! & 0xc0) !== 0x80) return 0
+  return first > 0xf4 || (first === 0xf0 && second < 0x90) || (first === 0xf4 && second > 0x8f) ? 0 : at + 4
+}

@@ -1,0 +1,43 @@
+import type { Limits } from './limits.ts'
+
+/**
+ * Why a document was refused: not well-formed (XML 1.0), not namespace-well-formed (Namespaces in XML 1.0), or over a limit.
+ * It is data and keeps no stack. A cursor throws it from whatever moves; `attempt` and `parse` return it.
+ */
+export class Malformed {
+  readonly reason: string
+  /** Offset in octets, into the document as it was received. */
+  readonly at: number
+  /** The limit that was exceeded, when it was one. */
+  readonly limit: keyof Limits | undefined
+
+  constructor(reason: string, at: number, limit?: keyof Limits) {
+    this.reason = reason
+    this.at = at
+    this.limit = limit
+  }
+}
+
+/** What `read` returns, or the Malformed it threw. Anything else that is thrown goes up. */
+export function attempt<T>(read: () => T): T | Malformed {
+  try {
+    return read()
+  } catch (thrown) {
+    if (thrown instanceof Malformed) return thrown
+    throw thrown
+  }
+}
+
+export interface Position {
+  /** From 1; lines end as XML 1.0 §2.11 says. */
+  readonly line: number
+  /** From 1, in characters. */
+  readonly column: number
+}
+
+/** Line and column of an offset in a UTF-8 document. */
+export function position(bytes: Uint8Array, at: number): Position {
+  const before = new TextDecoder().decode(bytes.subarray(0, at))
+  const lines = before.split(/\r\n?|\n/)
+  return { line: lines.length, column: [...lines.at(-1)!].length + 1 }
+}

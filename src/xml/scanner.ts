@@ -1,0 +1,802 @@
+import {
+  AMP,
+  APOSTROPHE,
+  BANG,
+  BRACKET,
+  blank,
+  CR,
+  DASH,
+  EQUALS,
+  GT,
+  HASH,
+  isChar,
+  LF,
+  LT,
+  legal,
+  nameOctet,
+  ncName,
+  past,
+  plainText,
+  plainValue,
+  QUESTION,
+  QUOTE,
+  SEMICOLON,
+  SLASH,
+} from './character.ts'
+import type { Cursor, Event } from './cursor.ts'
+import { agrees, received, type Source, source } from './encoding.ts'
+import { Malformed } from './failure.ts'
+import { type Limits, limits } from './limits.ts'
+import { type Name, Names, name, registered, xmlnsUri, xmlUri } from './name.ts'
+import { type Token, token } from './token.ts'
+
+/**
+ * The parser: a cursor over bytes. What always holds, by number:
+ *  (1) It accepts the documents of XML 1.0 (Fifth Edition) that have no document type declaration and are namespace-well-formed
+ *      (Namespaces in XML 1.0, Third Edition), in UTF-8 or UTF-16, and nothing else. `after` is reached only at their last byte.
+ *  (2) Nothing but a Malformed is thrown, whatever the bytes are.
+ *  (3) The time is proportional to the bytes: no look-up depends on depth, on how many names, attributes or declarations there
+ *      are, or on hashes that a stranger can steer.
+ *  (4) No read is beyond the bytes: `end` is the offset after the last `>`, and every scan without a bound of its own stops at
+ *      a `>`.
+ *  (5) What is skipped is checked like what is read.
+ * Strings are made when they are asked for, by cutting a Latin-1 view of the document where the span is ASCII.
+ */
+export interface Options {
+  readonly limits?: Partial<Limits>
+  /** The charset parameter of the media type the document came with. */
+  readonly charset?: string
+  /** Whether comments are events; otherwise they are dissolved and the text around them is one. */
+  readonly comments?: boolean
+  /** Processing instructions: events, or a failure (SOAP 1.2 Part 1 §5 has none). Reported by default. */
+  readonly instructions?: 'report' | 'refuse'
+  /** A table of names to share with other documents. */
+  readonly names?: Names
+  /** Prefixes that are bound before the root, by their namespaces: for a slice of another document. */
+  readonly scope?: ReadonlyMap<string, string>
+}
+
+/** A cursor over these bytes, which must not change while it is used. @throws Malformed, as do its movements */
+export function scan(bytes: Uint8Array, options: Options = {}): Scanner {
+  return new Scanner(bytes, options)
+}
+
+/** An open element. Frames are kept and used again, one for each depth. */
+class Frame {
+  readonly outer: Frame | undefined
+  inner: Frame | undefined = undefined
+  name: Name = nameless
+  prefix = ''
+  /** Octets of the name in the start tag. */
+  nameFrom = 0
+  nameTo = 0
+  /** The innermost binding outside this element. */
+  bindings: Binding | undefined = undefined
+  children = 0
+  /** The name of the last child. */
+  last: Name = nameless
+  /** How many neighbours of one name end with this element. */
+  nth = 0
+
+  constructor(outer: Frame | undefined) {
+    this.outer = outer
+  }
+}
+
+/** A prefix and what it stands for, in the order of declaration. */
+interface Binding {
+  readonly prefix: string
+  readonly uri: string
+  readonly depth: number
+  /** What the prefix stood for outside. */
+  readonly hidden: Binding | undefined
+  readonly previous: Binding | undefined
+}
+
+const nameless = name('', '')
+/** Documents up to this size may be kept alive by a string cut from them; from larger ones strings are copied. */
+const viewed = 32 * 1024
+/** A declaration longer than this is not honest, and the pattern that reads it is given no more. */
+const declarationLength = 1024
+const declaration =
+  /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(["'])1\.[0-9]+\1(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(["'])([A-Za-z][-\w.]*)\2)?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(["'])(?:yes|no)\4)?[ \t\r\n]*\?>/
+const octetsOf = (text: string) => new TextEncoder().encode(text)
+const declares = octetsOf('<?xml')
+const opening = octetsOf('<![CDATA[')
+const BRACKET_OPEN = 0x5b
+/** §4.6 */
+const entities = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['apos', "'"],
+  ['quot', '"'],
+])
+/** The value of each octet as a digit; 255 for none. */
+const digits = Uint8Array.from({ length: 256 }, (_, octet) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(octet).toLowerCase()),
+)
+const blankText = /^[ \t\n\r]*$/
+
+export class Scanner implements Cursor {
+  event: Event = 'before'
+  depth = 0
+  name: Name = nameless
+  prefix = ''
+  target = ''
+  from = 0
+  to = 0
+  attributes = 0
+
+  private readonly original: Uint8Array
+  private readonly source: Source
+  /** The document in UTF-8, in which all offsets count. */
+  readonly bytes: Uint8Array
+  private readonly buffer: Buffer
+  private readonly view: string | undefined
+  private readonly end: number
+  private readonly limits: Limits
+  private readonly names: Names
+  private readonly comments: boolean
+  private readonly refusing: boolean
+
+  private at: number
+  private frame: Frame = new Frame(undefined)
+  private empty = false
+  private elements = 0
+  private references = 0
+  private character = ''
+
+  private readonly scope = new Map<string, Binding>()
+  private bindings: Binding | undefined = undefined
+  private recentPrefix: string | undefined = undefined
+  private recentUri = ''
+
+  private readonly tokens: Token[] = []
+  private readonly attributeNames: Name[] = []
+  private readonly valueFrom: number[] = []
+  private readonly valueTo: number[] = []
+  private readonly values: (string | undefined)[] = []
+
+  /** The text at hand: octets [textFrom, textTo) when `cooked` is undefined. */
+  private cooked: string | undefined = ''
+  private textFrom = 0
+  private textTo = 0
+  private ascii = true
+
+  constructor(bytes: Uint8Array, options: Options) {
+    this.limits = options.limits ? { ...limits, ...options.limits } : limits
+    this.original = bytes
+    if (bytes.length > this.limits.bytes) throw new Malformed('the document is too long', this.limits.bytes, 'bytes')
+    this.source = source(bytes, options.charset)
+    this.bytes = this.source.bytes
+    this.buffer = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
+    this.view = this.bytes.length <= viewed ? this.buffer.toString('latin1') : undefined
+    this.names = options.names ?? new Names()
+    this.comments = options.comments ?? false
+    this.refusing = options.instructions === 'refuse'
+    this.end = this.bytes.length
+    while (this.end > 0 && blank[this.bytes[this.end - 1]!] === 1) this.end--
+    this.at = this.source.from
+    if (this.bytes[this.end - 1] !== GT)
+      this.fail('the document is cut off, or something follows it', this.bytes.length)
+    for (const [prefix, uri] of options.scope ?? []) this.bind(prefix, this.names.uri(uri), 0)
+  }
+
+  // Moving
+
+  next(): Event {
+    return this.advance(false)
+  }
+
+  child(): Event {
+    let event = this.advance(true)
+    while (event === 'comment' || (event === 'text' && blankText.test(this.value))) event = this.advance(true)
+    return event
+  }
+
+  text(): string | undefined {
+    return this.gather() ? this.value : undefined
+  }
+
+  octets(): Uint8Array | undefined {
+    if (!this.gather()) return undefined
+    if (this.cooked !== undefined) return new TextEncoder().encode(this.cooked)
+    return this.bytes.subarray(this.textFrom, this.textTo)
+  }
+
+  skip(): void {
+    const { depth } = this
+    while (this.event !== 'end' || this.depth > depth) this.advance(true)
+  }
+
+  finish(): void {
+    while (this.event !== 'after') this.advance(true)
+  }
+
+  // Reading what is at hand
+
+  get value(): string {
+    return this.cooked ?? this.cut(this.textFrom, this.textTo, this.ascii)
+  }
+
+  attributeName(index: number): Name {
+    return this.attributeNames[index]!
+  }
+
+  attributePrefix(index: number): string {
+    return this.tokens[index]!.prefix
+  }
+
+  attributeValue(index: number): string {
+    return this.values[index] ?? this.cut(this.valueFrom[index]!, this.valueTo[index]!, true)
+  }
+
+  attribute(name: Name): string | undefined {
+    for (let index = 0; index < this.attributes; index++) {
+      if (this.attributeNames[index] === name) return this.attributeValue(index)
+    }
+    return undefined
+  }
+
+  declarations(): readonly { readonly prefix: string; readonly uri: string }[] {
+    const own: Binding[] = []
+    for (let binding = this.bindings; binding !== this.frame.bindings; binding = binding!.previous) own.push(binding!)
+    return own.reverse()
+  }
+
+  namespace(prefix: string): string | undefined {
+    if (prefix === 'xml') return xmlUri
+    return this.scope.get(prefix)?.uri ?? (prefix === '' ? '' : undefined)
+  }
+
+  qname(text: string): Name | undefined {
+    return qualified(text, this, this.names)
+  }
+
+  path(): string {
+    let path = ''
+    for (let frame = this.frame; frame.outer; frame = frame.outer) path = `/${frame.name.local}[${frame.nth}]${path}`
+    return path
+  }
+
+  // Documents: [1] document, [22] prolog, [27] Misc
+
+  private advance(passing: boolean): Event {
+    if (this.event === 'end') this.leave()
+    else if (this.event === 'start' && this.empty) return this.closed(this.at, this.at)
+    else if (this.event === 'before') this.declared()
+    return this.depth === 0 ? this.outside() : this.inside(passing)
+  }
+
+  private outside(): Event {
+    const { bytes, end } = this
+    for (;;) {
+      const at = this.blanks(this.at)
+      if (at >= end) {
+        if (this.elements === 0) this.fail('no root element', at)
+        this.from = this.to = this.at = at
+        return (this.event = 'after')
+      }
+      if (bytes[at] !== LT)
+        this.fail(this.elements ? 'something follows the root element' : 'no element begins here', at)
+      if (bytes[at + 1] === BANG) {
+        if (this.comment(at)) return this.event
+      } else if (bytes[at + 1] === QUESTION) {
+        return this.instruction(at)
+      } else {
+        if (this.elements > 0) this.fail('a second root element', at)
+        return this.open(at)
+      }
+    }
+  }
+
+  /** [43] content */
+  private inside(passing: boolean): Event {
+    const { bytes } = this
+    for (;;) {
+      let at = this.at
+      if (passing) {
+        while (at < this.end && blank[bytes[at]!] === 1) at++
+        if (bytes[at] !== LT) at = this.at
+      }
+      if (at >= this.end) this.fail('the document ends inside an element', at)
+      if (bytes[at] === LT) {
+        const next = bytes[at + 1]!
+        if (next === SLASH) return this.close(at)
+        if (next === QUESTION) return this.instruction(at)
+        if (next !== BANG) return this.open(at)
+        if (bytes[at + 2] !== BRACKET_OPEN && this.comments) {
+          this.comment(at)
+          return this.event
+        }
+      }
+      const to = this.run(at)
+      this.from = at
+      this.at = this.to = to
+      if (this.cooked !== '') return (this.event = 'text')
+    }
+  }
+
+  // Elements: [39] element, [40] STag, [42] ETag, [44] EmptyElemTag
+
+  private open(from: number): Event {
+    const { bytes, limits } = this
+    let at = from + 1
+    let hash = 0
+    while (nameOctet[bytes[at]!] === 1) hash = (Math.imul(hash, 31) + bytes[at++]!) | 0
+    const spelt = this.token(from + 1, at, hash)
+    const outer = this.frame
+    const frame = (outer.inner ??= new Frame(outer))
+    if (++this.depth > limits.depth) this.fail(`nested deeper than ${limits.depth}`, from, 'depth')
+    if (++this.elements > limits.elements) this.fail(`more than ${limits.elements} elements`, from, 'elements')
+    if (++outer.children > limits.children) this.fail(`more than ${limits.children} children`, from, 'children')
+    frame.nameFrom = from + 1
+    frame.nameTo = at
+    frame.bindings = this.bindings
+    frame.children = 0
+    frame.last = nameless
+    this.frame = frame
+    this.attributes = 0
+    this.empty = false
+    if (bytes[at] === GT) at++
+    else at = this.attributeList(at)
+    const named = this.expand(spelt, this.resolve(spelt.prefix, from))
+    if (this.attributes > 0) this.nameAttributes(frame.nameTo)
+    frame.nth = outer.last === named ? frame.nth + 1 : 1
+    outer.last = named
+    this.name = frame.name = named
+    this.prefix = frame.prefix = spelt.prefix
+    this.from = from
+    this.to = this.at = at
+    return (this.event = 'start')
+  }
+
+  private close(from: number): Event {
+    const { bytes, frame } = this
+    let at = from + 2
+    for (let own = frame.nameFrom; own < frame.nameTo; own++, at++) {
+      if (bytes[at] !== bytes[own]) this.fail(`the end tag is not that of ${frame.name.local}`, from)
+    }
+    if (bytes[at] !== GT) {
+      at = this.blanks(at)
+      if (bytes[at] !== GT) this.fail(`the end tag is not that of ${frame.name.local}`, from)
+    }
+    return this.closed(from, at + 1)
+  }
+
+  private closed(from: number, to: number): Event {
+    this.name = this.frame.name
+    this.prefix = this.frame.prefix
+    this.from = from
+    this.to = this.at = to
+    this.empty = false
+    this.attributes = 0
+    return (this.event = 'end')
+  }
+
+  private leave(): void {
+    const { frame } = this
+    if (this.bindings !== frame.bindings) this.unbind(frame.bindings)
+    this.frame = frame.outer!
+    this.depth--
+  }
+
+  // Attributes: [41] Attribute, Namespaces [1] NSAttName
+
+  /** From after the element's name to after the tag. Declarations are bound; attributes await their names. */
+  private attributeList(from: number): number {
+    const { bytes } = this
+    let declarations = 0
+    for (let at = from; ; ) {
+      const before = at
+      at = this.blanks(at)
+      if (bytes[at] === GT) return at + 1
+      if (bytes[at] === SLASH) {
+        if (bytes[at + 1] !== GT) this.fail('`/` without `>`', at)
+        this.empty = true
+        return at + 2
+      }
+      if (at === before) this.fail('a name ends here, or white space is missing', at)
+      if (this.attributes + declarations >= this.limits.attributes) {
+        this.fail(`more than ${this.limits.attributes} attributes`, at, 'attributes')
+      }
+      const nameFrom = at
+      let hash = 0
+      while (nameOctet[bytes[at]!] === 1) hash = (Math.imul(hash, 31) + bytes[at++]!) | 0
+      const spelt = this.token(nameFrom, at, hash)
+      if (bytes[at] !== EQUALS) {
+        at = this.blanks(at)
+        if (bytes[at] !== EQUALS) this.fail('an attribute without a value', at)
+      }
+      at++
+      if (bytes[at] !== QUOTE && bytes[at] !== APOSTROPHE) at = this.blanks(at)
+      const index = this.attributes
+      const to = this.attributeValueFrom(at, index)
+      at = to + 1
+      if (spelt.prefix === 'xmlns') {
+        this.bind(spelt.local, this.names.uri(this.attributeValue(index)), nameFrom)
+        declarations++
+      } else if (spelt.prefix === '' && spelt.local === 'xmlns') {
+        this.bind('', this.names.uri(this.attributeValue(index)), nameFrom)
+        declarations++
+      } else {
+        this.tokens[index] = spelt
+        this.attributes++
+      }
+    }
+  }
+
+  /** [10] AttValue, normalised as §3.3.3 says of CDATA. @returns the offset of the closing quote */
+  private attributeValueFrom(open: number, index: number): number {
+    const { bytes } = this
+    const quote = bytes[open]
+    if (quote !== QUOTE && quote !== APOSTROPHE) this.fail('an attribute value is not quoted', open)
+    const from = open + 1
+    let at = from
+    let value: string | undefined
+    let start = from
+    let ascii = true
+    for (;;) {
+      while (plainValue[bytes[at]!] === 1) at++
+      const octet = bytes[at]!
+      if (octet === quote) break
+      if (octet >= 0x80) {
+        at = this.wide(at)
+        ascii = false
+      } else if (octet === GT) {
+        if (++at >= this.end) this.fail('the document ends inside an attribute value', at)
+      } else if (octet === QUOTE || octet === APOSTROPHE) at++
+      else if (octet === LT) this.fail('`<` in an attribute value', at)
+      else {
+        value = (value ?? '') + this.cut(start, at, ascii)
+        if (octet === AMP) {
+          at = this.reference(at)
+          value += this.character
+        } else if (blank[octet] === 1) {
+          at += octet === CR && bytes[at + 1] === LF ? 2 : 1
+          value += ' '
+        } else this.fail('an illegal character', at)
+        start = at
+        ascii = true
+      }
+    }
+    if (at - from > this.limits.value) this.fail('an attribute value is too long', from + this.limits.value, 'value')
+    if (value !== undefined) value += this.cut(start, at, ascii)
+    else if (!ascii) value = this.cut(from, at, false)
+    this.values[index] = value
+    this.valueFrom[index] = from
+    this.valueTo[index] = at
+    return at
+  }
+
+  /** Namespaces §6.2, §6.3: an attribute without a prefix is in no namespace; no two have one expanded name. */
+  private nameAttributes(at: number): void {
+    const { attributes, attributeNames } = this
+    for (let index = 0; index < attributes; index++) {
+      const spelt = this.tokens[index]!
+      attributeNames[index] = this.expand(spelt, spelt.prefix === '' ? '' : this.resolve(spelt.prefix, at))
+    }
+    if (attributes > 8) {
+      const distinct = new Set<Name>()
+      for (let index = 0; index < attributes; index++) distinct.add(attributeNames[index]!)
+      if (distinct.size < attributes) this.fail('an attribute twice', at)
+      return
+    }
+    for (let index = 1; index < attributes; index++) {
+      for (let other = 0; other < index; other++) {
+        if (attributeNames[index] === attributeNames[other]) this.fail('an attribute twice', at)
+      }
+    }
+  }
+
+  // Names and namespaces
+
+  private token(from: number, to: number, hash: number): Token {
+    if (to - from > this.limits.name) this.fail('a name is too long', from + this.limits.name, 'name')
+    return token(this.bytes, from, to, hash) ?? this.fail('not a name', from)
+  }
+
+  private expand(spelt: Token, uri: string): Name {
+    const { owner, name } = spelt
+    if (name !== undefined && (owner === 0 || owner === this.names.id) && name.uri === uri) return name
+    const found = this.names.name(uri, spelt.local)
+    if (uri.length <= 256) {
+      spelt.owner = registered(found) ? 0 : this.names.id
+      spelt.name = found
+    }
+    return found
+  }
+
+  private resolve(prefix: string, at: number): string {
+    if (prefix === this.recentPrefix) return this.recentUri
+    const uri = prefix === 'xmlns' ? undefined : this.namespace(prefix)
+    if (uri === undefined) this.fail(`the prefix ${prefix} is not declared`, at)
+    this.recentPrefix = prefix
+    return (this.recentUri = uri)
+  }
+
+  /** Namespaces §3, reserved prefixes; §2.2, no prefix undeclared; §6.3 with [41] unique attributes. */
+  private bind(prefix: string, uri: string, at: number): void {
+    if (prefix === 'xmlns' || uri === xmlnsUri) this.fail('xmlns and its namespace cannot be declared', at)
+    if ((prefix === 'xml') !== (uri === xmlUri)) this.fail('xml stands for its namespace, and nothing else does', at)
+    if (prefix !== '' && uri === '') this.fail(`the prefix ${prefix} cannot be undeclared`, at)
+    const hidden = this.scope.get(prefix)
+    if (hidden !== undefined && hidden.depth === this.depth) this.fail('a namespace declaration twice', at)
+    this.bindings = { prefix, uri, depth: this.depth, hidden, previous: this.bindings }
+    this.scope.set(prefix, this.bindings)
+    this.recentPrefix = undefined
+  }
+
+  private unbind(outer: Binding | undefined): void {
+    for (let binding = this.bindings; binding !== outer; binding = binding!.previous) {
+      const { prefix, hidden } = binding!
+      if (hidden) this.scope.set(prefix, hidden)
+      else this.scope.delete(prefix)
+    }
+    this.bindings = outer
+    this.recentPrefix = undefined
+  }
+
+  // Character data: [14] CharData, [18] CDSect, [67] Reference, §2.11 end-of-line handling
+
+  /** All text of an element without children; then at its `end`. */
+  private gather(): boolean {
+    if (this.empty) {
+      this.advance(false)
+      this.cooked = ''
+      return true
+    }
+    const to = this.run(this.at)
+    if (this.bytes[to + 1] === SLASH) {
+      this.close(to)
+      return true
+    }
+    this.at = to
+    let value = this.value
+    this.event = 'text'
+    for (;;) {
+      const event = this.advance(false)
+      if (event === 'start') return false
+      if (event === 'text') value += this.value
+      if (event === 'end') {
+        this.cooked = value
+        return true
+      }
+    }
+  }
+
+  /** Text from `from`, which may be no text at all, to the tag, instruction or reported comment that ends it. */
+  private run(from: number): number {
+    const { bytes } = this
+    this.cooked = undefined
+    this.ascii = true
+    this.textFrom = from
+    let at = from
+    for (;;) {
+      while (plainText[bytes[at]!] === 1) at++
+      const octet = bytes[at]!
+      if (octet === LT && bytes[at + 1] !== BANG) break
+      if (octet >= 0x80) {
+        at = this.wide(at)
+        this.ascii = false
+      } else if (octet === GT) at = this.greater(at, from)
+      else {
+        at = this.cook(from, at)
+        break
+      }
+    }
+    this.textTo = at
+    if (at - from > this.limits.text) this.fail('a text is too long', from + this.limits.text, 'text')
+    if (at === from) this.cooked = ''
+    return at
+  }
+
+  /** The rest of a run that cannot be cut out of the document in one piece. */
+  private cook(from: number, special: number): number {
+    const { bytes } = this
+    let text = this.cut(from, special, this.ascii)
+    let at = special
+    for (;;) {
+      const octet = bytes[at]!
+      if (octet === AMP) {
+        at = this.reference(at)
+        text += this.character
+      } else if (octet === CR) {
+        at += bytes[at + 1] === LF ? 2 : 1
+        text += '\n'
+      } else if (octet === LT) {
+        if (bytes[at + 1] !== BANG) break
+        if (bytes[at + 2] === BRACKET_OPEN) {
+          const to = this.section(at)
+          text += this.lines(at + 9, to)
+          at = to + 3
+        } else if (this.comments) break
+        else {
+          this.comment(at)
+          at = this.at
+        }
+        if (at >= this.end) this.fail('the document ends inside an element', at)
+      } else {
+        const to = this.literal(at)
+        text += this.cut(at, to, false)
+        at = to
+      }
+    }
+    this.cooked = text
+    return at
+  }
+
+  /** Octets that stand for themselves, at least one. */
+  private literal(from: number): number {
+    const { bytes } = this
+    let at = from
+    for (;;) {
+      while (plainText[bytes[at]!] === 1) at++
+      const octet = bytes[at]!
+      if (octet >= 0x80) at = this.wide(at)
+      else if (octet === GT) at = this.greater(at, from)
+      else if (legal[octet] === 1) return at
+      else this.fail('an illegal character', at)
+    }
+  }
+
+  /** `>` in text, in a piece that begins at `from`: not after `]]`, and not the last octet. */
+  private greater(at: number, from: number): number {
+    const { bytes } = this
+    if (at - 2 >= from && bytes[at - 1] === BRACKET && bytes[at - 2] === BRACKET) this.fail('`]]>` in text', at - 2)
+    if (at + 1 >= this.end) this.fail('the document ends inside an element', at + 1)
+    return at + 1
+  }
+
+  /** [66] CharRef, [68] EntityRef: one of the five of §4.6. @returns the offset after it, the character in `character` */
+  private reference(from: number): number {
+    const { bytes, limits } = this
+    if (++this.references > limits.references) {
+      this.fail(`more than ${limits.references} references`, from, 'references')
+    }
+    if (bytes[from + 1] === HASH) return this.characterReference(from)
+    let at = from + 1
+    while (at - from <= 5 && bytes[at] !== SEMICOLON && bytes[at] !== GT) at++
+    const found = bytes[at] === SEMICOLON ? entities.get(this.cut(from + 1, at, true)) : undefined
+    if (found === undefined) this.fail('not a reference, or to an entity that is not declared', from)
+    this.character = found
+    return at + 1
+  }
+
+  private characterReference(from: number): number {
+    const { bytes } = this
+    const base = bytes[from + 2] === 0x78 ? 16 : 10
+    const first = from + (base === 16 ? 3 : 2)
+    let at = first
+    let code = 0
+    for (; bytes[at] !== SEMICOLON; at++) {
+      const digit = digits[bytes[at]!]!
+      if (digit >= base) this.fail('not a character reference', from)
+      code = Math.min(code * base + digit, 0x110000)
+    }
+    if (at === first || !isChar(code)) this.fail('a reference to no character', from)
+    this.character = String.fromCodePoint(code)
+    return at + 1
+  }
+
+  /** [20] CData. @returns the offset of `]]>` */
+  private section(from: number): number {
+    const { bytes } = this
+    for (let k = 0; k < opening.length; k++)
+      if (bytes[from + k] !== opening[k]) this.fail('`<!` begins nothing here', from)
+    for (let at = from + opening.length; ; at++) {
+      at = this.until(at, BRACKET)
+      if (bytes[at + 1] === BRACKET && bytes[at + 2] === GT) return at
+    }
+  }
+
+  // What may stand between everything: [15] Comment, [16] PI, [23] XMLDecl
+
+  /** A comment, which becomes the event when comments are asked for. */
+  private comment(from: number): boolean {
+    const { bytes } = this
+    if (bytes[from + 2] !== DASH || bytes[from + 3] !== DASH) this.noComment(from)
+    let at = this.until(from + 4, DASH)
+    while (bytes[at + 1] !== DASH) at = this.until(at + 1, DASH)
+    if (bytes[at + 2] !== GT) this.fail('`--` in a comment', at)
+    this.at = at + 3
+    if (!this.comments) return false
+    this.from = from
+    this.to = at + 3
+    this.cooked = this.lines(from + 4, at)
+    this.event = 'comment'
+    return true
+  }
+
+  private noComment(from: number): never {
+    const written = this.cut(from + 2, Math.min(from + 9, this.end), true)
+    this.fail(written === 'DOCTYPE' ? 'a document type declaration' : '`<!` begins nothing here', from)
+  }
+
+  private instruction(from: number): Event {
+    const { bytes } = this
+    if (this.refusing) this.fail('a processing instruction', from)
+    let at = from + 2
+    while (nameOctet[bytes[at]!] === 1) at++
+    if (at - from - 2 > this.limits.name) this.fail('a name is too long', from + 2 + this.limits.name, 'name')
+    const target = this.cut(from + 2, at, false)
+    if (!ncName(target) || target.toLowerCase() === 'xml') this.fail('not the target of a processing instruction', from)
+    const data = this.blanks(at)
+    let to = this.until(data, QUESTION)
+    while (bytes[to + 1] !== GT) to = this.until(to + 1, QUESTION)
+    if (data === at && to > at) this.fail('not the target of a processing instruction', from)
+    this.target = target
+    this.cooked = this.lines(data, to)
+    this.from = from
+    this.to = this.at = to + 2
+    return (this.event = 'instruction')
+  }
+
+  /** The XML declaration, where there is one; its encoding must be what the document is in. */
+  private declared(): void {
+    const { bytes, at } = this
+    for (let k = 0; k < declares.length; k++) if (bytes[at + k] !== declares[k]) return
+    if (blank[bytes[at + declares.length]!] !== 1) return
+    const found = declaration.exec(this.cut(at, Math.min(at + declarationLength, this.end), true))
+    if (!found) this.fail('not an XML declaration', at)
+    const encoding = found[3]
+    if (encoding !== undefined && !agrees(encoding, this.source.encoding)) {
+      this.fail(`the encoding ${encoding} is declared in a document in ${this.source.encoding}`, at)
+    }
+    this.at = at + found[0].length
+  }
+
+  // Octets
+
+  /** The offset of the next `stop`; all before it is legal. */
+  private until(from: number, stop: number): number {
+    const { bytes, end } = this
+    let at = from
+    while (at < end) {
+      const octet = bytes[at]!
+      if (octet === stop) return at
+      if (octet >= 0x80) at = this.wide(at)
+      else if (legal[octet] === 1) at++
+      else this.fail('an illegal character', at)
+    }
+    return this.fail('the document ends inside a comment, CDATA section or processing instruction', from)
+  }
+
+  private wide(at: number): number {
+    return past(this.bytes, at) || this.fail('not UTF-8, or an illegal character', at)
+  }
+
+  /** [3] S?, never beyond the end. */
+  private blanks(from: number): number {
+    const { bytes, end } = this
+    let at = from
+    while (at < end && blank[bytes[at]!] === 1) at++
+    return at
+  }
+
+  private cut(from: number, to: number, ascii: boolean): string {
+    if (!ascii) return this.buffer.toString('utf8', from, to)
+    return this.view === undefined ? this.buffer.toString('latin1', from, to) : this.view.substring(from, to)
+  }
+
+  private lines(from: number, to: number): string {
+    const text = this.cut(from, to, false)
+    return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
+  }
+
+  private fail(reason: string, at: number, limit?: keyof Limits): never {
+    throw new Malformed(reason, received(this.source, at, this.original), limit)
+  }
+}
+
+/** What a QName in content means to a cursor over bytes or a tree. */
+export function qualified(text: string, cursor: Pick<Cursor, 'namespace'>, names: Names): Name | undefined {
+  const written = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
+  const colon = written.indexOf(':')
+  const prefix = colon < 0 ? '' : written.slice(0, colon)
+  const local = written.slice(colon + 1)
+  if (!ncName(local) || (colon >= 0 && !ncName(prefix))) return undefined
+  const uri = cursor.namespace(prefix)
+  return uri === undefined ? undefined : names.name(uri, local)
+}

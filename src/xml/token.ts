@@ -1,0 +1,70 @@
+import { ncName } from './character.ts'
+import type { Name } from './name.ts'
+
+/**
+ * A qualified name as it is written (Namespaces in XML 1.0 §4 [7] QName), found by its octets without making a string.
+ *  (1) The table has a fixed number of slots, one for each hash, and a newcomer takes its slot: names made to collide, or a
+ *      flood of new ones, cost no more than a look-up and no memory.
+ *  (2) A token is found only when all of its octets are equal, and only well-formed names enter: what is found needs no check.
+ *  (3) A token remembers the expanded name it meant last, in which table of names; it holds on to no document.
+ */
+export class Token {
+  readonly prefix: string
+  readonly local: string
+  /** The `id` of the Names in which `name` is what this token meant; 0 when it was a registered name. */
+  owner = -1
+  name: Name | undefined = undefined
+
+  constructor(prefix: string, local: string) {
+    this.prefix = prefix
+    this.local = local
+  }
+}
+
+const slots = 4096
+const width = 64 // longer names are rare, and work without the table
+const tokens: (Token | undefined)[] = new Array(slots).fill(undefined)
+const lengths = new Uint8Array(slots)
+const spelling = new Uint8Array(slots * width)
+
+/** The token spelt by these octets, whose `hash` the caller computed while it scanned them; undefined when it is no QName. */
+export function token(bytes: Uint8Array, from: number, to: number, hash: number): Token | undefined {
+  const slot = (hash ^ (hash >>> 15)) & (slots - 1)
+  const length = to - from
+  if (lengths[slot] !== length) return enter(bytes, from, to, slot)
+  for (let k = 0, base = slot * width; k < length; k++) {
+    if (spelling[base + k] !== bytes[from + k]) return enter(bytes, from, to, slot)
+  }
+  return tokens[slot]
+}
+
+function enter(bytes: Uint8Array, from: number, to: number, slot: number): Token | undefined {
+  const written = decode(bytes.subarray(from, to))
+  const colon = written.indexOf(':')
+  const prefix = colon < 0 ? '' : written.slice(0, colon)
+  const local = written.slice(colon + 1)
+  if (!ncName(local) || (colon >= 0 && !ncName(prefix))) return undefined
+  const made = new Token(unique(prefix), unique(local))
+  if (to - from <= width && to > from) {
+    tokens[slot] = made
+    lengths[slot] = to - from
+    spelling.set(bytes.subarray(from, to), slot * width)
+  }
+  return made
+}
+
+/** The engine's own copy of a string: compared by address, and not a slice that would keep a larger string alive. */
+function unique(text: string): string {
+  return Object.keys({ [text]: 0 })[0]!
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text, or one that is no name when the octets are not UTF-8. */
+function decode(octets: Uint8Array): string {
+  try {
+    return strict.decode(octets)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,166 @@
+import type { Cursor } from './cursor.ts'
+import { attempt, type Malformed } from './failure.ts'
+import { type Name, Names, xmlUri } from './name.ts'
+import { type Options, scan } from './scanner.ts'
+
+/**
+ * A document as a tree: what canonical form and signatures need beside names and text, which is prefixes, declarations and
+ * where each element stands in the document. Adjacent text is one node, CDATA sections are text, empty text is no node.
+ */
+export type Node = Element | Text | Comment | Instruction
+
+export interface Attribute {
+  readonly name: Name
+  /** As written; empty for none. */
+  readonly prefix: string
+  readonly value: string
+}
+
+/** A namespace declaration: the prefix is empty for the default, the uri for `xmlns=""`. */
+export interface Declaration {
+  readonly prefix: string
+  readonly uri: string
+}
+
+export interface Text {
+  readonly kind: 'text'
+  readonly value: string
+}
+
+export interface Comment {
+  readonly kind: 'comment'
+  readonly value: string
+}
+
+/** A processing instruction. */
+export interface Instruction {
+  readonly kind: 'instruction'
+  readonly target: string
+  readonly value: string
+}
+
+export interface Document {
+  readonly kind: 'document'
+  /** The root, and the comments and processing instructions around it. */
+  readonly children: readonly Node[]
+  readonly root: Element
+  /** In UTF-8: what the offsets of elements count in. */
+  readonly bytes: Uint8Array
+  /** The names of the document that are not registered. */
+  readonly names: Names
+}
+
+export class Element {
+  readonly kind = 'element'
+  readonly name: Name
+  readonly prefix: string
+  readonly attributes: readonly Attribute[]
+  readonly declarations: readonly Declaration[]
+  readonly children: Node[] = []
+  /** The element around this one; undefined for a root. */
+  readonly parent: Element | undefined
+  /** Octets [from, to) of the element in the document it was read from; both 0 for one made here. */
+  from = 0
+  to = 0
+  private table: Map<string, string> | undefined = undefined
+
+  constructor(
+    parent: Element | undefined,
+    name: Name,
+    prefix: string,
+    attributes: readonly Attribute[] = [],
+    declarations: readonly Declaration[] = [],
+  ) {
+    this.parent = parent
+    this.name = name
+    this.prefix = prefix
+    this.attributes = attributes
+    this.declarations = declarations
+  }
+
+  /** The value of the attribute of this name. */
+  attribute(name: Name): string | undefined {
+    return this.attributes.find(attribute => attribute.name === name)?.value
+  }
+
+  /** What a prefix stands for here; the empty one asks for the default namespace, whose absence is the empty string. */
+  namespace(prefix: string): string | undefined {
+    if (prefix === 'xml') return xmlUri
+    for (let element: Element | undefined = this; element; element = element.parent) {
+      const uri = element.declared(prefix)
+      if (uri !== undefined) return uri
+    }
+    return prefix === '' ? '' : undefined
+  }
+
+  /** What a declaration of this very element says of a prefix. */
+  declared(prefix: string): string | undefined {
+    if (this.declarations.length === 0) return undefined
+    if (this.declarations.length < 8) return this.declarations.find(declaration => declaration.prefix === prefix)?.uri
+    this.table ??= new Map(this.declarations.map(({ prefix, uri }) => [prefix, uri]))
+    return this.table.get(prefix)
+  }
+
+  /** The child elements, of one name if one is given. */
+  elements(name?: Name): Element[] {
+    return this.children.filter(child => child.kind === 'element' && (!name || child.name === name)) as Element[]
+  }
+
+  /** The text directly in this element. */
+  get text(): string {
+    return this.children.map(child => (child.kind === 'text' ? child.value : '')).join('')
+  }
+}
+
+/** The document in these bytes, all of it. Comments are in the tree only when asked for. */
+export function parse(bytes: Uint8Array, options: Options = {}): Document | Malformed {
+  const names = options.names ?? new Names()
+  return attempt(() => {
+    const cursor = scan(bytes, { ...options, names })
+    const children: Node[] = []
+    let root: Element | undefined
+    for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
+      if (event === 'start') children.push((root = element(cursor)))
+      else if (event !== 'text') children.push(leaf(cursor))
+    }
+    return { kind: 'document', children, root: root!, bytes: cursor.bytes, names } as const
+  })
+}
+
+/** At an element's `start`: the element with all that is in it; the cursor is then at its `end`. */
+export function element(cursor: Cursor): Element {
+  const root = opened(cursor, undefined)
+  let open = root
+  for (;;) {
+    const event = cursor.next()
+    if (event === 'start') {
+      const inner = opened(cursor, open)
+      open.children.push(inner)
+      open = inner
+    } else if (event === 'end') {
+      open.to = cursor.to
+      if (open === root) return root
+      open = open.parent!
+    } else open.children.push(leaf(cursor))
+  }
+}
+
+function opened(cursor: Cursor, parent: Element | undefined): Element {
+  const attributes: Attribute[] = []
+  for (let index = 0; index < cursor.attributes; index++) {
+    attributes.push({
+      name: cursor.attributeName(index),
+      prefix: cursor.attributePrefix(index),
+      value: cursor.attributeValue(index),
+    })
+  }
+  const made = new Element(parent, cursor.name, cursor.prefix, attributes, cursor.declarations())
+  made.from = cursor.from
+  return made
+}
+
+function leaf(cursor: Cursor): Node {
+  if (cursor.event === 'text') return { kind: 'text', value: cursor.value }
+  if (cursor.event === 'comment') return { kind: 'comment', value: cursor.value }
+  return { kind: 'instruction', target: cursor.target, value: cursor.value }
+}

@@ -1,0 +1,145 @@
+import { isChar } from './character.ts'
+import { xmlUri } from './name.ts'
+import type { Document, Element, Node } from './tree.ts'
+
+/**
+ * Writing XML. Encoders join strings with `text` and `attribute`; `write` serialises a tree.
+ * Guards: what is written is well-formed, whatever the strings are, and means the same when it is read again. A string that
+ * has a character which XML 1.0 cannot carry in any form (§2.2) throws an Unwritable: it came from our side.
+ */
+export class Unwritable extends Error {}
+
+/** Character data: escaped so that it is read as it is, a carriage return and `]]>` included. */
+export function text(value: string): string {
+  return plain.test(value) ? value : escaped(value, inText)
+}
+
+/** An attribute value with its quotes: escaped so that no normalisation (§3.3.3) changes it. */
+export function attribute(value: string): string {
+  return plain.test(value) ? `"${value}"` : `"${escaped(value, inAttribute)}"`
+}
+
+/** Nothing to escape and nothing to refuse, in text and in attributes. */
+const plain = /^[^\0-\x1f&<>"\ud800-\udfff\ufffe\uffff]*$/
+const inText = /[\0-\x08\x0b-\x1f&<>\ufffe\uffff]/g
+const inAttribute = /[\0-\x1f&<>"\ufffe\uffff]/g
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+}
+
+function escaped(value: string, special: RegExp): string {
+  if (!value.isWellFormed()) throw new Unwritable('a surrogate alone cannot be written in XML')
+  return value.replace(special, character => escapes[character] ?? unwritable(character.charCodeAt(0)))
+}
+
+function unwritable(code: number): never {
+  throw new Unwritable(`U+${code.toString(16).toUpperCase().padStart(4, '0')} cannot be written in XML 1.0`)
+}
+
+/**
+ * A tree, or a part of one, in the order and with the prefixes it has. A namespace that nothing declares around where its
+ * prefix is used is declared there, so a tree made by hand needs no declarations and a part stands by itself.
+ * @throws Unwritable
+ */
+export function write(node: Document | Node): string {
+  if (node.kind === 'document') return node.children.map(child => any(child, top)).join('\n')
+  return any(node, top)
+}
+
+/** What each prefix stands for in what has been written around a place. */
+type Scope = ReadonlyMap<string, string>
+
+const top: Scope = new Map([['xml', xmlUri]])
+
+function any(node: Node, scope: Scope): string {
+  if (node.kind === 'text') return text(node.value)
+  if (node.kind === 'element') return whole(node, scope)
+  return node.kind === 'comment' ? comment(node.value) : instruction(node.target, node.value)
+}
+
+function whole(element: Element, outer: Scope): string {
+  const scope = new Scoped(outer)
+  for (const { prefix, uri } of element.declarations) scope.declare(prefix, uri)
+  const tag = qualified(scope.prefix(element.prefix, element.name.uri), element.name.local)
+  let attributes = ''
+  for (const { prefix, name, value } of element.attributes) {
+    const used = name.uri === '' ? '' : scope.prefix(prefix || 'n', name.uri)
+    attributes += ` ${qualified(used, name.local)}=${attribute(value)}`
+  }
+  const start = `<${tag}${scope.written}${attributes}`
+  if (element.children.length === 0) return `${start}/>`
+  let content = ''
+  for (const child of element.children) content += any(child, scope.inner)
+  return `${start}>${content}</${tag}>`
+}
+
+const qualified = (prefix: string, local: string) => (prefix === '' ? local : `${prefix}:${local}`)
+
+/** The declarations of one element while its tag is written. */
+class Scoped {
+  written = ''
+  private readonly outer: Scope
+  private made: Map<string, string> | undefined
+  /** Prefixes whose meaning on this element is settled. */
+  private readonly settled = new Set<string>()
+
+  constructor(outer: Scope) {
+    this.outer = outer
+  }
+
+  get inner(): Scope {
+    return this.made ?? this.outer
+  }
+
+  declare(prefix: string, uri: string): void {
+    this.settled.add(prefix)
+    if (prefix === 'xml') return
+    if (prefix !== '' && uri === '') throw new Unwritable(`the prefix ${prefix} cannot be undeclared`)
+    this.written += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}=${attribute(uri)}`
+    this.made ??= new Map(this.outer)
+    this.made.set(prefix, uri)
+  }
+
+  /** The prefix to write for an element or attribute: the wished one, declared if need be, or another where it is taken. */
+  prefix(wished: string, uri: string): string {
+    if (uri === xmlUri) return 'xml'
+    let prefix = uri === '' ? '' : wished
+    for (let n = 1; this.means(prefix) !== uri && this.settled.has(prefix); n++) {
+      if (uri === '') throw new Unwritable('an element in no namespace declares a default namespace')
+      prefix = `n${n}`
+    }
+    if (this.means(prefix) !== uri) this.declare(prefix, uri)
+    this.settled.add(prefix)
+    return prefix
+  }
+
+  private means(prefix: string): string | undefined {
+    return this.inner.get(prefix) ?? (prefix === '' ? '' : undefined)
+  }
+}
+
+function comment(value: string): string {
+  if (value.includes('--') || value.endsWith('-')) throw new Unwritable('`--` cannot be written in a comment')
+  return `<!--${unescaped(value)}-->`
+}
+
+function instruction(target: string, value: string): string {
+  if (value.includes('?>')) throw new Unwritable('`?>` cannot be written in a processing instruction')
+  return value === '' ? `<?${target}?>` : `<?${target} ${unescaped(value)}?>`
+}
+
+/** Where nothing can be escaped: all characters must be [2] Char, and no carriage return would come back. */
+function unescaped(value: string): string {
+  if (!value.isWellFormed()) throw new Unwritable('a surrogate alone cannot be written in XML')
+  for (const character of value) {
+    const code = character.codePointAt(0)!
+    if (!isChar(code) || code === 0x0d) unwritable(code)
+  }
+  return value
+}
