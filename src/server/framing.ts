@@ -1,0 +1,118 @@
+/**
+ * From a Response to what goes on the wire, for HTTP/1.1 and HTTP/2 alike. What always holds:
+ *  (1) No octet of a field can end a line or begin another message: a name is a token, a value visible ASCII, SP and HTAB.
+ *  (2) Framing and connection fields are the server's; those of a Response never reach the wire.
+ *  (3) 204, 304 and answers to HEAD carry no content; a Content-Length that is sent is the number of octets sent,
+ *      or the number that GET would have sent.
+ */
+
+import type { Response } from '../http/message.ts'
+import { abandon } from './pour.ts'
+import { STATUS_TITLES } from './status.ts'
+
+export interface Framed {
+  readonly status: number
+  /** Name, value, name, value, …: without Content-Length and the fields of the connection. */
+  readonly lines: string[]
+  readonly content: string | Uint8Array | AsyncIterable<Uint8Array> | undefined
+  /** What Content-Length says; undefined when it is not sent. */
+  readonly length: number | undefined
+  /** The response asks for the connection to end after it. */
+  readonly close: boolean
+}
+
+/** A Response that cannot be sent as it is: a mistake of the application, answered 500. */
+export class Unsendable extends Error {
+  override readonly name = 'Unsendable'
+}
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+// RFC 9110 §5.5. obs-text is left out: Node would send it as Latin-1 or UTF-8, depending on the content beside it.
+const unsafe = /[^\t\x20-\x7e]/
+const digits = /^\d+$/
+
+/**
+ * RFC 9110 §8.6, RFC 9112 §6. A `content-length` field counts where the content is not all here (a stream, an answer to
+ * HEAD, 304); content that is here is counted. Throws `Unsendable`.
+ */
+export function framed(response: Response, method: string): Framed {
+  const { status, fields, content } = response
+  if (!Number.isInteger(status) || status < 200 || status > 599) throw new Unsendable(`${status} is no final status`)
+  const lines: string[] = []
+  let announced: number | undefined
+  let close = false
+  for (const name in fields) {
+    const value = fields[name]
+    if (value === undefined) continue
+    if (!token.test(name)) throw new Unsendable(`no field can be called ${JSON.stringify(name)}`)
+    switch (name.toLowerCase()) {
+      case 'content-length':
+        announced = lengthIn(value)
+        continue
+      case 'connection':
+        close = /(^|[\s,])close($|[\s,])/i.test(String(value))
+        continue
+      case 'keep-alive':
+      case 'proxy-connection':
+      case 'transfer-encoding':
+      case 'upgrade':
+        continue
+    }
+    if (typeof value === 'string') push(lines, name, value)
+    else for (const one of value) push(lines, name, one)
+  }
+  const here = octets(content)
+  if (method === 'HEAD') {
+    return { status, lines, content: undefined, length: status === 204 ? undefined : (here ?? announced), close }
+  }
+  if (status === 204) return { status, lines, content: undefined, length: undefined, close }
+  if (status === 304) return { status, lines, content: undefined, length: announced, close }
+  if (content === undefined) return { status, lines, content, length: 0, close }
+  return { status, lines, content, length: here ?? announced, close }
+}
+
+/** The same, where a response that cannot be sent becomes a 500 of which `onError` hears. */
+export function sendable(response: Response, method: string, onError: (error: unknown) => void): Framed {
+  try {
+    return framed(response, method)
+  } catch (error) {
+    onError(error)
+    abandon(response)
+    return framed(problem(500), method)
+  }
+}
+
+function push(lines: string[], name: string, value: string): void {
+  if (unsafe.test(value)) throw new Unsendable(`the value of ${name} has an octet that no field can carry`)
+  lines.push(name, value)
+}
+
+function lengthIn(value: string | readonly string[]): number {
+  if (typeof value !== 'string' || !digits.test(value)) throw new Unsendable('content-length is no number')
+  return Number(value)
+}
+
+function octets(content: Response['content']): number | undefined {
+  if (typeof content === 'string') return Buffer.byteLength(content)
+  return content instanceof Uint8Array ? content.length : undefined
+}
+
+/** RFC 9457 §4.2.1, for what is refused before a face sees it: the status says it all, and nothing of the inside is told. */
+export function problem(status: number): Response {
+  return {
+    status,
+    fields: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...retry(status) },
+    content: JSON.stringify({ type: 'about:blank', title: STATUS_TITLES[status] ?? 'Error', status }),
+  }
+}
+
+/** The same, as the octets of an HTTP/1.1 response after which the connection ends. */
+export function lastWords(status: number): string {
+  const { lines, content, length } = framed(problem(status), 'GET')
+  const fields = [...lines, 'date', new Date().toUTCString(), 'connection', 'close', 'content-length', String(length)]
+  let head = `HTTP/1.1 ${status} ${STATUS_TITLES[status] ?? 'Error'}\r\n`
+  for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`
+  return `${head}\r\n${String(content)}`
+}
+
+const retry = (status: number) => (status === 503 ? { 'retry-after': '5' } : {})

@@ -1,0 +1,249 @@
+/**
+ * HTTP/2 (RFC 9113) over node:http2, on sockets that were accepted elsewhere. What always holds:
+ *  (1) A stream that was reset before its turn is never served; one that is reset later costs its client a place among
+ *      `streams` until the application is done with it, so that resetting fast gains nothing.
+ *  (2) Fields of the connection do not exist here; what a request says of them the framing layer refuses.
+ *  (3) SETTINGS and PING cost an answer each, so only so many are taken in ten seconds.
+ *  (4) After the response the rest of the request's content is declined, not read (RFC 9113 §8.1).
+ */
+import type * as http2 from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Content, Fields, Request, Response } from '../http/message.ts'
+import { nothing } from '../http/message.ts'
+import { addressOf, certificateOf } from './connection.ts'
+import { Aborted, Arriving, type Exchange } from './content.ts'
+import { fieldsOf, sizeOf } from './fields.ts'
+import { type Framed, problem, sendable } from './framing.ts'
+import { type House, parserLimit } from './limits.ts'
+import { abandon, pour } from './pour.ts'
+
+// RFC 9113 §7
+const noError = 0
+const internalError = 2
+const enhanceYourCalm = 11
+const cancel = 8
+const controlWindow = 10_000
+
+export class Session {
+  readonly house: House
+  readonly wire: http2.ServerHttp2Session
+  readonly socket: Socket
+  readonly from: string
+  readonly certificate: Uint8Array | undefined
+  readonly scheme: 'http' | 'https'
+  readonly exchanges = new Set<Exchange2>()
+  #controls = 0
+  #since = 0
+
+  constructor(house: House, wire: http2.ServerHttp2Session, socket: Socket) {
+    this.house = house
+    this.wire = wire
+    this.socket = socket
+    this.from = addressOf(socket)
+    this.certificate = certificateOf(socket)
+    this.scheme = 'encrypted' in socket ? 'https' : 'http'
+    wire.on('stream', (stream, _headers, _flags, lines) => this.#arrive(stream, lines))
+    wire.on('error', () => {})
+    wire.on('remoteSettings', () => this.#control())
+    wire.on('ping', () => this.#control())
+    wire.setTimeout(house.limits.idle, () => {
+      if (this.exchanges.size === 0) wire.destroy()
+    })
+  }
+
+  #arrive(stream: http2.ServerHttp2Stream, lines: readonly string[]): void {
+    stream.on('error', () => {})
+    if (stream.destroyed || stream.closed) return
+    if (this.exchanges.size >= this.house.limits.streams * 2) {
+      this.wire.destroy(undefined, enhanceYourCalm)
+      return
+    }
+    const exchange = new Exchange2(this, stream)
+    this.exchanges.add(exchange)
+    stream.once('close', () => exchange.leave())
+    begin(exchange, lines)
+  }
+
+  /** (3) */
+  #control(): void {
+    const now = performance.now()
+    if (now - this.#since > controlWindow) {
+      this.#since = now
+      this.#controls = 0
+    }
+    if (++this.#controls > this.house.limits.controls) this.wire.destroy(undefined, enhanceYourCalm)
+  }
+}
+
+export class Exchange2 implements Exchange {
+  readonly session: Session
+  readonly stream: http2.ServerHttp2Stream
+  request: Request | undefined
+  content: Arriving | undefined
+  expecting = false
+  answered = false
+  /** The application has given its response, or never will. */
+  served = false
+
+  constructor(session: Session, stream: http2.ServerHttp2Stream) {
+    this.session = session
+    this.stream = stream
+  }
+
+  proceed(): void {
+    if (!this.expecting || this.answered || this.stream.destroyed) return
+    this.expecting = false
+    this.stream.additionalHeaders({ ':status': 100 })
+  }
+
+  refuse(status: number): void {
+    this.content?.abort(new Aborted('the content stalled'))
+    if (this.stream.headersSent) this.stream.close(cancel)
+    else answer(this, problem(status))
+  }
+
+  /** (1): only when the stream is closed and the application is done does the place become free. */
+  leave(): void {
+    if (this.served && this.stream.closed) this.session.exchanges.delete(this)
+  }
+}
+
+/** Speaks HTTP/2 on a socket whose first octets, still unread, are its preface, or whose handshake chose it. */
+export function open(node: typeof http2, house: House, socket: Socket): Session {
+  const { limits } = house
+  const wire = node.performServerHandshake(socket, {
+    maxHeaderListPairs: 2000,
+    maxOutstandingPings: 10,
+    maxSettings: 32,
+    maxSessionInvalidFrames: 100,
+    maxSessionRejectedStreams: 100,
+    streamResetBurst: limits.resets,
+    streamResetRate: limits.resetRate,
+    settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: parserLimit, enablePush: false },
+  })
+  return new Session(house, wire, socket)
+}
+
+function begin(exchange: Exchange2, lines: readonly string[]): void {
+  const { session } = exchange
+  const request = requestOf(exchange, lines)
+  exchange.request = request
+  // The target has a limit of its own, and it is the face's.
+  const size = sizeOf(lines) - request.target.length
+  if (size > session.house.limits.fields) served(exchange, problem(431))
+  else ask(exchange, request)
+}
+
+function ask(exchange: Exchange2, request: Request): void {
+  try {
+    const response = exchange.session.house.serve(request)
+    if (response instanceof Promise) {
+      response.then(
+        it => served(exchange, it),
+        error => broken(exchange, error),
+      )
+    } else served(exchange, response)
+  } catch (error) {
+    broken(exchange, error)
+  }
+}
+
+function requestOf(exchange: Exchange2, lines: readonly string[]): Request {
+  const { session } = exchange
+  const pseudo = pseudoOf(lines)
+  const authority = pseudo[':authority']
+  const fields = fieldsOf(lines)
+  const host = fields['host']
+  // RFC 9113 §8.3.1: the authority stands for Host. Two that differ are both shown, and fail as two Hosts do.
+  if (authority !== undefined && authority !== host)
+    fields['host'] = host === undefined ? authority : `${authority}, ${host}`
+  const request = {
+    method: pseudo[':method'] ?? '',
+    target: pseudo[':path'] ?? authority ?? '',
+    fields,
+    content: contentOf(exchange, fields),
+    scheme: session.scheme,
+    version: '2' as const,
+    from: session.from,
+  }
+  return session.certificate ? { ...request, certificate: session.certificate } : request
+}
+
+function pseudoOf(lines: readonly string[]): Partial<Record<string, string>> {
+  const pseudo: Record<string, string> = {}
+  for (let at = 0; at + 1 < lines.length && lines[at]!.startsWith(':'); at += 2) pseudo[lines[at]!] = lines[at + 1]!
+  return pseudo
+}
+
+function contentOf(exchange: Exchange2, fields: Fields): Content {
+  const { stream, session } = exchange
+  if (stream.endAfterHeaders) return nothing
+  const length = fields['content-length']
+  const expect = fields['expect']
+  exchange.expecting = expect !== undefined && /^100-continue$/i.test(expect)
+  const octets = length === undefined ? undefined : Number(length)
+  return (exchange.content = new Arriving(stream, octets, exchange, session.house.waiting))
+}
+
+function broken(exchange: Exchange2, error: unknown): void {
+  if (!(error instanceof Aborted)) exchange.session.house.onError(error, exchange.request)
+  served(exchange, problem(500))
+}
+
+function served(exchange: Exchange2, response: Response): void {
+  exchange.served = true
+  answer(exchange, response)
+  exchange.leave()
+}
+
+function answer(exchange: Exchange2, response: Response): void {
+  const { stream, request, session } = exchange
+  if (exchange.answered || stream.destroyed || stream.closed) {
+    abandon(response)
+    return
+  }
+  const out = sendable(response, request?.method ?? '', error => session.house.onError(error, request))
+  exchange.answered = true
+  // A client that does not take its response holds memory: Node looks here whether anything has moved.
+  stream.setTimeout(session.house.limits.stall, () => {
+    if (stream.bufferSize > 0) stream.close(cancel)
+  })
+  stream.once('finish', () => decline(exchange))
+  const { content } = out
+  if (content === undefined || out.length === 0) {
+    respond(stream, out, true)
+    decline(exchange)
+  } else if (typeof content === 'string' || content instanceof Uint8Array) {
+    respond(stream, out, false)
+    stream.end(content)
+  } else {
+    pour(content, stream, out.length, () => respond(stream, out, false)).catch(error => torn(exchange, error))
+  }
+}
+
+function respond(stream: http2.ServerHttp2Stream, out: Framed, endStream: boolean): void {
+  const fields: Record<string, string | string[]> = { ':status': String(out.status) }
+  for (let at = 0; at < out.lines.length; at += 2) {
+    const name = out.lines[at]!.toLowerCase()
+    const value = out.lines[at + 1]!
+    const before = fields[name]
+    fields[name] = before === undefined ? value : [before, value].flat()
+  }
+  if (out.length !== undefined) fields['content-length'] = String(out.length)
+  stream.respond(fields, { endStream })
+}
+
+/** (4) */
+function decline({ stream }: Exchange2): void {
+  if (!stream.readableEnded && !stream.closed && !stream.endAfterHeaders) stream.close(noError)
+}
+
+function torn(exchange: Exchange2, error: unknown): void {
+  const { stream, session, request } = exchange
+  session.house.onError(error, request)
+  if (stream.headersSent) stream.close(internalError)
+  else {
+    exchange.answered = false
+    answer(exchange, problem(500))
+  }
+}

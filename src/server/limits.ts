@@ -1,0 +1,67 @@
+import type { Request, Response } from '../http/message.ts'
+import type { Arriving } from './content.ts'
+
+export type Serve = (request: Request) => Response | Promise<Response>
+
+/** What one peer may take of the server. Times in milliseconds, sizes in octets. */
+export interface Limits {
+  /** All field lines of a request; more is 431. */
+  readonly fields: number
+  /** From the first octet of a request (or from connecting) to the end of its fields; later is 408. */
+  readonly head: number
+  /** From the first octet of a request to the last of its content; later is 408. */
+  readonly request: number
+  /** A connection without a request in progress is closed after this time. */
+  readonly idle: number
+  /** Who is waited for, to send content or to read a response, must move `pace` octets (or all there is) within this time. */
+  readonly stall: number
+  readonly pace: number
+  /** Unread content up to this size is read and dropped, so that the connection can be kept. */
+  readonly dump: number
+  /** How long, and for how many octets, a connection that ends after its response still takes what is sent to it. */
+  readonly linger: number
+  readonly lingerOctets: number
+  /** Connections at once; the next is answered 503. */
+  readonly connections: number
+  /** HTTP/2: streams at once on one connection. */
+  readonly streams: number
+  /** HTTP/2: streams that a client may reset at once, and from then on in a second. */
+  readonly resets: number
+  readonly resetRate: number
+  /** HTTP/2: SETTINGS and PING frames that a client may send within ten seconds. */
+  readonly controls: number
+}
+
+export const usual: Limits = {
+  fields: 32 * 1024,
+  head: 10_000,
+  request: 300_000,
+  idle: 15_000,
+  stall: 10_000,
+  pace: 1024,
+  dump: 64 * 1024,
+  linger: 2_000,
+  lingerOctets: 16 * 1024 * 1024,
+  connections: 16_384,
+  streams: 100,
+  resets: 200,
+  resetRate: 50,
+  controls: 100,
+}
+
+/**
+ * What the parsers themselves take: above all of ours, so that a long target reaches the face (414) and fields too large
+ * are refused by us (431), and still a bound on what one connection can make us keep.
+ */
+export const parserLimit = 128 * 1024
+
+/** What all connections of one listener have in common. */
+export interface House {
+  readonly serve: Serve
+  readonly limits: Limits
+  /** The last resort: what nobody else caught. */
+  readonly onError: (error: unknown, request?: Request) => void
+  /** Content that is being waited for. */
+  readonly waiting: Set<Arriving>
+  draining: boolean
+}

@@ -1,0 +1,287 @@
+/**
+ * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or without TLS. What it
+ * guards, each in the file that says how: connections (here), requests and responses (`http1.ts`, `http2.ts`), content
+ * (`content.ts`), field lines (`framing.ts`). Nothing is decided here that is a matter of meaning.
+ *  (1) One connection more than `limits.connections` is answered 503; far more are not answered at all.
+ *  (2) Nobody is waited for longer than `limits` says, whatever he does or leaves undone.
+ *  (3) `close` ends what is idle at once, gives what is in progress until its limit, and leaves nothing open.
+ */
+import type * as http from 'node:http'
+import type * as https from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Request } from '../http/message.ts'
+import { Connection } from './connection.ts'
+import type { Arriving } from './content.ts'
+import { failureOf, StartFailure } from './failure.ts'
+import { lastWords } from './framing.ts'
+import { arrive, failed, linger, type Message, messageClass, replied, silent, tunnel } from './http1.ts'
+import { open, type Session } from './http2.ts'
+import { type House, type Limits, parserLimit, type Serve, usual } from './limits.ts'
+import { secureContext, type Tls } from './tls.ts'
+
+export { Aborted } from './content.ts'
+export { Unsendable } from './framing.ts'
+export { type Limits, type Serve, StartFailure, type Tls }
+
+export interface ListenOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined
+  /** Default 0: any that is free. */
+  readonly port?: number | undefined
+  /** A Unix socket in place of host and port. */
+  readonly path?: string | undefined
+  /** HTTPS, with HTTP/2 for who asks for it (ALPN). Without it HTTP/2 is taken by prior knowledge (RFC 9113 §3.3). */
+  readonly tls?: Tls | undefined
+  readonly limits?: Partial<Limits> | undefined
+  /** What `serve` or a stream of content threw, and responses that cannot be sent. The client saw a bare 500, or a cut. */
+  readonly onError?: ((error: unknown, request?: Request) => void) | undefined
+}
+
+export interface Listener {
+  /** Without a path and without a slash at its end: `http://127.0.0.1:8080`; `unix:/run/x.sock`. */
+  readonly url: string
+  /** 0 on a Unix socket. */
+  readonly port: number
+  /** Connections open now. */
+  connections(): number
+  /** Takes this key and certificate for the handshakes to come. Throws `StartFailure` and keeps the old ones. */
+  secure(tls: Tls): void
+  /** Stops. What is in progress has `limit` milliseconds; resolves to the number of exchanges that were cut. */
+  close(limit: number): Promise<number>
+}
+
+/** Serves until closed. Rejects with `StartFailure`. */
+export async function listen(serve: Serve, options: ListenOptions = {}): Promise<Listener> {
+  const house: House = {
+    serve,
+    limits: { ...usual, ...options.limits },
+    onError: options.onError ?? (() => {}),
+    waiting: new Set(),
+    draining: false,
+  }
+  const door = new Door(house, options.tls)
+  await door.open(options)
+  return door
+}
+
+class Door implements Listener {
+  url = ''
+  port = 0
+  readonly #house: House
+  readonly #server: http.Server | https.Server
+  readonly #secure: boolean
+  /** All sockets, also those whose first octets or handshake are awaited. */
+  readonly #sockets = new Set<Socket>()
+  readonly #connections = new Map<Socket, Connection>()
+  readonly #sessions = new Set<Session>()
+  readonly #accept: (socket: Socket) => void
+  #watch: NodeJS.Timeout | undefined
+
+  constructor(house: House, tls: Tls | undefined) {
+    this.#house = house
+    this.#secure = tls !== undefined
+    this.#server = serverOf(house, tls)
+    const event = tls ? 'secureConnection' : 'connection'
+    // Node's own listener makes an HTTP/1.1 connection of a socket: it is asked when the socket turns out to be one.
+    const accept = this.#server.listeners(event)[0]!
+    this.#accept = socket => accept.call(this.#server, socket)
+    this.#server.removeListener(event, accept as (socket: Socket) => void) // proven by being a listener of that event
+    this.#serveHttp1(this.#server)
+    this.#server.on('connection', socket => this.#admit(socket))
+    if (tls) this.#server.on('secureConnection', (socket: Socket) => this.#greeted(socket))
+  }
+
+  open({ host = '127.0.0.1', port = 0, path }: ListenOptions): Promise<void> {
+    const server = this.#server
+    return new Promise((resolve, reject) => {
+      const where = path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
+      const fail = (error: Error) => reject(failureOf(error, where, path !== undefined))
+      server.once('error', fail)
+      const ready = () => {
+        server.off('error', fail).on('error', error => this.#house.onError(error))
+        this.#watch = setInterval(watchOf(this.#house), 1000).unref()
+        const address = server.address()
+        if (typeof address === 'object' && address !== null) this.#name(address, host)
+        else this.url = `unix:${path}`
+        resolve()
+      }
+      // 4096 clients may knock at once; Linux allows as many.
+      if (path === undefined) server.listen({ host, port, backlog: 4096 }, ready)
+      else server.listen({ path, backlog: 4096 }, ready)
+    })
+  }
+
+  #name({ port }: AddressInfo, host: string): void {
+    this.port = port
+    this.url = `${this.#secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  }
+
+  connections(): number {
+    return this.#sockets.size
+  }
+
+  secure(tls: Tls): void {
+    if (!('setSecureContext' in this.#server))
+      throw new StartFailure('key', 'this address does not speak TLS', {
+        cure: 'start it with a key and a certificate',
+      })
+    this.#server.setSecureContext(secureContext(tls))
+  }
+
+  /** (1) */
+  #admit(socket: Socket): void {
+    const { limits } = this.#house
+    this.#sockets.add(socket)
+    socket.on('error', () => {}).once('close', () => this.#sockets.delete(socket))
+    if (this.#sockets.size > limits.connections) this.#turnAway(socket)
+    else if (!this.#secure) this.#peek(socket)
+  }
+
+  #turnAway(socket: Socket): void {
+    if (this.#secure) return void socket.destroy()
+    socket.write(lastWords(503))
+    linger(socket, this.#house)
+  }
+
+  /** RFC 9113 §3.4: a connection that begins with "PRI" is HTTP/2; no method of HTTP/1.1 begins so. */
+  #peek(socket: Socket): void {
+    const late = () => socket.destroy()
+    const look = () => {
+      const first: Buffer | null = socket.read()
+      if (first === null) return
+      socket.unshift(first)
+      const begins = first.toString('latin1', 0, 3)
+      if (begins.length < 3 && 'PRI'.startsWith(begins)) return
+      socket.off('readable', look).off('timeout', late).setTimeout(0)
+      if (begins === 'PRI') this.#http2(socket)
+      else this.#http1(socket)
+    }
+    socket.setTimeout(this.#house.limits.head, late)
+    socket.on('readable', look)
+  }
+
+  /** RFC 7301: the handshake has chosen. */
+  #greeted(socket: Socket): void {
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#http2(socket)
+    else this.#http1(socket)
+  }
+
+  #http1(socket: Socket): void {
+    this.#connections.set(socket, new Connection(socket))
+    socket.once('close', () => this.#connections.delete(socket))
+    this.#accept(socket)
+  }
+
+  #http2(socket: Socket): void {
+    const session = open(process.getBuiltinModule('node:http2'), this.#house, socket)
+    this.#sessions.add(session)
+    session.wire.once('close', () => this.#sessions.delete(session))
+    if (this.#house.draining) session.wire.close()
+  }
+
+  #serveHttp1(server: http.Server): void {
+    const house = this.#house
+    const connections = this.#connections
+    const node = process.getBuiltinModule('node:http')
+    const leave = function (this: http.ServerResponse) {
+      const connection = connections.get(this.req.socket)
+      if (connection) replied(connection, house)
+    }
+    const take = (message: Message, reply: http.ServerResponse) => {
+      const connection = connections.get(message.socket)
+      if (!connection) return
+      reply.on('close', leave)
+      arrive(house, connection, message, reply)
+    }
+    server.on('request', take).on('checkContinue', take).on('checkExpectation', take)
+    server.on('connect', (message: Message, socket) => {
+      const connection = connections.get(message.socket)
+      if (connection) tunnel(house, connection, message, message.socket, new node.ServerResponse(message))
+      else socket.destroy()
+    })
+    server.on('clientError', (error, socket) => {
+      const connection = connections.get(socket as Socket) // Node says Duplex, for those who made one
+      if (connection) failed(house, connection, error)
+      else socket.destroy()
+    })
+    server.on('timeout', socket => {
+      const connection = connections.get(socket)
+      if (connection) silent(house, connection)
+      else socket.destroy()
+    })
+  }
+
+  /** (3) */
+  async close(limit: number): Promise<number> {
+    const house = this.#house
+    house.draining = true
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
+    for (const session of this.#sessions) session.wire.close()
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
+    await Promise.race([closed, late])
+    clearTimeout(timer)
+    clearInterval(this.#watch)
+    const cut = this.#inProgress()
+    for (const session of this.#sessions) session.wire.destroy()
+    for (const socket of this.#connections.keys()) socket.destroy()
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+    return cut
+  }
+
+  #inProgress(): number {
+    let sum = 0
+    for (const connection of this.#connections.values()) sum += connection.open
+    for (const session of this.#sessions) sum += session.exchanges.size
+    return sum
+  }
+}
+
+function serverOf(house: House, tls: Tls | undefined): http.Server | https.Server {
+  const { limits } = house
+  // By this way, and not by an import at the top: that would load all that node:http exports, a fetch client among it.
+  const node = process.getBuiltinModule('node:http')
+  const options = {
+    IncomingMessage: messageClass(node),
+    maxHeaderSize: parserLimit,
+    headersTimeout: limits.head,
+    requestTimeout: limits.request,
+    keepAliveTimeout: limits.idle,
+    connectionsCheckingInterval: 1000,
+    insecureHTTPParser: false,
+    requireHostHeader: false, // RFC 9112 §3.2 is the face's: it says why
+    optimizeEmptyRequests: true,
+  }
+  const server = tls
+    ? process.getBuiltinModule('node:https').createServer({
+        ...options,
+        ...secureContext(tls),
+        ALPNProtocols: ['h2', 'http/1.1'],
+        handshakeTimeout: limits.head,
+        requestCert: tls.authorities !== undefined,
+        rejectUnauthorized: false, // who shows no certificate, or a foreign one, is anonymous: the face refuses
+      })
+    : node.createServer(options)
+  server.timeout = limits.stall
+  server.maxHeadersCount = 0 // parserLimit bounds them; a count would drop fields in silence
+  server.maxConnections = limits.connections + 1000 // (1)
+  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it is still answered.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  return server
+}
+
+/** (2) for content that `serve` waits for: `pace` octets within `stall`, or 408. */
+function watchOf({ waiting, limits }: House): () => void {
+  const marks = new WeakMap<Arriving, { received: number; since: number }>()
+  return () => {
+    const now = performance.now()
+    for (const content of waiting) {
+      const mark = marks.get(content)
+      if (mark === undefined || content.received - mark.received >= limits.pace) {
+        marks.set(content, { received: content.received, since: now })
+      } else if (now - mark.since > limits.stall) content.exchange.refuse(408)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { Writable } from 'node:stream'
+import type { Response } from '../http/message.ts'
+
+/**
+ * Writes a stream of content at the speed of its reader. The head goes out with the first piece (an empty one will do), so
+ * that a source that fails at once can still be answered 500. When the client goes away the source is asked to return.
+ * Throws what the source throws, and when it gives more or fewer octets than `length` announced.
+ */
+export async function pour(
+  source: AsyncIterable<Uint8Array>,
+  sink: Writable,
+  length: number | undefined,
+  head: () => void,
+): Promise<void> {
+  const pieces = source[Symbol.asyncIterator]()
+  const gone = () => void pieces.return?.().catch(() => {})
+  sink.once('close', gone)
+  let sent = 0
+  try {
+    for (let first = true; ; first = false) {
+      const next = await pieces.next()
+      if (sink.destroyed) return
+      if (first) head()
+      if (next.done) break
+      sent += next.value.length
+      if (length !== undefined && sent > length) throw new Error(`content longer than the ${length} octets announced`)
+      if (!sink.write(next.value)) await room(sink)
+      if (sink.destroyed) return
+    }
+    if (length !== undefined && sent !== length) throw new Error(`content of ${sent} octets, ${length} announced`)
+    sink.off('close', gone)
+    sink.end()
+  } catch (error) {
+    gone()
+    throw error
+  }
+}
+
+function room(sink: Writable): Promise<void> {
+  return new Promise(resolve => {
+    const go = () => {
+      sink.off('drain', go).off('close', go)
+      resolve()
+    }
+    sink.on('drain', go).on('close', go)
+  })
+}
+
+/** Nobody will read this response; whoever makes its content may stop. */
+export function abandon({ content }: Response): void {
+  if (typeof content !== 'object' || content instanceof Uint8Array) return
+  void content[Symbol.asyncIterator]()
+    .return?.()
+    .catch(() => {})
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import type { SecureContextOptions } from 'node:tls'
+import { StartFailure } from './failure.ts'
+
+/** Each of `key`, `certificate`, `authorities` is PEM text, or the path of a file that holds it. */
+export interface Tls {
+  readonly key: string
+  /** The server's own first, then the intermediate ones. */
+  readonly certificate: string
+  readonly passphrase?: string | undefined
+  /** Client certificates are asked for; those that these authorities signed reach the request. */
+  readonly authorities?: string | undefined
+}
+
+/** TLS 1.2 with forward secrecy and AEAD alone: no CBC, which draws LUCKY13. TLS 1.3 has nothing else. */
+const ciphers = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':')
+
+/** What a handshake needs. Throws `StartFailure` for what cannot be read or does not fit together. */
+export function secureContext(tls: Tls): SecureContextOptions {
+  const options: SecureContextOptions = {
+    key: pem(tls.key, 'the key'),
+    cert: pem(tls.certificate, 'the certificate'),
+    ciphers,
+    honorCipherOrder: true,
+    minVersion: 'TLSv1.2',
+    ...(tls.passphrase === undefined ? {} : { passphrase: tls.passphrase }),
+    ...(tls.authorities === undefined ? {} : { ca: pem(tls.authorities, 'the authorities') }),
+  }
+  try {
+    process.getBuiltinModule('node:tls').createSecureContext(options)
+  } catch (cause) {
+    throw new StartFailure('key', `the key and the certificate cannot be used: ${messageOf(cause)}`, {
+      cause,
+      cure: 'give a PEM key, its PEM certificate and, where the key is encrypted, its passphrase',
+    })
+  }
+  return options
+}
+
+function pem(given: string, what: string): string {
+  if (given.includes('-----BEGIN ')) return given
+  let text: string
+  try {
+    text = readFileSync(given, 'utf8')
+  } catch (cause) {
+    throw new StartFailure('key', `${what} cannot be read: ${messageOf(cause)}`, {
+      cause,
+      cure: 'check the path, and that this user may read the file',
+    })
+  }
+  if (text.includes('-----BEGIN ')) return text
+  throw new StartFailure('key', `${what} in ${given} is not PEM`, {
+    cure: 'convert it: openssl x509 -inform der, or openssl pkey -inform der',
+  })
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
