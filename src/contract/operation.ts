@@ -28,7 +28,13 @@ export type Operation = Common &
         readonly kind: 'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search'
         readonly resource: Resource
       }
-    | { readonly kind: 'act' | 'look'; readonly resource: Resource; readonly verb: string; readonly action: AnyAction }
+    /** `look` is an action that only reads; `kept` reads what an action left (a payment). */
+    | {
+        readonly kind: 'act' | 'look' | 'kept'
+        readonly resource: Resource
+        readonly verb: string
+        readonly action: AnyAction
+      }
     | {
         readonly kind: 'getFile' | 'putFile'
         readonly resource: Resource
@@ -114,7 +120,15 @@ function ofResource(service: Service, resource: Resource): Operation[] {
     const how = looks ? { ...reads, grants: allow[verb] ?? reads.grants } : changes(verb)
     const act = { kind: looks ? 'look' : 'act', resource, verb, action, ...how } as const
     const answered = { ...act, name: `${capital(verb)}${one}`, message: offers(verb), oneWay: false }
-    return action.oneWay ? [answered, { ...act, name: action.oneWay, message: true, oneWay: true }] : [answered]
+    const kept = {
+      ...answered,
+      ...reads,
+      kind: 'kept',
+      name: `Get${one}${capital(action.rel)}`,
+      message: false,
+    } as const
+    const oneWay = action.oneWay && ({ ...act, name: action.oneWay, message: true, oneWay: true } as const)
+    return [answered, ...(action.kept ? [kept] : []), ...(oneWay ? [oneWay] : [])]
   }
 }
 

@@ -61,8 +61,11 @@ export interface Call {
 
 /** The service as a face sees it. Each throws `Refused` and nothing else that is expected. */
 export interface Calls {
-  /** May this caller ever do this (401, 403)? Is it within their rate (429)? Rows 15–17 of the HTTP decisions. */
-  admit(operation: Operation, caller: Caller): Maybe<Admitted>
+  /**
+   * May this caller ever do this (401, 403)? Is it within their rate (429)? Rows 15–17 of the HTTP decisions.
+   * `from` is the peer's address: those who have not said who they are share the rate of it.
+   */
+  admit(operation: Operation, caller: Caller, from: string): Maybe<Admitted>
   /** The target and the precondition alone, before the content is asked for (rows 22–24). */
   precheck(call: Call): Promise<void>
   perform(call: Call): Promise<Outcome>

@@ -1,0 +1,60 @@
+/** Whether a typed value is what its fields say: the last look at what handlers computed, before it is kept. */
+import type { AnyField, Fields } from './field.ts'
+import { countFlaw, type Problem } from './json.ts'
+import { check, Flaw } from './scalar.ts'
+
+type Path = readonly (string | number)[]
+
+export function flaws(fields: Fields, value: Readonly<Record<string, unknown>>, path: Path = []): Problem[] {
+  const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))
+  return [
+    ...unknown.map(name => ({ path: [...path, name], code: 'unknown', detail: 'is not a field of this' })),
+    ...Object.entries(fields).flatMap(([name, field]) => fieldFlaws(field, value[name], [...path, name])),
+  ]
+}
+
+function fieldFlaws(field: AnyField, value: unknown, path: Path): Problem[] {
+  const flaw = (found: Flaw): Problem[] => [{ path, code: found.code, detail: found.detail }]
+  if (value === undefined) return field.isOptional ? [] : flaw(new Flaw('required', 'is required'))
+  if (value === null) return field.isNullable ? [] : flaw(new Flaw('type', 'must not be null'))
+  const shape = field.shape
+  if (shape.kind === 'list') {
+    if (!Array.isArray(value)) return flaw(new Flaw('type', 'must be an array'))
+    const count = countFlaw(shape, value.length)
+    return [...(count ? flaw(count) : []), ...value.flatMap((item, i) => fieldFlaws(shape.item, item, [...path, i]))]
+  }
+  if (shape.kind === 'object' || shape.kind === 'union') {
+    if (typeof value !== 'object') return flaw(new Flaw('type', 'must be an object'))
+    const members = value as Record<string, unknown> // an object, just asked
+    if (shape.kind === 'object') return flaws(shape.fields, members, path)
+    const { [shape.on]: which, ...rest } = members
+    const of = typeof which === 'string' && Object.hasOwn(shape.of, which) ? shape.of[which] : undefined
+    return of ? flaws(of, rest, path) : flaw(new Flaw('enum', `must be one of ${Object.keys(shape.of).join(', ')}`))
+  }
+  const found = check(shape, value)
+  return found instanceof Flaw ? flaw(found) : []
+}
+
+/** Every reference in a value, with its place: what must exist before the value may stand. */
+export function references(
+  fields: Fields,
+  value: Readonly<Record<string, unknown>>,
+  path: Path = [],
+): { readonly resource: string; readonly id: string; readonly path: Path }[] {
+  return Object.entries(fields).flatMap(([name, field]) => fieldReferences(field, value[name], [...path, name]))
+}
+
+function fieldReferences(field: AnyField, value: unknown, path: Path): ReturnType<typeof references> {
+  const { shape } = field
+  if (value === undefined || value === null) return []
+  if (shape.kind === 'ref') return [{ resource: shape.resource, id: String(value), path }]
+  // `flaws` and the readers of both faces have seen that lists are arrays and objects are objects.
+  if (shape.kind === 'list')
+    return (value as readonly unknown[]).flatMap((item, i) => fieldReferences(shape.item, item, [...path, i]))
+  if (shape.kind === 'object') return references(shape.fields, value as Record<string, unknown>, path)
+  if (shape.kind === 'union') {
+    const members = value as Record<string, unknown>
+    return references(shape.of[String(members[shape.on])] ?? {}, members, path)
+  }
+  return []
+}
