@@ -211,42 +211,43 @@ class Reader {
     const record: { [name: string]: Json } = {}
     this.open()
     if (this.next('}')) return record
-    this.path.push('')
-    do {
-      this.match(space)
-      if (this.text[this.at] !== '"') this.fail('a name in quotes is due')
-      const start = this.at
-      const name = this.string()
-      this.path[this.path.length - 1] = name
-      if (Object.hasOwn(record, name)) {
-        this.at = start
-        this.fail('a name that the object has already (RFC 7493 §2.3)')
-      }
-      this.match(space)
-      if (!this.next(':')) this.fail('a colon is due')
-      this.match(space)
-      put(record, name, this.value())
-      this.match(space)
-    } while (this.next(','))
+    do this.member(record)
+    while (this.next(','))
     if (!this.next('}')) this.fail('a comma or } is due')
-    this.path.pop()
     return record
+  }
+
+  private member(record: { [name: string]: Json }) {
+    this.match(space)
+    const start = this.at
+    if (this.text[start] !== '"') this.fail('a name in quotes is due')
+    const name = this.string()
+    this.path.push(name)
+    if (Object.hasOwn(record, name)) this.failAt(start, 'a name that the object has already (RFC 7493 §2.3)')
+    this.match(space)
+    if (!this.next(':')) this.fail('a colon is due')
+    this.match(space)
+    put(record, name, this.value())
+    this.path.pop()
+    this.match(space)
   }
 
   private array(): Json {
     const items: Json[] = []
     this.open()
     if (this.next(']')) return items
-    this.path.push(0)
-    do {
-      this.path[this.path.length - 1] = items.length
-      this.match(space)
-      items.push(this.value())
-      this.match(space)
-    } while (this.next(','))
+    do this.item(items)
+    while (this.next(','))
     if (!this.next(']')) this.fail('a comma or ] is due')
-    this.path.pop()
     return items
+  }
+
+  private item(items: Json[]) {
+    this.path.push(items.length)
+    this.match(space)
+    items.push(this.value())
+    this.path.pop()
+    this.match(space)
   }
 
   private open() {
