@@ -22,28 +22,18 @@ interface Common {
   /** Answered with 202 and nothing (rule B4.10). */
   readonly oneWay: boolean
 }
-export type Operation = Common &
-  (
-    | {
-        readonly kind: 'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search'
-        readonly resource: Resource
-      }
-    /** `look` is an action that only reads; `kept` reads what an action left (a payment). */
-    | {
-        readonly kind: 'act' | 'look' | 'kept'
-        readonly resource: Resource
-        readonly verb: string
-        readonly action: AnyAction
-      }
-    | {
-        readonly kind: 'getFile' | 'putFile'
-        readonly resource: Resource
-        readonly part: string
-        readonly file: File
-      }
-    | { readonly kind: 'createSearch' | 'getSearch'; readonly resource: Resource; readonly searches: Searches }
-    | { readonly kind: 'startJob' | 'getJob' | 'cancelJob' | 'getResult'; readonly job: Job }
-  )
+/** One member of the union for each kind, so that a kind narrows to its own members. */
+type Each<K extends string, T> = K extends string ? Common & T & { readonly kind: K } : never
+export type Operation =
+  | Each<
+      'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search',
+      { readonly resource: Resource }
+    >
+  /** `look` is an action that only reads; `kept` reads what an action left (a payment). */
+  | Each<'act' | 'look' | 'kept', { readonly resource: Resource; readonly verb: string; readonly action: AnyAction }>
+  | Each<'getFile' | 'putFile', { readonly resource: Resource; readonly part: string; readonly file: File }>
+  | Each<'createSearch' | 'getSearch', { readonly resource: Resource; readonly searches: Searches }>
+  | Each<'startJob' | 'getJob' | 'cancelJob' | 'getResult', { readonly job: Job }>
 export type Kind = Operation['kind']
 /** The operations of one kind, for a function that serves just those. */
 export type OperationOf<K extends Kind> = Extract<Operation, { kind: K }>

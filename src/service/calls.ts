@@ -1,0 +1,197 @@
+/**
+ * START HERE for what a call means. Admission first, then one visit to the store: a consistent look for what is safe,
+ * one transaction for what is not, with the audit and the change feed written in it.
+ */
+import type { Implementation } from '../contract/implement.ts'
+import type { Operation } from '../contract/operation.ts'
+import { operations } from '../contract/operation.ts'
+import { type Caller, everAllowed, isPublic } from '../contract/policy.ts'
+import type { Admitted, Call, Calls } from './call.ts'
+import { act, bulk, type Change, create, putFile, remove, replace } from './change.ts'
+import type { About } from './context.ts'
+import { alone, once } from './idempotency.ts'
+import { cancelJob, getJob, getResult, startJob } from './job.ts'
+import type { Limiter } from './limit.ts'
+import { file, get, kept, type Look, list, read } from './look.ts'
+import type { Outcome } from './outcome.ts'
+import { refuse } from './refusal.ts'
+import { createSearch, getSearch } from './search.ts'
+import { isFormer, type Maybe, type Reader, type Snapshot, type Store, Unavailable, type Writer } from './store.ts'
+import { demanded, expected, offers, present } from './target.ts'
+
+export interface Parts {
+  readonly store: Store
+  readonly limiter: Limiter
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** A new identifier, `prefix-…`. */
+  readonly id: (prefix: string) => string
+  /** A job was started here: a worker need not wait for its next look. */
+  readonly started?: () => void
+}
+
+export function callsOf(app: Implementation, parts: Parts): Calls {
+  const { store, clock } = parts
+  const acts = operations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
+  const about = (call: Call): About => ({
+    contract: app.contract,
+    caller: call.admitted.caller,
+    now: clock(),
+    operation: call.admitted.operation.name,
+    id: parts.id,
+  })
+  const handlersOf = (operation: Operation) => app.handlers[nameOf(operation)] ?? { actions: {} }
+  const possible = (caller: Caller, item: Snapshot, resource: string): readonly string[] =>
+    acts
+      .filter(each => each.kind === 'act' && each.resource.name === resource && offers(each, caller, item, clock()))
+      .map(each => (each.kind === 'act' ? each.verb : ''))
+
+  const looking = (call: Call, reader: Reader): Promise<Outcome> => {
+    const { operation } = call.admitted
+    return look({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
+  }
+  const changing = (call: Call, writer: Writer): Promise<Outcome> => {
+    const { operation, caller } = call.admitted
+    const change: Change = {
+      call,
+      about: about(call),
+      handlers: handlersOf(operation),
+      writer,
+      possible: item => possible(caller, item, nameOf(operation)),
+    }
+    return once(call, writer, change.about.now, async () => {
+      const outcome = await perform(change, operation)
+      await audit(change, outcome)
+      return outcome
+    })
+  }
+
+  return {
+    admit: (operation, caller, from) => admit(parts, operation, caller, from),
+    precheck: call => reachable(() => store.read(reader => precheck(call, reader, clock()))),
+    perform: async call => {
+      const { operation } = call.admitted
+      if (operation.safe) return reachable(() => store.read(reader => looking(call, reader)))
+      const outcome = await reachable(() => alone(call, () => store.write(writer => changing(call, writer))))
+      if (operation.kind === 'startJob') parts.started?.()
+      return outcome
+    },
+    offers: (operation, caller, item) => offers(operation, caller, item, clock()),
+  }
+}
+
+/** The resource or job that an operation is of. */
+export const nameOf = (operation: Operation): string =>
+  'job' in operation ? operation.job.job : operation.resource.name
+
+/** A store out of reach is the caller's to try again: 503, Receiver. */
+async function reachable<T>(work: () => Maybe<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
+    throw thrown
+  }
+}
+
+function admit(parts: Parts, operation: Operation, caller: Caller, from: string): Maybe<Admitted> {
+  const now = parts.clock()
+  if (!everAllowed(operation.grants, caller, now)) {
+    if (caller.subject === undefined && !isPublic(operation.grants)) return refuse({ kind: 'unauthenticated' })
+    return refuse({ kind: 'forbidden' })
+  }
+  const taken = parts.limiter.take(`${operation.counted} ${caller.subject ?? `@${from}`}`, operation.limit, now)
+  return taken instanceof Promise
+    ? taken.then(quota => within(operation, caller, quota))
+    : within(operation, caller, taken)
+}
+
+function within(operation: Operation, caller: Caller, taken: Awaited<ReturnType<Limiter['take']>>): Admitted {
+  const { exceeded, ...quota } = taken
+  if (exceeded)
+    return refuse({ kind: 'too-many', after: Math.max(1, quota.reset), limit: quota.limit, window: quota.window })
+  return { operation, caller, quota }
+}
+
+/** Rows 22–24 alone: a caller is refused before the content is asked for. What it lets pass is asked again in the call. */
+async function precheck(call: Call, reader: Reader, now: number): Promise<void> {
+  const { operation, caller } = call.admitted
+  if (!('resource' in operation) || call.id === undefined || operation.kind === 'getSearch') return
+  const found = await reader.get(operation.resource.name, call.id)
+  const creates = operation.kind === 'replace' && operation.resource.given.putCreates === true
+  if (creates && (!found || isFormer(found))) return expected(call, undefined)
+  const item = present(found, operation, caller, now)
+  if (operation.kind !== 'putFile') expected(call, item)
+  demanded(call, operation.resource)
+}
+
+function look(look: Look, operation: Operation): Promise<Outcome> {
+  switch (operation.kind) {
+    case 'get':
+      return get(look, operation)
+    case 'list':
+    case 'search':
+      return list(look, operation)
+    case 'look':
+      return read(look, operation)
+    case 'kept':
+      return kept(look, operation)
+    case 'getFile':
+      return file(look, operation)
+    case 'getSearch':
+      return getSearch(look, operation)
+    case 'getJob':
+      return getJob(look.call, look.reader, operation)
+    case 'getResult':
+      return getResult(look.call, look.reader, operation)
+    default:
+      throw new Error(`${operation.name} is not safe`)
+  }
+}
+
+function perform(change: Change, operation: Operation): Promise<Outcome> {
+  const { call, about, writer } = change
+  switch (operation.kind) {
+    case 'create':
+      return create(change, operation)
+    case 'replace':
+    case 'patch':
+      return replace(change, operation)
+    case 'remove':
+      return remove(change, operation)
+    case 'bulk':
+      return bulk(change, operation)
+    case 'act':
+      return act(change, operation)
+    case 'putFile':
+      return putFile(change, operation)
+    case 'createSearch':
+      return createSearch(call, about, writer, operation)
+    case 'startJob':
+      return startJob(call, about, writer, operation)
+    case 'cancelJob':
+      return cancelJob(call, about, writer, operation)
+    default:
+      throw new Error(`${operation.name} changes nothing`)
+  }
+}
+
+async function audit({ call, about, writer }: Change, outcome: Outcome): Promise<void> {
+  const { operation, caller } = call.admitted
+  await writer.record({
+    at: about.now,
+    subject: caller.subject ?? '',
+    operation: operation.name,
+    resource: nameOf(operation),
+    id: idOf(outcome) ?? call.id ?? '',
+    version: 'item' in outcome ? outcome.item.version : undefined,
+    face: call.face,
+    request: call.request,
+  })
+}
+
+function idOf(outcome: Outcome): string | undefined {
+  if ('item' in outcome) return outcome.item.id
+  if ('job' in outcome) return outcome.job.id
+  return 'id' in outcome ? outcome.id : undefined
+}

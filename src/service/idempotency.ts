@@ -1,0 +1,47 @@
+/**
+ * At most one effect under a key (row 25 of the HTTP decisions; a MessageID in SOAP). The outcome is kept in the
+ * transaction of the effect, under the caller's own name, and given again as it was. A call that was refused leaves
+ * no key behind: its transaction was undone.
+ */
+import type { Call } from './call.ts'
+import { pack, unpack } from './codec.ts'
+import type { Outcome } from './outcome.ts'
+import { refuse } from './refusal.ts'
+import type { Writer } from './store.ts'
+
+/** Milliseconds that an outcome is kept. */
+const kept = 24 * 3_600_000
+
+const inFlight = new Set<string>()
+
+export function keyOf(call: Call): string | undefined {
+  const { operation, caller } = call.admitted
+  return call.once && JSON.stringify([caller.subject ?? null, operation.name, call.once.key])
+}
+
+/** Holds the key while the work is under way in this process: a second one is told so instead of waiting. */
+export async function alone<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  const key = keyOf(call)
+  if (key === undefined) return work()
+  if (inFlight.has(key)) refuse({ kind: 'in-flight' })
+  inFlight.add(key)
+  try {
+    return await work()
+  } finally {
+    inFlight.delete(key)
+  }
+}
+
+export async function once(call: Call, writer: Writer, now: number, work: () => Promise<Outcome>): Promise<Outcome> {
+  const key = keyOf(call)
+  if (key === undefined || !call.once) return work()
+  const { fingerprint, space } = call.once
+  const memo = await writer.recall(space, key)
+  if (memo && memo.expires > now) {
+    const before = unpack(memo.value) as { fingerprint: string; outcome: Outcome } // written below and nowhere else
+    return before.fingerprint === fingerprint ? before.outcome : refuse({ kind: 'key-reused' })
+  }
+  const outcome = await work()
+  await writer.remember(space, key, { value: pack({ fingerprint, outcome }), expires: now + kept }, now)
+  return outcome
+}

@@ -1,0 +1,73 @@
+/** The operations that only read. */
+
+import type { Handlers } from '../contract/implement.ts'
+import type { OperationOf } from '../contract/operation.ts'
+import { restriction } from '../contract/policy.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { Call } from './call.ts'
+import { type About, context, type Reach } from './context.ts'
+import type { Outcome } from './outcome.ts'
+import { refuse } from './refusal.ts'
+import type { Page, Query, Reader } from './store.ts'
+import { expected, find, offeredByState, present, readGrants } from './target.ts'
+
+export interface Look {
+  readonly call: Call
+  readonly about: About
+  readonly handlers: Handlers
+  readonly reader: Reader
+}
+
+export async function get({ call, about, reader }: Look, operation: OperationOf<'get'>): Promise<Outcome> {
+  const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
+  expected(call, item)
+  return { kind: 'item', item, created: false }
+}
+
+export async function list(look: Look, operation: OperationOf<'list' | 'search'>): Promise<Outcome> {
+  return { kind: 'page', page: await page(look, operation.resource, {}) }
+}
+
+/** A page of what this caller may see, restricted in the database and not after it. */
+export async function page(look: Look, resource: Resource, more: Partial<Query>): Promise<Page> {
+  const within = restriction(readGrants(resource), look.call.admitted.caller, look.about.now)
+  const asked = look.call.query ?? { filters: [], sort: [], size: 20, counted: false }
+  const filters = [...asked.filters, ...(more.filters ?? [])]
+  return look.reader.list(resource.name, { ...asked, ...more, filters, within })
+}
+
+/** An action that only reads: it is not found in states that do not offer it. */
+export async function read(look: Look, operation: OperationOf<'look'>): Promise<Outcome> {
+  const { call, about, handlers, reader } = look
+  const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
+  if (!offeredByState(operation, item)) refuse({ kind: 'not-found' })
+  expected(call, item)
+  const handler = handlers.actions[operation.verb]
+  if (!handler) throw new Error(`${operation.name} has no handler`)
+  const output = await handler(context(about, readOnly(reader)), item.value, {})
+  return { kind: 'output', item, output: output ?? {}, created: false }
+}
+
+const readOnly = (reader: Reader): Reach => ({
+  read: work => work(reader),
+  write: () => {
+    throw new Error('an action that only reads has nothing to change')
+  },
+})
+
+/** What an action left: a payment. */
+export async function kept({ call, about, reader }: Look, operation: OperationOf<'kept'>): Promise<Outcome> {
+  const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
+  const output = item.kept[operation.verb]
+  if (output === undefined) return refuse({ kind: 'not-found' })
+  expected(call, item)
+  return { kind: 'output', item, output: output as Record<string, unknown>, created: false } // kept by `act`: a row
+}
+
+export async function file({ call, about, reader }: Look, operation: OperationOf<'getFile'>): Promise<Outcome> {
+  const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
+  const found = await reader.file(operation.resource.name, item.id, operation.part)
+  if (!found) return refuse({ kind: 'not-found' })
+  expected(call, { ...item, version: found.version, modified: found.modified })
+  return { kind: 'file', item, file: found, created: false }
+}
