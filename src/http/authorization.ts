@@ -1,0 +1,138 @@
+/** RFC 9110 §11, RFC 6750 (Bearer), RFC 7617 (Basic): credentials a request carries, and challenges an answer carries. */
+import { type Cursor, eat, elements, ended, over, quote, space, token, tokenOrQuoted } from './grammar.ts'
+
+export interface Credentials {
+  /** Lower case (§11.1). */
+  readonly scheme: string
+  /** §11.2: one token68, or else parameters. */
+  readonly token68?: string
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+const token68 = /[A-Za-z0-9\-._~+/]+=*/y
+
+/** §11.4 credentials; undefined when malformed. */
+export function parseCredentials(field: string): Credentials | undefined {
+  const cursor = over(field)
+  const scheme = token(cursor).toLowerCase()
+  if (scheme === '') return undefined
+  if (ended(cursor)) return { scheme, parameters: {} }
+  if (!eat(cursor, ' ')) return undefined
+  while (eat(cursor, ' '));
+  const text = field.slice(cursor.at)
+  token68.lastIndex = 0
+  if (token68.test(text) && token68.lastIndex === text.length) return { scheme, token68: text, parameters: {} }
+  const parameters = authParameters(elements(text))
+  return parameters && { scheme, parameters }
+}
+
+/** §11.2 auth-param = token BWS "=" BWS ( token / quoted-string ); a name only once. */
+function authParameters(texts: readonly string[]): Readonly<Record<string, string>> | undefined {
+  const found: Record<string, string> = Object.create(null)
+  for (const text of texts) {
+    const cursor = over(text)
+    const [name, value] = authParameter(cursor) ?? []
+    if (name === undefined || value === undefined || !ended(cursor) || found[name] !== undefined) return undefined
+    found[name] = value
+  }
+  return found
+}
+
+function authParameter(cursor: Cursor): [name: string, value: string] | undefined {
+  const name = token(cursor).toLowerCase()
+  space(cursor)
+  if (name === '' || !eat(cursor, '=')) return undefined
+  space(cursor)
+  const value = tokenOrQuoted(cursor)
+  space(cursor)
+  return value === undefined ? undefined : [name, value]
+}
+
+/** RFC 6750 §2.1: the b64token; undefined when the scheme is another or it is malformed. */
+export function bearerToken(field: string): string | undefined {
+  const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(field) ?? []
+  return token
+}
+
+export interface Basic {
+  readonly user: string
+  readonly password: string
+}
+
+/**
+ * RFC 7617: user and password in UTF-8, divided by the first colon; undefined when the scheme is another, or when the
+ * content is not base64 or not UTF-8, has no colon, or has control characters (§2).
+ */
+export function basicCredentials(field: string): Basic | undefined {
+  const [, encoded] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(field) ?? []
+  const text = encoded === undefined ? undefined : decode(encoded)
+  const colon = text?.indexOf(':') ?? -1
+  if (text === undefined || colon < 0 || /[\0-\x1f\x7f]/.test(text)) return undefined
+  return { user: text.slice(0, colon), password: text.slice(colon + 1) }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(encoded: string): string | undefined {
+  try {
+    return utf8.decode(Uint8Array.from(atob(encoded), char => char.charCodeAt(0)))
+  } catch {
+    return undefined
+  }
+}
+
+/** RFC 7617, for clients; undefined when the user has a colon, or either has a control character. */
+export function writeBasic({ user, password }: Basic): string | undefined {
+  if (user.includes(':') || /[\0-\x1f\x7f]/.test(user + password)) return undefined
+  const octets = new TextEncoder().encode(`${user}:${password}`)
+  return `Basic ${btoa(Array.from(octets, octet => String.fromCharCode(octet)).join(''))}`
+}
+
+export interface Challenge {
+  readonly scheme: string
+  readonly token68?: string
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+/** §11.6.1 WWW-Authenticate. Every value is quoted: §11.5 wants it of realm, RFC 6750 of its own, and readers take it for all. */
+export function writeChallenges(challenges: readonly Challenge[]): string {
+  return challenges
+    .map(({ scheme, token68, parameters }) => {
+      const given = Object.entries(parameters).map(([name, value]) => `${name}=${quote(value)}`)
+      const rest = token68 ?? given.join(', ')
+      return rest === '' ? scheme : `${scheme} ${rest}`
+    })
+    .join(', ')
+}
+
+/**
+ * §11.6.1, for clients: a comma divides both challenges and their parameters, so an element is a parameter when it reads
+ * `name=value` and follows a challenge. Schemes are lower case; undefined when malformed.
+ */
+export function parseChallenges(field: string): readonly Challenge[] | undefined {
+  const found: { scheme: string; token68?: string; texts: string[] }[] = []
+  for (const element of elements(field)) {
+    const [, scheme, rest] = /^([^ =",]+)(?: +(?![ =])(.*))?$/s.exec(element) ?? []
+    if (scheme === undefined) {
+      const last = found.at(-1)
+      if (last === undefined || last.token68 !== undefined) return undefined
+      last.texts.push(element)
+    } else {
+      const read = parseCredentials(rest === undefined ? scheme : `${scheme} ${rest}`)
+      if (read === undefined) return undefined
+      const { token68 } = read
+      found.push({ scheme: read.scheme, ...(token68 ? { token68 } : {}), texts: token68 || !rest ? [] : [rest] })
+    }
+  }
+  return challengesOf(found)
+}
+
+function challengesOf(found: readonly { scheme: string; token68?: string; texts: string[] }[]) {
+  const challenges: Challenge[] = []
+  for (const { texts, ...rest } of found) {
+    const parameters = authParameters(texts)
+    if (parameters === undefined) return undefined
+    challenges.push({ ...rest, parameters })
+  }
+  return challenges
+}

@@ -1,0 +1,46 @@
+/**
+ * RFC 6266 Content-Disposition. Guards against names that end the field, or name a place: whatever the name, one line is
+ * written, with a plain name for old readers and the exact one for the rest.
+ */
+
+import { parseExtValue, writeExtValue } from './ext-value.ts'
+import { ended, over, type Parameters, parameters, quote, space, token } from './grammar.ts'
+
+/** @param name as a person would read it; directories in it are left out, control characters become "_" */
+export function writeDisposition(type: 'attachment' | 'inline', name?: string): string {
+  if (name === undefined) return type
+  const file = baseName(name)
+  // Appendix D: "%" and hexadecimal digits in the plain form are decoded by some readers.
+  const plain = file.replace(/[^\x20-\x7e]|%/gu, '_')
+  return plain === file
+    ? `${type}; filename=${quote(file)}`
+    : `${type}; filename=${quote(plain)}; filename*=${writeExtValue(file)}`
+}
+
+/** §4.3: recipients use the last path segment only; neither `.` nor `..` is a name. */
+function baseName(name: string): string {
+  const last = name
+    .toWellFormed()
+    .replace(/[\0-\x1f\x7f-\x9f]/g, '_')
+    .split(/[/\\]/)
+    .at(-1)! // split has one part at least
+  return /^\.*$/.test(last) ? '_' : last
+}
+
+export interface Disposition {
+  readonly type: string
+  /** filename* before filename (§4.3), without directories. */
+  readonly filename?: string
+  readonly parameters: Parameters
+}
+
+export function parseDisposition(field: string): Disposition | undefined {
+  const cursor = over(field)
+  const type = token(cursor).toLowerCase()
+  const given = parameters(cursor)
+  space(cursor)
+  if (type === '' || given === undefined || !ended(cursor)) return undefined
+  const exact = given['filename*'] === undefined ? undefined : parseExtValue(given['filename*'])
+  const filename = exact ?? given['filename']
+  return { type, parameters: given, ...(filename !== undefined && { filename: baseName(filename) }) }
+}

@@ -1,0 +1,82 @@
+/** RFC 8288 Link. Our own: it is one short function each way, and it rests on the grammar the other fields share. */
+
+import { parseExtValue, writeExtValue } from './ext-value.ts'
+import { type Cursor, eat, ended, isToken, over, quote, space, token, tokenOrQuoted } from './grammar.ts'
+
+export interface Link {
+  /** A URI reference, relative ones as they are. */
+  readonly target: string
+  /** Relation types, lower case where registered names are meant (§3.3: compared without case). */
+  readonly rel: string
+  /** Context, if it is not the target resource of the request (§3.2). */
+  readonly anchor?: string
+  /** Further target attributes: title, type, hreflang, media, and extensions. */
+  readonly attributes?: Readonly<Record<string, string>>
+}
+
+/**
+ * One Link value. Characters that would end the target are percent-encoded, those that would end a quoted value escaped, and
+ * a value beyond ASCII is written as `name*` (RFC 8187). An attribute whose name is no token is left out.
+ */
+export function writeLink({ target, rel, anchor, attributes = {} }: Link): string {
+  let text = `<${reference(target)}>; rel=${quote(ascii(rel))}`
+  if (anchor !== undefined) text += `; anchor=${quote(reference(anchor))}`
+  for (const [name, value] of Object.entries(attributes)) {
+    if (!isToken(name)) continue
+    text += /^[\t -~]*$/.test(value) ? `; ${name}=${quote(value)}` : `; ${name}*=${writeExtValue(value)}`
+  }
+  return text
+}
+
+export const writeLinks = (links: readonly Link[]): string => links.map(writeLink).join(', ')
+
+/** A URI reference without what none may hold raw (RFC 3986 §2): white space, controls, `<>"`, all beyond ASCII. */
+const reference = (uri: string) => uri.toWellFormed().replace(/[^!#-;=?-~]+/gu, encodeURIComponent)
+
+const ascii = (text: string) => text.replace(/[^\x20-\x7e]/gu, '?')
+
+/**
+ * Appendix B.2: links in order, one for each relation type; what is malformed ends the parse, and what came before stays.
+ * Of rel, type, media, title, title* the first counts; title* counts before title.
+ */
+export function parseLinks(field: string): readonly Link[] {
+  const links: Link[] = []
+  const cursor = over(field)
+  for (;;) {
+    while ((space(cursor), eat(cursor, ',')));
+    const end = field.indexOf('>', cursor.at)
+    if (!eat(cursor, '<') || end < 0) return links
+    const target = field.slice(cursor.at, end)
+    cursor.at = end + 1
+    const given = attributesAt(cursor)
+    if (given === undefined) return links
+    const { rel = '', anchor, ...attributes } = given
+    for (const type of rel.split(/[ \t]+/))
+      if (type !== '')
+        links.push({ target, rel: type.toLowerCase(), ...(anchor !== undefined && { anchor }), attributes })
+  }
+}
+
+/** Appendix B.3, up to the comma that ends the link. */
+function attributesAt(cursor: Cursor): Record<string, string> | undefined {
+  const found: Record<string, string> = Object.create(null)
+  const exact: Record<string, string> = Object.create(null)
+  for (;;) {
+    space(cursor)
+    if (ended(cursor) || cursor.text[cursor.at] === ',') return Object.assign(found, exact)
+    if (!eat(cursor, ';')) return undefined
+    space(cursor)
+    const name = token(cursor).toLowerCase()
+    space(cursor)
+    const value = eat(cursor, '=') ? valueAt(cursor) : ''
+    if (value === undefined) return undefined
+    const decoded = name.endsWith('*') ? parseExtValue(value) : undefined
+    if (decoded !== undefined) exact[name.slice(0, -1)] ??= decoded
+    else if (name !== '' && !name.endsWith('*')) found[name] ??= value
+  }
+}
+
+function valueAt(cursor: Cursor): string | undefined {
+  space(cursor)
+  return tokenOrQuoted(cursor)
+}

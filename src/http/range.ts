@@ -1,0 +1,104 @@
+/**
+ * RFC 9110 §14: byte ranges. Guards the server against requests that ask for the same octets many times (§17.15): ranges that
+ * overlap or touch are one, and a field with more than the limit is ignored, as §14.2 allows for any.
+ */
+import { parseDate } from './date.ts'
+import { strong } from './entity-tag.ts'
+import { elements } from './grammar.ts'
+import type { Validators } from './precondition.ts'
+
+/** Octets from `first` to `last`, both included. */
+export interface ByteRange {
+  readonly first: number
+  readonly last: number
+}
+
+const spec = /^(\d{1,15})-(\d{0,15})$|^-(\d{1,15})$/
+
+/**
+ * §14.1.2, §14.2: what of a representation of `length` octets a Range field asks for, in order, never overlapping.
+ * `'whole'`: there is no field, its unit is unknown, it is malformed, or it asks for too much: answer 200.
+ * `'unsatisfiable'`: no range is inside: answer 416 with the Content-Range of writeContentRange(undefined, length).
+ */
+export function parseRange(
+  field: string | undefined,
+  length: number,
+  limit = 16,
+): readonly ByteRange[] | 'whole' | 'unsatisfiable' {
+  const [, list] = /^bytes=(.*)$/i.exec(field ?? '') ?? []
+  const specs = list === undefined ? [] : elements(list)
+  if (specs.length === 0 || specs.length > limit) return 'whole'
+  const ranges: ByteRange[] = []
+  for (const text of specs) {
+    const [, first, last, suffix] = spec.exec(text) ?? []
+    if (first === undefined && suffix === undefined) return 'whole'
+    if (first !== undefined && last && Number(last) < Number(first)) return 'whole' // §14.1.1: invalid
+    const from = suffix === undefined ? Number(first) : Math.max(0, length - Number(suffix))
+    const to = suffix !== undefined || !last ? length - 1 : Math.min(Number(last), length - 1)
+    if (from <= to && suffix !== '0') ranges.push({ first: from, last: to })
+  }
+  return ranges.length === 0 ? 'unsatisfiable' : merged(ranges)
+}
+
+/** Ranges that overlap or touch, as one, in the order of their first octets (§15.3.7.2 allows both). */
+function merged(ranges: readonly ByteRange[]): readonly ByteRange[] {
+  const found: { first: number; last: number }[] = []
+  for (const { first, last } of [...ranges].sort((a, b) => a.first - b.first)) {
+    const before = found.at(-1)
+    if (before !== undefined && first <= before.last + 1) before.last = Math.max(before.last, last)
+    else found.push({ first, last })
+  }
+  return found
+}
+
+/**
+ * §13.1.5 If-Range: whether Range is to be honoured. A tag compares strongly; a date must be the very Last-Modified, and that
+ * at least a second past, so that it is a strong validator (§8.8.2.2).
+ */
+export function honoursRange(ifRange: string | undefined, current: Validators, now: number): boolean {
+  if (ifRange === undefined) return true
+  if (ifRange.endsWith('"')) return current.etag !== undefined && strong(ifRange, current.etag)
+  const date = parseDate(ifRange, now)
+  if (date === undefined || current.lastModified === undefined) return false
+  return Math.floor(current.lastModified / 1000) * 1000 === date && now - date >= 1000
+}
+
+/** §14.4 Content-Range of a part; without a range that of 416. */
+export function writeContentRange(range: ByteRange | undefined, length: number): string {
+  return range === undefined ? `bytes */${length}` : `bytes ${range.first}-${range.last}/${length}`
+}
+
+/** §14.4, for clients; undefined when malformed, or the unit is another. `length` is undefined where it is `*`. */
+export function parseContentRange(field: string): { range?: ByteRange; length?: number } | undefined {
+  const [, first, last, length] = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/i.exec(field) ?? []
+  if (length === undefined) return undefined
+  const whole = length === '*' ? undefined : Number(length)
+  if (first === undefined) return whole === undefined ? undefined : { length: whole }
+  const range = { first: Number(first), last: Number(last) }
+  if (range.last < range.first || (whole !== undefined && range.last >= whole)) return undefined
+  return { range, ...(whole !== undefined && { length: whole }) }
+}
+
+/** §14.6 multipart/byteranges: the content of a 206 with several ranges. The boundary must not occur in the content. */
+export function writeByteRanges(
+  content: Uint8Array,
+  ranges: readonly ByteRange[],
+  mediaType: string,
+  boundary: string,
+): Uint8Array {
+  const text = new TextEncoder()
+  const parts = ranges.flatMap(range => [
+    text.encode(
+      `\r\n--${boundary}\r\nContent-Type: ${mediaType}\r\nContent-Range: ${writeContentRange(range, content.length)}\r\n\r\n`,
+    ),
+    content.subarray(range.first, range.last + 1),
+  ])
+  parts.push(text.encode(`\r\n--${boundary}--\r\n`))
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

@@ -1,0 +1,298 @@
+/**
+ * RFC 9651 Structured Fields (which replaces RFC 8941): items, lists, dictionaries; parsed as §4.2 demands, all or nothing,
+ * and written in the canonical form of §4.1. Our own: the parser of structured-headers 2.1.0 takes no Date that anything
+ * follows, and its writer drops the zero of `%0a` in a Display String.
+ */
+import { type Cursor, eat, ended, over, space } from './grammar.ts'
+
+export type BareItem =
+  | { readonly kind: 'integer' | 'decimal'; readonly value: number }
+  | { readonly kind: 'string' | 'token' | 'display'; readonly value: string }
+  | { readonly kind: 'bytes'; readonly value: Uint8Array }
+  | { readonly kind: 'boolean'; readonly value: boolean }
+  /** Seconds since 1970. */
+  | { readonly kind: 'date'; readonly value: number }
+
+export type ItemParameters = ReadonlyMap<string, BareItem>
+export type Item = BareItem & { readonly parameters: ItemParameters }
+export interface InnerList {
+  readonly kind: 'list'
+  readonly items: readonly Item[]
+  readonly parameters: ItemParameters
+}
+export type Member = Item | InnerList
+
+const none: ItemParameters = new Map()
+const yes: BareItem = { kind: 'boolean', value: true }
+
+/** Items to write, without their `kind` spelled out. */
+export const integer = (value: number): BareItem => ({ kind: 'integer', value })
+export const string = (value: string): BareItem => ({ kind: 'string', value })
+export const item = (bare: BareItem, parameters: Readonly<Record<string, BareItem>> = {}): Item => ({
+  ...bare,
+  parameters: new Map(Object.entries(parameters)),
+})
+
+export const parseItem = (field: string): Item | undefined => whole(field, itemAt)
+export const parseList = (field: string): readonly Member[] | undefined => whole(field, list)
+export const parseDictionary = (field: string): ReadonlyMap<string, Member> | undefined => whole(field, dictionary)
+
+/** §4.2: all of the text, but for spaces around it. */
+function whole<T>(field: string, read: (cursor: Cursor) => T | undefined): T | undefined {
+  const cursor = over(field)
+  spaces(cursor)
+  const found = read(cursor)
+  spaces(cursor)
+  return ended(cursor) ? found : undefined
+}
+
+function spaces(cursor: Cursor) {
+  while (cursor.text.charCodeAt(cursor.at) === 0x20) cursor.at++
+}
+
+/** §4.2.1 and §4.2.2 share their commas: undefined when one is missing, or nothing follows one. */
+function separated(cursor: Cursor, read: () => boolean): boolean {
+  while (!ended(cursor)) {
+    if (!read()) return false
+    space(cursor)
+    if (ended(cursor)) return true
+    if (!eat(cursor, ',')) return false
+    space(cursor)
+    if (ended(cursor)) return false
+  }
+  return true
+}
+
+function list(cursor: Cursor): readonly Member[] | undefined {
+  const members: Member[] = []
+  const all = separated(cursor, () => {
+    const found = member(cursor)
+    if (found) members.push(found)
+    return found !== undefined
+  })
+  return all ? members : undefined
+}
+
+function dictionary(cursor: Cursor): ReadonlyMap<string, Member> | undefined {
+  const members = new Map<string, Member>()
+  const all = separated(cursor, () => {
+    const name = key(cursor)
+    const found = name !== undefined && (eat(cursor, '=') ? member(cursor) : parameterised(cursor, yes))
+    if (!name || !found) return false
+    members.set(name, found)
+    return true
+  })
+  return all ? members : undefined
+}
+
+const member = (cursor: Cursor): Member | undefined =>
+  cursor.text[cursor.at] === '(' ? innerList(cursor) : itemAt(cursor)
+
+/** §4.2.1.2. */
+function innerList(cursor: Cursor): InnerList | undefined {
+  const items: Item[] = []
+  cursor.at++
+  for (;;) {
+    spaces(cursor)
+    if (eat(cursor, ')')) break
+    const found = itemAt(cursor)
+    const next = cursor.text[cursor.at]
+    if (found === undefined || (next !== ' ' && next !== ')')) return undefined
+    items.push(found)
+  }
+  const parameters = parametersAt(cursor)
+  return parameters && { kind: 'list', items, parameters }
+}
+
+function itemAt(cursor: Cursor): Item | undefined {
+  const bare = bareItem(cursor)
+  return bare && parameterised(cursor, bare)
+}
+
+function parameterised(cursor: Cursor, bare: BareItem): Item | undefined {
+  const parameters = parametersAt(cursor)
+  return parameters && { ...bare, parameters }
+}
+
+/** §4.2.3.2; of a key that comes twice the last counts, at the place of the first. */
+function parametersAt(cursor: Cursor): ItemParameters | undefined {
+  if (cursor.text[cursor.at] !== ';') return none
+  const found = new Map<string, BareItem>()
+  while (eat(cursor, ';')) {
+    spaces(cursor)
+    const name = key(cursor)
+    const value = eat(cursor, '=') ? bareItem(cursor) : yes
+    if (name === undefined || value === undefined) return undefined
+    found.set(name, value)
+  }
+  return found
+}
+
+/** What a sticky expression finds at the cursor, which is then behind it. */
+function match(cursor: Cursor, pattern: RegExp): string | undefined {
+  pattern.lastIndex = cursor.at
+  if (!pattern.test(cursor.text)) return undefined
+  const found = cursor.text.slice(cursor.at, pattern.lastIndex)
+  cursor.at = pattern.lastIndex
+  return found
+}
+
+const keys = /[a-z*][a-z0-9_\-.*]*/y
+const tokens = /[A-Za-z*][A-Za-z0-9!#$%&'*+\-.^_`|~:/]*/y
+const numbers = /-?\d+(?:\.\d*)?/y
+const strings = /"(?:[ !#-[\]-~]|\\["\\])*"/y
+const byteSequences = /:[A-Za-z0-9+/=]*:/y
+const displayStrings = /%"(?:[ !#$&-~]|%[0-9a-f]{2})*"/y
+
+const key = (cursor: Cursor) => match(cursor, keys)
+
+/** §4.2.3.1: the first character says which kind it is. */
+function bareItem(cursor: Cursor): BareItem | undefined {
+  const first = cursor.text[cursor.at]
+  if (first === undefined) return undefined
+  if (first === '"') return stringAt(cursor)
+  if (first === '-' || (first >= '0' && first <= '9')) return numberAt(cursor)
+  if (first === ':') return bytesAt(cursor)
+  if (first === '?') return booleanAt(cursor)
+  if (first === '@') return dateAt(cursor)
+  if (first === '%') return displayAt(cursor)
+  const value = match(cursor, tokens)
+  return value === undefined ? undefined : { kind: 'token', value }
+}
+
+function stringAt(cursor: Cursor): BareItem | undefined {
+  const text = match(cursor, strings)
+  return text === undefined ? undefined : { kind: 'string', value: text.slice(1, -1).replace(/\\(.)/g, '$1') }
+}
+
+/** §4.2.4: at most 15 digits, or 12 before the point and one to three after it. */
+function numberAt(cursor: Cursor): BareItem | undefined {
+  const text = match(cursor, numbers)
+  if (text === undefined) return undefined
+  const [whole, fraction] = text.replace('-', '').split('.') as [string, string?] // the first part is always there
+  const value = Number(text) + 0 // §4.2.4: −0 is 0
+  if (fraction === undefined) return whole.length <= 15 ? { kind: 'integer', value } : undefined
+  const fits = whole.length <= 12 && fraction.length >= 1 && fraction.length <= 3
+  return fits ? { kind: 'decimal', value } : undefined
+}
+
+function booleanAt(cursor: Cursor): BareItem | undefined {
+  cursor.at++
+  if (eat(cursor, '1')) return yes
+  return eat(cursor, '0') ? { kind: 'boolean', value: false } : undefined
+}
+
+function dateAt(cursor: Cursor): BareItem | undefined {
+  cursor.at++
+  const found = numberAt(cursor)
+  return found?.kind === 'integer' ? { kind: 'date', value: found.value } : undefined
+}
+
+/** §4.2.7: missing padding and spare bits that are not zero are taken, as the RFC recommends. */
+function bytesAt(cursor: Cursor): BareItem | undefined {
+  const text = match(cursor, byteSequences)
+  if (text === undefined) return undefined
+  try {
+    return { kind: 'bytes', value: Uint8Array.from(atob(text.slice(1, -1)), char => char.charCodeAt(0)) }
+  } catch {
+    return undefined
+  }
+}
+
+function displayAt(cursor: Cursor): BareItem | undefined {
+  const text = match(cursor, displayStrings)
+  if (text === undefined) return undefined
+  try {
+    return { kind: 'display', value: decodeURIComponent(text.slice(2, -1)) }
+  } catch {
+    return undefined
+  }
+}
+
+/** undefined where RFC 9651 §4.1 fails: a key, token or string with characters that none has, a number out of range. */
+export function writeItem(of: Item): string | undefined {
+  return joined([writeBare(of), writeParameters(of.parameters)], '')
+}
+
+export function writeList(members: readonly Member[]): string | undefined {
+  return joined(members.map(writeMember), ', ')
+}
+
+export function writeDictionary(members: ReadonlyMap<string, Member>): string | undefined {
+  return joined(
+    [...members].map(([name, of]) => {
+      if (of.kind === 'boolean' && of.value) return joined([writeKey(name), writeParameters(of.parameters)], '')
+      return joined([writeKey(name), writeMember(of)], '=')
+    }),
+    ', ',
+  )
+}
+
+function joined(parts: readonly (string | undefined)[], by: string): string | undefined {
+  return parts.includes(undefined) ? undefined : parts.join(by)
+}
+
+function writeMember(of: Member): string | undefined {
+  if (of.kind !== 'list') return writeItem(of)
+  const items = joined(of.items.map(writeItem), ' ')
+  return items === undefined ? undefined : joined([`(${items})`, writeParameters(of.parameters)], '')
+}
+
+function writeParameters(given: ItemParameters): string | undefined {
+  return joined(
+    [...given].map(([name, value]) => {
+      const key = writeKey(name)
+      if (value.kind === 'boolean' && value.value) return key && `;${key}`
+      return joined([key && `;${key}`, writeBare(value)], '=')
+    }),
+    '',
+  )
+}
+
+const writeKey = (name: string) => only(keys, name)
+
+/** The text, if the expression takes all of it. */
+function only(pattern: RegExp, text: string): string | undefined {
+  pattern.lastIndex = 0
+  return pattern.test(text) && pattern.lastIndex === text.length ? text : undefined
+}
+
+function writeBare(of: BareItem): string | undefined {
+  switch (of.kind) {
+    case 'integer':
+      return writeInteger(of.value)
+    case 'decimal':
+      return writeDecimal(of.value)
+    case 'string':
+      return only(strings, `"${of.value.replace(/["\\]/g, '\\$&')}"`)
+    case 'token':
+      return only(tokens, of.value)
+    case 'bytes':
+      return `:${btoa(Array.from(of.value, octet => String.fromCharCode(octet)).join(''))}:`
+    case 'boolean':
+      return of.value ? '?1' : '?0'
+    case 'date': {
+      const seconds = writeInteger(of.value)
+      return seconds && `@${seconds}`
+    }
+    case 'display':
+      return of.value.isWellFormed() ? `%"${of.value.replace(/[^ !#$&-~]+/gu, escapeDisplay)}"` : undefined
+  }
+}
+
+const writeInteger = (value: number) =>
+  Number.isInteger(value) && Math.abs(value) <= 999_999_999_999_999 ? String(value + 0) : undefined
+
+/** §4.1.5: three digits after the point, ties to the even one, and at least one digit. */
+function writeDecimal(value: number): string | undefined {
+  const thousandths = Math.abs(value) * 1000
+  const below = Math.floor(thousandths)
+  const up = thousandths - below > 0.5 || (thousandths - below === 0.5 && below % 2 === 1)
+  const rounded = (below + (up ? 1 : 0)) / 1000
+  if (!(rounded < 1e12)) return undefined
+  const text = rounded.toFixed(3).replace(/0{1,2}$/, '')
+  return value < 0 && rounded > 0 ? `-${text}` : text
+}
+
+const escapeDisplay = (text: string) =>
+  Array.from(new TextEncoder().encode(text), octet => `%${octet.toString(16).padStart(2, '0')}`).join('')
