@@ -163,7 +163,7 @@ function progressOf(working: Working, job: JobRow, signal: AbortSignal): Progres
 async function finish(working: Working, job: JobRow, change: Partial<JobRow>): Promise<void> {
   const ours = await working.store.write(async writer => {
     const row = await writer.job(job.id)
-    if (!row || row.state !== 'running' || row.tries !== job.tries) return false
+    if (row?.state !== 'running' || row.tries !== job.tries) return false
     await writer.putJob(next(row, { ...change, modified: working.clock() }))
     return true
   })

@@ -1,0 +1,357 @@
+/**
+ * Mistakes of a contract that types cannot see, found at start, each with its place and its cure. A service with one
+ * does not start: a policy that cannot be enforced, a link that leads nowhere, a name that no XML can carry.
+ */
+import { builtIn, type Fault } from './fault.ts'
+import type { AnyField, Fields } from './field.ts'
+import type { Implementation } from './implement.ts'
+import { isScalarField } from './json.ts'
+import { reachable } from './machine.ts'
+import { operations } from './operation.ts'
+import type { AnyAction, Resource } from './resource.ts'
+import { patternOf, scaled } from './scalar.ts'
+import type { Service } from './service.ts'
+
+/** Thrown at start: all the mistakes, a line each. */
+export class ContractMistakes extends Error {
+  readonly mistakes: readonly string[]
+  constructor(mistakes: readonly string[]) {
+    super(mistakes.join('\n'))
+    this.mistakes = mistakes
+  }
+}
+
+/** All mistakes of an application's contract and handlers; empty when it may start. */
+export function review(app: Implementation): readonly string[] {
+  const { contract } = app
+  return [
+    ...namesOf(contract),
+    ...contract.resources.flatMap(resource => ofResource(contract, resource)),
+    ...contract.jobs.flatMap(job => [
+      ...ofFields(contract, `${job.job}.input`, job.input),
+      ...ofFields(contract, `${job.job}.output`, job.output),
+      ...(app.handlers[job.job]?.run ? [] : [`${job.job} has no handler: give implement() a ${job.job}.run`]),
+    ]),
+    ...ofSearches(contract),
+    ...ofVersions(contract),
+    ...ofFaults(contract),
+    ...contract.resources.flatMap(resource => withoutHandlers(app, resource)),
+    ...repeated(operations(contract).map(operation => operation.name)).map(
+      name => `two operations are named ${name}: give one of the resources another \`one\`, or the action another name`,
+    ),
+  ]
+}
+
+const segment = /^[a-z][a-zA-Z0-9-]*$/
+const fieldName = /^[A-Za-z][A-Za-z0-9_]*$/
+const reserved = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
+
+function namesOf(contract: Service): string[] {
+  const names = [...contract.resources.map(each => each.name), ...contract.jobs.map(each => each.job)]
+  return [
+    ...(/^[a-z][A-Za-z0-9-]*$/.test(contract.service)
+      ? []
+      : [`"${contract.service}" cannot name a service: use lower-case letters, digits and "-"`]),
+    ...(/^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(contract.namespace)
+      ? []
+      : [`namespace "${contract.namespace}" is no absolute URI: use urn:… or https://…`]),
+    ...names
+      .filter(name => !segment.test(name))
+      .map(name => `"${name}" cannot be a path segment: use a plural noun in lower case, such as orders`),
+    ...names
+      .filter(name => reserved.includes(name))
+      .map(name => `"${name}" is an address of Diglot's own: name the resource otherwise`),
+    ...repeated(names).map(name => `"${name}" is declared twice: a name stands for one resource or job`),
+  ]
+}
+
+const repeated = (names: readonly string[]): string[] => [
+  ...new Set(names.filter((name, i) => names.indexOf(name) !== i)),
+]
+
+function ofResource(contract: Service, resource: Resource): string[] {
+  const { name, fields, actions, states } = resource
+  const unreachable = states.filter(state => states[0] && !reachable(resource.machine, states[0]).has(state))
+  const paths = [
+    ...Object.values(actions).map(action => action.rel),
+    ...Object.keys(resource.files),
+    ...Object.entries(resource.given.relations ?? {}).flatMap(([rel, relation]) => ('of' in relation ? [rel] : [])),
+  ]
+  return [
+    ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
+    ...ofFields(contract, name, fields),
+    ...repeated(states).map(state => `${name} has the state "${state}" twice`),
+    ...unreachable.map(state => `${name} can never be "${state}": no transition leads there from "${states[0]}"`),
+    ...Object.entries(actions).flatMap(([verb, action]) => ofAction(contract, resource, verb, action)),
+    ...repeated(paths).map(path => `${name} has two things at /${path}: give one another rel`),
+    ...Object.entries(resource.files).flatMap(([part, file]) =>
+      file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a size above 0`],
+    ),
+    ...ofRules(contract, resource),
+  ]
+}
+
+function ofAction(contract: Service, { name, states }: Resource, verb: string, action: AnyAction): string[] {
+  const place = `${name}.${verb}`
+  const known = states.length > 0 ? states.join(', ') : 'none'
+  const unknown = [...action.from, ...(action.to === undefined ? [] : [action.to])].filter(
+    state => !states.includes(state),
+  )
+  return [
+    ...unknown.map(state => `${place} leads from or to "${state}"; states are ${known}`),
+    ...(segment.test(action.rel ?? '') && action.rel !== verb
+      ? []
+      : [`${place} needs a noun for its path: rel "${action.rel}" will not do; pay has rel "payment"`]),
+    ...(action.kept && !action.output
+      ? [`${place} keeps an output it does not have: declare output, or leave kept out`]
+      : []),
+    ...ofFields(contract, `${place} input`, action.input),
+    ...ofFields(contract, `${place} output`, action.output ?? {}),
+  ]
+}
+
+function ofFields(contract: Service, place: string, fields: Fields): string[] {
+  return Object.entries(fields).flatMap(([name, field]) => [
+    ...(fieldName.test(name)
+      ? []
+      : [`${place}.${name} cannot be a field: use letters, digits and "_", a letter first`]),
+    ...ofField(contract, `${place}.${name}`, field),
+  ])
+}
+
+function ofField(contract: Service, place: string, field: AnyField): string[] {
+  const { shape } = field
+  if (field.isAttribute && !isScalarField(field)) return [`${place} cannot be an attribute: only scalars can`]
+  switch (shape.kind) {
+    case 'ref':
+      return contract.resources.some(each => each.name === shape.resource)
+        ? []
+        : [
+            `${place} refers to "${shape.resource}"; resources are ${contract.resources.map(each => each.name).join(', ')}`,
+          ]
+    case 'list':
+      return [...ofBounds(place, shape.min, shape.max), ...ofField(contract, `${place}[]`, shape.item)]
+    case 'object':
+      return ofFields(contract, place, shape.fields)
+    case 'union':
+      return Object.entries(shape.of).flatMap(([which, fields]) => [
+        ...(Object.hasOwn(fields, shape.on)
+          ? [`${place}.${which} declares "${shape.on}", which tells the union apart: leave it out`]
+          : []),
+        ...ofFields(contract, `${place}.${which}`, fields),
+      ])
+    case 'enum':
+      return shape.values.length > 0 && repeated(shape.values).length === 0
+        ? []
+        : [`${place} needs values, each once; t.state() belongs to a resource with states`]
+    case 'decimal':
+      return ofDecimal(place, shape)
+    case 'string':
+      return [...ofBounds(place, shape.min, shape.max), ...ofPattern(place, shape.pattern)]
+    case 'int':
+    case 'long':
+    case 'double':
+      return ofBounds(place, shape.min, shape.max)
+    default:
+      return []
+  }
+}
+
+function ofBounds<N extends number | bigint>(place: string, min: N | undefined, max: N | undefined): string[] {
+  return min !== undefined && max !== undefined && min > max
+    ? [`${place} holds nothing: min ${min} is above max ${max}`]
+    : []
+}
+
+function ofPattern(place: string, pattern: string | undefined): string[] {
+  if (pattern === undefined) return []
+  try {
+    patternOf(pattern)
+  } catch (thrown) {
+    return [`${place}: pattern ${pattern} cannot be read: ${thrown instanceof Error ? thrown.message : ''}`]
+  }
+  return /\([^()]*[+*][^()]*\)[+*{]/.test(pattern)
+    ? [`${place}: pattern ${pattern} repeats a repetition and can take for ever: write it without nesting`]
+    : []
+}
+
+function ofDecimal(place: string, shape: { digits: number; places: number; min?: string; max?: string }): string[] {
+  const fits = shape.digits >= 1 && shape.digits <= 18 && shape.places >= 0 && shape.places <= shape.digits
+  const bounds = [shape.min, shape.max].filter(
+    bound => bound !== undefined && scaled(bound, shape.places) === undefined,
+  )
+  return [
+    ...(fits ? [] : [`${place}: a decimal has 1 to 18 digits, and no more places than digits`]),
+    ...bounds.map(bound => `${place}: the bound ${bound} is no decimal with ${shape.places} places`),
+  ]
+}
+
+function ofRules(contract: Service, resource: Resource): string[] {
+  const { name, fields, states, given, actions } = resource
+  const scalar = (list: readonly string[] | undefined, what: string): string[] =>
+    (list ?? [])
+      .map(each => each.replace(/^-/, ''))
+      .filter(each => !fields[each] || !isScalarField(fields[each]))
+      .map(
+        each =>
+          `${name}: ${what} names "${each}"; it takes scalar fields: ${Object.keys(fields)
+            .filter(field => fields[field] && isScalarField(fields[field]))
+            .join(', ')}`,
+      )
+  const inState = (list: readonly string[] | undefined, what: string): string[] =>
+    (list ?? [])
+      .filter(state => !states.includes(state))
+      .map(state => `${name}: ${what} names the state "${state}"; states are ${states.join(', ')}`)
+  const doings = ['read', 'create', 'change', 'remove', 'bulk', ...Object.keys(actions)]
+  const grants = Object.entries(given.allow)
+  const messages = [
+    'get',
+    'list',
+    'create',
+    'replace',
+    'delete',
+    'search',
+    ...Object.keys(actions),
+    ...Object.keys(resource.files),
+  ]
+  return [
+    ...scalar(given.filter, 'filter'),
+    ...scalar(given.sort, 'sort'),
+    ...scalar(given.order, 'order'),
+    ...scalar(given.searchBy, 'searchBy'),
+    ...(given.search ?? []).flatMap(path => ofPath(contract, resource, path)),
+    ...inState(given.edit, 'edit'),
+    ...inState(given.remove, 'remove'),
+    ...[...Object.keys(given.allow), ...Object.keys(given.limits ?? {})]
+      .filter(doing => !doings.includes(doing))
+      .map(doing => `${name}: nothing is done by the name "${doing}"; it takes ${doings.join(', ')}`),
+    ...(grants.length > 0 ? [] : [`${name} grants nobody anything: say who may in rules({ allow: … })`]),
+    ...grants.flatMap(([doing, list]) =>
+      (list ?? []).flatMap(grant => scalar(Object.keys(grant.where), `allow.${doing}`)),
+    ),
+    ...Object.entries(given.limits ?? {})
+      .filter(([, rate]) => !(rate && rate.count > 0 && rate.seconds > 0))
+      .map(([doing]) => `${name}: the limit of ${doing} needs a count and seconds above 0`),
+    ...(given.messages ?? [])
+      .filter(message => !messages.includes(message))
+      .map(message => `${name}: no message is for "${message}"; it takes ${messages.join(', ')}`),
+    ...Object.entries(given.relations ?? {}).flatMap(([rel, relation]) =>
+      ofRelation(contract, resource, rel, relation),
+    ),
+    ...(given.bulk && !(given.filter && given.filter.length > 0)
+      ? [`${name}: bulk removal needs a filter: name its fields in filter`]
+      : []),
+  ]
+}
+
+function ofRelation(
+  contract: Service,
+  resource: Resource,
+  rel: string,
+  relation: { readonly of?: string; readonly by: string },
+): string[] {
+  const place = `${resource.name}: relation ${rel}`
+  if (relation.of === undefined)
+    return resource.fields[relation.by]?.shape.kind === 'ref'
+      ? []
+      : [`${place} goes by "${relation.by}", which is no t.ref()`]
+  const other = contract.resources.find(each => each.name === relation.of)
+  if (!other) return [`${place} leads to "${relation.of}", which is no resource`]
+  const back = other.fields[relation.by]?.shape
+  return back?.kind === 'ref' && back.resource === resource.name
+    ? []
+    : [`${place} goes by ${relation.of}.${relation.by}, which is no t.ref('${resource.name}')`]
+}
+
+/** A search path leads through refs and lists to text. */
+function ofPath(contract: Service, resource: Resource, path: string): string[] {
+  const wrong = [`${resource.name}: search "${path}" does not lead to text: name string fields, through refs and lists`]
+  let fields: Fields | undefined = resource.fields
+  let last: AnyField | undefined
+  for (const part of path.split('.')) {
+    last = fields?.[part]
+    const shape = last?.shape.kind === 'list' ? last.shape.item.shape : last?.shape
+    if (shape?.kind === 'ref') fields = contract.resources.find(each => each.name === shape.resource)?.fields
+    else fields = shape?.kind === 'object' ? shape.fields : undefined
+    if (!last) return wrong
+  }
+  return last?.shape.kind === 'string' ? [] : wrong
+}
+
+function ofSearches({ searches, resources }: Service): string[] {
+  if (!searches) return []
+  const of = resources.find(each => each.name === searches.of)
+  if (!of) return [`searches are of "${searches.of}", which is no resource`]
+  return of.given.search && of.given.search.length > 0
+    ? []
+    : [`searches are of ${of.name}, which has nothing to search: name texts in rules({ search: … })`]
+}
+
+function ofVersions(contract: Service): string[] {
+  return Object.entries(contract.versions).flatMap(([version, rule]) => [
+    ...(/^v[1-9][0-9]*$/.test(version) ? [] : [`"${version}" is no version: use v1, v2, …`]),
+    ...[rule.deprecated, rule.sunset]
+      .filter(date => date !== undefined && Number.isNaN(Date.parse(date)))
+      .map(date => `${version}: "${date}" is no date: use 2027-01-31`),
+    ...Object.entries(rule.without ?? {}).flatMap(([name, fields]) => ofHidden(contract, version, name, fields)),
+  ])
+}
+
+/** A field that a version does not know must be one it can do without (rule A9.3). */
+function ofHidden(contract: Service, version: string, name: string, hidden: readonly string[]): string[] {
+  const resource = contract.resources.find(each => each.name === name)
+  if (!resource) return [`${version} leaves out fields of "${name}", which is no resource`]
+  return hidden
+    .filter(
+      field =>
+        !(resource.fields[field]?.isOptional || resource.fields[field]?.isReadOnly) ||
+        field === 'id' ||
+        field === 'state',
+    )
+    .map(
+      field =>
+        `${version} leaves out ${name}.${field}, which must be optional or the server's own: its clients cannot send it`,
+    )
+}
+
+function ofFaults(contract: Service): string[] {
+  const faults = contract.resources.flatMap(resource =>
+    Object.values(resource.actions).flatMap(action => action.faults),
+  )
+  const byName = new Map<string, Fault>()
+  return faults.flatMap(fault => {
+    const known = byName.get(fault.fault)
+    byName.set(fault.fault, fault)
+    return [
+      ...(builtIn.some(each => each.fault === fault.fault)
+        ? [`fault ${fault.fault} is Diglot's own: name yours otherwise`]
+        : []),
+      ...(known && known !== fault ? [`fault ${fault.fault} is declared twice: share one declaration`] : []),
+      ...(fault.status >= 400 && fault.status <= 599
+        ? []
+        : [`fault ${fault.fault} has status ${fault.status}: use 4xx for the caller's fault, 5xx for the service's`]),
+    ]
+  })
+}
+
+function withoutHandlers({ handlers }: Implementation, resource: Resource): string[] {
+  const given = handlers[resource.name]
+  const derives = Object.entries(resource.fields).some(
+    ([name, field]) => field.isReadOnly && !field.isOptional && name !== 'id' && name !== 'state',
+  )
+  return [
+    ...Object.keys(resource.actions)
+      .filter(verb => !given?.actions[verb])
+      .map(verb => `${resource.name}.${verb} has no handler: give implement() one`),
+    ...(derives && !given?.derive
+      ? [`${resource.name} has fields that only the server can set: give implement() a ${resource.name}.derive`]
+      : []),
+  ]
+}
+
+/** Throws all mistakes at once, so that they are mended at once. */
+export function reviewed(app: Implementation): Implementation {
+  const mistakes = review(app)
+  if (mistakes.length > 0) throw new ContractMistakes(mistakes)
+  return app
+}
