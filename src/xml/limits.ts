@@ -16,6 +16,8 @@ export interface Limits {
   readonly attributes: number
   /** Octets (UTF-8) of one name as it is written, prefix included; also of a processing instruction's target. */
   readonly name: number
+  /** Different names in the whole document that nothing in the process has met before. */
+  readonly names: number
   /** Octets (UTF-8) of one attribute value as it is written; so also of a namespace name. */
   readonly value: number
   /** Octets (UTF-8) of one run of character data as it is written, its CDATA sections and dissolved comments included. */
@@ -31,6 +33,7 @@ export const limits: Limits = {
   children: 10_000, // one page of the largest list (attack: 300,000 siblings)
   attributes: 256, // the largest schemas have about 40 with declarations (attack: 100,000 of either)
   name: 1024, // generated names reach about 200 (attack: a 2 MB name)
+  names: 10_000, // the largest vocabularies have some 2,000; a name costs a microsecond to enter
   value: 64 * 1024, // a long pattern facet in a schema has about 10,000
   text: 8 * 1024 * 1024, // the picture above in one piece
   references: 200_000, // a large document carried as escaped text; each costs more than a plain character (attack: 1,000,000)

@@ -1,10 +1,9 @@
 /**
  * Expanded names (Namespaces in XML 1.0 §2.1) as interned objects: two are equal exactly when they are `===`.
- *  (1) `name(uri, local)` registers a name for the life of the process. It is for names that the program knows: constants,
- *      the names of a contract. Never call it with text of a message, or the table grows as a stranger likes.
- *  (2) A document finds registered names in that table, and keeps all others in a table of its own that goes when it goes.
- *      Hence a name is registered before the documents in which it matters are read.
- *  (3) Documents that are to be compared with each other (the parts of one WSDL) are given one `Names` to share.
+ *  (1) `name(uri, local)` keeps a name for the life of the process. It is for names that the program knows: constants, the
+ *      names of a contract. Never call it with text of a message, or the table grows as a stranger likes.
+ *  (2) `passing(uri, local)` gives the same object, but keeps a name that the program does not know only as long as somebody
+ *      holds it. All names of documents are made so.
  * Tables are Maps, so `__proto__` and `constructor` are names like others; V8 seeds the hashes of their keys.
  */
 export interface Name {
@@ -13,26 +12,47 @@ export interface Name {
   readonly local: string
 }
 
+export const xmlUri = 'http://www.w3.org/XML/1998/namespace'
+export const xmlnsUri = 'http://www.w3.org/2000/xmlns/'
+
+/** The names of one namespace. */
 interface Space {
   readonly uri: string
-  readonly names: Map<string, Name>
+  readonly kept: Map<string, Name>
+  readonly passing: Map<string, WeakRef<Name>>
 }
 
-type Table = Map<string, Space>
+const spaces = new Map<string, Space>()
+/** Passing names in the tables, dead ones included, and how many make a sweep worth its cost. */
+let passed = 0
+let enough = 16_384
 
-const registry: Table = new Map()
-
-/** The one Name of this namespace and local part, for the life of the process. */
+/** The name of this namespace and local part, for the life of the process. */
 export function name(uri: string, local: string): Name {
-  return intern(registry, uri, local)
+  const space = spaceOf(uri)
+  let found = space.kept.get(local)
+  if (!found) {
+    found = space.passing.get(local)?.deref() ?? { uri: space.uri, local }
+    space.kept.set(local, found)
+  }
+  return found
 }
 
-function intern(table: Table, uri: string, local: string): Name {
-  let space = table.get(uri)
-  if (!space) table.set(uri, (space = { uri, names: new Map() }))
-  let found = space.names.get(local)
-  if (!found) space.names.set(local, (found = { uri: space.uri, local }))
-  return found
+/** The same name, forgotten when nobody holds it. `born` is called when the process did not have it. */
+export function passing(uri: string, local: string, born?: () => void): Name {
+  const space = spaceOf(uri)
+  const found = space.kept.get(local) ?? space.passing.get(local)?.deref()
+  if (found) return found
+  born?.()
+  const made: Name = { uri: space.uri, local }
+  space.passing.set(local, new WeakRef(made))
+  if (++passed >= enough) sweep()
+  return made
+}
+
+/** The same text, as the one string that the names of this namespace carry if there are any. */
+export function uriOf(text: string): string {
+  return spaces.get(text)?.uri ?? text
 }
 
 /** For messages and maps: `{uri}local` (James Clark's notation), or the local part alone. */
@@ -40,32 +60,19 @@ export function clark({ uri, local }: Name): string {
   return uri ? `{${uri}}${local}` : local
 }
 
-/** Whether the program registered this very name: then it outlives every document. */
-export function registered(of: Name): boolean {
-  return registry.get(of.uri)?.names.get(of.local) === of
+function spaceOf(uri: string): Space {
+  let space = spaces.get(uri)
+  if (!space) spaces.set(uri, (space = { uri, kept: new Map(), passing: new Map() }))
+  return space
 }
 
-let tables = 0
-
-/** The names of one document, or of several that are read together. */
-export class Names {
-  /** Never used twice in a process, and never 0. */
-  readonly id: number = ++tables
-  private own: Table | undefined
-
-  name(uri: string, local: string): Name {
-    return registry.get(uri)?.names.get(local) ?? intern((this.own ??= new Map()), uri, local)
+/** Drops what has died. Sweeping at twice what was alive keeps its cost in proportion to the names made. */
+function sweep(): void {
+  passed = 0
+  for (const space of spaces.values()) {
+    for (const [local, weak] of space.passing) if (!weak.deref()) space.passing.delete(local)
+    if (space.passing.size === 0 && space.kept.size === 0) spaces.delete(space.uri)
+    passed += space.passing.size
   }
-
-  /** The same text, as the one string that names of this namespace carry. */
-  uri(text: string): string {
-    const known = registry.get(text) ?? this.own?.get(text)
-    if (known) return known.uri
-    this.own ??= new Map()
-    this.own.set(text, { uri: text, names: new Map() })
-    return text
-  }
+  enough = Math.max(16_384, 2 * passed)
 }
-
-export const xmlUri = 'http://www.w3.org/XML/1998/namespace'
-export const xmlnsUri = 'http://www.w3.org/2000/xmlns/'

@@ -27,7 +27,7 @@ import type { Cursor, Event } from './cursor.ts'
 import { agrees, received, type Source, source } from './encoding.ts'
 import { Malformed } from './failure.ts'
 import { type Limits, limits } from './limits.ts'
-import { type Name, Names, name, registered, xmlnsUri, xmlUri } from './name.ts'
+import { type Name, name, passing, uriOf, xmlnsUri, xmlUri } from './name.ts'
 import { type Token, token } from './token.ts'
 
 /**
@@ -50,8 +50,6 @@ export interface Options {
   readonly comments?: boolean
   /** Processing instructions: events, or a failure (SOAP 1.2 Part 1 §5 has none). Reported by default. */
   readonly instructions?: 'report' | 'refuse'
-  /** A table of names to share with other documents. */
-  readonly names?: Names
   /** Prefixes that are bound before the root, by their namespaces: for a slice of another document. */
   readonly scope?: ReadonlyMap<string, string>
 }
@@ -94,6 +92,8 @@ interface Binding {
 }
 
 const nameless = name('', '')
+/** Tokens remember names of namespaces up to this length, so that what they hold is bounded. */
+const remembered = 256
 /** Documents up to this size may be kept alive by a string cut from them; from larger ones strings are copied. */
 const viewed = 32 * 1024
 /** A declaration longer than this is not honest, and the pattern that reads it is given no more. */
@@ -136,7 +136,6 @@ export class Scanner implements Cursor {
   private readonly view: string | undefined
   private readonly end: number
   private readonly limits: Limits
-  private readonly names: Names
   private readonly comments: boolean
   private readonly refusing: boolean
 
@@ -145,6 +144,10 @@ export class Scanner implements Cursor {
   private empty = false
   private elements = 0
   private references = 0
+  private names = 0
+  private readonly born = () => {
+    if (++this.names > this.limits.names) this.fail(`more than ${this.limits.names} new names`, this.at, 'names')
+  }
   private character = ''
 
   private readonly scope = new Map<string, Binding>()
@@ -172,7 +175,6 @@ export class Scanner implements Cursor {
     this.bytes = this.source.bytes
     this.buffer = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
     this.view = this.bytes.length <= viewed ? this.buffer.toString('latin1') : undefined
-    this.names = options.names ?? new Names()
     this.comments = options.comments ?? false
     this.refusing = options.instructions === 'refuse'
     this.end = this.bytes.length
@@ -180,7 +182,7 @@ export class Scanner implements Cursor {
     this.at = this.source.from
     if (this.bytes[this.end - 1] !== GT)
       this.fail('the document is cut off, or something follows it', this.bytes.length)
-    for (const [prefix, uri] of options.scope ?? []) this.bind(prefix, this.names.uri(uri), 0)
+    for (const [prefix, uri] of options.scope ?? []) this.bind(prefix, uriOf(uri), 0)
   }
 
   // Moving
@@ -251,7 +253,7 @@ export class Scanner implements Cursor {
   }
 
   qname(text: string): Name | undefined {
-    return qualified(text, this, this.names)
+    return qualified(text, this, this.born)
   }
 
   path(): string {
@@ -415,10 +417,10 @@ export class Scanner implements Cursor {
       const to = this.attributeValueFrom(at, index)
       at = to + 1
       if (spelt.prefix === 'xmlns') {
-        this.bind(spelt.local, this.names.uri(this.attributeValue(index)), nameFrom)
+        this.bind(spelt.local, uriOf(this.attributeValue(index)), nameFrom)
         declarations++
       } else if (spelt.prefix === '' && spelt.local === 'xmlns') {
-        this.bind('', this.names.uri(this.attributeValue(index)), nameFrom)
+        this.bind('', uriOf(this.attributeValue(index)), nameFrom)
         declarations++
       } else {
         this.tokens[index] = spelt
@@ -498,13 +500,10 @@ export class Scanner implements Cursor {
   }
 
   private expand(spelt: Token, uri: string): Name {
-    const { owner, name } = spelt
-    if (name !== undefined && (owner === 0 || owner === this.names.id) && name.uri === uri) return name
-    const found = this.names.name(uri, spelt.local)
-    if (uri.length <= 256) {
-      spelt.owner = registered(found) ? 0 : this.names.id
-      spelt.name = found
-    }
+    const { name } = spelt
+    if (name !== undefined && name.uri === uri) return name
+    const found = passing(uri, spelt.local, this.born)
+    if (uri.length <= remembered) spelt.name = found
     return found
   }
 
@@ -791,12 +790,12 @@ export class Scanner implements Cursor {
 }
 
 /** What a QName in content means to a cursor over bytes or a tree. */
-export function qualified(text: string, cursor: Pick<Cursor, 'namespace'>, names: Names): Name | undefined {
+export function qualified(text: string, cursor: Pick<Cursor, 'namespace'>, born?: () => void): Name | undefined {
   const written = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
   const colon = written.indexOf(':')
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)
   if (!ncName(local) || (colon >= 0 && !ncName(prefix))) return undefined
   const uri = cursor.namespace(prefix)
-  return uri === undefined ? undefined : names.name(uri, local)
+  return uri === undefined ? undefined : passing(uri, local, born)
 }

@@ -6,13 +6,11 @@ import type { Name } from './name.ts'
  *  (1) The table has a fixed number of slots, one for each hash, and a newcomer takes its slot: names made to collide, or a
  *      flood of new ones, cost no more than a look-up and no memory.
  *  (2) A token is found only when all of its octets are equal, and only well-formed names enter: what is found needs no check.
- *  (3) A token remembers the expanded name it meant last, in which table of names; it holds on to no document.
+ *  (3) A token remembers the expanded name it meant last; it holds on to no document.
  */
 export class Token {
   readonly prefix: string
   readonly local: string
-  /** The `id` of the Names in which `name` is what this token meant; 0 when it was a registered name. */
-  owner = -1
   name: Name | undefined = undefined
 
   constructor(prefix: string, local: string) {

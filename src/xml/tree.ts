@@ -1,6 +1,6 @@
 import type { Cursor } from './cursor.ts'
 import { attempt, type Malformed } from './failure.ts'
-import { type Name, Names, xmlUri } from './name.ts'
+import { type Name, xmlUri } from './name.ts'
 import { type Options, scan } from './scanner.ts'
 
 /**
@@ -46,8 +46,6 @@ export interface Document {
   readonly root: Element
   /** In UTF-8: what the offsets of elements count in. */
   readonly bytes: Uint8Array
-  /** The names of the document that are not registered. */
-  readonly names: Names
 }
 
 export class Element {
@@ -114,16 +112,15 @@ export class Element {
 
 /** The document in these bytes, all of it. Comments are in the tree only when asked for. */
 export function parse(bytes: Uint8Array, options: Options = {}): Document | Malformed {
-  const names = options.names ?? new Names()
   return attempt(() => {
-    const cursor = scan(bytes, { ...options, names })
+    const cursor = scan(bytes, options)
     const children: Node[] = []
     let root: Element | undefined
     for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
       if (event === 'start') children.push((root = element(cursor)))
       else if (event !== 'text') children.push(leaf(cursor))
     }
-    return { kind: 'document', children, root: root!, bytes: cursor.bytes, names } as const
+    return { kind: 'document', children, root: root!, bytes: cursor.bytes } as const
   })
 }
 

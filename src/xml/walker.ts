@@ -1,5 +1,5 @@
 import type { Cursor, Event } from './cursor.ts'
-import { type Name, Names, name } from './name.ts'
+import { type Name, name } from './name.ts'
 import { qualified } from './scanner.ts'
 import type { Attribute, Declaration, Element, Node } from './tree.ts'
 
@@ -7,8 +7,8 @@ import type { Attribute, Declaration, Element, Node } from './tree.ts'
  * A cursor over an element of a tree, which it takes for the root of a document. Namespaces in scope are those of the element
  * in its own tree. It never fails.
  */
-export function walk(root: Element, names: Names = new Names()): Cursor {
-  return new Walker(root, names)
+export function walk(root: Element): Cursor {
+  return new Walker(root)
 }
 
 const nameless = name('', '')
@@ -20,14 +20,12 @@ class Walker implements Cursor {
   value = ''
   target = ''
 
-  private readonly names: Names
   private at: Element
   /** For each open element, the index of the child that comes next. */
   private readonly indexes: number[] = []
 
-  constructor(root: Element, names: Names) {
+  constructor(root: Element) {
     this.at = root
-    this.names = names
   }
 
   next(): Event {
@@ -135,7 +133,7 @@ class Walker implements Cursor {
   }
 
   qname(text: string): Name | undefined {
-    return qualified(text, this, this.names)
+    return qualified(text, this)
   }
 
   path(): string {

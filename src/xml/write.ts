@@ -1,5 +1,6 @@
 import { isChar } from './character.ts'
 import { xmlUri } from './name.ts'
+import { Scope } from './scope.ts'
 import type { Document, Element, Node } from './tree.ts'
 
 /**
@@ -48,14 +49,10 @@ function unwritable(code: number): never {
  * @throws Unwritable
  */
 export function write(node: Document | Node): string {
-  if (node.kind === 'document') return node.children.map(child => any(child, top)).join('\n')
-  return any(node, top)
+  const scope = new Scope()
+  if (node.kind === 'document') return node.children.map(child => any(child, scope)).join('\n')
+  return any(node, scope)
 }
-
-/** What each prefix stands for in what has been written around a place. */
-type Scope = ReadonlyMap<string, string>
-
-const top: Scope = new Map([['xml', xmlUri]])
 
 function any(node: Node, scope: Scope): string {
   if (node.kind === 'text') return text(node.value)
@@ -63,64 +60,55 @@ function any(node: Node, scope: Scope): string {
   return node.kind === 'comment' ? comment(node.value) : instruction(node.target, node.value)
 }
 
-function whole(element: Element, outer: Scope): string {
-  const scope = new Scoped(outer)
-  for (const { prefix, uri } of element.declarations) scope.declare(prefix, uri)
-  const tag = qualified(scope.prefix(element.prefix, element.name.uri), element.name.local)
+function whole(element: Element, scope: Scope): string {
+  const mark = scope.mark()
+  const tag = new Tag(scope)
+  for (const { prefix, uri } of element.declarations) tag.declare(prefix, uri)
+  const name = qualified(tag.prefix(element.prefix, element.name.uri), element.name.local)
   let attributes = ''
   for (const { prefix, name, value } of element.attributes) {
-    const used = name.uri === '' ? '' : scope.prefix(prefix || 'n', name.uri)
+    const used = name.uri === '' ? '' : tag.prefix(prefix || 'n', name.uri)
     attributes += ` ${qualified(used, name.local)}=${attribute(value)}`
   }
-  const start = `<${tag}${scope.written}${attributes}`
-  if (element.children.length === 0) return `${start}/>`
   let content = ''
-  for (const child of element.children) content += any(child, scope.inner)
-  return `${start}>${content}</${tag}>`
+  for (const child of element.children) content += any(child, scope)
+  scope.back(mark)
+  const start = `<${name}${tag.declarations}${attributes}`
+  return element.children.length === 0 ? `${start}/>` : `${start}>${content}</${name}>`
 }
 
 const qualified = (prefix: string, local: string) => (prefix === '' ? local : `${prefix}:${local}`)
 
 /** The declarations of one element while its tag is written. */
-class Scoped {
-  written = ''
-  private readonly outer: Scope
-  private made: Map<string, string> | undefined
+class Tag {
+  declarations = ''
+  private readonly scope: Scope
   /** Prefixes whose meaning on this element is settled. */
   private readonly settled = new Set<string>()
 
-  constructor(outer: Scope) {
-    this.outer = outer
-  }
-
-  get inner(): Scope {
-    return this.made ?? this.outer
+  constructor(scope: Scope) {
+    this.scope = scope
   }
 
   declare(prefix: string, uri: string): void {
-    this.settled.add(prefix)
     if (prefix === 'xml') return
     if (prefix !== '' && uri === '') throw new Unwritable(`the prefix ${prefix} cannot be undeclared`)
-    this.written += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}=${attribute(uri)}`
-    this.made ??= new Map(this.outer)
-    this.made.set(prefix, uri)
+    this.settled.add(prefix)
+    this.declarations += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}=${attribute(uri)}`
+    this.scope.set(prefix, uri)
   }
 
   /** The prefix to write for an element or attribute: the wished one, declared if need be, or another where it is taken. */
   prefix(wished: string, uri: string): string {
     if (uri === xmlUri) return 'xml'
     let prefix = uri === '' ? '' : wished
-    for (let n = 1; this.means(prefix) !== uri && this.settled.has(prefix); n++) {
+    for (let n = 1; this.scope.get(prefix) !== uri && this.settled.has(prefix); n++) {
       if (uri === '') throw new Unwritable('an element in no namespace declares a default namespace')
       prefix = `n${n}`
     }
-    if (this.means(prefix) !== uri) this.declare(prefix, uri)
+    if (this.scope.get(prefix) !== uri) this.declare(prefix, uri)
     this.settled.add(prefix)
     return prefix
-  }
-
-  private means(prefix: string): string | undefined {
-    return this.inner.get(prefix) ?? (prefix === '' ? '' : undefined)
   }
 }
 

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { XmlC14NMode, XmlDocument, type XmlElement } from 'libxml2-wasm'
+import { attempt, canonical, type Form, Malformed, write } from '../../src/xml/index.ts'
+import { all, anyTree, read as readPlain } from './documents.ts'
+
+const inclusive: Form = { exclusive: false, comments: false }
+const exclusive: Form = { exclusive: true, comments: false }
+
+const read = (text: string) => readPlain(text, { comments: true })
+
+const forms: Form[] = [false, true].flatMap(comments => [
+  { exclusive: false, comments },
+  { exclusive: true, comments },
+  { exclusive: true, comments, prefixes: ['a', 'é', '#default'] },
+])
+
+function oracle(document: XmlDocument, element: number | undefined, form: Form): string {
+  const options = {
+    mode: form.exclusive ? XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 : XmlC14NMode.XML_C14N_1_0,
+    withComments: form.comments,
+    ...(form.prefixes && { inclusiveNamespacePrefixes: [...form.prefixes] }),
+  }
+  if (element === undefined) return document.canonicalizeToString(options)
+  return (document.get(`(//*)[${element + 1}]`) as XmlElement).canonicalizeToString(options)
+}
+
+test('C14N, Exclusive C14N: any document, and any element of it, as libxml2 has it', () => {
+  fc.assert(
+    fc.property(anyTree, tree => {
+      const source = `<!--before--><?p before?>${write(tree)}<!--after--><?p?>`
+      const document = read(source)
+      using peer = XmlDocument.fromString(source)
+      for (const form of forms) {
+        assert.equal(canonical(document, form), oracle(peer, undefined, form))
+        for (const [index, element] of all(document.root).slice(0, 4).entries()) {
+          assert.equal(canonical(element, form), oracle(peer, index, form))
+        }
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('C14N: the canonical form of a canonical form is itself', () => {
+  fc.assert(
+    fc.property(anyTree, fc.constantFrom(...forms), (tree, form) => {
+      const once = canonical(read(write(tree)), form)
+      assert.equal(canonical(read(once), form), once)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+const rows: [title: string, source: string, form: Form, expected: string][] = [
+  [
+    '§3.1 comments and processing instructions outside the root stand on lines of their own',
+    '<?xml version="1.0"?>\n\n<?xml-stylesheet   href="doc.xsl"\n   type="text/xsl"   ?>\n\n<doc>Hello, world!<!-- Comment 1 --></doc>\n\n<?pi-without-data     ?>\n\n<!-- Comment 2 -->\n\n<!-- Comment 3 -->',
+    { ...inclusive, comments: true },
+    '<?xml-stylesheet href="doc.xsl"\n   type="text/xsl"   ?>\n<doc>Hello, world!<!-- Comment 1 --></doc>\n<?pi-without-data?>\n<!-- Comment 2 -->\n<!-- Comment 3 -->',
+  ],
+  [
+    '§3.1 … and without comments',
+    '<?xml-stylesheet   href="doc.xsl"?>\n<doc>Hello, world!<!-- Comment 1 --></doc><?pi-without-data     ?>\n<!-- Comment 2 -->',
+    inclusive,
+    '<?xml-stylesheet href="doc.xsl"?>\n<doc>Hello, world!</doc>\n<?pi-without-data?>',
+  ],
+  [
+    '§3.3 start and end tags: empty elements, order of namespaces and attributes, superfluous declarations',
+    '<doc><e2   ></e2><e3   name = "elem3"   id="elem3"   /><e5 a:attr="out" b:attr="sorted" attr2="all" attr="I\'m"\n xmlns:b="http://www.ietf.org" xmlns:a="http://www.w3.org" xmlns="http://example.org"/><e6 xmlns="" xmlns:a="http://www.w3.org"><e7 xmlns="http://www.ietf.org"><e8 xmlns="" xmlns:a="http://www.w3.org"/></e7></e6></doc>',
+    inclusive,
+    '<doc><e2></e2><e3 id="elem3" name="elem3"></e3><e5 xmlns="http://example.org" xmlns:a="http://www.w3.org" xmlns:b="http://www.ietf.org" attr="I\'m" attr2="all" b:attr="sorted" a:attr="out"></e5><e6 xmlns:a="http://www.w3.org"><e7 xmlns="http://www.ietf.org"><e8 xmlns=""></e8></e7></e6></doc>',
+  ],
+  [
+    '§3.4 character modifications',
+    '<doc><text>First line&#x0d;&#10;Second line</text><value>&#x32;</value><compute><![CDATA[value>"0" && value<"10" ?"valid":"error"]]></compute><norm attr=\' &apos;   &#x20;&#13;&#xa;&#9;   &apos; \'/></doc>',
+    inclusive,
+    '<doc><text>First line&#xD;\nSecond line</text><value>2</value><compute>value&gt;"0" &amp;&amp; value&lt;"10" ?"valid":"error"</compute><norm attr=" \'    &#xD;&#xA;&#x9;   \' "></norm></doc>',
+  ],
+  [
+    '§2.3 a namespace node is escaped as an attribute node is',
+    '<a xmlns="http://example.org/?a=1&amp;b=&quot;2&quot;"/>',
+    exclusive,
+    '<a xmlns="http://example.org/?a=1&amp;b=&quot;2&quot;"></a>',
+  ],
+  [
+    'Exclusive §2.2: what is not visibly used is not written; what is, where it is used',
+    '<a:x xmlns:a="urn:a" xmlns:b="urn:b" xmlns="urn:d"><y b:z="1"/></a:x>',
+    exclusive,
+    '<a:x xmlns:a="urn:a"><y xmlns="urn:d" xmlns:b="urn:b" b:z="1"></y></a:x>',
+  ],
+]
+for (const [title, source, form, expected] of rows) {
+  test(`C14N ${title}`, () => assert.equal(canonical(read(source), form), expected))
+}
+
+test('C14N §2.4: the apex of an inclusive form has the xml attributes and the namespaces around it', () => {
+  const { root } = read(
+    '<r xmlns:n="urn:n" xmlns="urn:d" xml:lang="de" xml:space="preserve"><m xml:lang="en"><n:k/></m></r>',
+  )
+  const apex = all(root)[2]!
+  assert.equal(
+    canonical(apex, inclusive),
+    '<n:k xmlns="urn:d" xmlns:n="urn:n" xml:lang="en" xml:space="preserve"></n:k>',
+  )
+  assert.equal(canonical(apex, exclusive), '<n:k xmlns:n="urn:n"></n:k>')
+  assert.equal(canonical(apex, { ...exclusive, prefixes: ['#default'] }), '<n:k xmlns="urn:d" xmlns:n="urn:n"></n:k>')
+})
+
+test('XML Signature §6.6.4: the enveloped signature is left out, with what is in it and nothing else', () => {
+  const { root } = read('<r xmlns="urn:d"><a/> <s:Signature xmlns:s="urn:s"><s:x/></s:Signature> <b/></r>')
+  for (const form of [inclusive, exclusive]) {
+    const without = all(root)[2]!
+    assert.equal(canonical(root, { ...form, without }), '<r xmlns="urn:d"><a></a>  <b></b></r>')
+  }
+})
+
+test('C14N §1.3: a relative namespace name has no canonical form (X9)', () => {
+  const { root } = read('<r xmlns:n="relative"/>')
+  assert.ok(attempt(() => canonical(root, inclusive)) instanceof Malformed)
+  assert.ok(attempt(() => canonical(root, exclusive)) instanceof Malformed)
+})
+
+test('C14N: 64 elements deep with 250 prefixes each, and 10,000 children that use them, costs less than 200 ms', () => {
+  const open = Array.from({ length: 60 }, (_, depth) => {
+    const declarations = Array.from({ length: 250 }, (_, n) => `xmlns:p${depth}-${n}="urn:${n}"`)
+    return `<e ${declarations.join(' ')}>`
+  })
+  const children = Array.from({ length: 9_999 }, (_, n) => `<p${n % 60}-${n % 250}:x/>`).join('')
+  const { root } = read(`${open.join('')}${children}${'</e>'.repeat(60)}`)
+  const before = process.cpuUsage()
+  for (const form of [exclusive, inclusive]) canonical(root, form)
+  write(root)
+  const { user, system } = process.cpuUsage(before)
+  assert.ok((user + system) / 1000 < 200, `${(user + system) / 1000} ms`)
+})
