@@ -270,7 +270,7 @@ function ofPath(contract: Service, resource: Resource, path: string): string[] {
   let last: AnyField | undefined
   for (const part of path.split('.')) {
     last = fields?.[part]
-    const shape = last?.shape.kind === 'list' ? last.shape.item.shape : last?.shape
+    const shape: AnyField['shape'] | undefined = last?.shape.kind === 'list' ? last.shape.item.shape : last?.shape
     if (shape?.kind === 'ref') fields = contract.resources.find(each => each.name === shape.resource)?.fields
     else fields = shape?.kind === 'object' ? shape.fields : undefined
     if (!last) return wrong
