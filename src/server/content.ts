@@ -3,11 +3,12 @@
  *  (1) It is read once, and 100 (Continue) is asked for by the first read alone.
  *  (2) No more than the reader's limit is kept, and the sender is held back while nobody reads.
  *  (3) A read ends with all the content or throws `Aborted`; content cut short is never taken for whole.
- *  (4) While a read waits for the sender it is a member of `waiting`, where the sweep finds those that stall.
+ *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those that stall.
  */
 import type { IncomingMessage } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Content } from '../http/message.ts'
+import type { House } from './limits.ts'
 
 /** The sender went away, stalled or broke the framing before the content was complete. */
 export class Aborted extends Error {
@@ -27,21 +28,41 @@ export interface Exchange {
   refuse(status: number): void
 }
 
-export class Arriving implements Content {
+/** Something that waits for its peer to send or to take octets. */
+export interface Waiting {
+  /** Octets that have moved so far; undefined while it is not the peer who is waited for. */
+  readonly moved: number | undefined
+  /** When all of them must have moved, on the clock of `performance.now()`. */
+  readonly deadline: number
+  /** Too few of them moved for too long. */
+  stalled(): void
+}
+
+export class Arriving implements Content, Waiting {
   readonly length: number | undefined
-  readonly exchange: Exchange
   /** Octets that have arrived and were taken. */
   received = 0
+  readonly deadline: number
+  readonly #exchange: Exchange
   readonly #source: Source
-  readonly #waiting: Set<Arriving>
+  readonly #waiting: Set<Waiting>
   #read = false
   #fail: ((why: Aborted) => void) | undefined
 
-  constructor(source: Source, length: number | undefined, exchange: Exchange, waiting: Set<Arriving>) {
+  constructor(source: Source, length: number | undefined, exchange: Exchange, house: House) {
     this.#source = source
     this.length = length
-    this.exchange = exchange
-    this.#waiting = waiting
+    this.#exchange = exchange
+    this.#waiting = house.waiting
+    this.deadline = performance.now() + house.limits.request
+  }
+
+  get moved(): number {
+    return this.received
+  }
+
+  stalled(): void {
+    this.#exchange.refuse(408)
   }
 
   /** Ends a read that is under way. */
@@ -52,7 +73,7 @@ export class Arriving implements Content {
   async bytes(limit: number): Promise<Uint8Array | undefined> {
     this.#begin()
     if (this.length !== undefined && this.length > limit) return undefined
-    this.exchange.proceed()
+    this.#exchange.proceed()
     const source = this.#source
     const pieces: Buffer[] = []
     return new Promise((resolve, reject) => {
@@ -76,7 +97,7 @@ export class Arriving implements Content {
 
   async *chunks(): AsyncGenerator<Uint8Array> {
     this.#begin()
-    this.exchange.proceed()
+    this.#exchange.proceed()
     // The message outlives a reader that stops early: its connection still has to carry the response.
     const pieces: AsyncIterator<Buffer> = this.#source.iterator({ destroyOnReturn: false })
     try {
@@ -123,9 +144,9 @@ export class Arriving implements Content {
   }
 }
 
-/** An HTTP/2 stream that its client resets ends like one that is complete, but for `aborted`. */
+/** Parsed to its end, and handed out to its end. An HTTP/2 stream that was reset ends like a complete one, but for `aborted`. */
 function whole(source: Source): boolean {
-  return 'complete' in source ? source.complete : source.readableEnded && !source.aborted
+  return source.readableEnded && ('complete' in source ? source.complete : !source.aborted)
 }
 
 function joined(pieces: readonly Buffer[]): Uint8Array {

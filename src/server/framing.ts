@@ -2,7 +2,7 @@
  * From a Response to what goes on the wire, for HTTP/1.1 and HTTP/2 alike. What always holds:
  *  (1) No octet of a field can end a line or begin another message: a name is a token, a value visible ASCII, SP and HTAB.
  *  (2) Framing and connection fields are the server's; those of a Response never reach the wire.
- *  (3) 204, 304 and answers to HEAD carry no content; a Content-Length that is sent is the number of octets sent,
+ *  (3) 204, 205, 304 and answers to HEAD carry no content; a Content-Length that is sent is the number of octets sent,
  *      or the number that GET would have sent.
  */
 
@@ -38,6 +38,8 @@ const digits = /^\d+$/
 export function framed(response: Response, method: string): Framed {
   const { status, fields, content } = response
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new Unsendable(`${status} is no final status`)
+  // RFC 9110 §9.3.6: the client would take what follows for the tunnel.
+  if (method === 'CONNECT' && status < 300) throw new Unsendable('CONNECT cannot succeed: there are no tunnels here')
   const lines: string[] = []
   let announced: number | undefined
   let close = false
@@ -67,7 +69,7 @@ export function framed(response: Response, method: string): Framed {
   }
   if (status === 204) return { status, lines, content: undefined, length: undefined, close }
   if (status === 304) return { status, lines, content: undefined, length: announced, close }
-  if (content === undefined) return { status, lines, content, length: 0, close }
+  if (content === undefined || status === 205) return { status, lines, content: undefined, length: 0, close }
   return { status, lines, content, length: here ?? announced, close }
 }
 

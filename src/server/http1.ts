@@ -62,10 +62,12 @@ export class Exchange1 implements Exchange {
   }
 
   refuse(status: number): void {
+    const { connection, reply, request } = this
     this.content?.abort(new Aborted(status === 408 ? 'the content stalled' : 'the content is malformed'))
-    if (this.request === undefined) this.spoilt = status
-    else if (this.reply.headersSent) this.connection.socket.destroy()
-    else answer(this, problem(status), true)
+    if (request === undefined) this.spoilt = status
+    else if (!this.answered) answer(this, problem(status), true)
+    else if (reply.writableEnded) linger(connection.socket, this.house)
+    else connection.socket.destroy()
   }
 }
 
@@ -133,7 +135,7 @@ function contentOf(exchange: Exchange1, fields: Fields): Content {
   if (length === 0) return nothing
   const expect = fields['expect']
   exchange.expecting = expect !== undefined && /^100-continue$/i.test(expect) && exchange.message.httpVersionMinor !== 0
-  return (exchange.content = new Arriving(exchange.message, length, exchange, exchange.house.waiting))
+  return (exchange.content = new Arriving(exchange.message, length, exchange, exchange.house))
 }
 
 function broken(exchange: Exchange1, error: unknown): void {
@@ -158,18 +160,21 @@ function answer(exchange: Exchange1, response: Response, last: boolean): void {
     reply.end(content)
     settle(exchange, stays)
   } else {
-    pour(content, reply, out.length, () => head(exchange, out, stays)).then(
+    pour(content, reply, out.length, (_, first) => first && head(exchange, out, stays)).then(
       () => settle(exchange, stays),
       error => torn(exchange, error),
     )
   }
 }
 
+/** RFC 9110 §15, where Node still says what RFC 7231 and WebDAV did. */
+const phrases: Readonly<Record<number, string>> = { 413: 'Content Too Large', 422: 'Unprocessable Content' }
+
 function head(exchange: Exchange1, out: Framed, stays: boolean): void {
   const { lines, length } = out
   if (length !== undefined) lines.push('content-length', String(length))
   if (!stays) lines.push('connection', 'close')
-  exchange.reply.writeHead(out.status, lines)
+  exchange.reply.writeHead(out.status, phrases[out.status], lines)
 }
 
 /** A stream of content that failed: 500 while nothing was sent, else cut, so that nobody takes it for whole. */
@@ -185,7 +190,9 @@ function torn(exchange: Exchange1, error: unknown): void {
  * and dropped. A client that still waits for 100 (Continue) may send its content or may not: its connection ends.
  */
 function keepable(exchange: Exchange1): boolean {
-  const { content, message, reply } = exchange
+  const { content, message, reply, request } = exchange
+  // Node's parser loses what follows an Upgrade that is not taken up, to the end of the packet.
+  if (request?.fields['upgrade'] !== undefined) return false
   if (content === undefined || message.complete) return true
   if (exchange.expecting || !reply.shouldKeepAlive) return false
   return content.length === undefined || content.length - content.received <= exchange.house.limits.dump
@@ -202,6 +209,8 @@ function end({ connection, house }: Exchange1): void {
 
 function settle(exchange: Exchange1, stays: boolean): void {
   const { content, message, connection } = exchange
+  // Who has answered does not read on.
+  content?.abort(new Aborted('the response was sent before the content was read'))
   if (content !== undefined && !message.complete) dump(exchange, stays)
   finished(connection)
 }
@@ -281,7 +290,7 @@ function part(connection: Connection, status: number, house: House): void {
   const { socket } = connection
   connection.ending = true
   // Who connected and never said a word is owed none.
-  if (status !== 408 || socket.bytesRead > 0) socket.write(lastWords(status))
+  if (status !== 408 || socket.bytesRead > connection.heard) socket.write(lastWords(status))
   linger(socket, house)
 }
 

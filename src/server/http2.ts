@@ -11,7 +11,7 @@ import type { Socket } from 'node:net'
 import type { Content, Fields, Request, Response } from '../http/message.ts'
 import { nothing } from '../http/message.ts'
 import { addressOf, certificateOf } from './connection.ts'
-import { Aborted, Arriving, type Exchange } from './content.ts'
+import { Aborted, Arriving, type Exchange, type Waiting } from './content.ts'
 import { fieldsOf, sizeOf } from './fields.ts'
 import { type Framed, problem, sendable } from './framing.ts'
 import { type House, parserLimit } from './limits.ts'
@@ -46,7 +46,8 @@ export class Session {
     wire.on('error', () => {})
     wire.on('remoteSettings', () => this.#control())
     wire.on('ping', () => this.#control())
-    wire.setTimeout(house.limits.idle, () => {
+    wire.setTimeout(house.limits.idle)
+    wire.on('timeout', () => {
       if (this.exchanges.size === 0) wire.destroy()
     })
   }
@@ -75,7 +76,7 @@ export class Session {
   }
 }
 
-export class Exchange2 implements Exchange {
+export class Exchange2 implements Exchange, Waiting {
   readonly session: Session
   readonly stream: http2.ServerHttp2Stream
   request: Request | undefined
@@ -84,6 +85,10 @@ export class Exchange2 implements Exchange {
   answered = false
   /** The application has given its response, or never will. */
   served = false
+  /** Octets of the response's content that were handed to the stream. */
+  written = 0
+  /** A long response may take its time, as long as it moves. */
+  readonly deadline = Number.POSITIVE_INFINITY
 
   constructor(session: Session, stream: http2.ServerHttp2Stream) {
     this.session = session
@@ -98,13 +103,25 @@ export class Exchange2 implements Exchange {
 
   refuse(status: number): void {
     this.content?.abort(new Aborted('the content stalled'))
-    if (this.stream.headersSent) this.stream.close(cancel)
+    if (this.answered) this.stream.close(cancel)
     else answer(this, problem(status))
+  }
+
+  get moved(): number | undefined {
+    const left = this.stream.bufferSize
+    return left === 0 ? undefined : this.written - left
+  }
+
+  /** A client that does not take its response holds memory. */
+  stalled(): void {
+    this.stream.close(cancel)
   }
 
   /** (1): only when the stream is closed and the application is done does the place become free. */
   leave(): void {
-    if (this.served && this.stream.closed) this.session.exchanges.delete(this)
+    if (!this.stream.closed) return
+    this.session.house.waiting.delete(this)
+    if (this.served) this.session.exchanges.delete(this)
   }
 }
 
@@ -182,7 +199,7 @@ function contentOf(exchange: Exchange2, fields: Fields): Content {
   const expect = fields['expect']
   exchange.expecting = expect !== undefined && /^100-continue$/i.test(expect)
   const octets = length === undefined ? undefined : Number(length)
-  return (exchange.content = new Arriving(stream, octets, exchange, session.house.waiting))
+  return (exchange.content = new Arriving(stream, octets, exchange, session.house))
 }
 
 function broken(exchange: Exchange2, error: unknown): void {
@@ -204,20 +221,22 @@ function answer(exchange: Exchange2, response: Response): void {
   }
   const out = sendable(response, request?.method ?? '', error => session.house.onError(error, request))
   exchange.answered = true
-  // A client that does not take its response holds memory: Node looks here whether anything has moved.
-  stream.setTimeout(session.house.limits.stall, () => {
-    if (stream.bufferSize > 0) stream.close(cancel)
-  })
+  session.house.waiting.add(exchange)
   stream.once('finish', () => decline(exchange))
   const { content } = out
-  if (content === undefined || out.length === 0) {
+  if (content === undefined) {
     respond(stream, out, true)
     decline(exchange)
   } else if (typeof content === 'string' || content instanceof Uint8Array) {
     respond(stream, out, false)
+    exchange.written = out.length ?? 0
     stream.end(content)
   } else {
-    pour(content, stream, out.length, () => respond(stream, out, false)).catch(error => torn(exchange, error))
+    const before = (octets: number, first: boolean) => {
+      if (first) respond(stream, out, false)
+      exchange.written += octets
+    }
+    pour(content, stream, out.length, before).catch(error => torn(exchange, error))
   }
 }
 

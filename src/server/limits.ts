@@ -1,5 +1,5 @@
 import type { Request, Response } from '../http/message.ts'
-import type { Arriving } from './content.ts'
+import type { Waiting } from './content.ts'
 
 export type Serve = (request: Request) => Response | Promise<Response>
 
@@ -61,7 +61,7 @@ export interface House {
   readonly limits: Limits
   /** The last resort: what nobody else caught. */
   readonly onError: (error: unknown, request?: Request) => void
-  /** Content that is being waited for. */
-  readonly waiting: Set<Arriving>
+  /** All that waits for a peer. */
+  readonly waiting: Set<Waiting>
   draining: boolean
 }

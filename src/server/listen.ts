@@ -11,7 +11,7 @@ import type * as https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Request } from '../http/message.ts'
 import { Connection } from './connection.ts'
-import type { Arriving } from './content.ts'
+import type { Waiting } from './content.ts'
 import { failureOf, StartFailure } from './failure.ts'
 import { lastWords } from './framing.ts'
 import { arrive, failed, linger, type Message, messageClass, replied, silent, tunnel } from './http1.ts'
@@ -99,7 +99,7 @@ class Door implements Listener {
       server.once('error', fail)
       const ready = () => {
         server.off('error', fail).on('error', error => this.#house.onError(error))
-        this.#watch = setInterval(watchOf(this.#house), 1000).unref()
+        this.#watch = setInterval(watchOf(this.#house), Math.min(1000, this.#house.limits.stall)).unref()
         const address = server.address()
         if (typeof address === 'object' && address !== null) this.#name(address, host)
         else this.url = `unix:${path}`
@@ -145,19 +145,21 @@ class Door implements Listener {
 
   /** RFC 9113 §3.4: a connection that begins with "PRI" is HTTP/2; no method of HTTP/1.1 begins so. */
   #peek(socket: Socket): void {
-    const late = () => socket.destroy()
+    const leave = () => socket.destroy()
+    let held: Buffer | undefined
     const look = () => {
-      const first: Buffer | null = socket.read()
-      if (first === null) return
-      socket.unshift(first)
-      const begins = first.toString('latin1', 0, 3)
+      const more: Buffer | null = socket.read()
+      if (more === null) return
+      held = held ? Buffer.concat([held, more]) : more
+      const begins = held.toString('latin1', 0, 3)
       if (begins.length < 3 && 'PRI'.startsWith(begins)) return
-      socket.off('readable', look).off('timeout', late).setTimeout(0)
+      socket.off('readable', look).off('end', leave).off('timeout', leave).setTimeout(0)
+      socket.unshift(held)
       if (begins === 'PRI') this.#http2(socket)
       else this.#http1(socket)
     }
-    socket.setTimeout(this.#house.limits.head, late)
-    socket.on('readable', look)
+    socket.setTimeout(this.#house.limits.head, leave)
+    socket.on('readable', look).on('end', leave)
   }
 
   /** RFC 7301: the handshake has chosen. */
@@ -217,7 +219,10 @@ class Door implements Listener {
     house.draining = true
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+    for (const { socket, open, heard } of this.#connections.values()) {
+      if (open === 0 && socket.bytesRead === heard) socket.destroy()
+    }
+    if (!this.#secure) for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
     await Promise.race([closed, late])
@@ -249,7 +254,7 @@ function serverOf(house: House, tls: Tls | undefined): http.Server | https.Serve
     headersTimeout: limits.head,
     requestTimeout: limits.request,
     keepAliveTimeout: limits.idle,
-    connectionsCheckingInterval: 1000,
+    connectionsCheckingInterval: Math.min(1000, limits.head),
     insecureHTTPParser: false,
     requireHostHeader: false, // RFC 9112 §3.2 is the face's: it says why
     optimizeEmptyRequests: true,
@@ -272,16 +277,21 @@ function serverOf(house: House, tls: Tls | undefined): http.Server | https.Serve
   return server
 }
 
-/** (2) for content that `serve` waits for: `pace` octets within `stall`, or 408. */
+/** (2) for all that waits: `pace` octets within `stall`, and all of them by the deadline. */
 function watchOf({ waiting, limits }: House): () => void {
-  const marks = new WeakMap<Arriving, { received: number; since: number }>()
+  let marks = new Map<Waiting, { readonly moved: number; readonly since: number }>()
   return () => {
     const now = performance.now()
-    for (const content of waiting) {
-      const mark = marks.get(content)
-      if (mark === undefined || content.received - mark.received >= limits.pace) {
-        marks.set(content, { received: content.received, since: now })
-      } else if (now - mark.since > limits.stall) content.exchange.refuse(408)
+    const next: typeof marks = new Map()
+    for (const one of waiting) {
+      const { moved } = one
+      if (moved === undefined) continue
+      const mark = marks.get(one)
+      if (now > one.deadline) one.stalled()
+      else if (mark === undefined || moved - mark.moved >= limits.pace) next.set(one, { moved, since: now })
+      else if (now - mark.since > limits.stall) one.stalled()
+      else next.set(one, mark)
     }
+    marks = next
   }
 }

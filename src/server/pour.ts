@@ -2,15 +2,15 @@ import type { Writable } from 'node:stream'
 import type { Response } from '../http/message.ts'
 
 /**
- * Writes a stream of content at the speed of its reader. The head goes out with the first piece (an empty one will do), so
- * that a source that fails at once can still be answered 500. When the client goes away the source is asked to return.
+ * Writes a stream of content at the speed of its reader. `before` hears of the octets that come next, at first (when there
+ * may be none) to send the head: that goes out with the first piece, and an empty one will do, so that a source that fails at once can still be answered 500. When the client goes away the source is asked to return.
  * Throws what the source throws, and when it gives more or fewer octets than `length` announced.
  */
 export async function pour(
   source: AsyncIterable<Uint8Array>,
   sink: Writable,
   length: number | undefined,
-  head: () => void,
+  before: (octets: number, first: boolean) => void,
 ): Promise<void> {
   const pieces = source[Symbol.asyncIterator]()
   const gone = () => void pieces.return?.().catch(() => {})
@@ -20,10 +20,11 @@ export async function pour(
     for (let first = true; ; first = false) {
       const next = await pieces.next()
       if (sink.destroyed) return
-      if (first) head()
-      if (next.done) break
-      sent += next.value.length
+      const octets = next.done ? 0 : next.value.length
+      sent += octets
       if (length !== undefined && sent > length) throw new Error(`content longer than the ${length} octets announced`)
+      before(octets, first)
+      if (next.done) break
       if (!sink.write(next.value)) await room(sink)
       if (sink.destroyed) return
     }

@@ -1,0 +1,54 @@
+/**
+ * The local key beside the data: it signs the tokens of `diglot token` and seals passwords that must be known again.
+ * Readable by its owner alone, made on first use. In production a JWKS takes the place of its first duty.
+ */
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hkdfSync,
+  type KeyObject,
+} from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+
+export interface LocalKey {
+  readonly private: KeyObject
+  readonly public: KeyObject
+  /** 32 octets for one purpose, derived from the key (RFC 5869). */
+  secret(purpose: string): Uint8Array
+}
+
+const isCode = (thrown: unknown, code: string): boolean =>
+  thrown instanceof Error && 'code' in thrown && thrown.code === code
+
+/** Reads the key, or makes it. Several processes may start at once: the first to write wins, the others read his. */
+export function localKey(file: string): LocalKey {
+  if (file.startsWith(':memory:')) return keyOf(generateKeyPairSync('ed25519').privateKey)
+  try {
+    return keyOf(createPrivateKey(readFileSync(file)))
+  } catch (thrown) {
+    if (!isCode(thrown, 'ENOENT')) throw thrown
+  }
+  const made = generateKeyPairSync('ed25519').privateKey
+  try {
+    writeFileSync(file, made.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600, flag: 'wx' })
+    return keyOf(made)
+  } catch (thrown) {
+    if (!isCode(thrown, 'EEXIST')) throw thrown
+    return keyOf(createPrivateKey(readFileSync(file)))
+  }
+}
+
+function keyOf(key: KeyObject): LocalKey {
+  const material = key.export({ format: 'der', type: 'pkcs8' })
+  return {
+    private: key,
+    public: createPublicKey(key),
+    secret: purpose => new Uint8Array(hkdfSync('sha256', material, '', purpose, 32)),
+  }
+}
+
+/** A tag that only this key makes. */
+export const tagOf = (secret: Uint8Array, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('base64url')
