@@ -1,4 +1,4 @@
-import { anyone, fault, job, resource, role, service, t } from 'diglot'
+import { anyone, fault, job, resource, role, service, t, type Value } from 'diglot'
 
 const customer = role('customer')
 const clerk = role('clerk')
@@ -137,6 +137,8 @@ export const reports = job('reports', {
   },
   allow: [customer, clerk, manager],
 })
+
+export type ReportOutput = Value<(typeof reports)['output']>
 
 export const shop = service('orders', {
   namespace: 'urn:diglot:orders',

@@ -5,7 +5,7 @@
  *  (3) What was proven is remembered for minutes at most, by a tag of the credentials and never by themselves.
  *  (4) After `lockAfter` failures a name is refused from that address for `lockFor`, without asking further.
  */
-import { argon2, createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto'
+import { argon2, createCipheriv, createDecipheriv, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Person } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity.ts'
@@ -112,13 +112,13 @@ export function identitiesOf(sources: IdentitySources): Identities {
     return known && known.until > clock() ? known.caller : undefined
   }
 
-  async function byToken(token: string): Promise<Caller | undefined> {
+  async function byToken(token: string, tag: string): Promise<Caller | undefined> {
     const now = clock()
     const found = await verify(trust, token, now)
     if (!found?.caller.subject) return undefined
     const kept = await person(found.caller.subject)
     const who = { ...found.caller, claims: { ...kept?.claims, ...found.caller.claims } }
-    proven.set(token, { caller: who, until: Math.min(found.expires, now + remembered) })
+    proven.set(tag, { caller: who, until: Math.min(found.expires, now + remembered) })
     return who
   }
 
@@ -139,7 +139,10 @@ export function identitiesOf(sources: IdentitySources): Identities {
   }
 
   return {
-    bearer: token => fresh(token) ?? byToken(token),
+    bearer: token => {
+      const tag = digest('sha256', token, 'base64url')
+      return fresh(tag) ?? byToken(token, tag)
+    },
     password: async (name, password, from) => {
       const tag = tagOf(secret, `${name}\0${password}`)
       const known = fresh(tag)
