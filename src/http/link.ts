@@ -43,7 +43,8 @@ export function parseLinks(field: string): readonly Link[] {
   const links: Link[] = []
   const cursor = over(field)
   for (;;) {
-    while ((space(cursor), eat(cursor, ',')));
+    do space(cursor)
+    while (eat(cursor, ','))
     const end = field.indexOf('>', cursor.at)
     if (!eat(cursor, '<') || end < 0) return links
     const target = field.slice(cursor.at, end)

@@ -5,11 +5,11 @@ import { isRecord } from './json-pointer.ts'
 /** §3.1; whatever else it has is an extension (§3.2). */
 export interface Problem {
   /** A URI reference; `about:blank` when it is not there. */
-  readonly type?: string
-  readonly title?: string
-  readonly status?: number
-  readonly detail?: string
-  readonly instance?: string
+  readonly type?: string | undefined
+  readonly title?: string | undefined
+  readonly status?: number | undefined
+  readonly detail?: string | undefined
+  readonly instance?: string | undefined
   readonly [extension: string]: Json | undefined
 }
 

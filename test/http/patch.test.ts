@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Json } from '../../src/http/json.ts'
+import { parseJson, writeJson } from '../../src/http/json.ts'
+import { jsonPatch, patchLimits } from '../../src/http/json-patch.ts'
+import { arrayIndex, parsePointer, valueAt, writePointer } from '../../src/http/json-pointer.ts'
+import { mergePatch } from '../../src/http/merge-patch.ts'
+import { suites } from '../suites.ts'
+
+const read = (text: string): Json => {
+  const { value, failure } = parseJson(text)
+  if (failure) throw new Error(failure.reason)
+  return value
+}
+
+const document = read('{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\\\j":5,"k\\"l":6," ":7,"m~n":8}')
+const pointers: readonly [pointer: string, value: Json | undefined][] = [
+  ['/foo', ['bar', 'baz']],
+  ['/foo/0', 'bar'],
+  ['/', 0],
+  ['/a~1b', 1],
+  ['/c%d', 2],
+  ['/e^f', 3],
+  ['/g|h', 4],
+  ['/i\\j', 5],
+  ['/k"l', 6],
+  ['/ ', 7],
+  ['/m~0n', 8],
+  ['/foo/2', undefined],
+  ['/foo/-', undefined],
+  ['/foo/01', undefined],
+  ['/foo/1e0', undefined],
+  ['/foo/-1', undefined],
+  ['/foo/length', undefined],
+  ['/__proto__', undefined],
+  ['/constructor/prototype', undefined],
+]
+
+for (const [pointer, value] of pointers)
+  test(`RFC 6901 §5 ${JSON.stringify(pointer)}`, () =>
+    assert.deepEqual(valueAt(document, parsePointer(pointer)!), value))
+
+for (const text of ['foo', '/a~', '/~2', '/~', 'a/b', ' /a'])
+  test(`RFC 6901 §3 ${JSON.stringify(text)} is no pointer`, () => assert.equal(parsePointer(text), undefined))
+
+test('RFC 6901 §4 ~01 is ~1, not /', () => assert.deepEqual(parsePointer('/~01'), ['~1']))
+
+test('RFC 6901 written and parsed, whatever the tokens', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom('~1', '~0', '/', '~', ''))), tokens => {
+      assert.deepEqual(parsePointer(writePointer(tokens)), tokens)
+    }),
+  )
+})
+
+test('RFC 6901 §4 array indices', () =>
+  assert.deepEqual(['0', '10', '00', '', '-', '+1', '1.0', '１'].map(arrayIndex), [0, 10, ...Array(6).fill(undefined)]))
+
+const merging = suites('json-merge-patch')
+const merges: readonly { original: Json; patch: Json; result: Json }[] =
+  merging === undefined ? [] : JSON.parse(readFileSync(`${merging}/rfc7396-appendix-a.json`, 'utf8'))
+for (const { original, patch, result } of merges)
+  test(`RFC 7396 Appendix A ${JSON.stringify(original)} with ${JSON.stringify(patch)} (A4.5)`, () =>
+    assert.deepStrictEqual(mergePatch(original, patch), result))
+
+test('RFC 7396 __proto__ is a member, in target and patch, and sets no prototype', () => {
+  const result = mergePatch(read('{"__proto__":{"a":1,"b":2}}'), read('{"__proto__":{"a":null,"c":3}}'))
+  assert.equal(writeJson(result), '{"__proto__":{"b":2,"c":3}}')
+  assert.equal(Object.getPrototypeOf(result), Object.prototype)
+  assert.equal(
+    writeJson(mergePatch({}, read('{"constructor":{"prototype":{"x":1}}}'))),
+    '{"constructor":{"prototype":{"x":1}}}',
+  )
+  assert.equal(({} as { x?: number }).x, undefined)
+})
+
+test('RFC 7396 neither target nor patch is changed', () => {
+  const target = { a: { b: 1 }, c: [1] }
+  mergePatch(target, { a: { b: null, d: 2 }, c: null })
+  assert.deepEqual(target, { a: { b: 1 }, c: [1] })
+})
+
+const withoutNull = fc.letrec<{ json: Json }>(tie => ({
+  json: fc.oneof(
+    { maxDepth: 3 },
+    fc.integer(),
+    fc.string(),
+    fc.array(tie('json'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('json'), { noNullPrototype: true }),
+  ),
+})).json
+
+test('RFC 7396 a patch applied twice does what it does once', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
+      const once = mergePatch(target as Json, patch as Json) // fast-check's JSON is ours without bigint
+      assert.deepStrictEqual(mergePatch(once, patch as Json), once)
+    }),
+  )
+})
+
+test('RFC 7396 a patch without null, on nothing, is the result', () => {
+  fc.assert(fc.property(withoutNull, patch => assert.deepStrictEqual(mergePatch(null, patch), patch)))
+})
+
+interface Case {
+  readonly comment?: string
+  readonly doc: Json
+  readonly patch: Json
+  readonly expected?: Json
+  readonly error?: string
+  readonly disabled?: boolean
+}
+
+const patching = suites('json-patch')
+for (const file of patching === undefined ? [] : readdirSync(patching).filter(file => file.endsWith('.json')))
+  test(`RFC 6902 json-patch-tests ${file} (A4.5)`, async context => {
+    for (const [index, one] of (JSON.parse(readFileSync(`${patching}/${file}`, 'utf8')) as readonly Case[]).entries())
+      await context.test(`${index} ${one.comment ?? one.error ?? writeJson(one.patch)}`, () => {
+        const before = writeJson(one.doc)
+        const result = jsonPatch(one.doc, one.patch)
+        if (one.error !== undefined) assert.ok(result.failure, writeJson(result.value ?? null))
+        else if (one.expected !== undefined) assert.deepStrictEqual(result, { value: one.expected })
+        else assert.equal(result.failure, undefined)
+        assert.equal(writeJson(one.doc), before, 'the document given is as it was')
+      })
+  })
+
+const failures: readonly [
+  title: string,
+  document: string,
+  patch: string,
+  kind: string,
+  operation: number | undefined,
+][] = [
+  ['§3 a patch is an array', '{}', '{}', 'malformed', undefined],
+  ['§4 an operation is an object', '{}', '["add"]', 'malformed', 0],
+  ['§4 op is there', '{}', '[{"path":"/a","value":1}]', 'malformed', 0],
+  ['§4 op is known', '{}', '[{"op":"merge","path":"/a","value":1}]', 'malformed', 0],
+  ['§4 op is not found in a prototype', '{}', '[{"op":"constructor","path":"/a"}]', 'malformed', 0],
+  ['§4 path is there', '{}', '[{"op":"remove"}]', 'malformed', 0],
+  ['§4 path is a pointer', '{"a":1}', '[{"op":"remove","path":"a"}]', 'malformed', 0],
+  ['§4.1 value is there', '{}', '[{"op":"add","path":"/a"}]', 'malformed', 0],
+  ['§4.4 from is there', '{}', '[{"op":"move","path":"/a"}]', 'malformed', 0],
+  ['§4.4 no move into itself', '{"a":{}}', '[{"op":"move","from":"/a","path":"/a/b"}]', 'malformed', 0],
+  ['malformed goes before conflict', '{}', '[{"op":"remove","path":"/a"},{"op":"?","path":""}]', 'malformed', 1],
+  ['§4.2 removes what exists', '{}', '[{"op":"remove","path":"/a"}]', 'conflict', 0],
+  ['§4.2 not the whole document', '{}', '[{"op":"remove","path":""}]', 'conflict', 0],
+  ['§4.3 replaces what exists', '{}', '[{"op":"replace","path":"/a","value":1}]', 'conflict', 0],
+  ['§4.1 parents are not made', '{}', '[{"op":"add","path":"/a/b","value":1}]', 'conflict', 0],
+  ['§4.1 a text is no parent', '{"a":"x"}', '[{"op":"add","path":"/a/0","value":1}]', 'conflict', 0],
+  ['§4.1 beyond the end', '[1]', '[{"op":"add","path":"/2","value":1}]', 'conflict', 0],
+  ['§4.2 "-" is after the last', '[1]', '[{"op":"remove","path":"/-"}]', 'conflict', 0],
+  [
+    '§4.6 test fails',
+    '{"a":1}',
+    '[{"op":"add","path":"/b","value":1},{"op":"test","path":"/a","value":2}]',
+    'conflict',
+    1,
+  ],
+  ['§4.6 a text is no number', '{"a":1}', '[{"op":"test","path":"/a","value":"1"}]', 'conflict', 0],
+  ['§4.6 null is not nothing', '{}', '[{"op":"test","path":"/a","value":null}]', 'conflict', 0],
+  ['/__proto__ leads nowhere', '{}', '[{"op":"add","path":"/__proto__/x","value":1}]', 'conflict', 0],
+  [
+    '/constructor/prototype leads nowhere',
+    '{}',
+    '[{"op":"add","path":"/constructor/prototype/x","value":1}]',
+    'conflict',
+    0,
+  ],
+]
+
+for (const [title, document, patch, kind, operation] of failures)
+  test(`RFC 6902 ${title}`, () => {
+    const { failure } = jsonPatch(read(document), read(patch))
+    assert.deepEqual([failure?.kind, failure?.operation], [kind, operation])
+    assert.equal(({} as { x?: number }).x, undefined)
+  })
+
+const results: readonly [title: string, document: string, patch: string, result: string][] = [
+  ['§4.4 a move within an array', '[1,2,3]', '[{"op":"move","from":"/0","path":"/2"}]', '[2,3,1]'],
+  ['§4.4 a move onto itself', '{"a":1}', '[{"op":"move","from":"/a","path":"/a"}]', '{"a":1}'],
+  [
+    '§4.5 a copy is a value of its own',
+    '{"a":{"b":1}}',
+    '[{"op":"copy","from":"/a","path":"/c"},{"op":"replace","path":"/c/b","value":2}]',
+    '{"a":{"b":1},"c":{"b":2}}',
+  ],
+  [
+    '§4.5 also of what the patch has written to',
+    '{"a":{"b":{}}}',
+    '[{"op":"add","path":"/a/b/x","value":1},{"op":"copy","from":"/a/b","path":"/c"},{"op":"add","path":"/a/b/y","value":2}]',
+    '{"a":{"b":{"x":1,"y":2}},"c":{"x":1}}',
+  ],
+  [
+    '§4.6 an exact integer',
+    '{"a":9223372036854775807}',
+    '[{"op":"test","path":"/a","value":9223372036854775807}]',
+    '{"a":9223372036854775807}',
+  ],
+  [
+    '§4.6 numbers by value',
+    '{"a":100000000000000000000}',
+    '[{"op":"test","path":"/a","value":1e20}]',
+    '{"a":100000000000000000000}',
+  ],
+  [
+    '__proto__ is a name',
+    '{}',
+    '[{"op":"add","path":"/__proto__","value":{"x":1}},{"op":"copy","from":"/__proto__","path":"/y"}]',
+    '{"__proto__":{"x":1},"y":{"x":1}}',
+  ],
+  [
+    '__proto__ within a copied value',
+    '{"a":{"__proto__":{"x":1}}}',
+    '[{"op":"copy","from":"/a","path":"/b"},{"op":"replace","path":"/b/__proto__/x","value":2}]',
+    '{"a":{"__proto__":{"x":1}},"b":{"__proto__":{"x":2}}}',
+  ],
+]
+
+for (const [title, document, patch, result] of results)
+  test(`RFC 6902 ${title}`, () => assert.equal(writeJson(jsonPatch(read(document), read(patch)).value ?? null), result))
+
+test('RFC 6902 §5 the cost of a patch is bounded', () => {
+  const add = { op: 'add', path: '/a', value: 1 }
+  assert.equal(jsonPatch({}, Array(patchLimits.operations).fill(add)).failure, undefined)
+  assert.equal(jsonPatch({}, Array(patchLimits.operations + 1).fill(add)).failure?.kind, 'malformed')
+  const doubling = Array.from({ length: 60 }, (_, at) => ({ op: 'copy', from: '', path: `/${at}` }))
+  const started = performance.now()
+  assert.match(jsonPatch({}, doubling).failure?.reason ?? '', /copies more|deeper/)
+  const texts = Array.from({ length: 900 }, (_, at) => ({ op: 'copy', from: '/text', path: `/${at}` }))
+  assert.match(jsonPatch({ text: 'x'.repeat(100_000) }, texts).failure?.reason ?? '', /copies more/)
+  let path = ''
+  const deeper = Array.from({ length: 30 }, () => {
+    path = `${path}${path}/a`.slice(0, 100_000)
+    return { op: 'copy', from: '', path }
+  })
+  assert.ok(jsonPatch({}, deeper).failure)
+  const chain = { op: 'add', path: '/a'.repeat(40), value: nested(40) }
+  assert.match(jsonPatch(nested(40), [chain]).failure?.reason ?? '', /deeper/)
+  assert.ok(performance.now() - started < 200)
+})
+
+function nested(depth: number): Json {
+  return depth === 0 ? {} : { a: nested(depth - 1) }
+}
+
+test('RFC 6902 add, test, remove leaves the document as it was', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
+      fc.string(),
+      fc.jsonValue(),
+      (document, name, value) => {
+        fc.pre(!Object.hasOwn(document, name))
+        const path = writePointer([name])
+        const result = jsonPatch(
+          document as Json,
+          [
+            { op: 'add', path, value },
+            { op: 'test', path, value },
+            { op: 'remove', path },
+          ] as Json,
+        )
+        assert.deepStrictEqual(result, { value: document })
+      },
+    ),
+  )
+})

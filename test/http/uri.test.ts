@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  normalPath,
+  parseHost,
+  parsePath,
+  parseQuery,
+  parseTarget,
+  percentDecode,
+  percentEncode,
+  writeQuery,
+} from '../../src/http/uri.ts'
+import { expand, type TemplateValues, variables } from '../../src/http/uri-template.ts'
+import { suites } from '../suites.ts'
+
+const host = { name: 'a.example' }
+const targets: readonly [title: string, method: string, target: string, form: unknown][] = [
+  ['§3.2.1 origin form', 'GET', '/orders/7?a=1&b', { form: 'origin', path: '/orders/7', query: 'a=1&b' }],
+  ['§3.2.1 no query', 'GET', '/', { form: 'origin', path: '/' }],
+  ['§3.2.1 an empty query', 'GET', '/?', { form: 'origin', path: '/', query: '' }],
+  ['§3.2.1 a second question mark', 'GET', '/?a=?', { form: 'origin', path: '/', query: 'a=?' }],
+  [
+    '§3.2.1 // is a path, never an authority (H1)',
+    'GET',
+    '//evil.example/x',
+    { form: 'origin', path: '//evil.example/x' },
+  ],
+  ['brackets in a query', 'GET', '/o?total[gte]=10', { form: 'origin', path: '/o', query: 'total[gte]=10' }],
+  [
+    '§3.2.2 absolute form',
+    'GET',
+    'http://A.example:80/x?y',
+    { form: 'absolute', scheme: 'http', host: { ...host, port: 80 }, path: '/x', query: 'y' },
+  ],
+  ['§3.2.2 without a path', 'GET', 'https://a.example', { form: 'absolute', scheme: 'https', host, path: '/' }],
+  [
+    '§3.2.2 without a path, with a query',
+    'GET',
+    'HTTP://a.example?x',
+    { form: 'absolute', scheme: 'http', host, path: '/', query: 'x' },
+  ],
+  ['§3.2.2 http://[ (H1)', 'GET', 'http://[', undefined],
+  ['§3.2.2 without a host', 'GET', 'http:///x', undefined],
+  ['§3.2.2 user information', 'GET', 'http://user@a.example/', undefined],
+  ['§3.2.2 another scheme', 'GET', 'ftp://a.example/', undefined],
+  ['§3.2.3 authority form', 'CONNECT', 'a.example:443', { form: 'authority', host: { ...host, port: 443 } }],
+  ['§3.2.3 without a port', 'CONNECT', 'a.example', undefined],
+  ['§3.2.3 for CONNECT only', 'GET', 'a.example:443', undefined],
+  ['§3.2.3 CONNECT takes no other', 'CONNECT', '/', undefined],
+  ['§3.2.4 asterisk form', 'OPTIONS', '*', { form: 'asterisk' }],
+  ['§3.2.4 for OPTIONS only (H1)', 'GET', '*', undefined],
+  ['§3.2 a fragment', 'GET', '/a#b', undefined],
+  ['§3.2 a fragment in a query', 'GET', '/a?b#c', undefined],
+  ['§3.2 white space', 'GET', '/a b', undefined],
+  ['§3.2 a line break', 'GET', '/a\r\nX: y', undefined],
+  ['§3.2 a line break at the end', 'GET', '/a\n', undefined],
+  ['§3.2 beyond ASCII', 'GET', '/é', undefined],
+  ['§3.2 a backslash in a path', 'GET', '/a\\b', undefined],
+  ['§3.2 %zz (a 500 elsewhere)', 'GET', '/%zz', undefined],
+  ['§3.2 a cut escape', 'GET', '/a%2', undefined],
+  ['§3.2 a cut escape in a query', 'GET', '/a?b=%', undefined],
+  ['§3.2 relative', 'GET', 'orders', undefined],
+  ['§3.2 nothing', 'GET', '', undefined],
+]
+
+for (const [title, method, target, form] of targets)
+  test(`RFC 9112 ${title}`, () => assert.deepEqual(parseTarget(method, target), form))
+
+const hosts: readonly [field: string, host: unknown][] = [
+  ['A.Example', host],
+  ['a.example:8080', { ...host, port: 8080 }],
+  ['a.example:', host],
+  ['127.0.0.1:80', { name: '127.0.0.1', port: 80 }],
+  ['[::1]', { name: '[::1]' }],
+  ['[2001:DB8::1]:443', { name: '[2001:db8::1]', port: 443 }],
+  ['a_b', { name: 'a_b' }],
+  ['a%20b', { name: 'a%20b' }],
+  ['', undefined],
+  [':80', undefined],
+  ['a.example:65536', undefined],
+  ['a.example:8o', undefined],
+  ['a.example, b.example', undefined],
+  ['a.example,b.example', undefined],
+  ['user@a.example', undefined],
+  ['a.example/x', undefined],
+  ['a.example#', undefined],
+  ['a b', undefined],
+  ['[::1', undefined],
+  ['[::1]x', undefined],
+  ['::1', undefined],
+  ['[]', undefined],
+  ['256.1.1.1', undefined],
+]
+
+for (const [field, expected] of hosts)
+  test(`RFC 9110 §7.2 Host ${JSON.stringify(field)}`, () => assert.deepEqual(parseHost(field), expected))
+
+const paths: readonly [title: string, path: string, segments: readonly string[] | undefined, clean?: boolean][] = [
+  ['§3.3 segments', '/orders/7', ['orders', '7'], true],
+  ['§3.3 the root', '/', [''], true],
+  ['§3.3 a slash at the end', '/orders/', ['orders', ''], true],
+  ['§2.1 escapes are decoded', '/caf%C3%A9/a%20b', ['café', 'a b'], true],
+  ['§2.1 and + is itself in a path', '/a+b', ['a+b'], true],
+  ['§2.2 %2F is data', '/a%2Fb', ['a/b'], true],
+  ['§2.2 %5c is data', '/a%5cb', ['a\\b'], true],
+  ['§2.4 decoded once', '/%2541', ['%41'], true],
+  ['§5.2.4 .', '/a/./b', ['a', 'b'], false],
+  ['§5.2.4 ..', '/a/../b', ['b'], false],
+  ['§5.2.4 .. above the root', '/../../etc', ['etc'], false],
+  ['§5.2.4 .. at the end', '/a/b/..', ['a', ''], false],
+  ['§6.2.2.2 %2e%2E', '/a/%2e%2E/b', ['b'], false],
+  ['§6.2.2.2 .%2e', '/a/.%2e', [''], false],
+  ['..%2f is a name', '/a/..%2fb', ['a', '../b'], true],
+  ['three dots are a name', '/...', ['...'], true],
+  ['//', '//a//b', ['a', 'b'], false],
+  ['%00', '/a%00', undefined],
+  ['%0d%0a', '/a%0d%0a', undefined],
+  ['%7f', '/%7f', undefined],
+  ['%ff is not UTF-8', '/%ff', undefined],
+  ['%c0%af is overlong', '/%c0%af', undefined],
+  ['%ed%a0%80 is a surrogate', '/%ed%a0%80', undefined],
+  ['%zz', '/%zz', undefined],
+  ['__proto__ is a name', '/__proto__', ['__proto__'], true],
+]
+
+for (const [title, path, segments, clean] of paths)
+  test(`RFC 3986 ${title}: ${path}`, () => assert.deepEqual(parsePath(path), segments && { segments, clean }))
+
+test('RFC 3986 §6.2.2 normalising twice is normalising once, and changes no segment', () => {
+  const piece = fc.constantFrom('/', '/.', '/..', '/%2e', '/a', '/%61', '/%2F', '/%C3%A9', '/a:b@c', '/;x', '//')
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1 }), pieces => {
+      const once = normalPath(pieces.join(''))!
+      assert.equal(normalPath(once), once)
+      assert.deepEqual(parsePath(once), { segments: parsePath(pieces.join(''))!.segments, clean: true })
+    }),
+  )
+})
+
+test('RFC 3986 §6.2.2 the one spelling', () => {
+  assert.equal(normalPath('/%7Ea/%c3%a9/%2f/./b:c'), '/~a/%C3%A9/%2F/b:c')
+})
+
+const queries: readonly [title: string, query: string, pairs: unknown][] = [
+  [
+    'pairs in order, names again',
+    'b=1&a=2&b=3',
+    [
+      ['b', '1'],
+      ['a', '2'],
+      ['b', '3'],
+    ],
+  ],
+  ['nothing', '', []],
+  [
+    'no value',
+    'a&b=',
+    [
+      ['a', ''],
+      ['b', ''],
+    ],
+  ],
+  ['no name', '=1', [['', '1']]],
+  ['empty pieces', '&&a=1&', [['a', '1']]],
+  ['the first = divides', 'a=b=c', [['a', 'b=c']]],
+  ['+ and %20', 'a+b=c%20d', [['a b', 'c d']]],
+  ['%2B is +, %26 is data', 'a=%2B%26', [['a', '+&']]],
+  [
+    'brackets',
+    'total[gte]=10&total%5Blt%5D=20',
+    [
+      ['total[gte]', '10'],
+      ['total[lt]', '20'],
+    ],
+  ],
+  ['UTF-8', 'q=caf%C3%A9', [['q', 'café']]],
+  ['__proto__ is a name', '__proto__=1', [['__proto__', '1']]],
+  ['a line break is data', 'note=a%0D%0Ab', [['note', 'a\r\nb']]],
+  ['%zz', 'a=%zz', undefined],
+  ['a cut escape', 'a=%4', undefined],
+  ['not UTF-8', '%ff=1', undefined],
+]
+
+for (const [title, query, pairs] of queries) test(`query: ${title}`, () => assert.deepEqual(parseQuery(query), pairs))
+
+test('query: no more pairs than the limit', () => {
+  assert.equal(parseQuery('a&'.repeat(3), 3)?.length, 3)
+  assert.equal(parseQuery('a&'.repeat(4), 3), undefined)
+  assert.equal(parseQuery('&'.repeat(4), 3)?.length, 0)
+})
+
+test('query: written and parsed is the same', () => {
+  const text = fc.string({ unit: 'grapheme' })
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, text)), pairs => {
+      const given = pairs.filter(([name, value]) => name.isWellFormed() && value.isWellFormed())
+      assert.deepEqual(parseQuery(writeQuery(given)), given)
+    }),
+  )
+})
+
+test('RFC 3986 §2.1 encoded and decoded is the same', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), text => {
+      fc.pre(!/[\0-\x1f\x7f]/.test(text))
+      assert.match(percentEncode(text), /^[A-Za-z0-9\-._~%]*$/)
+      assert.equal(percentDecode(percentEncode(text)), text)
+    }),
+  )
+  assert.equal(percentEncode('\ud800'), '%EF%BF%BD')
+})
+
+test('hostile targets take linear time', () => {
+  for (const target of [
+    `/${'%2e%2e/'.repeat(10_000)}`,
+    '/'.repeat(64_000),
+    `/?${'&'.repeat(64_000)}`,
+    `http://${'a'.repeat(64_000)}`,
+    `/${'%41'.repeat(20_000)}`,
+  ]) {
+    const started = performance.now()
+    const found = parseTarget('GET', target)
+    if (found?.form === 'origin') normalPath(found.path)
+    if (found?.form === 'origin') parseQuery(found.query ?? '')
+    assert.ok(performance.now() - started < 100, target.slice(0, 10))
+  }
+})
+
+type Group = {
+  readonly variables: TemplateValues
+  readonly testcases: readonly [template: string, result: string | readonly string[] | false][]
+}
+
+const folder = suites('uri-template')
+for (const file of folder === undefined ? [] : ['spec-examples.json', 'negative-tests.json'])
+  for (const [name, { variables, testcases }] of Object.entries(
+    JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as Readonly<Record<string, Group>>,
+  ))
+    for (const [template, result] of testcases)
+      test(`RFC 6570 ${name}: ${template}`, () => {
+        const text = expand(template, variables)
+        if (result === false) assert.equal(text, undefined)
+        else assert.ok([result].flat().includes(text!), `${text}`)
+      })
+
+const given: TemplateValues = {
+  text: 'a b/%41%',
+  none: null,
+  empty: [],
+  hole: ['a', null, 'b'],
+  number: 7,
+  yes: true,
+  grin: '😀é',
+  blank: '',
+  names: { a: 1, b: undefined, 'c d': 'e/f' },
+}
+const templates: readonly [title: string, template: string, text: string | undefined][] = [
+  ['§3.2.2 escapes are encoded again', '{text}', 'a%20b%2F%2541%25'],
+  ['§3.2.3 reserved keeps escapes', '{+text}', 'a%20b/%41%25'],
+  ['§3.2.1 undefined, null and empty lists are left out', 'x{?none,absent,empty,number}', 'x?number=7'],
+  ['§3.2.1 nothing defined: not even the operator', 'x{?none}{/none}{#none}', 'x'],
+  ['§3.2.1 undefined members are left out', '{hole}{?hole*}{&names*}', 'a,b?hole=a&hole=b&a=1&c%20d=e%2Ff'],
+  ['§2.4.1 a prefix counts characters', '{grin:1}', '%F0%9F%98%80'],
+  ['§3.2.7 an empty value: ; without, ? with =', '{;blank}{?blank}', ';blank?blank='],
+  ['numbers and booleans', '{number}{.yes}', '7.true'],
+  ['§2.1 literals beyond ASCII', '/é/{number}', '/%C3%A9/7'],
+  ['inherited names are not values', '{constructor}{toString}', ''],
+  ['§3 a lone percent sign', '100%', undefined],
+  ['§3 a space', 'a b', undefined],
+  ['§3 no name', '{}', undefined],
+  ['§3 a prefix of more than four digits', '{number:10000}', undefined],
+  ['§3 a prefix of a list', '{hole:1}', undefined],
+]
+
+for (const [title, template, text] of templates)
+  test(`RFC 6570 ${title}`, () => assert.equal(expand(template, given), text))
+
+test('RFC 6570 the variables of a template (A2.4)', () => {
+  assert.deepEqual(variables('/search{?q,page*}{&q,sort:3}'), ['q', 'page', 'sort'])
+  assert.equal(variables('/search{?q'), undefined)
+})
+
+test('hostile templates take linear time', () => {
+  for (const template of [
+    '{'.repeat(100_000),
+    `{${'a'.repeat(100_000)}`,
+    `{${'a.'.repeat(50_000)}`,
+    `{${'a,'.repeat(50_000)}`,
+    '{a}'.repeat(30_000),
+  ]) {
+    const started = performance.now()
+    expand(template, given)
+    assert.ok(performance.now() - started < 200, template.slice(0, 5))
+  }
+})
