@@ -1,0 +1,235 @@
+/**
+ * WSDL 1.1 of one version (rule B2.12). What holds for every document written here:
+ *  (1) It refers to nothing outside of itself: no import, no location of a schema.
+ *  (2) With the port of one SOAP version alone it does not name the other: some generators decide by that.
+ *  (3) The message of a fault has another name than its element: some generators make one class of both names.
+ *  (4) `wsam:Action` is there only where addressing is asked for: its presence alone makes some clients send addressing
+ *      headers. Without it the action of a request is its soapAction (WS-Addressing 1.0 Metadata §4.4.1), the same URI.
+ */
+import type { Fault } from '../contract/fault.ts'
+import type { Fields } from '../contract/field.ts'
+import { faultAction, type Message, messages, type Part, replyAction, xmlName } from '../contract/message.ts'
+import { namespaceOf, type Service } from '../contract/service.ts'
+import { document, tag, textTag } from './markup.ts'
+import { Types, type Use } from './schema.ts'
+import { faultElement, faultsOf, schema, schemaTag } from './xsd.ts'
+
+/** `document`: document/literal wrapped, the default. `rpc`: RPC/literal. `encoded`: RPC/encoded (rules B2.6–B2.8). */
+export type Style = 'document' | 'rpc' | 'encoded'
+export interface Wsdl11Options {
+  /** The address of the endpoint, for both versions of SOAP. */
+  readonly address: string
+  readonly soap?: '1.1' | '1.2' | 'both'
+  readonly style?: Style
+  /** What the endpoint can do beside the contract, each optional for its callers. */
+  readonly policy?: { readonly addressing?: boolean; readonly mtom?: boolean }
+}
+
+/** All in which the two bindings differ. */
+interface SoapVersion {
+  readonly prefix: string
+  /** Of the binding's elements. */
+  readonly namespace: string
+  readonly encoding: string
+  readonly suffix: string
+}
+const soap11: SoapVersion = {
+  prefix: 'soap',
+  namespace: 'http://schemas.xmlsoap.org/wsdl/soap/',
+  encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
+  suffix: 'Soap11',
+}
+const soap12: SoapVersion = {
+  prefix: 'soap12',
+  namespace: 'http://schemas.xmlsoap.org/wsdl/soap12/',
+  encoding: 'http://www.w3.org/2003/05/soap-encoding',
+  suffix: 'Soap12',
+}
+const http = 'http://schemas.xmlsoap.org/soap/http'
+
+export function wsdl11(service: Service, version: string, options: Wsdl11Options): string {
+  const versions = { '1.1': [soap11], '1.2': [soap12], both: [soap11, soap12] }[options.soap ?? 'both']
+  const style = options.style ?? 'document'
+  const namespace = namespaceOf(service, version)
+  const all = messages(service, version)
+  const name = serviceName(service)
+  const encoding = versions[0]?.encoding ?? soap11.encoding
+  const typed = style === 'document' ? documentTypes(service, version, all) : rpcTypes(all, style, namespace, encoding)
+  const isAddressed = options.policy?.addressing === true
+  return document(
+    tag(
+      'wsdl:definitions',
+      {
+        name: `${name}Service`,
+        targetNamespace: namespace,
+        'xmlns:wsdl': 'http://schemas.xmlsoap.org/wsdl/',
+        'xmlns:xs': 'http://www.w3.org/2001/XMLSchema',
+        'xmlns:tns': namespace,
+        ...Object.fromEntries(versions.map(each => [`xmlns:${each.prefix}`, each.namespace])),
+        ...(isAddressed && {
+          'xmlns:wsam': 'http://www.w3.org/2007/05/addressing/metadata',
+          'xmlns:wsaw': 'http://www.w3.org/2006/05/addressing/wsdl',
+        }),
+        ...(hasPolicy(options) && { 'xmlns:wsp': wsp, 'xmlns:wsu': wsu }),
+      },
+      textTag('wsdl:documentation', `${service.title}, ${version}`),
+      policy(name, options),
+      tag('wsdl:types', {}, typed.schema),
+      typed.messages,
+      portType(name, all, isAddressed),
+      versions.map(each => binding(name, all, each, style, namespace, options)),
+      tag(
+        'wsdl:service',
+        { name: `${name}Service` },
+        versions.map(each =>
+          tag(
+            'wsdl:port',
+            { name: `${name}${each.suffix}`, binding: `tns:${name}${each.suffix}` },
+            tag(`${each.prefix}:address`, { location: options.address }),
+          ),
+        ),
+      ),
+    ),
+  )
+}
+
+/** The name of the service as WSDL names begin with it. */
+export function serviceName(service: Service): string {
+  return xmlName(service.service.charAt(0).toUpperCase() + service.service.slice(1))
+}
+
+interface Typed {
+  readonly schema: string
+  /** The `wsdl:message` elements. */
+  readonly messages: readonly string[]
+}
+const operationName = ({ operation }: Message): string => xmlName(operation.name)
+const inputName = (message: Message): string => `${operationName(message)}Input`
+const outputName = (message: Message): string => `${operationName(message)}Output`
+const faultName = (fault: Fault): string => `${xmlName(fault.fault)}Fault`
+
+function messageTags(all: readonly Message[], parts: (part: Part) => readonly string[]): readonly string[] {
+  return [
+    ...all.flatMap(message => [
+      tag('wsdl:message', { name: inputName(message) }, parts(message.request)),
+      ...(message.response ? [tag('wsdl:message', { name: outputName(message) }, parts(message.response))] : []),
+    ]),
+    ...declared(all).map(fault =>
+      tag(
+        'wsdl:message',
+        { name: faultName(fault) },
+        tag('wsdl:part', { name: 'fault', element: `tns:${xmlName(fault.fault)}` }),
+      ),
+    ),
+  ]
+}
+
+/** The faults that some operation names. */
+const declared = (all: readonly Message[]): readonly Fault[] =>
+  faultsOf(all).filter(fault => all.some(message => message.faults.includes(fault)))
+
+const documentTypes = (service: Service, version: string, all: readonly Message[]): Typed => ({
+  schema: schema(service, version),
+  messages: messageTags(all, part => [tag('wsdl:part', { name: 'parameters', element: `tns:${part.name}` })]),
+})
+
+/**
+ * RPC: each child of the wrapper is a part with a type. A part can't be marked optional: who has nothing to say leaves
+ * its accessor out or says `xsi:nil`. Details of faults are elements of the schema, the same at every endpoint.
+ */
+function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string, encoding: string): Typed {
+  const use: Use = style === 'encoded' ? 'encoded' : 'literal'
+  const types = new Types(style === 'encoded')
+  const tags = messageTags(all, ({ fields }) => parts(types, fields, use))
+  const faults = faultsOf(all).map(fault => faultElement(types, fault))
+  const form = style === 'encoded' ? 'unqualified' : 'qualified'
+  const imports = style === 'encoded' ? [tag('xs:import', { namespace: encoding })] : []
+  const written = schemaTag(namespace, form, false, ...imports, ...types.all, ...faults)
+  return {
+    messages: tags,
+    schema: style === 'encoded' ? written.replace('<xs:schema', `<xs:schema xmlns:soapenc="${encoding}"`) : written,
+  }
+}
+function parts(types: Types, fields: Fields, use: Use): string[] {
+  return Object.entries(fields).map(([name, { shape }]) =>
+    tag('wsdl:part', { name: xmlName(name), type: types.always(shape, name, use) }),
+  )
+}
+
+function portType(name: string, all: readonly Message[], isAddressed: boolean): string {
+  const action = (uri: string) => (isAddressed ? { 'wsam:Action': uri } : {})
+  return tag(
+    'wsdl:portType',
+    { name: `${name}PortType` },
+    all.map(message =>
+      tag(
+        'wsdl:operation',
+        { name: operationName(message) },
+        tag('wsdl:input', { message: `tns:${inputName(message)}`, ...action(message.action) }),
+        message.response &&
+          tag('wsdl:output', { message: `tns:${outputName(message)}`, ...action(replyAction(message)) }),
+        message.faults.map(fault =>
+          tag('wsdl:fault', {
+            name: xmlName(fault.fault),
+            message: `tns:${faultName(fault)}`,
+            ...action(faultAction(message, fault.fault)),
+          }),
+        ),
+      ),
+    ),
+  )
+}
+
+function binding(
+  name: string,
+  all: readonly Message[],
+  soap: SoapVersion,
+  style: Style,
+  namespace: string,
+  options: Wsdl11Options,
+): string {
+  const { prefix } = soap
+  const body = tag(`${prefix}:body`, {
+    use: style === 'encoded' ? 'encoded' : 'literal',
+    namespace: style === 'document' ? undefined : namespace,
+    encodingStyle: style === 'encoded' ? soap.encoding : undefined,
+  })
+  return tag(
+    'wsdl:binding',
+    { name: `${name}${soap.suffix}`, type: `tns:${name}PortType` },
+    hasPolicy(options) && tag('wsp:PolicyReference', { URI: `#${name}Policy` }),
+    options.policy?.addressing === true && tag('wsaw:UsingAddressing', { 'wsdl:required': false }),
+    tag(`${prefix}:binding`, { transport: http, style: style === 'document' ? 'document' : 'rpc' }),
+    all.map(message =>
+      tag(
+        'wsdl:operation',
+        { name: operationName(message) },
+        tag(`${prefix}:operation`, { soapAction: message.action, style: style === 'document' ? 'document' : 'rpc' }),
+        tag('wsdl:input', {}, body),
+        message.response && tag('wsdl:output', {}, body),
+        message.faults.map(({ fault }) =>
+          tag('wsdl:fault', { name: xmlName(fault) }, tag(`${prefix}:fault`, { name: xmlName(fault), use: 'literal' })),
+        ),
+      ),
+    ),
+  )
+}
+
+const wsp = 'http://www.w3.org/ns/ws-policy'
+const wsu = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd'
+const hasPolicy = ({ policy }: Wsdl11Options): boolean => policy?.addressing === true || policy?.mtom === true
+
+/** WS-Policy 1.5: assertions whose subject is the endpoint, each optional. */
+function policy(name: string, options: Wsdl11Options): string | false {
+  if (!hasPolicy(options)) return false
+  return tag(
+    'wsp:Policy',
+    { 'wsu:Id': `${name}Policy` },
+    options.policy?.addressing === true && tag('wsam:Addressing', { 'wsp:Optional': true }, tag('wsp:Policy')),
+    options.policy?.mtom === true &&
+      tag('wsoma:OptimizedMimeSerialization', {
+        'xmlns:wsoma': 'http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization',
+        'wsp:Optional': true,
+      }),
+  )
+}

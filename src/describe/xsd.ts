@@ -1,0 +1,69 @@
+/**
+ * The XML Schema of one version: an element for each request, answer and fault, and the types they share. The version
+ * is its namespace (rule B9.3); nothing else is referred to, so there is nothing to fetch.
+ */
+import { builtIn, type Fault } from '../contract/fault.ts'
+import { type Message, messages, type Part, xmlName } from '../contract/message.ts'
+import { namespaceOf, type Service } from '../contract/service.ts'
+import { type Attributes, document, tag } from './markup.ts'
+import { Types } from './schema.ts'
+
+const xs = 'http://www.w3.org/2001/XMLSchema'
+/** Describing Media Content of Binary Data in XML, §3.1: what the octets of an element are. */
+const xmime = 'http://www.w3.org/2005/05/xmlmime'
+
+export function xsd(service: Service, version: string): string {
+  return document(schema(service, version))
+}
+
+/** The same as an element, for the types of a WSDL. */
+export function schema(service: Service, version: string): string {
+  const all = messages(service, version)
+  const types = new Types()
+  const wrappers = all.flatMap(message => [
+    wrapper(types, message, message.request),
+    ...(message.response ? [wrapper(types, message, message.response)] : []),
+  ])
+  const faults = faultsOf(all).map(fault => faultElement(types, fault))
+  return schemaTag(namespaceOf(service, version), 'qualified', all.some(hasFile), ...types.all, ...wrappers, ...faults)
+}
+
+/** Faults that a version declares, and those that any service may answer, each once. */
+export function faultsOf(all: readonly Message[]): readonly Fault[] {
+  const every = [...all.flatMap(message => message.faults), ...builtIn]
+  return [...new Map(every.map(fault => [fault.fault, fault])).values()]
+}
+
+export function faultElement(types: Types, fault: Fault): string {
+  return tag('xs:element', { name: xmlName(fault.fault) }, tag('xs:complexType', {}, types.content(fault.detail)))
+}
+
+export function schemaTag(
+  namespace: string,
+  form: 'qualified' | 'unqualified',
+  files: boolean,
+  ...content: readonly string[]
+): string {
+  return tag(
+    'xs:schema',
+    {
+      'xmlns:xs': xs,
+      'xmlns:tns': namespace,
+      'xmlns:xmime': files ? xmime : undefined,
+      targetNamespace: namespace,
+      elementFormDefault: form,
+    },
+    content,
+  )
+}
+
+function wrapper(types: Types, message: Message, part: Part): string {
+  const content = types.content(part.fields, 'literal', name => (name === part.main ? media(message) : {}))
+  return tag('xs:element', { name: part.name }, tag('xs:complexType', {}, content))
+}
+
+const hasFile = ({ operation }: Message): boolean => operation.kind === 'getFile' || operation.kind === 'putFile'
+function media({ operation }: Message): Attributes {
+  if (operation.kind !== 'getFile' && operation.kind !== 'putFile') return {}
+  return { 'xmime:expectedContentTypes': operation.file.mediaTypes.join(', ') }
+}
