@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { suite, test } from 'node:test'
+import { setTimeout as after } from 'node:timers/promises'
+import { during, echo, hello, message, say, short, statuses } from './wire.ts'
+
+const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
+
+suite('clocks', { concurrency: 8 }, () => {
+  const options = { limits: short }
+  test('slow fields → 408', () =>
+    during(
+      hello,
+      async ({ port }) => {
+        const { text, closed, took } = await say(
+          port,
+          [message(['GET / HTTP/1.1']).slice(0, -2), ...Array.from({ length: 8 }, () => ['A: b\r\n', 100]).flat()],
+          1000,
+        )
+        assert.deepEqual(statuses(text), [408])
+        assert.ok(closed)
+        assert.ok(took < 1500)
+      },
+      options,
+    ))
+
+  test('half a head and silence → 408', () =>
+    during(
+      hello,
+      async ({ port }) => {
+        const { text, closed } = await say(port, 'GET / HT', 1500)
+        assert.deepEqual(statuses(text), [408])
+        assert.ok(closed)
+      },
+      options,
+    ))
+
+  test('silence from the start: closed without a word', () =>
+    during(
+      hello,
+      async ({ port }) => {
+        const { text, closed, took } = await say(port, '', 1500)
+        assert.equal(text, '')
+        assert.ok(closed)
+        assert.ok(took < 1000)
+      },
+      options,
+    ))
+
+  test('silence after a response: closed without a word', () =>
+    during(
+      hello,
+      async ({ port }) => {
+        const { text, closed } = await say(port, message(['GET / HTTP/1.1']), 3000)
+        assert.deepEqual(statuses(text), [200])
+        assert.ok(closed)
+      },
+      { limits: { ...short, idle: 100 } },
+    ))
+
+  for (const [title, pieces] of [
+    ['no content', [message(post('Content-Length: 3'))]],
+    [
+      'a trickle of content',
+      [message(post('Content-Length: 900')), ...Array.from({ length: 10 }, () => ['a', 100]).flat()],
+    ],
+  ] as const) {
+    test(`${title} → 408`, () =>
+      during(
+        echo,
+        async ({ port, errors }) => {
+          const { text, closed } = await say(port, pieces, 2000)
+          assert.deepEqual(statuses(text), [408])
+          assert.ok(closed)
+          assert.deepEqual(errors, [])
+        },
+        options,
+      ))
+  }
+
+  test('a slow application is no fault of the client', () =>
+    during(
+      async request => after(900, hello(request)),
+      async ({ port }) => {
+        const { text } = await say(port, message(['GET /slow HTTP/1.1']), 2000)
+        assert.match(text, /\/slow$/)
+      },
+      options,
+    ))
+
+  test('a reader that stalls is cut', () =>
+    during(
+      () => ({ status: 200, fields: {}, content: Buffer.alloc(50_000_000) }),
+      async ({ port, listener }) => {
+        const socket = connect(port, '127.0.0.1').pause()
+        socket.on('error', () => {})
+        socket.write(message(['GET / HTTP/1.1']))
+        await after(100)
+        assert.equal(listener.connections(), 1)
+        for (let tries = 0; listener.connections() > 0 && tries < 30; tries++) await after(100)
+        assert.equal(listener.connections(), 0)
+        socket.destroy()
+      },
+      options,
+    ))
+
+  test('peers.md 15: 200 stalled connections of all kinds are gone soon', () =>
+    during(
+      echo,
+      async ({ port, listener }) => {
+        const starts = [
+          '',
+          'G',
+          'PR',
+          'GET / HTTP/1.1\r\nA',
+          message(post('Content-Length: 9'), 'abc'),
+          message(post('Transfer-Encoding: chunked'), '5\r\nab'),
+        ]
+        const sockets = Array.from({ length: 200 }, (_, at) => {
+          const socket = connect(port, '127.0.0.1').on('error', () => {})
+          socket.resume().write(starts[at % starts.length]!)
+          return socket
+        })
+        await after(200)
+        assert.equal(listener.connections(), 200)
+        for (let tries = 0; listener.connections() > 0 && tries < 30; tries++) await after(100)
+        assert.equal(listener.connections(), 0)
+        for (const socket of sockets) socket.destroy()
+      },
+      options,
+    ))
+})
+
+suite('crowds', { concurrency: 8 }, () => {
+  test('one connection too many is answered 503', () =>
+    during(
+      hello,
+      async ({ port, listener }) => {
+        const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
+        await after(30)
+        const { text, closed } = await say(port, message(['GET / HTTP/1.1']), 500)
+        assert.deepEqual(statuses(text), [503])
+        assert.match(text, /retry-after: \d/)
+        assert.ok(closed)
+        for (const socket of sockets) socket.destroy()
+        for (let tries = 0; listener.connections() > 0 && tries < 30; tries++) await after(20)
+        assert.deepEqual(statuses((await say(port, message(['GET / HTTP/1.1']))).text), [200])
+      },
+      { limits: { connections: 2, linger: 50 } },
+    ))
+
+  test('a hostile request costs no more than a friendly one: 2 MB of chunks of one octet', () =>
+    during(
+      async request => ({
+        status: 200,
+        fields: {},
+        content: String((await request.content.bytes(10_000_000))?.length),
+      }),
+      async ({ port }) => {
+        const { text } = await say(
+          port,
+          message(post('Transfer-Encoding: chunked'), `${'1\r\na\r\n'.repeat(300_000)}0\r\n\r\n`),
+          1500,
+        )
+        assert.match(text, /300000$/)
+      },
+    ))
+})

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { request as ask } from 'node:http'
+import { connect } from 'node:net'
+import { suite, test } from 'node:test'
+import { setTimeout as after } from 'node:timers/promises'
+import type { Request, Response } from '../../src/http/message.ts'
+import { Aborted } from '../../src/server/listen.ts'
+import { during, echo, hello, message, say, statuses } from './wire.ts'
+
+const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
+const after200 = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
+
+suite('content', { concurrency: 8 }, () => {
+  const taken: readonly (readonly [title: string, octets: string, status: number[], closed: boolean])[] = [
+    ['RFC 9112 §6.2: by length', message(post('Content-Length: 3'), 'abc'), [200], false],
+    [
+      'RFC 9112 §7.1: chunked',
+      message(post('Transfer-Encoding: chunked'), '2\r\nab\r\n1;x=y\r\nc\r\n0\r\nT: u\r\n\r\n'),
+      [200],
+      false,
+    ],
+    ['RFC 9112 §7: Chunked', message(post('Transfer-Encoding: Chunked'), '3\r\nabc\r\n0\r\n\r\n'), [200], false],
+    [
+      'A: over the limit by length, a little unread: the connection stays',
+      message(post('Content-Length: 2000'), 'a'.repeat(2000)) + after200,
+      [413, 200],
+      false,
+    ],
+    [
+      'B: over the limit by length, much unread: the connection ends',
+      message(post('Content-Length: 200000'), 'a'.repeat(200000)) + after200,
+      [413],
+      true,
+    ],
+    [
+      'C: over the limit, chunked, a little unread: the connection stays',
+      `${message(post('Transfer-Encoding: chunked'))}7d0\r\n${'a'.repeat(2000)}\r\n0\r\n\r\n${after200}`,
+      [413, 200],
+      false,
+    ],
+    ['RFC 9110 §10.1.1: 100 when it is read', message(post('Content-Length: 3', 'Expect: 100-continue')), [100], false],
+    [
+      'RFC 9110 §10.1.1: no 100 when it is too long to be read',
+      message(post('Content-Length: 2000', 'Expect: 100-Continue')),
+      [413],
+      true,
+    ],
+    ['RFC 9110 §10.1.1: no 100 without content', message(post('Expect: 100-continue')), [200], true],
+  ]
+  for (const [title, octets, status, closed] of taken) {
+    test(title, () =>
+      during(echo, async ({ port }) => {
+        const heard = await say(port, octets)
+        assert.deepEqual(statuses(heard.text), status)
+        assert.equal(heard.closed, closed)
+      }),
+    )
+  }
+
+  test('RFC 9110 §10.1.1: content comes after 100', () =>
+    during(echo, async ({ port }) => {
+      const { text } = await say(port, [message(post('Content-Length: 3', 'Expect: 100-continue')), 50, 'abc'])
+      assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+      assert.match(text, /POST \/p abc$/)
+    }))
+
+  test('content that nobody reads: a little is dropped, much ends the connection, an expected one too', () =>
+    during(hello, async ({ port }) => {
+      const little = await say(port, message(post('Content-Length: 2000'), 'a'.repeat(2000)) + after200)
+      assert.deepEqual([statuses(little.text), little.closed], [[200, 200], false])
+      const chunked = await say(port, `${message(post('Transfer-Encoding: chunked'))}3\r\nabc\r\n0\r\n\r\n${after200}`)
+      assert.deepEqual([statuses(chunked.text), chunked.closed], [[200, 200], false])
+      const much = await say(port, message(post('Content-Length: 2000000'), 'a'.repeat(2000)))
+      assert.deepEqual([statuses(much.text), much.closed], [[200], true])
+      const endless = await say(
+        port,
+        [
+          `${message(post('Transfer-Encoding: chunked'))}`,
+          10,
+          ...Array.from({ length: 9 }, () => `2800\r\n${'a'.repeat(10240)}\r\n`),
+        ],
+        500,
+      )
+      assert.deepEqual(statuses(endless.text), [200])
+      const expected = await say(port, message(post('Content-Length: 3', 'Expect: 100-continue')))
+      assert.deepEqual([statuses(expected.text), expected.closed], [[200], true])
+    }))
+
+  test('RFC 9112 §9.6: a client that sends much before it reads still gets its 413', () =>
+    during(echo, async ({ port }) => {
+      const { text } = await say(
+        port,
+        [message(post('Content-Length: 8000000')), ...Array.from({ length: 80 }, () => 'a'.repeat(100_000))],
+        1000,
+      )
+      assert.deepEqual(statuses(text), [413])
+    }))
+
+  test('chunks() hands out pieces as they come, and holds the sender back', async () => {
+    let received = 0
+    await during(
+      async request => {
+        for await (const piece of request.content.chunks()) {
+          received += piece.length
+          await after(5)
+        }
+        return { status: 200, fields: {}, content: String(received) }
+      },
+      async ({ port }) => {
+        const asked = ask({ port, method: 'POST' })
+        const answered = new Promise<string>(resolve =>
+          asked.on('response', async it => resolve((await it.toArray()).join(''))),
+        )
+        for (let at = 0; at < 10; at++)
+          if (!asked.write(Buffer.alloc(100_000))) await new Promise(resolve => asked.once('drain', resolve))
+        assert.ok(received < 1_000_000)
+        asked.end()
+        assert.equal(await answered, '1000000')
+      },
+    )
+  })
+
+  test('chunks() may be left early', () =>
+    during(
+      async request => {
+        for await (const piece of request.content.chunks())
+          return { status: 200, fields: {}, content: String(piece[0]) }
+        return { status: 500, fields: {} }
+      },
+      async ({ port }) => {
+        const heard = await say(port, [
+          message(post('Content-Length: 6')),
+          10,
+          'abc',
+          10,
+          `abc${message(['GET / HTTP/1.1'])}`,
+        ])
+        assert.deepEqual(statuses(heard.text), [200, 500])
+      },
+    ))
+
+  for (const how of ['bytes', 'chunks'] as const) {
+    test(`${how}() of a client that goes away throws Aborted`, async () => {
+      const thrown = Promise.withResolvers<unknown>()
+      const serve = async (request: Request): Promise<Response> => {
+        try {
+          if (how === 'bytes') await request.content.bytes(1000)
+          else for await (const _ of request.content.chunks());
+        } catch (error) {
+          thrown.resolve(error)
+          throw error
+        }
+        thrown.resolve('nothing thrown')
+        return { status: 200, fields: {} }
+      }
+      await during(serve, async ({ port, errors }) => {
+        const socket = connect(port, '127.0.0.1')
+        socket.write(message(post('Content-Length: 10'), 'abc'))
+        await after(30)
+        socket.destroy()
+        assert.ok((await thrown.promise) instanceof Aborted)
+        assert.deepEqual(errors, [])
+      })
+    })
+  }
+
+  test('content is read once', () =>
+    during(
+      async request => {
+        await request.content.bytes(100)
+        await assert.rejects(request.content.bytes(100), /once/)
+        return { status: 204, fields: {} }
+      },
+      async ({ port }) =>
+        assert.deepEqual(statuses((await say(port, message(post('Content-Length: 3'), 'abc'))).text), [204]),
+    ))
+})
