@@ -82,7 +82,7 @@ export class Arriving implements Content, Waiting {
         this.received += piece.length
         if (this.received > limit) leave(() => resolve(undefined))
       }
-      const end = () => leave(() => (whole(source) ? resolve(joined(pieces)) : reject(new Aborted())))
+      const end = () => leave(() => (this.#whole() ? resolve(joined(pieces)) : reject(new Aborted())))
       const fail = (why: Error) => leave(() => reject(why instanceof Aborted ? why : new Aborted()))
       const leave = (settle: () => void) => {
         source.off('data', take).off('end', end).off('error', fail).off('close', end).pause()
@@ -112,7 +112,7 @@ export class Arriving implements Content, Waiting {
       // A return waits behind a read that never ends, so nobody waits for it.
       void pieces.return?.().catch(() => {})
     }
-    if (!whole(this.#source)) throw new Aborted()
+    if (!this.#whole()) throw new Aborted()
   }
 
   async #next(pieces: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
@@ -126,6 +126,16 @@ export class Arriving implements Content, Waiting {
     } finally {
       this.#end()
     }
+  }
+
+  /**
+   * Parsed to its end, handed out to its end, and as long as it said. Node ends a stream of HTTP/2 that its client resets
+   * just as a complete one and only then marks it as aborted; the protocol's state knows at once: was END_STREAM seen?
+   */
+  #whole(): boolean {
+    const source = this.#source
+    if (!source.readableEnded || (this.length !== undefined && this.length !== this.received)) return false
+    return 'complete' in source ? source.complete : !source.closed && source.state.remoteClose === 1
   }
 
   #begin(): void {
@@ -142,11 +152,6 @@ export class Arriving implements Content, Waiting {
     this.#fail = undefined
     this.#waiting.delete(this)
   }
-}
-
-/** Parsed to its end, and handed out to its end. An HTTP/2 stream that was reset ends like a complete one, but for `aborted`. */
-function whole(source: Source): boolean {
-  return source.readableEnded && ('complete' in source ? source.complete : !source.aborted)
 }
 
 function joined(pieces: readonly Buffer[]): Uint8Array {

@@ -1,0 +1,510 @@
+import assert from 'node:assert/strict'
+import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
+import { connect as dial } from 'node:net'
+import { suite, test } from 'node:test'
+import { setTimeout as after } from 'node:timers/promises'
+import type { Request, Response } from '../../src/http/message.ts'
+import { Aborted, type ListenOptions, type Serve } from '../../src/server/listen.ts'
+import { during, echo, type House, hello, short } from './wire.ts'
+
+type Talk = House & { readonly session: ClientHttp2Session }
+
+/** RFC 9113 §3.3: HTTP/2 by prior knowledge. */
+const over2 = (serve: Serve, journey: (talk: Talk) => Promise<void>, options: ListenOptions = {}) =>
+  during(
+    serve,
+    async house => {
+      const session = connect(house.listener.url)
+      session.on('error', () => {})
+      try {
+        await journey({ ...house, session })
+      } finally {
+        session.destroy()
+      }
+    },
+    options,
+  )
+
+interface Got {
+  readonly status: number | undefined
+  readonly fields: Record<string, unknown>
+  readonly text: string
+  readonly informed: number[]
+  readonly code: number
+}
+
+function get(session: ClientHttp2Session, fields: OutgoingHttpHeaders, content?: string | Buffer): Promise<Got> {
+  const stream = session.request(fields, { endStream: content === undefined })
+  const informed: number[] = []
+  let head: Record<string, unknown> = {}
+  let text = ''
+  stream.on('headers', it => informed.push(Number(it[':status'])))
+  stream.on('response', it => (head = it)).on('data', piece => (text += piece))
+  stream.on('error', () => {})
+  if (content !== undefined) stream.end(content)
+  return new Promise(resolve =>
+    stream.on('close', () => {
+      const { ':status': status, ...rest } = head
+      resolve({
+        status: status === undefined ? undefined : Number(status),
+        fields: rest,
+        text,
+        informed,
+        code: stream.rstCode,
+      })
+    }),
+  )
+}
+
+async function* pieces(...all: string[]) {
+  for (const piece of all) yield Buffer.from(piece)
+}
+
+suite('requests', { concurrency: 8 }, () => {
+  const seen: readonly (readonly [title: string, fields: OutgoingHttpHeaders, expected: Partial<Request>])[] = [
+    [
+      'RFC 9113 §8.3.1: method, path',
+      { ':method': 'PUT', ':path': '/a?b' },
+      { method: 'PUT', target: '/a?b', version: '2', scheme: 'http', from: '127.0.0.1' },
+    ],
+    [
+      'RFC 9113 §8.3.1: authority stands for Host',
+      { ':authority': 'example.org' },
+      { fields: { host: 'example.org' } },
+    ],
+    ['RFC 9113 §8.3.1: Host beside the same authority', { ':authority': 'a', host: 'a' }, { fields: { host: 'a' } }],
+    [
+      'RFC 9113 §8.3.1: Host beside another authority fails as two Hosts do',
+      { ':authority': 'a', host: 'b' },
+      { fields: { host: 'a, b' } },
+    ],
+    [
+      'RFC 9113 §8.2.3: Cookie in pieces',
+      { ':authority': 'a', cookie: ['b=1', 'c=2'] },
+      { fields: { host: 'a', cookie: 'b=1; c=2' } },
+    ],
+    [
+      'RFC 9110 §5.3: lines of one name',
+      { ':authority': 'a', accept: ['b', 'c'] },
+      { fields: { host: 'a', accept: 'b, c' } },
+    ],
+    [
+      'RFC 9113 §8.5: CONNECT, in authority form',
+      { ':method': 'CONNECT', ':authority': 'a:80' },
+      { method: 'CONNECT', target: 'a:80' },
+    ],
+    ['RFC 9110 §9.1: an unknown method', { ':method': 'FOO' }, { method: 'FOO' }],
+    ['RFC 9112 §3.2.4: asterisk form', { ':method': 'OPTIONS', ':path': '*' }, { method: 'OPTIONS', target: '*' }],
+    ['a target of 60 KiB', { ':path': `/${'a'.repeat(60_000)}` }, { target: `/${'a'.repeat(60_000)}` }],
+  ]
+  for (const [title, fields, expected] of seen) {
+    test(title, () =>
+      over2(
+        () => ({ status: 400, fields: {} }),
+        async ({ session, served }) => {
+          assert.equal((await get(session, fields)).status, 400)
+          const { fields: wanted, ...rest } = expected
+          assert.partialDeepStrictEqual(served[0], rest)
+          assert.equal(Object.getPrototypeOf(served[0]?.fields), null)
+          if (wanted) assert.deepEqual({ ...served[0]?.fields }, wanted)
+        },
+      ),
+    )
+  }
+
+  test('RFC 6585 §5: fields over 32 KiB', () =>
+    over2(hello, async ({ session, served }) => {
+      const got = await get(session, { a: 'b'.repeat(33 * 1024) })
+      assert.equal(got.status, 431)
+      assert.equal(got.fields['content-type'], 'application/problem+json')
+      assert.equal(served.length, 0)
+      assert.equal((await get(session, { ':path': '/next' })).text, '/next')
+    }))
+
+  const content: readonly (readonly [
+    title: string,
+    fields: OutgoingHttpHeaders,
+    content: string,
+    status: number,
+    text: string,
+    informed: number[],
+  ])[] = [
+    ['without a length', {}, 'abc', 200, 'POST / abc', []],
+    ['with a length', { 'content-length': 3 }, 'abc', 200, 'POST / abc', []],
+    ['empty', {}, '', 200, 'POST / ', []],
+    ['over the limit', {}, 'a'.repeat(2000), 413, 'too large', []],
+    ['much over the limit', {}, 'a'.repeat(2_000_000), 413, 'too large', []],
+    ['over the limit by its length', { 'content-length': 2000 }, 'a'.repeat(2000), 413, 'too large', []],
+    ['RFC 9110 §10.1.1: 100 when it is read', { expect: '100-continue' }, 'abc', 200, 'POST / abc', [100]],
+    [
+      'RFC 9110 §10.1.1: no 100 when it is not',
+      { expect: '100-continue', 'content-length': 2000 },
+      'a'.repeat(2000),
+      413,
+      'too large',
+      [],
+    ],
+  ]
+  for (const [title, fields, octets, status, text, informed] of content) {
+    test(`content: ${title}`, () =>
+      over2(echo, async ({ session, errors }) => {
+        const got = await get(session, { ':method': 'POST', ...fields }, octets)
+        assert.deepEqual([got.status, got.text, got.informed], [status, text, informed])
+        assert.equal((await get(session, { ':path': '/next' })).text, 'GET /next ')
+        assert.deepEqual(errors, [])
+      }))
+  }
+
+  test('RFC 9113 §8.1.1: content unlike its length is no content', async () => {
+    const thrown: unknown[] = []
+    const serve = async (request: Request): Promise<Response> => {
+      await request.content.bytes(100).catch(error => thrown.push(error))
+      return { status: 200, fields: {} }
+    }
+    await over2(serve, async ({ session }) => {
+      const got = await get(session, { ':method': 'POST', 'content-length': 9 }, 'abc')
+      assert.equal(got.code, constants.NGHTTP2_PROTOCOL_ERROR)
+      await after(20)
+      assert.ok(thrown[0] instanceof Aborted)
+    })
+  })
+
+  for (const how of ['bytes', 'chunks'] as const) {
+    test(`${how}() of a stream that its client resets throws Aborted`, async () => {
+      const thrown = Promise.withResolvers<unknown>()
+      const serve = async (request: Request): Promise<Response> => {
+        try {
+          if (how === 'bytes') await request.content.bytes(1000)
+          else for await (const _ of request.content.chunks());
+          thrown.resolve('nothing thrown')
+        } catch (error) {
+          thrown.resolve(error)
+          throw error
+        }
+        return { status: 200, fields: {} }
+      }
+      await over2(serve, async ({ session, errors }) => {
+        const stream = session.request({ ':method': 'POST' }, { endStream: false })
+        stream.on('error', () => {}).write('abc')
+        await after(30)
+        stream.close(constants.NGHTTP2_CANCEL)
+        assert.ok((await thrown.promise) instanceof Aborted)
+        assert.deepEqual(errors, [])
+      })
+    })
+  }
+})
+
+suite('responses', { concurrency: 8 }, () => {
+  const sent: readonly (readonly [
+    title: string,
+    method: string,
+    response: () => Response,
+    status: number,
+    length: string | undefined,
+    text: string,
+  ])[] = [
+    ['text', 'GET', () => ({ status: 200, fields: {}, content: 'é' }), 200, '2', 'é'],
+    ['no content', 'GET', () => ({ status: 200, fields: {} }), 200, '0', ''],
+    ['empty text', 'GET', () => ({ status: 200, fields: {}, content: '' }), 200, '0', ''],
+    ['RFC 9110 §9.3.2: HEAD', 'HEAD', () => ({ status: 200, fields: {}, content: 'abc' }), 200, '3', ''],
+    ['RFC 9110 §15.3.5: 204', 'GET', () => ({ status: 204, fields: {}, content: 'abc' }), 204, undefined, ''],
+    ['RFC 9110 §15.4.5: 304', 'GET', () => ({ status: 304, fields: {}, content: 'abc' }), 304, undefined, ''],
+    ['a stream', 'GET', () => ({ status: 200, fields: {}, content: pieces('ab', '', 'c') }), 200, undefined, 'abc'],
+    ['a stream of nothing', 'GET', () => ({ status: 200, fields: {}, content: pieces() }), 200, undefined, ''],
+    [
+      'a stream of known length',
+      'GET',
+      () => ({ status: 200, fields: { 'content-length': '3' }, content: pieces('abc') }),
+      200,
+      '3',
+      'abc',
+    ],
+    [
+      'response splitting',
+      'GET',
+      () => ({ status: 200, fields: { a: 'b\r\nc: d' } }),
+      500,
+      '67',
+      '{"type":"about:blank","title":"Internal Server Error","status":500}',
+    ],
+    [
+      'thrown',
+      'GET',
+      () => {
+        throw new Error('secret')
+      },
+      500,
+      '67',
+      '{"type":"about:blank","title":"Internal Server Error","status":500}',
+    ],
+  ]
+  for (const [title, method, response, status, length, text] of sent) {
+    test(title, () =>
+      over2(response, async ({ session, errors }) => {
+        const got = await get(session, { ':method': method })
+        assert.deepEqual([got.status, got.fields['content-length'], got.text, got.code], [status, length, text, 0])
+        assert.match(String(got.fields['date']), /GMT$/)
+        assert.equal(errors.length, status === 500 ? 1 : 0)
+      }),
+    )
+  }
+
+  test('RFC 9113 §8.2.2: fields of a connection do not exist', () =>
+    over2(
+      () => ({
+        status: 200,
+        fields: {
+          Connection: 'close',
+          'Keep-Alive': 'x',
+          'transfer-encoding': 'chunked',
+          Upgrade: 'y',
+          'X-A': ['b', 'c'],
+        },
+      }),
+      async ({ session }) => {
+        const { fields } = await get(session, {})
+        assert.deepEqual(Object.keys(fields).sort(), ['content-length', 'date', 'x-a'])
+        assert.equal(fields['x-a'], 'b, c')
+      },
+    ))
+
+  test('a stream that fails is reset, so that nobody takes it for whole', () =>
+    over2(
+      () => ({
+        status: 200,
+        fields: {},
+        content: (async function* () {
+          yield Buffer.from('abc')
+          throw new Error('secret')
+        })(),
+      }),
+      async ({ session, errors }) => {
+        assert.equal((await get(session, {})).code, constants.NGHTTP2_INTERNAL_ERROR)
+        assert.equal(errors.length, 1)
+      },
+    ))
+
+  test('a stream is held back by a slow reader, and returns when he leaves', async () => {
+    let made = 0
+    const returned = Promise.withResolvers<void>()
+    async function* endless() {
+      try {
+        for (;;) {
+          made += 65536
+          yield Buffer.alloc(65536)
+        }
+      } finally {
+        returned.resolve()
+      }
+    }
+    await over2(
+      () => ({ status: 200, fields: {}, content: endless() }),
+      async ({ session, errors }) => {
+        const stream = session.request({})
+        stream.on('error', () => {}).pause()
+        await after(200)
+        const before = made
+        await after(100)
+        assert.equal(made, before)
+        stream.close(constants.NGHTTP2_CANCEL)
+        await returned.promise
+        assert.deepEqual(errors, [])
+      },
+    )
+  })
+
+  test('streams of one connection do not wait for each other', () =>
+    over2(
+      async request => after(request.target === '/slow' ? 100 : 0, hello(request)),
+      async ({ session }) => {
+        const order: string[] = []
+        await Promise.all(
+          ['/slow', '/1', '/2'].map(async path => order.push((await get(session, { ':path': path })).text)),
+        )
+        assert.equal(order[2], '/slow')
+      },
+    ))
+})
+
+/** RFC 9113 §4.1 */
+function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)])
+// RFC 7541: ":method: GET", ":scheme: http", ":path: /" from the static table, ":authority: a" written out.
+const getHead = Buffer.from([0x82, 0x86, 0x84, 0x41, 0x01, 0x61])
+
+/** Sends octets that no well-behaved client sends; true when the server hung up. */
+function assail(port: number, octets: Buffer | (() => Buffer), rounds = 1, patience = 1500): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = dial(port, '127.0.0.1')
+    const done = (hungUp: boolean) => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(hungUp)
+    }
+    const timer = setTimeout(() => done(false), patience)
+    socket
+      .on('error', () => {})
+      .on('close', () => done(true))
+      .resume()
+    socket.write(preface)
+    for (let round = 0; round < rounds; round++) socket.write(typeof octets === 'function' ? octets() : octets)
+  })
+}
+
+suite('attacks', { concurrency: 4 }, () => {
+  test('rapid reset: the application hardly notices, and the client loses its connection', async () => {
+    let id = -1
+    const round = () => {
+      id += 2
+      return Buffer.concat([frame(1, 5, id, getHead), frame(3, 0, id, Buffer.from([0, 0, 0, 8]))])
+    }
+    let busy = 0
+    await during(
+      async request => {
+        busy++
+        await after(300)
+        return hello(request)
+      },
+      async ({ port }) => {
+        assert.ok(await assail(port, round, 20_000))
+        assert.ok(busy <= 200, `${busy} at work`)
+      },
+    )
+  })
+
+  const floods: readonly (readonly [title: string, octets: Buffer])[] = [
+    ['SETTINGS', frame(4, 0, 0)],
+    ['PING', frame(6, 0, 0, Buffer.alloc(8))],
+  ]
+  for (const [title, octets] of floods) {
+    test(`${title} flood`, () => during(hello, async ({ port }) => assert.ok(await assail(port, octets, 5000))))
+  }
+
+  test('CONTINUATION flood', () =>
+    during(hello, async ({ port, served }) => {
+      const more = frame(9, 0, 1, Buffer.from([0x00, 0x01, 0x61, 0x01, 0x62]))
+      assert.ok(
+        await assail(port, Buffer.concat([frame(1, 1, 1, getHead), ...Array.from({ length: 20_000 }, () => more)])),
+      )
+      assert.equal(served.length, 0)
+    }))
+
+  test('fields that grow by reference (HPACK bomb)', () =>
+    during(hello, async ({ port, served }) => {
+      const big = Buffer.concat([Buffer.from([0x40, 0x01, 0x61, 0x7f, 0xa1, 0x1e]), Buffer.alloc(4000, 0x62)])
+      const head = Buffer.concat([getHead, big, Buffer.alloc(10_000, 0xbe)])
+      await assail(port, frame(1, 5, 1, head), 1, 200)
+      assert.equal(served.length, 0)
+    }))
+
+  test('RFC 9113 §3.4: a preface that is none', () =>
+    during(hello, async ({ port }) => {
+      const socket = dial(port, '127.0.0.1')
+      socket.on('error', () => {}).write('PRI /smuggled HTTP/1.1\r\nHost: a\r\n\r\n')
+      socket.resume()
+      await new Promise(resolve => socket.on('close', resolve))
+    }))
+
+  test('RFC 9113 §8.2.2: a request with fields of a connection is malformed', () =>
+    during(hello, async ({ port, served }) => {
+      const te = Buffer.concat([
+        getHead,
+        Buffer.from([0x00, 17]),
+        Buffer.from('transfer-encoding'),
+        Buffer.from([7]),
+        Buffer.from('chunked'),
+      ])
+      await assail(port, frame(1, 5, 1, te), 1, 200)
+      assert.equal(served.length, 0)
+    }))
+
+  test('RFC 9113 §5.1.2: streams at once are counted', async () => {
+    let most = 0
+    let busy = 0
+    await over2(
+      async request => {
+        most = Math.max(most, ++busy)
+        await after(20)
+        busy--
+        return hello(request)
+      },
+      async ({ session }) => {
+        await new Promise(resolve => session.once('remoteSettings', resolve))
+        const all = await Promise.all(Array.from({ length: 50 }, () => get(session, {})))
+        assert.ok(all.every(got => got.status === 200))
+        assert.ok(most <= 10, `${most} at once`)
+      },
+      { limits: { streams: 10 } },
+    )
+  })
+})
+
+suite('clocks', { concurrency: 8 }, () => {
+  const options = { limits: short }
+  test('content that stalls → 408', () =>
+    over2(
+      echo,
+      async ({ session, errors }) => {
+        const stream = session.request({ ':method': 'POST' }, { endStream: false })
+        const status = new Promise(resolve => stream.on('response', fields => resolve(fields[':status'])))
+        stream.on('error', () => {}).write('abc')
+        assert.equal(await status, 408)
+        assert.deepEqual(errors, [])
+      },
+      options,
+    ))
+
+  test('a reader that stalls loses his stream', () =>
+    over2(
+      () => ({ status: 200, fields: {}, content: Buffer.alloc(5_000_000) }),
+      async ({ session }) => {
+        const stream = session.request({})
+        stream.on('error', () => {}).pause()
+        await new Promise(resolve => stream.on('aborted', resolve).on('close', resolve))
+        assert.equal(stream.rstCode, constants.NGHTTP2_CANCEL)
+      },
+      options,
+    ))
+
+  test('a connection without streams is closed', () =>
+    over2(
+      hello,
+      async ({ session, listener }) => {
+        assert.equal((await get(session, {})).status, 200)
+        await new Promise(resolve => session.on('close', resolve))
+        assert.equal(listener.connections(), 0)
+      },
+      options,
+    ))
+
+  test('half a preface', () =>
+    during(
+      hello,
+      async ({ port, listener }) => {
+        const socket = dial(port, '127.0.0.1')
+        socket
+          .on('error', () => {})
+          .resume()
+          .write('PRI * HT')
+        await new Promise(resolve => socket.on('close', resolve))
+        assert.equal(listener.connections(), 0)
+      },
+      options,
+    ))
+
+  test('a slow application is no fault of the client', () =>
+    over2(
+      async request => after(1000, hello(request)),
+      async ({ session }) => assert.equal((await get(session, {})).status, 200),
+      options,
+    ))
+})
