@@ -17,7 +17,7 @@ export interface PatchLimits {
   readonly depth: number
 }
 
-export const patchLimits: PatchLimits = { operations: 1000, copied: 1_000_000, depth: 64 }
+export const patchLimits: PatchLimits = { operations: 1000, copied: 250_000, depth: 64 }
 
 export interface PatchFailure {
   /** malformed: no JSON Patch, or beyond the limits. conflict: a failing `test`, or a place that does not exist. */
@@ -132,13 +132,22 @@ function perform(draft: Draft, operation: Operation): string | undefined {
     case 'copy': {
       const value = valueAt(draft.document, operation.from)
       if (value === undefined) return missing(operation.from)
-      if (operation.op === 'copy') return draft.add(path, structuredClone(value))
+      if (operation.op === 'copy') return draft.add(path, clone(value))
       return draft.remove(operation.from) ?? draft.add(path, value)
     }
   }
 }
 
 const missing = (path: Pointer) => `nothing is at "${writePointer(path)}"`
+
+/** A value that shares nothing with the first, so that writing to one leaves the other. */
+function clone(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(clone)
+  const copy: { [name: string]: Json } = {}
+  for (const [name, member] of Object.entries(value)) put(copy, name, clone(member))
+  return copy
+}
 
 /** §4.6: numbers by value, objects whatever the order of their members. */
 function equal(a: Json, b: Json): boolean {

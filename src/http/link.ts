@@ -1,7 +1,7 @@
 /** RFC 8288 Link. Our own: it is one short function each way, and it rests on the grammar the other fields share. */
 
 import { parseExtValue, writeExtValue } from './ext-value.ts'
-import { type Cursor, eat, ended, isToken, over, quote, space, token, tokenOrQuoted } from './grammar.ts'
+import { type Cursor, eat, ended, isToken, over, quote, quotedString, space, token, trim } from './grammar.ts'
 
 export interface Link {
   /** A URI reference, relative ones as they are. */
@@ -77,7 +77,11 @@ function attributesAt(cursor: Cursor): Record<string, string> | undefined {
   }
 }
 
+/** Without quotes a value goes up to the next `;` or `,`: `type=text/html`, as RFC 5988 allowed. */
 function valueAt(cursor: Cursor): string | undefined {
   space(cursor)
-  return tokenOrQuoted(cursor)
+  if (cursor.text[cursor.at] === '"') return quotedString(cursor)
+  const start = cursor.at
+  while (!ended(cursor) && cursor.text[cursor.at] !== ';' && cursor.text[cursor.at] !== ',') cursor.at++
+  return trim(cursor.text.slice(start, cursor.at))
 }

@@ -38,8 +38,9 @@ export function parsePreconditions(fields: Fields, now?: number): Preconditions 
   const unmodified = fields['if-unmodified-since']
   if (ifMatch === undefined && ifNoneMatch === undefined && modified === undefined && unmodified === undefined)
     return none
-  const ifModifiedSince = modified === undefined ? undefined : parseDate(modified, now)
-  const ifUnmodifiedSince = unmodified === undefined ? undefined : parseDate(unmodified, now)
+  // §13.1.3, §13.1.4: a date is ignored where there is a tag, whatever the tag says.
+  const ifModifiedSince = ifNoneMatch === undefined ? dated(modified, now) : undefined
+  const ifUnmodifiedSince = ifMatch === undefined ? dated(unmodified, now) : undefined
   return {
     ...(ifMatch !== undefined && { ifMatch: parseEntityTags(ifMatch) ?? 'malformed' }),
     ...(ifNoneMatch !== undefined && { ifNoneMatch: parseEntityTags(ifNoneMatch) ?? 'malformed' }),
@@ -47,6 +48,9 @@ export function parsePreconditions(fields: Fields, now?: number): Preconditions 
     ...(ifUnmodifiedSince !== undefined && { ifUnmodifiedSince }),
   }
 }
+
+const dated = (field: string | undefined, now: number | undefined) =>
+  field === undefined ? undefined : parseDate(field, now)
 
 /**
  * RFC 9110 §13.2.2, for a request that would else succeed (§13.2.1).
@@ -69,7 +73,7 @@ export function evaluate(
     if (given.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
     if (matches(given.ifNoneMatch, current, weak)) return safe ? 'not-modified' : 'failed' // step 3
   } else if (reads && changed(given.ifModifiedSince, current) === false) return 'not-modified' // step 4
-  return 'proceed' // step 5 is ranges.ts; step 6
+  return 'proceed' // step 5 is range.ts; step 6
 }
 
 function matches(

@@ -1,5 +1,6 @@
 /** RFC 7240 Prefer and Preference-Applied. */
 import { type Cursor, eat, elements, ended, over, space, token, tokenOrQuote, tokenOrQuoted } from './grammar.ts'
+import { memo } from './memo.ts'
 
 export interface Preference {
   /** '' when there is none: §2 makes `foo`, `foo=` and `foo=""` the same. */
@@ -11,7 +12,7 @@ export interface Preference {
 export type Preferences = Readonly<Record<string, Preference>>
 
 /** Of a preference named twice the first counts (§2). A malformed one is left out: a preference binds nobody. */
-export function parsePrefer(field: string): Preferences {
+export const parsePrefer: (field: string) => Preferences = memo(field => {
   const found: Record<string, Preference> = Object.create(null)
   for (const element of elements(field)) {
     const cursor = over(element)
@@ -20,7 +21,7 @@ export function parsePrefer(field: string): Preferences {
     if (first && parameters) found[first[0]] ??= { value: first[1], parameters }
   }
   return found
-}
+})
 
 /** §2: token [ BWS "=" BWS word ]. */
 function word(cursor: Cursor): [name: string, value: string] | undefined {

@@ -2,9 +2,10 @@
  * Guards the routes against addresses that two readers understand differently (RFC 3986, RFC 9112 §3.2).
  * (1) A percent sign is followed by two hexadecimal digits, and what they encode is UTF-8; else there is no path, no query.
  * (2) Segments are split before they are decoded: `%2F` is data of one segment and never a separator.
- * (3) No control character survives decoding, NUL among them.
+ * (3) No control character survives the decoding of a path, and no NUL that of a query.
  * (4) Dot segments, also as `%2e`, are gone before anything is routed; a path that had them, or `//`, is not `clean`.
  */
+import { memo } from './memo.ts'
 
 /** RFC 9112 §3.2: the four forms of a request-target. */
 export type Target =
@@ -76,20 +77,20 @@ const ipLiteral = /^\[(?:[0-9a-f:.]{2,45}|v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+
  * RFC 9110 §7.2 Host = uri-host [ ":" port ]; undefined when it is malformed or empty. User information is malformed, and so
  * is a comma: of two Host lines combined none is believed.
  */
-export function parseHost(field: string): Host | undefined {
+export const parseHost: (field: string) => Host | undefined = memo(field => {
   const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/.exec(field.toLowerCase()) ?? []
   if (name === undefined || name.includes(',') || !(registeredName.test(name) || ipLiteral.test(name))) return undefined
   if (ipv4.test(name) && name.split('.').some(part => Number(part) > 255)) return undefined
   if (!port) return { name }
   return Number(port) <= 65_535 ? { name, port: Number(port) } : undefined
-}
+})
 
 /** Strict percent-decoding: undefined when an escape is cut, is not UTF-8, or hides a control character. */
 export function percentDecode(text: string): string | undefined {
   if (!text.includes('%')) return text
   try {
     const decoded = decodeURIComponent(text)
-    return /[\0-\x1f\x7f]/.test(decoded) ? undefined : decoded
+    return /[\0-\x1f\x7f-\x9f]/.test(decoded) ? undefined : decoded
   } catch {
     return undefined
   }
@@ -143,8 +144,8 @@ export type Pairs = readonly (readonly [name: string, value: string])[]
 
 /**
  * A query, or the text of application/x-www-form-urlencoded, as pairs in order; "+" is a space in both, as forms write it.
- * undefined when an escape is cut or not UTF-8, or there are more pairs than the limit. Control characters are data here:
- * a form has lines.
+ * undefined when an escape is cut, is not UTF-8 or hides a NUL, or there are more pairs than the limit. Other control
+ * characters are data here: a form has lines.
  */
 export function parseQuery(text: string, limit = 1000): Pairs | undefined {
   const pairs: [string, string][] = []
@@ -164,7 +165,19 @@ function formDecode(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced
   try {
-    return decodeURIComponent(spaced)
+    const decoded = decodeURIComponent(spaced)
+    return decoded.includes('\0') ? undefined : decoded
+  } catch {
+    return undefined
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The content of application/x-www-form-urlencoded, whose octets are UTF-8 where they are not escaped; see parseQuery. */
+export function parseForm(content: Uint8Array, limit?: number): Pairs | undefined {
+  try {
+    return parseQuery(utf8.decode(content), limit)
   } catch {
     return undefined
   }

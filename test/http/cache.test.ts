@@ -11,6 +11,7 @@ import {
 } from '../../src/http/cache.ts'
 import { writeDate } from '../../src/http/date.ts'
 import { parseRetryAfter, writeRetryAfter } from '../../src/http/retry.ts'
+import { parseTokens } from '../../src/http/tokens.ts'
 
 const controls: readonly [title: string, field: string, directives: Record<string, string | true>][] = [
   ['§5.2 directives', 'public, max-age=60', { public: true, 'max-age': '60' }],
@@ -121,4 +122,10 @@ for (const [field, wait] of retries)
 
 test('RFC 9110 §10.2.3 Retry-After is whole seconds, rounded up (A4.22)', () => {
   assert.deepEqual([0.2, 1, 1.0001, -5].map(writeRetryAfter), ['1', '1', '2', '0'])
+})
+
+test('RFC 9110 §8.4 Content-Encoding is a list of tokens', () => {
+  assert.deepEqual(parseTokens('gzip, BR'), ['gzip', 'br'])
+  assert.deepEqual(parseTokens(' , '), [])
+  assert.equal(parseTokens('gzip;q=1'), undefined)
 })

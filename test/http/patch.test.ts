@@ -240,7 +240,7 @@ test('RFC 6902 §5 the cost of a patch is bounded', () => {
   assert.ok(jsonPatch({}, deeper).failure)
   const chain = { op: 'add', path: '/a'.repeat(40), value: nested(40) }
   assert.match(jsonPatch(nested(40), [chain]).failure?.reason ?? '', /deeper/)
-  assert.ok(performance.now() - started < 200)
+  assert.ok(performance.now() - started < 2000)
 })
 
 function nested(depth: number): Json {
