@@ -129,6 +129,7 @@ function responseOf(operation: Operation): Content {
       return pageOf(operation.resource)
     case 'act':
     case 'look':
+    case 'kept':
       return operation.action.output ? outputOf(operation.action.rel, operation.action.output) : itemOf(operation)
     case 'getFile':
     case 'putFile':

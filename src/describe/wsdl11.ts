@@ -12,7 +12,7 @@ import { faultAction, type Message, messages, type Part, replyAction, xmlName } 
 import { namespaceOf, type Service } from '../contract/service.ts'
 import { document, tag, textTag } from './markup.ts'
 import { Types, type Use } from './schema.ts'
-import { faultElement, faultsOf, schema, schemaTag } from './xsd.ts'
+import { declared, faultElement, faultsOf, schema, schemaTag } from './xsd.ts'
 
 /** `document`: document/literal wrapped, the default. `rpc`: RPC/literal. `encoded`: RPC/encoded (rules B2.6–B2.8). */
 export type Style = 'document' | 'rpc' | 'encoded'
@@ -123,10 +123,6 @@ function messageTags(all: readonly Message[], parts: (part: Part) => readonly st
     ),
   ]
 }
-
-/** The faults that some operation names. */
-const declared = (all: readonly Message[]): readonly Fault[] =>
-  faultsOf(all).filter(fault => all.some(message => message.faults.includes(fault)))
 
 const documentTypes = (service: Service, version: string, all: readonly Message[]): Typed => ({
   schema: schema(service, version),

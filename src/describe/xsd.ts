@@ -34,6 +34,10 @@ export function faultsOf(all: readonly Message[]): readonly Fault[] {
   return [...new Map(every.map(fault => [fault.fault, fault])).values()]
 }
 
+/** The faults that some operation names. */
+export const declared = (all: readonly Message[]): readonly Fault[] =>
+  faultsOf(all).filter(fault => all.some(message => message.faults.includes(fault)))
+
 export function faultElement(types: Types, fault: Fault): string {
   return tag('xs:element', { name: xmlName(fault.fault) }, tag('xs:complexType', {}, types.content(fault.detail)))
 }

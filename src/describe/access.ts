@@ -1,0 +1,40 @@
+/** Who may do what (rules A5.2, A5.3), as a table to be read and reviewed: from the same grants that the service asks. */
+import { type Operation, operations } from '../contract/operation.ts'
+import type { Grant } from '../contract/policy.ts'
+import type { Service } from '../contract/service.ts'
+
+/**
+ * A Markdown table: a row for each operation, a column for each role, `anyone` first. `yes`; `own: customer` where the
+ * named field must be the caller's; `if …` under a named condition; else the status of the refusal, 401 or 403.
+ */
+export function access(service: Service): string {
+  const all = operations(service)
+  const roles = [
+    '*',
+    ...new Set(all.flatMap(({ grants }) => grants.map(grant => grant.role)).filter(role => role !== '*')),
+  ]
+  const head = ['', ...roles.map(role => (role === '*' ? 'anyone' : role))]
+  const rows = all.map(operation => [operation.name, ...roles.map(role => cell(operation, role))])
+  return table([head, ...rows])
+}
+
+function cell({ grants }: Operation, role: string): string {
+  const given = grants.filter(grant => grant.role === role || grant.role === '*').map(said)
+  if (given.includes('yes')) return 'yes'
+  if (given.length > 0) return [...new Set(given)].join('; ')
+  return role === '*' ? '401' : '403'
+}
+
+function said({ where, when }: Grant): string {
+  const own = Object.keys(where)
+  const parts = [...(own.length > 0 ? [`own: ${own.join(', ')}`] : []), ...(when ? [`if ${when.name}`] : [])]
+  return parts.length > 0 ? parts.join(' ') : 'yes'
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const escaped = rows.map(row => row.map(cell => cell.replaceAll('|', '\\|')))
+  const widths = (escaped[0] ?? []).map((_, i) => Math.max(3, ...escaped.map(row => row[i]?.length ?? 0)))
+  const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`
+  const [head = [], ...body] = escaped
+  return `${[line(head), line(widths.map(width => '-'.repeat(width))), ...body.map(line)].join('\n')}\n`
+}

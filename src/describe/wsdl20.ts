@@ -1,0 +1,130 @@
+/**
+ * WSDL 2.0 of one version (rule B2.13): one interface, a binding and an endpoint for each version of SOAP. It refers to
+ * nothing outside of itself.
+ */
+import { type Message, messages, xmlName } from '../contract/message.ts'
+import { namespaceOf, type Service } from '../contract/service.ts'
+import { document, tag, textTag } from './markup.ts'
+import { serviceName } from './wsdl11.ts'
+import { declared, schema } from './xsd.ts'
+
+export interface Wsdl20Options {
+  /** The address of the endpoint, for both versions of SOAP. */
+  readonly address: string
+}
+
+/** All in which the two bindings differ (WSDL 2.0 Part 2 §5; WSDL 2.0 SOAP 1.1 Binding). */
+interface SoapVersion {
+  readonly suffix: string
+  readonly version: string
+  readonly protocol: string
+  /** The message exchange pattern of all operations; 1.1 has just one. */
+  readonly mep: string | undefined
+  readonly prefix: string
+  readonly envelope: string
+  readonly sender: string
+  readonly receiver: string
+}
+const versions: readonly SoapVersion[] = [
+  {
+    suffix: 'Soap12',
+    version: '1.2',
+    protocol: 'http://www.w3.org/2003/05/soap/bindings/HTTP/',
+    mep: 'http://www.w3.org/2003/05/soap/mep/request-response/',
+    prefix: 'soap12',
+    envelope: 'http://www.w3.org/2003/05/soap-envelope',
+    sender: 'Sender',
+    receiver: 'Receiver',
+  },
+  {
+    suffix: 'Soap11',
+    version: '1.1',
+    protocol: 'http://www.w3.org/2006/01/soap11/bindings/HTTP/',
+    mep: undefined,
+    prefix: 'soap11',
+    envelope: 'http://schemas.xmlsoap.org/soap/envelope/',
+    sender: 'Client',
+    receiver: 'Server',
+  },
+]
+
+export function wsdl20(service: Service, version: string, options: Wsdl20Options): string {
+  const namespace = namespaceOf(service, version)
+  const name = serviceName(service)
+  const all = messages(service, version)
+  return document(
+    tag(
+      'wsdl:description',
+      {
+        targetNamespace: namespace,
+        'xmlns:wsdl': 'http://www.w3.org/ns/wsdl',
+        'xmlns:wsoap': 'http://www.w3.org/ns/wsdl/soap',
+        'xmlns:wsdlx': 'http://www.w3.org/ns/wsdl-extensions',
+        'xmlns:xs': 'http://www.w3.org/2001/XMLSchema',
+        'xmlns:tns': namespace,
+        ...Object.fromEntries(versions.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
+      },
+      textTag('wsdl:documentation', `${service.title}, ${version}`),
+      tag('wsdl:types', {}, schema(service, version)),
+      interfaceTag(name, all),
+      versions.map(each => binding(name, all, each)),
+      tag(
+        'wsdl:service',
+        { name: `${name}Service`, interface: `tns:${name}Interface` },
+        versions.map(({ suffix }) =>
+          tag('wsdl:endpoint', {
+            name: `${name}${suffix}`,
+            binding: `tns:${name}${suffix}`,
+            address: options.address,
+          }),
+        ),
+      ),
+    ),
+  )
+}
+
+const pattern = (kind: 'in-out' | 'in-only'): string => `http://www.w3.org/ns/wsdl/${kind}`
+
+function interfaceTag(name: string, all: readonly Message[]): string {
+  return tag(
+    'wsdl:interface',
+    { name: `${name}Interface` },
+    declared(all).map(({ fault }) => tag('wsdl:fault', { name: xmlName(fault), element: `tns:${xmlName(fault)}` })),
+    all.map(({ operation, request, response, faults }) =>
+      tag(
+        'wsdl:operation',
+        {
+          name: xmlName(operation.name),
+          pattern: pattern(response ? 'in-out' : 'in-only'),
+          'wsdlx:safe': operation.safe || undefined,
+        },
+        tag('wsdl:input', { messageLabel: 'In', element: `tns:${request.name}` }),
+        response && tag('wsdl:output', { messageLabel: 'Out', element: `tns:${response.name}` }),
+        faults.map(({ fault }) => tag('wsdl:outfault', { ref: `tns:${xmlName(fault)}`, messageLabel: 'Out' })),
+      ),
+    ),
+  )
+}
+
+function binding(name: string, all: readonly Message[], soap: SoapVersion): string {
+  return tag(
+    'wsdl:binding',
+    {
+      name: `${name}${soap.suffix}`,
+      interface: `tns:${name}Interface`,
+      type: 'http://www.w3.org/ns/wsdl/soap',
+      'wsoap:version': soap.version,
+      'wsoap:protocol': soap.protocol,
+      'wsoap:mepDefault': soap.mep,
+    },
+    declared(all).map(({ fault, status }) =>
+      tag('wsdl:fault', {
+        ref: `tns:${xmlName(fault)}`,
+        'wsoap:code': `${soap.prefix}:${status < 500 ? soap.sender : soap.receiver}`,
+      }),
+    ),
+    all.map(({ operation, action }) =>
+      tag('wsdl:operation', { ref: `tns:${xmlName(operation.name)}`, 'wsoap:action': action }),
+    ),
+  )
+}
