@@ -233,6 +233,7 @@ class Door implements Listener {
     for (const socket of this.#connections.keys()) socket.destroy()
     for (const socket of this.#sockets) socket.destroy()
     await closed
+    this.#sockets.clear()
     return cut
   }
 

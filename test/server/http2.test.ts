@@ -162,9 +162,12 @@ suite('requests', { concurrency: 8 }, () => {
       return { status: 200, fields: {} }
     }
     await over2(serve, async ({ session }) => {
-      const got = await get(session, { ':method': 'POST', 'content-length': 9 }, 'abc')
-      assert.equal(got.code, constants.NGHTTP2_PROTOCOL_ERROR)
+      const stream = session.request({ ':method': 'POST', 'content-length': 9 }, { endStream: false })
+      stream.on('error', () => {})
       await after(20)
+      stream.end('abc')
+      await new Promise(resolve => stream.on('close', resolve))
+      assert.equal(stream.rstCode, constants.NGHTTP2_PROTOCOL_ERROR)
       assert.ok(thrown[0] instanceof Aborted)
     })
   })

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { get as ask, request as askUnix } from 'node:http'
+import { connect as connect2 } from 'node:http2'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { setTimeout as after } from 'node:timers/promises'
+import { type ListenOptions, listen, StartFailure } from '../../src/server/listen.ts'
+import { during, echo, hello, message, say, statuses } from './wire.ts'
+
+suite('addresses', () => {
+  test('any free port, and its URL', () =>
+    during(hello, async ({ listener, port }) => {
+      assert.equal(listener.url, `http://127.0.0.1:${port}`)
+      assert.ok(port > 0)
+      const text = await new Promise(resolve =>
+        ask(`${listener.url}/x`, async it => resolve((await it.toArray()).join(''))),
+      )
+      assert.equal(text, '/x')
+    }))
+
+  test('a Unix socket', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'listen-'))
+    const path = join(directory, 's')
+    try {
+      await during(
+        request => ({ status: 200, fields: {}, content: `${request.target} from "${request.from}"` }),
+        async ({ listener, port }) => {
+          assert.deepEqual([listener.url, port], [`unix:${path}`, 0])
+          const text = await new Promise(resolve =>
+            askUnix({ socketPath: path, path: '/x' }, async it => resolve((await it.toArray()).join(''))).end(),
+          )
+          assert.equal(text, '/x from ""')
+        },
+        { path },
+      )
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  test('all addresses: a peer over IPv4 is named as one', async t => {
+    const serve = (request: { from: string }) => ({ status: 200, fields: {}, content: request.from })
+    await during(
+      serve,
+      async ({ port }) => assert.match((await say(port, message(['GET / HTTP/1.1']))).text, /\r\n127\.0\.0\.1$/),
+      { host: '::' },
+    ).catch(error =>
+      error instanceof StartFailure && error.kind === 'no-address' ? t.skip('no IPv6 here') : Promise.reject(error),
+    )
+  })
+})
+
+suite('failures at start say what is wrong and what to do', () => {
+  const failing: readonly (readonly [
+    title: string,
+    options: (port: number) => ListenOptions,
+    kind: string,
+    message: RegExp,
+    cure: RegExp,
+  ])[] = [
+    ['a port in use', port => ({ port }), 'taken', /127\.0\.0\.1:\d+ is in use/, /--port/],
+    ['an address of another machine', () => ({ host: '203.0.113.1' }), 'no-address', /203\.0\.113\.1:0/, /--host/],
+    ['a path in a directory that is none', () => ({ path: '/nowhere/at/all/s' }), 'forbidden|other', /nowhere/, /./],
+    [
+      'a key that cannot be read',
+      () => ({ tls: { key: '/nowhere/key.pem', certificate: '/nowhere/c.pem' } }),
+      'key',
+      /the key cannot be read/,
+      /path/,
+    ],
+    [
+      'a key that is none',
+      () => ({
+        tls: {
+          key: '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----',
+          certificate: '-----BEGIN CERTIFICATE-----',
+        },
+      }),
+      'key',
+      /cannot be used/,
+      /PEM/,
+    ],
+  ]
+  for (const [title, options, kind, said, cure] of failing) {
+    test(title, () =>
+      during(hello, async ({ port }) => {
+        await assert.rejects(listen(hello, options(port)), (error: unknown) => {
+          assert.ok(error instanceof StartFailure)
+          assert.match(error.kind, new RegExp(`^(${kind})$`))
+          assert.match(error.message, said)
+          assert.match(error.cure, cure)
+          assert.ok(!error.message.includes('\n') && !error.cure.includes('\n'))
+          return true
+        })
+      }),
+    )
+  }
+
+  test('a file that is not PEM', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'listen-'))
+    const key = join(directory, 'key.der')
+    writeFileSync(key, Buffer.alloc(10))
+    await assert.rejects(listen(hello, { tls: { key, certificate: key } }), /is not PEM/)
+    rmSync(directory, { recursive: true })
+  })
+})
+
+suite('close', { concurrency: 8 }, () => {
+  test('what is in progress is finished, what is idle ends, and nobody new is let in', async () => {
+    const listener = await listen(async request => after(request.target === '/slow' ? 150 : 0, hello(request)))
+    const { port, url } = listener
+    const idle = connect(port, '127.0.0.1')
+    const kept = say(port, message(['GET / HTTP/1.1']), 1000)
+    const slow = say(port, message(['GET /slow HTTP/1.1']) + message(['GET /after HTTP/1.1']), 1000)
+    const session = connect2(url).on('error', () => {})
+    const stream = session.request({ ':path': '/slow' })
+    const text = stream.toArray()
+    await after(50)
+    const began = performance.now()
+    const closed = listener.close(1000)
+    await assert.rejects(
+      new Promise((_, reject) =>
+        connect(port, '127.0.0.1')
+          .on('error', reject)
+          .on('connect', () => reject(new TypeError('let in'))),
+      ),
+      /ECONNREFUSED/,
+    )
+    assert.equal(await closed, 0)
+    assert.ok(performance.now() - began < 900)
+    const answered = await slow
+    assert.deepEqual(statuses(answered.text), [200])
+    assert.match(answered.text, /connection: close/)
+    assert.ok(answered.closed)
+    assert.ok((await kept).closed)
+    assert.equal((await text).join(''), '/slow')
+    idle.destroy()
+  })
+
+  test('what takes longer than the limit is cut, and counted', async () => {
+    const listener = await listen(request => after(5000, hello(request), { ref: false }))
+    const talks = [
+      say(listener.port, message(['GET / HTTP/1.1']), 2000),
+      say(listener.port, message(['GET / HTTP/1.1']), 2000),
+    ]
+    const session = connect2(listener.url).on('error', () => {})
+    session.request({}).on('error', () => {})
+    await after(50)
+    assert.equal(await listener.close(50), 3)
+    assert.ok((await Promise.all(talks)).every(heard => heard.text === '' && heard.took < 1000))
+    assert.equal(listener.connections(), 0)
+  })
+
+  test('content that is on its way may arrive', async () => {
+    const listener = await listen(echo)
+    const talk = say(listener.port, [message(['POST /p HTTP/1.1', 'Content-Length: 3']), 50, 'ab', 50, 'c'], 500)
+    await after(25)
+    assert.equal(await listener.close(1000), 0)
+    assert.match((await talk).text, /POST \/p abc$/)
+  })
+})

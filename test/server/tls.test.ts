@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect as connect2 } from 'node:http2'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after as afterAll, suite, test } from 'node:test'
+import { setTimeout as after } from 'node:timers/promises'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { StartFailure } from '../../src/server/listen.ts'
+import { during, message, statuses } from './wire.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'tls-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+/** A self-signed certificate and its key, as paths; undefined where there is no openssl. */
+function issue(name: string, curve = 'P-256') {
+  const key = join(directory, `${name}.key`)
+  const certificate = join(directory, `${name}.pem`)
+  const options = `-x509 -newkey ec -pkeyopt ec_paramgen_curve:${curve} -nodes -days 2 -subj /CN=${name} -addext subjectAltName=IP:127.0.0.1`
+  try {
+    execFileSync('openssl', ['req', ...options.split(' '), '-keyout', key, '-out', certificate], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  return { key, certificate }
+}
+
+const first = issue('first')
+const second = issue('second')
+const skip = first && second ? false : 'skipped: no openssl here'
+const tls = first ?? { key: '', certificate: '' }
+const other = second ?? { key: '', certificate: '' }
+
+/** Shakes hands, says something, hears the answer; the error where there is no handshake. */
+async function over(port: number, options: ConnectionOptions, octets = message(['GET / HTTP/1.1']), patience = 100) {
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
+    ...options,
+  })
+  let text = ''
+  socket.on('data', piece => (text += piece))
+  const failed = await new Promise<NodeJS.ErrnoException | undefined>(resolve =>
+    socket.once('secureConnect', () => resolve(undefined)).once('error', resolve),
+  )
+  if (failed) return { failed, text, socket }
+  socket.on('error', () => {}).write(octets)
+  await after(patience)
+  return { failed, text, socket }
+}
+
+const named = (socket: TLSSocket) => socket.getPeerCertificate().subject.CN
+const serve = (request: { certificate?: Uint8Array; scheme: string; version: string }) => ({
+  status: 200,
+  fields: {},
+  content: `${request.scheme} ${request.version} ${request.certificate?.length ?? 'anonymous'}`,
+})
+
+suite('TLS', { skip }, () => {
+  test('RFC 7301: who asks for HTTP/1.1 gets it, and who asks for nothing too', () =>
+    during(
+      serve,
+      async ({ port, listener }) => {
+        assert.equal(listener.url, `https://127.0.0.1:${port}`)
+        for (const options of [{}, { ALPNProtocols: [] }]) {
+          const { text, socket } = await over(port, options)
+          assert.match(text, /https 1\.1 anonymous$/)
+          socket.destroy()
+        }
+      },
+      { tls },
+    ))
+
+  test('RFC 7301: HTTP/2', () =>
+    during(
+      serve,
+      async ({ listener }) => {
+        const session = connect2(listener.url, { ca: readFileSync(tls.certificate) })
+        const text = (await session.request({}).toArray()).join('')
+        assert.equal(text, 'https 2 anonymous')
+        session.destroy()
+      },
+      { tls },
+    ))
+
+  const refused: readonly (readonly [title: string, options: ConnectionOptions])[] = [
+    ['RFC 8996: TLS 1.1', { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }],
+    ['RFC 7457 §2.5: CBC', { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA' }],
+    ['RFC 9325 §4.1: no forward secrecy', { maxVersion: 'TLSv1.2', ciphers: 'AES128-GCM-SHA256' }],
+    ['RFC 7301 §3.2: a protocol nobody here speaks', { ALPNProtocols: ['spdy/3'] }],
+  ]
+  for (const [title, options] of refused) {
+    test(`${title} is refused`, () =>
+      during(
+        serve,
+        async ({ port }) => {
+          assert.match((await over(port, options)).failed?.code ?? '', /SSL|EPROTO|ECONNRESET/)
+          assert.deepEqual(statuses((await over(port, { maxVersion: 'TLSv1.2' })).text), [200])
+        },
+        { tls },
+      ))
+  }
+
+  test('cleartext on the TLS port, and half a handshake', () =>
+    during(
+      serve,
+      async ({ port, listener }) => {
+        const { say } = await import('./wire.ts')
+        assert.ok((await say(port, message(['GET / HTTP/1.1']), 1000)).closed)
+        assert.ok((await say(port, '\x16\x03\x01', 1500)).closed)
+        await after(50)
+        assert.equal(listener.connections(), 0)
+      },
+      { tls, limits: { head: 200 } },
+    ))
+
+  test('a certificate is replaced without a restart; one that cannot be used changes nothing', () =>
+    during(
+      serve,
+      async ({ port, listener }) => {
+        const kept = await over(port, {})
+        assert.equal(named(kept.socket), 'first')
+        listener.secure(other)
+        assert.equal(named((await over(port, {})).socket), 'second')
+        kept.socket.write(message(['GET / HTTP/1.1']))
+        assert.throws(() => listener.secure({ key: tls.key, certificate: other.certificate }), StartFailure)
+        assert.equal(named((await over(port, {})).socket), 'second')
+      },
+      { tls },
+    ))
+
+  test('the certificate of a client reaches the request only when an authority vouches for it', () =>
+    during(
+      serve,
+      async ({ port }) => {
+        const pem = (of: typeof tls) => ({ key: readFileSync(of.key), cert: readFileSync(of.certificate) })
+        assert.match((await over(port, pem(other))).text, /https 1\.1 \d{3}$/)
+        assert.match((await over(port, pem(tls))).text, /anonymous$/)
+        assert.match((await over(port, {})).text, /anonymous$/)
+      },
+      { tls: { ...tls, authorities: other.certificate } },
+    ))
+
+  test('a port without TLS has no certificate to replace', () =>
+    during(serve, async ({ listener }) => assert.throws(() => listener.secure(tls), StartFailure)))
+
+  test('an encrypted key and its passphrase', () =>
+    during(serve, async ({ port }) => assert.deepEqual(statuses((await over(port, {})).text), [200]), {
+      tls: { ...encrypted(), passphrase: 'secret' },
+    }))
+
+  test('close: what is in progress over TLS is finished', async () => {
+    const { listen } = await import('../../src/server/listen.ts')
+    const listener = await listen(request => after(150, serve(request)), { tls })
+    const idle = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {})
+    const talk = over(listener.port, {}, message(['GET / HTTP/1.1']), 300)
+    await after(80)
+    const began = performance.now()
+    assert.equal(await listener.close(2000), 0)
+    assert.ok(performance.now() - began < 1000)
+    const { text, socket } = await talk
+    socket.destroy()
+    assert.match(text, /connection: close/i)
+    idle.destroy()
+  })
+})
+
+function encrypted() {
+  const key = join(directory, 'encrypted.key')
+  const plain = readFileSync(tls.key)
+  const text = execFileSync('openssl', ['pkey', '-aes256', '-passout', 'pass:secret'], {
+    input: plain,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  writeFileSync(key, text)
+  return { key, certificate: tls.certificate }
+}
