@@ -36,7 +36,7 @@ export interface ActionSpec<
   O extends Fields | undefined,
   X extends readonly Fault[],
   R extends string = string,
-  L extends string = R,
+  L extends string = string,
 > {
   readonly rel: R
   readonly link?: L
@@ -47,6 +47,9 @@ export interface ActionSpec<
   readonly oneWay?: string
 }
 
+/** The link relation is the noun, unless another was named. NoInfer: what it must be assignable to says nothing of it. */
+type Linked<R extends string, L extends string> = [NoInfer<L>] extends [never] ? NoInfer<R> : NoInfer<L>
+
 interface From<S extends string, F extends S> {
   /** Leads to another state. */
   to<
@@ -55,29 +58,31 @@ interface From<S extends string, F extends S> {
     O extends Fields | undefined = undefined,
     const X extends readonly Fault[] = readonly [],
     const R extends string = string,
-    const L extends string = R,
-  >(state: To, spec: ActionSpec<I, O, X, R, L>): Action<F, To, I, O, X, 'transition', L>
+    const L extends string = never,
+  >(state: To, spec: ActionSpec<I, O, X, R, L>): Action<F, To, I, O, X, 'transition', Linked<R, L>>
   /** Does something and stays. */
   stay<
     I extends Fields = {},
     O extends Fields | undefined = undefined,
     const X extends readonly Fault[] = readonly [],
     const R extends string = string,
-    const L extends string = R,
-  >(spec: ActionSpec<I, O, X, R, L>): Action<F, undefined, I, O, X, 'transition', L>
+    const L extends string = never,
+  >(spec: ActionSpec<I, O, X, R, L>): Action<F, undefined, I, O, X, 'transition', Linked<R, L>>
   /** Safe: GET in HTTP. */
-  read<O extends Fields, const R extends string, const L extends string = R>(spec: {
+  read<O extends Fields, const R extends string, const L extends string = never>(spec: {
     readonly rel: R
     readonly link?: L
     readonly output: O
-  }): Action<F, undefined, {}, O, readonly [], 'read', L>
+  }): Action<F, undefined, {}, O, readonly [], 'read', Linked<R, L>>
   /** Ends the resource in favour of another of its kind: afterwards its URI answers 301. */
   moves<
     I extends Fields = {},
     const X extends readonly Fault[] = readonly [],
     const R extends string = string,
-    const L extends string = R,
-  >(spec: Omit<ActionSpec<I, undefined, X, R, L>, 'output' | 'kept'>): Action<F, undefined, I, undefined, X, 'move', L>
+    const L extends string = never,
+  >(
+    spec: Omit<ActionSpec<I, undefined, X, R, L>, 'output' | 'kept'>,
+  ): Action<F, undefined, I, undefined, X, 'move', Linked<R, L>>
 }
 /** `on('placed', 'paid').to('cancelled', …)`; `on()` is any state. */
 export type On<S extends string> = <const F extends S>(...from: readonly F[]) => From<S, F>

@@ -1,0 +1,138 @@
+/**
+ * Puts the parts together: a contract with its handlers, a store, the two faces, an address. The one place where time,
+ * randomness, keys and sockets come from.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Implementation } from '../contract/implement.ts'
+import { reviewed } from '../contract/review.ts'
+import type { Request, Response } from '../http/message.ts'
+import { restFace } from '../rest/face.ts'
+import { callsOf } from '../service/calls.ts'
+import { memoryLimiter } from '../service/limit.ts'
+import type { Serving, Settings } from '../service/serving.ts'
+import type { Store } from '../service/store.ts'
+import { codings } from './coding.ts'
+import { identitiesOf } from './identity.ts'
+import { localKey } from './key.ts'
+import { type Limits, listen, type Tls } from './listen.ts'
+import { operationsPages } from './operations.ts'
+import { planted } from './seed.ts'
+import { soapFaces } from './soap.ts'
+import { localTrust } from './token.ts'
+import { workers } from './work.ts'
+
+export interface ServeOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** Default 8080; 0 picks a free one. */
+  readonly port?: number
+  /** The database file, or `:memory:`; default `./data/<service>.sqlite`. */
+  readonly data?: string
+  /** `postgres://…`: PostgreSQL in place of the file. */
+  readonly database?: string
+  readonly tls?: Tls
+  readonly limits?: Partial<Limits>
+  readonly settings?: Partial<Settings>
+  /** What went wrong inside, with the incident id that the caller was given. Default: one line of JSON on standard error. */
+  readonly onError?: (incident: string, thrown: unknown) => void
+  /** Milliseconds since 1970; default the system's clock. */
+  readonly clock?: () => number
+}
+
+export interface Server {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly port: number
+  /** A bearer token for a person or a role, by the local key. */
+  readonly token: (subject: string, roles: readonly string[]) => Promise<string>
+  /** Stops taking requests, gives those under way `limit` milliseconds (default 10,000), closes the store. */
+  close(limit?: number): Promise<void>
+}
+
+/** Serves until closed. Throws `ContractMistakes`, `StartFailure` or the store's own error, each with its cure. */
+export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
+  reviewed(app)
+  const { contract } = app
+  const clock = options.clock ?? Date.now
+  const data = options.data ?? `./data/${contract.service}.sqlite`
+  if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
+  const store = await openStore(app, options.database, data)
+  const key = localKey(`${data}.key`)
+  await planted(app, store, key, clock())
+  const report = options.onError ?? complain
+  const work = workers({ app, store, clock, id: identifier, failed: (job, thrown) => report(job.id, thrown) })
+  const serving: Serving = {
+    app,
+    calls: callsOf(app, { store, limiter: memoryLimiter(), clock, id: identifier, started: work.kick }),
+    identities: identitiesOf({ store, key, trust: localTrust(key, contract.service), clock }),
+    clock,
+    id: randomUUID,
+    report,
+    settings: { ...defaults, ...options.settings },
+  }
+  const handle = router(serving, store)
+  const listener = await listen(handle.serve, {
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 8080,
+    ...(options.tls && { tls: options.tls }),
+    ...(options.limits && { limits: options.limits }),
+    onError: thrown => report(randomUUID(), thrown),
+  })
+  return {
+    url: listener.url,
+    port: listener.port,
+    token: async (subject, roles) => {
+      const { sign } = await import('./token.ts')
+      return sign(key, contract.service, { subject, roles, expires: 8 * 3600 }, clock())
+    },
+    close: async (limit = 10_000) => {
+      handle.drain()
+      await Promise.all([listener.close(limit), work.stop()])
+      await store.close()
+    },
+  }
+}
+
+const defaults: Settings = { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] }
+
+function complain(incident: string, thrown: unknown): void {
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+  process.stderr.write(`${JSON.stringify({ level: 'error', time: new Date().toISOString(), incident, error: text })}\n`)
+}
+
+async function openStore(app: Implementation, database: string | undefined, file: string): Promise<Store> {
+  if (database) return (await import('../store/postgres.ts')).postgresStore(app.contract, database)
+  return (await import('../store/sqlite.ts')).sqliteStore(app.contract, file)
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+/** 80 random bits in Crockford's base 32. */
+export function identifier(prefix: string): string {
+  let text = `${prefix}-`
+  for (const octet of randomBytes(16)) text += alphabet[octet & 31]
+  return text
+}
+
+/** SOAP endpoints and the pages for operation have addresses of their own; all the rest is REST. */
+function router(serving: Serving, store: Store) {
+  let draining = false
+  const rest = restFace(serving, { codings, draining: () => draining })
+  const soap = soapFaces(serving)
+  const pages = operationsPages(store, () => draining)
+  const serve = (request: Request): Response | Promise<Response> => {
+    const { target } = request
+    if (target.startsWith('/soap/')) {
+      const face = soap(target)
+      if (face) return face(request)
+    }
+    return pages(request) ?? rest(request)
+  }
+  return {
+    serve,
+    drain: () => {
+      draining = true
+    },
+  }
+}

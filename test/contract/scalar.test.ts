@@ -1,0 +1,89 @@
+/** XML Schema Part 2, by clause: what each type takes, what it says of the rest, and that writing gives it back. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Scalar } from '../../src/contract/field.ts'
+import { check, Flaw, instant, read, scaled, unscaled, write } from '../../src/contract/scalar.ts'
+import { t } from '../../src/index.ts'
+
+type Case = readonly [title: string, field: { readonly shape: unknown }, text: string, value: unknown]
+const flaw = (code: string) => ({ code })
+const cases: readonly Case[] = [
+  ['§3.2.2 boolean takes 1', t.boolean(), ' 1 ', true],
+  ['§3.2.2 boolean takes false', t.boolean(), 'false', false],
+  ['§3.2.2 boolean takes no yes', t.boolean(), 'yes', flaw('type')],
+  ['§3.3.17 int collapses white space', t.int(), '\n 42\t', 42],
+  ['§3.3.17 int ends at 2147483647', t.int(), '2147483648', flaw('maximum')],
+  ['§3.3.17 int takes no fraction', t.int(), '1.0', flaw('type')],
+  ['§3.3.17 int takes a plus', t.int(), '+7', 7],
+  ['§3.3.24 unsignedByte starts at 0', t.int({ xsd: 'unsignedByte' }), '-1', flaw('minimum')],
+  ['§3.3.16 long is exact', t.long(), '9223372036854775807', 9223372036854775807n],
+  ['§3.3.16 long ends', t.long(), '9223372036854775808', flaw('maximum')],
+  ['§3.3.13 integer does not end', t.long({ xsd: 'integer' }), '9223372036854775808', 9223372036854775808n],
+  ['§3.2.3 decimal has its places', t.decimal(12, 2), '12.5', '12.50'],
+  ['§3.2.3 decimal takes leading and trailing zeros', t.decimal(4, 2), '0012.500', '12.50'],
+  ['§3.2.3 decimal takes .5', t.decimal(4, 2), '.5', '0.50'],
+  ['§4.3.12 fractionDigits', t.decimal(4, 2), '1.234', flaw('type')],
+  ['§4.3.11 totalDigits', t.decimal(4, 2), '100.00', flaw('totalDigits')],
+  ['§3.2.3 decimal has no exponent', t.decimal(4, 2), '1e1', flaw('type')],
+  ['money has no sign', t.decimal(12, 2, { min: '0' }), '+1.00', flaw('pattern')],
+  ['money has no minus zero', t.decimal(12, 2, { min: '0' }), '-0.00', flaw('pattern')],
+  ['a decimal of nothing', t.decimal(4, 2), '.', flaw('type')],
+  ['§3.2.5 double takes INF', t.double(), '-INF', -Infinity],
+  ['§3.2.5 double takes NaN', t.double(), 'NaN', Number.NaN],
+  ['§3.2.5 double takes no hex', t.double(), '0x10', flaw('type')],
+  ['§3.2.9 a date', t.date(), '2026-02-28', '2026-02-28'],
+  ['§3.2.9 a day that is not', t.date(), '2026-02-29', flaw('type')],
+  ['§3.2.9 a leap day', t.date(), '2028-02-29Z', '2028-02-29Z'],
+  ['§3.2.7 dateTime keeps its zone', t.dateTime(), '2026-01-01T10:00:00+05:30', '2026-01-01T10:00:00+05:30'],
+  ['§3.2.7 dateTime has a T', t.dateTime(), '2026-01-01 10:00:00', flaw('type')],
+  ['§3.2.7 hour 24 is midnight alone', t.dateTime(), '2026-01-01T24:00:01Z', flaw('type')],
+  ['§3.2.7 zones end at 14:00', t.dateTime(), '2026-01-01T10:00:00+14:01', flaw('type')],
+  ['§3.2.6 duration', t.duration(), 'P1Y2M3DT4H5M6.7S', 'P1Y2M3DT4H5M6.7S'],
+  ['§3.2.6 a duration has a part', t.duration(), 'PT', flaw('type')],
+  ['§3.2.16 base64 with white space', t.bytes(), ' AQ\nID ', Uint8Array.of(1, 2, 3)],
+  ['§3.2.16 base64 that is none', t.bytes(), 'A', flaw('type')],
+  ['§3.2.15 hexBinary', t.bytes({ encoding: 'hex' }), '0aFF', Uint8Array.of(10, 255)],
+  ['§3.3.2 token collapses', t.string({ xsd: 'token' }), ' a  b ', 'a b'],
+  ['§3.3.1 normalizedString replaces', t.string({ xsd: 'normalizedString' }), 'a\tb', 'a b'],
+  ['a string keeps its white space', t.string(), ' a ', ' a '],
+  ['§4.3.1 length counts characters', t.string({ max: 1 }), '😀', '😀'],
+  ['§4.3.3 maxLength', t.string({ max: 1 }), 'ab', flaw('maxLength')],
+  ['§4.3.4 a pattern is anchored', t.string({ pattern: 'a|b' }), 'ab', flaw('pattern')],
+  ['XML 1.0 §2.2 no NUL', t.string(), 'a\0', flaw('character')],
+  ['XML 1.0 §2.2 no lone surrogate', t.string(), '\ud800', flaw('character')],
+  ['an enum keeps its case', t.enum('EUR'), 'eur', flaw('enum')],
+  ['a reference is a path segment', t.ref('x'), 'a/b', flaw('type')],
+  ['a reference is not a dot segment', t.ref('x'), '..', flaw('type')],
+  ['a prototype’s name is a name', t.enum('a'), 'constructor', flaw('enum')],
+]
+for (const [title, { shape }, text, value] of cases)
+  test(title, () => {
+    const found = read(shape as Scalar, text)
+    if (typeof value === 'object' && value !== null && 'code' in value)
+      assert.equal(found instanceof Flaw ? found.code : found, value.code)
+    else assert.deepEqual(found, value)
+  })
+
+test('what is written is read again', () => {
+  const shapes: readonly (readonly [Scalar, fc.Arbitrary<unknown>])[] = [
+    [t.int().shape as Scalar, fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })],
+    [t.long().shape as Scalar, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })],
+    [t.double().shape as Scalar, fc.double()],
+    [t.bytes().shape as Scalar, fc.uint8Array()],
+    [t.bytes({ encoding: 'hex' }).shape as Scalar, fc.uint8Array()],
+    [t.boolean().shape as Scalar, fc.boolean()],
+  ]
+  for (const [shape, values] of shapes)
+    fc.assert(fc.property(values, value => assert.deepEqual(read(shape, write(shape, value)), value)))
+})
+
+test('decimals compare by their units', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), fc.integer({ min: 0, max: 6 }), (units, places) => {
+      assert.equal(scaled(unscaled(units, places), places), units)
+    }),
+  )
+  assert.equal(check(t.decimal(12, 2).shape as Scalar, 12.5) instanceof Flaw, true, 'money is never a float')
+  assert.ok(instant('2026-01-01T10:00:00+01:00') < instant('2026-01-01T09:30:00Z'))
+})

@@ -1,0 +1,137 @@
+/** What cannot be does not compile: each expectation below is an error of the type checker, or the check itself fails. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  anyone,
+  type Draft,
+  fault,
+  type Item,
+  implement,
+  type Representation,
+  resource,
+  role,
+  service,
+  t,
+} from '../../src/index.ts'
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+const same = <A, B>(_: Same<A, B>): void => {}
+
+const Torn = fault('Torn', { status: 409, title: 'Torn', detail: { where: t.string() } })
+const Line = t.object({ text: t.string(), cost: t.decimal(6, 2).readOnly() })
+const letters = resource('letters', {
+  fields: {
+    id: t.id('l'),
+    to: t.ref('people'),
+    lines: t.list(Line, { min: 1 }),
+    weight: t.long(),
+    sealedAt: t.dateTime().readOnly().optional(),
+    stamp: t.enum('first', 'second').optional(),
+    postage: t.decimal(6, 2).readOnly(),
+  },
+  states: ['open', 'sealed', 'sent'],
+  actions: on => ({
+    seal: on('open').to('sealed', { rel: 'seal-mark', input: { wax: t.boolean() }, faults: [Torn] }),
+    send: on('sealed').to('sent', { rel: 'dispatch', output: { by: t.string() } }),
+    trace: on('sent').read({ rel: 'trail', output: { at: t.string() } }),
+  }),
+}).rules({ filter: ['stamp'], edit: ['open'], allow: { read: [anyone], seal: [role('clerk')], send: [role('clerk')] } })
+const people = resource('people', { fields: { id: t.id('p'), name: t.string() } }).rules({ allow: { read: [anyone] } })
+const post = service('post', { namespace: 'urn:post', resources: [letters, people] })
+
+test('a field is its TypeScript type, optional and server fields told apart', () => {
+  same<Item<typeof people>, { readonly id: string; readonly name: string }>(true)
+  type Letter = Item<typeof letters>
+  same<Letter['weight'], bigint>(true)
+  same<Letter['stamp'], 'first' | 'second' | undefined>(true)
+  same<Letter['state'], 'open' | 'sealed' | 'sent'>(true)
+  same<Letter['lines'][number], { readonly text: string; readonly cost: string }>(true)
+  type LetterDraft = Draft<(typeof letters)['types']['fields']>
+  same<LetterDraft['lines'][number], { readonly text: string }>(true)
+  same<'postage' extends keyof LetterDraft ? true : false, false>(true)
+  same<'id' extends keyof LetterDraft ? true : false, false>(true)
+})
+
+test('a representation is a union told apart by state, each with just the links of its state', () => {
+  const letter = { state: 'open' } as Representation<typeof letters>
+  if (letter.state === 'open') {
+    const links = letter._links as typeof letter._links | undefined
+    assert.equal(links?.['seal-mark'], undefined)
+    // @ts-expect-error an open letter offers no dispatch
+    assert.equal(links?.dispatch, undefined)
+  }
+})
+
+test('a machine, its rules and its handlers know the declared names and no others', () => {
+  resource('x', {
+    fields: { id: t.id('x') },
+    states: ['open', 'paid'],
+    actions: on => ({
+      // @ts-expect-error a transition must lead to a declared state
+      pay: on('open').to('payed', { rel: 'payment' }),
+    }),
+  })
+  resource('x', {
+    fields: { id: t.id('x') },
+    states: ['open'],
+    // @ts-expect-error a transition starts at a declared state
+    actions: on => ({ pay: on('opened').to('open', { rel: 'payment' }) }),
+  })
+  // @ts-expect-error a filter names a field
+  resource('x', { fields: { id: t.id('x') } }).rules({ filter: ['colour'], allow: {} })
+  // @ts-expect-error a grant is for something the resource does
+  resource('x', { fields: { id: t.id('x') } }).rules({ allow: { fly: [anyone] } })
+  // @ts-expect-error `edit` names states
+  resource('x', { fields: { id: t.id('x') }, states: ['a'] }).rules({ edit: ['b'], allow: {} })
+  // @ts-expect-error an attribute of a list item is a field, not a value
+  t.list('string')
+})
+
+test('handlers are typed from the contract', () => {
+  const derive = async () => ({ postage: '1.00', lines: [] })
+  implement(post, {
+    letters: {
+      derive,
+      seal: (ctx, letter, input) => {
+        same<typeof letter.state, 'open'>(true)
+        same<typeof input.wax, boolean>(true)
+        if (!input.wax) ctx.fail(Torn, { where: 'edge' })
+        // @ts-expect-error the fault's detail is declared
+        const torn = (): never => ctx.fail(Torn, { place: 'edge' })
+        return torn === undefined ? undefined : { set: { sealedAt: ctx.now } }
+      },
+      send: () => ({ output: { by: 'train' } }),
+      trace: () => ({ at: 'here' }),
+    },
+  })
+  implement(post, {
+    letters: {
+      derive,
+      // @ts-expect-error the declared output is owed
+      send: () => ({}),
+      seal: () => {},
+      trace: () => ({ at: 'here' }),
+    },
+  })
+  // @ts-expect-error a handler is missing
+  implement(post, { letters: { derive, send: () => ({ output: { by: 'train' } }), seal: () => {} } })
+  implement(post, {
+    letters: {
+      // @ts-expect-error fields that clients cannot send are owed by derive
+      derive: async () => ({}),
+      send: () => ({ output: { by: 'train' } }),
+      seal: () => {},
+      trace: () => ({ at: 'here' }),
+    },
+  })
+  const Other = fault('Other', { status: 409, title: 'Other' })
+  implement(post, {
+    letters: {
+      derive,
+      // @ts-expect-error a fault that the action does not declare
+      seal: ctx => ctx.fail(Other),
+      send: () => ({ output: { by: 'train' } }),
+      trace: () => ({ at: 'here' }),
+    },
+  })
+})
