@@ -16,7 +16,7 @@ export interface ByteRange {
 const spec = /^(\d{1,15})-(\d{0,15})$|^-(\d{1,15})$/
 
 /**
- * §14.1.2, §14.2: what of a representation of `length` octets the Range field of a GET asks for (no other method has ranges), in order, never overlapping.
+ * §14.1.2, §14.2: what of a representation of `length` octets the Range field of a GET asks for (§14.2: other methods only where they define it), in order, never overlapping.
  * `'whole'`: there is no field, its unit is unknown, it is malformed, or it asks for too much: answer 200.
  * `'unsatisfiable'`: no range is inside: answer 416 with the Content-Range of writeContentRange(undefined, length).
  */
