@@ -213,6 +213,12 @@ const results: readonly [title: string, document: string, patch: string, result:
     '{"__proto__":{"x":1},"y":{"x":1}}',
   ],
   [
+    '__proto__ is written, written again and removed',
+    '{"a":1}',
+    '[{"op":"add","path":"/__proto__","value":1},{"op":"replace","path":"/__proto__","value":2},{"op":"test","path":"/__proto__","value":2},{"op":"remove","path":"/__proto__"}]',
+    '{"a":1}',
+  ],
+  [
     '__proto__ within a copied value',
     '{"a":{"__proto__":{"x":1}}}',
     '[{"op":"copy","from":"/a","path":"/b"},{"op":"replace","path":"/b/__proto__/x","value":2}]',
