@@ -56,6 +56,7 @@ export function framed(response: Response, method: string): Framed {
         continue
       case 'keep-alive':
       case 'proxy-connection':
+      case 'trailer':
       case 'transfer-encoding':
       case 'upgrade':
         continue

@@ -13,7 +13,7 @@ import type { Socket } from 'node:net'
 import type { Content, Fields, Request, Response } from '../http/message.ts'
 import { nothing } from '../http/message.ts'
 import type { Connection } from './connection.ts'
-import { Aborted, Arriving, type Exchange } from './content.ts'
+import { Aborted, Arriving, type Exchange, type Waiting } from './content.ts'
 import { fieldsOf, lengthOf, sizeOf } from './fields.ts'
 import { type Framed, lastWords, problem, sendable } from './framing.ts'
 import type { House } from './limits.ts'
@@ -34,7 +34,7 @@ export function messageClass(node: typeof http): typeof http.IncomingMessage {
   return Arrived
 }
 
-export class Exchange1 implements Exchange {
+export class Exchange1 implements Exchange, Waiting {
   readonly house: House
   readonly connection: Connection
   readonly message: Message
@@ -47,6 +47,9 @@ export class Exchange1 implements Exchange {
   answered = false
   /** What went wrong before its turn came. */
   spoilt: number | undefined
+  /** Octets of streamed content that were handed to the socket. */
+  written = 0
+  readonly deadline = Number.POSITIVE_INFINITY
 
   constructor(house: House, connection: Connection, message: Message, reply: http.ServerResponse) {
     this.house = house
@@ -61,19 +64,32 @@ export class Exchange1 implements Exchange {
     this.reply.writeContinue()
   }
 
+  /**
+   * Who closes his side may still be listening, or gone: it shows when something is written. A stream that has nothing to
+   * write for long is given up.
+   */
+  get moved(): number | undefined {
+    return this.connection.socket.readableEnded ? this.written : undefined
+  }
+
+  stalled(): void {
+    this.connection.socket.destroy()
+  }
+
   refuse(status: number): void {
     const { connection, reply, request } = this
     this.content?.abort(new Aborted(status === 408 ? 'the content stalled' : 'the content is malformed'))
     if (request === undefined) this.spoilt = status
     else if (!this.answered) answer(this, problem(status), true)
-    else if (reply.writableEnded) linger(connection.socket, this.house)
-    else connection.socket.destroy()
+    else if (reply.writableEnded) {
+      connection.ending = true
+      linger(connection.socket, this.house)
+    } else connection.socket.destroy()
   }
 }
 
 /** Takes what the parser made of a request's head. */
 export function arrive(house: House, connection: Connection, message: Message, reply: http.ServerResponse): void {
-  if (connection.ending) return
   const exchange = new Exchange1(house, connection, message, reply)
   connection.open++
   connection.last = exchange
@@ -83,6 +99,7 @@ export function arrive(house: House, connection: Connection, message: Message, r
 
 function begin(exchange: Exchange1): void {
   const { house, connection, message } = exchange
+  if (connection.socket.destroyed) return
   connection.busy = true
   const fields = (message.fields ??= fieldsOf(message.rawHeaders))
   const status = exchange.spoilt ?? refusal(message, fields, house)
@@ -155,15 +172,23 @@ function answer(exchange: Exchange1, response: Response, last: boolean): void {
   const stays = !last && !out.close && !house.draining && keepable(exchange)
   if (!stays) end(exchange)
   const { content } = out
+  if (content === undefined) abandon(response)
   if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
     head(exchange, out, stays)
     reply.end(content)
     settle(exchange, stays)
   } else {
-    pour(content, reply, out.length, (_, first) => first && head(exchange, out, stays)).then(
-      () => settle(exchange, stays),
-      error => torn(exchange, error),
-    )
+    const before = (octets: number, first: boolean) => {
+      if (first) head(exchange, out, stays)
+      exchange.written += octets
+    }
+    house.waiting.add(exchange)
+    pour(content, reply, out.length, before)
+      .finally(() => house.waiting.delete(exchange))
+      .then(
+        () => settle(exchange, stays),
+        error => torn(exchange, error),
+      )
   }
 }
 
@@ -250,11 +275,14 @@ export function tunnel(
   reply: http.ServerResponse,
 ): void {
   // Node has let go of the socket. Who sends CONNECT behind a request that is still unanswered gets neither answered.
-  if (connection.open > 0) return void socket.destroy()
+  if (connection.open > 0 || connection.ending) return void socket.destroy()
   socket.on('error', () => socket.destroy())
   reply.assignSocket(socket)
   reply.shouldKeepAlive = false
-  reply.once('finish', () => linger(socket, house))
+  reply.once('finish', () => {
+    replied(connection, house)
+    linger(socket, house)
+  })
   connection.open++
   begin(new Exchange1(house, connection, message, reply))
 }
@@ -278,12 +306,16 @@ export function silent(house: House, connection: Connection): void {
 /** (4) The parser, or a clock that watches it, gave up on this connection. */
 export function failed(house: House, connection: Connection, error: ParserError): void {
   const { socket, last } = connection
+  if (connection.failed !== undefined || connection.ending) {
+    // (3) lasts for so many octets, whatever they are.
+    if (socket.bytesRead - connection.heard > house.limits.lingerOctets) socket.destroy()
+    return
+  }
   if (!socket.writable || error.code === 'ECONNRESET' || error.code === 'EPIPE') return void socket.destroy()
-  if (connection.failed !== undefined || connection.ending) return
   const status = statusOf(error)
-  connection.failed = status
   if (last && !last.message.complete && !last.reply.destroyed) last.refuse(status)
   else if (connection.open === 0) part(connection, status, house)
+  else connection.failed = status
 }
 
 function part(connection: Connection, status: number, house: House): void {

@@ -225,6 +225,7 @@ function answer(exchange: Exchange2, response: Response): void {
   stream.once('finish', () => decline(exchange))
   const { content } = out
   if (content === undefined) {
+    abandon(response)
     respond(stream, out, true)
     decline(exchange)
   } else if (typeof content === 'string' || content instanceof Uint8Array) {

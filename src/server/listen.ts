@@ -191,7 +191,7 @@ class Door implements Listener {
     }
     const take = (message: Message, reply: http.ServerResponse) => {
       const connection = connections.get(message.socket)
-      if (!connection) return
+      if (!connection || connection.ending) return
       reply.on('close', leave)
       arrive(house, connection, message, reply)
     }

@@ -3,7 +3,8 @@ import type { Response } from '../http/message.ts'
 
 /**
  * Writes a stream of content at the speed of its reader. `before` hears of the octets that come next, at first (when there
- * may be none) to send the head: that goes out with the first piece, and an empty one will do, so that a source that fails at once can still be answered 500. When the client goes away the source is asked to return.
+ * may be none) to send the head: that goes out with the first piece, and an empty one will do, so that a source that fails at once can still be answered 500. When the client goes away the source is asked to return,
+ * and what it says then is not heard.
  * Throws what the source throws, and when it gives more or fewer octets than `length` announced.
  */
 export async function pour(
@@ -13,7 +14,7 @@ export async function pour(
   before: (octets: number, first: boolean) => void,
 ): Promise<void> {
   const pieces = source[Symbol.asyncIterator]()
-  const gone = () => void pieces.return?.().catch(() => {})
+  const gone = () => leave(source, pieces)
   sink.once('close', gone)
   let sent = 0
   try {
@@ -33,7 +34,7 @@ export async function pour(
     sink.end()
   } catch (error) {
     gone()
-    throw error
+    if (!sink.destroyed) throw error
   }
 }
 
@@ -50,7 +51,11 @@ function room(sink: Writable): Promise<void> {
 /** Nobody will read this response; whoever makes its content may stop. */
 export function abandon({ content }: Response): void {
   if (typeof content !== 'object' || content instanceof Uint8Array) return
-  void content[Symbol.asyncIterator]()
-    .return?.()
-    .catch(() => {})
+  leave(content, content[Symbol.asyncIterator]())
+}
+
+/** A generator returns when its piece is done; a stream of Node's is told itself, or it would keep what it has open. */
+function leave(source: AsyncIterable<Uint8Array>, pieces: AsyncIterator<Uint8Array>): void {
+  if ('destroy' in source && typeof source.destroy === 'function') source.destroy()
+  else void pieces.return?.().catch(() => {})
 }

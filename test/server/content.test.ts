@@ -96,6 +96,34 @@ suite('content', { concurrency: 8 }, () => {
       assert.deepEqual(statuses(text), [413])
     }))
 
+  test('RFC 9112 §9.6: a client that sends on after its mistake still gets its 400', () =>
+    during(echo, async ({ port }) => {
+      const wrong = message(post('Transfer-Encoding: chunked'), 'zz\r\n')
+      const { text } = await say(
+        port,
+        [wrong, ...Array.from({ length: 40 }, () => ['a'.repeat(100_000), 1]).flat()],
+        1000,
+      )
+      assert.deepEqual(statuses(text), [400])
+      const head = message(['GET / HTTP/1.1', 'A : b'])
+      const other = await say(port, [head, ...Array.from({ length: 40 }, () => ['a'.repeat(100_000), 1]).flat()], 1000)
+      assert.deepEqual(statuses(other.text), [400])
+    }))
+
+  test('CONNECT with content', () =>
+    during(
+      () => ({ status: 405, fields: { allow: 'GET' } }),
+      async ({ port, listener }) => {
+        const heard = await say(port, [
+          message(['CONNECT a:80 HTTP/1.1', 'Host: a', 'Content-Length: 5'], 'ab'),
+          50,
+          'cde',
+        ])
+        assert.deepEqual([statuses(heard.text), heard.closed], [[405], true])
+        assert.equal(await listener.close(1000), 0)
+      },
+    ))
+
   test('chunks() hands out pieces as they come, and holds the sender back', async () => {
     let received = 0
     await during(

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { createReadStream } from 'node:fs'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Response } from '../../src/http/message.ts'
-import { during, hello, message, say, statuses } from './wire.ts'
+import { during, hello, message, say, short, statuses } from './wire.ts'
 
 suite('responses', { concurrency: 8 }, () => {
   async function* pieces(...all: string[]) {
@@ -100,9 +102,13 @@ suite('responses', { concurrency: 8 }, () => {
     [
       'framing fields are ours',
       'GET',
-      () => ({ status: 200, fields: { 'transfer-encoding': 'gzip', 'Keep-Alive': 'x', upgrade: 'y' }, content: 'abc' }),
+      () => ({
+        status: 200,
+        fields: { 'transfer-encoding': 'gzip', 'Keep-Alive': 'x', upgrade: 'y', trailer: 'z' },
+        content: 'abc',
+      }),
       /content-length: 3\r\n/,
-      /gzip|: x|upgrade/,
+      /gzip|: x|upgrade|trailer/,
     ],
     [
       'RFC 9110 §6.6.1: Date',
@@ -205,6 +211,37 @@ suite('responses', { concurrency: 8 }, () => {
         },
       ))
   }
+
+  for (const [title, method, status] of [
+    ['HEAD', 'HEAD', 200],
+    ['304', 'GET', 304],
+  ] as const) {
+    test(`a stream that nobody gets is closed: ${title}`, async () => {
+      const file = createReadStream(import.meta.filename)
+      await during(
+        () => ({ status, fields: {}, content: file }),
+        async ({ port, errors }) => {
+          assert.deepEqual(statuses((await say(port, message([`${method} / HTTP/1.1`]))).text), [status])
+          assert.ok(file.destroyed)
+          assert.deepEqual(errors, [])
+        },
+      )
+    })
+  }
+
+  test('a stream of Node’s is closed when its client leaves, though no piece ever comes', async () => {
+    const never = new Readable({ read() {} })
+    await during(
+      () => ({ status: 200, fields: {}, content: never }),
+      async ({ port, errors }) => {
+        await say(port, message(['GET / HTTP/1.1']), 50)
+        for (let tries = 0; !never.destroyed && tries < 20; tries++) await after(100)
+        assert.ok(never.destroyed)
+        assert.deepEqual(errors, [])
+      },
+      { limits: short },
+    )
+  })
 
   test('a stream is held back by a slow reader, and returns when he leaves', async () => {
     let made = 0
