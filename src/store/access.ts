@@ -1,0 +1,239 @@
+/** The port's readers and writers, over any connection of either database. */
+import type { Row } from '../contract/implement.ts'
+import type { Service } from '../contract/service.ts'
+import { Refused } from '../service/refusal.ts'
+import type { Former, Maybe, Page, Query, Reader, Snapshot, StoredFile, Writer } from '../service/store.ts'
+import { type Cells, type Connection, chain } from './connection.ts'
+import type { Cell, Dialect } from './dialect.ts'
+import { type Items, items } from './item.ts'
+import { listing } from './listing.ts'
+import { changeCells, changeOf, deedCells, jobCells, jobOf, lease, type Records, records } from './records.ts'
+import { type Statement, statement } from './statement.ts'
+import { type Table, tables } from './table.ts'
+
+/** All that is read from the contract, once. */
+export interface Schema {
+  readonly service: Service
+  readonly dialect: Dialect
+  readonly tables: ReadonlyMap<string, Table>
+  readonly items: ReadonlyMap<string, Items>
+  readonly records: Records
+  readonly forms: Map<string, ListStatements>
+  readonly leases: Map<number, Statement>
+}
+interface ListStatements {
+  readonly page: Statement
+  readonly count: Statement
+  readonly other: Statement
+}
+
+export function schema(service: Service, dialect: Dialect): Schema {
+  const made = tables(service, dialect)
+  return {
+    service,
+    dialect,
+    tables: made,
+    items: new Map([...made].map(([name, table]) => [name, items(table, dialect)])),
+    records: records(dialect),
+    forms: new Map(),
+    leases: new Map(),
+  }
+}
+
+/** Forms of queries whose statements are kept; a form is a handful of fields, so few are in use at a time. */
+const formsKept = 500
+
+function itemsOf(schema: Schema, resource: string): Items {
+  const found = schema.items.get(resource)
+  if (!found) throw new Error(`the contract has no resource ${resource}`)
+  return found
+}
+
+export class SqlReader implements Reader {
+  protected readonly schema: Schema
+  protected readonly on: Connection
+  constructor(schema: Schema, on: Connection) {
+    this.schema = schema
+    this.on = on
+  }
+
+  get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
+    const { get, item } = itemsOf(this.schema, resource)
+    return chain(this.on.first(get, [id]), row => (row ? item(row) : this.#former(resource, id)))
+  }
+
+  #former(resource: string, id: string): Maybe<Former | undefined> {
+    const found = this.on.first(this.schema.records.former, [resource, id])
+    return chain(found, row => row && { id, version: Number(row[0]), to: textOf(row[1]) })
+  }
+
+  list(resource: string, query: Query): Maybe<Page> {
+    const of = itemsOf(this.schema, resource)
+    const { form, values, texts } = listing(of.table, this.schema.tables, query, this.schema.dialect, of.columns)
+    const run = this.#form(`${resource}\n${form}`, texts)
+    return chain(this.on.rows(run.page, values), rows =>
+      chain(this.#hasOther(run, values, query, rows.length), other =>
+        chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
+          page(of, query, rows, other, total && Number(total[0])),
+        ),
+      ),
+    )
+  }
+
+  #form(form: string, texts: ReturnType<typeof listing>['texts']): ListStatements {
+    const { forms, dialect } = this.schema
+    let found = forms.get(form)
+    if (!found) {
+      if (forms.size >= formsKept) forms.clear()
+      const { page, count, other } = texts()
+      found = { page: statement(dialect, page), count: statement(dialect, count), other: statement(dialect, other) }
+      forms.set(form, found)
+    }
+    return found
+  }
+
+  /** Whether there are rows on the side from which the page was not read: only a cursor or an offset leaves any. */
+  #hasOther(run: ListStatements, values: readonly Cell[], query: Query, rows: number): Maybe<boolean> {
+    if (!query.from && (query.offset ?? 0) === 0) return false
+    if (!query.from && rows > 0) return true
+    return chain(this.on.first(run.other, values), row => row !== undefined)
+  }
+
+  file(resource: string, id: string, part: string): Maybe<StoredFile | undefined> {
+    return chain(this.on.first(this.schema.records.file, [resource, id, part]), row => {
+      if (!row) return undefined
+      const [mediaType, bytes, version, modified] = row
+      // The statement leaves out rows without bytes; the table's types are these.
+      return {
+        mediaType: String(mediaType),
+        bytes: bytes as Uint8Array,
+        version: Number(version),
+        modified: Number(modified),
+      }
+    })
+  }
+
+  recall(space: string, key: string) {
+    const found = this.on.first(this.schema.records.recall, [space, key])
+    return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
+  }
+
+  job(id: string) {
+    return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
+  }
+
+  changes(after: number, limit: number) {
+    return chain(this.on.rows(this.schema.records.changes, [after, limit]), rows => rows.map(changeOf))
+  }
+}
+
+const textOf = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
+
+function page(of: Items, query: Query, rows: readonly Cells[], other: boolean, total: number | undefined): Page {
+  const backwards = query.from?.backwards === true
+  const extra = rows.length > query.size
+  const items = (extra ? rows.slice(0, query.size) : rows).map(of.item)
+  if (backwards) items.reverse()
+  const keys = (item: Snapshot): readonly unknown[] =>
+    query.sort.length === 0
+      ? [item.created]
+      : query.sort.map(({ field }) => (field === 'id' ? item.id : item.value[field]))
+  const first = items[0]
+  const last = items.at(-1)
+  return {
+    items,
+    total,
+    more: backwards ? { before: extra, after: other } : { before: other, after: extra },
+    edges: first && last && { first: keys(first), last: keys(last) },
+  }
+}
+
+export class SqlWriter extends SqlReader implements Writer {
+  put(resource: string, id: string, value: Row, kept: Row, seen: number | undefined, now: number): Maybe<Snapshot> {
+    const of = itemsOf(this.schema, resource)
+    const cells = of.cells(value)
+    const stands = (version: number, created: number): Snapshot => ({
+      id,
+      version,
+      modified: now,
+      created,
+      value,
+      kept,
+    })
+    if (seen === undefined)
+      return chain(this.on.first(of.insert, [id, now, of.kept(kept), ...cells]), row => {
+        if (!row) return this.#stale(of, id)
+        const version = Number(row[0])
+        const begun = version > 1 ? this.on.run(this.schema.records.begin, [resource, id]) : undefined
+        return chain(begun, () => stands(version, now))
+      })
+    return chain(this.on.first(of.update, [id, now, of.kept(kept), seen, ...cells]), row =>
+      row ? stands(Number(row[0]), Number(row[1])) : this.#stale(of, id),
+    )
+  }
+
+  /** Something else stands there, or nothing. */
+  #stale(of: Items, id: string): Maybe<never> {
+    return chain(this.on.first(of.version, [id]), row => {
+      throw new Refused({ kind: 'stale', ...(row && { version: Number(row[0]) }) })
+    })
+  }
+
+  remove(resource: string, id: string, seen: number): Maybe<void> {
+    return this.#end(resource, id, seen, null)
+  }
+
+  move(resource: string, id: string, to: string, seen: number): Maybe<void> {
+    return this.#end(resource, id, seen, to)
+  }
+
+  #end(resource: string, id: string, seen: number, to: string | null): Maybe<void> {
+    const of = itemsOf(this.schema, resource)
+    const { end, emptyFiles } = this.schema.records
+    return chain(this.on.first(of.remove, [id, seen]), (row): Maybe<void> => {
+      if (!row) return this.#stale(of, id)
+      return chain(this.on.run(end, [resource, id, seen, to]), () => this.on.run(emptyFiles, [resource, id]))
+    })
+  }
+
+  putFile(
+    resource: string,
+    id: string,
+    part: string,
+    file: { mediaType: string; bytes: Uint8Array },
+    now: number,
+  ): Maybe<StoredFile> {
+    const { mediaType, bytes } = file
+    const put = this.on.first(this.schema.records.putFile, [resource, id, part, mediaType, bytes, now])
+    return chain(put, row => ({ mediaType, bytes, version: Number(row?.[0]), modified: now }))
+  }
+
+  remember(space: string, key: string, memo: { value: string; expires: number }, now: number): Maybe<boolean> {
+    const kept = this.on.first(this.schema.records.remember, [space, key, memo.value, memo.expires, now])
+    return chain(kept, row => row !== undefined)
+  }
+
+  forget(space: string, key: string) {
+    return this.on.run(this.schema.records.forget, [space, key])
+  }
+
+  putJob(row: Parameters<Writer['putJob']>[0]) {
+    return this.on.run(this.schema.records.putJob, jobCells(row))
+  }
+
+  lease(jobs: readonly string[], now: number, until: number): ReturnType<Writer['lease']> {
+    if (jobs.length === 0) return undefined
+    const { leases, dialect } = this.schema
+    let take = leases.get(jobs.length)
+    if (!take) leases.set(jobs.length, (take = lease(dialect, jobs.length)))
+    return chain(this.on.first(take, [now, until, ...jobs]), row => row && jobOf(row))
+  }
+
+  record(deed: Parameters<Writer['record']>[0]) {
+    return this.on.run(this.schema.records.record, deedCells(deed))
+  }
+
+  changed(change: Parameters<Writer['changed']>[0]) {
+    return this.on.run(this.schema.records.changed, changeCells(change))
+  }
+}

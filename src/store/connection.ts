@@ -1,0 +1,18 @@
+import type { Maybe } from '../service/store.ts'
+import type { Cell } from './dialect.ts'
+import type { Statement } from './statement.ts'
+
+export type Cells = readonly Cell[]
+
+/** What runs statements: within one transaction, for one reader or writer. */
+export interface Connection {
+  /** Rows as arrays, in the order of the statement's columns. */
+  rows(statement: Statement, values: readonly Cell[]): Maybe<readonly Cells[]>
+  /** The first row. */
+  first(statement: Statement, values: readonly Cell[]): Maybe<Cells | undefined>
+  run(statement: Statement, values: readonly Cell[]): Maybe<void>
+}
+
+/** Goes on at once with what is there already: an embedded database never makes a promise. */
+export const chain = <A, B>(given: Maybe<A>, next: (value: A) => Maybe<B>): Maybe<B> =>
+  given instanceof Promise ? given.then(next) : next(given)

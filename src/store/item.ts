@@ -1,0 +1,95 @@
+/** Items of one table: the statements, the row of a value and the value of a row. */
+import { sql } from 'kysely'
+import type { Row } from '../contract/implement.ts'
+import type { Snapshot } from '../service/store.ts'
+import type { Cells } from './connection.ts'
+import type { Cell, Dialect, Sql } from './dialect.ts'
+import { list, name, names, type Statement, statement, value, values } from './statement.ts'
+import { columnsOf, system, type Table } from './table.ts'
+
+export interface Items {
+  readonly table: Table
+  /** What `item` reads, as a list of columns. */
+  readonly columns: Sql
+  readonly item: (row: Cells) => Snapshot
+  /** The cells of a value and of the words in it, in the order of the statements. */
+  readonly cells: (value: Row) => readonly Cell[]
+  readonly kept: (kept: Row) => Cell
+  /** Of an id. */
+  readonly get: Statement
+  readonly version: Statement
+  /** Of an id, now, kept, cells: no row when one stands there; else its version. */
+  readonly insert: Statement
+  /** Of an id, now, kept, the version seen, cells: no row when another stands there; else version and time of creation. */
+  readonly update: Statement
+  /** Of an id and the version seen: a row when it went. */
+  readonly remove: Statement
+}
+
+export function items(table: Table, dialect: Dialect): Items {
+  const columns = columnsOf(table)
+  const written = [...columns.map(each => each.name), ...table.words.map(each => each.column)]
+  const at = name(table.name)
+  const own = list([
+    ...system.map(name),
+    ...columns.map(each => (each.wide ? sql`cast(${name(each.name)} as text)` : name(each.name))),
+  ])
+  const make = (text: Sql): Statement => statement(dialect, text)
+  const former = sql`(select "version" from "_former" where "resource" = ${sql.lit(table.name)} and "id" = ${value(0)})`
+  const head = sql`"id", "_version", "_created", "_modified", "_kept"`
+  const more = (count: number, from: number): Sql => (count === 0 ? sql`` : sql`, ${values(from, count)}`)
+  const sets = written.map((column, i) => sql`, ${name(column)} = ${value(4 + i)}`)
+  return {
+    table,
+    columns: own,
+    item: itemReader(table),
+    cells: cellsWriter(table),
+    kept: kept => (Object.keys(kept).length === 0 ? null : table.outputs.encode(kept)),
+    get: make(sql`select ${own} from ${at} where "id" = ${value(0)}`),
+    version: make(sql`select "_version" from ${at} where "id" = ${value(0)}`),
+    insert: make(
+      sql`insert into ${at} (${head}${written.length === 0 ? sql`` : sql`, ${names(written)}`})
+        values (${value(0)}, 1 + coalesce(${former}, 0), ${value(1)}, ${value(1)}, ${value(2)}${more(written.length, 3)})
+        on conflict ("id") do nothing returning "_version"`,
+    ),
+    update: make(
+      sql`update ${at} set "_version" = "_version" + 1, "_modified" = ${value(1)}, "_kept" = ${value(2)}${sql.join(sets, sql``)}
+        where "id" = ${value(0)} and "_version" = ${value(3)} returning "_version", "_created"`,
+    ),
+    remove: make(sql`delete from ${at} where "id" = ${value(0)} and "_version" = ${value(1)} returning 1`),
+  }
+}
+
+/** Decided once for each field, so that a row costs one look at each of its cells. */
+function itemReader(table: Table): Items['item'] {
+  let next: number = system.length
+  const fields = table.fields.map(({ field, columns, value }) => {
+    const at = next
+    next += columns.length
+    return { field, at, value }
+  })
+  const hasId = Object.hasOwn(table.resource.fields, 'id')
+  const { decode } = table.outputs
+  const nothing: Row = Object.freeze({})
+  return row => {
+    const [version, modified, created, kept, id] = row
+    const item: Record<string, unknown> = hasId ? { id } : {}
+    for (const { field, at, value } of fields) {
+      const cell = value === undefined ? row[at] : value(row, at)
+      if (value === undefined ? cell !== null : cell !== undefined) item[field] = cell
+    }
+    // The columns of the table are declared with these types, and `_kept` is what `kept` wrote.
+    return {
+      id: id as string,
+      version: version as number,
+      modified: modified as number,
+      created: created as number,
+      value: item,
+      kept: typeof kept === 'string' ? (decode(kept) as Row) : nothing,
+    }
+  }
+}
+
+const cellsWriter =
+  (table: Table): Items['cells'] =>
+  value => [...table.fields.flatMap(each => each.cells(value[each.field])), ...table.words.map(each => each.of(value))]

@@ -1,0 +1,349 @@
+/**
+ * Brings a database to the shape of the contract, at start. What always holds:
+ *  (1) Only additions are made: a new table, an optional column, an index, a word index. No value that stands is lost or read
+ *      as another.
+ *  (2) Anything else is refused before anything is changed, all of it at once, each with the SQL that a person may run.
+ * The shape that stands is kept in the table `_shape`: one row for each table, field and index.
+ */
+import { sql } from 'kysely'
+import type { Schema } from './access.ts'
+import type { Column, Kept } from './column.ts'
+import type { Cells } from './connection.ts'
+import type { Cell, Dialect, Sql } from './dialect.ts'
+import type { Items } from './item.ts'
+import { recordTables } from './records.ts'
+import { keeps, misread, missing, type Signature, signature } from './signature.ts'
+import { list, name, value } from './statement.ts'
+import type { Index, Table } from './table.ts'
+import { foldedAs } from './words.ts'
+
+/** One statement to run; its rows come back. So the same steps serve a database that answers at once and one that doesn't. */
+export interface Run {
+  readonly text: Sql
+  readonly values?: readonly Cell[]
+}
+type Steps<T = void> = Generator<Run, T, readonly Cells[]>
+
+const format = '1'
+interface Difference {
+  readonly what: string
+  readonly cure: readonly string[]
+}
+/** Of → name → is. */
+type Shape = Map<string, Map<string, string>>
+
+export function* migration(schema: Schema): Steps {
+  const { dialect } = schema
+  const there = yield { text: dialect.hasTable('_shape') }
+  if (there.length === 0) {
+    for (const text of recordTables(dialect)) yield { text }
+    yield remember('store', 'format', format)
+  }
+  const shape = shapeOf(yield { text: sql`select "of", "name", "is" from "_shape"` })
+  const differences = yield* different(schema, shape)
+  if (differences.length > 0) throw new Error(refusal(differences))
+  for (const items of schema.items.values()) yield* grow(items, dialect, shape)
+  yield* indexed(schema, shape)
+}
+
+function shapeOf(rows: readonly Cells[]): Shape {
+  const shape: Shape = new Map()
+  for (const [of, name, is] of rows) {
+    const key = String(of)
+    const known = shape.get(key) ?? new Map<string, string>()
+    shape.set(key, known.set(String(name), String(is)))
+  }
+  return shape
+}
+
+const remember = (of: string, name: string, is: string): Run => ({
+  text: sql`insert into "_shape" ("of", "name", "is") values (${value(0)}, ${value(1)}, ${value(2)})
+    on conflict ("of", "name") do update set "is" = excluded."is"`,
+  values: [of, name, is],
+})
+const forget = (of: string, name: string): Run => ({
+  text: sql`delete from "_shape" where "of" = ${value(0)} and "name" = ${value(1)}`,
+  values: [of, name],
+})
+
+/** What is no table of a resource in `_shape`. */
+const reserved = new Set(['store', 'index'])
+const tableKey = (of: string): string => `table ${of}`
+
+function refusal(differences: readonly Difference[]): string {
+  const lines = differences.flatMap(({ what, cure }) => [`- ${what}`, ...cure.map(line => `    ${line}`)])
+  return [
+    'The contract is not an addition to what the database holds. Change the contract, or run this and start again:',
+    ...lines,
+  ].join('\n')
+}
+
+function* different(schema: Schema, shape: Shape): Steps<readonly Difference[]> {
+  const found: Difference[] = []
+  const stands = shape.get('store')?.get('format')
+  if (stands !== format)
+    return [
+      {
+        what: `the database has format ${stands} and this program writes ${format}`,
+        cure: ['-- start a newer program'],
+      },
+    ]
+  for (const of of shape.keys()) {
+    const table = of.replace(/^table /, '')
+    if (!reserved.has(of) && !schema.tables.has(table))
+      found.push({
+        what: `${table} is no longer declared`,
+        cure: [`drop table ${quote(table)};`, `delete from "_shape" where "of" = ${text(of)};`],
+      })
+  }
+  for (const table of schema.tables.values()) {
+    const was = shape.get(tableKey(table.name))
+    if (was) found.push(...(yield* differentTable(table, was)))
+  }
+  return found
+}
+
+const text = (of: string): string => `'${of.replaceAll("'", "''")}'`
+const quote = (of: string): string => `"${of}"`
+
+function* differentTable(table: Table, was: ReadonlyMap<string, string>): Steps<readonly Difference[]> {
+  const found: Difference[] = []
+  const declared = new Set(table.fields.map(each => each.field))
+  for (const [field, is] of was)
+    if (is.startsWith('{') && !declared.has(field)) found.push(undeclared(table, field, JSON.parse(is) as Signature))
+  for (const kept of table.fields) {
+    const is = was.get(kept.field)
+    const now = signatureOf(table, kept)
+    if (is === undefined) found.push(...(yield* newField(table, kept, now)))
+    else found.push(...(yield* changedField(table, kept, JSON.parse(is) as Signature, now))) // written by `remember`
+  }
+  return found
+}
+
+function signatureOf(table: Table, { field }: Kept): Signature {
+  const declared = table.resource.fields[field]
+  if (!declared) throw new Error(`${table.name} has no field ${field}`)
+  return signature(declared)
+}
+
+const shapeRow = (table: Table, field: string): string =>
+  `"of" = ${text(tableKey(table.name))} and "name" = ${text(field)}`
+
+function undeclared(table: Table, field: string, was: Signature): Difference {
+  const beside = [
+    ...(['date', 'time', 'dateTime', 'duration', 'integer'].includes(was.kind) ? [`${field}#order`] : []),
+    ...(was.kind === 'double' ? [`${field}#text`] : []),
+    ...(was.optional && was.nullable ? [`${field}#null`] : []),
+  ]
+  return {
+    what: `${table.name}.${field} is no longer declared`,
+    cure: [
+      `-- drop the indexes that use it first`,
+      ...[field, ...beside].map(column => `alter table ${quote(table.name)} drop column ${quote(column)};`),
+      `delete from "_shape" where ${shapeRow(table, field)};`,
+    ],
+  }
+}
+
+function* newField(table: Table, kept: Kept, now: Signature): Steps<readonly Difference[]> {
+  if (now.optional) return []
+  const rows = yield { text: sql`select 1 from ${name(table.name)} limit 1` }
+  if (rows.length === 0) return []
+  const add = kept.columns.map(
+    ({ name, kind }) => `alter table ${quote(table.name)} add column ${quote(name)} ${sqlType[kind]};`,
+  )
+  return [
+    {
+      what: `${table.name}.${kept.field} is new and required: rows that stand have none; make it optional, or give them one`,
+      cure: [
+        ...add,
+        `update ${quote(table.name)} set ${kept.columns.map(({ name }) => `${quote(name)} = …`).join(', ')};`,
+        `insert into "_shape" ("of", "name", "is") values (${text(tableKey(table.name))}, ${text(kept.field)}, ${text(JSON.stringify(now))});`,
+      ],
+    },
+  ]
+}
+const sqlType: Readonly<Record<Column['kind'], string>> = {
+  text: 'text',
+  integer: 'bigint',
+  real: 'double precision',
+  boolean: 'boolean',
+  blob: 'blob',
+}
+
+function* changedField(table: Table, kept: Kept, was: Signature, now: Signature): Steps<readonly Difference[]> {
+  const at = `${table.name}.${kept.field}`
+  const reasons = keeps(was, now)
+    ? was.kind === 'string' && now.kind === 'enum'
+      ? []
+      : misread(was, now, at)
+    : misread(was, now, at)
+  if (reasons.length > 0)
+    return reasons.map(what => ({
+      what,
+      cure: [
+        `-- convert the values of ${quote(kept.field)} in ${quote(table.name)}, then`,
+        `update "_shape" set "is" = ${text(JSON.stringify(now))} where ${shapeRow(table, kept.field)};`,
+      ],
+    }))
+  return [...(yield* lostNothing(table, kept, was, now)), ...(yield* lostValues(table, kept, was, now))]
+}
+
+/** What an empty cell means. */
+const meaning = (of: Signature): string => (of.optional ? 'absent' : of.nullable ? 'null' : '')
+
+/** Rows whose absent or null value the contract no longer allows. */
+function* lostNothing(table: Table, kept: Kept, was: Signature, now: Signature): Steps<readonly Difference[]> {
+  const at = `${table.name}.${kept.field}`
+  const cure = (where: string) => [`update ${quote(table.name)} set ${quote(kept.field)} = … where ${where};`]
+  const found: Difference[] = []
+  const growsMark = was.nullable === true && now.nullable === true
+  if (meaning(was) !== meaning(now) && meaning(was) !== '' && !(growsMark && now.optional)) {
+    const empty = yield { text: sql`select 1 from ${name(table.name)} where ${name(kept.field)} is null limit 1` }
+    if (empty.length > 0)
+      found.push({
+        what: `${at} has ${meaning(was)} values, which it no longer allows`,
+        cure: cure(`${quote(kept.field)} is null`),
+      })
+  }
+  if (was.optional && was.nullable && !(now.optional && now.nullable)) {
+    const mark = `${kept.field}#null`
+    const nulls = yield { text: sql`select 1 from ${name(table.name)} where ${name(mark)} is not null limit 1` }
+    if (nulls.length > 0)
+      found.push({ what: `${at} has null values, which it no longer allows`, cure: cure(`${quote(mark)} is not null`) })
+  }
+  return found
+}
+
+/** Rows with a value that an enumeration has lost. */
+function* lostValues(table: Table, kept: Kept, was: Signature, now: Signature): Steps<readonly Difference[]> {
+  if (now.kind !== 'enum' || (was.kind === 'enum' && missing(was, now).length === 0)) return []
+  const allowed = list((now.values ?? []).map(each => sql.lit(each)))
+  const others = yield {
+    text: sql`select distinct ${name(kept.field)} from ${name(table.name)} where ${name(kept.field)} not in (${allowed}) limit 10`,
+  }
+  if (others.length === 0) return []
+  const lost = others.map(([each]) => String(each))
+  return [
+    {
+      what: `${table.name}.${kept.field} has values it no longer allows: ${lost.join(', ')}`,
+      cure: [
+        `update ${quote(table.name)} set ${quote(kept.field)} = … where ${quote(kept.field)} in (${lost.map(text).join(', ')});`,
+      ],
+    },
+  ]
+}
+
+/** All that the contract has and the table has not. */
+function* grow(items: Items, dialect: Dialect, shape: Shape): Steps {
+  const { table } = items
+  const was = shape.get(tableKey(table.name))
+  if (!was) {
+    yield { text: create(table, dialect) }
+    yield remember(tableKey(table.name), '', 'table')
+  }
+  for (const kept of table.fields) {
+    const now = signatureOf(table, kept)
+    const is = JSON.stringify(now)
+    const before = was?.get(kept.field)
+    if (before === is) continue
+    if (was)
+      yield* addColumns(table, kept, dialect, before === undefined ? undefined : (JSON.parse(before) as Signature), now)
+    yield remember(tableKey(table.name), kept.field, is)
+  }
+  yield* growWords(items, dialect, was)
+}
+
+function create(table: Table, dialect: Dialect): Sql {
+  const { text, integer } = dialect.types
+  const own = [
+    sql`"id" ${text} primary key`,
+    ...['_version', '_created', '_modified'].map(column => sql`${name(column)} ${integer} not null`),
+    sql`"_kept" ${text}`,
+    ...table.fields.flatMap(each =>
+      each.columns.map(column => sql`${name(column.name)} ${dialect.types[column.kind]}`),
+    ),
+  ]
+  return sql`create table ${name(table.name)} (${list(own)})`
+}
+
+function* addColumns(table: Table, kept: Kept, dialect: Dialect, was: Signature | undefined, now: Signature): Steps {
+  const add = function* (column: Column): Steps {
+    yield { text: sql`alter table ${name(table.name)} add column ${name(column.name)} ${dialect.types[column.kind]}` }
+  }
+  if (!was) {
+    for (const column of kept.columns) yield* add(column)
+    return
+  }
+  const marked = (of: Signature): boolean => of.optional === true && of.nullable === true
+  const mark = kept.columns.at(-1)
+  if (marked(was) || !marked(now) || !mark) return
+  yield* add(mark)
+  if (was.nullable)
+    yield {
+      text: sql`update ${name(table.name)} set ${name(mark.name)} = ${value(0)} where ${name(kept.field)} is null`,
+      values: [dialect.boolean(true)],
+    }
+}
+
+/** Columns of words are made from values that stand, so they come and go as searches need them. */
+function* growWords(items: Items, dialect: Dialect, was: ReadonlyMap<string, string> | undefined): Steps {
+  const { table } = items
+  const wanted = new Set(table.words.map(each => each.column))
+  for (const [column, is] of was ?? [])
+    if (is.startsWith('words') && !wanted.has(column)) {
+      yield { text: sql`alter table ${name(table.name)} drop column ${name(column)}` }
+      yield forget(tableKey(table.name), column)
+    }
+  const stale = table.words.filter(each => was?.get(each.column) !== foldedAs)
+  for (const { column } of stale) {
+    if (!was?.has(column))
+      yield { text: sql`alter table ${name(table.name)} add column ${name(column)} ${dialect.types.text}` }
+    yield remember(tableKey(table.name), column, foldedAs)
+  }
+  if (was && stale.length > 0) yield* foldAgain(items, stale)
+}
+
+const rowsAtOnce = 500
+function* foldAgain(items: Items, stale: Table['words']): Steps {
+  const { table, columns, item } = items
+  const sets = stale.map(({ column }, i) => sql`${name(column)} = ${value(i + 1)}`)
+  const update = sql`update ${name(table.name)} set ${list(sets)} where "id" = ${value(0)}`
+  const next = sql`select ${columns} from ${name(table.name)} where "id" > ${value(0)} order by "id" limit ${sql.lit(rowsAtOnce)}`
+  for (let last = ''; ; ) {
+    const rows = yield { text: next, values: [last] }
+    for (const each of rows.map(item)) {
+      yield { text: update, values: [each.id, ...stale.map(({ of }) => of(each.value))] }
+      last = each.id
+    }
+    if (rows.length < rowsAtOnce) return
+  }
+}
+
+function* indexed(schema: Schema, shape: Shape): Steps {
+  const was = shape.get('index') ?? new Map<string, string>()
+  const wanted = new Map<string, { table: Table; index: Index }>()
+  for (const table of schema.tables.values())
+    for (const index of table.indexes) wanted.set(index.name, { table, index })
+  const drop = (index: string): Run => ({ text: sql`drop index if exists ${name(index)}` })
+  for (const index of was.keys())
+    if (!wanted.has(index)) {
+      yield drop(index)
+      yield forget('index', index)
+    }
+  for (const [key, { table, index }] of wanted) {
+    const is = JSON.stringify([table.name, index])
+    if (was.get(key) === is) continue
+    yield drop(key)
+    yield { text: createIndex(table, index, schema.dialect) }
+    yield remember('index', key, is)
+  }
+}
+
+function createIndex(table: Table, index: Index, dialect: Dialect): Sql {
+  const columns = index.columns.map(
+    ({ name: column, descending }) => sql`${name(column)} ${descending ? dialect.descending : dialect.ascending}`,
+  )
+  const where = index.where === undefined ? sql`` : sql` where ${name(index.where)} is not null`
+  return sql`create index ${name(index.name)} on ${name(table.name)} (${list(columns)})${where}`
+}

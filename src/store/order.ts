@@ -1,0 +1,71 @@
+/**
+ * Keys by which a database that compares text byte by byte puts values in the order of their type (XML Schema Part 2 §3.2):
+ * an instant whatever its zone, a duration, a whole number of any size. Equal keys are equal values.
+ */
+import type { Scalar } from '../contract/field.ts'
+
+const zoned = /(?:Z|([+-])(\d\d):(\d\d))?$/
+const dated = /^(-?\d+)-(\d\d)-(\d\d)/
+const timed = /(\d\d):(\d\d):(\d\d)(?:\.(\d+))?/
+
+/** Of a date, a time or a dateTime. A value without zone is taken as UTC. */
+export function instantKey(text: string): string {
+  const [zone, sign, zoneHours = '0', zoneMinutes = '0'] = zoned.exec(text) ?? ['']
+  const local = text.slice(0, text.length - zone.length)
+  const [date = '', year, month, day] = dated.exec(local) ?? []
+  const [, hours = '0', minutes = '0', seconds = '00', fraction = ''] = timed.exec(local.slice(date.length)) ?? []
+  const days = year === undefined ? 0 : daysSince1970(Number(year), Number(month), Number(day))
+  const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
+  const whole = days * 1440 + Number(hours) * 60 + Number(minutes) - offset
+  return `${1e15 + whole}${seconds}${fraction.replace(/0+$/, '')}`
+}
+
+/** The Gregorian calendar, reaching back before itself; a year begins in March, so that a leap day is its last. */
+function daysSince1970(year: number, month: number, day: number): number {
+  const shifted = month > 2 ? year : year - 1
+  const era = Math.floor(shifted / 400)
+  const ofEra = shifted - era * 400
+  const ofYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
+  return era * 146097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719468
+}
+
+const durationText = /^(-?)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$/
+/** Seconds of a mean month of the Gregorian calendar. Months and seconds have no total order (§3.2.6.2): this is the nearest. */
+const monthSeconds = 2_629_746n
+
+export function durationKey(text: string): string {
+  const [, sign, ...parts] = durationText.exec(text) ?? []
+  const [years, months, days, hours, minutes, seconds] = parts.slice(0, 6).map(part => BigInt(part ?? 0))
+  const allMonths = (years ?? 0n) * 12n + (months ?? 0n)
+  const allSeconds = (((days ?? 0n) * 24n + (hours ?? 0n)) * 60n + (minutes ?? 0n)) * 60n + (seconds ?? 0n)
+  const parted = (allMonths * monthSeconds + allSeconds) * 10n ** 12n + BigInt((parts[6] ?? '').padEnd(12, '0'))
+  const signed = (units: bigint): bigint => (sign === '-' ? -units : units)
+  return `${10n ** 32n + signed(parted)}/${10n ** 12n + signed(allMonths)}`
+}
+
+/** A whole number of at most 400 digits: its length, then its digits; below zero both turned round. */
+export function wholeKey(value: bigint): string {
+  const digits = String(value < 0n ? -value : value)
+  if (value >= 0n) return `p${String(digits.length).padStart(3, '0')}${digits}`
+  return `n${999 - digits.length}${digits.replace(/\d/g, digit => String(9 - Number(digit)))}`
+}
+
+/** How values of a kind that its text doesn't order are ordered. */
+export function orderKey(shape: Scalar): ((value: unknown) => string) | undefined {
+  if (shape.kind === 'date' || shape.kind === 'time' || shape.kind === 'dateTime')
+    return value => instantKey(String(value))
+  if (shape.kind === 'duration') return value => durationKey(String(value))
+  return isLarge(shape) ? value => wholeKey(BigInt(String(value))) : undefined
+}
+
+const largest = 2n ** 63n - 1n
+/** Whether a whole number may need more than 64 bits. */
+export function isLarge(shape: Scalar): boolean {
+  if (shape.kind !== 'long') return false
+  if (shape.xsd === undefined || shape.xsd === 'long' || shape.xsd === 'unsignedInt') return false
+  const lowest = /^(positive|nonNegative|unsigned)/.test(shape.xsd) ? 0n : undefined
+  const highest = /^(negative|nonPositive)/.test(shape.xsd) ? 0n : undefined
+  const min = shape.min ?? lowest
+  const max = shape.max ?? highest
+  return min === undefined || max === undefined || min < -largest || max > largest
+}

@@ -1,0 +1,336 @@
+/**
+ * The SQLite store: the port of `service/store.ts` on one file. What always holds, by number:
+ *  (1) A version is larger than any its key has had before, also after a removal: no validator ever returns.
+ *  (2) A write is answered after the flush of the transaction that it is in (WAL, synchronous=FULL): no crash loses it.
+ *  (3) Work that throws, or holds the transaction too long, leaves no trace; what it does afterwards throws.
+ *  (4) A read sees one state, of commits alone, and waits for no writer. (Only `:memory:` has one connection, where reads
+ *      take their turn among the writers.)
+ *  (5) A contract that is no addition to what stands is refused at start, before anything is changed.
+ *  (6) A database that is busy, full or read-only is `Unavailable`; what is our fault, or a broken file, is an ordinary error.
+ * Deliberately absent: HTTP, XML, and who is asking.
+ */
+import { backup as copy, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Service } from '../contract/service.ts'
+import { type Maybe, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
+import { type Schema, SqlReader, SqlWriter, schema } from './access.ts'
+import type { Cells, Connection } from './connection.ts'
+import { type Cell, sqlite } from './dialect.ts'
+import { migration } from './migration.ts'
+import { type Bounds, bounds, Queue, type Transaction } from './queue.ts'
+import { batch, expiries } from './records.ts'
+import { parameters, type Statement, statement } from './statement.ts'
+
+export interface SqliteOptions extends Partial<Bounds> {
+  /** Milliseconds to wait for another process that writes; default 5,000. */
+  readonly patience?: number
+  /** Milliseconds that a committed change stays readable in the feed; default seven days. */
+  readonly changesKept?: number
+}
+export interface SqliteStore extends Store {
+  /** Writes a consistent copy to another file while the store is in use. */
+  backup(file: string): Promise<void>
+}
+
+const week = 7 * 24 * 3600 * 1000
+/** Milliseconds that one statement waits for another process: the event loop stands still meanwhile. */
+const pause = 20
+
+/** Opens the file, makes it when it is not there, and brings it to the contract's shape; throws when that is no addition. */
+export function sqliteStore(service: Service, file: string, options: SqliteOptions = {}): SqliteStore {
+  const made = schema(service, sqlite)
+  const writing = open(file, options.patience ?? 5000)
+  try {
+    migrate(writing, made)
+  } catch (thrown) {
+    writing.close()
+    throw thrown
+  }
+  writing.exec(`pragma busy_timeout = ${pause}`)
+  return file === ':memory:' || file === '' ? inMemory(made, writing, options) : onFile(made, writing, file, options)
+}
+
+function open(file: string, patience: number): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: patience, enableForeignKeyConstraints: false })
+  database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = 67108864')
+  return database
+}
+
+function migrate(database: DatabaseSync, made: Schema): void {
+  database.exec('begin immediate')
+  try {
+    const on = new Running(database)
+    const steps = migration(made)
+    for (let step = steps.next(); !step.done; ) {
+      const { text, values = [] } = step.value
+      step = steps.next(on.rows(statement(sqlite, text), values))
+    }
+    database.exec('commit')
+  } catch (thrown) {
+    if (database.isTransaction) database.exec('rollback')
+    throw thrown
+  }
+}
+
+/** A connection and what it has prepared. */
+class Running implements Connection {
+  readonly #database: DatabaseSync
+  /** A statement that is not used any more takes what was prepared of it along. */
+  readonly #prepared = new WeakMap<Statement, StatementSync>()
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  #prepare(of: Statement): StatementSync {
+    const prepared = this.#database.prepare(of.text)
+    prepared.setReturnArrays(true)
+    this.#prepared.set(of, prepared)
+    return prepared
+  }
+  // Rows are arrays (setReturnArrays), and no cell is a boolean: the dialect has none.
+  rows(of: Statement, values: readonly Cell[]): readonly Cells[] {
+    try {
+      const prepared = this.#prepared.get(of) ?? this.#prepare(of)
+      return prepared.all(...(parameters(of, values) as readonly SQLInputValue[])) as unknown as readonly Cells[]
+    } catch (thrown) {
+      throw explained(thrown)
+    }
+  }
+  first(of: Statement, values: readonly Cell[]): Cells | undefined {
+    try {
+      const prepared = this.#prepared.get(of) ?? this.#prepare(of)
+      return prepared.get(...(parameters(of, values) as readonly SQLInputValue[])) as unknown as Cells | undefined
+    } catch (thrown) {
+      throw explained(thrown)
+    }
+  }
+  run(of: Statement, values: readonly Cell[]): void {
+    try {
+      const prepared = this.#prepared.get(of) ?? this.#prepare(of)
+      prepared.run(...(parameters(of, values) as readonly SQLInputValue[]))
+    } catch (thrown) {
+      throw explained(thrown)
+    }
+  }
+}
+
+/** SQLITE_BUSY, LOCKED, READONLY, FULL and CANTOPEN pass, or are for the operator: the caller may try again. */
+const passing = new Set([5, 6, 8, 13, 14])
+function explained(thrown: unknown): unknown {
+  const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
+  return typeof code === 'number' && passing.has(code & 0xff) ? new Unavailable() : thrown
+}
+
+/** Refuses once the work that it was given to is over. */
+class Lent implements Connection {
+  readonly #on: Connection
+  #over = false
+  constructor(on: Connection) {
+    this.#on = on
+  }
+  over(): void {
+    this.#over = true
+  }
+  #alive(): Connection {
+    if (this.#over) throw new Error('the work that this was given to is over')
+    return this.#on
+  }
+  rows(of: Statement, values: readonly Cell[]) {
+    return this.#alive().rows(of, values)
+  }
+  first(of: Statement, values: readonly Cell[]) {
+    return this.#alive().first(of, values)
+  }
+  run(of: Statement, values: readonly Cell[]) {
+    return this.#alive().run(of, values)
+  }
+}
+
+class Grouped implements Transaction {
+  readonly #database: DatabaseSync
+  readonly #patience: number
+  constructor(database: DatabaseSync, patience: number) {
+    this.#database = database
+    this.#patience = patience
+  }
+  async begin(): Promise<void> {
+    const until = performance.now() + this.#patience
+    for (let wait = 5; ; wait = Math.min(100, wait * 2)) {
+      try {
+        return this.#database.exec('begin immediate')
+      } catch (thrown) {
+        const why = explained(thrown)
+        if (!(why instanceof Unavailable) || performance.now() > until) throw why
+      }
+      await sleep(wait)
+    }
+  }
+  commit(): void {
+    this.#database.exec('commit')
+  }
+  rollback(): void {
+    this.#database.exec('rollback')
+  }
+  isOpen(): boolean {
+    return this.#database.isTransaction
+  }
+  save(): void {
+    this.#database.exec('savepoint work')
+  }
+  release(): void {
+    this.#database.exec('release work')
+  }
+  undo(): void {
+    this.#database.exec('rollback to work; release work')
+  }
+}
+
+/** Both kinds write alike. */
+function writers(made: Schema, writing: DatabaseSync, options: SqliteOptions) {
+  const queue = new Queue(new Grouped(writing, options.patience ?? 5000), { ...bounds, ...options })
+  const running = new Running(writing)
+  const lend = <T>(work: (lent: Lent) => Maybe<T>) => {
+    const lent = new Lent(running)
+    return { run: () => work(lent), over: () => lent.over() }
+  }
+  const write = <T>(work: (writer: Writer) => Maybe<T>): Promise<T> =>
+    queue.add(lend(lent => work(new SqlWriter(made, lent))))
+  const look = <T>(work: (reader: Reader) => Maybe<T>): Maybe<T> =>
+    queue.look(lend(lent => work(new SqlReader(made, lent))))
+  const sweeps = expiries(made.service, sqlite, options.changesKept ?? week)
+  const sweep = async (now: number): Promise<number> => {
+    let gone = 0
+    for (const { statement, values } of sweeps)
+      for (let went = batch; went === batch; gone += went)
+        went = await queue.add({ run: () => running.rows(statement, values(now)).length, over: () => {} })
+    return gone
+  }
+  return { queue, write, look, sweep }
+}
+
+function inMemory(made: Schema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
+  const { queue, write, look, sweep } = writers(made, writing, options)
+  return {
+    write,
+    read: look,
+    sweep,
+    ready: async () => writing.isOpen,
+    backup: async file => void (await copy(writing, file, { rate: -1 })),
+    close: async () => {
+      await queue.close()
+      if (writing.isOpen) writing.close()
+    },
+  }
+}
+
+function onFile(made: Schema, writing: DatabaseSync, file: string, options: SqliteOptions): SqliteStore {
+  const { queue, write, sweep } = writers(made, writing, options)
+  const readers = new Readers(made, file)
+  return {
+    write,
+    read: work => readers.read(work),
+    sweep,
+    ready: async () => readers.ready(),
+    // One step: no write restarts it, and it runs beside the event loop.
+    backup: async to => {
+      const source = new DatabaseSync(file, { readOnly: true })
+      try {
+        await copy(source, to, { rate: -1 })
+      } finally {
+        source.close()
+      }
+    },
+    close: async () => {
+      await queue.close()
+      readers.close()
+      if (!writing.isOpen) return
+      writing.exec('pragma optimize')
+      writing.close()
+    },
+  }
+}
+
+/** A connection for each read under way. Most are over within the turn that began them, so there are few. */
+class Readers {
+  readonly #made: Schema
+  readonly #file: string
+  readonly #free: Reading[] = []
+  readonly #busy = new Set<Reading>()
+  #closed = false
+
+  constructor(made: Schema, file: string) {
+    this.#made = made
+    this.#file = file
+    this.#free.push(new Reading(file))
+  }
+
+  read<T>(work: (reader: Reader) => Maybe<T>): Maybe<T> {
+    const reading = this.#take()
+    const lent = new Lent(reading.on)
+    let answer: Maybe<T>
+    try {
+      reading.begin()
+      answer = work(new SqlReader(this.#made, lent))
+    } catch (thrown) {
+      this.#give(reading, lent)
+      throw thrown
+    }
+    if (answer instanceof Promise) return answer.finally(() => this.#give(reading, lent))
+    this.#give(reading, lent)
+    return answer
+  }
+
+  #take(): Reading {
+    if (this.#closed || this.#busy.size >= mostReads) throw new Unavailable()
+    const reading = this.#free.pop() ?? new Reading(this.#file)
+    this.#busy.add(reading)
+    return reading
+  }
+
+  #give(reading: Reading, lent: Lent): void {
+    lent.over()
+    this.#busy.delete(reading)
+    reading.end()
+    if (this.#closed || this.#free.length >= idleReads) reading.close()
+    else this.#free.push(reading)
+  }
+
+  ready(): boolean {
+    try {
+      return this.read(() => true) === true
+    } catch {
+      return false
+    }
+  }
+
+  /** Reads under way come to their end first. */
+  close(): void {
+    this.#closed = true
+    for (const reading of this.#free.splice(0)) reading.close()
+  }
+}
+/** Reads that wait for something else hold a connection each: files are few. */
+const mostReads = 64
+const idleReads = 8
+
+class Reading {
+  readonly on: Running
+  readonly #database: DatabaseSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  constructor(file: string) {
+    this.#database = new DatabaseSync(file, { readOnly: true, timeout: pause })
+    this.on = new Running(this.#database)
+    this.#begin = this.#database.prepare('begin')
+    this.#commit = this.#database.prepare('commit')
+  }
+  begin(): void {
+    this.#begin.run()
+  }
+  end(): void {
+    if (this.#database.isTransaction) this.#commit.run()
+  }
+  close(): void {
+    this.#database.close()
+  }
+}

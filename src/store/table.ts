@@ -1,0 +1,245 @@
+/** A resource as a table: what the contract says of it, in columns and indexes. */
+import { createHash } from 'node:crypto'
+import type { AnyField, Fields, Shape } from '../contract/field.ts'
+import { t } from '../contract/field.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { Service } from '../contract/service.ts'
+import { type Codec, codec } from './codec.ts'
+import { type Column, type Compared, type Kept, kept } from './column.ts'
+import type { Dialect } from './dialect.ts'
+import { folded } from './words.ts'
+
+export interface Table {
+  readonly name: string
+  readonly resource: Resource
+  /** Every field but the id, which has a column of its own in every table. */
+  readonly fields: readonly Kept[]
+  readonly compared: ReadonlyMap<string, Compared & { readonly present: boolean }>
+  readonly words: readonly Words[]
+  readonly search: readonly SearchPath[]
+  readonly indexes: readonly Index[]
+  /** Outputs of actions. */
+  readonly outputs: Codec
+}
+/** Text within an item, folded into a column of its own. */
+export interface Words {
+  readonly column: string
+  readonly of: (value: Readonly<Record<string, unknown>>) => string
+}
+/** Where a search looks: through these references, one table after the other, in this column of words. */
+export interface SearchPath {
+  readonly through: readonly { readonly steps: readonly Step[]; readonly table: string }[]
+  /** From the last item to the text. */
+  readonly path: string
+  readonly column: string
+}
+/** Into a member, or into each item of a list. The first is always the member that is a column. */
+export type Step = { readonly member: string } | 'each'
+export interface Index {
+  readonly name: string
+  readonly columns: readonly { readonly name: string; readonly descending: boolean }[]
+  /** Rows that have this column alone. */
+  readonly where?: string
+}
+
+/** Columns that every item has, in the order in which rows are read. */
+export const system = ['_version', '_modified', '_created', '_kept', 'id'] as const
+
+export function tables(service: Service, dialect: Dialect): ReadonlyMap<string, Table> {
+  distinct(
+    service.resources.map(each => each.name),
+    'resources',
+  )
+  const paths = new Map(service.resources.map(each => [each.name, searchPaths(service, each)]))
+  const searched = new Map<string, Set<string>>(service.resources.map(each => [each.name, new Set()]))
+  for (const [name, of] of paths)
+    for (const path of of) searched.get(path.through.at(-1)?.table ?? name)?.add(path.path)
+  return new Map(
+    service.resources.map(each => [
+      each.name,
+      table(each, service, dialect, paths.get(each.name) ?? [], [...(searched.get(each.name) ?? [])]),
+    ]),
+  )
+}
+
+function table(
+  resource: Resource,
+  service: Service,
+  dialect: Dialect,
+  search: readonly SearchPath[],
+  searched: readonly string[],
+): Table {
+  const { id: _id, ...others } = resource.fields
+  distinct(['id', ...Object.keys(others)], `fields of ${resource.name}`)
+  const fields = Object.entries(others).map(([name, field]) => kept(name, field, dialect))
+  const id = {
+    column: 'id',
+    text: 'id',
+    cell: (value: unknown) => (typeof value === 'string' ? value : null),
+    present: true,
+  }
+  const compared = new Map([
+    ['id', id],
+    ...fields.flatMap(each =>
+      each.compared ? [[each.field, { ...each.compared, present: each.present }] as const] : [],
+    ),
+  ])
+  return {
+    name: resource.name,
+    resource,
+    fields,
+    compared,
+    words: searched.map(path => ({ column: wordsColumn(path), of: textOf(path) })),
+    search,
+    indexes: indexes(resource, service, compared, dialect.keyBytes),
+    outputs: codec(t.object(outputs(resource))),
+  }
+}
+
+export const columnsOf = (of: Table): readonly Column[] => of.fields.flatMap(each => each.columns)
+
+const outputs = (resource: Resource): Fields =>
+  Object.fromEntries(
+    Object.entries(resource.actions).flatMap(([name, { output }]) =>
+      output ? [[name, t.object(output).optional()] as const] : [],
+    ),
+  )
+
+/** Names of the contract become names of the database, which tells fewer apart. */
+function distinct(names: readonly string[], of: string): void {
+  const seen = new Map<string, string>()
+  for (const name of names) {
+    const other = seen.get(name.toLowerCase())
+    if (other !== undefined)
+      throw new Error(
+        `${of}: "${other}" and "${name}" differ in case alone, which a database does not tell apart: rename one`,
+      )
+    seen.set(name.toLowerCase(), name)
+    if (/^(_|sqlite_)/i.test(name) || /["#\0]/.test(name) || Buffer.byteLength(name) > 50)
+      throw new Error(
+        `${of}: "${name}" can't be a name in a database: use at most 50 bytes, none of them " or #, not starting with _`,
+      )
+  }
+}
+
+const wordsColumn = (path: string): string => identifier(`${path}#words`)
+
+/** PostgreSQL cuts a name after 63 bytes: a longer one ends in a digest of the whole. */
+function identifier(text: string): string {
+  if (Buffer.byteLength(text) <= 63) return text
+  return `${text.slice(0, 12)}#${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+}
+
+/** The paths of `rules({ search })`, each followed through the contract. `review` has seen that they lead to text. */
+function searchPaths(service: Service, resource: Resource): SearchPath[] {
+  return (resource.given.search ?? []).map(path => {
+    let at: Resource = resource
+    let inside: string[] = []
+    let steps: Step[] = []
+    let fields: Fields = resource.fields
+    const through: { steps: readonly Step[]; table: string }[] = []
+    const parts = path.split('.')
+    for (const [i, part] of parts.entries()) {
+      const field = Object.hasOwn(fields, part) ? fields[part] : undefined
+      if (!field) throw new Error(`${resource.name}: the search path "${path}" leads nowhere at "${part}"`)
+      inside.push(part)
+      const { shape, lists } = unlisted(field)
+      steps.push({ member: part }, ...Array.from({ length: lists }, () => 'each' as const))
+      fields = membersOf(shape)
+      const next = shape.kind === 'ref' && i + 1 < parts.length ? referred(service, shape.resource) : undefined
+      if (next) {
+        through.push({ steps, table: next.name })
+        at = next
+        inside = []
+        steps = []
+        fields = at.fields
+      }
+    }
+    return { through, path: inside.join('.'), column: wordsColumn(inside.join('.')) }
+  })
+}
+
+const referred = (service: Service, name: string): Resource | undefined =>
+  service.resources.find(each => each.name === name)
+
+function unlisted(field: AnyField): { shape: Shape; lists: number } {
+  let shape: Shape = field.shape
+  let lists = 0
+  for (; shape.kind === 'list'; shape = shape.item.shape) lists++
+  return { shape, lists }
+}
+
+const membersOf = (shape: Shape): Fields =>
+  shape.kind === 'object' ? shape.fields : shape.kind === 'union' ? Object.assign({}, ...Object.values(shape.of)) : {}
+
+/** All the text at a path within an item, folded. */
+function textOf(path: string): Words['of'] {
+  const parts = path.split('.')
+  return value => textsAt(value, parts).map(folded).join('')
+}
+function textsAt(value: unknown, parts: readonly string[]): string[] {
+  if (Array.isArray(value)) return value.flatMap(each => textsAt(each, parts))
+  const [part, ...rest] = parts
+  if (part === undefined) return value === undefined || value === null ? [] : [String(value)]
+  if (typeof value !== 'object' || value === null) return []
+  return textsAt((value as Readonly<Record<string, unknown>>)[part], rest)
+}
+
+/**
+ * The newest first, the contract's own order, and one for each field that lists are filtered or sorted by. Where a field
+ * has few values, or restricts a list to some, the rows of each value stand in the order of the list.
+ */
+function indexes(
+  resource: Resource,
+  service: Service,
+  compared: ReadonlyMap<string, Compared & { readonly present: boolean }>,
+  keyBytes: number,
+): Index[] {
+  const { given } = resource
+  const newest = [{ name: '_created', descending: true }]
+  const usual = (given.order ?? []).flatMap(key => {
+    const field = key.replace(/^-/, '')
+    const at = compared.get(field)
+    return at && longest(resource.fields[field]?.shape) <= keyBytes
+      ? [{ name: at.column, descending: key.startsWith('-') }]
+      : []
+  })
+  const id = { name: 'id', descending: false }
+  const grouping = new Set([
+    ...Object.values(given.allow).flatMap(grants => (grants ?? []).flatMap(grant => Object.keys(grant.where))),
+    ...service.resources.flatMap(other =>
+      Object.values(other.given.relations ?? {}).flatMap(relation =>
+        'of' in relation
+          ? relation.of === resource.name
+            ? [relation.by]
+            : []
+          : other === resource
+            ? [relation.by]
+            : [],
+      ),
+    ),
+    ...Object.entries(resource.fields).flatMap(([name, { shape }]) =>
+      ['ref', 'enum', 'boolean'].includes(shape.kind) && (given.filter ?? []).includes(name) ? [name] : [],
+    ),
+  ])
+  const ordered = usual.length > 0 ? usual : newest
+  const each = [...new Set([...grouping, ...(given.filter ?? []), ...(given.sort ?? [])])].flatMap(field => {
+    const at = compared.get(field)
+    if (!at || field === 'id' || longest(resource.fields[field]?.shape) > keyBytes) return []
+    const sorted = (given.sort ?? []).includes(field)
+    const first = { name: at.column, descending: false }
+    const columns = grouping.has(field) ? [first, ...ordered.filter(key => key.name !== at.column), id] : [first, id]
+    return [
+      { name: identifier(`${resource.name}#${field}`), columns, ...(!sorted && !at.present && { where: at.column }) },
+    ]
+  })
+  const whole = [{ name: `${resource.name}#newest`, columns: [...newest, id] }]
+  if (usual.length > 0) whole.push({ name: `${resource.name}#order`, columns: [...usual, id] })
+  return [...whole, ...each]
+}
+
+/** Octets that a key of this may need: a character has at most four. */
+function longest(shape: Shape | undefined): number {
+  if (shape?.kind === 'string') return (shape.max ?? Number.POSITIVE_INFINITY) * 4
+  return shape?.kind === 'bytes' ? (shape.max ?? Number.POSITIVE_INFINITY) : 0
+}
