@@ -4,7 +4,7 @@
  * (who names a type wants it more than who takes anything); then the order of our offers. The order of a client's
  * ranges means nothing in RFC 9110, and here neither.
  */
-import { elements, over, type Parameters, parameters, space, token } from './grammar.ts'
+import { elements, over, type Parameters, parameters, token } from './grammar.ts'
 import { type MediaType, mediaType, parseMediaType } from './media-type.ts'
 import { memo } from './memo.ts'
 
@@ -126,7 +126,6 @@ const parseWeighted: (field: string) => readonly Weighted[] = memo(field =>
     const cursor = over(element)
     const name = token(cursor).toLowerCase()
     const given = parameters(cursor)
-    space(cursor)
     const quality = weight(given?.['q'])
     if (name === '' || given === undefined || quality === undefined || cursor.at < element.length) return []
     return [{ name, quality }]
@@ -175,8 +174,8 @@ export function acceptableLanguages<T extends string>(field: string | undefined,
  */
 function closeness(range: string, tag: string): number {
   if (range === tag) return 3_000
-  if (tag.startsWith(`${range}-`)) return 2_000 + Math.min(range.length, 999)
-  if (range.startsWith(`${tag}-`)) return 1_000 + Math.min(tag.length, 999)
+  if (tag.startsWith(`${range}-`)) return 2_000 + range.length
+  if (range.startsWith(`${tag}-`)) return 1_000 + tag.length
   return range === '*' ? 1 : 0
 }
 

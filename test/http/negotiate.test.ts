@@ -28,7 +28,7 @@ const accept: readonly [
   ['RFC 9110 §12.5.1 what none of the offers is (A4.17)', 'image/png', both, undefined],
   ['RFC 9110 §12.5.1 type/* takes any subtype', 'text/*', both, 'text/html'],
   ['RFC 9110 §12.5.1 */* takes anything', '*/*', both, 'application/json'],
-  ['RFC 9110 §12.5.1 */json is no range', '*/json, text/html', both, 'text/html'],
+  ['RFC 9110 §12.5.1 */json is no range', '*/json, text/html;q=0.5', both, 'text/html'],
   ['RFC 9110 §12.4.2 the higher quality wins over our order', 'application/json;q=0.5, text/html', both, 'text/html'],
   ['RFC 9110 §12.4.2 q=0 excludes (cowboy, Django REST)', 'application/json;q=0, */*', both, 'text/html'],
   ['RFC 9110 §12.4.2 q=0 for all there is', '*/*;q=0', both, undefined],
@@ -79,6 +79,20 @@ const accept: readonly [
   ],
   ['a malformed element says nothing', 'html, text/html', both, 'text/html'],
   ['q=2 is malformed', 'application/json;q=2, text/html;q=0.1', both, 'text/html'],
+  ['q=1e-1 is malformed', 'application/json;q=1e-1, text/html;q=0.05', both, 'text/html'],
+  ['q=+0.5 is malformed', 'application/json;q=+0.5, text/html;q=0.05', both, 'text/html'],
+  [
+    'a range twice: the quality that is better for it',
+    'application/json;q=0.9, application/json;q=0.1, text/html;q=0.5',
+    both,
+    'application/json',
+  ],
+  [
+    'a range twice, the other way',
+    'application/json;q=0.1, application/json;q=0.9, text/html;q=0.5',
+    both,
+    'application/json',
+  ],
   ['q=x is malformed', 'application/json;q=x, text/html;q=0.1', both, 'text/html'],
   ['a field without one readable element says nothing', '!!,;q=0', both, 'application/json'],
   ['HttpURLConnection’s default', 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', both, 'text/html'],
@@ -114,6 +128,9 @@ const encoding: readonly [
   ['RFC 9110 §8.4.1.3 x-gzip is gzip', 'x-gzip', codings, 'gzip'],
   ['RFC 9110 §8.4.1 codings are case-insensitive', 'GZIP', codings, 'gzip'],
   ['a malformed element says nothing', 'gzip;q=9, br;q=0.1', codings, 'br'],
+  ['nor two words', 'gzip x, br;q=0.1', codings, 'br'],
+  ['nor a parameter without a value', 'gzip;q, br;q=0.1', codings, 'br'],
+  ['nor a weight of nothing', ';q=1, br;q=0.1', codings, 'br'],
 ]
 
 for (const [title, field, offers, best] of encoding)
@@ -173,6 +190,8 @@ const mediaTypes: readonly [text: string, essence: string | undefined, suffix?: 
   ['Text/HTML;Charset="utf-8"', 'text/html', ''],
   ['multipart/related; boundary="a b"; type="application/xop+xml"', 'multipart/related', ''],
   ['text/html;', 'text/html', ''],
+  [' text/html ', 'text/html', ''],
+  ['application/+json', 'application/+json', 'json'],
   ['text', undefined],
   ['text/', undefined],
   ['/html', undefined],

@@ -202,8 +202,20 @@ for (const [a, b, strongly, weakly] of pairs)
   test(`RFC 9110 §8.8.3.2 the table of comparisons: ${a} ${b}`, () =>
     assert.deepEqual([strong(a, b), weak(a, b), strong(b, a), weak(b, a)], [strongly, weakly, strongly, weakly]))
 
+test('RFC 9110 §8.8.3 what is an entity tag', () => {
+  assert.deepEqual(['"a"', 'W/""', '"a" ', 'x"a"', 'a', '"a"b'].map(isEntityTag), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ])
+})
+
 test('the version part of a tag', () => {
   assert.deepEqual(['"7-html"', 'W/"7-html"', '"7"', '"a-b-c"', '""'].map(versionPart), ['7', '7', '7', 'a-b', ''])
+  assert.equal(versionPart('"-x"'), '')
   assert.equal(versionPart(versionTag('7', 'html')), '7')
 })
 
