@@ -1,0 +1,285 @@
+/** What a call means, by rule id: policy, machine, preconditions, idempotency, references, jobs and searches. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import app from '../../examples/orders/service.ts'
+import { anonymous } from '../../src/contract/policy.ts'
+import type { Call, Verdict } from '../../src/service/call.ts'
+import { runNext } from '../../src/service/job.ts'
+import { alice, clara, input, maria, shop } from './shop.ts'
+
+const proceed: Partial<Call> = { expects: () => 'proceed' }
+const lines = [{ product: 'p-1', quantity: 2 }]
+const draft = { customer: 'c-1', lines, currency: 'EUR' }
+const kind = (answer: { readonly kind: string }): string => answer.kind
+
+test('A5.2 the access table of orders.md, by caller and operation', async () => {
+  const { ask } = await shop()
+  const rows = [
+    // operation, of, anonymous, customer (c-1), clerk, manager
+    ['GetProduct', { id: 'p-1' }, 'item', 'item', 'item', 'item'],
+    [
+      'ReplaceProduct',
+      { id: 'p-1', ...proceed, ...input({ name: 'x', price: '1.00', stock: 1 }) },
+      'unauthenticated',
+      'forbidden',
+      'forbidden',
+      'item',
+    ],
+    ['GetOrder', { id: 'o-1' }, 'unauthenticated', 'item', 'item', 'item'],
+    ['GetOrder', { id: 'o-2' }, 'unauthenticated', 'not-found', 'item', 'item'],
+    ['CancelOrder', { id: 'o-2' }, 'unauthenticated', 'not-found', 'item', 'conflict'],
+    ['CreateOrder', input({ ...draft, customer: 'c-2' }), 'unauthenticated', 'forbidden', 'item', 'item'],
+    ['ShipOrder', { id: 'o-7', ...input({ carrier: 'dhl' }) }, 'unauthenticated', 'forbidden', 'item', 'conflict'],
+    ['DeleteOrder', { id: 'o-5', ...proceed }, 'unauthenticated', 'forbidden', 'forbidden', 'removed'],
+    [
+      'DeleteOrders',
+      { query: { filters: [{ field: 'state', is: 'eq', value: 'cancelled' }], sort: [], size: 1, counted: false } },
+      'unauthenticated',
+      'forbidden',
+      'forbidden',
+      'bulk',
+    ],
+    ['GetCustomer', { id: 'c-1' }, 'unauthenticated', 'item', 'item', 'item'],
+    ['GetCustomer', { id: 'c-2' }, 'unauthenticated', 'not-found', 'item', 'item'],
+    ['MergeCustomer', { id: 'c-3', ...input({ into: 'c-2' }) }, 'unauthenticated', 'forbidden', 'forbidden', 'item'],
+  ] as const
+  for (const [name, of, ...expected] of rows)
+    for (const [i, caller] of [anonymous, alice, clara, maria].entries())
+      assert.equal(
+        kind(await ask(caller, name, of as Partial<Call>)),
+        expected[i],
+        `${name} ${JSON.stringify(of)} by ${caller.subject}`,
+      )
+})
+
+test('A5.2 a list holds only what the caller may see', async () => {
+  const { ask } = await shop()
+  const query = { filters: [], sort: [], size: 100, counted: true }
+  const mine = await ask(alice, 'ListOrders', { query })
+  const all = await ask(clara, 'ListOrders', { query })
+  assert.ok(mine.kind === 'page' && all.kind === 'page')
+  assert.equal(all.page.total, 100)
+  assert.equal(mine.page.total, 34)
+  assert.ok(mine.page.items.every(item => item.value['customer'] === 'c-1'))
+})
+
+test('A3.4 the machine decides: every edge leads on, every other is a conflict that says what is possible', async () => {
+  const { ask } = await shop()
+  const edges: Record<string, Record<string, string>> = {
+    placed: { PayOrder: 'paid', CancelOrder: 'cancelled' },
+    paid: { CancelOrder: 'cancelled', ShipOrder: 'shipped' },
+    shipped: { DeliverOrder: 'delivered' },
+    delivered: {},
+    cancelled: {},
+  }
+  const inputs: Record<string, Record<string, unknown>> = {
+    ShipOrder: { carrier: 'dhl' },
+    PayOrder: { method: 'card', amount: '' },
+  }
+  const states = Object.keys(edges)
+  let next = 0
+  for (const [i, state] of states.entries())
+    for (const name of ['PayOrder', 'CancelOrder', 'ShipOrder', 'DeliverOrder']) {
+      const id = `o-${i + 1 + 5 * next++}`
+      const before = await ask(maria, 'GetOrder', { id })
+      assert.ok(before.kind === 'item' && before.item.value['state'] === state)
+      const given = { ...inputs[name], ...(name === 'PayOrder' && { amount: before.item.value['total'] }) }
+      const answer = await ask(maria, name, { id, ...input(given) })
+      const to = edges[state]?.[name]
+      if (to === undefined) {
+        assert.ok(answer.kind === 'conflict', `${name} of ${state}`)
+        assert.equal(answer.state, state)
+      } else {
+        assert.ok(answer.kind === 'item' || answer.kind === 'output', `${name} of ${state}: ${answer.kind}`)
+        assert.equal(answer.item.value['state'], to)
+        assert.ok(answer.item.version > before.item.version)
+      }
+    }
+})
+
+test('A4.20 what was compared is what is changed: of twenty changes with one version, one wins', async () => {
+  const { ask } = await shop()
+  const before = await ask(maria, 'GetProduct', { id: 'p-1' })
+  assert.ok(before.kind === 'item')
+  const expects: Call['expects'] = current => (current?.version === before.item.version ? 'proceed' : 'failed')
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      ask(maria, 'ReplaceProduct', { id: 'p-1', expects, ...input({ name: `n${i}`, price: '1.00', stock: 1 }) }),
+    ),
+  )
+  assert.equal(answers.filter(answer => answer.kind === 'item').length, 1)
+  assert.equal(answers.filter(answer => answer.kind === 'stale').length, 19)
+})
+
+test('A3.4 of twenty payments at once one succeeds', async () => {
+  const { ask } = await shop()
+  const order = await ask(clara, 'GetOrder', { id: 'o-1' })
+  assert.ok(order.kind === 'item')
+  const pay = () =>
+    ask(clara, 'PayOrder', { id: 'o-1', ...input({ method: 'card', amount: order.item.value['total'] }) })
+  const answers = await Promise.all(Array.from({ length: 20 }, pay))
+  assert.deepEqual(answers.map(kind).sort(), [...Array.from({ length: 19 }, () => 'conflict'), 'output'])
+  const kept = await ask(clara, 'GetOrderPayment', { id: 'o-1' })
+  assert.ok(kept.kind === 'output' && kept.output['amount'] === order.item.value['total'])
+})
+
+test('A1.8 one key, one effect: the first outcome again, another request under it refused, another caller apart', async () => {
+  const { ask } = await shop()
+  const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
+  const first = await ask(alice, 'CreateOrder', { once, ...input(draft) })
+  const again = await ask(alice, 'CreateOrder', { once, ...input(draft) })
+  assert.deepEqual(again, JSON.parse(JSON.stringify(first)))
+  assert.equal(
+    kind(await ask(alice, 'CreateOrder', { once: { ...once, fingerprint: 'g' }, ...input(draft) })),
+    'key-reused',
+  )
+  const other = await ask(clara, 'CreateOrder', { once, ...input(draft) })
+  assert.ok(first.kind === 'item' && other.kind === 'item' && other.item.id !== first.item.id)
+  const bad = { once: { ...once, key: 'b' }, ...input({ ...draft, customer: 'c-9' }) }
+  assert.equal(kind(await ask(clara, 'CreateOrder', bad)), 'invalid')
+  assert.equal(
+    kind(await ask(clara, 'CreateOrder', { ...bad, ...input(draft) })),
+    'item',
+    'a refused key is free again',
+  )
+  const many = { once: { ...once, key: 'm' }, ...input(draft) }
+  const answers = await Promise.all(Array.from({ length: 5 }, () => ask(clara, 'CreateOrder', many)))
+  assert.deepEqual(answers.map(kind).sort(), ['in-flight', 'in-flight', 'in-flight', 'in-flight', 'item'])
+})
+
+test('B7.4 a declared fault ends the call and nothing of it stays', async () => {
+  const { ask } = await shop()
+  const declined = await ask(alice, 'PayOrder', { id: 'o-1', ...input({ method: 'card', amount: '0.01' }) })
+  assert.ok(declined.kind === 'declared' && declined.fault.fault === 'PaymentDeclined')
+  await ask(maria, 'ReplaceProduct', { id: 'p-7', ...proceed, ...input({ name: 'x', price: '1.00', stock: 0 }) })
+  const order = await ask(clara, 'GetOrder', { id: 'o-7' })
+  const short = await ask(clara, 'ShipOrder', { id: 'o-7', ...input({ carrier: 'ups' }) })
+  assert.ok(short.kind === 'declared' && short.fault.fault === 'OutOfStock', kind(short))
+  assert.deepEqual(await ask(clara, 'GetOrder', { id: 'o-7' }), order)
+})
+
+test('A2.1 server fields in content: equal is ignored, different is refused', async () => {
+  const { ask } = await shop()
+  const order = await ask(clara, 'GetOrder', { id: 'o-1' })
+  assert.ok(order.kind === 'item')
+  const { value } = order.item
+  const change = (server: { path: (string | number)[]; value: unknown }[]) =>
+    ask(clara, 'ReplaceOrder', {
+      id: 'o-1',
+      ...proceed,
+      ...input({ ...draft, lines: [{ product: 'p-1', quantity: 1 }] }, server),
+    })
+  assert.equal(
+    kind(
+      await change([
+        { path: ['total'], value: value['total'] },
+        { path: ['id'], value: 'o-1' },
+      ]),
+    ),
+    'item',
+  )
+  const refused = await change([{ path: ['state'], value: 'paid' }])
+  assert.ok(refused.kind === 'invalid' && refused.problems[0]?.code === 'readOnly')
+})
+
+test('A7.9 references hold: what is named must exist, what is referred to stays', async () => {
+  const { ask } = await shop()
+  const order = await ask(clara, 'CreateOrder', input({ ...draft, lines: [{ product: 'p-99', quantity: 1 }] }))
+  assert.ok(order.kind === 'invalid')
+  assert.deepEqual(order.problems[0]?.path, ['lines', 0, 'product'])
+  assert.equal(kind(await ask(maria, 'DeleteCustomer', { id: 'c-1', ...proceed })), 'conflict')
+})
+
+test('A7.6 gone and moved: 410 after removal until the identifier is used again, moved after a merger', async () => {
+  const { ask } = await shop()
+  const before = await ask(maria, 'GetProduct', { id: 'p-20' })
+  assert.ok(before.kind === 'item')
+  assert.equal(kind(await ask(maria, 'DeleteProduct', { id: 'p-20', ...proceed })), 'removed')
+  assert.equal(kind(await ask(anonymous, 'GetProduct', { id: 'p-20' })), 'gone')
+  const again = await ask(maria, 'ReplaceProduct', { id: 'p-20', ...input({ name: 'x', price: '1.00', stock: 1 }) })
+  assert.ok(again.kind === 'item' && again.created)
+  assert.ok(again.item.version > before.item.version, 'a version is never used twice')
+  assert.equal(kind(await ask(maria, 'MergeCustomer', { id: 'c-3', ...input({ into: 'c-3' }) })), 'conflict')
+  await ask(maria, 'MergeCustomer', { id: 'c-3', ...input({ into: 'c-2' }) })
+  assert.deepEqual(await ask(maria, 'GetCustomer', { id: 'c-3' }), { kind: 'moved', to: 'c-2' })
+  assert.equal(
+    kind(await ask(alice, 'GetCustomer', { id: 'c-3' })),
+    'not-found',
+    'who sees only their own learns nothing',
+  )
+  const orders = await ask(clara, 'ListOrders', {
+    query: { filters: [{ field: 'customer', is: 'eq', value: 'c-3' }], sort: [], size: 10, counted: true },
+  })
+  assert.ok(orders.kind === 'page' && orders.page.total === 0)
+})
+
+test('A7.13 a change needs a precondition where the contract says so; 304 and 412 come of it', async () => {
+  const { ask } = await shop()
+  assert.equal(kind(await ask(maria, 'DeleteOrder', { id: 'o-5' })), 'precondition-required')
+  const says = (verdict: Verdict): Partial<Call> => ({ id: 'o-5', expects: () => verdict })
+  assert.equal(kind(await ask(maria, 'GetOrder', says('unchanged'))), 'unchanged')
+  assert.equal(kind(await ask(maria, 'DeleteOrder', says('failed'))), 'stale')
+})
+
+test('A8.1 over the rate a caller is told when to come back, and others are not', async () => {
+  const { ask, clock } = await shop()
+  const search = () => ask(clara, 'CreateSearch', input({ q: 'gift' }))
+  for (let i = 0; i < 30; i++) assert.equal(kind(await search()), 'search')
+  const over = await search()
+  assert.ok(over.kind === 'too-many' && over.after > 0 && over.after <= 60)
+  assert.equal(kind(await ask(maria, 'CreateSearch', input({ q: 'gift' }))), 'search')
+  clock.now += 60_000
+  assert.equal(kind(await search()), 'search')
+})
+
+test('A4.13 a search finds whole words in notes, customers and products, and is its maker’s alone', async () => {
+  const { ask } = await shop()
+  const found = async (q: string, by: object = {}) => {
+    const made = await ask(clara, 'CreateSearch', input({ q, ...by }))
+    assert.ok(made.kind === 'search')
+    const answer = await ask(clara, 'GetSearch', {
+      id: made.id,
+      query: { filters: [], sort: [], size: 100, counted: true },
+    })
+    assert.ok(answer.kind === 'search')
+    assert.equal(kind(await ask(maria, 'GetSearch', { id: made.id })), 'not-found')
+    return answer.page?.total
+  }
+  assert.equal(await found('archer'), 34)
+  assert.equal(await found('archer', { state: 'placed' }), 7)
+  assert.equal(await found('arch'), 0)
+  assert.ok(((await found('gift wrap')) ?? 0) > 0)
+  assert.ok(((await found('brass lamp')) ?? 0) > 0)
+  assert.equal(await found('%'), 0)
+})
+
+test('A3.1–A3.3 a job is queued, runs, completes with its result; a cancelled one never does', async () => {
+  const { ask, store, clock } = await shop()
+  const failures: unknown[] = []
+  let count = 0
+  const working = {
+    app,
+    store,
+    clock: () => clock.now,
+    id: (prefix: string) => `${prefix}-${++count}`,
+    failed: (_: unknown, thrown: unknown) => failures.push(thrown),
+  }
+  const start = () => ask(clara, 'StartReport', input({ from: '2026-01-01', to: '2026-12-31', kind: 'sales' }))
+  const queued = await start()
+  assert.ok(queued.kind === 'job' && queued.job.state === 'queued')
+  assert.equal(kind(await ask(maria, 'GetReportJob', { id: queued.job.id })), 'not-found')
+  assert.equal(kind(await ask(clara, 'GetReport', { id: queued.job.id })), 'not-found')
+  const running = runNext(working, new AbortController().signal)
+  await new Promise(resolve => setTimeout(resolve, 100))
+  const seen = await ask(clara, 'GetReportJob', { id: queued.job.id })
+  assert.ok(seen.kind === 'job' && seen.job.state === 'running')
+  assert.equal(await running, true)
+  assert.deepEqual(failures, [])
+  const done = await ask(clara, 'GetReport', { id: queued.job.id })
+  assert.ok(done.kind === 'result' && Array.isArray(done.output['rows']) && done.output['rows'].length === 20)
+  const other = await start()
+  assert.ok(other.kind === 'job')
+  assert.equal(kind(await ask(clara, 'CancelReportJob', { id: other.job.id })), 'job')
+  assert.equal(await runNext(working, new AbortController().signal), false)
+  assert.equal(kind(await ask(clara, 'CancelReportJob', { id: other.job.id })), 'conflict')
+})
