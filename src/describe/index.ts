@@ -1,3 +1,7 @@
-/** Descriptions, all read from the one contract. */
+/** Descriptions of a service, all read from its one contract. Nothing in them refers to another document. */
+export { access } from './access.ts'
+export { diagram } from './diagram.ts'
+export { type Address, type OpenApiOptions, openapi, openapiDocument } from './openapi.ts'
 export { type Style, type Wsdl11Options, wsdl11 } from './wsdl11.ts'
+export { type Wsdl20Options, wsdl20 } from './wsdl20.ts'
 export { xsd } from './xsd.ts'

@@ -58,7 +58,7 @@ export class Types {
   }
 
   /** A declaration with its type: by name where it has one, else inside. */
-  private typed(declared: string, shape: Shape, name: string, use: Use, attributes: Attributes): string {
+  private typed(declared: string, shape: Shape, name: string | undefined, use: Use, attributes: Attributes): string {
     const { name: own, minOccurs, ...others } = attributes
     const type = this.typeName(shape, name, use)
     if (type !== undefined) return tag(declared, { name: own, type, minOccurs, ...others })
@@ -66,7 +66,7 @@ export class Types {
   }
 
   /** A name of the type: a built-in one, or the contract's; undefined where it is said in place. */
-  private typeName(shape: Shape, name: string, use: Use): string | undefined {
+  private typeName(shape: Shape, name: string | undefined, use: Use): string | undefined {
     if (use === 'encoded' && shape.kind !== 'object') return this.always(shape, name, use)
     if (shape.kind === 'object') return shape.name ? this.always(shape, name, use) : undefined
     if (!isScalar(shape)) return undefined
@@ -74,16 +74,16 @@ export class Types {
   }
 
   /** A name of the type in any case, made from `name` where it has none: parts of messages need one. */
-  always(shape: Shape, name: string, use: Use): string {
+  always(shape: Shape, name: string | undefined, use: Use): string {
     if (isScalar(shape)) {
       const known = use === 'encoded' ? `xs:${base(shape)}` : plain(shape)
       if (known !== undefined) return known
       const isIdentifier = shape.kind === 'id' || shape.kind === 'ref'
-      return this.define(isIdentifier ? 'Identifier' : capital(name), this.inside(shape, name, use))
+      return this.define(isIdentifier ? 'Identifier' : capital(name ?? 'item'), this.inside(shape, name, use))
     }
     if (use === 'encoded' && shape.kind === 'list') return this.array(shape, name)
     const given = shape.kind === 'object' && shape.name
-    return this.define(given || capital(name), this.inside(shape, name, use))
+    return this.define(given || capital(name ?? 'item'), this.inside(shape, name, use))
   }
 
   /** The name under which a definition stands: the wished one, or with a number where another has it. */
@@ -98,7 +98,7 @@ export class Types {
     }
   }
 
-  private inside(shape: Shape, name: string, use: Use): string {
+  private inside(shape: Shape, name: string | undefined, use: Use): string {
     if (isScalar(shape)) return simple(shape)
     if (shape.kind === 'object') return tag('xs:complexType', {}, this.content(shape.fields, use))
     if (shape.kind === 'list') return tag('xs:complexType', {}, tag('xs:sequence', {}, this.items(shape, name, use)))
@@ -112,9 +112,9 @@ export class Types {
     return tag('xs:complexType', {}, tag('xs:choice', {}, cases))
   }
 
-  private items(list: Extract<Shape, { kind: 'list' }>, name: string, use: Use): string {
+  private items(list: Extract<Shape, { kind: 'list' }>, name: string | undefined, use: Use): string {
     const item = itemName(list, name)
-    return this.typed('xs:element', list.item.shape, list.element ?? item, use, {
+    return this.typed('xs:element', list.item.shape, undefined, use, {
       name: item,
       minOccurs: list.min ?? 0,
       maxOccurs: list.max ?? 'unbounded',
@@ -124,7 +124,7 @@ export class Types {
   }
 
   /** SOAP 1.1 §5.4.2 as WSDL 1.1 §2.2 describes it. */
-  private array(list: Extract<Shape, { kind: 'list' }>, name: string): string {
+  private array(list: Extract<Shape, { kind: 'list' }>, name: string | undefined): string {
     const item = this.always(list.item.shape, itemName(list, name), 'encoded')
     const type = tag(
       'xs:complexType',

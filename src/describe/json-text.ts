@@ -1,0 +1,22 @@
+import type { Json } from '../contract/json.ts'
+
+/** JSON for people to read: two spaces a level, what is short on one line; integers that a double cannot hold are written whole. */
+export function jsonText(json: Json, indent = ''): string {
+  if (typeof json !== 'object' || json === null) return typeof json === 'bigint' ? String(json) : JSON.stringify(json)
+  const inner = `${indent}  `
+  if (Array.isArray(json))
+    return block(
+      '[',
+      json.map(item => jsonText(item, inner)),
+      ']',
+      indent,
+    )
+  const members = Object.entries(json).map(([name, value]) => `${JSON.stringify(name)}: ${jsonText(value, inner)}`)
+  return block('{', members, '}', indent)
+}
+
+function block(open: string, parts: readonly string[], close: string, indent: string): string {
+  const line = parts.join(', ')
+  if (line.length < 80 && !line.includes('\n')) return open === '{' && line !== '' ? `{ ${line} }` : open + line + close
+  return `${open}\n${parts.map(part => `${indent}  ${part}`).join(',\n')}\n${indent}${close}`
+}
