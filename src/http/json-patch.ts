@@ -163,10 +163,10 @@ function equal(a: Json, b: Json): boolean {
   )
 }
 
-/** A bigint and a number are equal when their values are: 1e20 and 100000000000000000000. */
-const sameNumber = (a: Json, b: Json) =>
-  (typeof a === 'bigint' && typeof b === 'number' && Number.isInteger(b) && a === BigInt(b)) ||
-  (typeof b === 'bigint' && typeof a === 'number' && Number.isInteger(a) && b === BigInt(a))
+/** By value, also where one is a bigint and the other is not: 100000000000000000000 and 1e20. */
+const sameNumber = (a: Json, b: Json) => isNumber(a) && isNumber(b) && a <= b && a >= b
+
+const isNumber = (value: Json) => typeof value === 'number' || typeof value === 'bigint'
 
 /** A document that shares all it can with the one given, and copies a container the first time it writes to it. */
 class Draft {

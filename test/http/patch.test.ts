@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Json } from '../../src/http/json.ts'
 import { parseJson, writeJson } from '../../src/http/json.ts'
@@ -252,6 +253,35 @@ test('RFC 6902 §5 the cost of a patch is bounded', () => {
 function nested(depth: number): Json {
   return depth === 0 ? {} : { a: nested(depth - 1) }
 }
+
+test('RFC 6902 §4.6 test holds for equal values and for no others', () => {
+  const value = fc.letrec<{ json: Json }>(tie => ({
+    json: fc.oneof(
+      { maxDepth: 2 },
+      fc.constantFrom<Json>(0, 1, '1', '', null, true, 2n ** 64n),
+      fc.array(tie('json'), { maxLength: 2 }),
+      fc.dictionary(fc.constantFrom('0', 'a', '__proto__'), tie('json'), { maxKeys: 2, noNullPrototype: true }),
+    ),
+  })).json
+  const holds = (document: Json, value: Json) => !jsonPatch(document, [{ op: 'test', path: '', value }]).failure
+  fc.assert(
+    fc.property(value, value, (a, b) => {
+      assert.equal(holds(a, b), isDeepStrictEqual(a, b))
+      assert.ok(holds(a, a))
+    }),
+    { numRuns: 3000 },
+  )
+  assert.ok(holds(2n ** 64n, 2 ** 64) && holds(2 ** 64, 2n ** 64n) && !holds(2n ** 64n + 1n, 2 ** 64))
+  assert.ok(!holds(1, '1') && !holds('1', 1) && !holds(2n ** 64n, String(2n ** 64n)))
+})
+
+test('RFC 6902 limits are what may still be', () => {
+  const copy = [{ op: 'copy', from: '/a', path: '/b' }]
+  assert.ok(jsonPatch({ a: 'xy' }, copy, { ...patchLimits, copied: 3 }).value)
+  assert.match(jsonPatch({ a: 'xy' }, copy, { ...patchLimits, copied: 2 }).failure?.reason ?? '', /copies more/)
+  assert.ok(jsonPatch({ a: [[]] }, copy, { ...patchLimits, depth: 3 }).value)
+  assert.match(jsonPatch({ a: [[]] }, [], { ...patchLimits, depth: 2 }).failure?.reason ?? '', /deeper/)
+})
 
 test('RFC 6902 add, test, remove leaves the document as it was', () => {
   fc.assert(

@@ -55,6 +55,9 @@ const targets: readonly [title: string, method: string, target: string, form: un
   ['§3.2 a fragment', 'GET', '/a#b', undefined],
   ['§3.2 a fragment in a query', 'GET', '/a?b#c', undefined],
   ['§3.2 white space', 'GET', '/a b', undefined],
+  ['§3.2 white space before a slash', 'GET', '/a b/c', undefined],
+  ['§3.2 something before the scheme', 'GET', 'xhttp://a.example/', undefined],
+  ['§3.2 a caret in a query', 'GET', '/?^', { form: 'origin', path: '/', query: '^' }],
   ['§3.2 a line break', 'GET', '/a\r\nX: y', undefined],
   ['§3.2 a line break at the end', 'GET', '/a\n', undefined],
   ['§3.2 beyond ASCII', 'GET', '/é', undefined],
@@ -73,6 +76,10 @@ const hosts: readonly [field: string, host: unknown][] = [
   ['A.Example', host],
   ['a.example:8080', { ...host, port: 8080 }],
   ['a.example:', host],
+  ['a.example:65535', { ...host, port: 65_535 }],
+  ['255.255.255.255', { name: '255.255.255.255' }],
+  ['x256.1.1.1', { name: 'x256.1.1.1' }],
+  ['256.1.1.1.example', { name: '256.1.1.1.example' }],
   ['127.0.0.1:80', { name: '127.0.0.1', port: 80 }],
   ['[::1]', { name: '[::1]' }],
   ['[2001:DB8::1]:443', { name: '[2001:db8::1]', port: 443 }],
@@ -196,6 +203,7 @@ test('query: no more pairs than the limit', () => {
 
 test('form: the octets are UTF-8', () => {
   assert.deepEqual(parseForm(new TextEncoder().encode('a=é+%C3%A9')), [['a', 'é é']])
+  assert.deepEqual(parseForm(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61)), [['\ufeffa', '']])
   assert.equal(parseForm(Uint8Array.of(0x61, 0x3d, 0xff)), undefined)
   assert.equal(parseForm(new TextEncoder().encode('a&b'), 1), undefined)
 })
