@@ -38,9 +38,11 @@ const start =
   '\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
 const ncNamePattern = new RegExp(`^[${start}][${start}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*$`, 'u')
 
+const asciiNamePattern = /^[A-Za-z_][-.\w]*$/
+
 /** Namespaces [4] NCName: [5] Name of XML 1.0 without a colon. */
 export function ncName(text: string): boolean {
-  return ncNamePattern.test(text)
+  return asciiNamePattern.test(text) || ncNamePattern.test(text)
 }
 
 /** [2] Char, for code points. */
@@ -66,4 +68,18 @@ export function past(bytes: Uint8Array, at: number): number {
   }
   if ((bytes[at + 3]! & 0xc0) !== 0x80) return 0
   return first > 0xf4 || (first === 0xf0 && second < 0x90) || (first === 0xf4 && second > 0x8f) ? 0 : at + 4
+}
+
+/**
+ * Whether the same octets stand at both places, both wholly inside. Compared in fours, for names are
+ * short and this is asked at every end tag.
+ */
+export function same(octets: DataView, a: number, b: number, length: number): boolean {
+  if (length < 4) {
+    for (let k = 0; k < length; k++) if (octets.getUint8(a + k) !== octets.getUint8(b + k)) return false
+    return true
+  }
+  const last = length - 4
+  for (let k = 0; k < last; k += 4) if (octets.getInt32(a + k) !== octets.getInt32(b + k)) return false
+  return octets.getInt32(a + last) === octets.getInt32(b + last)
 }

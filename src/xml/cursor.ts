@@ -15,9 +15,9 @@ export type Event = 'before' | 'start' | 'end' | 'text' | 'comment' | 'instructi
  */
 export interface Cursor {
   readonly event: Event
-  /** At `start` and `end`. */
+  /** At `start` and `end`; otherwise of the element around. */
   readonly name: Name
-  /** As written; empty for none. At `start` and `end`. */
+  /** As written; empty for none. */
   readonly prefix: string
   /** Open elements, with the one at hand: the root's `start` and `end` have 1. */
   readonly depth: number

@@ -2,46 +2,66 @@ import { Malformed } from './failure.ts'
 
 /**
  * XML 1.0 §4.3.3 and appendix F, RFC 7303 §3: which encoding a document is in, and the document in UTF-8.
- * Up to three speak: a byte order mark, the media type's charset, the encoding declaration. They must agree: software that
- * believes different ones reads different documents.
+ * Guards: up to three speak (a byte order mark, the media type's charset, the encoding declaration) and they must agree,
+ * because software that believes different ones reads different documents. Beside UTF-8 and UTF-16, which every processor
+ * reads, ISO-8859-1 and US-ASCII are read where they are named: some old descriptions and clients still do.
  */
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'iso-8859-1' | 'us-ascii'
 
 export interface Source {
   /** The document in UTF-8. What was UTF-8 already is not copied. */
   readonly bytes: Uint8Array
-  /** Where it begins in `bytes`: after a byte order mark. */
+  /** Where it begins in `bytes`: after a byte order mark and the XML declaration. */
   readonly from: number
   readonly encoding: Encoding
 }
 
-/** The document as UTF-8, going by its byte order mark and the charset from outside. @throws Malformed */
-export function source(bytes: Uint8Array, charset: string | undefined): Source {
-  const marked = mark(bytes)
-  const told = charset?.toLowerCase()
-  if (told !== undefined && !Object.hasOwn(meant, told))
-    throw new Malformed(`the charset ${charset} is not read here`, 0)
-  const encoding = marked ?? (told === undefined ? 'utf-8' : meant[told])
-  if (!encoding) throw new Malformed('UTF-16 without a byte order mark', 0)
-  if (told !== undefined && !agrees(told, encoding)) {
-    throw new Malformed(`the charset ${charset} contradicts the byte order mark of ${encoding}`, 0)
+/** The encodings a label can mean; for several, the byte order mark says which. */
+const labels = new Map<string, readonly Encoding[]>([
+  ['utf-8', ['utf-8']],
+  ['utf-16', ['utf-16le', 'utf-16be']],
+  ['utf-16le', ['utf-16le']],
+  ['utf-16be', ['utf-16be']],
+  ['iso-8859-1', ['iso-8859-1']],
+  ['us-ascii', ['us-ascii']],
+])
+
+const declares = new TextEncoder().encode('<?xml')
+/** A declaration longer than this is not honest, and the pattern that reads it is given no more. */
+const declarationLength = 1024
+/** [23] XMLDecl; §2.8: every 1.x is read as 1.0. */
+const declaration =
+  /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(["'])1\.[0-9]+\1(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(["'])([A-Za-z][-\w.]*)\2)?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(["'])(?:yes|no)\4)?[ \t\r\n]*\?>/
+
+/** The document as UTF-8. `charset` is what the media type says. @throws Malformed */
+export function source(original: Uint8Array, charset: string | undefined): Source {
+  const marked = mark(original)
+  const told = charset === undefined ? undefined : meaning(charset, marked)
+  const first = marked ?? told ?? 'utf-8'
+  const bytes = isWide(first) ? transcode(original, marked ? 2 : 0, first) : original
+  const { encoding: declared, to } = declarationAt(bytes, marked === 'utf-8' ? 3 : 0)
+  if (declared === undefined || (isWide(first) && declared.toLowerCase() === 'utf-16')) return narrow(bytes, to, first)
+  const said = meaning(declared, marked)
+  const settled = marked !== undefined || told !== undefined || isWide(said)
+  if (settled && said !== first) {
+    throw new Malformed(`the encoding ${declared} is declared in a document in ${first}`, 0)
   }
-  if (encoding === 'utf-8') return { bytes, from: marked ? 3 : 0, encoding }
-  return { bytes: transcode(bytes, marked ? 2 : 0, encoding), from: 0, encoding }
+  return narrow(bytes, to, said)
 }
 
-/** Whether what the encoding declaration says is what the document is in. Without one it is not asked. */
-export function agrees(declared: string, encoding: Encoding): boolean {
-  const said = declared.toLowerCase()
-  return said === 'utf-16' ? encoding !== 'utf-8' : Object.hasOwn(meant, said) && meant[said] === encoding
-}
+const isWide = (encoding: Encoding) => encoding === 'utf-16le' || encoding === 'utf-16be'
 
-/** The encoding that a charset names. `utf-16` leaves the order of its octets to the byte order mark. */
-const meant: Readonly<Record<string, Encoding | undefined>> = {
-  'utf-8': 'utf-8',
-  'utf-16': undefined,
-  'utf-16le': 'utf-16le',
-  'utf-16be': 'utf-16be',
+/** The encoding that a label means, which is that of the byte order mark if there is one. */
+function meaning(label: string, marked: Encoding | undefined): Encoding {
+  const possible = labels.get(label.toLowerCase())
+  if (!possible) throw new Malformed(`the encoding ${label} is not read here`, 0)
+  if (marked ? !possible.includes(marked) : possible.length > 1) {
+    throw new Malformed(
+      marked ? `${label}, and a byte order mark of ${marked}` : `${label} without a byte order mark`,
+      0,
+    )
+  }
+  return marked ?? possible[0]!
 }
 
 function mark(bytes: Uint8Array): Encoding | undefined {
@@ -51,7 +71,49 @@ function mark(bytes: Uint8Array): Encoding | undefined {
   return undefined
 }
 
-function transcode(bytes: Uint8Array, from: number, encoding: 'utf-16le' | 'utf-16be'): Uint8Array {
+interface Declared {
+  readonly encoding: string | undefined
+  /** The offset after it. */
+  readonly to: number
+}
+
+/** The declaration that was read last, for most senders write the same one each time. */
+let recent: { readonly octets: Uint8Array; readonly encoding: string | undefined } = {
+  octets: new Uint8Array(0),
+  encoding: undefined,
+}
+
+function declarationAt(bytes: Uint8Array, from: number): Declared {
+  if (recent.octets.length > 0 && begins(bytes, from, recent.octets)) {
+    return { encoding: recent.encoding, to: from + recent.octets.length }
+  }
+  // `<?xml-stylesheet` begins so too, but is a processing instruction.
+  if (!begins(bytes, from, declares) || bytes[from + declares.length]! > 0x20) return { encoding: undefined, to: from }
+  const window = bytes.subarray(from, from + declarationLength)
+  const octets = window.slice(0, window.indexOf(0x3e) + 1)
+  const found = declaration.exec(String.fromCharCode(...octets))
+  if (!found) throw new Malformed('not an XML declaration', from)
+  recent = { octets, encoding: found[3] }
+  return { encoding: found[3], to: from + octets.length }
+}
+
+function begins(bytes: Uint8Array, from: number, octets: Uint8Array): boolean {
+  for (let k = 0; k < octets.length; k++) if (bytes[from + k] !== octets[k]) return false
+  return true
+}
+
+/** What has one octet a character, as UTF-8. */
+function narrow(bytes: Uint8Array, from: number, encoding: Encoding): Source {
+  if (encoding !== 'iso-8859-1' && encoding !== 'us-ascii') return { bytes, from, encoding }
+  const other = bytes.findIndex(octet => octet >= 0x80)
+  if (other < 0) return { bytes, from, encoding }
+  if (encoding === 'us-ascii') throw new Malformed('an octet beyond US-ASCII', other)
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096))
+  return { bytes: new TextEncoder().encode(text), from, encoding } // a declaration is ASCII, so `from` stays
+}
+
+function transcode(bytes: Uint8Array, from: number, encoding: Encoding): Uint8Array {
   if ((bytes.length - from) % 2) throw new Malformed('UTF-16 in an odd number of octets', bytes.length)
   const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes.subarray(from))
   const high = encoding === 'utf-16le' ? 1 : 0
@@ -65,8 +127,8 @@ function transcode(bytes: Uint8Array, from: number, encoding: 'utf-16le' | 'utf-
 }
 
 /** The offset in the document as received of an offset in its UTF-8 form. */
-export function received({ bytes, from, encoding }: Source, at: number, original: Uint8Array): number {
-  if (encoding === 'utf-8') return at
-  const units = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(from, at)).length
-  return 2 * units + (mark(original) ? 2 : 0)
+export function received({ bytes, encoding }: Source, at: number, original: Uint8Array): number {
+  if (bytes === original || encoding === 'utf-8') return at
+  const units = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, at)).length
+  return encoding === 'iso-8859-1' ? units : 2 * units + (mark(original) ? 2 : 0)
 }

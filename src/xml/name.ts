@@ -23,9 +23,12 @@ interface Space {
 }
 
 const spaces = new Map<string, Space>()
-/** Passing names in the tables, dead ones included, and how many make a sweep worth its cost. */
-let passed = 0
-let enough = 16_384
+/** Takes names that nobody holds any more out of the tables. */
+const forgotten = new FinalizationRegistry<{ readonly space: Space; readonly local: string }>(({ space, local }) => {
+  if (space.passing.get(local)?.deref()) return // made again since
+  space.passing.delete(local)
+  if (space.passing.size === 0 && space.kept.size === 0 && spaces.get(space.uri) === space) spaces.delete(space.uri)
+})
 
 /** The name of this namespace and local part, for the life of the process. */
 export function name(uri: string, local: string): Name {
@@ -34,6 +37,7 @@ export function name(uri: string, local: string): Name {
   if (!found) {
     found = space.passing.get(local)?.deref() ?? { uri: space.uri, local }
     space.kept.set(local, found)
+    space.passing.delete(local)
   }
   return found
 }
@@ -46,7 +50,7 @@ export function passing(uri: string, local: string, born?: () => void): Name {
   born?.()
   const made: Name = { uri: space.uri, local }
   space.passing.set(local, new WeakRef(made))
-  if (++passed >= enough) sweep()
+  forgotten.register(made, { space, local })
   return made
 }
 
@@ -64,15 +68,4 @@ function spaceOf(uri: string): Space {
   let space = spaces.get(uri)
   if (!space) spaces.set(uri, (space = { uri, kept: new Map(), passing: new Map() }))
   return space
-}
-
-/** Drops what has died. Sweeping at twice what was alive keeps its cost in proportion to the names made. */
-function sweep(): void {
-  passed = 0
-  for (const space of spaces.values()) {
-    for (const [local, weak] of space.passing) if (!weak.deref()) space.passing.delete(local)
-    if (space.passing.size === 0 && space.kept.size === 0) spaces.delete(space.uri)
-    passed += space.passing.size
-  }
-  enough = Math.max(16_384, 2 * passed)
 }

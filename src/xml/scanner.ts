@@ -22,13 +22,14 @@ import {
   QUOTE,
   SEMICOLON,
   SLASH,
+  same,
 } from './character.ts'
 import type { Cursor, Event } from './cursor.ts'
-import { agrees, received, type Source, source } from './encoding.ts'
+import { received, type Source, source } from './encoding.ts'
 import { Malformed } from './failure.ts'
 import { type Limits, limits } from './limits.ts'
 import { type Name, name, passing, uriOf, xmlnsUri, xmlUri } from './name.ts'
-import { type Token, token } from './token.ts'
+import { expected, follow, Token, token } from './token.ts'
 
 /**
  * The parser: a cursor over bytes. What always holds, by number:
@@ -91,18 +92,14 @@ interface Binding {
   readonly previous: Binding | undefined
 }
 
+/** Stands for the start tag before the first. */
+const first = new Token('', '', 0)
 const nameless = name('', '')
 /** Tokens remember names of namespaces up to this length, so that what they hold is bounded. */
 const remembered = 256
 /** Documents up to this size may be kept alive by a string cut from them; from larger ones strings are copied. */
 const viewed = 32 * 1024
-/** A declaration longer than this is not honest, and the pattern that reads it is given no more. */
-const declarationLength = 1024
-const declaration =
-  /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(["'])1\.[0-9]+\1(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(["'])([A-Za-z][-\w.]*)\2)?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(["'])(?:yes|no)\4)?[ \t\r\n]*\?>/
-const octetsOf = (text: string) => new TextEncoder().encode(text)
-const declares = octetsOf('<?xml')
-const opening = octetsOf('<![CDATA[')
+const opening = new TextEncoder().encode('<![CDATA[')
 const BRACKET_OPEN = 0x5b
 /** §4.6 */
 const entities = new Map([
@@ -121,18 +118,15 @@ const blankText = /^[ \t\n\r]*$/
 export class Scanner implements Cursor {
   event: Event = 'before'
   depth = 0
-  name: Name = nameless
-  prefix = ''
   target = ''
   from = 0
-  to = 0
   attributes = 0
 
   private readonly original: Uint8Array
   private readonly source: Source
   /** The document in UTF-8, in which all offsets count. */
-  readonly bytes: Uint8Array
-  private readonly buffer: Buffer
+  readonly bytes: Buffer
+  private readonly words: DataView
   private readonly view: string | undefined
   private readonly end: number
   private readonly limits: Limits
@@ -152,6 +146,7 @@ export class Scanner implements Cursor {
 
   private readonly scope = new Map<string, Binding>()
   private bindings: Binding | undefined = undefined
+  private previous: Token = first
   private recentPrefix: string | undefined = undefined
   private recentUri = ''
 
@@ -172,9 +167,10 @@ export class Scanner implements Cursor {
     this.original = bytes
     if (bytes.length > this.limits.bytes) throw new Malformed('the document is too long', this.limits.bytes, 'bytes')
     this.source = source(bytes, options.charset)
-    this.bytes = this.source.bytes
-    this.buffer = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
-    this.view = this.bytes.length <= viewed ? this.buffer.toString('latin1') : undefined
+    const { buffer, byteOffset, byteLength } = this.source.bytes
+    this.bytes = Buffer.from(buffer, byteOffset, byteLength)
+    this.words = new DataView(buffer, byteOffset, byteLength)
+    this.view = byteLength <= viewed ? this.bytes.toString('latin1') : undefined
     this.comments = options.comments ?? false
     this.refusing = options.instructions === 'refuse'
     this.end = this.bytes.length
@@ -218,6 +214,18 @@ export class Scanner implements Cursor {
 
   // Reading what is at hand
 
+  get name(): Name {
+    return this.frame.name
+  }
+
+  get prefix(): string {
+    return this.frame.prefix
+  }
+
+  get to(): number {
+    return this.at
+  }
+
   get value(): string {
     return this.cooked ?? this.cut(this.textFrom, this.textTo, this.ascii)
   }
@@ -242,8 +250,11 @@ export class Scanner implements Cursor {
   }
 
   declarations(): readonly { readonly prefix: string; readonly uri: string }[] {
-    const own: Binding[] = []
-    for (let binding = this.bindings; binding !== this.frame.bindings; binding = binding!.previous) own.push(binding!)
+    if (this.bindings === this.frame.bindings) return []
+    const own: { readonly prefix: string; readonly uri: string }[] = []
+    for (let binding = this.bindings; binding !== this.frame.bindings; binding = binding!.previous) {
+      own.push({ prefix: binding!.prefix, uri: binding!.uri })
+    }
     return own.reverse()
   }
 
@@ -267,7 +278,6 @@ export class Scanner implements Cursor {
   private advance(passing: boolean): Event {
     if (this.event === 'end') this.leave()
     else if (this.event === 'start' && this.empty) return this.closed(this.at, this.at)
-    else if (this.event === 'before') this.declared()
     return this.depth === 0 ? this.outside() : this.inside(passing)
   }
 
@@ -277,7 +287,7 @@ export class Scanner implements Cursor {
       const at = this.blanks(this.at)
       if (at >= end) {
         if (this.elements === 0) this.fail('no root element', at)
-        this.from = this.to = this.at = at
+        this.from = this.at = at
         return (this.event = 'after')
       }
       if (bytes[at] !== LT)
@@ -315,7 +325,7 @@ export class Scanner implements Cursor {
       }
       const to = this.run(at)
       this.from = at
-      this.at = this.to = to
+      this.at = to
       if (this.cooked !== '') return (this.event = 'text')
     }
   }
@@ -324,10 +334,10 @@ export class Scanner implements Cursor {
 
   private open(from: number): Event {
     const { bytes, limits } = this
-    let at = from + 1
-    let hash = 0
-    while (nameOctet[bytes[at]!] === 1) hash = (Math.imul(hash, 31) + bytes[at++]!) | 0
-    const spelt = this.token(from + 1, at, hash)
+    const spelt = expected(bytes, from + 1, this.previous) ?? this.unexpected(from + 1)
+    if (spelt.length > limits.name) this.fail('a name is too long', from + 1 + limits.name, 'name')
+    this.previous = spelt
+    let at = from + 1 + spelt.length
     const outer = this.frame
     const frame = (outer.inner ??= new Frame(outer))
     if (++this.depth > limits.depth) this.fail(`nested deeper than ${limits.depth}`, from, 'depth')
@@ -347,33 +357,32 @@ export class Scanner implements Cursor {
     if (this.attributes > 0) this.nameAttributes(frame.nameTo)
     frame.nth = outer.last === named ? frame.nth + 1 : 1
     outer.last = named
-    this.name = frame.name = named
-    this.prefix = frame.prefix = spelt.prefix
+    frame.name = named
+    frame.prefix = spelt.prefix
     this.from = from
-    this.to = this.at = at
+    this.at = at
     return (this.event = 'start')
   }
 
   private close(from: number): Event {
     const { bytes, frame } = this
-    let at = from + 2
-    for (let own = frame.nameFrom; own < frame.nameTo; own++, at++) {
-      if (bytes[at] !== bytes[own]) this.fail(`the end tag is not that of ${frame.name.local}`, from)
-    }
+    const length = frame.nameTo - frame.nameFrom
+    let at = from + 2 + length
+    if (at >= this.end || !same(this.words, from + 2, frame.nameFrom, length)) this.mismatch(from)
     if (bytes[at] !== GT) {
       at = this.blanks(at)
-      if (bytes[at] !== GT) this.fail(`the end tag is not that of ${frame.name.local}`, from)
+      if (bytes[at] !== GT) this.mismatch(from)
     }
     return this.closed(from, at + 1)
   }
 
+  private mismatch(from: number): never {
+    this.fail(`the end tag is not that of ${this.frame.name.local}`, from)
+  }
+
   private closed(from: number, to: number): Event {
-    this.name = this.frame.name
-    this.prefix = this.frame.prefix
     this.from = from
-    this.to = this.at = to
-    this.empty = false
-    this.attributes = 0
+    this.at = to
     return (this.event = 'end')
   }
 
@@ -494,6 +503,17 @@ export class Scanner implements Cursor {
 
   // Names and namespaces
 
+  /** The token at `from`, when the guess was wrong. */
+  private unexpected(from: number): Token {
+    const { bytes } = this
+    let at = from
+    let hash = 0
+    while (nameOctet[bytes[at]!] === 1) hash = (Math.imul(hash, 31) + bytes[at++]!) | 0
+    const spelt = this.token(from, at, hash)
+    follow(this.previous, spelt)
+    return spelt
+  }
+
   private token(from: number, to: number, hash: number): Token {
     if (to - from > this.limits.name) this.fail('a name is too long', from + this.limits.name, 'name')
     return token(this.bytes, from, to, hash) ?? this.fail('not a name', from)
@@ -573,8 +593,8 @@ export class Scanner implements Cursor {
     this.textFrom = from
     let at = from
     for (;;) {
-      while (plainText[bytes[at]!] === 1) at++
-      const octet = bytes[at]!
+      let octet = bytes[at]!
+      while ((octet > GT && octet < 0x80) || plainText[octet] === 1) octet = bytes[++at]!
       if (octet === LT && bytes[at + 1] !== BANG) break
       if (octet >= 0x80) {
         at = this.wide(at)
@@ -690,7 +710,7 @@ export class Scanner implements Cursor {
     }
   }
 
-  // What may stand between everything: [15] Comment, [16] PI, [23] XMLDecl
+  // What may stand between everything: [15] Comment, [16] PI
 
   /** A comment, which becomes the event when comments are asked for. */
   private comment(from: number): boolean {
@@ -702,7 +722,6 @@ export class Scanner implements Cursor {
     this.at = at + 3
     if (!this.comments) return false
     this.from = from
-    this.to = at + 3
     this.cooked = this.lines(from + 4, at)
     this.event = 'comment'
     return true
@@ -728,22 +747,8 @@ export class Scanner implements Cursor {
     this.target = target
     this.cooked = this.lines(data, to)
     this.from = from
-    this.to = this.at = to + 2
+    this.at = to + 2
     return (this.event = 'instruction')
-  }
-
-  /** The XML declaration, where there is one; its encoding must be what the document is in. */
-  private declared(): void {
-    const { bytes, at } = this
-    for (let k = 0; k < declares.length; k++) if (bytes[at + k] !== declares[k]) return
-    if (blank[bytes[at + declares.length]!] !== 1) return
-    const found = declaration.exec(this.cut(at, Math.min(at + declarationLength, this.end), true))
-    if (!found) this.fail('not an XML declaration', at)
-    const encoding = found[3]
-    if (encoding !== undefined && !agrees(encoding, this.source.encoding)) {
-      this.fail(`the encoding ${encoding} is declared in a document in ${this.source.encoding}`, at)
-    }
-    this.at = at + found[0].length
   }
 
   // Octets
@@ -775,8 +780,8 @@ export class Scanner implements Cursor {
   }
 
   private cut(from: number, to: number, ascii: boolean): string {
-    if (!ascii) return this.buffer.toString('utf8', from, to)
-    return this.view === undefined ? this.buffer.toString('latin1', from, to) : this.view.substring(from, to)
+    if (!ascii) return this.bytes.toString('utf8', from, to)
+    return this.view === undefined ? this.bytes.toString('latin1', from, to) : this.view.substring(from, to)
   }
 
   private lines(from: number, to: number): string {

@@ -1,4 +1,4 @@
-import { ncName } from './character.ts'
+import { nameOctet, ncName } from './character.ts'
 import type { Name } from './name.ts'
 
 /**
@@ -12,8 +12,13 @@ export class Token {
   readonly prefix: string
   readonly local: string
   name: Name | undefined = undefined
+  /** Its place in the table; 0, which is as good as any, when it is too long for it. */
+  slot = 0
+  /** In octets, as written. */
+  readonly length: number
 
-  constructor(prefix: string, local: string) {
+  constructor(prefix: string, local: string, length: number) {
+    this.length = length
     this.prefix = prefix
     this.local = local
   }
@@ -24,9 +29,10 @@ const width = 64 // longer names are rare, and work without the table
 const tokens: (Token | undefined)[] = new Array(slots).fill(undefined)
 const lengths = new Uint8Array(slots)
 const spelling = new Uint8Array(slots * width)
+const successors = new Uint16Array(slots)
 
 /** The token spelt by these octets, whose `hash` the caller computed while it scanned them; undefined when it is no QName. */
-export function token(bytes: Uint8Array, from: number, to: number, hash: number): Token | undefined {
+export function token(bytes: Buffer, from: number, to: number, hash: number): Token | undefined {
   const slot = (hash ^ (hash >>> 15)) & (slots - 1)
   const length = to - from
   if (lengths[slot] !== length) return enter(bytes, from, to, slot)
@@ -36,32 +42,51 @@ export function token(bytes: Uint8Array, from: number, to: number, hash: number)
   return tokens[slot]
 }
 
-function enter(bytes: Uint8Array, from: number, to: number, slot: number): Token | undefined {
-  const written = decode(bytes.subarray(from, to))
+/** The token that came after `previous` the last time, if it is spelt at `from`: a guess that saves most look-ups. */
+export function expected(bytes: Buffer, from: number, previous: Token): Token | undefined {
+  const slot = successors[previous.slot]!
+  const length = lengths[slot]!
+  for (let k = 0, base = slot * width; k < length; k++) {
+    if (spelling[base + k] !== bytes[from + k]) return undefined
+  }
+  return nameOctet[bytes[from + length]!] === 1 ? undefined : tokens[slot]
+}
+
+/** What to expect the next time. */
+export function follow(previous: Token, next: Token): void {
+  successors[previous.slot] = next.slot
+}
+
+function enter(bytes: Buffer, from: number, to: number, slot: number): Token | undefined {
+  const written = decode(bytes, from, to)
   const colon = written.indexOf(':')
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)
   if (!ncName(local) || (colon >= 0 && !ncName(prefix))) return undefined
-  const made = new Token(unique(prefix), unique(local))
+  const made = new Token(unique(prefix), local, to - from)
   if (to - from <= width && to > from) {
     tokens[slot] = made
+    made.slot = slot
     lengths[slot] = to - from
     spelling.set(bytes.subarray(from, to), slot * width)
   }
   return made
 }
 
-/** The engine's own copy of a string: compared by address, and not a slice that would keep a larger string alive. */
+/** The engine's own copy of a string, so that equal ones are compared by address. */
 function unique(text: string): string {
-  return Object.keys({ [text]: 0 })[0]!
+  return text === '' ? '' : Object.keys({ [text]: 0 })[0]!
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The text, or one that is no name when the octets are not UTF-8. */
-function decode(octets: Uint8Array): string {
+function decode(bytes: Buffer, from: number, to: number): string {
+  let at = from
+  while (at < to && bytes[at]! < 0x80) at++
+  if (at === to) return bytes.toString('latin1', from, to)
   try {
-    return strict.decode(octets)
+    return strict.decode(bytes.subarray(from, to))
   } catch {
     return ''
   }

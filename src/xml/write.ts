@@ -1,5 +1,5 @@
-import { isChar } from './character.ts'
-import { xmlUri } from './name.ts'
+import { isChar, ncName } from './character.ts'
+import { xmlnsUri, xmlUri } from './name.ts'
 import { Scope } from './scope.ts'
 import type { Document, Element, Node } from './tree.ts'
 
@@ -77,22 +77,28 @@ function whole(element: Element, scope: Scope): string {
   return element.children.length === 0 ? `${start}/>` : `${start}>${content}</${name}>`
 }
 
-const qualified = (prefix: string, local: string) => (prefix === '' ? local : `${prefix}:${local}`)
+function qualified(prefix: string, local: string): string {
+  if (!ncName(local)) throw new Unwritable(`${JSON.stringify(local)} is not a name`)
+  return prefix === '' ? local : `${prefix}:${local}`
+}
 
 /** The declarations of one element while its tag is written. */
 class Tag {
   declarations = ''
   private readonly scope: Scope
   /** Prefixes whose meaning on this element is settled. */
-  private readonly settled = new Set<string>()
+  private readonly settled = new Set(['xml', 'xmlns'])
 
   constructor(scope: Scope) {
     this.scope = scope
   }
 
   declare(prefix: string, uri: string): void {
-    if (prefix === 'xml') return
-    if (prefix !== '' && uri === '') throw new Unwritable(`the prefix ${prefix} cannot be undeclared`)
+    if (prefix === 'xml' && uri === xmlUri) return
+    if (prefix === 'xml' || prefix === 'xmlns' || uri === xmlUri || uri === xmlnsUri) {
+      throw new Unwritable(`${prefix} cannot be declared as ${uri}`)
+    }
+    if (prefix !== '' && (uri === '' || !ncName(prefix))) throw new Unwritable(`${prefix} cannot be declared as ${uri}`)
     this.settled.add(prefix)
     this.declarations += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}=${attribute(uri)}`
     this.scope.set(prefix, uri)
@@ -118,6 +124,8 @@ function comment(value: string): string {
 }
 
 function instruction(target: string, value: string): string {
+  if (!ncName(target) || target.toLowerCase() === 'xml') throw new Unwritable(`${target} is not a target`)
+  if (/^[ \t\r\n]/.test(value)) throw new Unwritable('white space before the data of a processing instruction is lost')
   if (value.includes('?>')) throw new Unwritable('`?>` cannot be written in a processing instruction')
   return value === '' ? `<?${target}?>` : `<?${target} ${unescaped(value)}?>`
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import {
   type Attribute,
@@ -116,4 +118,10 @@ export function read(text: string, options: Options = {}): Document {
   const document = parse(new TextEncoder().encode(text), options)
   if (document instanceof Malformed) assert.fail(`${document.reason} at ${document.at}: ${text.slice(0, 200)}`)
   return document
+}
+
+/** The engine's collector, asked at once. */
+export function garbage(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc')
 }

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { attempt, type Limits, Malformed, parse, scan } from '../../src/xml/index.ts'
+import { garbage } from './documents.ts'
+
+/** Hostile documents, each refused (or read) by the defaults within 100 ms of CPU. The ids are those of the list of attacks. */
+const repeat = (count: number, write: (index: number) => string) =>
+  Array.from({ length: count }, (_, n) => write(n)).join('')
+
+/** Names whose hash (×31) is the same: `Aa` and `BB` in every combination. */
+const colliding = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    Array.from({ length: 14 }, (_, bit) => ((n >> bit) & 1 ? 'Aa' : 'BB')).join(''),
+  )
+
+const entities = repeat(10, n => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`)
+
+const rows: [title: string, document: string | Uint8Array, refused: boolean | keyof Limits][] = [
+  ['P1 a DOCTYPE', '<!DOCTYPE a><a/>', true],
+  ['P2 an internal entity', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', true],
+  ['P3 an external entity', '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>', true],
+  ['P4 a parameter entity', '<!DOCTYPE a [<!ENTITY % b SYSTEM "http://127.0.0.1/"> %b;]><a/>', true],
+  ['P5 a billion laughs', `<!DOCTYPE a [<!ENTITY e0 "ha">${entities}]><a>&e10;</a>`, true],
+  ['P6 quadratic blow-up', `<!DOCTYPE a [<!ENTITY b "${'c'.repeat(100_000)}">]><a>${'&b;'.repeat(100_000)}</a>`, true],
+  ['P7 defaults of an ATTLIST', '<!DOCTYPE a [<!ATTLIST a b CDATA "c">]><a/>', true],
+  ['P8 200,000 deep', `${'<a>'.repeat(200_000)}${'</a>'.repeat(200_000)}`, 'depth'],
+  ['P8 200,000 deep, without ends', `${'<a>'.repeat(200_000)}`, 'depth'],
+  ['P9 100,000 attributes', `<a ${repeat(100_000, n => `b${n}="" `)}/>`, 'attributes'],
+  [
+    'P9 256 attributes on each of 1,000 elements',
+    `<a>${`<b ${repeat(256, n => `c${n}="" `)}/>`.repeat(1000)}</a>`,
+    false,
+  ],
+  ['P10 100,000 declarations', `<a ${repeat(100_000, n => `xmlns:b${n}="urn:${n}" `)}/>`, 'attributes'],
+  [
+    'P10 250 declarations at each of 60 depths, all used',
+    `${repeat(60, depth => `<a ${repeat(250, n => `xmlns:p${depth}-${n}="urn:${n}" `)}>`)}${repeat(9000, n => `<p${n % 60}-${n % 250}:b/>`)}${'</a>'.repeat(60)}`,
+    false,
+  ],
+  ['P11 300,000 siblings', `<a>${'<b/>'.repeat(300_000)}</a>`, 'children'],
+  ['P12 60 MB of text', `<a>${'x'.repeat(60_000_000)}</a>`, 'bytes'],
+  ['P12 12 MB of text', `<a>${'x'.repeat(12_000_000)}</a>`, 'text'],
+  ['P13 a name of 2 MB', `<${'a'.repeat(2_000_000)}/>`, 'name'],
+  ['P13 an attribute name of 2 MB', `<a ${'b'.repeat(2_000_000)}=""/>`, 'name'],
+  ['P13 a prefix of 2 MB', `<${'a'.repeat(2_000_000)}:b/>`, 'name'],
+  ['P14 a million references', `<a>${'&#65;'.repeat(1_000_000)}</a>`, 'references'],
+  ['P14 a million references to predefined entities', `<a>${'&lt;'.repeat(1_000_000)}</a>`, 'references'],
+  ['P14 a million references in values', `<a>${`<b c="${'&lt;'.repeat(10_000)}"/>`.repeat(100)}</a>`, 'references'],
+  [
+    'P15 9,000 colliding names',
+    `<a>${colliding(9000)
+      .map(name => `<${name}/>`)
+      .join('')}</a>`,
+    false,
+  ],
+  [
+    'P15 250 colliding attributes',
+    `<a ${colliding(250)
+      .map(name => `${name}=""`)
+      .join(' ')}/>`,
+    false,
+  ],
+  [
+    'P15 250 colliding prefixes',
+    `<a ${colliding(250)
+      .map(name => `xmlns:${name}="u"`)
+      .join(' ')}/>`,
+    false,
+  ],
+  [
+    'P15 names of Object.prototype',
+    '<__proto__ constructor="" hasOwnProperty="" __proto__=""><toString/></__proto__>',
+    false,
+  ],
+  ['P15 50,000 different names', `<a>${repeat(9, m => `<b>${repeat(5_600, n => `<c${m}-${n}/>`)}</b>`)}</a>`, 'names'],
+  ['P17 two roots', '<a/><a/>', true],
+  ['P17 trailing junk', '<a/>junk', true],
+  ['P18 a million illegal characters', `<a>${'\u0001'.repeat(1_000_000)}</a>`, true],
+  ['P21 a million ]', `<a>${']'.repeat(1_000_000)}</a>`, false],
+  ['P21 a million > in text', `<a>${'>'.repeat(1_000_000)}</a>`, false],
+  ['P21 100,000 CDATA sections', `<a>${'<![CDATA[]]>'.repeat(100_000)}</a>`, false],
+  ['P21 100,000 comments', `<a>${'<!---->'.repeat(100_000)}</a>`, false],
+  ['100,000 comments before the root', `${'<!---->'.repeat(100_000)}<a/>`, false],
+  ['P21 a million carriage returns', `<a>${'\r'.repeat(1_000_000)}</a>`, false],
+  ['P22 an attribute by two prefixes', '<a xmlns:b="u" xmlns:c="u" b:d="" c:d=""/>', true],
+  ['P23 100,000 undeclared prefixes', `<a>${repeat(100_000, n => `<b${n}:c/>`)}</a>`, true],
+  ['P24 xmlns rebound', '<a xmlns:xmlns="u"/>', true],
+  ['an instruction that does not end', `<a><?b ${'?'.repeat(1_000_000)}</a>`, true],
+  ['a comment that does not end', `<a><!-- ${'- '.repeat(1_000_000)}</a>`, true],
+  ['a CDATA section that does not end', `<a><![CDATA[${']'.repeat(1_000_000)}</a>`, true],
+  ['a declaration of a megabyte', `<?xml version="1.0"${' '.repeat(1_000_000)}?><a/>`, true],
+  ['a tag of white space', `<a${' '.repeat(1_000_000)}/>`, false],
+  ['a name space of 60 KB, 200 times', `<a>${`<b xmlns="${'u'.repeat(60_000)}"/>`.repeat(200)}</a>`, false],
+]
+
+const milliseconds = (work: () => void) => {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+for (const [title, document, refused] of rows) {
+  const bytes = typeof document === 'string' ? new TextEncoder().encode(document) : document
+  for (const [kind, read] of [
+    ['read over', () => attempt(() => scan(bytes).finish())],
+    ['made a tree', () => parse(bytes)],
+  ] as const) {
+    test(`${title}: ${refused ? 'refused' : 'harmless'}, ${kind} in less than 100 ms of CPU`, () => {
+      let result: unknown
+      const spent = milliseconds(() => {
+        result = read()
+      })
+      assert.equal(
+        result instanceof Malformed,
+        refused !== false,
+        JSON.stringify(result instanceof Malformed && result),
+      )
+      if (typeof refused === 'string') assert.equal(result instanceof Malformed && result.limit, refused)
+      assert.ok(spent < 100, `${spent} ms`)
+    })
+  }
+}
+
+const message =
+  '\ufeff<?xml version="1.0" encoding="utf-8"?><!--é--><e:Envelope xmlns:e="urn:e"><e:Body a="1&amp;2">x<![CDATA[y]]>é</e:Body></e:Envelope>'
+
+test('P17 a message cut at every byte is refused', () => {
+  const bytes = new TextEncoder().encode(message)
+  assert.ok(!(parse(bytes) instanceof Malformed))
+  for (let length = 0; length < bytes.length; length++) {
+    assert.ok(parse(bytes.subarray(0, length)) instanceof Malformed, `${length} bytes`)
+  }
+})
+
+test('P15 names of hostile documents are forgotten', () => {
+  const collect = garbage()
+  const used = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const flood = (round: number) => {
+    const names = repeat(5000, n => `<flood-${round}-${n}-${'x'.repeat(500)}/>`)
+    scan(new TextEncoder().encode(`<a>${names}</a>`)).finish()
+  }
+  return new Promise<void>(resolve => {
+    let round = 0
+    const before = used()
+    const next = () => {
+      flood(round++)
+      if (round < 60) return setImmediate(next)
+      // 300,000 names of 500 characters are 150 MB.
+      const kept = used() - before
+      assert.ok(kept < 50_000_000, `${kept}`)
+      resolve()
+    }
+    next()
+  })
+})

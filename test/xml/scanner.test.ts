@@ -1,0 +1,411 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  attempt,
+  type Cursor,
+  clark,
+  element,
+  type Limits,
+  Malformed,
+  name,
+  type Options,
+  parse,
+  position,
+  scan,
+  walk,
+} from '../../src/xml/index.ts'
+import { garbage, read } from './documents.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const octets = (text: string) => Uint8Array.from(text, character => character.charCodeAt(0))
+
+/** The events in short: `(name attribute=value`, `"text`, `!comment`, `?target data`, `)`. */
+function events(cursor: Cursor): string {
+  const out: string[] = []
+  for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
+    if (event === 'start') {
+      const attributes = Array.from(
+        { length: cursor.attributes },
+        (_, index) => ` ${clark(cursor.attributeName(index))}=${cursor.attributeValue(index)}`,
+      )
+      out.push(`(${clark(cursor.name)}${attributes.join('')}`)
+    } else if (event === 'end') out.push(')')
+    else if (event === 'text') out.push(`"${cursor.value}`)
+    else if (event === 'comment') out.push(`!${cursor.value}`)
+    else out.push(`?${cursor.target} ${cursor.value}`)
+  }
+  return out.join('|')
+}
+
+const accepted: [title: string, source: string | Uint8Array, events: string, options?: Options][] = [
+  ['[1] one element', '<a/>', '(a|)'],
+  ['[3] white space around and inside tags', '\n<a\t>\r\n</a \n>\n ', '(a|"\n|)'],
+  [
+    '[22] a declaration, comments and instructions around',
+    '<?xml version="1.0"?><!--x--><?p?><a/><?q  r ?>',
+    '(a|)|?q r ',
+    {},
+  ],
+  ['§2.8 version 1.1 is read as 1.0 (Fifth Edition)', "<?xml version='1.1' standalone = 'yes' ?><a/>", '(a|)'],
+  ['§2.11 line ends', '<a b="1\r\n2\r3\n4\t5">1\r\n2\r3\r\r\n</a>', '(a b=1 2 3 4 5|"1\n2\n3\n\n|)'],
+  ['§2.11 a carriage return by reference stays', '<a b="&#13;&#10;&#9;">&#xD;\n</a>', '(a b=\r\n\t|"\r\n|)'],
+  [
+    '§2.11 line ends in comments, CDATA, instructions',
+    '<a><!--\r\n--><![CDATA[\r]]><?p x\r\n?></a>',
+    '(a|!\n|"\n|?p x\n|)',
+    { comments: true },
+  ],
+  ['[14] ] and > in text', '<a>]] > ]>]]</a>', '(a|"]] > ]>]]|)'],
+  ['[18] CDATA is text and joins', '<a>1<![CDATA[<&]]]]>2<![CDATA[]]>3</a>', '(a|"1<&]]23|)'],
+  ['[18] an empty CDATA section is no text', '<a><![CDATA[]]></a>', '(a|)'],
+  ['[15] a comment is dissolved', '<a>1<!-- - -->2</a>', '(a|"12|)'],
+  ['[15] a comment alone is no text', '<a><!----></a>', '(a|)'],
+  ['[15] a comment, when asked for', '<a>1<!-- - -->2</a>', '(a|"1|! - |"2|)', { comments: true }],
+  ['[16] instructions', '<a><?xml-stylesheet?><?p  a?b ??></a>', '(a|?xml-stylesheet |?p a?b ?|)'],
+  ['[67] references', '<a b="&lt;&#x3C;&quot;">&amp;&gt;&apos;&#128512;&#x1F600;&#00065;</a>', '(a b=<<"|"&>\'😀😀A|)'],
+  ['[66] a reference to > after ]]', '<a>]]&gt;]]&#62;</a>', '(a|"]]>]]>|)'],
+  ['[10] both quotes, > in a value', `<a b='"' c="'>]]>"/>`, `(a b=" c='>]]>|)`],
+  [
+    '§2.2 the limits of Char',
+    '<a>\u{7f}\u{85}\u{d7ff}\u{e000}\u{fffd}\u{10000}\u{10ffff}</a>',
+    '(a|"\u{7f}\u{85}\u{d7ff}\u{e000}\u{fffd}\u{10000}\u{10ffff}|)',
+  ],
+  ['§2.3 names of the Fifth Edition', '<é\u{b7}-.0><\u{10000}/><_/></é\u{b7}-.0>', '(é\u{b7}-.0|(\u{10000}|)|(_|)|)'],
+  ['NS §6.1 prefixes are scoped', '<p:a xmlns:p="u"><p:b xmlns:p="v"/><p:c/></p:a>', '({u}a|({v}b|)|({u}c|)|)'],
+  ['NS §6.2 the default is not for attributes', '<a xmlns="u" b="1"><c xmlns=""/><d/></a>', '({u}a b=1|(c|)|({u}d|)|)'],
+  ['NS §6.1 a declaration after its use', '<p:a p:b="1" xmlns:p="u"/>', '({u}a {u}b=1|)'],
+  ['NS §6.3 one local name, different namespaces', '<a xmlns="u" xmlns:p="u" b="1" p:b="2"/>', '({u}a b=1 {u}b=2|)'],
+  [
+    'NS §3 xml needs no declaration and may have it',
+    '<a xml:b="1" xmlns:xml="http://www.w3.org/XML/1998/namespace"/>',
+    '(a {http://www.w3.org/XML/1998/namespace}b=1|)',
+  ],
+  ['NS a namespace name is normalised as a value is', '<a xmlns="u&#x41;\n"/>', '({uA }a|)'],
+  [
+    'P15 names of Object.prototype',
+    '<__proto__ constructor="1" xmlns:toString="u"><toString:valueOf/></__proto__>',
+    '(__proto__ constructor=1|({u}valueOf|)|)',
+  ],
+  ['§4.3.3 UTF-8 with a byte order mark', octets('\xef\xbb\xbf<a>\xc3\xa9</a>'), '(a|"é|)'],
+  ['§4.3.3 UTF-8 declared, in any case', '<?xml version="1.0" encoding="uTf-8"?><a>é</a>', '(a|"é|)'],
+  ['§4.3.3 UTF-16, little-endian', octets('\xff\xfe<\0a\0>\0\xe9\0</\0a\0>\0'.replace('</\0', '<\0/\0')), '(a|"é|)'],
+  ['§4.3.3 UTF-16, big-endian', octets('\xfe\xff\0<\0a\0/\0>'), '(a|)'],
+  ['RFC 7303 UTF-16LE by charset, without a mark', octets('<\0a\0/\0>\0'), '(a|)', { charset: 'UTF-16LE' }],
+  ['§4.3.3 ISO-8859-1 where declared', octets('<?xml version="1.0" encoding="ISO-8859-1"?><a>\xe9</a>'), '(a|"é|)'],
+  ['RFC 7303 ISO-8859-1 by charset', octets('<a>\xe9</a>'), '(a|"é|)', { charset: 'iso-8859-1' }],
+  ['a slice, with the namespaces around it', '<p:a/>', '({u}a|)', { scope: new Map([['p', 'u']]) }],
+]
+
+for (const [title, source, expected, options] of accepted) {
+  test(`XML 1.0 ${title}`, () => {
+    const document = typeof source === 'string' ? bytes(source) : source
+    const around = (text: string) => (title.startsWith('[22]') ? text.replace(/^/, '?p |') : text)
+    assert.equal(events(scan(document, options)), around(expected))
+  })
+}
+
+const xmlns = 'http://www.w3.org/2000/xmlns/'
+const xml = 'http://www.w3.org/XML/1998/namespace'
+
+/** The offset is where `¦` stands, which is not part of the document. */
+const refused: [title: string, source: string, reason: RegExp, options?: Options][] = [
+  ['[1] nothing', '¦', /cut off/],
+  ['[1] white space only', ' ¦', /cut off/],
+  ['[1] no root element', '<!-- -->¦', /no root/],
+  ['[1] text before the root', '¦x<a/>', /no element begins/],
+  ['[1] text after the root', '<a/>¦x<b/>', /follows the root/],
+  ['[1] two roots (P17)', '<a/>¦<b/>', /second root/],
+  ['[1] a NUL at the end (P17)', '<a/>\0¦', /something follows/],
+  ['[1] a reference after the root', '<a/>¦&#32;<b/>', /follows the root/],
+  ['[27] CDATA outside the root', '¦<![CDATA[]]><a/>', /begins nothing/],
+  ['[28] a document type declaration (P1)', '¦<!DOCTYPE a><a/>', /document type/],
+  ['[28] … after a comment (P1)', '<!-- -->¦<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', /document type/],
+  ['[28] … inside an element', '<a>¦<!DOCTYPE a></a>', /document type/],
+  ['[23] a declaration that is not the first', ' ¦<?xml version="1.0"?><a/>', /target/],
+  ['[23] no version', '¦<?xml encoding="utf-8"?><a/>', /XML declaration/],
+  ['[26] version 2.0', '¦<?xml version="2.0"?><a/>', /XML declaration/],
+  ['[32] standalone maybe', '¦<?xml version="1.0" standalone="maybe"?><a/>', /XML declaration/],
+  ['[23] the wrong order', '¦<?xml version="1.0" standalone="no" encoding="utf-8"?><a/>', /XML declaration/],
+  ['[23] a declaration without an end', '¦<?xml version="1.0"><a/>', /XML declaration/],
+  ['[15] -- in a comment', '<a><!-- ¦-- --></a>', /`--`/],
+  ['[15] a comment that ends in --->', '<a><!-- ¦---></a>', /`--`/],
+  ['[15] a comment without an end', '<a><!--¦ </a>', /ends inside/],
+  ['[16] an instruction without a target', '<a>¦<? ?></a>', /target/],
+  ['[17] an instruction named XML', '<a>¦<?xMl version="1.0"?></a>', /target/],
+  ['NS §7 a colon in a target', '<a>¦<?p:q?></a>', /target/],
+  ['[16] data right after the target', '<a>¦<?p=1?></a>', /target/],
+  ['[14] ]]> in text', '<a>x¦]]></a>', /`]]>`/],
+  ['[14] ]]> after a reference', '<a>&amp;¦]]></a>', /`]]>`/],
+  ['[14] ]]> after CDATA', '<a><![CDATA[]]>¦]]></a>', /`]]>`/],
+  ['[39] another end tag', '<a><b>¦</a></b>', /end tag/],
+  ['[39] a longer end tag', '<a>¦</ab>', /end tag/],
+  ['[39] a shorter end tag', '<ab>¦</a></ab>', /end tag/],
+  ['[39] another prefix in the end tag', '<p:a xmlns:p="u" xmlns:q="u">¦</q:a>', /end tag/],
+  ['[42] an attribute in an end tag', '<a>¦</a b="1">', /end tag/],
+  ['[39] an end tag too many', '<a></a>¦</a>', /second root/],
+  ['[40] white space before the name', '<¦ a/>', /not a name/],
+  ['[40] a digit before the name', '<a><¦1/></a>', /not a name/],
+  ['[40] no white space between attributes', '<a b="1"¦c="2"/>', /white space/],
+  ['[44] a slash alone', '<a ¦/ >x</a>', /`\/`/],
+  ['[41] no value', '<a b¦/>', /without a value/],
+  ['[10] no quotes', '<a b=¦1/>', /not quoted/],
+  ['[10] < in a value', '<a b="¦<"/>', /`<`/],
+  ['[10] a value without an end', '<a b=">¦', /ends inside/],
+  ['[66] no semicolon', '<a>¦&#65</a>', /reference/],
+  ['[66] no digits', '<a>¦&#;</a>', /reference/],
+  ['[66] X', '<a>¦&#X41;</a>', /reference/],
+  ['[66] a reference to no Char', '<a>¦&#0;</a>', /no character/],
+  ['[66] a reference to a surrogate', '<a>¦&#xD83D;&#xDE00;</a>', /no character/],
+  ['[66] a reference beyond Unicode', '<a>¦&#x100000041;</a>', /no character/],
+  ['[66] a reference to U+FFFE in a value', '<a b="¦&#xFFFE;"/>', /no character/],
+  ['§4.1 an entity that is not declared', '<a>¦&nbsp;</a>', /not declared/],
+  ['§4.1 toString is no entity', '<a>¦&toString;</a>', /not declared/],
+  ['§4.1 & alone', '<a>x ¦& y</a>', /not a reference/],
+  ['§2.2 U+0001 (P18)', '<a>é¦\u0001</a>', /illegal/],
+  ['§2.2 U+001F in a value (P18)', '<a b="¦\u001f"/>', /illegal/],
+  ['§2.2 U+0000 in CDATA (P18)', '<a><![CDATA[¦\0]]></a>', /illegal/],
+  ['§2.2 U+000C in a comment (P18)', '<a><!--¦\f--></a>', /illegal/],
+  ['§2.2 U+FFFF (P18)', '<a>¦\uffff</a>', /illegal/],
+  ['NS §3 a prefix that is not declared (P23)', '<a>¦<p:b/></a>', /prefix p/],
+  ['NS §3 … of an attribute (P23)', '<a¦ p:b=""/>', /prefix p/],
+  ['NS §3 … any more (P23)', '<a><p:b xmlns:p="u"/>¦<p:b/></a>', /prefix p/],
+  ['NS §2.2 a prefix undeclared (P23)', '<a xmlns:p="u"><b ¦xmlns:p=""/></a>', /undeclared/],
+  ['NS §3 xml for another (P24)', '<a ¦xmlns:xml="u"/>', /xml stands/],
+  ['NS §3 another for xml (P24)', `<a ¦xmlns:p="${xml}"/>`, /xml stands/],
+  ['NS §3 xml as default (P24)', `<a ¦xmlns="${xml}"/>`, /xml stands/],
+  ['NS §3 xmlns declared (P24)', `<a ¦xmlns:xmlns="${xmlns}"/>`, /xmlns/],
+  ['NS §3 a prefix for xmlns (P24)', `<a ¦xmlns:p="${xmlns}"/>`, /xmlns/],
+  ['NS §3 xmlns as default (P24)', `<a ¦xmlns="${xmlns}"/>`, /xmlns/],
+  ['NS §3 an element xmlns:a (P24)', '¦<xmlns:a/>', /prefix xmlns/],
+  ['NS §4 two colons', '<¦p:q:a xmlns:p="u"/>', /not a name/],
+  ['NS §4 a colon at the end', '<¦p: xmlns:p="u"/>', /not a name/],
+  ['NS §4 a colon at the beginning', '<¦:a/>', /not a name/],
+  ['NS §4 a digit after the colon', '<¦p:1 xmlns:p="u"/>', /not a name/],
+  ['[41] an attribute twice', '<a¦ b="1" b="2"/>', /attribute twice/],
+  [
+    'NS §6.3 the same attribute by two prefixes (P22)',
+    '<a¦ xmlns:p="u" xmlns:q="u" p:b="" q:b=""/>',
+    /attribute twice/,
+  ],
+  [
+    'NS §6.3 … among many (P22)',
+    `<a¦ xmlns:p="u" xmlns:q="u" p:b="" ${many(20, n => `c${n}=""`)} q:b=""/>`,
+    /attribute twice/,
+  ],
+  ['[41] a declaration twice', '<a xmlns:p="u" ¦xmlns:p="u"/>', /declaration twice/],
+  ['[41] a default twice', '<a xmlns="u" ¦xmlns="v"/>', /declaration twice/],
+  [
+    'SOAP 1.2 §5 an instruction, where it is refused (P16)',
+    '<a>¦<?p?></a>',
+    /processing instruction/,
+    { instructions: 'refuse' },
+  ],
+  ['SOAP 1.2 §5 … before the root (P16)', '¦<?p?><a/>', /processing instruction/, { instructions: 'refuse' }],
+  ['§4.3.3 UTF-16 declared in UTF-8 (P18)', '¦<?xml version="1.0" encoding="UTF-16"?><a/>', /byte order mark/],
+  ['§4.3.3 UTF-16LE declared in UTF-8 (P18)', '¦<?xml version="1.0" encoding="UTF-16LE"?><a/>', /is declared in/],
+  [
+    '§4.3.3 ISO-8859-1 declared, UTF-8 told (P18)',
+    '¦<?xml version="1.0" encoding="ISO-8859-1"?><a/>',
+    /is declared in/,
+    { charset: 'utf-8' },
+  ],
+  [
+    '§4.3.3 UTF-8 declared, ISO-8859-1 told (P18)',
+    '¦<?xml version="1.0" encoding="UTF-8"?><a/>',
+    /is declared in/,
+    { charset: 'iso-8859-1' },
+  ],
+  [
+    '§4.3.3 ISO-8859-1 after a mark of UTF-8 (P18)',
+    '¦\ufeff<?xml version="1.0" encoding="ISO-8859-1"?><a/>',
+    /byte order mark/,
+  ],
+  ['§4.3.3 an encoding that is not read', '¦<?xml version="1.0" encoding="UTF-7"?><a/>', /not read/],
+  ['RFC 7303 a charset that is not read', '¦<a/>', /not read/, { charset: 'constructor' }],
+  ['RFC 7303 UTF-16 told, without a mark', '¦<a/>', /byte order mark/, { charset: 'utf-16' }],
+  ['RFC 7303 UTF-16 told, a mark of UTF-8 (P18)', '¦\ufeff<a/>', /byte order mark/, { charset: 'utf-16' }],
+  ['US-ASCII beyond itself (P18)', '<a>¦é</a>', /US-ASCII/, { charset: 'us-ascii' }],
+]
+
+function many(count: number, write: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => write(index)).join(' ')
+}
+
+for (const [title, source, reason, options] of refused) {
+  test(`XML 1.0 ${title} is refused`, () => {
+    const [before, after] = source.split('¦')
+    const failure = attempt(() => events(scan(bytes(before! + after!), options)))
+    assert.ok(failure instanceof Malformed, String(failure))
+    assert.match(failure.reason, reason)
+    assert.equal(failure.at, bytes(before!).length)
+    assert.equal(failure.limit, undefined)
+    const skipped = attempt(() => scan(bytes(before! + after!), options).finish())
+    assert.deepEqual(skipped, failure, 'what is skipped is checked as what is read')
+  })
+}
+
+const invalid: [title: string, octets: string, at: number][] = [
+  ['overlong, two octets', '<a>\xc0\xbc</a>', 3],
+  ['overlong, three octets', '<a>\xe0\x80\xbc</a>', 3],
+  ['overlong, four octets', '<a>\xf0\x8f\xbf\xbf</a>', 3],
+  ['a surrogate', '<a>\xed\xa0\x80</a>', 3],
+  ['beyond U+10FFFF', '<a>\xf4\x90\x80\x80</a>', 3],
+  ['five octets', '<a>\xf8\x88\x80\x80\x80</a>', 3],
+  ['a continuation alone', '<a>\x80</a>', 3],
+  ['cut off', '<a>\xe4\xb8</a>', 3],
+  ['in a name', '<a\xff/>', 1],
+  ['in a value', '<a b="\xff"/>', 6],
+  ['in a comment', '<a><!--\xff--></a>', 7],
+  ['in CDATA', '<a><![CDATA[\xff]]></a>', 12],
+  ['in an end tag', '<\xc3\xa9></\xc3\xaa>', 4],
+]
+for (const [title, text, at] of invalid) {
+  test(`RFC 3629 §4 not UTF-8: ${title} (P18)`, () => {
+    const result = parse(octets(text))
+    assert.ok(result instanceof Malformed)
+    assert.equal(result.at, at)
+  })
+}
+
+test('§4.3.3 UTF-16: offsets are into what was received; surrogates alone and half characters are refused (P18)', () => {
+  const wide = (text: string) => octets(`\xff\xfe${[...text].map(character => `${character}\0`).join('')}`)
+  const failure = parse(wide('<a>\xe9\xe9<b></a>'))
+  assert.ok(failure instanceof Malformed)
+  assert.equal(failure.at, 2 + 2 * 8)
+  const lone = parse(octets('\xfe\xff\0<\0a\0>\xd8\x3d\0<\0/\0a\0>'))
+  assert.ok(lone instanceof Malformed)
+  assert.equal(lone.at, 8)
+  assert.ok(parse(octets('\xfe\xff\0<\0a\0/\0>\0')) instanceof Malformed)
+  assert.ok(parse(octets('\xff\xfe\0\0<\0\0\0a\0\0\0/\0\0\0>\0\0\0')) instanceof Malformed, 'UTF-32')
+})
+
+test('a position has a line and a column in characters, from 1', () => {
+  const text = bytes('<a>\r\né😀\r<b></a>')
+  assert.deepEqual(position(text, 0), { line: 1, column: 1 })
+  assert.deepEqual(position(text, 11), { line: 2, column: 3 })
+  assert.deepEqual(position(text, 12), { line: 3, column: 1 })
+})
+
+const limited: [limit: keyof Limits, most: number, within: string, over: string][] = [
+  ['bytes', 8, '<a>b</a>', '<a>bc</a>'],
+  ['depth', 2, '<a><b/></a>', '<a><b><c/></b></a>'],
+  ['elements', 3, '<a><b/><c/></a>', '<a><b><d/></b><c/></a>'],
+  ['children', 2, '<a><b><b/></b><b/></a>', '<a><b/><b/><b/></a>'],
+  ['attributes', 2, '<a b="" xmlns="u"/>', '<a b="" xmlns="u" c=""/>'],
+  ['name', 3, '<abc/>', '<abcd/>'],
+  ['name', 3, '<a><?pqr?></a>', '<a><?pqrs?></a>'],
+  ['name', 3, '<a bcd=""/>', '<a bcde=""/>'],
+  ['names', 2, '<limit-1><limit-2/></limit-1>', '<limit-3><limit-4/><limit-5/></limit-3>'],
+  ['value', 3, '<a b="123"/>', '<a b="&#9;"/>'],
+  ['text', 3, '<a>123<b/>123</a>', '<a>1234</a>'],
+  ['text', 20, '<a>1<![CDATA[2]]></a>', '<a>1<![CDATA[2345678901]]></a>'],
+  ['references', 2, '<a b="&lt;">&#9;</a>', '<a b="&lt;">&#9;&#9;</a>'],
+]
+for (const [limit, most, within, over] of limited) {
+  test(`a limit of ${most} for ${limit}: ${over}`, () => {
+    for (let again = 0; again < 2; again++) {
+      const limits = { [limit]: most }
+      if (again === 0 || limit !== 'names') read(within, { limits })
+      const failure = parse(bytes(over), { limits })
+      if (again === 1 && limit === 'names') return
+      assert.ok(failure instanceof Malformed, 'over the limit')
+      assert.equal(failure.limit, limit)
+    }
+  })
+}
+
+const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(local => name('u', local))
+const source =
+  '<a xmlns="u" xmlns:p="v" c="1" p:c="2">\n <!-- --> <b>1&amp;<![CDATA[2]]><!--x--><?y?>é</b> <b/><d><c/></d><b>3</b>x</a>'
+
+/** Over bytes and over a tree alike. */
+for (const [kind, open] of [
+  ['bytes', (text: string) => scan(bytes(text), { comments: true })],
+  ['a tree', (text: string) => walk(read(text, { comments: true }).root)],
+] as const) {
+  test(`a cursor over ${kind}: child, text, octets, skip, finish`, () => {
+    const cursor = open(source)
+    assert.deepEqual([cursor.event, cursor.child(), cursor.name, cursor.depth], ['before', 'start', a, 1])
+    assert.equal(cursor.attribute(name('', 'c')), '1')
+    assert.equal(cursor.attribute(name('v', 'c')), '2')
+    assert.equal(cursor.attribute(name('v', 'd')), undefined)
+    assert.deepEqual([cursor.namespace(''), cursor.namespace('p'), cursor.namespace('q')], ['u', 'v', undefined])
+    assert.ok(cursor.namespace('xml'))
+    assert.equal(cursor.qname(' p:x\n'), name('v', 'x'))
+    assert.deepEqual(
+      [cursor.qname('x'), cursor.qname('q:x'), cursor.qname('p:'), cursor.qname('1')],
+      [name('u', 'x'), undefined, undefined, undefined],
+    )
+    assert.deepEqual(
+      [...cursor.declarations()].map(({ prefix, uri }) => [prefix, uri]),
+      [
+        ['', 'u'],
+        ['p', 'v'],
+      ],
+    )
+    assert.deepEqual(
+      [cursor.child(), cursor.name, cursor.text(), cursor.event, cursor.name],
+      ['start', b, '1&2é', 'end', b],
+    )
+    assert.deepEqual([cursor.child(), cursor.path(), cursor.text(), cursor.event], ['start', '/a[1]/b[2]', '', 'end'])
+    assert.deepEqual(
+      [cursor.child(), cursor.name, cursor.text(), cursor.event, cursor.name],
+      ['start', d, undefined, 'start', c],
+    )
+    cursor.skip()
+    assert.deepEqual([cursor.event, cursor.name, cursor.child(), cursor.name], ['end', c, 'end', d])
+    assert.deepEqual([cursor.child(), cursor.path()], ['start', '/a[1]/b[1]'])
+    assert.deepEqual(new TextDecoder().decode(cursor.octets()), '3')
+    assert.deepEqual([cursor.child(), cursor.value], ['text', 'x'])
+    assert.deepEqual([cursor.child(), cursor.name, cursor.depth], ['end', a, 1])
+    assert.deepEqual([cursor.next(), cursor.next()], ['after', 'after'])
+    const skipping = open(source)
+    for (const expected of [a, b, b, d]) {
+      if (skipping.depth > 1) skipping.skip()
+      skipping.child()
+      assert.equal(skipping.name, expected)
+    }
+    skipping.skip()
+    assert.deepEqual([skipping.event, skipping.name, skipping.depth], ['end', d, 2])
+    skipping.finish()
+    assert.equal(skipping.event, 'after')
+  })
+}
+
+test('the same events over bytes and over a tree', () => {
+  assert.equal(events(walk(read(source, { comments: true }).root)), events(scan(bytes(source), { comments: true })))
+})
+
+test('an element is read from a cursor, and knows where it stands', () => {
+  const document = bytes(source)
+  const cursor = scan(document)
+  while (cursor.name !== d) cursor.child()
+  const found = element(cursor)
+  assert.deepEqual([found.name, found.children.length, found.parent], [d, 1, undefined])
+  assert.equal(new TextDecoder().decode(document.subarray(found.from, found.to)), '<d><c/></d>')
+  assert.deepEqual([cursor.event, cursor.name], ['end', d])
+})
+
+test('names are one object for one meaning, whenever they are made', () => {
+  const { root } = read('<x:late xmlns:x="urn:late"/>')
+  assert.equal(root.name, name('urn:late', 'late'))
+  assert.equal(read('<late xmlns="urn:late"/>').root.name, root.name)
+  assert.notEqual(name('', '__proto__'), name('', 'constructor'))
+})
+
+test('a string cut from a large document does not keep it', () => {
+  const held: string[] = []
+  const collect = garbage()
+  collect()
+  const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
+  for (let n = 0; n < 20; n++) {
+    const cursor = scan(bytes(`<a><b>a string of some length ${n}</b>${'x'.repeat(1_000_000)}</a>`))
+    cursor.child()
+    cursor.child()
+    held.push(cursor.text()!)
+  }
+  collect()
+  const after = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
+  assert.equal(held.length, 20)
+  assert.ok(after - before < 5_000_000, `${after - before}`)
+})

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  attribute,
+  type Document,
+  Element,
+  Malformed,
+  type Node,
+  name,
+  parse,
+  text,
+  Unwritable,
+  write,
+} from '../../src/xml/index.ts'
+import { anyText, anyTree, plain, read } from './documents.ts'
+
+const rows: [value: string, text: string, attribute: string][] = [
+  ['', '', '""'],
+  ['plain é 中 😀 \u{10ffff}', 'plain é 中 😀 \u{10ffff}', '"plain é 中 😀 \u{10ffff}"'],
+  ['a<b>&"\'', 'a&lt;b&gt;&amp;"\'', '"a&lt;b&gt;&amp;&quot;\'"'],
+  [']]>', ']]&gt;', '"]]&gt;"'],
+  ['\t\n\r', '\t\n&#13;', '"&#9;&#10;&#13;"'],
+]
+for (const [value, asText, asAttribute] of rows) {
+  test(`XML 1.0 §2.4, §2.11, §3.3.3 ${JSON.stringify(value)} is written so that it is read as it is (P21)`, () => {
+    assert.equal(text(value), asText)
+    assert.equal(attribute(value), asAttribute)
+    const { root } = read(`<a b=${attribute(value)}>${text(value)}</a>`)
+    assert.equal(root.text, value)
+    assert.equal(root.attribute(name('', 'b')), value)
+  })
+}
+
+for (const value of ['\0', 'a\u0008', '\u000b', '\u001f', '\ufffe', '\uffff', '\ud800', 'a\udc00b', '\udc00\ud800']) {
+  test(`XML 1.0 §2.2 ${JSON.stringify(value)} cannot be written`, () => {
+    assert.throws(() => text(value), Unwritable)
+    assert.throws(() => attribute(value), Unwritable)
+    const comment: Node = { kind: 'comment', value }
+    assert.throws(() => write(comment), Unwritable)
+  })
+}
+
+const unwritable: [title: string, node: Node][] = [
+  ['§2.5 -- in a comment', { kind: 'comment', value: 'a--b' }],
+  ['§2.5 - at the end of a comment', { kind: 'comment', value: 'a-' }],
+  ['§2.11 a carriage return in a comment', { kind: 'comment', value: '\r' }],
+  ['§2.6 ?> in an instruction', { kind: 'instruction', target: 'p', value: 'a?>b' }],
+  ['§2.6 an instruction named xml', { kind: 'instruction', target: 'xml', value: '' }],
+  ['§2.6 a target that is no name', { kind: 'instruction', target: 'a b', value: '' }],
+  ['§2.6 white space before an instruction’s data', { kind: 'instruction', target: 'p', value: ' a' }],
+  ['NS §2.2 a prefix undeclared', new Element(undefined, name('', 'a'), '', [], [{ prefix: 'p', uri: '' }])],
+  [
+    'NS an element in no namespace with a default',
+    new Element(undefined, name('', 'a'), '', [], [{ prefix: '', uri: 'u' }]),
+  ],
+  ['§2.3 a name with a space', new Element(undefined, name('', 'a b'), '')],
+  ['§2.3 a name with markup', new Element(undefined, name('', 'a><b'), '')],
+  ['§2.3 a prefix with markup', new Element(undefined, name('u', 'a'), 'p="" q')],
+  [
+    '§2.3 an attribute with markup',
+    new Element(undefined, name('', 'a'), '', [{ name: name('', 'b="" c'), prefix: '', value: '' }]),
+  ],
+]
+for (const [title, node] of unwritable) {
+  test(`XML 1.0 ${title} cannot be written`, () => assert.throws(() => write(node), Unwritable))
+}
+
+test('what is written of a tree is read as the same tree', () => {
+  fc.assert(
+    fc.property(anyTree, tree => {
+      const written = write(tree)
+      const { root } = read(written, { comments: true })
+      assert.deepEqual(plain(root), plain(tree))
+      assert.equal(write(root), written)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a part of a document stands by itself', () => {
+  const { root } = read('<p:a xmlns:p="u" xmlns="v"><b p:c="1"><d xml:lang="en"/></b></p:a>')
+  assert.equal(write(root.elements()[0]!), '<b xmlns="v" xmlns:p="u" p:c="1"><d xml:lang="en"/></b>')
+})
+
+test('a tree made by hand needs no declarations; prefixes that clash are changed', () => {
+  const root = new Element(undefined, name('u', 'a'), 'p', [
+    { name: name('v', 'b'), prefix: 'p', value: '1' },
+    { name: name('w', 'c'), prefix: '', value: '2' },
+    { name: name('', 'd'), prefix: '', value: '3' },
+    { name: name('x', 'e'), prefix: 'xml', value: '4' },
+  ])
+  root.children.push(new Element(root, name('', 'f'), ''), new Element(root, name('v', 'g'), ''))
+  const again = read(write(root)).root
+  assert.deepEqual(
+    again.attributes.map(({ name, value }) => [name.uri, name.local, value]),
+    root.attributes.map(({ name, value }) => [name.uri, name.local, value]),
+  )
+  assert.deepEqual(
+    again.elements().map(child => child.name),
+    root.elements().map(child => child.name),
+  )
+  assert.equal(again.name, root.name)
+})
+
+test('a whole document is written with what stands around its root', () => {
+  const source = '<!--a-->\n<?p b?>\n<c/>\n<!--d-->'
+  assert.equal(write(read(source, { comments: true })), source)
+})
+
+const message =
+  '\ufeff<?xml version="1.0" encoding="utf-8"?><!--é--><e:Envelope xmlns:e="urn:e" xmlns:f="urn:f">\r\n<e:Body f:a="1&amp;2" b=\'\'>x<![CDATA[y]]>é&#10;<?p q?></e:Body><f:c/></e:Envelope>'
+
+test('bytes that are changed at random are read or refused, and nothing else (P17, P18)', () => {
+  const bytes = new TextEncoder().encode(message)
+  const interesting = fc.oneof(fc.constantFrom(...new TextEncoder().encode('<>/&;!?-[]"\'=: x\0\r\n')), fc.nat(255))
+  const change = fc.record({
+    at: fc.nat(bytes.length),
+    remove: fc.nat(6),
+    insert: fc.array(interesting, { maxLength: 3 }),
+  })
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), changes => {
+      let changed = [...bytes]
+      for (const { at, remove, insert } of changes) changed = changed.toSpliced(at, remove, ...insert)
+      const result: Document | Malformed = parse(Uint8Array.from(changed), { comments: true })
+      if (result instanceof Malformed) assert.ok(result.at >= 0 && result.at <= changed.length, `${result.at}`)
+      else assert.deepEqual(plain(read(write(result), { comments: true }).root), plain(result.root))
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('any text survives in text and in attributes', () => {
+  fc.assert(
+    fc.property(anyText, value => {
+      const { root } = read(`<a b=${attribute(value)}>${text(value)}</a>`)
+      assert.deepEqual([root.text, root.attribute(name('', 'b'))], [value, value])
+    }),
+  )
+})
