@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseMediaType, writeMediaType } from '../../src/http/media-type.ts'
+import { memo } from '../../src/http/memo.ts'
 import {
   acceptable,
   acceptableEncodings,
@@ -253,6 +254,26 @@ function answer(method: string, field: string | undefined, offers: readonly stri
   if (method === 'language' && offers[0] !== undefined) return negotiateLanguage(field, [offers[0], ...offers.slice(1)])
   return list[0] ?? null
 }
+
+test('what is remembered is bounded: in number, and in length', () => {
+  let asked = 0
+  const length = memo(
+    text => {
+      asked++
+      return text.length
+    },
+    2,
+    3,
+  )
+  const ask = (...texts: readonly string[]) => {
+    asked = 0
+    for (const text of texts) assert.equal(length(text), text.length)
+    return asked
+  }
+  assert.equal(ask('a', 'a', 'b', 'a', 'b'), 2)
+  assert.equal(ask('c', 'a'), 2, 'a third starts anew')
+  assert.equal(ask('long', 'long'), 2, 'a long one is not kept')
+})
 
 test('hostile fields take linear time', () => {
   for (const field of [

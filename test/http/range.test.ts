@@ -39,6 +39,12 @@ const rows: readonly [title: string, field: string | undefined, length: number, 
   ['§14.2   malformed', 'bytes=a-b', 100, 'whole'],
   ['§14.2   malformed', 'bytes=-', 100, 'whole'],
   ['§14.2   malformed', 'bytes= 0 - 9', 100, 'whole'],
+  ['§14.2   something before', 'bytes=x1-2', 100, 'whole'],
+  ['§14.2   something after', 'bytes=1-2x', 100, 'whole'],
+  ['§14.2   something before a suffix', 'bytes=x-2', 100, 'whole'],
+  ['§14.2   something after a suffix', 'bytes=-2x', 100, 'whole'],
+  ['§14.2   something before the unit', 'xbytes=1-2', 100, 'whole'],
+  ['§17.15  sixteen', `bytes=${'5-5,'.repeat(16)}`, 100, [[5, 5]]],
   ['§14.2   nothing', 'bytes=', 100, 'whole'],
   ['§14.2   another unit', 'pages=1-2', 100, 'whole'],
   ['§14.2   numbers beyond all', `bytes=${'9'.repeat(30)}-`, 100, 'whole'],
@@ -88,6 +94,7 @@ for (const [title, ifRange, at, honours] of conditions)
   test(`RFC 9110 §13.1.5 If-Range: ${title}`, () => assert.equal(honoursRange(ifRange, current, at), honours))
 
 test('RFC 9110 §13.1.5 If-Range: no validators here', () => {
+  assert.equal(honoursRange('yesterday', { etag: '"v2"' }, stood), false)
   assert.deepEqual([honoursRange('"v2"', {}, stood), honoursRange(date, {}, stood)], [false, false])
 })
 
@@ -97,8 +104,18 @@ test('RFC 9110 §14.4 Content-Range', () => {
   assert.equal(writeContentRange(undefined, 100), 'bytes */100')
   assert.deepEqual(parseContentRange('bytes 0-9/100'), { range, length: 100 })
   assert.deepEqual(parseContentRange('bytes 0-9/*'), { range })
+  assert.deepEqual(parseContentRange('bytes 0-0/1'), { range: { first: 0, last: 0 }, length: 1 })
   assert.deepEqual(parseContentRange('bytes */100'), { length: 100 })
-  for (const field of ['bytes */*', 'bytes 9-0/100', 'bytes 0-100/100', 'bytes 0-9', 'pages 0-9/100', 'bytes=0-9/100'])
+  for (const field of [
+    'bytes */*',
+    'bytes 9-0/100',
+    'bytes 0-100/100',
+    'bytes 0-9',
+    'pages 0-9/100',
+    'bytes=0-9/100',
+    'xbytes 0-9/100',
+    'bytes 0-9/100x',
+  ])
     assert.equal(parseContentRange(field), undefined, field)
 })
 

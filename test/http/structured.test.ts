@@ -184,6 +184,7 @@ test('Idempotency-Key §2.1 written and parsed', () => {
 
 test('RFC 9745 §2.1 Deprecation is a date item', () => {
   assert.equal(writeDeprecation(1_688_169_599_000), '@1688169599')
+  assert.equal(writeDeprecation(Number.NaN), undefined)
   assert.equal(parseDeprecation('@1688169599'), 1_688_169_599_000)
   assert.equal(parseDeprecation('1688169599'), undefined)
 })

@@ -286,6 +286,7 @@ const templates: readonly [title: string, template: string, text: string | undef
   ['inherited names are not values', '{constructor}{toString}', ''],
   ['§3 a lone percent sign', '100%', undefined],
   ['§3 a space', 'a b', undefined],
+  ['§3 a caret', 'a^b', undefined],
   ['§3 no name', '{}', undefined],
   ['§3 a prefix of more than four digits', '{number:10000}', undefined],
   ['§3 a prefix of a list', '{hole:1}', undefined],
