@@ -29,6 +29,7 @@ import { received, type Source, source } from './encoding.ts'
 import { Malformed } from './failure.ts'
 import { type Limits, limits } from './limits.ts'
 import { type Name, name, passing, uriOf, xmlnsUri, xmlUri } from './name.ts'
+import { qualified } from './qname.ts'
 import { expected, follow, Token, token } from './token.ts'
 
 /**
@@ -561,6 +562,7 @@ export class Scanner implements Cursor {
 
   /** All text of an element without children; then at its `end`. */
   private gather(): boolean {
+    if (this.event !== 'start') throw new Error('text is read at the start of an element')
     if (this.empty) {
       this.advance(false)
       this.cooked = ''
@@ -792,15 +794,4 @@ export class Scanner implements Cursor {
   private fail(reason: string, at: number, limit?: keyof Limits): never {
     throw new Malformed(reason, received(this.source, at, this.original), limit)
   }
-}
-
-/** What a QName in content means to a cursor over bytes or a tree. */
-export function qualified(text: string, cursor: Pick<Cursor, 'namespace'>, born?: () => void): Name | undefined {
-  const written = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
-  const colon = written.indexOf(':')
-  const prefix = colon < 0 ? '' : written.slice(0, colon)
-  const local = written.slice(colon + 1)
-  if (!ncName(local) || (colon >= 0 && !ncName(prefix))) return undefined
-  const uri = cursor.namespace(prefix)
-  return uri === undefined ? undefined : passing(uri, local, born)
 }

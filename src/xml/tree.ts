@@ -1,6 +1,7 @@
 import type { Cursor } from './cursor.ts'
 import { attempt, type Malformed } from './failure.ts'
 import { type Name, xmlUri } from './name.ts'
+import { qualified } from './qname.ts'
 import { type Options, scan } from './scanner.ts'
 
 /**
@@ -89,6 +90,11 @@ export class Element {
       if (uri !== undefined) return uri
     }
     return prefix === '' ? '' : undefined
+  }
+
+  /** A QName in content, such as the value of xsi:type. Undefined when it is none, or its prefix is not declared. */
+  qname(text: string): Name | undefined {
+    return qualified(text, this)
   }
 
   /** What a declaration of this very element says of a prefix. */

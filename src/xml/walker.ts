@@ -1,6 +1,6 @@
 import type { Cursor, Event } from './cursor.ts'
 import { type Name, name } from './name.ts'
-import { qualified } from './scanner.ts'
+import { qualified } from './qname.ts'
 import type { Attribute, Declaration, Element, Node } from './tree.ts'
 
 /**
@@ -60,6 +60,7 @@ class Walker implements Cursor {
   }
 
   text(): string | undefined {
+    if (this.event !== 'start') throw new Error('text is read at the start of an element')
     let text = ''
     for (;;) {
       const event = this.next()

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { canonical, type Element, type Form, Malformed, name, parse } from '../../src/xml/index.ts'
+import { suites } from '../suites.ts'
+import { all } from './documents.ts'
+
+/** Digests of published signatures over elements of the same document: our canonical form must have the same one. */
+const signatures = 'http://www.w3.org/2000/09/xmldsig#'
+const dsig = (local: string) => name(signatures, local)
+const attribute = (element: Element, local: string) => element.attribute(name('', local))
+
+const forms = new Map<string, Form>([
+  ['http://www.w3.org/TR/2001/REC-xml-c14n-20010315', { exclusive: false, comments: false }],
+  ['http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments', { exclusive: false, comments: true }],
+  ['http://www.w3.org/2001/10/xml-exc-c14n#', { exclusive: true, comments: false }],
+  ['http://www.w3.org/2001/10/xml-exc-c14n#WithComments', { exclusive: true, comments: true }],
+])
+const inclusive = forms.get('http://www.w3.org/TR/2001/REC-xml-c14n-20010315')!
+
+interface Case {
+  readonly digest: string
+  readonly algorithm: string
+  readonly over: string
+}
+
+/** Undefined for a reference that is not to an element here, or has a transform that is not the canonical form's affair. */
+function caseOf(reference: Element, root: Element): Case | undefined {
+  const id = /^#(?:xpointer\(id\('(.*)'\)\)|([^(]*))$/.exec(attribute(reference, 'URI') ?? 'none')
+  const target = all(root).find(element =>
+    ['Id', 'ID'].some(local => attribute(element, local) === (id?.[1] ?? id?.[2])),
+  )
+  if (!id || !target) return undefined
+  let form = inclusive
+  for (const transform of all(reference).filter(element => element.name === dsig('Transform'))) {
+    const found = forms.get(attribute(transform, 'Algorithm')!)
+    if (!found) return undefined
+    const prefixes = transform.elements()[0] && attribute(transform.elements()[0]!, 'PrefixList')?.split(/\s+/)
+    form = prefixes ? { ...found, prefixes } : found
+  }
+  const part = (local: string) => reference.elements(dsig(local))[0]!
+  const algorithm = attribute(part('DigestMethod'), 'Algorithm')!.replace(/.*#/, '')
+  return { digest: part('DigestValue').text.trim(), algorithm, over: canonical(target, form) }
+}
+
+const folder = suites('xmldsig')
+
+test('C14N, Exclusive C14N: the digests of published signatures', { skip: !folder }, () => {
+  let checked = 0
+  const doctypes: string[] = []
+  for (const file of readdirSync(folder!, { recursive: true, encoding: 'utf8' }).filter(file =>
+    file.endsWith('.xml'),
+  )) {
+    const document = parse(readFileSync(join(folder!, file)), { comments: true })
+    if (document instanceof Malformed) {
+      assert.equal(document.reason, 'a document type declaration', file)
+      doctypes.push(file)
+      continue
+    }
+    for (const reference of all(document.root).filter(element => element.name === dsig('Reference'))) {
+      const found = caseOf(reference, document.root)
+      if (!found) continue
+      const digest = createHash(found.algorithm).update(found.over).digest('base64')
+      assert.equal(digest, found.digest, `${file} ${attribute(reference, 'URI')}`)
+      checked++
+    }
+  }
+  assert.ok(checked >= 8, `${checked}`)
+  assert.deepEqual(doctypes, ['merlin-xmldsig-twenty-three/signature.xml'])
+})
