@@ -1,7 +1,7 @@
 /** RFC 9111, as far as a client, and one who checks a service, must know it: Cache-Control, Vary, age and freshness. */
 
 import { parseDate } from './date.ts'
-import { eat, elements, ended, over, space, token, tokenOrQuote, tokenOrQuoted, trim } from './grammar.ts'
+import { eat, elements, ended, over, token, tokenOrQuote, tokenOrQuoted, trim } from './grammar.ts'
 import type { Fields } from './message.ts'
 
 /** By lower-case name, without prototype; `true` where there is no argument. */
@@ -14,7 +14,6 @@ export function parseCacheControl(field: string): Directives {
     const cursor = over(element)
     const name = token(cursor).toLowerCase()
     const value = eat(cursor, '=') ? tokenOrQuoted(cursor) : true
-    space(cursor)
     if (name !== '' && value !== undefined && ended(cursor)) found[name] ??= value
   }
   return found

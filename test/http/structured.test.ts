@@ -133,6 +133,8 @@ const written: readonly [title: string, of: BareItem, text: string | undefined][
   ['§4.1.5 rounds to the even digit, down', { kind: 'decimal', value: 1.0625 }, '1.062'],
   ['§4.1.5 rounds to the even digit, up', { kind: 'decimal', value: -1.1875 }, '-1.188'],
   ['§4.1.5 keeps its digits', { kind: 'decimal', value: 0.01 }, '0.01'],
+  ['§4.1.5 nothing has no sign', { kind: 'decimal', value: -0.0001 }, '0.0'],
+  ['§4.1.5 below nothing has one', { kind: 'decimal', value: -0.001 }, '-0.001'],
   ['§4.1.5 of 13 digits', { kind: 'decimal', value: 1e12 }, undefined],
   ['§4.1.5 that is none', { kind: 'decimal', value: Number.NaN }, undefined],
   ['§4.1.6 escapes', { kind: 'string', value: '"\\' }, '"\\"\\\\"'],
@@ -163,6 +165,36 @@ for (const [title, field, kind, value] of parsed)
     const found = parseItem(field)
     assert.deepEqual([found?.kind, found?.value], [kind, value])
   })
+
+const malformed: readonly [field: string, list: boolean, dictionary: boolean][] = [
+  ['a', true, true],
+  ['a=', false, false],
+  ['a=1', false, true],
+  ['a=1,', false, false],
+  ['a,', false, false],
+  [',a', false, false],
+  ['a,,b', false, false],
+  ['a b', false, false],
+  ['a\t,\tb', true, true],
+  ['A', true, false],
+  ['=1', false, false],
+  ['a=1, =2', false, false],
+  ['a=(1', false, false],
+  ['(1', false, false],
+  ['(1,2)', false, false],
+  ['(1)(2)', false, false],
+  ['("a""b")', false, false],
+  ['a;', false, false],
+  ['a;B', false, false],
+  ['a;b=', false, false],
+  ['a; b;c=1', true, true],
+  ['a ;b', false, false],
+  ['', true, true],
+]
+
+for (const [field, list, dictionary] of malformed)
+  test(`RFC 9651 §4.2 all or nothing: ${JSON.stringify(field)}`, () =>
+    assert.deepEqual([parseList(field) !== undefined, parseDictionary(field) !== undefined], [list, dictionary]))
 
 const keys: readonly [field: string, key: string | undefined][] = [
   ['"8e03978e-40d5-43dd-bc93-6894a57f9324"', '8e03978e-40d5-43dd-bc93-6894a57f9324'],
@@ -203,6 +235,7 @@ test('RateLimit and RateLimit-Policy (A8.1)', () => {
   assert.equal(writeRateLimit(limits), '"default";r=0;t=30, "daily";r=9')
   assert.deepEqual(parseRateLimit(writeRateLimit(limits) ?? ''), limits)
   assert.deepEqual(parseRateLimit('"a";t=1, b;r=1, "c";r=-1, "d";r=2'), [{ name: 'd', remaining: 2 }])
+  assert.deepEqual(parseRateLimitPolicy('"a";w=1, b;q=1, "c";q=-1, "d";q=2;qu="x"'), [{ name: 'd', quota: 2 }])
   assert.equal(writeRateLimit([{ name: 'a\r\nb', remaining: 1 }]), undefined)
 })
 
