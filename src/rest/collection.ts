@@ -1,0 +1,87 @@
+/** A page of a collection or of a search: items, how many there are, and the way to the other pages (rules A2.3, A4.1). */
+import { t } from '../contract/field.ts'
+import type { Resource } from '../contract/resource.ts'
+import { type Pairs, writeQuery } from '../http/uri.ts'
+import type { Page, Snapshot } from '../service/store.ts'
+import { writeCursor } from './cursor.ts'
+import type { Document, Link } from './document.ts'
+import { criteria } from './edition.ts'
+import type { Exchange } from './exchange.ts'
+import { itemOf } from './representation.ts'
+
+const counted = { total: t.int({ min: 0 }).optional() }
+
+export interface Collection {
+  readonly document: Document
+  /** What its tag is made of: identifiers, versions and links of what is shown, in order. */
+  readonly state: string
+}
+
+export function collectionOf(x: Exchange, resource: Resource, page: Page, path: string, more: Pairs = []): Collection {
+  const items: Document[] = []
+  let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
+  for (const item of page.items) {
+    const { document, mask } = itemOf(x, resource.name, item)
+    items.push(document)
+    state += ` ${item.id} ${item.version} ${mask}`
+  }
+  const document: Document = {
+    name: resource.name,
+    title: resource.name,
+    fields: counted,
+    value: page.total === undefined ? {} : { total: page.total },
+    links: [...pageLinks(x, resource, page, path, more), ...collectionLinks(x, resource)],
+    items,
+    columns: resource.fields,
+  }
+  return { document, state }
+}
+
+/** Pages by cursor visit every item once while rows come and go; by number where that was asked for. */
+function pageLinks(x: Exchange, resource: Resource, page: Page, path: string, more: Pairs): Link[] {
+  const { kept, page: number, query } = x.asked
+  const at = (pairs: Pairs): string => {
+    const text = writeQuery([...more, ...kept, ...pairs])
+    return text === '' ? path : `${path}?${text}`
+  }
+  const self = { rel: 'self', href: at(x.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
+  if (number !== undefined) {
+    const to = (rel: string, n: number): Link => ({ rel, href: at([['page', String(n)]]) })
+    return [
+      self,
+      ...(page.more.after ? [to('next', number + 1)] : []),
+      ...(number > 1 ? [to('previous', number - 1)] : []),
+    ]
+  }
+  const sort = query?.sort ?? []
+  const to = (rel: string, item: Snapshot | undefined, keys: readonly unknown[], backwards: boolean): Link[] =>
+    item ? [{ rel, href: at([['cursor', writeCursor(resource, sort, { keys, id: item.id, backwards })]]) }] : []
+  return [
+    self,
+    ...(page.more.after ? to('next', page.items.at(-1), page.edges?.last ?? [], false) : []),
+    ...(page.more.before ? to('previous', page.items[0], page.edges?.first ?? [], true) : []),
+  ]
+}
+
+function collectionLinks(x: Exchange, resource: Resource): Link[] {
+  const { base, edition } = x
+  const route = edition.routes.all.find(each => each.template === `/${resource.name}`)
+  const create = route?.methods.get('POST')
+  const item = { rel: 'item', href: `${base}/${resource.name}/{id}`, templated: true }
+  const form = create && {
+    rel: 'create',
+    href: `${base}/${resource.name}`,
+    form: { method: 'POST', title: 'create', fields: resource.fields } as const,
+  }
+  const offered = form && mayEver(x) ? [form] : []
+  return [...searchLink(x, resource), item, ...offered]
+}
+
+const mayEver = (x: Exchange): boolean => x.caller.subject !== undefined
+
+/** A2.4: `/search{?q,…}` where this is what is searched. */
+export function searchLink(x: Exchange, resource: Resource): Link[] {
+  if (x.edition.service.searches?.of !== resource.name) return []
+  const names = [...Object.keys(criteria(resource)), 'page', 'size', 'cursor', 'sort', 'fields']
+  return [{ rel: 'search', href: `${x.base}/search{?${names.join(',')}}`, templated: true }]
+}

@@ -1,0 +1,117 @@
+/** One request on its way: each row of the plan writes down what it has established, and the rows after it rest on that. */
+import type { Implementation } from '../contract/implement.ts'
+import type { Operation } from '../contract/operation.ts'
+import { anonymous, type Caller } from '../contract/policy.ts'
+import type { Request } from '../http/message.ts'
+import { type Preferences, parsePrefer } from '../http/prefer.ts'
+import type { Pairs } from '../http/uri.ts'
+import type { Admitted } from '../service/call.ts'
+import type { Serving } from '../service/serving.ts'
+import type { Maybe, Snapshot } from '../service/store.ts'
+import type { Document } from './document.ts'
+import { type Edition, editionOf } from './edition.ts'
+import type { Offer } from './media.ts'
+import { type Asked, nothingAsked } from './parameters.ts'
+import type { Route } from './route.ts'
+
+export interface Options {
+  /** Row 3: whether the service is ending, or has more to do than it can. */
+  readonly draining?: () => boolean
+  /** Row 5: seconds to wait for an address that sends too many; undefined for all others. */
+  readonly flood?: (request: Request) => number | undefined
+  /** Content codings by name, the preferred first: `{ br, zstd, gzip }`. None: content is sent as it is. */
+  readonly codings?: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>>
+  /** The way in: undefined when the octets are not of this coding, or become more than `limit`. */
+  readonly decodings?: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>>
+  /** Links that the entry page has beside its own: relation → path. */
+  readonly links?: Readonly<Record<string, string>>
+  /** Passes this many milliseconds: for `Prefer: wait`, which is not honoured without it. */
+  readonly sleep?: (milliseconds: number) => Promise<void>
+}
+
+/** What a face is made of once: the contract compiled in each of its versions. */
+export interface Site {
+  readonly serving: Serving
+  readonly options: Options
+  readonly editions: ReadonlyMap<string, Edition>
+  readonly newest: Edition
+  /** The path of the public address before ours. */
+  readonly prefix: string
+  readonly codings: readonly string[]
+}
+
+export function siteOf(serving: Serving, options: Options): Site {
+  const { app, settings } = serving
+  const editions = new Map(versionsOf(app).map(version => [version, editionOf(app, version)]))
+  const newest = [...editions.values()].at(-1) ?? editionOf(app, 'v1')
+  const prefix = settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/+$/, '')
+  const codings = settings.trustProxy ? [] : Object.keys(options.codings ?? {})
+  return { serving, options, editions, newest, prefix, codings }
+}
+const versionsOf = (app: Implementation): readonly string[] => Object.keys(app.contract.versions)
+
+/** An item as it would be shown to this caller: kept from the precondition to the answer. */
+export interface Shown {
+  readonly of: Snapshot
+  readonly document: Document
+  readonly etag: string
+  readonly content: Maybe<string | Uint8Array> | undefined
+  readonly coding: string
+}
+
+/** The face's own pages: the entry, the explanations of problems, and of the plan. */
+export type Page = 'entry' | 'problem' | 'decisions'
+
+export class Exchange {
+  readonly site: Site
+  readonly request: Request
+  readonly id: string
+  readonly now: number
+  /** The row that is being asked. */
+  row = 1
+  path = ''
+  query = ''
+  segments: readonly string[] = []
+  pairs: Pairs = []
+  edition: Edition
+  /** Of the addresses that were asked: `/api/v1` or `/api`. */
+  base: string
+  page: Page | undefined = undefined
+  route: Route | undefined = undefined
+  target: string | undefined = undefined
+  allow = ''
+  operation: Operation | undefined = undefined
+  asked: Asked = nothingAsked
+  caller: Caller = anonymous
+  admitted: Admitted | undefined = undefined
+  offer: Offer | undefined = undefined
+  coding = 'identity'
+  identityTaken = true
+  /** The media type of the request's content. */
+  mediaType = ''
+  contentCoding = 'identity'
+  shown: Shown | undefined = undefined
+  /** What of Prefer was honoured. */
+  applied: Record<string, string> = {}
+  private preferred: Preferences | undefined = undefined
+
+  constructor(site: Site, request: Request) {
+    this.site = site
+    this.request = request
+    this.id = site.serving.id()
+    this.now = site.serving.clock()
+    this.edition = site.newest
+    this.base = `${site.prefix}/api/${site.newest.version}`
+  }
+
+  get serving(): Serving {
+    return this.site.serving
+  }
+  get prefer(): Preferences {
+    return (this.preferred ??= parsePrefer(this.request.fields['prefer'] ?? ''))
+  }
+  /** Safe methods ask for a representation; HEAD for all but its content. */
+  get safe(): boolean {
+    return this.operation?.safe ?? true
+  }
+}

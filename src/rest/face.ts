@@ -1,0 +1,48 @@
+/**
+ * START HERE. A request in, a response out: plan, call, reply. The plan asks what can be asked of the message alone, the
+ * service asks the rest inside its transaction, and the reply puts the outcome in words. Each "no" on the way is thrown once
+ * and caught here once; anything else that is thrown is a bug of ours, and its answer says nothing but the incident.
+ */
+import type { Request, Response } from '../http/message.ts'
+import { Refused } from '../service/refusal.ts'
+import type { Serving } from '../service/serving.ts'
+import { Exchange, type Options, siteOf } from './exchange.ts'
+import { finished } from './finish.ts'
+import { decisionsPage, entryReply, htmlPage, problemReply } from './pages.ts'
+import { perform } from './perform.ts'
+import { plan } from './plan.ts'
+import type { AnyRefusal } from './refusal.ts'
+import { refused } from './refused.ts'
+import { reply } from './reply.ts'
+
+export function restFace(serving: Serving, options: Options = {}): (request: Request) => Promise<Response> {
+  const site = siteOf(serving, options)
+  return async request => {
+    const exchange = new Exchange(site, request)
+    try {
+      return finished(exchange, await answered(exchange))
+    } catch (thrown) {
+      const refusal = thrown instanceof Refused ? (thrown.refusal as AnyRefusal) : incident(exchange, thrown)
+      return finished(exchange, refused(exchange, refusal), refusal)
+    }
+  }
+}
+
+async function answered(exchange: Exchange): Promise<Response> {
+  const early = await plan(exchange)
+  if (early) return early
+  switch (exchange.page) {
+    case 'entry':
+      return entryReply(exchange)
+    case 'problem':
+      return problemReply(exchange)
+    case 'decisions':
+      return htmlPage(decisionsPage())
+  }
+  return reply(exchange, await perform(exchange))
+}
+
+function incident({ serving, id }: Exchange, thrown: unknown): AnyRefusal {
+  serving.report(id, thrown)
+  return { kind: 'failed', incident: id }
+}

@@ -1,0 +1,92 @@
+/** What every answer says beside its own: how it may be cached, what it varies with, rates, versions, the trace. */
+import { writeDate } from '../http/date.ts'
+import { writeDeprecation } from '../http/deprecation.ts'
+import type { Response } from '../http/message.ts'
+import { writePreferences } from '../http/prefer.ts'
+import { writeRateLimit, writeRateLimitPolicy } from '../http/rate-limit.ts'
+import { corsFields } from './cors.ts'
+import { readIsPublic } from './edition.ts'
+import type { Exchange } from './exchange.ts'
+import { policy } from './html.ts'
+import { refusedAt, successor } from './plan.ts'
+import type { AnyRefusal } from './refusal.ts'
+
+export function finished(x: Exchange, response: Response, refusal?: AnyRefusal): Response {
+  const fields: Record<string, string | readonly string[]> = {
+    ...response.fields,
+    vary: varyOf(x, response),
+    'x-content-type-options': 'nosniff',
+  }
+  if (fields['cache-control'] === undefined) caching(x, response, fields)
+  if (x.admitted && refusal?.kind !== 'too-many') rates(x, fields)
+  if (x.operation || x.page === 'entry') version(x, fields)
+  if (x.request.fields['origin'] !== undefined) Object.assign(fields, corsFields(x.request, x.serving))
+  for (const _ in x.applied) {
+    fields['preference-applied'] = writePreferences(x.applied)
+    break
+  }
+  if (String(fields['content-type'] ?? '').startsWith('text/html')) fields['content-security-policy'] = policy
+  if (x.serving.settings.trace) fields['diglot-trace'] = trace(x, response.status, refusal)
+  const whole = { ...response, fields }
+  return x.request.method === 'HEAD' ? headed(whole) : whole
+}
+
+/** RFC 9110 §9.3.2: GET's answer without its content; the length is that of the content. */
+function headed({ status, fields, content }: Response): Response {
+  if (content === undefined) return { status, fields }
+  const length = typeof content === 'string' ? new TextEncoder().encode(content).length : lengthOf(content)
+  return { status, fields: { ...fields, ...(length !== undefined && { 'content-length': String(length) }) } }
+}
+const lengthOf = (content: Exclude<Response['content'], string | undefined>): number | undefined =>
+  content instanceof Uint8Array ? content.length : undefined
+
+/** Every field that could have changed the outcome (RFC 9110 §12.5.5), on identity answers and errors too. */
+function varyOf(x: Exchange, { fields }: Response): string {
+  if (fields['vary'] !== undefined) return String(fields['vary'])
+  let text = 'Accept'
+  if (x.site.codings.length > 0) text += ', Accept-Encoding'
+  text += ', Authorization'
+  if (!x.safe) text += ', Prefer'
+  if (x.serving.settings.origins.length > 0) text += ', Origin'
+  return text
+}
+
+/**
+ * Rule A1.3. What the contract makes public is shared as long as it says, but only as anybody sees it: who has shown
+ * credentials may see other links. Anything else is the caller's own and asked for again each time.
+ */
+function caching(x: Exchange, { status }: Response, fields: Record<string, string | readonly string[]>): void {
+  const resource = x.operation && 'resource' in x.operation ? x.operation.resource : undefined
+  const age = resource?.given.cache?.maxAge
+  if (!x.safe || x.request.method === 'OPTIONS') fields['cache-control'] = 'no-store'
+  else if (x.page === 'entry') fields['cache-control'] = 'public, no-cache'
+  else if (resource && age !== undefined && status < 400 && readIsPublic(resource)) {
+    const shared = x.request.fields['authorization'] === undefined ? 'public' : 'private'
+    fields['cache-control'] = `${shared}, max-age=${age}`
+    fields['expires'] = writeDate(x.now + age * 1000)
+  } else fields['cache-control'] = 'private, no-cache'
+}
+
+function rates({ admitted }: Exchange, fields: Record<string, string | readonly string[]>): void {
+  if (!admitted) return
+  const { quota, operation } = admitted
+  const name = operation.counted
+  fields['ratelimit-policy'] = writeRateLimitPolicy([{ name, quota: quota.limit, window: quota.window }]) ?? ''
+  fields['ratelimit'] = writeRateLimit([{ name, remaining: quota.remaining, reset: quota.reset }]) ?? ''
+}
+
+/** RFC 9745, RFC 8594: what will not be served for ever says so on each answer. */
+function version(x: Exchange, fields: Record<string, string | readonly string[]>): void {
+  const { deprecated, sunset } = x.edition.rule
+  if (deprecated !== undefined) fields['deprecation'] = writeDeprecation(Date.parse(deprecated)) ?? ''
+  if (sunset !== undefined) fields['sunset'] = writeDate(Date.parse(sunset))
+  if (deprecated === undefined && sunset === undefined) return
+  const link = `<${successor(x)}>; rel="successor-version"`
+  fields['link'] = fields['link'] === undefined ? link : `${String(fields['link'])}, ${link}`
+}
+
+/** The rows that were passed, the one that ended it, and how: `1-23; no=stale; status=412`. */
+function trace(x: Exchange, status: number, refusal: AnyRefusal | undefined): string {
+  const row = refusal ? refusedAt(refusal.kind, x.row) : x.row
+  return `1-${row}${refusal ? `; no=${refusal.kind}` : ''}; status=${status}`
+}

@@ -1,0 +1,128 @@
+/** The call that an exchange asks for, and its outcome (rows 22 to 29, asked by the service in its one transaction). */
+
+import { sameVersion, strong } from '../http/entity-tag.ts'
+import { parseIdempotencyKey } from '../http/idempotency-key.ts'
+import { evaluate, type Preconditions, parsePreconditions } from '../http/precondition.ts'
+import type { Call, Verdict } from '../service/call.ts'
+import type { Outcome } from '../service/outcome.ts'
+import { words } from '../service/search.ts'
+import type { Query, Snapshot } from '../service/store.ts'
+import { contentTypes, inputOf } from './content.ts'
+import type { Exchange } from './exchange.ts'
+import { limits } from './limits.ts'
+import { contentLimit } from './plan.ts'
+import { no } from './refusal.ts'
+import { validatorsOf } from './representation.ts'
+import { digest } from './validator.ts'
+
+export async function perform(x: Exchange): Promise<Outcome> {
+  const { calls } = x.serving
+  const call = callOf(x)
+  await withinOwner(x)
+  if (contentTypes(x.operation, x.edition).length === 0 || x.request.method === 'GET' || x.request.method === 'HEAD')
+    return calls.perform(call)
+  if (waits(x)) await calls.precheck(call)
+  x.row = 26
+  return calls.perform(withContent(x, call, await bytesOf(x)))
+}
+
+/** Rows 22 to 24 before the content is asked for: where the client waits for 100, and where there is much of it. */
+function waits({ request }: Exchange): boolean {
+  return request.fields['expect'] !== undefined || (request.content.length ?? limits.eager + 1) > limits.eager
+}
+
+/** `/customers/{id}/orders`: whoever may not know of the owner does not find what is theirs. */
+async function withinOwner({ route, target, edition, serving, caller, request, id }: Exchange): Promise<void> {
+  if (!route?.within || target === undefined) return
+  const owner = edition.routes.all.find(each => each.template === `/${route.within?.of.name}/{id}`)
+  const get = owner?.methods.get('GET')
+  if (!get) return
+  const admitted = await serving.calls.admit(get, caller, request.from)
+  await serving.calls.precheck({ admitted, id: target, face: 'rest', request: id })
+}
+
+function callOf(x: Exchange): Call {
+  const { operation, admitted, target, asked, route } = x
+  if (!operation || !admitted) throw new Error('the plan has ended without an operation')
+  const expects = expectation(x)
+  const name = 'resource' in operation ? operation.resource.name : undefined
+  const hidden = name === undefined ? undefined : x.edition.hidden[name]
+  return {
+    admitted,
+    ...(target !== undefined && !route?.within && { id: target }),
+    ...(asked.query && { query: asked.query }),
+    ...(expects && { expects }),
+    ...(hidden && { hidden }),
+    ...once(x),
+    face: 'rest',
+    request: x.id,
+  }
+}
+
+/** Kinds whose precondition the service asks: what they are about is one thing with a version. */
+const versioned = new Set(['get', 'kept', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
+
+/**
+ * Row 23. If-Match on a change compares the version alone, so that the tag of any representation serves. What has no
+ * version of its own, such as a collection that is posted to, is there and has no tag: only `*` matches it.
+ */
+function expectation(x: Exchange): Call['expects'] {
+  const given = preconditions(x)
+  const { method } = x.request
+  if (!x.operation || !isGiven(given)) return undefined
+  if (!versioned.has(x.operation.kind)) {
+    if (!x.safe && evaluate(given, method, {}) !== 'proceed') no({ kind: 'stale' })
+    return undefined
+  }
+  const same = x.safe ? strong : sameVersion
+  return (current: Snapshot | undefined): Verdict => {
+    const verdict = evaluate(given, method, current && validatorsOf(x, current), same)
+    return verdict === 'not-modified' ? 'unchanged' : verdict
+  }
+}
+
+export const preconditions = (x: Exchange): Preconditions => parsePreconditions(x.request.fields, x.now)
+
+/** If-Modified-Since is asked of what is read, and is no precondition of a change (RFC 9110 §13.1.3). */
+function isGiven(given: Preconditions): boolean {
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince } = given
+  return (ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? ifModifiedSince) !== undefined
+}
+
+/** Row 25; the fingerprint is completed when the content is here. */
+function once({ request, operation }: Exchange): Pick<Call, 'once'> {
+  const field = request.fields['idempotency-key']
+  if (field === undefined || !operation || operation.safe) return {}
+  const key = parseIdempotencyKey(field)
+  if (key === undefined || key.length > limits.key)
+    no({ kind: 'bad-request', detail: `Idempotency-Key must be a quoted string of at most ${limits.key} characters` })
+  return { once: { key, fingerprint: digest(`${request.method} ${request.target}`), space: 'idempotency' } }
+}
+
+/** Row 26: the octets, decoded. */
+async function bytesOf(x: Exchange): Promise<Uint8Array> {
+  const limit = contentLimit(x)
+  const bytes = (await x.request.content.bytes(limit)) ?? no({ kind: 'too-large', limit })
+  if (x.contentCoding === 'identity' || bytes.length === 0) return bytes
+  const found = x.site.options.decodings?.[x.contentCoding]?.(bytes, limit)
+  return (
+    found ?? no({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
+  )
+}
+
+function withContent(x: Exchange, call: Call, bytes: Uint8Array): Call {
+  const { operation, mediaType } = x
+  const print = call.once && `${call.once.fingerprint} ${mediaType} ${digest(bytes)}`
+  const full = { ...call, ...(call.once && print && { once: { ...call.once, fingerprint: print } }) }
+  if (operation?.kind === 'putFile') return { ...full, file: () => ({ mediaType, bytes }) }
+  const input = inputOf(x, bytes)
+  return operation?.kind === 'search' ? { ...full, query: searched(x, input(undefined).value) } : { ...full, input }
+}
+
+/** QUERY (RFC 10008): the criteria are the content, the page is in the target. */
+function searched(x: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
+  const { q, ...by } = value
+  const query = x.asked.query ?? { filters: [], sort: [], size: 20, counted: true }
+  const filters = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))
+  return { ...query, filters: [...query.filters, ...filters], words: words(String(q ?? '')) }
+}

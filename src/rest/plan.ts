@@ -1,0 +1,469 @@
+/**
+ * The order of decisions for one request, as data: the steps below are followed row by row, and the development trace, the
+ * documentation page and the coverage of edges are printed from them. It follows RFC 9110 §13.2.1: whatever can be said
+ * before the content is read is said before 412 and 304; whatever needs the content comes after.
+ * A row without `ask` is asked by the service, inside the transaction of the call.
+ */
+import { newest } from '../contract/service.ts'
+import { elements, isToken } from '../http/grammar.ts'
+import { parseMediaType } from '../http/media-type.ts'
+import type { Request, Response } from '../http/message.ts'
+import { acceptable, acceptableEncodings } from '../http/negotiate.ts'
+import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
+import type { Maybe } from '../service/store.ts'
+import { callerOf } from './caller.ts'
+import { contentTypes, takes } from './content.ts'
+import { isForeign, isPreflight, preflight } from './cors.ts'
+import type { Exchange } from './exchange.ts'
+import { limits } from './limits.ts'
+import { vendorVersion } from './media.ts'
+import { asked } from './parameters.ts'
+import { type Kind, no } from './refusal.ts'
+import { allowOf, match } from './route.ts'
+
+export interface Row {
+  readonly number: number
+  readonly question: string
+  /** What a "no" is. */
+  readonly no: readonly Kind[]
+  /** Statuses with which the row itself answers. */
+  readonly answers?: readonly number[]
+  readonly source: string
+  readonly ask?: (exchange: Exchange) => Maybe<Response | void>
+}
+
+export const methods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
+
+export const rows: readonly Row[] = [
+  {
+    number: 1,
+    question: 'Did it parse: a method that is a token, fields within their limit?',
+    no: ['unknown-method', 'fields-too-large'],
+    source: 'RFC 9112 §3, RFC 6585 §5',
+    ask: parsed,
+  },
+  {
+    number: 2,
+    question: 'Is there exactly one Host, and a target in a form that the method takes?',
+    no: ['bad-request'],
+    source: 'RFC 9112 §3.2',
+    ask: addressed,
+  },
+  {
+    number: 3,
+    question: 'Is the service in service: neither draining nor overloaded?',
+    no: ['unavailable'],
+    source: 'RFC 9110 §15.6.4',
+    ask: ({ site }) => {
+      if (site.options.draining?.()) no({ kind: 'unavailable', after: 5 })
+    },
+  },
+  {
+    number: 4,
+    question: `Is the target within ${limits.target} octets?`,
+    no: ['target-too-long'],
+    source: 'RFC 9110 §15.5.15',
+    ask: ({ request }) => {
+      if (request.target.length > limits.target) no({ kind: 'target-too-long' })
+    },
+  },
+  {
+    number: 5,
+    question: 'Is the peer’s address within its rate?',
+    no: ['too-many'],
+    source: 'RFC 6585 §4',
+    ask: ({ site, request }) => {
+      const after = site.options.flood?.(request)
+      if (after !== undefined) no({ kind: 'too-many', after, limit: limits.flood, window: 1 })
+    },
+  },
+  {
+    number: 6,
+    question: 'Is it about a resource? (OPTIONS * is about the server; TRACE and CONNECT are never echoed)',
+    no: ['not-allowed'],
+    answers: [204],
+    source: 'RFC 9110 §9.3.6–§9.3.8',
+    ask: aboutResource,
+  },
+  {
+    number: 7,
+    question: 'Is the method known to the server?',
+    no: ['unknown-method'],
+    source: 'RFC 9110 §15.6.2',
+    ask: ({ request }) => {
+      if (!methods.includes(request.method)) no({ kind: 'unknown-method' })
+    },
+  },
+  {
+    number: 8,
+    question: 'Is Expect 100-continue, or absent?',
+    no: ['expectation-failed'],
+    source: 'RFC 9110 §10.1.1',
+    ask: ({ request }) => {
+      const expect = request.fields['expect']
+      if (expect !== undefined && expect.toLowerCase() !== '100-continue') no({ kind: 'expectation-failed' })
+    },
+  },
+  {
+    number: 9,
+    question: 'Can path and query be decoded, and is the path in its one spelling?',
+    no: ['bad-request'],
+    source: 'RFC 3986 §2.1, §6.2.2',
+    ask: decoded,
+  },
+  { number: 10, question: 'Does a route match?', no: ['not-found'], source: 'RFC 9110 §15.5.5', ask: routed },
+  {
+    number: 11,
+    question: 'Is the version served?',
+    no: ['not-found', 'retired'],
+    source: 'RFC 8594, RFC 9745; rule A9.1',
+    ask: served,
+  },
+  {
+    number: 12,
+    question: 'Is it more than a preflight of a browser?',
+    no: [],
+    answers: [204],
+    source: 'Fetch §3.2.2',
+    ask: ({ request, serving, allow }) => (isPreflight(request) ? preflight(request, serving, allow) : undefined),
+  },
+  {
+    number: 13,
+    question: 'Is the method allowed on this target, by the contract alone?',
+    no: ['not-allowed'],
+    source: 'RFC 9110 §15.5.6',
+    ask: allowed,
+  },
+  {
+    number: 14,
+    question: 'Are all query parameters known and well-formed?',
+    no: ['bad-parameter'],
+    source: 'rules A4.23, A4.24; RFC 7240 §4.4',
+    ask: parameters,
+  },
+  {
+    number: 15,
+    question: 'Do the credentials prove somebody, where anybody must?',
+    no: ['unauthenticated'],
+    source: 'RFC 9110 §15.5.2; rule A5.3',
+    ask: proven,
+  },
+  {
+    number: 16,
+    question: 'May this caller ever do this, and does it not come from a page of a foreign origin?',
+    no: ['forbidden'],
+    source: 'RFC 9110 §15.5.4; rule A5.2',
+    ask: admitted,
+  },
+  {
+    number: 17,
+    question: 'Is the caller within the rate of this operation?',
+    no: ['too-many'],
+    source: 'RFC 6585 §4; rule A8.1',
+  },
+  {
+    number: 18,
+    question: 'Is it more than OPTIONS?',
+    no: [],
+    answers: [204],
+    source: 'RFC 9110 §9.3.7; rule A4.9',
+    ask: options,
+  },
+  {
+    number: 19,
+    question: 'Is the content’s announced length within the limit, and its coding known?',
+    no: ['too-large', 'unsupported-media-type'],
+    source: 'RFC 9110 §15.5.14, §8.4; rule A8.3',
+    ask: sized,
+  },
+  {
+    number: 20,
+    question: 'Is there a Content-Type that this method takes here, in a known charset?',
+    no: ['unsupported-media-type'],
+    source: 'RFC 9110 §15.5.16; rule A4.17',
+    ask: typed,
+  },
+  {
+    number: 21,
+    question: 'Can Accept and Accept-Encoding be met?',
+    no: ['not-acceptable'],
+    source: 'RFC 9110 §12.5; rules A1.6, A4.17, A4.18',
+    ask: negotiated,
+  },
+  {
+    number: 22,
+    question: 'Does the target exist, where this caller may see it and do this, here and now?',
+    no: ['not-found', 'gone', 'moved', 'forbidden'],
+    source: 'RFC 9110 §15.5.5, §15.5.11, §15.4.2',
+  },
+  {
+    number: 23,
+    question: 'Do the preconditions hold on the selected representation, and is the range in it?',
+    no: ['stale', 'unchanged', 'range'],
+    source: 'RFC 9110 §13.2.2, §14.2; rules A4.3, A4.20',
+  },
+  {
+    number: 24,
+    question: 'Does a change to an item carry a precondition, where the contract demands one?',
+    no: ['precondition-required'],
+    source: 'RFC 6585 §3',
+  },
+  {
+    number: 25,
+    question: 'Is its idempotency key new, or the request under it the same and done?',
+    no: ['in-flight', 'key-reused'],
+    source: 'draft-ietf-httpapi-idempotency-key-header §2.6, §2.7',
+  },
+  {
+    number: 26,
+    question: 'Is the content within the limit, and does it decode and parse?',
+    no: ['too-large', 'malformed'],
+    source: 'RFC 9110 §15.5.1; rule A7.17',
+  },
+  {
+    number: 27,
+    question: 'Does the content fit the declared shape?',
+    no: ['invalid'],
+    source: 'RFC 9110 §15.5.21; rule A7.17',
+  },
+  {
+    number: 28,
+    question: 'Does the state offer it, and does the domain allow it?',
+    no: ['conflict', 'declared'],
+    source: 'RFC 9110 §15.5.10; rule A3.4',
+  },
+  {
+    number: 29,
+    question: 'Was it done, in one transaction, on the version that was compared?',
+    no: ['unavailable', 'failed'],
+    source: 'RFC 9110 §15.6.1, §15.6.4',
+  },
+  {
+    number: 30,
+    question: 'What has come of it?',
+    no: [],
+    answers: [200, 201, 202, 204, 206],
+    source: 'RFC 9110 §15.3',
+  },
+]
+
+/** The row that a refusal of the service belongs to: it asks several at once. */
+const rowOf = new Map<Kind, number>(
+  rows.flatMap(row => (row.number < 15 ? [] : row.no.map(kind => [kind, row.number]))),
+)
+const earlier = new Map<Kind, number>([
+  ['unauthenticated', 15],
+  ['forbidden', 16],
+  ['too-many', 17],
+])
+/** @param reached the row that was being asked */
+export function refusedAt(kind: Kind, reached: number): number {
+  if (reached === 16) return earlier.get(kind) ?? reached
+  return reached > 21 ? (rowOf.get(kind) ?? reached) : reached
+}
+
+/** Rows 1 to 21; an answer ends the exchange here. What throws `Refused` was a "no". */
+export async function plan(exchange: Exchange): Promise<Response | undefined> {
+  for (const row of rows) {
+    if (!row.ask) continue
+    exchange.row = row.number
+    const answer = row.ask(exchange)
+    const response = answer instanceof Promise ? await answer : answer
+    if (response) return response
+  }
+  exchange.row = 22
+  return undefined
+}
+
+function parsed({ request }: Exchange): void {
+  if (!isToken(request.method)) no({ kind: 'unknown-method' })
+  let octets = 0
+  for (const name in request.fields) octets += name.length + (request.fields[name]?.length ?? 0) + 4
+  if (octets > limits.fields) no({ kind: 'fields-too-large' })
+}
+
+/** RFC 9112 §3.2: HTTP/1.1 has one Host, HTTP/1.0 may have none. What is not sent to us is not looked at further. */
+function addressed(x: Exchange): void {
+  const { method, target, fields, version } = x.request
+  const host = fields['host']
+  if (host === undefined ? version !== '1.0' : !parseHost(host))
+    no({ kind: 'bad-request', detail: 'there must be exactly one Host' })
+  const found = parseTarget(method, target) ?? no({ kind: 'bad-request', detail: 'the request-target is malformed' })
+  if (!('path' in found)) return
+  x.path = found.path
+  x.query = found.query ?? ''
+}
+
+function aboutResource({ request }: Exchange): Response | undefined {
+  const allow = allowOf(methods)
+  if (request.method === 'TRACE' || request.method === 'CONNECT') return no({ kind: 'not-allowed', allow })
+  return request.target === '*' ? { status: 204, fields: { allow } } : undefined
+}
+
+function decoded(x: Exchange): void {
+  const path = parsePath(x.path)
+  const pairs = x.query === '' ? x.pairs : parseQuery(x.query)
+  if (!path || !pairs) no({ kind: 'bad-request', detail: 'the target cannot be decoded' })
+  if (!path.clean) no({ kind: 'bad-request', detail: 'the path has dot segments or empty ones' })
+  x.segments = path.segments
+  x.pairs = pairs
+}
+
+const pageMethods = allowOf(['GET'])
+
+function routed(x: Exchange): void {
+  const { segments, site } = x
+  const [first, second] = segments
+  x.allow = pageMethods
+  if (first === '' && segments.length === 1) return void (x.page = 'entry')
+  if (first === 'problems' && segments.length === 2) return void (x.page = 'problem')
+  if (first === 'decisions' && segments.length === 1) return void (x.page = 'decisions')
+  if (first !== 'api') no({ kind: 'not-found' })
+  const versioned = second !== undefined && /^v\d{1,9}$/.test(second)
+  x.edition = (versioned ? site.editions.get(second) : named(x)) ?? site.newest
+  x.base = `${site.prefix}/api${versioned ? `/${second}` : ''}`
+  if (segments.length === (versioned ? 2 : 1)) return void (x.page = 'entry')
+  const found = match(x.edition.routes, segments, versioned ? 2 : 1) ?? no({ kind: 'not-found' })
+  x.route = found.route
+  x.target = found.id
+  x.allow = found.route.allow
+}
+
+/** Rule A9.2: without a version in the address the media type names one. */
+function named({ request, site }: Exchange) {
+  const service = site.newest.service.service
+  const types = [...elements(request.fields['accept'] ?? ''), request.fields['content-type'] ?? '']
+  for (const type of types) {
+    const version = vendorVersion(service, parseMediaType(type)?.essence ?? '')
+    const edition = version === undefined ? undefined : site.editions.get(version)
+    if (edition) return edition
+  }
+  return undefined
+}
+
+function served(x: Exchange): void {
+  const [first, second = ''] = x.segments
+  if (first !== 'api') return
+  if (/^v\d{1,9}$/.test(second) && !x.site.editions.has(second)) no({ kind: 'not-found' })
+  const { retired, sunset } = x.edition.rule
+  if (retired || (sunset !== undefined && Date.parse(sunset) <= x.now)) no({ kind: 'retired', successor: successor(x) })
+}
+
+/** The address of the same in the newest version. */
+export const successor = ({ site, segments }: Exchange): string =>
+  `${site.prefix}/api/${newest(site.serving.app.contract)}${segments
+    .slice(/^v\d{1,9}$/.test(segments[1] ?? '') ? 2 : 1)
+    .map(segment => `/${encodeURIComponent(segment)}`)
+    .join('')}`
+
+function allowed(x: Exchange): void {
+  const { method } = x.request
+  if (method === 'OPTIONS') return
+  const asks = method === 'HEAD' ? 'GET' : method
+  x.operation = x.route?.methods.get(asks)
+  if (!x.operation && !(x.page && asks === 'GET')) no({ kind: 'not-allowed', allow: x.allow })
+}
+
+function parameters(x: Exchange): void {
+  const lenient = x.prefer['handling']?.value === 'lenient' && x.request.method !== 'DELETE'
+  if (lenient && x.pairs.length > 0) x.applied['handling'] = 'lenient'
+  if (x.operation && x.route) x.asked = asked(x.operation, x.route, x.target, x.pairs, lenient)
+  else if (x.page && x.pairs.length > 0 && !lenient)
+    no({ kind: 'bad-parameter', name: x.pairs[0]?.[0] ?? '', detail: 'is not a parameter of this' })
+}
+
+async function proven(x: Exchange): Promise<void> {
+  x.caller = await callerOf(x.request, x.serving)
+}
+
+/** Rows 15 to 17 where an operation asks for them: the service alone says who may. */
+async function admitted(x: Exchange): Promise<void> {
+  if (!x.operation) return
+  if (!x.operation.safe && isForeign(x.request, x.serving)) no({ kind: 'forbidden' })
+  x.admitted = await x.serving.calls.admit(x.operation, x.caller, x.request.from)
+}
+
+function options(x: Exchange): Response | undefined {
+  if (x.request.method !== 'OPTIONS') return undefined
+  return {
+    status: 204,
+    fields: {
+      allow: x.allow,
+      ...takes(x),
+      link: `<${x.site.prefix}/openapi.json>; rel="service-desc"; type="application/vnd.oai.openapi+json"`,
+    },
+  }
+}
+
+function sized(x: Exchange): void {
+  const { content, fields } = x.request
+  const limit = contentLimit(x)
+  if ((content.length ?? 0) > limit) no({ kind: 'too-large', limit })
+  const coding = (fields['content-encoding'] ?? 'identity').toLowerCase()
+  x.contentCoding = coding === 'x-gzip' ? 'gzip' : coding
+  const known = Object.keys(x.site.options.decodings ?? {})
+  if (x.contentCoding !== 'identity' && !known.includes(x.contentCoding) && content.length !== 0)
+    no({
+      kind: 'unsupported-media-type',
+      take: { 'accept-encoding': [...known, 'identity'].join(', ') },
+      detail: `the content coding ${JSON.stringify(coding)} is not known here`,
+    })
+}
+
+export const contentLimit = ({ operation }: Exchange): number =>
+  operation?.kind === 'putFile' ? operation.file.max : limits.content
+
+/** Without any content there is no type to name: what may be empty is taken so, anything else is asked for its type. */
+function typed(x: Exchange): void {
+  const types = contentTypes(x.operation, x.edition)
+  if (types.length === 0) return
+  const field = x.request.fields['content-type']
+  const refuse: (detail: string) => never = detail => no({ kind: 'unsupported-media-type', take: takes(x), detail })
+  if (field === undefined) {
+    if (!emptyTaken(x)) refuse('there is no Content-Type')
+    return
+  }
+  const type = parseMediaType(field)
+  if (!type || !types.includes(type.essence)) refuse('content of this type is not taken here')
+  const charset = type.parameters['charset']?.toLowerCase()
+  const xml = type.suffix === 'xml' || type.subtype === 'xml'
+  if (charset !== undefined && charset !== 'utf-8' && !(xml && charset.startsWith('utf-16')))
+    refuse('the charset is not known here')
+  x.mediaType = type.essence
+}
+
+/** Chunked content is known to be empty only once it is read (row 26). */
+function emptyTaken({ operation, request }: Exchange): boolean {
+  if (request.content.length !== 0 && request.content.length !== undefined) return false
+  if (operation?.kind === 'cancelJob') return true
+  return operation?.kind === 'act' && Object.values(operation.action.input).every(field => field.isOptional)
+}
+
+function negotiated(x: Exchange): void {
+  const { operation, edition, page } = x
+  const stored = operation?.kind === 'getFile' ? operation.file.mediaTypes : undefined
+  const types = stored ?? (page && page !== 'entry' ? [] : edition.offers(operation).types)
+  if (types.length === 0) return
+  // Which type stored bytes have is known once they are found; that none could serve is known now.
+  const [type] = acceptable(acceptOf(x.request), types)
+  if (type === undefined) no({ kind: 'not-acceptable', offers: types })
+  x.offer = stored ? undefined : edition.offers(operation).all.find(offer => offer.type === type)
+  negotiateCoding(x)
+}
+
+/** The types that errors are in choose between errors, and ask for nothing else. */
+export function acceptOf({ fields }: Request): string | undefined {
+  const accept = fields['accept']
+  if (!accept?.includes('problem+')) return accept
+  const others = elements(accept).filter(each => !/^application\/problem\+(json|xml)/i.test(each))
+  return others.length === 0 ? undefined : others.join(', ')
+}
+
+function negotiateCoding(x: Exchange): void {
+  const { codings } = x.site
+  const taken = acceptableEncodings(x.request.fields['accept-encoding'], [...codings, 'identity'])
+  const [best] = taken
+  if (best === undefined) no({ kind: 'not-acceptable', offers: [...codings, 'identity'] })
+  x.coding = best
+  x.identityTaken = taken.includes('identity')
+}

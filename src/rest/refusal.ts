@@ -1,0 +1,78 @@
+/**
+ * Which status a refusal is (rules A7.1–A7.18): one table, total at compile time, the twin of `soap/refusal.ts`. What HTTP
+ * alone can refuse is declared here; what the service refuses is `service/refusal.ts`.
+ */
+import { type Refusal, Refused } from '../service/refusal.ts'
+
+export type HttpRefusal =
+  /** The message or its target is not of HTTP's syntax. */
+  | { readonly kind: 'bad-request'; readonly detail: string }
+  | { readonly kind: 'fields-too-large' }
+  | { readonly kind: 'target-too-long' }
+  | { readonly kind: 'unknown-method' }
+  | { readonly kind: 'expectation-failed' }
+  /** A query parameter that is unknown or does not read. */
+  | { readonly kind: 'bad-parameter'; readonly name: string; readonly detail: string }
+  | { readonly kind: 'not-allowed'; readonly allow: string }
+  /** A version that is no longer served; `successor` is the address of the same in the newest. */
+  | { readonly kind: 'retired'; readonly successor: string }
+  | { readonly kind: 'too-large'; readonly limit: number }
+  /** `take` are fields that say what would be taken: Accept-Post, Accept-Patch, Accept-Query, Accept-Encoding. */
+  | {
+      readonly kind: 'unsupported-media-type'
+      readonly take: Readonly<Record<string, string>>
+      readonly detail: string
+    }
+  | { readonly kind: 'not-acceptable'; readonly offers: readonly string[] }
+  /** No range that was asked for lies within the octets there are. */
+  | { readonly kind: 'range'; readonly length: number }
+  /** A bug of ours: nothing is said but the name of the incident. */
+  | { readonly kind: 'failed'; readonly incident: string }
+
+export type AnyRefusal = Refusal | HttpRefusal
+export type Kind = AnyRefusal['kind']
+
+export const statusOf: Readonly<Record<Kind, number>> = {
+  'bad-request': 400,
+  'bad-parameter': 400,
+  malformed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'not-allowed': 405,
+  'not-acceptable': 406,
+  conflict: 409,
+  'in-flight': 409,
+  gone: 410,
+  retired: 410,
+  stale: 412,
+  'too-large': 413,
+  'target-too-long': 414,
+  'unsupported-media-type': 415,
+  range: 416,
+  'expectation-failed': 417,
+  invalid: 422,
+  'key-reused': 422,
+  /** The fault's own takes its place: `statusFor`. */
+  declared: 422,
+  'precondition-required': 428,
+  'too-many': 429,
+  'fields-too-large': 431,
+  failed: 500,
+  'unknown-method': 501,
+  unavailable: 503,
+  /** For GET and HEAD; anything else is sent again as it is: `statusFor`. */
+  moved: 301,
+  unchanged: 304,
+}
+
+/** RFC 9110 §15.4.2, §15.4.9: after 301 a client may change POST to GET, after 308 it may not. */
+export function statusFor(refusal: AnyRefusal, method: string): number {
+  if (refusal.kind === 'declared') return refusal.fault.status
+  if (refusal.kind === 'moved' && method !== 'GET' && method !== 'HEAD') return 308
+  return statusOf[refusal.kind]
+}
+
+export function no(refusal: AnyRefusal): never {
+  throw new Refused<AnyRefusal>(refusal)
+}

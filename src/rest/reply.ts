@@ -1,0 +1,291 @@
+/** An outcome in HTTP's words (row 30): status, content in the media type that was chosen, validators, links. */
+
+import { type Fields, t } from '../contract/field.ts'
+import type { Job } from '../contract/job.ts'
+import { jobFields } from '../contract/message.ts'
+import type { Operation, OperationOf } from '../contract/operation.ts'
+import type { Resource } from '../contract/resource.ts'
+import { writeDate } from '../http/date.ts'
+import type { Response } from '../http/message.ts'
+import { negotiate } from '../http/negotiate.ts'
+import { evaluate } from '../http/precondition.ts'
+import { honoursRange, parseRange, writeByteRanges, writeContentRange } from '../http/range.ts'
+import type { Outcome, Search } from '../service/outcome.ts'
+import type { JobRow, Page, Snapshot, StoredFile } from '../service/store.ts'
+import { coded } from './coding.ts'
+import { collectionOf } from './collection.ts'
+import type { Document, Link } from './document.ts'
+import { criteria } from './edition.ts'
+import type { Exchange } from './exchange.ts'
+import { preconditions } from './perform.ts'
+import { acceptOf } from './plan.ts'
+import { no } from './refusal.ts'
+import { codingFor, plainTag, shown, variantOf, writingOf } from './representation.ts'
+import { digest, entityTag } from './validator.ts'
+
+type Mutable = Record<string, string>
+
+export function reply(x: Exchange, outcome: Outcome): Promise<Response> | Response {
+  x.row = 30
+  switch (outcome.kind) {
+    case 'item':
+      return itemReply(x, outcome.item, outcome.created)
+    case 'output':
+      return outputReply(x, outcome)
+    case 'page':
+      return pageReply(x, outcome.page)
+    case 'removed':
+      return { status: 204, fields: {} }
+    case 'bulk':
+      return changed(x, 200, bulkDocument(outcome))
+    case 'file':
+      return x.safe ? fileReply(x, outcome.file) : filePut(x, outcome)
+    case 'search':
+      return outcome.page ? searchReply(x, outcome.id, outcome.search, outcome.page) : searchCreated(x, outcome)
+    case 'job':
+      return jobReply(x, outcome.job, outcome.created)
+    case 'result':
+      return resultReply(x, outcome.job, outcome.output)
+  }
+}
+
+const resourceOf = (x: Exchange): Resource => {
+  if (x.operation && 'resource' in x.operation) return x.operation.resource
+  throw new Error('the operation has no resource')
+}
+const minimal = (x: Exchange): boolean => {
+  const asked = x.prefer['return']?.value
+  if (asked === 'minimal' || asked === 'representation') x.applied['return'] = asked
+  return asked === 'minimal'
+}
+
+async function itemReply(x: Exchange, item: Snapshot, created: boolean): Promise<Response> {
+  const { name } = resourceOf(x)
+  const href = `${x.base}/${name}/${item.id}`
+  const location = created ? { location: href } : {}
+  if (!x.safe && minimal(x))
+    return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(x, name, item) } }
+  const is = shown(x, name, item)
+  const content = is.content ?? x.offer?.write(is.document, writingOf(x)) ?? ''
+  return sent(x, created ? 201 : 200, content instanceof Promise ? await content : content, is.coding, {
+    ...location,
+    ...(!x.safe && { 'content-location': href }),
+    etag: is.etag,
+    'last-modified': writeDate(item.modified),
+    ...linkField(is.document.links),
+  })
+}
+
+/**
+ * RFC 9110 §9.3.4: without content, a tag after PUT would say that what was sent is what stands; the server has added to it.
+ * A PATCH says no such thing.
+ */
+function minimalTag(x: Exchange, name: string, item: Snapshot): Mutable {
+  return x.request.method === 'PUT' ? {} : { etag: shown(x, name, item).etag }
+}
+
+/** Content in the coding that was settled with its tag. */
+function sent(x: Exchange, status: number, content: string | Uint8Array, coding: string, fields: Mutable): Response {
+  fields['content-type'] = x.offer?.sent ?? 'application/octet-stream'
+  if (coding === 'identity') return { status, fields, content }
+  fields['content-encoding'] = coding
+  return { status, fields, content: coded(x, coding, content, fields['etag']) }
+}
+
+/** A representation whose validators are known only now: the precondition of a safe request is asked here. */
+export async function computed(
+  x: Exchange,
+  document: Document,
+  version: string | number | undefined,
+  fields: Mutable = {},
+  modified?: number,
+): Promise<Response> {
+  const content = (await x.offer?.write(document, writingOf(x))) ?? ''
+  const coding = codingFor(x, content)
+  const etag = entityTag(version ?? digest(content), variantOf(x, '', coding))
+  const verdict = evaluate(preconditions(x), x.request.method, {
+    etag,
+    ...(modified !== undefined && { lastModified: modified }),
+  })
+  if (verdict === 'failed') no({ kind: 'stale' })
+  const all = { ...fields, etag, ...(modified !== undefined && { 'last-modified': writeDate(modified) }) }
+  if (verdict === 'not-modified') return { status: 304, fields: all }
+  return sent(x, 200, content, coding, { ...all, ...linkField(document.links) })
+}
+
+/** What a change answers with; it is not what a later GET is compared with, so it has no validators. */
+async function changed(x: Exchange, status: number, document: Document, fields: Mutable = {}): Promise<Response> {
+  if (minimal(x)) return { status: status === 200 ? 204 : status, fields }
+  const content = (await x.offer?.write(document, writingOf(x))) ?? ''
+  return sent(x, status, content, codingFor(x, content), { ...fields, ...linkField(document.links) })
+}
+
+function pageReply(x: Exchange, page: Page): Promise<Response> {
+  const resource = resourceOf(x)
+  const { document, state } = collectionOf(x, resource, page, pathOf(x))
+  return computed(x, document, digest(state))
+}
+
+const pathOf = (x: Exchange): string => `${x.base}${(x.route?.template ?? '').replace('{id}', x.target ?? '')}`
+
+function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Promise<Response> {
+  const { operation } = x
+  if (operation?.kind !== 'act' && operation?.kind !== 'look' && operation?.kind !== 'kept')
+    throw new Error('an output comes of an action')
+  const { action } = operation
+  const href = pathOf(x)
+  const owner = { rel: 'related', href: `${x.base}/${operation.resource.name}/${outcome.item.id}` }
+  const document: Document = {
+    name: action.rel,
+    title: action.rel,
+    fields: action.output ?? {},
+    value: outcome.output,
+    links: [{ rel: 'self', href }, owner],
+  }
+  if (!x.safe) return changed(x, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
+  if (operation.kind === 'look') return computed(x, document, undefined)
+  return computed(x, document, outcome.item.version, {}, outcome.item.modified)
+}
+
+const bulkFields = { removed: t.int(), refused: t.int() }
+const bulkDocument = ({ removed, refused }: Extract<Outcome, { kind: 'bulk' }>): Document => ({
+  name: 'removal',
+  title: 'removed',
+  fields: bulkFields,
+  value: { removed, refused },
+  links: [],
+})
+
+/** A picture and its like: bytes, whole or in ranges (RFC 9110 §14). */
+function fileReply(x: Exchange, file: StoredFile): Response {
+  const type = negotiate(acceptOf(x.request), [file.mediaType])
+  if (type === undefined) return no({ kind: 'not-acceptable', offers: [file.mediaType] })
+  const etag = plainTag(x, file.version)
+  const fields: Mutable = {
+    'content-type': file.mediaType,
+    etag,
+    'last-modified': writeDate(file.modified),
+    'accept-ranges': 'bytes',
+  }
+  const { range, 'if-range': ifRange } = x.request.fields
+  const asked = x.request.method === 'GET' && honoursRange(ifRange, { etag, lastModified: file.modified }, x.now)
+  const { length } = file.bytes
+  const ranges = asked ? parseRange(range, length) : 'whole'
+  if (ranges === 'unsatisfiable') return no({ kind: 'range', length })
+  if (ranges === 'whole') return { status: 200, fields, content: file.bytes }
+  const [first, second] = ranges
+  if (first && !second) {
+    const content = file.bytes.subarray(first.first, first.last + 1)
+    return { status: 206, fields: { ...fields, 'content-range': writeContentRange(first, length) }, content }
+  }
+  const boundary = `part-${x.id}`
+  const content = writeByteRanges(file.bytes, ranges, file.mediaType, boundary)
+  return { status: 206, fields: { ...fields, 'content-type': `multipart/byteranges; boundary=${boundary}` }, content }
+}
+
+/** RFC 9110 §9.3.4: the bytes are kept as they came, so their tag may go with the answer. */
+function filePut(x: Exchange, { file, created }: Extract<Outcome, { kind: 'file' }>): Response {
+  const fields = { etag: plainTag(x, file.version), 'last-modified': writeDate(file.modified) }
+  return created ? { status: 201, fields: { ...fields, location: pathOf(x) } } : { status: 204, fields }
+}
+
+function searchDocument(x: Exchange, id: string, search: Search, links: readonly Link[]): Document {
+  const resource = resourceOf(x)
+  const fields: Fields = { id: t.string(), ...criteria(resource) }
+  return { name: 'search', title: 'search', fields, value: { id, q: search.q, ...search.by }, links }
+}
+
+function searchCreated(x: Exchange, { id, search }: Extract<Outcome, { kind: 'search' }>): Promise<Response> {
+  const href = `${x.base}/searches/${id}`
+  return changed(x, 201, searchDocument(x, id, search, [{ rel: 'self', href }]), {
+    location: href,
+    'content-location': href,
+  })
+}
+
+function searchReply(x: Exchange, id: string, search: Search, page: Page): Promise<Response> {
+  const resource = resourceOf(x)
+  const { document, state } = collectionOf(x, resource, page, `${x.base}/searches/${id}`)
+  const { fields, value } = searchDocument(x, id, search, [])
+  const whole = { ...document, fields: { ...fields, ...document.fields }, value: { ...value, ...document.value } }
+  return computed(x, whole, digest(state))
+}
+
+type JobOperation = OperationOf<'startJob' | 'getJob' | 'cancelJob' | 'getResult'>
+const isJob = (operation: Operation | undefined): operation is JobOperation =>
+  operation !== undefined && 'job' in operation
+const jobOf = (x: Exchange): Job => {
+  if (isJob(x.operation)) return x.operation.job
+  throw new Error('the operation has no job')
+}
+
+const running = (job: JobRow): boolean => job.state === 'queued' || job.state === 'running'
+/** Seconds after which a job that runs is worth another look. */
+const again = '1'
+
+function jobDocument(x: Exchange, row: JobRow): Document {
+  const job = jobOf(x)
+  const href = `${x.base}/${job.job}/jobs/${row.id}`
+  const cancel: Link = {
+    rel: 'cancel',
+    href: `${href}/cancellation`,
+    form: { method: 'POST', title: 'cancel', fields: {} },
+  }
+  const related = { rel: 'related', href: `${x.base}/${job.job}/${row.id}` }
+  return {
+    name: 'job',
+    title: `${job.job} job ${row.id}`,
+    fields: jobFields,
+    value: {
+      id: row.id,
+      state: row.state,
+      progress: row.progress,
+      createdAt: new Date(row.created).toISOString(),
+      ...(row.failure !== undefined && { failure: row.failure }),
+    },
+    links: [{ rel: 'self', href }, ...(running(row) ? [cancel] : []), ...(row.state === 'completed' ? [related] : [])],
+  }
+}
+
+/** Rules A3.1–A3.3: 202 when it is made, 200 while it runs and when it is done. */
+function jobReply(x: Exchange, row: JobRow, created: boolean): Promise<Response> {
+  const document = jobDocument(x, row)
+  const wait: Mutable = running(row) ? { 'retry-after': again } : {}
+  if (!created) return x.safe ? computed(x, document, row.version, wait, row.modified) : changed(x, 200, document, wait)
+  if (x.prefer['respond-async']) x.applied['respond-async'] = ''
+  return changed(x, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
+}
+
+function resultReply(x: Exchange, row: JobRow, output: Document['value']): Promise<Response> {
+  const job = jobOf(x)
+  const document: Document = {
+    name: job.one,
+    title: `${job.one} ${row.id}`,
+    fields: job.output,
+    value: output,
+    links: [
+      { rel: 'self', href: pathOf(x) },
+      { rel: 'related', href: `${x.base}/${job.job}/jobs/${row.id}` },
+    ],
+  }
+  return computed(x, document, row.version, {}, row.modified)
+}
+
+/** Relations that are registered (IANA): others are names in `_links` alone, where RFC 8288 would want a URI. */
+const registered: Readonly<Record<string, string>> = {
+  collection: 'collection',
+  next: 'next',
+  previous: 'prev',
+  edit: 'edit',
+  payment: 'payment',
+  related: 'related',
+}
+
+function linkField(links: readonly Link[]): Mutable {
+  let text = ''
+  for (const { rel, href, templated } of links) {
+    const known = registered[rel]
+    if (known !== undefined && !templated) text += `${text === '' ? '' : ', '}<${href}>; rel="${known}"`
+  }
+  return text === '' ? {} : { link: text }
+}

@@ -1,0 +1,165 @@
+/**
+ * Where a request goes: the addresses of one version, compiled from its operations once. A path is matched segment by
+ * segment, names before identifiers; what no route has is not found (row 10), whatever the method.
+ */
+import type { Job } from '../contract/job.ts'
+import { type Operation, operations } from '../contract/operation.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { Service } from '../contract/service.ts'
+
+export interface Route {
+  /** Below the version, `{id}` where an identifier stands. */
+  readonly template: string
+  /** Method → operation. HEAD is wherever GET is; OPTIONS everywhere. */
+  readonly methods: ReadonlyMap<string, Operation>
+  /** The value of Allow. */
+  readonly allow: string
+  /** `/customers/{id}/orders`: the field of the listed resource that must equal the identifier, and whose relation it is. */
+  readonly within?: { readonly of: Resource; readonly by: string }
+}
+
+interface Node {
+  route: Route | undefined
+  readonly names: Map<string, Node>
+  id: Node | undefined
+}
+const node = (): Node => ({ route: undefined, names: new Map(), id: undefined })
+
+export interface Routes {
+  readonly root: Node
+  /** Every route, in the contract's order. */
+  readonly all: readonly Route[]
+}
+export interface Match {
+  readonly route: Route
+  readonly id: string | undefined
+}
+
+/** RFC 3986's unreserved characters: what identifiers are made of. */
+const identifier = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}$/
+
+/** @param from how many segments come before: `api` and perhaps the version */
+export function match(routes: Routes, segments: readonly string[], from: number): Match | undefined {
+  let at: Node | undefined = routes.root
+  let id: string | undefined
+  for (let i = from; i < segments.length; i++) {
+    const segment = segments[i] as string // i is within
+    const named: Node | undefined = at.names.get(segment)
+    if (named) at = named
+    else if (at.id && identifier.test(segment)) {
+      at = at.id
+      id = segment
+    } else return undefined
+  }
+  return at.route && { route: at.route, id }
+}
+
+export function routesOf(service: Service): Routes {
+  const known = operations(service).filter(operation => !operation.oneWay)
+  const all: Route[] = [
+    ...service.resources.flatMap(resource => ofResource(resource, known)),
+    ...ofSearches(known),
+    ...service.jobs.flatMap(job => ofJob(job, known)),
+  ].filter(route => route.methods.size > 0)
+  const root = node()
+  for (const route of all) place(root, route)
+  return { root, all }
+}
+
+function place(root: Node, route: Route): void {
+  let at = root
+  for (const segment of route.template.split('/').slice(1)) {
+    if (segment === '{id}') at = at.id ??= node()
+    else {
+      const next = at.names.get(segment) ?? node()
+      at.names.set(segment, next)
+      at = next
+    }
+  }
+  at.route = route
+}
+
+/** Methods in the order that Allow lists them. */
+const order = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
+
+function route(
+  template: string,
+  methods: readonly (readonly [string, Operation | undefined])[],
+  more: Pick<Route, 'within'> = {},
+): Route {
+  const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
+  return { template, methods: found, allow: allowOf(found.keys()), ...more }
+}
+export function allowOf(methods: Iterable<string>): string {
+  const found = new Set(methods)
+  if (found.has('GET')) found.add('HEAD')
+  found.add('OPTIONS')
+  return order.filter(method => found.has(method)).join(', ')
+}
+
+function ofResource(resource: Resource, known: readonly Operation[]): Route[] {
+  const own = known.filter(each => 'resource' in each && each.resource === resource)
+  const one = (kind: Operation['kind']) => own.find(each => each.kind === kind)
+  const part = (kind: 'getFile' | 'putFile', name: string) =>
+    own.find(each => each.kind === kind && 'part' in each && each.part === name)
+  const base = `/${resource.name}`
+  return [
+    route(base, [
+      ['GET', one('list')],
+      ['POST', one('create')],
+      ['DELETE', one('bulk')],
+      ['QUERY', one('search')],
+    ]),
+    route(`${base}/{id}`, [
+      ['GET', one('get')],
+      ['PUT', one('replace')],
+      ['PATCH', one('patch')],
+      ['DELETE', one('remove')],
+    ]),
+    ...Object.keys(resource.files).map(name =>
+      route(`${base}/{id}/${name}`, [
+        ['GET', part('getFile', name)],
+        ['PUT', part('putFile', name)],
+      ]),
+    ),
+    ...actionsOf(base, resource, own),
+    ...Object.values(resource.given.relations ?? {}).flatMap(relation => {
+      if (!('of' in relation)) return []
+      const list = known.find(each => each.kind === 'list' && each.resource.name === relation.of)
+      return [route(`${base}/{id}/${relation.of}`, [['GET', list]], { within: { of: resource, by: relation.by } })]
+    }),
+  ]
+}
+
+/** Actions that share a path share a route: what was done is read where it was done. */
+function actionsOf(base: string, resource: Resource, own: readonly Operation[]): Route[] {
+  const paths = new Set(Object.values(resource.actions).map(action => action.rel))
+  return [...paths].map(rel => {
+    const here = own.filter(each => 'action' in each && each.action.rel === rel)
+    return route(`${base}/{id}/${rel}`, [
+      ['GET', here.find(each => each.kind === 'look' || each.kind === 'kept')],
+      ['POST', here.find(each => each.kind === 'act')],
+    ])
+  })
+}
+
+function ofSearches(known: readonly Operation[]): Route[] {
+  const create = known.find(each => each.kind === 'createSearch')
+  if (create?.kind !== 'createSearch') return []
+  const search = known.find(each => each.kind === 'search' && each.resource === create.resource)
+  return [
+    route('/searches', [['POST', create]]),
+    route('/searches/{id}', [['GET', known.find(each => each.kind === 'getSearch')]]),
+    route('/search', [['GET', search]]),
+  ]
+}
+
+function ofJob(job: Job, known: readonly Operation[]): Route[] {
+  const one = (kind: Operation['kind']) => known.find(each => each.kind === kind && 'job' in each && each.job === job)
+  return [
+    route(`/${job.job}`, [['POST', one('startJob')]]),
+    route(`/${job.job}/jobs/{id}`, [['GET', one('getJob')]]),
+    route(`/${job.job}/jobs/{id}/cancellation`, [['POST', one('cancelJob')]]),
+    route(`/${job.job}/{id}`, [['GET', one('getResult')]]),
+  ]
+}
