@@ -201,9 +201,10 @@ function checkLong(shape: Of<'long'>, value: unknown): bigint | Flaw {
   return inType instanceof Flaw ? inType : bounded(whole, shape.min, shape.max)
 }
 
+/** NaN is in no range (Part 2 §3.2.5). */
 function bounded<N extends number | bigint>(value: N, min: N | undefined, max: N | undefined): N | Flaw {
-  if (min !== undefined && value < min) return new Flaw('minimum', `must be at least ${min}`)
-  if (max !== undefined && value > max) return new Flaw('maximum', `must be at most ${max}`)
+  if (min !== undefined && !(value >= min)) return new Flaw('minimum', `must be at least ${min}`)
+  if (max !== undefined && !(value <= max)) return new Flaw('maximum', `must be at most ${max}`)
   return value
 }
 
