@@ -4,6 +4,7 @@
  *  (2) No more than the reader's limit is kept, and the sender is held back while nobody reads.
  *  (3) A read ends with all the content or throws `Aborted`; content cut short is never taken for whole.
  *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those that stall.
+ *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large one.
  */
 import type { IncomingMessage } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
@@ -38,6 +39,9 @@ export interface Waiting {
   stalled(): void
 }
 
+/** Octets that are kept for a reader who is busy; beyond, the sender is held back. */
+const ahead = 64 * 1024
+
 export class Arriving implements Content, Waiting {
   readonly length: number | undefined
   /** Octets that have arrived and were taken. */
@@ -45,15 +49,21 @@ export class Arriving implements Content, Waiting {
   readonly deadline: number
   readonly #exchange: Exchange
   readonly #source: Source
-  readonly #waiting: Set<Waiting>
+  readonly #house: House
   #read = false
-  #fail: ((why: Aborted) => void) | undefined
+  #ended = false
+  #held: Buffer[] = []
+  #heldOctets = 0
+  #pieces = 0
+  #reader:
+    | { readonly resolve: (piece: Buffer | undefined) => void; readonly reject: (why: Aborted) => void }
+    | undefined
 
   constructor(source: Source, length: number | undefined, exchange: Exchange, house: House) {
     this.#source = source
     this.length = length
     this.#exchange = exchange
-    this.#waiting = house.waiting
+    this.#house = house
     this.deadline = performance.now() + house.limits.request
   }
 
@@ -65,67 +75,105 @@ export class Arriving implements Content, Waiting {
     this.#exchange.refuse(408)
   }
 
-  /** Ends a read that is under way. */
+  /** Ends the read that is under way, if there is one. */
   abort(why: Aborted): void {
-    this.#fail?.(why)
+    if (!this.#read) return
+    this.#stop()
+    this.#reader?.reject(why)
+    this.#reader = undefined
   }
 
   async bytes(limit: number): Promise<Uint8Array | undefined> {
-    this.#begin()
+    this.#once()
     if (this.length !== undefined && this.length > limit) return undefined
-    this.#exchange.proceed()
-    const source = this.#source
+    this.#start()
     const pieces: Buffer[] = []
-    return new Promise((resolve, reject) => {
-      const take = (piece: Buffer) => {
+    try {
+      while (this.received <= limit) {
+        const piece = await this.#next()
+        if (piece === undefined) return joined(pieces)
         pieces.push(piece)
-        this.received += piece.length
-        if (this.received > limit) leave(() => resolve(undefined))
       }
-      const end = () => leave(() => (this.#whole() ? resolve(joined(pieces)) : reject(new Aborted())))
-      const fail = (why: Error) => leave(() => reject(why instanceof Aborted ? why : new Aborted()))
-      const leave = (settle: () => void) => {
-        source.off('data', take).off('end', end).off('error', fail).off('close', end).pause()
-        this.#end()
-        settle()
-      }
-      if (source.destroyed) return fail(new Aborted())
-      this.#wait(fail)
-      source.on('data', take).on('end', end).on('error', fail).on('close', end)
-    })
+      return undefined
+    } finally {
+      this.#stop()
+    }
   }
 
   async *chunks(): AsyncGenerator<Uint8Array> {
-    this.#begin()
-    this.#exchange.proceed()
-    // The message outlives a reader that stops early: its connection still has to carry the response.
-    const pieces: AsyncIterator<Buffer> = this.#source.iterator({ destroyOnReturn: false })
+    this.#once()
+    this.#start()
     try {
       for (;;) {
-        const next = await this.#next(pieces)
-        if (next.done) break
-        this.received += next.value.length
-        yield next.value
+        const piece = await this.#next()
+        if (piece === undefined) return
+        yield piece
       }
     } finally {
-      this.#end()
-      // A return waits behind a read that never ends, so nobody waits for it.
-      void pieces.return?.().catch(() => {})
+      this.#stop()
     }
-    if (!this.#whole()) throw new Aborted()
   }
 
-  async #next(pieces: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
-    try {
-      return await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
-        this.#wait(reject)
-        pieces.next().then(resolve, reject)
-      })
-    } catch (why) {
-      throw why instanceof Aborted ? why : new Aborted()
-    } finally {
-      this.#end()
-    }
+  /** What has arrived since, as one piece; undefined after the last; else what arrives next. */
+  #next(): Promise<Buffer | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#held.length > 0) resolve(this.#take())
+      else if (this.#ended && this.#whole()) resolve(undefined)
+      else if (this.#ended || this.#source.destroyed) reject(new Aborted())
+      else {
+        this.#reader = { resolve, reject }
+        this.#house.waiting.add(this)
+        if (this.#source.isPaused()) this.#source.resume()
+      }
+    })
+  }
+
+  #take(): Buffer {
+    const piece = joined(this.#held)
+    this.#held = []
+    this.#heldOctets = 0
+    return piece
+  }
+
+  #once(): void {
+    if (this.#read) throw new Error('content can be read once')
+    this.#read = true
+  }
+
+  #start(): void {
+    this.#exchange.proceed()
+    this.#source.on('data', this.#onPiece).on('end', this.#onEnd).on('error', this.#onEnd).on('close', this.#onEnd)
+  }
+
+  #stop(): void {
+    this.#house.waiting.delete(this)
+    this.#ended = true
+    this.#source.off('data', this.#onPiece).off('end', this.#onEnd).off('error', this.#onEnd).off('close', this.#onEnd)
+    if (!this.#source.readableEnded) this.#source.pause()
+  }
+
+  readonly #onPiece = (piece: Buffer): void => {
+    this.received += piece.length
+    this.#held.push(piece)
+    this.#heldOctets += piece.length
+    // (5)
+    if (++this.#pieces > this.#house.limits.pieces + this.received / 16) this.#exchange.refuse(400)
+    else if (this.#reader) this.#answer()
+    else if (this.#heldOctets >= ahead) this.#source.pause()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#ended = true
+    if (this.#reader) this.#answer()
+  }
+
+  #answer(): void {
+    const reader = this.#reader
+    this.#reader = undefined
+    this.#house.waiting.delete(this)
+    if (this.#held.length > 0) reader?.resolve(this.#take())
+    else if (this.#whole()) reader?.resolve(undefined)
+    else reader?.reject(new Aborted())
   }
 
   /**
@@ -137,23 +185,8 @@ export class Arriving implements Content, Waiting {
     if (!source.readableEnded || (this.length !== undefined && this.length !== this.received)) return false
     return 'complete' in source ? source.complete : !source.closed && source.state.remoteClose === 1
   }
-
-  #begin(): void {
-    if (this.#read) throw new Error('content can be read once')
-    this.#read = true
-  }
-
-  #wait(fail: (why: Aborted) => void): void {
-    this.#fail = fail
-    this.#waiting.add(this)
-  }
-
-  #end(): void {
-    this.#fail = undefined
-    this.#waiting.delete(this)
-  }
 }
 
-function joined(pieces: readonly Buffer[]): Uint8Array {
+function joined(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }

@@ -16,6 +16,8 @@ export interface Limits {
   /** Who is waited for, to send content or to read a response, must move `pace` octets (or all there is) within this time. */
   readonly stall: number
   readonly pace: number
+  /** Chunks or DATA frames that content may come in, beyond one for every 16 octets; more is 400. */
+  readonly pieces: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */
   readonly dump: number
   /** How long, and for how many octets, a connection that ends after its response still takes what is sent to it. */
@@ -39,6 +41,7 @@ export const usual: Limits = {
   idle: 15_000,
   stall: 10_000,
   pace: 1024,
+  pieces: 16_384,
   dump: 64 * 1024,
   linger: 2_000,
   lingerOctets: 16 * 1024 * 1024,
