@@ -8,6 +8,9 @@ const zoned = /(?:Z|([+-])(\d\d):(\d\d))?$/
 const dated = /^(-?\d+)-(\d\d)-(\d\d)/
 const timed = /(\d\d):(\d\d):(\d\d)(?:\.(\d+))?/
 
+/** Minutes are at most a tenth of it either way (years have nine digits), so that every key has as many digits. */
+const middle = 5e15
+
 /** Of a date, a time or a dateTime. A value without zone is taken as UTC. */
 export function instantKey(text: string): string {
   const [zone, sign, zoneHours = '0', zoneMinutes = '0'] = zoned.exec(text) ?? ['']
@@ -17,7 +20,7 @@ export function instantKey(text: string): string {
   const days = year === undefined ? 0 : daysSince1970(Number(year), Number(month), Number(day))
   const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
   const whole = days * 1440 + Number(hours) * 60 + Number(minutes) - offset
-  return `${1e15 + whole}${seconds}${fraction.replace(/0+$/, '')}`
+  return `${middle + whole}${seconds}${fraction.replace(/0+$/, '')}`
 }
 
 /** The Gregorian calendar, reaching back before itself; a year begins in March, so that a leap day is its last. */
@@ -40,7 +43,7 @@ export function durationKey(text: string): string {
   const allSeconds = (((days ?? 0n) * 24n + (hours ?? 0n)) * 60n + (minutes ?? 0n)) * 60n + (seconds ?? 0n)
   const parted = (allMonths * monthSeconds + allSeconds) * 10n ** 12n + BigInt((parts[6] ?? '').padEnd(12, '0'))
   const signed = (units: bigint): bigint => (sign === '-' ? -units : units)
-  return `${10n ** 32n + signed(parted)}/${10n ** 12n + signed(allMonths)}`
+  return `${5n * 10n ** 32n + signed(parted)}/${5n * 10n ** 12n + signed(allMonths)}`
 }
 
 /** A whole number of at most 400 digits: its length, then its digits; below zero both turned round. */

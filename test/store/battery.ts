@@ -1,0 +1,1212 @@
+/**
+ * One battery for every store. A case is a row: the invariant it holds (numbers are those of `service/store.ts`), and the
+ * conversation that shows it. A store that can't hold one names it, with the reason.
+ */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import type { Row } from '../../src/contract/implement.ts'
+import { scaled } from '../../src/contract/scalar.ts'
+import type { Service } from '../../src/contract/service.ts'
+import { Refused } from '../../src/service/refusal.ts'
+import {
+  type Filter,
+  isFormer,
+  type JobRow,
+  type Page,
+  type Query,
+  type Snapshot,
+  type Sort,
+  type Store,
+  Unavailable,
+  type Writer,
+} from '../../src/service/store.ts'
+import { every, everything, members } from './everything.ts'
+import { migrations } from './migrations.ts'
+
+export interface StoreOptions {
+  /** Milliseconds that one work may hold a transaction. */
+  readonly work?: number
+  readonly changesKept?: number
+}
+/** Where one store keeps its data: opened, closed and opened again. */
+export interface Place {
+  open(service: Service, options?: StoreOptions): Promise<Store>
+  remove(): Promise<void>
+}
+
+export type Case = readonly [title: string, run: (place: Place) => Promise<void>]
+
+const plain: Query = { filters: [], within: 'all', sort: [], size: 100, counted: false }
+const item = (value: Row = {}): Row => value
+
+const get = async (store: Store, resource: string, id: string) => await store.read(reader => reader.get(resource, id))
+const list = async (store: Store, resource: string, query: Partial<Query> = {}): Promise<Page> =>
+  await store.read(reader => reader.list(resource, { ...plain, ...query }))
+const idsOf = (page: Page): string[] => page.items.map(each => each.id)
+const put = (store: Store, id: string, value: Row = {}, seen?: number, now = 1000) =>
+  store.write(writer => writer.put('items', id, item({ id, ...value }), {}, seen, now))
+
+async function version(store: Store, resource: string, id: string): Promise<number | undefined> {
+  return (await get(store, resource, id))?.version
+}
+const refusedAs = (kind: string, stands?: number) => (thrown: unknown) => {
+  assert.ok(thrown instanceof Refused, String(thrown))
+  assert.deepEqual(thrown.refusal, stands === undefined ? { kind } : { kind, version: stands })
+  return true
+}
+
+const using =
+  (run: (store: Store) => Promise<void>, options?: StoreOptions) =>
+  async (place: Place): Promise<void> => {
+    const store = await place.open(everything, options)
+    try {
+      await run(store)
+    } finally {
+      await store.close()
+    }
+  }
+
+const oneItem: readonly Case[] = [
+  [
+    'what was never there is undefined',
+    using(async store => assert.equal(await get(store, 'items', 'i-1'), undefined)),
+  ],
+  [
+    'a first put makes version 1, and the item comes back as it went in',
+    using(async store => {
+      const made = await put(store, 'i-1', { note: 'a' }, undefined, 5)
+      const expected = { id: 'i-1', version: 1, modified: 5, created: 5, value: { id: 'i-1', note: 'a' }, kept: {} }
+      assert.deepEqual(made, expected)
+      assert.deepEqual(await get(store, 'items', 'i-1'), expected)
+    }),
+  ],
+  [
+    'a put over the version seen makes the next one; creation stays, what is left out goes',
+    using(async store => {
+      await put(store, 'i-1', { note: 'a', rank: 1 }, undefined, 5)
+      const made = await put(store, 'i-1', { rank: 2 }, 1, 9)
+      const expected = { id: 'i-1', version: 2, modified: 9, created: 5, value: { id: 'i-1', rank: 2 }, kept: {} }
+      assert.deepEqual(made, expected)
+      assert.deepEqual(await get(store, 'items', 'i-1'), expected)
+    }),
+  ],
+  [
+    'a put that has not seen what stands is stale, and names it',
+    using(async store => {
+      await put(store, 'i-1')
+      await put(store, 'i-1', { rank: 1 }, 1)
+      await assert.rejects(put(store, 'i-1'), refusedAs('stale', 2))
+      await assert.rejects(put(store, 'i-1', {}, 1), refusedAs('stale', 2))
+      await assert.rejects(put(store, 'i-2', {}, 1), refusedAs('stale'))
+      await assert.rejects(
+        store.write(writer => writer.remove('items', 'i-1', 1, 0)),
+        refusedAs('stale', 2),
+      )
+      await assert.rejects(
+        store.write(writer => writer.move('items', 'i-2', 'i-1', 1, 0)),
+        refusedAs('stale'),
+      )
+      assert.equal(await version(store, 'items', 'i-1'), 2)
+      assert.equal(await get(store, 'items', 'i-2'), undefined)
+    }),
+  ],
+  [
+    'kept outputs come back in the types of the contract',
+    using(async store => {
+      const [value] = fc.sample(members(every), { numRuns: 1, seed: 1 })
+      const kept = { weigh: { grams: 2n ** 62n, proof: new Uint8Array([1, 255]) } }
+      await store.write(writer => writer.put('things', 'x-1', { ...value, id: 'x-1' }, kept, undefined, 1))
+      const found = await get(store, 'things', 'x-1')
+      assert.ok(found && !isFormer(found))
+      assert.deepEqual(found.kept, kept)
+    }),
+  ],
+  [
+    '(4) values of every kind of field come back exactly, by id and in a list',
+    using(async store => {
+      let last = 0
+      await fc.assert(
+        fc.asyncProperty(members(every), members(every), async (first, second) => {
+          const id = `x-${++last}`
+          for (const [seen, given] of [
+            [undefined, first],
+            [1, second],
+          ] as const) {
+            const value = { ...given, id }
+            await store.write(writer => writer.put('things', id, value, {}, seen, last))
+            const found = await get(store, 'things', id)
+            assert.ok(found && !isFormer(found))
+            assert.deepEqual(found.value, value)
+          }
+          const { items } = await list(store, 'things', { size: 1 })
+          assert.deepEqual(items[0]?.value, { ...second, id })
+        }),
+        { numRuns: 100 },
+      )
+    }),
+  ],
+  [
+    'text of any kind is a value and never SQL, JSON or a pattern',
+    using(async store => {
+      for (const [i, note] of [
+        `'); drop table items; --`,
+        '"',
+        '%',
+        '\\',
+        '$1',
+        '?',
+        '{"a":1}',
+        '\u{1F600}',
+        'null',
+      ].entries()) {
+        await put(store, `i-${i}`, { note })
+        assert.deepEqual(idsOf(await list(store, 'items', { filters: [{ field: 'note', is: 'eq', value: note }] })), [
+          `i-${i}`,
+        ])
+        assert.equal(await get(store, 'items', note), undefined)
+      }
+    }),
+  ],
+  [
+    'a name that the contract does not have is a fault of the program',
+    using(async store => {
+      await assert.rejects(async () => get(store, 'nothing', 'i-1'), Error)
+      const filters: Filter[] = [{ field: 'id" or 1=1 --', is: 'eq', value: 1 }]
+      await assert.rejects(async () => list(store, 'items', { filters }), Error)
+      await assert.rejects(
+        async () => list(store, 'items', { sort: [{ field: '_version', descending: false }] }),
+        Error,
+      )
+    }),
+  ],
+]
+
+const formerItems: readonly Case[] = [
+  [
+    '(1) a removed item is a former one, and its key goes on from its last version',
+    using(async store => {
+      await put(store, 'i-1')
+      await put(store, 'i-1', {}, 1)
+      await store.write(writer => writer.remove('items', 'i-1', 2, 0))
+      assert.deepEqual(await get(store, 'items', 'i-1'), { id: 'i-1', version: 2, to: undefined })
+      const again = await put(store, 'i-1', {}, undefined, 70)
+      assert.equal(again.version, 3)
+      assert.equal(again.created, 70)
+      await store.write(writer => writer.remove('items', 'i-1', 3, 0))
+      assert.equal(await version(store, 'items', 'i-1'), 3)
+      assert.equal((await put(store, 'i-1')).version, 4)
+    }),
+  ],
+  [
+    'a moved item names the one that stays, until its key is used again',
+    using(async store => {
+      await put(store, 'i-1')
+      await put(store, 'i-2')
+      await store.write(writer => writer.move('items', 'i-1', 'i-2', 1, 0))
+      assert.deepEqual(await get(store, 'items', 'i-1'), { id: 'i-1', version: 1, to: 'i-2' })
+      assert.deepEqual(idsOf(await list(store, 'items')), ['i-2'])
+      assert.equal((await put(store, 'i-1')).version, 2)
+      const found = await get(store, 'items', 'i-1')
+      assert.ok(found && !isFormer(found))
+    }),
+  ],
+  [
+    '(1) whatever is done to a key, no version is ever used twice for it',
+    using(async store => {
+      const doing = fc.constantFrom('put', 'put', 'remove', 'move', 'fail')
+      let key = 0
+      await fc.assert(
+        fc.asyncProperty(fc.array(doing, { minLength: 1, maxLength: 12 }), async all => {
+          const id = `i-${++key}`
+          const seen: number[] = []
+          for (const what of all) {
+            const stands = await get(store, 'items', id)
+            const now = stands && !isFormer(stands) ? stands.version : undefined
+            if (what === 'put') seen.push((await put(store, id, {}, now)).version)
+            else if (what === 'fail')
+              await assert.rejects(
+                store.write(async writer => {
+                  await writer.put('items', id, { id }, {}, now, 1)
+                  throw new Error('no')
+                }),
+              )
+            else if (now !== undefined)
+              await store.write(writer =>
+                what === 'remove' ? writer.remove('items', id, now, 1) : writer.move('items', id, 'i-0', now, 1),
+              )
+          }
+          assert.deepEqual(
+            seen,
+            seen.map((_, i) => (seen[0] ?? 0) + i),
+          )
+        }),
+        { numRuns: 30 },
+      )
+    }),
+  ],
+  [
+    '(1) a file has versions of its own, which go on when its item was removed and made again',
+    using(async store => {
+      const bytes = new Uint8Array([0, 1, 255])
+      const give = (now: number) =>
+        store.write(writer => writer.putFile('things', 'x-1', 'picture', { mediaType: 'image/png', bytes }, now))
+      const look = async () => await store.read(reader => reader.file('things', 'x-1', 'picture'))
+      const make = () =>
+        store.write(writer =>
+          writer.put('things', 'x-1', { ...fc.sample(members(every), 1)[0], id: 'x-1' }, {}, undefined, 1),
+        )
+      const { version: first } = await make()
+      assert.equal(await look(), undefined)
+      assert.deepEqual(await give(5), { mediaType: 'image/png', bytes, version: 1, modified: 5 })
+      assert.deepEqual(await look(), { mediaType: 'image/png', bytes, version: 1, modified: 5 })
+      await store.write(writer => writer.remove('things', 'x-1', first, 6))
+      assert.equal(await look(), undefined)
+      await make()
+      assert.equal(await look(), undefined)
+      assert.equal((await give(7)).version, 2)
+    }),
+  ],
+]
+
+const transactions: readonly Case[] = [
+  ...(['at once', 'after a while'] as const).map(
+    (when): Case => [
+      `(2) what work throws ${when} comes through, and nothing that it did stays`,
+      using(async store => {
+        await put(store, 'i-1')
+        const problem = new Refused({ kind: 'forbidden' })
+        const work = (writer: Writer) => {
+          const done = [
+            writer.put('items', 'i-1', { id: 'i-1', rank: 1 }, {}, 1, 1),
+            writer.put('items', 'i-2', { id: 'i-2' }, {}, undefined, 1),
+            writer.putFile('things', 'x-1', 'picture', { mediaType: 'image/png', bytes: new Uint8Array() }, 1),
+            writer.remember('space', 'key', { value: 'v', expires: 1e13 }, 1),
+            writer.putJob(jobRow('j-1')),
+            writer.changed(change('i-1', 2)),
+          ]
+          const fail = (): never => {
+            throw problem
+          }
+          if (when === 'at once' && !done.some(each => each instanceof Promise)) return fail()
+          return Promise.all(done)
+            .then(() => sleep(2))
+            .then(fail)
+        }
+        await assert.rejects(store.write(work), thrown => thrown === problem)
+        assert.equal(await version(store, 'items', 'i-1'), 1)
+        assert.equal(await get(store, 'items', 'i-2'), undefined)
+        await store.read(async reader => {
+          assert.equal(await reader.file('things', 'x-1', 'picture'), undefined)
+          assert.equal(await reader.recall('space', 'key'), undefined)
+          assert.equal(await reader.job('j-1'), undefined)
+          assert.deepEqual(await reader.changes(0, 10), [])
+        })
+      }),
+    ],
+  ),
+  [
+    '(3) of twenty that saw the same version, one wins',
+    using(async store => {
+      await put(store, 'i-1')
+      const all = await Promise.allSettled(Array.from({ length: 20 }, (_, rank) => put(store, 'i-1', { rank }, 1)))
+      const won = all.filter(each => each.status === 'fulfilled')
+      assert.equal(won.length, 1)
+      for (const each of all) if (each.status === 'rejected') refusedAs('stale', 2)(each.reason)
+      const stands = await get(store, 'items', 'i-1')
+      assert.ok(stands && !isFormer(stands))
+      assert.deepEqual(stands.value, won[0]?.value.value)
+    }),
+  ],
+  [
+    '(3) of twenty that make the same key, one wins; of twenty that count, none is lost',
+    using(async store => {
+      const made = await Promise.allSettled(Array.from({ length: 20 }, () => put(store, 'i-1', { rank: 0 })))
+      assert.equal(made.filter(each => each.status === 'fulfilled').length, 1)
+      const count = () =>
+        store.write(async writer => {
+          const stands = await writer.get('items', 'i-1')
+          assert.ok(stands && !isFormer(stands))
+          const rank = Number(stands.value['rank']) + 1
+          await sleep(1)
+          await writer.put('items', 'i-1', { id: 'i-1', rank }, {}, stands.version, 1)
+        })
+      await Promise.all(Array.from({ length: 20 }, count))
+      const stands = await get(store, 'items', 'i-1')
+      assert.ok(stands && !isFormer(stands))
+      assert.equal(stands.value['rank'], 20)
+    }),
+  ],
+  [
+    '(3) what was only read stands too when the change commits: two who each look at the other cannot both go on',
+    using(async store => {
+      await put(store, 'i-1', { rank: 1 })
+      await put(store, 'i-2', { rank: 1 })
+      const leave = (own: string, other: string) =>
+        store.write(async writer => {
+          const [mine, theirs] = [await writer.get('items', own), await writer.get('items', other)]
+          assert.ok(mine && !isFormer(mine) && theirs && !isFormer(theirs))
+          await sleep(2)
+          if (theirs.value['rank'] === 1) await writer.put('items', own, { id: own, rank: 0 }, {}, mine.version, 1)
+        })
+      await Promise.all([leave('i-1', 'i-2'), leave('i-2', 'i-1')])
+      const { items } = await list(store, 'items', { filters: [{ field: 'rank', is: 'eq', value: 1 }] })
+      assert.equal(items.length, 1)
+    }),
+  ],
+  [
+    'within a write its own changes are seen; outside nothing is, until it is answered',
+    using(async store => {
+      await put(store, 'i-1', { rank: 1 })
+      let outside: unknown
+      await store.write(async writer => {
+        await writer.put('items', 'i-1', { id: 'i-1', rank: 2 }, {}, 1, 1)
+        assert.equal((await writer.get('items', 'i-1'))?.version, 2)
+        assert.deepEqual(
+          idsOf(await writer.list('items', { ...plain, filters: [{ field: 'rank', is: 'eq', value: 2 }] })),
+          ['i-1'],
+        )
+        outside = Promise.resolve(get(store, 'items', 'i-1')).then(found => found?.version)
+        await sleep(5)
+      })
+      const seen = await outside
+      assert.equal(await version(store, 'items', 'i-1'), 2)
+      assert.ok(seen === 1 || seen === 2)
+    }),
+  ],
+  [
+    'a read is one consistent look, however long it takes',
+    using(async store => {
+      await put(store, 'i-1', { rank: 1 })
+      await store.read(async reader => {
+        assert.equal((await reader.get('items', 'i-1'))?.version, 1)
+        const written = put(store, 'i-1', { rank: 2 }, 1)
+        await Promise.race([written, sleep(20)])
+        assert.equal((await reader.get('items', 'i-1'))?.version, 1)
+        void written.catch(() => {})
+      })
+      await sleep(5)
+      await put(store, 'i-2')
+      assert.equal(await version(store, 'items', 'i-1'), 2)
+    }),
+  ],
+  [
+    'writes that come together each get their own outcome',
+    using(async store => {
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 60 }, (_, i) =>
+          store.write(async writer => {
+            await writer.put('items', `i-${i}`, { id: `i-${i}` }, {}, undefined, 1)
+            if (i % 3 === 0) await sleep(0)
+            if (i % 2 === 0) throw new Refused({ kind: 'gone' })
+            return i
+          }),
+        ),
+      )
+      for (const [i, each] of outcomes.entries())
+        if (each.status === 'fulfilled') assert.equal(each.value, i)
+        else refusedAs('gone')(each.reason)
+      const { items } = await list(store, 'items')
+      assert.equal(items.length, 30)
+      assert.ok(items.every(each => Number(each.id.slice(2)) % 2 === 1))
+    }),
+  ],
+  [
+    'work that is over can neither write nor read',
+    using(async store => {
+      let kept: Writer | undefined
+      await store.write(writer => {
+        kept = writer
+        return writer.put('items', 'i-1', { id: 'i-1' }, {}, undefined, 1)
+      })
+      await assert.rejects(async () => await kept?.put('items', 'i-2', { id: 'i-2' }, {}, undefined, 1))
+      await assert.rejects(async () => await kept?.get('items', 'i-1'))
+      assert.equal(await get(store, 'items', 'i-2'), undefined)
+    }),
+  ],
+  [
+    'work that hangs is undone and unavailable; the others go on',
+    using(
+      async store => {
+        let late: Promise<unknown> | undefined
+        const hanging = store.write(async writer => {
+          await writer.put('items', 'i-1', { id: 'i-1' }, {}, undefined, 1)
+          late = sleep(150).then(() => writer.put('items', 'i-3', { id: 'i-3' }, {}, undefined, 1))
+          late.catch(() => {})
+          await late
+        })
+        await assert.rejects(Promise.all([hanging, put(store, 'i-2')]), Unavailable)
+        await assert.rejects(async () => await late)
+        assert.equal(await get(store, 'items', 'i-1'), undefined)
+        assert.equal(await get(store, 'items', 'i-3'), undefined)
+        await put(store, 'i-4')
+        assert.deepEqual(idsOf(await list(store, 'items')), ['i-2', 'i-4'])
+      },
+      { work: 50 },
+    ),
+  ],
+  [
+    'a store that is closed is unavailable, and not ready',
+    async place => {
+      const store = await place.open(everything)
+      assert.equal(await store.ready(), true)
+      const written = put(store, 'i-1')
+      await store.close()
+      assert.equal((await written).version, 1)
+      assert.equal(await store.ready(), false)
+      await assert.rejects(put(store, 'i-2'), Unavailable)
+      await assert.rejects(async () => get(store, 'items', 'i-1'), Unavailable)
+    },
+  ],
+]
+
+/** The order of the contract, in plain code: absent first, then by what the value stands for. */
+type Sortable = null | number | string
+const sortable: Readonly<Record<string, (value: unknown) => Sortable>> = {
+  rank: value => (value as number | undefined) ?? null,
+  note: value => (value as string | undefined) ?? null,
+  price: value => (value === undefined ? null : Number(scaled(String(value), 2))),
+  at: value => (value === undefined ? null : Date.parse(String(value))),
+  id: value => String(value),
+}
+/** Text by code point, as UTF-8 is: JavaScript's own order is that of UTF-16. */
+const less = (a: Sortable, b: Sortable): number => {
+  if (a === b) return 0
+  if (a === null || b === null) return a === null ? -1 : 1
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : 1
+}
+const ordered = (rows: readonly Snapshot[], sort: readonly Sort[]): Snapshot[] =>
+  rows.toSorted((a, b) => {
+    for (const { field, descending } of sort) {
+      const by = sortable[field] ?? String
+      const difference = less(by(a.value[field]), by(b.value[field])) * (descending ? -1 : 1)
+      if (difference !== 0) return difference
+    }
+    return (sort.length > 0 ? 0 : b.created - a.created) || less(a.id, b.id)
+  })
+
+const anItem = fc.record(
+  {
+    rank: fc.integer({ min: -2, max: 2 }),
+    note: fc.constantFrom('', 'a', 'B', 'b', 'ä', 'Z', '\u{1F600}', '\uFFFD'),
+    price: fc.constantFrom('-1.00', '0.00', '0.50', '9.00', '10.00'),
+    at: fc.constantFrom(
+      '2026-11-21T12:00:00Z',
+      '2026-11-21T13:00:00+01:00',
+      '2026-11-21T12:00:00.5Z',
+      '2025-01-01T00:00:00-05:00',
+    ),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+)
+const fields = ['rank', 'note', 'price', 'at'] as const
+const someSort = fc.uniqueArray(
+  fc.record({ field: fc.constantFrom<string>(...fields, 'id'), descending: fc.boolean() }),
+  { selector: each => each.field, maxLength: 3 },
+)
+const someFilter: fc.Arbitrary<Filter> = fc.constantFrom(...fields).chain(field =>
+  fc.oneof(
+    fc.record({
+      field: fc.constant(field),
+      is: fc.constantFrom('eq', 'ne', 'gt', 'gte', 'lt', 'lte'),
+      value: anItem.map(each => each[field]),
+    }),
+    fc.record({
+      field: fc.constant(field),
+      is: fc.constant('in' as const),
+      value: fc.array(
+        anItem.map(each => each[field]),
+        { maxLength: 3 },
+      ),
+    }),
+  ),
+)
+
+function holds(row: Snapshot, filter: Filter): boolean {
+  const by = sortable[filter.field] ?? String
+  const own = by(row.value[filter.field])
+  if (filter.is === 'in') return (filter.value as unknown[]).some(each => by(each) === own)
+  const to = by(filter.value)
+  if (filter.is === 'eq' || filter.is === 'ne') return (own === to) === (filter.is === 'eq')
+  if (own === null || to === null) return false
+  const difference = less(own, to)
+  return { gt: difference > 0, gte: difference >= 0, lt: difference < 0, lte: difference <= 0 }[filter.is]
+}
+
+/** Rows for one run of a property, told from other runs' by their maker. */
+async function fill(store: Store, maker: string, rows: readonly Row[]): Promise<Snapshot[]> {
+  return await store.write(async writer => {
+    const made: Snapshot[] = []
+    for (const [i, row] of rows.entries()) {
+      const id = `${maker}.${String(i).padStart(3, '0')}`
+      made.push(await writer.put('items', id, { ...row, id, maker }, {}, undefined, i % 4))
+    }
+    return made
+  })
+}
+let makers = 0
+const nextMaker = (): string => `m-${++makers}`
+
+type From = NonNullable<Query['from']>
+/** The cursor that continues after a page, or before it. */
+function onward(page: Page, backwards: boolean): From | undefined {
+  const edge = backwards ? page.items[0] : page.items.at(-1)
+  const keys = backwards ? page.edges?.first : page.edges?.last
+  return edge && keys && { keys, id: edge.id, backwards }
+}
+
+async function walk(
+  store: Store,
+  query: Partial<Query>,
+  from: From | undefined,
+  backwards: boolean,
+  between: (seen: readonly string[]) => Promise<void> = async () => {},
+): Promise<string[]> {
+  const seen: string[] = []
+  for (let at = from, first = true; ; first = false) {
+    const page = await list(store, 'items', { ...query, ...(at && { from: at }) })
+    const ids = idsOf(page)
+    seen.push(...(backwards ? ids.toReversed() : ids))
+    if (!first) assert.equal(backwards ? page.more.after : page.more.before, true)
+    if (!(backwards ? page.more.before : page.more.after)) return seen
+    at = onward(page, backwards)
+    await between(seen)
+  }
+}
+
+const collections: readonly Case[] = [
+  [
+    'the newest first, then by id, when no order is asked for',
+    using(async store => {
+      await fill(
+        store,
+        'm',
+        Array.from({ length: 6 }, () => ({})),
+      )
+      assert.deepEqual(idsOf(await list(store, 'items')), ['m.003', 'm.002', 'm.001', 'm.005', 'm.000', 'm.004'])
+      const { edges } = await list(store, 'items', { size: 3 })
+      assert.deepEqual(edges, { first: [3], last: [1] })
+    }),
+  ],
+  [
+    'filters hold for just the rows for which they hold, in the order asked for',
+    using(async store => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(anItem, { maxLength: 20 }),
+          fc.array(someFilter, { maxLength: 2 }),
+          someSort,
+          async (rows, filters, sort) => {
+            const maker = nextMaker()
+            const made = await fill(store, maker, rows)
+            const expected = ordered(
+              made.filter(row => filters.every(filter => holds(row, filter))),
+              sort,
+            )
+            const page = await list(store, 'items', { filters, sort, within: [{ maker }], counted: true })
+            assert.deepEqual(
+              idsOf(page),
+              expected.map(each => each.id),
+            )
+            assert.equal(page.total, expected.length)
+            assert.deepEqual(
+              page.items.map(each => each.value),
+              expected.map(each => each.value),
+            )
+          },
+        ),
+        { numRuns: 80 },
+      )
+    }),
+  ],
+  [
+    'every kind of scalar is found by its own value and by comparison with another',
+    using(async store => {
+      const values = fc.sample(members(every), { numRuns: 12, seed: 7 })
+      for (const [i, value] of values.entries())
+        await store.write(writer => writer.put('things', `x-${i}`, { ...value, id: `x-${i}` }, {}, undefined, i))
+      const scalars = Object.entries(every).filter(([, { shape }]) => !['list', 'object', 'union'].includes(shape.kind))
+      for (const [field] of scalars) {
+        if (field === 'id') continue
+        for (const [i, value] of values.entries()) {
+          const own = value[field]
+          if (own === undefined || own === null || Number.isNaN(own)) continue
+          const where = async (is: Filter['is']) =>
+            idsOf(await list(store, 'things', { filters: [{ field, is, value: own }] }))
+          const [same, other, more, fewer] = [
+            await where('eq'),
+            await where('ne'),
+            await where('gt'),
+            await where('lt'),
+          ]
+          assert.ok(same.includes(`x-${i}`), `${field} ${String(own)}`)
+          assert.equal(same.length + other.length, values.length, field)
+          const ranked = values.filter(
+            each => each[field] !== undefined && each[field] !== null && !Number.isNaN(each[field]),
+          )
+          assert.equal(same.length + more.length + fewer.length, ranked.length, field)
+          assert.deepEqual((await where('gte')).length, same.length + more.length, field)
+        }
+        const { items } = await list(store, 'things', { sort: [{ field, descending: false }] })
+        const back = await list(store, 'things', { sort: [{ field, descending: true }] })
+        assert.equal(items.length, values.length)
+        assert.equal(back.items.length, values.length)
+      }
+    }),
+  ],
+  ...(
+    [
+      [
+        'dateTime',
+        [
+          '2026-11-21T00:00:00+14:00',
+          '2026-11-20T12:00:00Z',
+          '2026-11-20T12:00:00.000000000001Z',
+          '2026-11-20T24:00:00Z',
+          '10000-01-01T00:00:00Z',
+        ],
+      ],
+      [
+        'dateTime',
+        ['-0001-01-01T00:00:00Z', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00Z', '999999999-01-01T00:00:00Z'],
+      ],
+      ['date', ['2026-11-21+14:00', '2026-11-21', '2026-11-21-05:00', '2026-11-22']],
+      ['time', ['00:00:00+01:00', '00:00:00Z', '12:00:00Z', '12:00:00-01:00', '24:00:00Z']],
+      ['duration', ['-P1Y', '-PT1.5S', '-PT1S', 'PT0S', 'PT0.5S', 'P1D', 'PT36H', 'P1M', 'P1Y', 'P13M']],
+      ['whole', [-(10n ** 30n), -11n, -10n, -9n, 0n, 1n, 9n, 10n, 10n ** 30n, 10n ** 30n + 1n]],
+      ['long', [-(2n ** 63n), -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n]],
+      ['money', ['-99999999999999.9999', '-0.0001', '0.0000', '0.0001', '9.0000', '10.0000', '99999999999999.9999']],
+      ['double', [Number.NEGATIVE_INFINITY, -1.5, 0, 5e-324, 1, Number.MAX_VALUE, Number.POSITIVE_INFINITY]],
+      ['boolean', [false, true]],
+      ['string', ['', 'A', 'B', 'a', 'aa', 'b', 'ä']],
+    ] as const
+  ).map(
+    ([field, values]): Case => [
+      `a ${field} is ordered as its type is: ${String(values[0])} … ${String(values.at(-1))}`,
+      using(async store => {
+        const [other] = fc.sample(members(every), { numRuns: 1, seed: 3 })
+        const all: readonly unknown[] = values
+        for (const [i, value] of all.entries())
+          await store.write(writer =>
+            writer.put('things', `x-${i}`, { ...other, id: `x-${i}`, [field]: value }, {}, undefined, 1),
+          )
+        const expected = all.map((_, i) => `x-${i}`)
+        assert.deepEqual(idsOf(await list(store, 'things', { sort: [{ field, descending: false }] })), expected)
+        assert.deepEqual(
+          idsOf(await list(store, 'things', { sort: [{ field, descending: true }] })),
+          expected.toReversed(),
+        )
+        for (const [i, value] of all.entries()) {
+          const rest = await list(store, 'things', {
+            filters: [{ field, is: 'gte', value }],
+            sort: [{ field, descending: false }],
+          })
+          assert.deepEqual(idsOf(rest), expected.slice(i))
+        }
+      }),
+    ],
+  ),
+  [
+    'paging by cursor gives every row once and in order, forwards and back, whatever the order and however large the page',
+    using(async store => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(anItem, { maxLength: 12 }),
+          someSort,
+          fc.integer({ min: 1, max: 5 }),
+          async (rows, sort, size) => {
+            const maker = nextMaker()
+            const expected = ordered(await fill(store, maker, rows), sort).map(each => each.id)
+            const query = { sort, size, within: [{ maker }] }
+            assert.deepEqual(await walk(store, query, undefined, false), expected)
+            const last = await list(store, 'items', { ...query, size: 100 })
+            const end = onward(last, false)
+            if (!end) return
+            assert.deepEqual(
+              await walk(store, query, { ...end, backwards: true }, true),
+              expected.slice(0, -1).toReversed(),
+            )
+            const start = await list(store, 'items', { ...query, from: { ...end, backwards: false } })
+            assert.deepEqual(start.items, [])
+            assert.deepEqual(start.more, { before: true, after: false })
+          },
+        ),
+        { numRuns: 60 },
+      )
+    }),
+  ],
+  [
+    "rows that stay are each seen once, in order, while others come and go between pages, the cursor's own row too",
+    using(async store => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(anItem, { minLength: 1, maxLength: 12 }),
+          someSort,
+          fc.array(fc.tuple(fc.nat({ max: 11 }), anItem), { maxLength: 8 }),
+          fc.boolean(),
+          async (rows, sort, turns, backwards) => {
+            const maker = nextMaker()
+            const made = await fill(store, maker, rows)
+            const gone = new Set<string>()
+            const left = [...turns]
+            let come = 0
+            const between = async (): Promise<void> => {
+              const [at, fresh] = left.pop() ?? []
+              const row = made[at ?? 0]
+              if (!fresh || !row) return
+              if (!gone.has(row.id)) await store.write(writer => writer.remove('items', row.id, 1, 1))
+              gone.add(row.id)
+              const id = `${maker}.new${++come}`
+              await store.write(writer => writer.put('items', id, { ...fresh, id, maker }, {}, undefined, come % 4))
+            }
+            const query = { sort, size: 2, within: [{ maker }] }
+            const all = ordered(made, sort)
+            const page = await list(store, 'items', { ...query, size: 100 })
+            const end = onward(page, false)
+            const seen = backwards
+              ? (await walk(store, query, end && { ...end, backwards: true }, true, between)).toReversed()
+              : await walk(store, query, undefined, false, between)
+            const stay = all
+              .filter(each => !gone.has(each.id) && !(backwards && each.id === end?.id))
+              .map(each => each.id)
+            assert.deepEqual(
+              seen.filter(id => stay.includes(id)),
+              stay,
+            )
+            assert.equal(new Set(seen).size, seen.length)
+          },
+        ),
+        { numRuns: 40 },
+      )
+    }),
+  ],
+  [
+    'paging by number passes rows over, counts them all, and past the end there is an empty page',
+    using(async store => {
+      await fill(
+        store,
+        'm',
+        Array.from({ length: 5 }, (_, rank) => ({ rank })),
+      )
+      const sort = [{ field: 'rank', descending: false }]
+      const at = async (offset: number) => {
+        const page = await list(store, 'items', { sort, size: 2, offset, counted: true })
+        return [idsOf(page), page.total, page.more.before, page.more.after]
+      }
+      assert.deepEqual(await at(0), [['m.000', 'm.001'], 5, false, true])
+      assert.deepEqual(await at(2), [['m.002', 'm.003'], 5, true, true])
+      assert.deepEqual(await at(4), [['m.004'], 5, true, false])
+      assert.deepEqual(await at(6), [[], 5, true, false])
+      assert.equal((await list(store, 'items', { size: 2 })).total, undefined)
+      const none = await list(store, 'makers', { offset: 3 })
+      assert.deepEqual([none.items, none.more, none.edges], [[], { before: false, after: false }, undefined])
+    }),
+  ],
+  [
+    'a restricted caller sees the rows of any of their groups, and with no group none',
+    using(async store => {
+      await put(store, 'i-1', { maker: 'm-1', note: 'a' })
+      await put(store, 'i-2', { maker: 'm-1', note: 'b' })
+      await put(store, 'i-3', { maker: 'm-2', note: 'a' })
+      await put(store, 'i-4', { rank: 5, price: '5.00' })
+      const seen = async (within: Query['within'], filters: Filter[] = []) => {
+        const page = await list(store, 'items', { within, filters, counted: true })
+        assert.equal(page.total, page.items.length)
+        return idsOf(page)
+      }
+      assert.deepEqual(await seen([]), [])
+      assert.deepEqual(await seen([{}]), ['i-1', 'i-2', 'i-3', 'i-4'])
+      assert.deepEqual(await seen([{ maker: 'm-1' }]), ['i-1', 'i-2'])
+      assert.deepEqual(await seen([{ maker: 'm-1', note: 'b' }, { maker: 'm-2' }]), ['i-2', 'i-3'])
+      assert.deepEqual(await seen([{ maker: 'm-1' }], [{ field: 'note', is: 'ne', value: 'a' }]), ['i-2'])
+      assert.deepEqual(await seen([{ maker: 'm-1' }], [{ field: 'maker', is: 'eq', value: 'm-2' }]), [])
+      assert.deepEqual(await seen([{ maker: 'M-1' }]), [])
+      assert.deepEqual(await seen([{ rank: '5' }]), [], "a claim is text: a number is nobody's")
+      assert.deepEqual(await seen([{ maker: "m-1' or '1'='1" }]), [])
+    }),
+  ],
+]
+
+const search: readonly Case[] = [
+  [
+    'words are found whole and in any case, wherever the search paths lead; all must occur, each anywhere',
+    using(async store => {
+      await store.write(async writer => {
+        await writer.put('towns', 't-1', { id: 't-1', name: 'Gießen' }, {}, undefined, 1)
+        await writer.put(
+          'makers',
+          'm-1',
+          { id: 'm-1', name: 'Ada & Söhne', town: 't-1', motto: 'hidden' },
+          {},
+          undefined,
+          1,
+        )
+        await writer.put('makers', 'm-2', { id: 'm-2', name: 'ΟΔΟΣ', motto: 'Always ready' }, {}, undefined, 1)
+        const line = { maker: 'm-2', inner: { of: 't-1' }, remark: 'gift wrap' }
+        await writer.put(
+          'items',
+          'i-1',
+          { id: 'i-1', maker: 'm-1', note: '100% cotton, size_9; e-mail first' },
+          {},
+          undefined,
+          9,
+        )
+        await writer.put(
+          'items',
+          'i-2',
+          { id: 'i-2', note: 'nothing', lines: [{ maker: 'm-1', inner: {} }, line] },
+          {},
+          undefined,
+          8,
+        )
+        await writer.put('items', 'i-3', { id: 'i-3', note: '', others: ['m-1', 'm-2'] }, {}, undefined, 7)
+        await writer.put('items', 'i-4', { id: 'i-4', note: 'CAFÉ caf\u00e9 e\u0301', lines: [] }, {}, undefined, 6)
+      })
+      const find = async (...words: string[]) =>
+        idsOf(await list(store, 'items', { words }))
+          .map(id => id.slice(2))
+          .join('')
+      const rows: readonly (readonly [string[], string])[] = [
+        [[], '1234'],
+        [['cotton'], '1'],
+        [['COTTON'], '1'],
+        [['cott'], ''],
+        [['otton'], ''],
+        [['%'], '1'],
+        [['100%'], '1'],
+        [['100'], '1'],
+        [['10_'], ''],
+        [['_'], '1'],
+        [['size_9'], '1'],
+        [['size?9'], ''],
+        [['e-mail'], '1'],
+        [["'"], ''],
+        [['\\'], ''],
+        [['  '], '1234'],
+        [['ada'], '12'],
+        [['SÖHNE'], '12'],
+        [['so\u0308hne'], '12'],
+        [['sohne'], ''],
+        [['giessen'], '12'],
+        [['GIESSEN'], '12'],
+        [['gießen', 'ada', 'cotton'], '1'],
+        [['cotton', 'nothing'], ''],
+        [['οδος'], '2'],
+        [['οδοσ'], '2'],
+        [['wrap'], '2'],
+        [['gift', 'ada', 'giessen'], '2'],
+        [['ready'], '3'],
+        [['hidden'], '3'],
+        [['café'], '4'],
+        [['É'], '4'],
+        [['words', 'that', 'nobody', 'wrote'], ''],
+      ]
+      for (const [words, expected] of rows) assert.equal(await find(...words), expected, words.join(' '))
+    }),
+  ],
+  [
+    'a search sees what stands now of the items that it looks through, within what its caller may see',
+    using(async store => {
+      await store.write(async writer => {
+        await writer.put('makers', 'm-1', { id: 'm-1', name: 'Old' }, {}, undefined, 1)
+        await writer.put('items', 'i-1', { id: 'i-1', maker: 'm-1' }, {}, undefined, 1)
+      })
+      await store.write(writer => writer.put('makers', 'm-1', { id: 'm-1', name: 'New' }, {}, 1, 2))
+      const found = async (words: string[], within: Query['within'] = 'all') => {
+        const page = await list(store, 'items', {
+          words,
+          within,
+          counted: true,
+          filters: [{ field: 'rank', is: 'eq', value: undefined }],
+        })
+        return [idsOf(page).length, page.total]
+      }
+      assert.deepEqual(await found(['old']), [0, 0])
+      assert.deepEqual(await found(['new']), [1, 1])
+      assert.deepEqual(await found(['new'], [{ maker: 'm-1' }]), [1, 1])
+      assert.deepEqual(await found(['new'], [{ maker: 'm-2' }]), [0, 0])
+      await store.write(writer => writer.remove('makers', 'm-1', 2, 3))
+      assert.deepEqual(await found(['new']), [0, 0])
+    }),
+  ],
+  [
+    'words are searched where the contract has no path: then there are none to find',
+    using(async store => {
+      await store.write(writer => writer.put('towns', 't-1', { id: 't-1', name: 'here' }, {}, undefined, 1))
+      assert.deepEqual(idsOf(await list(store, 'towns', { words: ['here'] })), [])
+    }),
+  ],
+]
+
+function jobRow(id: string, more: Partial<JobRow> = {}): JobRow {
+  const none = { output: undefined, failure: undefined }
+  const times = { created: 10, modified: 10, leased: 0, due: 10 }
+  return {
+    id,
+    job: 'digests',
+    state: 'queued',
+    progress: 0,
+    owner: 'ada',
+    caller: '{}',
+    input: '{"a":1}',
+    ...none,
+    tries: 0,
+    version: 1,
+    ...times,
+    ...more,
+  }
+}
+const change = (id: string, version: number) =>
+  ({ at: 5, resource: 'items', id, version, what: 'changed', operation: 'PatchItem' }) as const
+
+const records: readonly Case[] = [
+  [
+    'a memo is remembered once until it expires or is forgotten',
+    using(async store => {
+      const remember = (value: string, expires: number, now: number, key = 'k') =>
+        store.write(writer => writer.remember('space', key, { value, expires }, now))
+      const recall = async (space = 'space') => await store.read(reader => reader.recall(space, 'k'))
+      assert.equal(await recall(), undefined)
+      assert.equal(await remember('one', 100, 1), true)
+      assert.equal(await remember('two', 200, 99), false)
+      assert.deepEqual(await recall(), { value: 'one', expires: 100 })
+      assert.equal(await recall('other'), undefined)
+      assert.equal(await remember('two', 200, 100), true)
+      assert.deepEqual(await recall(), { value: 'two', expires: 200 })
+      await store.write(writer => writer.forget('space', 'k'))
+      assert.equal(await recall(), undefined)
+      const all = await Promise.all(Array.from({ length: 20 }, (_, i) => remember(String(i), 100, 1, 'raced')))
+      assert.equal(all.filter(Boolean).length, 1)
+    }),
+  ],
+  [
+    'a job comes back as it was written, and as it is written again',
+    using(async store => {
+      const look = async () => await store.read(reader => reader.job('j-1'))
+      assert.equal(await look(), undefined)
+      for (const row of [
+        jobRow('j-1'),
+        jobRow('j-1', { state: 'completed', progress: 0.25, output: '"ü"', failure: 'no', version: 2, leased: 1e12 }),
+      ]) {
+        await store.write(writer => writer.putJob(row))
+        assert.deepEqual(await look(), row)
+      }
+    }),
+  ],
+  [
+    'a lease takes the job that is due longest, of those named, and nobody else takes it until the lease is over',
+    using(async store => {
+      const lease = (now: number, until: number, jobs = ['digests']) =>
+        store.write(writer => writer.lease(jobs, now, until))
+      await store.write(async writer => {
+        await writer.putJob(jobRow('j-1', { due: 20 }))
+        await writer.putJob(jobRow('j-2', { due: 10 }))
+        await writer.putJob(jobRow('j-3', { due: 5, job: 'other' }))
+        await writer.putJob(jobRow('j-4', { due: 1, state: 'completed' }))
+        await writer.putJob(jobRow('j-5', { due: 1, state: 'cancelled' }))
+      })
+      assert.equal(await lease(9, 100), undefined)
+      assert.equal(await lease(100, 200, []), undefined)
+      const first = await lease(15, 100)
+      assert.deepEqual(
+        first,
+        jobRow('j-2', { state: 'running', leased: 100, due: 10, tries: 1, version: 2, modified: 15 }),
+      )
+      assert.deepEqual(await store.read(reader => reader.job('j-2')), first)
+      assert.equal(await lease(15, 100), undefined)
+      assert.equal((await lease(30, 100))?.id, 'j-1')
+      assert.equal(await lease(99, 300), undefined)
+      const again = await lease(100, 300)
+      assert.deepEqual([again?.id, again?.tries, again?.version, again?.leased], ['j-2', 2, 3, 300])
+      assert.equal((await lease(100, 300, ['digests', 'other']))?.id, 'j-3')
+    }),
+  ],
+  [
+    'of many workers each takes another job',
+    using(async store => {
+      await store.write(async writer => {
+        for (let i = 0; i < 6; i++) await writer.putJob(jobRow(`j-${i}`))
+      })
+      const taken = await Promise.all(
+        Array.from({ length: 10 }, () => store.write(writer => writer.lease(['digests'], 20, 99))),
+      )
+      const ids = taken.flatMap(each => (each ? [each.id] : []))
+      assert.deepEqual(
+        ids.toSorted(),
+        Array.from({ length: 6 }, (_, i) => `j-${i}`),
+      )
+    }),
+  ],
+  [
+    'C6.1 changes are read in the order of commits, from where one was left, and what was undone is not among them',
+    using(async store => {
+      assert.deepEqual(await store.read(reader => reader.changes(0, 10)), [])
+      await store.write(async writer => {
+        await writer.changed(change('i-1', 1))
+        await writer.changed(change('i-2', 1))
+      })
+      await assert.rejects(
+        store.write(async writer => {
+          await writer.changed(change('i-3', 1))
+          throw new Error('no')
+        }),
+      )
+      await store.write(writer => writer.changed(change('i-4', 1)))
+      await store.write(writer =>
+        writer.record({
+          at: 1,
+          subject: 'ada',
+          operation: 'PatchItem',
+          resource: 'items',
+          id: 'i-4',
+          version: undefined,
+          face: 'rest',
+          request: 'r',
+        }),
+      )
+      const all = await store.read(reader => reader.changes(0, 10))
+      assert.deepEqual(
+        all.map(each => each.id),
+        ['i-1', 'i-2', 'i-4'],
+      )
+      const [first, second, third] = all.map(each => each.sequence)
+      assert.ok(
+        first !== undefined &&
+          second !== undefined &&
+          third !== undefined &&
+          0 < first &&
+          first < second &&
+          second < third,
+      )
+      assert.deepEqual(all[0], { ...change('i-1', 1), sequence: first })
+      assert.deepEqual(
+        (await store.read(reader => reader.changes(first, 1))).map(each => each.id),
+        ['i-2'],
+      )
+      assert.deepEqual(await store.read(reader => reader.changes(third, 10)), [])
+    }),
+  ],
+  [
+    'a reader of changes who goes on from the last seen misses none, while many write',
+    using(async store => {
+      const seen: string[] = []
+      let last = 0
+      const follow = async (): Promise<void> => {
+        for (const each of await store.read(reader => reader.changes(last, 1000))) {
+          assert.ok(each.sequence > last)
+          seen.push(each.id)
+          last = each.sequence
+        }
+      }
+      const ids = Array.from({ length: 40 }, (_, i) => `i-${i}`)
+      const writing = ids.map((id, i) =>
+        store.write(async writer => {
+          await writer.put('items', id, { id }, {}, undefined, 1)
+          await writer.changed(change(id, 1))
+          await sleep(i % 4)
+        }),
+      )
+      while ((await Promise.race([Promise.all(writing), sleep(3)])) === undefined) await follow()
+      await Promise.all(writing)
+      await follow()
+      assert.deepEqual(seen.toSorted(), ids.toSorted())
+    }),
+  ],
+  [
+    'a sweep deletes what has expired and nothing else, and counts it',
+    using(
+      async store => {
+        const at = 1_000_000
+        await store.write(async writer => {
+          await writer.remember('s', 'old', { value: '', expires: at }, 1)
+          await writer.remember('s', 'new', { value: '', expires: at + 1 }, 1)
+          await writer.putJob(jobRow('done', { state: 'completed', modified: at - 60_000 }))
+          await writer.putJob(jobRow('fresh', { state: 'failed', modified: at - 59_999 }))
+          await writer.putJob(jobRow('waiting', { modified: 0 }))
+          await writer.changed({ ...change('old', 1), at: at - 1000 })
+          await writer.changed({ ...change('new', 1), at: at - 999 })
+          for (let i = 0; i < 2500; i++) await writer.remember('many', String(i), { value: '', expires: 1 }, 0)
+        })
+        await put(store, 'i-1')
+        assert.equal(await store.sweep(at), 2503)
+        assert.equal(await store.sweep(at), 0)
+        await store.read(async reader => {
+          assert.equal(await reader.recall('s', 'old'), undefined)
+          assert.ok(await reader.recall('s', 'new'))
+          assert.equal(await reader.job('done'), undefined)
+          assert.ok(await reader.job('fresh'))
+          assert.ok(await reader.job('waiting'))
+          assert.deepEqual(
+            (await reader.changes(0, 10)).map(each => each.id),
+            ['new'],
+          )
+          assert.ok(await reader.get('items', 'i-1'))
+        })
+        await store.sweep(at * 10)
+        await store.write(writer => writer.changed(change('later', 1)))
+        assert.ok(
+          ((await store.read(reader => reader.changes(0, 10)))[0]?.sequence ?? 0) > 2,
+          'a sequence is not used again',
+        )
+      },
+      { changesKept: 1000 },
+    ),
+  ],
+]
+
+const restarts: readonly Case[] = [
+  [
+    'everything stands after a restart',
+    async place => {
+      const first = await place.open(everything)
+      const [value] = fc.sample(members(every), { numRuns: 1, seed: 2 })
+      await first.write(async writer => {
+        await writer.put('things', 'x-1', { ...value, id: 'x-1' }, {}, undefined, 3)
+        await writer.put('items', 'i-1', { id: 'i-1', note: 'words here' }, {}, undefined, 3)
+        await writer.put('items', 'i-2', { id: 'i-2' }, {}, undefined, 3)
+        await writer.remove('items', 'i-2', 1, 4)
+        await writer.remember('s', 'k', { value: 'v', expires: 9 }, 1)
+        await writer.putJob(jobRow('j-1'))
+        await writer.changed(change('i-1', 1))
+      })
+      const before = await get(first, 'things', 'x-1')
+      await first.close()
+      const store = await place.open(everything)
+      assert.deepEqual(await get(store, 'things', 'x-1'), before)
+      assert.deepEqual(idsOf(await list(store, 'items', { words: ['here'] })), ['i-1'])
+      assert.deepEqual(await get(store, 'items', 'i-2'), { id: 'i-2', version: 1, to: undefined })
+      await store.read(async reader => {
+        assert.deepEqual(await reader.recall('s', 'k'), { value: 'v', expires: 9 })
+        assert.deepEqual(await reader.job('j-1'), jobRow('j-1'))
+        assert.equal((await reader.changes(0, 9)).length, 1)
+      })
+      await store.close()
+    },
+  ],
+  ...migrations,
+]
+
+/** All that a store must hold. `gaps`: titles (or their beginning) that this one doesn't, each with its reason. */
+export function storeCases(
+  name: string,
+  makePlace: () => Promise<Place>,
+  gaps: Readonly<Record<string, string>> = {},
+): void {
+  const cases = [...oneItem, ...formerItems, ...transactions, ...collections, ...search, ...records, ...restarts]
+  describe(name, () => {
+    const places: Place[] = []
+    after(async () => {
+      for (const place of places) await place.remove()
+    })
+    for (const [title, run] of cases) {
+      const gap = Object.entries(gaps).find(([beginning]) => title.startsWith(beginning))
+      test(title, { skip: gap?.[1] ?? false }, async () => {
+        const place = await makePlace()
+        places.push(place)
+        await run(place)
+      })
+    }
+  })
+}

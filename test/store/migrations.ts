@@ -1,0 +1,195 @@
+/** What may become of a contract between two starts, and what a store makes of it. */
+import assert from 'node:assert/strict'
+import type { Fields } from '../../src/contract/field.ts'
+import { t } from '../../src/contract/field.ts'
+import type { Row } from '../../src/contract/implement.ts'
+import { type Rules, resource } from '../../src/contract/resource.ts'
+import { type Service, service } from '../../src/contract/service.ts'
+import { isFormer } from '../../src/service/store.ts'
+import type { Case } from './battery.ts'
+
+const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []): Service =>
+  service('notes', {
+    namespace: 'urn:notes',
+    resources: ['notes', ...more].map(name =>
+      resource(name, { fields: { id: t.id('n'), ...fields } }).rules({ allow: {}, ...rules } as Rules),
+    ),
+  }) as unknown as Service // a service of these resources is read as one of any
+
+const inner = (fields: Fields) => ({ inner: t.object(fields) })
+const stands: Row = { text: 'Some words', color: 'red', inner: { a: 1 } }
+const was: Fields = {
+  text: t.string(),
+  color: t.enum('red', 'green'),
+  ...inner({ a: t.int() }),
+  maybe: t.int().optional(),
+  nil: t.int().nullable().optional(),
+}
+const less = (name: string): Fields => Object.fromEntries(Object.entries(was).filter(([each]) => each !== name))
+
+/** The contract becomes this, and what stood is read as it was. */
+const additions: readonly (readonly [what: string, now: Service, then?: Row])[] = [
+  ['a new resource', notes(was, {}, ['others'])],
+  ['a new optional field', notes({ ...was, extra: t.dateTime().optional() })],
+  ['a new optional field that may be null', notes({ ...was, extra: t.list(t.long()).optional().nullable() })],
+  ['a new order and filter', notes(was, { filter: ['text', 'color'], sort: ['maybe'], order: ['-text'] })],
+  ['a further value of an enumeration', notes({ ...was, color: t.enum('red', 'green', 'blue') })],
+  ['an enumeration opened to any text', notes({ ...was, color: t.string() })],
+  ['any text narrowed to what stands', notes({ ...was, text: t.enum('Some words', 'others') })],
+  ['a value of an enumeration that nothing has is gone', notes({ ...was, color: t.enum('red') })],
+  ['a required field is optional', notes({ ...was, text: t.string().optional() })],
+  ['a field may be null', notes({ ...was, maybe: t.int().optional().nullable(), text: t.string().nullable() })],
+  ['an optional member of an object', notes({ ...was, ...inner({ a: t.int(), b: t.string().optional() }) })],
+  [
+    'whole numbers may be longer',
+    notes({ ...was, ...inner({ a: t.long() }), maybe: t.long().optional() }),
+    { ...stands, inner: { a: 1n } },
+  ],
+  ['other facets', notes({ ...was, text: t.string({ min: 1, max: 20, pattern: '.*' }) })],
+]
+
+/** The contract becomes this, and the store refuses to start and says so. */
+const others: readonly (readonly [what: string, now: Service, says: RegExp])[] = [
+  ['a field is gone', notes(less('text')), /notes\.text is no longer declared[\s\S]*drop column "text"/],
+  [
+    'a resource is gone',
+    service('notes', { namespace: 'urn:notes', resources: [] }) as unknown as Service,
+    /notes is no longer declared[\s\S]*drop table "notes"/,
+  ],
+  [
+    'a field is of another kind',
+    notes({ ...was, maybe: t.string().optional() }),
+    /notes\.maybe was of kind int and is of kind string/,
+  ],
+  ['a decimal has other places', notes({ ...was, text: t.decimal(5, 2) }), /notes\.text was of kind string/],
+  [
+    'a new required field',
+    notes({ ...was, extra: t.int() }),
+    /notes\.extra is new and required[\s\S]*add column "extra"/,
+  ],
+  [
+    'an optional field that is absent somewhere is required',
+    notes({ ...was, maybe: t.int() }),
+    /notes\.maybe has absent values[\s\S]*update "notes" set "maybe"/,
+  ],
+  [
+    'a value of an enumeration that stands is gone',
+    notes({ ...was, color: t.enum('green') }),
+    /notes\.color has values it no longer allows: red[\s\S]*update/,
+  ],
+  [
+    'any text narrowed to less than stands',
+    notes({ ...was, text: t.enum('others') }),
+    /notes\.text has values it no longer allows: Some words/,
+  ],
+  ['a member of an object is gone', notes({ ...was, ...inner({}) }), /notes\.inner\.a is no longer declared/],
+  [
+    'a new required member of an object',
+    notes({ ...was, ...inner({ a: t.int(), b: t.int() }) }),
+    /notes\.inner\.b is new and required/,
+  ],
+  [
+    'several at once',
+    notes({ ...less('text'), color: t.int(), maybe: t.boolean().optional() }),
+    /text[\s\S]*color[\s\S]*maybe/,
+  ],
+]
+
+const refusals = others.map(
+  ([what, now, says]): Case => [
+    `the contract has shrunk or changed: ${what}: refused at start with the SQL to run, and nothing is touched`,
+    async place => {
+      const first = await place.open(notes(was))
+      await first.write(writer => writer.put('notes', 'n-1', { ...stands, id: 'n-1' }, {}, undefined, 1))
+      await first.close()
+      await assert.rejects(
+        async () => await place.open(now),
+        thrown => {
+          assert.ok(thrown instanceof Error)
+          assert.match(thrown.message, says)
+          return true
+        },
+      )
+      const again = await place.open(notes(was))
+      const found = await again.read(reader => reader.get('notes', 'n-1'))
+      assert.ok(found && !isFormer(found))
+      assert.deepEqual(found.value, { ...stands, id: 'n-1' })
+      await again.close()
+    },
+  ],
+)
+
+export const migrations: readonly Case[] = [
+  ...additions.map(
+    ([what, now, then = stands]): Case => [
+      `the contract has grown: ${what}`,
+      async place => {
+        const first = await place.open(notes(was))
+        await first.write(writer => writer.put('notes', 'n-1', { ...stands, id: 'n-1' }, {}, undefined, 1))
+        await first.close()
+        for (let start = 0; start < 2; start++) {
+          const store = await place.open(now)
+          const found = await store.read(reader => reader.get('notes', 'n-1'))
+          assert.ok(found && !isFormer(found))
+          assert.deepEqual(found.value, { ...then, id: 'n-1' })
+          for (const { name } of now.resources) {
+            const id = `n-new-${start}`
+            await store.write(writer => writer.put(name, id, { ...then, id }, {}, undefined, 1))
+          }
+          await store.close()
+        }
+      },
+    ],
+  ),
+  [
+    'the contract has grown: a search path finds what stood before, and is forgotten when it goes',
+    async place => {
+      const first = await place.open(notes(was))
+      await first.write(async writer => {
+        for (let i = 0; i < 1100; i++) {
+          const id = `n-${i}`
+          await writer.put('notes', id, { ...stands, text: i === 700 ? 'needle' : 'hay', id }, {}, undefined, 1)
+        }
+      })
+      await first.close()
+      const found = async (contract: Service) => {
+        const store = await place.open(contract)
+        const query = { filters: [], within: 'all', sort: [], size: 10, counted: true, words: ['NEEDLE'] } as const
+        const page = await store.read(reader => reader.list('notes', query))
+        await store.close()
+        return page.total
+      }
+      assert.equal(await found(notes(was, { search: ['text'] })), 1)
+      assert.equal(await found(notes(was)), 0)
+      assert.equal(await found(notes(was, { search: ['color', 'text'] })), 1)
+    },
+  ],
+  [
+    'the contract has grown: nulls that stood where they were the only nothing are still null',
+    async place => {
+      const first = await place.open(notes({ nil: t.int().nullable() }))
+      await first.write(writer => writer.put('notes', 'n-1', { id: 'n-1', nil: null }, {}, undefined, 1))
+      await first.close()
+      const store = await place.open(notes({ nil: t.int().nullable().optional() }))
+      await store.write(writer => writer.put('notes', 'n-2', { id: 'n-2' }, {}, undefined, 1))
+      const values = await store.read(async reader => {
+        const both = [await reader.get('notes', 'n-1'), await reader.get('notes', 'n-2')]
+        return both.map(each => each && !isFormer(each) && each.value)
+      })
+      assert.deepEqual(values, [{ id: 'n-1', nil: null }, { id: 'n-2' }])
+      await store.close()
+      await assert.rejects(async () => await place.open(notes({ nil: t.int().optional() })), /null values/)
+    },
+  ],
+  [
+    'names that a database does not tell apart are refused at start',
+    async place => {
+      await assert.rejects(
+        async () => await place.open(notes({ total: t.int(), Total: t.int() })),
+        /differ in case alone/,
+      )
+      await assert.rejects(async () => await place.open(notes({ _version: t.int() })), /_version/)
+    },
+  ],
+  ...refusals,
+]
