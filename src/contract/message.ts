@@ -316,7 +316,7 @@ export const itemName = (list: { readonly element?: string }, field: string | un
   xmlName(list.element ?? (field === undefined ? 'item' : singular(field)))
 
 const ncName =
-  /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u02FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u02FF]*$/
+  /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF]*$/
 /**
  * A name of the contract as an NCName: itself where it is one, else with each other character as `_xHHHH_` (the
  * escape of ISO/IEC 9075-14), which no two names share. Names beyond Latin-1 are escaped too: not every tool of the

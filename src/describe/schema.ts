@@ -218,10 +218,10 @@ const given = (facets: Readonly<Record<string, string | number | bigint | undefi
 
 function ofString(shape: Extract<Scalar, { kind: 'string' }>): Narrowing {
   const pattern = shape.pattern === undefined ? undefined : schemaPattern(shape.pattern)
-  const isTime = shape.xsd?.startsWith('g') === true // §3.2.10–§3.2.14 have no length
+  const hasLength = shape.xsd !== 'QName' && shape.xsd?.startsWith('g') !== true // §3.2.10–§3.2.14, §3.2.18
   const facets = given({
-    minLength: isTime ? undefined : shape.min,
-    maxLength: isTime ? undefined : shape.max,
+    minLength: hasLength ? shape.min : undefined,
+    maxLength: hasLength ? shape.max : undefined,
     pattern,
   })
   return shape.pattern !== undefined && pattern === undefined

@@ -1,0 +1,147 @@
+/** The XML vocabulary of a contract: wrappers, children, faults, names. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Fields } from '../../src/contract/field.ts'
+import { t } from '../../src/contract/field.ts'
+import { faultAction, itemName, messages, replyAction, xmlName } from '../../src/contract/message.ts'
+import { anyone, role } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { service } from '../../src/contract/service.ts'
+import { services } from './contracts.ts'
+import { shop } from './shop.ts'
+
+const v1 = messages(shop, 'v1')
+const said = (fields: Fields): string =>
+  Object.entries(fields)
+    .map(([name, field]) => name + (field.isOptional ? '?' : ''))
+    .join(' ')
+
+const operations = [
+  ['GetOrder', 'id', 'order', 'NotFound'],
+  [
+    'ListOrders',
+    'page? size? cursor? sort? id? customer? currency? total? placedAt? state? paidAt? carrier? trackingNumber?',
+    'orders total? next?',
+    '',
+  ],
+  ['CreateOrder', 'order', 'order', 'Invalid'],
+  ['ReplaceOrder', 'id version? order', 'order', 'NotFound VersionConflict Invalid Forbidden StateConflict'],
+  ['DeleteOrder', 'id version?', '', 'NotFound VersionConflict Invalid Forbidden StateConflict'],
+  ['PayOrder', 'id version? method amount', 'payment', 'PaymentDeclined StateConflict NotFound VersionConflict'],
+  ['CancelOrder', 'id version? reason?', 'order', 'StateConflict NotFound VersionConflict'],
+  ['ShipOrder', 'id version? carrier', 'order', 'OutOfStock StateConflict NotFound VersionConflict Forbidden'],
+  ['TrackOrder', 'id', 'tracking', 'NotFound'],
+  ['DeliverOrder', 'id version?', 'order', 'StateConflict NotFound VersionConflict Forbidden'],
+  ['NotifyDelivery', 'id version?', undefined, ''],
+  ['SearchOrders', 'q page? size? cursor? state? customer?', 'orders total? next?', ''],
+  ['GetCustomer', 'id', 'customer', 'NotFound'],
+  ['ListCustomers', 'page? size? cursor? sort? name? email? tier?', 'customers total? next?', ''],
+  ['MergeCustomer', 'id version? into', 'customer', 'StateConflict NotFound VersionConflict Invalid Forbidden'],
+  ['GetProduct', 'id', 'product', 'NotFound'],
+  ['ListProducts', 'page? size? cursor? sort? name? price? stock?', 'products total? next?', ''],
+  ['CreateProduct', 'product', 'product', 'Invalid Forbidden'],
+  ['GetProductPicture', 'id', 'picture mediaType version', 'NotFound'],
+  ['PutProductPicture', 'id version? picture mediaType', 'version', 'NotFound VersionConflict Invalid Forbidden'],
+  ['StartReport', 'from to kind', 'job', 'Invalid'],
+  ['GetReportJob', 'id', 'job report?', 'NotFound'],
+] as const
+for (const [name, request, response, faults] of operations)
+  test(`B2.7 B7.5 ${name}(${request}) → ${response ?? 'nothing'}${faults && `, or ${faults}`}`, () => {
+    const message = v1.find(each => each.operation.name === name)
+    assert.ok(message)
+    assert.equal(message.request.name, name)
+    assert.equal(said(message.request.fields), request)
+    assert.equal(message.response && said(message.response.fields), response)
+    assert.equal(message.response?.name, response === undefined ? undefined : `${name}Response`)
+    assert.equal(message.faults.map(({ fault }) => fault).join(' '), faults)
+  })
+test('these are all of them', () => {
+  assert.deepEqual(
+    v1.map(({ operation }) => operation.name),
+    operations.map(([name]) => name),
+  )
+})
+
+const pay = v1.find(each => each.operation.name === 'PayOrder')
+test('B4.3 an action is a URI below the namespace of the version', () => {
+  assert.ok(pay)
+  assert.equal(pay.action, 'urn:diglot:orders:v1/PayOrder')
+  assert.equal(replyAction(pay), 'urn:diglot:orders:v1/PayOrderResponse')
+  assert.equal(faultAction(pay, 'NotFound'), 'urn:diglot:orders:v1/PayOrder/Fault/NotFound')
+})
+
+const part = (name: string, which: 'request' | 'response', version = 'v1') => {
+  const found = messages(shop, version).find(each => each.operation.name === name)?.[which]
+  const main = found?.fields[found.main ?? '']?.shape
+  return main?.kind === 'object' ? said(main.fields) : undefined
+}
+test('B2.7 an item is shown with its version last', () => {
+  assert.match(part('GetOrder', 'response') ?? '', /^id customer lines currency total placedAt state .* version$/)
+})
+test('B9.3 a version without a field is without it in its messages', () => {
+  assert.doesNotMatch(part('GetOrder', 'response') ?? '', /note/)
+  assert.match(part('GetOrder', 'response', 'v2') ?? '', /note\?/)
+})
+test('B2.7 a draft may leave out what the server sets, and what a grant binds to its caller', () => {
+  assert.match(part('CreateOrder', 'request') ?? '', /^id\? customer\? lines currency total\? placedAt\? state\?/)
+})
+
+test('D5 content whose names are those of control children is in an element of its own', () => {
+  const clashing = resource('things', {
+    fields: { id: t.id('x'), page: t.int(), version: t.string(), secret: t.string().internal() },
+    actions: on => ({ use: on().stay({ rel: 'usage', input: { id: t.string(), more: t.int() } }) }),
+    files: { mediaType: { mediaTypes: ['a/b'], max: 1 } },
+  }).rules({
+    filter: ['page', 'version'],
+    allow: { read: [anyone], create: [anyone], change: [role('x')], use: [anyone] },
+  })
+  const all = messages(service('test', { namespace: 'urn:t', resources: [clashing] }) as never, 'v1') // only names are narrower
+  const of = (name: string) => all.find(each => each.operation.name === name)
+  assert.equal(said(of('UseThing')?.request.fields ?? {}), 'id version? input')
+  assert.equal(of('UseThing')?.request.main, 'input')
+  assert.equal(said(of('ListThings')?.request.fields ?? {}), 'page? size? cursor? sort? where?')
+  assert.equal(said(of('PutThingMediaType')?.request.fields ?? {}), 'id version? mediaType_ mediaType')
+  assert.equal(of('GetThing')?.version, 'version_')
+  const item = of('GetThing')?.response?.fields['thing']?.shape
+  assert.equal(item?.kind === 'object' && said(item.fields), 'id page version version_')
+})
+test('D5 names of elements are never twice among siblings, in any contract', () => {
+  fc.assert(
+    fc.property(services, contract => {
+      for (const { request, response } of messages(contract, 'v1'))
+        for (const each of [request, response]) {
+          const names = Object.keys(each?.fields ?? {}).map(xmlName)
+          assert.equal(new Set(names).size, names.length)
+        }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+const escapes = [
+  ['total', 'total'],
+  ['order line', 'order_x0020_line'],
+  ['1st', '_x0031_st'],
+  ['a:b', 'a_x003A_b'],
+  ['_x0041_', '_x005F_x0041_'],
+  ['größe', 'größe'],
+  ['数', '_x6570_'],
+  ['🛒', '_x0001F6D2_'],
+  ['', '_'],
+] as const
+for (const [name, written] of escapes)
+  test(`D5 "${name}" is written ${written}`, () => assert.equal(xmlName(name), written))
+test('D5 an escaped name is an NCName, and no two names share one', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (one, other) => {
+      assert.match(xmlName(one), /^[A-Za-z_À-ÖØ-öø-ÿ][A-Za-z0-9_À-ÖØ-öø-ÿ.·-]*$/)
+      if (one !== other && one !== '' && other !== '') assert.notEqual(xmlName(one), xmlName(other))
+    }),
+  )
+})
+test('an item is named by the contract, else by the singular of its list', () => {
+  assert.equal(itemName({}, 'categories'), 'category')
+  assert.equal(itemName({ element: 'entry' }, 'lines'), 'entry')
+  assert.equal(itemName({}, undefined), 'item')
+})
