@@ -102,16 +102,14 @@ interface Inherited {
 }
 
 function inherited(element: Element): Inherited {
-  const namespaces = new Map<string, string>()
   const attributes = new Map<string, Attribute>()
   for (let outer = element.parent; outer; outer = outer.parent) {
-    for (const { prefix, uri } of outer.declarations) if (!namespaces.has(prefix)) namespaces.set(prefix, uri)
     for (const attribute of outer.attributes) {
       const key = clark(attribute.name)
       if (attribute.name.uri === xmlUri && !attributes.has(key)) attributes.set(key, attribute)
     }
   }
-  return { namespaces, attributes: attributes.values() }
+  return { namespaces: element.parent?.namespaces() ?? new Map(), attributes: attributes.values() }
 }
 
 const declaration = (prefix: string, uri: string) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeValue(uri)}"`

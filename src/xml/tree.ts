@@ -58,7 +58,10 @@ export class Element {
   readonly children: Node[] = []
   /** The element around this one; undefined for a root. */
   readonly parent: Element | undefined
-  /** Octets [from, to) of the element in the document it was read from; both 0 for one made here. */
+  /**
+   * Octets [from, to) of the element in the UTF-8 form of the document it was read from; both 0 for one made here. That slice
+   * is a document too, with `namespaces()` of the element around as its `scope`.
+   */
   from = 0
   to = 0
   private table: Map<string, string> | undefined = undefined
@@ -90,6 +93,15 @@ export class Element {
       if (uri !== undefined) return uri
     }
     return prefix === '' ? '' : undefined
+  }
+
+  /** All namespaces in scope here, by prefix; with `xml` only where it is declared. */
+  namespaces(): Map<string, string> {
+    const found = new Map<string, string>()
+    for (let element: Element | undefined = this; element; element = element.parent) {
+      for (const { prefix, uri } of element.declarations) if (!found.has(prefix)) found.set(prefix, uri)
+    }
+    return found
   }
 
   /** A QName in content, such as the value of xsi:type. Undefined when it is none, or its prefix is not declared. */

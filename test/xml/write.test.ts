@@ -13,7 +13,7 @@ import {
   Unwritable,
   write,
 } from '../../src/xml/index.ts'
-import { anyText, anyTree, plain, read } from './documents.ts'
+import { all, anyText, anyTree, plain, read } from './documents.ts'
 
 const rows: [value: string, text: string, attribute: string][] = [
   ['', '', '""'],
@@ -75,6 +75,20 @@ test('what is written of a tree is read as the same tree', () => {
       assert.equal(write(root), written)
     }),
     { numRuns: 500 },
+  )
+})
+
+test('the octets of an element are a document, with the namespaces around it', () => {
+  fc.assert(
+    fc.property(anyTree, tree => {
+      const { root, bytes } = read(write(tree), { comments: true })
+      for (const element of all(root)) {
+        const scope = element.parent?.namespaces() ?? new Map()
+        const slice = parse(bytes.subarray(element.from, element.to), { comments: true, scope })
+        assert.ok(!(slice instanceof Malformed))
+        assert.deepEqual(plain(slice.root), plain(element))
+      }
+    }),
   )
 })
 
