@@ -44,7 +44,6 @@ function authParameter(cursor: Cursor): [name: string, value: string] | undefine
   if (name === '' || !eat(cursor, '=')) return undefined
   space(cursor)
   const value = tokenOrQuoted(cursor)
-  space(cursor)
   return value === undefined ? undefined : [name, value]
 }
 

@@ -19,6 +19,9 @@ const credentials: readonly [title: string, field: string, expected: unknown][] 
   ['§11.2 white space around =', 'X a = "b" , c=d', { scheme: 'x', parameters: { a: 'b', c: 'd' } }],
   ['§11.4 a scheme alone', 'Negotiate', { scheme: 'negotiate', parameters: {} }],
   ['§11.2 a name twice', 'X a=b, A=c', undefined],
+  ['§11.2 two values', 'X a=b c', undefined],
+  ['§11.2 no name', 'X =b', undefined],
+  ['§11.2 no value', 'X a=b, c', undefined],
   ['§11.4 no scheme', '=', undefined],
   ['§11.4 a tab', 'Bearer\tabc', undefined],
   ['§11.4 two tokens', 'Bearer abc def', undefined],
@@ -42,6 +45,7 @@ const bearers: readonly [field: string, token: string | undefined][] = [
   ['Bearer a\n', undefined],
   ['Basic a', undefined],
   ['Bearera', undefined],
+  ['xBearer a', undefined],
 ]
 
 for (const [field, token] of bearers)
@@ -54,6 +58,8 @@ const basics: readonly [title: string, field: string, expected: unknown][] = [
   ['§2 the first colon divides', basic('a:b:c'), { user: 'a', password: 'b:c' }],
   ['§2 both empty', basic(':'), { user: '', password: '' }],
   ['§2.1 UTF-8', basic('test:123£'), { user: 'test', password: '123£' }],
+  ['§2 a byte order mark is of the user', basic('\ufeffa:b'), { user: '\ufeffa', password: 'b' }],
+  ['§2 another scheme', 'xBasic YTpi', undefined],
   ['§2 no colon', basic('ab'), undefined],
   ['§2 a control character', basic('a:b\n'), undefined],
   ['§2 NUL', basic('a\0b:c'), undefined],

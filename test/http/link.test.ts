@@ -55,6 +55,12 @@ const links: readonly [
   ],
   ['B.3  white space around =', '<a> ; rel = next', [['a', 'next']]],
   ['B.2  what is malformed ends it', '<a>; rel=next, b; rel=prev, <c>; rel=up', [['a', 'next']]],
+  ['§3.3 names and registered types without case', '<a>; REL=Next', [['a', 'next']]],
+  ['B.2  text before the target', 'a <b>; rel=next', []],
+  ['B.3  a title* that cannot be read', "<a>; rel=next; title=x; title*=koi8-r''y", [['a', 'next', { title: 'x' }]]],
+  ['B.3  empty attributes', '<a>;;rel=next;', [['a', 'next']]],
+  ['B.3  an attribute after no semicolon', '<a> rel=next', []],
+  ['B.3  white space before a quoted value', '<a>; rel= "next"', [['a', 'next']]],
   ['B.2  not closed', '<a; rel=next', []],
   ['__proto__ is a name', '<a>; rel=next; __proto__=x', [['a', 'next', { ['__proto__']: 'x' }]]],
 ]
@@ -135,6 +141,8 @@ test('RFC 6266 §4.1 parsed', () => {
   assert.equal(parseDisposition('attachment; filename="../a"')?.filename, 'a')
   assert.equal(parseDisposition('form-data; name="x"')?.parameters['name'], 'x')
   assert.equal(parseDisposition('attachment; filename')?.filename, undefined)
+  assert.equal(parseDisposition('ATTACHMENT ')?.type, 'attachment')
+  assert.equal(parseDisposition('attachment x'), undefined)
   assert.equal(parseDisposition('"attachment"'), undefined)
 })
 
@@ -145,6 +153,8 @@ const extValues: readonly [text: string, value: string | undefined][] = [
   ["utf-8''%f", undefined],
   ["utf-8''a b", undefined],
   ["koi8-r''a", undefined],
+  ["x'utf-8''a", undefined],
+  ["utf-8''a^b", 'a^b'],
   ['plain', undefined],
 ]
 
