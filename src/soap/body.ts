@@ -1,0 +1,425 @@
+/**
+ * Bodies in literal form: decoders and encoders compiled from the contract's fields. A decoder parses, validates and binds
+ * in one pass over the cursor. What always holds, by number:
+ *  (1) What is bound is valid against the schema that `describe/xsd.ts` writes of the same fields: order, occurrence, nil,
+ *      types, facets; an element or attribute that is not declared is refused, as is what stands where it may not.
+ *  (2) A value keeps its exactness: it is what `contract/scalar.ts` reads of its text, and nothing else is believed of it
+ *      (an xsi:type may only repeat the declared type).
+ *  (3) The structure decides at once; values outside their bounds are collected, each with the path of its element.
+ *  (4) What an encoder writes of a value, its decoder reads as that value.
+ */
+import { type AnyField, Field, type Fields, type Scalar, type Shape } from '../contract/field.ts'
+import type { Row } from '../contract/implement.ts'
+import { countFlaw } from '../contract/json.ts'
+import { itemName, xmlName } from '../contract/message.ts'
+import { check, Flaw, isScalar, read, write } from '../contract/scalar.ts'
+import { attribute, type Cursor, type Name, name, text } from '../xml/index.ts'
+import { type Found, no } from './refusal.ts'
+import { soap11, soap12, versions } from './version.ts'
+
+/** What one message is read with. */
+export interface Reading {
+  readonly found: Found[]
+  /** The parts of the package that the message came in. */
+  readonly parts: Parts | undefined
+}
+export interface Parts {
+  /** The octets of the part that a `cid:` URI means; refuses when there is none, or it was taken before. */
+  take(href: string): Uint8Array
+}
+/** What one message is written with. */
+export interface Writing {
+  /** Puts octets outside the XML and answers the `cid:` URI of their part; undefined: they stay inside as base64. */
+  readonly attach: ((bytes: Uint8Array) => string) | undefined
+}
+export const inline: Writing = { attach: undefined }
+
+/** At the `start` of an element: its value; the cursor is then at its `end`. */
+export type Read = (cursor: Cursor, reading: Reading) => unknown
+export type ReadRow = (cursor: Cursor, reading: Reading) => Record<string, unknown>
+/** A value as the content of its element. */
+export type Write = (value: unknown, writing: Writing) => string
+
+const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
+export const xsiNil = name(xsi, 'nil')
+export const xsiType = name(xsi, 'type')
+const hints = new Set([name(xsi, 'schemaLocation'), name(xsi, 'noNamespaceSchemaLocation')])
+const xsd = 'http://www.w3.org/2001/XMLSchema'
+export const include = name('http://www.w3.org/2004/08/xop/include', 'Include')
+const href = name('', 'href')
+const contentTypes = new Set([
+  name('http://www.w3.org/2005/05/xmlmime', 'contentType'),
+  name('http://www.w3.org/2004/11/xmlmime', 'contentType'),
+])
+
+// Refusing
+
+/** Where the element at hand is, from the child of Body on. */
+export function place(cursor: Cursor): string {
+  const path = cursor.path()
+  const body = path.indexOf('/Body[1]')
+  return body < 0 ? path : path.slice(body + 8)
+}
+
+const broken = (cursor: Cursor, detail: string): never => no({ kind: 'schema', path: place(cursor), detail })
+
+/** Flaws of a value's bounds; all other flaws are of its type. */
+const bounds = new Set([
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'totalDigits',
+  'minItems',
+  'maxItems',
+])
+
+function flawed(cursor: Cursor, reading: Reading, { code, detail }: Flaw): undefined {
+  if (!bounds.has(code)) broken(cursor, detail)
+  reading.found.push({ path: place(cursor), code, detail })
+}
+
+// Reading
+
+/** What the attributes of an element may say. */
+interface Allowed {
+  /** Types that xsi:type may name. */
+  readonly types: ReadonlySet<Name>
+  readonly nillable: boolean
+  readonly attributes: readonly Member[]
+  readonly others: ReadonlySet<Name>
+}
+
+interface Member {
+  readonly key: string
+  readonly name: Name
+  readonly field: AnyField
+  readonly read: Read
+  /** Neither bound nor demanded: the server's own (rule 4 of the vocabulary). */
+  readonly ignored: boolean
+  readonly optional: boolean
+}
+
+const nobody: ReadonlySet<Name> = new Set()
+
+/** The namespaces of names that content has. */
+export interface Space {
+  readonly children: string
+  /** Of what is in the children. */
+  readonly below: string
+  /** Of types, for xsi:type. */
+  readonly types: string
+}
+export const qualified = (uri: string): Space => ({ children: uri, below: uri, types: uri })
+
+/** A decoder of an element with these fields; `type` is the name of its complex type, if it has one. */
+export function rowReader(fields: Fields, space: Space, type?: string, nillable = false): ReadRow {
+  const all = Object.entries(fields).filter(([, field]) => !field.isInternal)
+  const members = all.filter(([, field]) => !field.isAttribute).map(([key, field]) => member(key, field, space))
+  const unqualified = { ...space, children: '' }
+  const attributes = all.filter(([, field]) => field.isAttribute).map(([key, field]) => member(key, field, unqualified))
+  const named = type === undefined ? nobody : new Set([name(space.types, xmlName(type))])
+  const allowed: Allowed = { types: named, nillable, attributes, others: nobody }
+  return (cursor, reading) => {
+    const row: Record<string, unknown> = {}
+    if (cursor.attributes > 0) readAttributes(cursor, reading, allowed, row)
+    for (const { optional, name } of attributes) {
+      if (!optional && cursor.attribute(name) === undefined) broken(cursor, `must have the attribute ${name.local}`)
+    }
+    let at = 0
+    while (cursor.child() === 'start') {
+      let next = at
+      while (next < members.length && members[next]!.name !== cursor.name) next++
+      if (next === members.length) unexpected(cursor, members, at)
+      for (; at < next; at++) if (!members[at]!.optional) unexpected(cursor, members, at)
+      const { key, read, ignored } = members[at++]!
+      const value = read(cursor, reading)
+      if (!ignored) row[key] = value
+    }
+    if (cursor.event !== 'end') broken(cursor, 'has text where elements are expected')
+    for (; at < members.length; at++) if (!members[at]!.optional) missing(cursor, members[at]!)
+    return row
+  }
+}
+
+function member(key: string, field: AnyField, space: Space): Member {
+  return {
+    key,
+    name: name(space.children, xmlName(key)),
+    field,
+    read: valueReader(field, key, { ...space, children: space.below }),
+    ignored: field.isReadOnly,
+    optional: field.isOptional || field.isReadOnly,
+  }
+}
+
+function unexpected(cursor: Cursor, members: readonly Member[], at: number): never {
+  const expected = members.slice(at, members.findIndex((each, index) => index >= at && !each.optional) + 1 || undefined)
+  const names = expected.map(each => each.name.local)
+  const other = members.some(each => each.name === cursor.name)
+    ? 'is out of order or there twice'
+    : 'is not expected here'
+  return broken(cursor, names.length === 0 ? other : `${other}: ${names.join(', ')} would be`)
+}
+
+const missing = (cursor: Cursor, { name }: Member): never => broken(cursor, `must have the element ${name.local}`)
+
+/** @returns whether the element is nil */
+function readAttributes(cursor: Cursor, reading: Reading, allowed: Allowed, into: Record<string, unknown>): boolean {
+  let nil = false
+  for (let index = 0; index < cursor.attributes; index++) {
+    const name = cursor.attributeName(index)
+    const value = cursor.attributeValue(index)
+    const declared = allowed.attributes.find(each => each.name === name)
+    if (declared) {
+      const read = scalarOf(declared.field, value)
+      if (read instanceof Flaw) flawed(cursor, reading, new Flaw(read.code, `${name.local} ${read.detail}`))
+      else if (!declared.ignored) into[declared.key] = read
+    } else if (name === xsiNil) {
+      if (!allowed.nillable) broken(cursor, 'may not be nil')
+      nil = truth(cursor, value)
+    } else if (name === xsiType) {
+      const type = cursor.qname(value)
+      if (!type || !allowed.types.has(type)) broken(cursor, `may not be of the type ${value}`)
+    } else if (name === soap11.encodingStyle || name === soap12.encodingStyle) {
+      checkEncoding(name, value)
+    } else if (!hints.has(name) && !allowed.others.has(name)) {
+      broken(cursor, `may not have the attribute ${name.local}`)
+    }
+  }
+  return nil
+}
+
+/** Literal content under an encodingStyle: only one that promises nothing. */
+function checkEncoding(attribute: Name, value: string): void {
+  const version = versions.find(each => each.encodingStyle === attribute)
+  for (const encoding of value.trim().split(/[ \t\r\n]+/))
+    if (!version?.literal.includes(encoding)) no({ kind: 'encoding-unknown', encoding })
+}
+
+function truth(cursor: Cursor, text: string): boolean {
+  const value = read({ kind: 'boolean' }, text)
+  return typeof value === 'boolean' ? value : broken(cursor, 'has an xsi:nil that is not boolean')
+}
+
+function scalarOf({ shape }: AnyField, text: string): unknown {
+  return isScalar(shape) ? read(shape, text) : new Flaw('type', 'must be a scalar')
+}
+
+/** A decoder of one element of a field; `space` is that of what is in it. */
+export function valueReader(field: AnyField, key: string | undefined, space: Space): Read {
+  const { shape } = field
+  const allowed: Allowed = {
+    types: typesOf(shape, space.types),
+    nillable: field.isNullable,
+    attributes: [],
+    others: shape.kind === 'bytes' ? contentTypes : nobody,
+  }
+  const content = contentReader(shape, key, space, allowed)
+  if (!field.isNullable) return content
+  return (cursor, reading) => {
+    const nil = cursor.attribute(xsiNil)
+    if (nil === undefined || !truth(cursor, nil)) return content(cursor, reading)
+    readAttributes(cursor, reading, allowed, {})
+    if (cursor.next() !== 'end') broken(cursor, 'is nil and has content')
+    return null
+  }
+}
+
+function contentReader(shape: Shape, key: string | undefined, space: Space, allowed: Allowed): Read {
+  if (shape.kind === 'list') return listReader(shape, key, space, allowed)
+  if (shape.kind === 'union') return unionReader(shape, space, allowed)
+  if (shape.kind === 'bytes') return bytesReader(shape, allowed)
+  if (shape.kind === 'object') return rowReader(shape.fields, space, shape.name, allowed.nillable)
+  return scalarReader(shape, allowed)
+}
+
+function scalarReader(shape: Scalar, allowed: Allowed): Read {
+  return (cursor, reading) => {
+    if (cursor.attributes > 0) readAttributes(cursor, reading, allowed, {})
+    const text = cursor.text()
+    if (text === undefined) return broken(cursor, 'is an element where only text is expected')
+    const value = read(shape, text)
+    return value instanceof Flaw ? flawed(cursor, reading, value) : value
+  }
+}
+
+function listReader(
+  shape: Extract<Shape, { kind: 'list' }>,
+  key: string | undefined,
+  space: Space,
+  allowed: Allowed,
+): Read {
+  const item = name(space.children, itemName(shape, key))
+  const read = valueReader(shape.item, undefined, space)
+  return (cursor, reading) => {
+    if (cursor.attributes > 0) readAttributes(cursor, reading, allowed, {})
+    const items: unknown[] = []
+    while (cursor.child() === 'start') {
+      if (cursor.name !== item) broken(cursor, `is not expected here: ${item.local} would be`)
+      items.push(read(cursor, reading))
+    }
+    if (cursor.event !== 'end') broken(cursor, 'has text where elements are expected')
+    const flaw = countFlaw(shape, items.length)
+    if (flaw) flawed(cursor, reading, flaw)
+    return items
+  }
+}
+
+function unionReader(shape: Extract<Shape, { kind: 'union' }>, space: Space, allowed: Allowed): Read {
+  const cases = new Map(
+    Object.entries(shape.of).map(([key, fields]) => [
+      name(space.children, xmlName(key)),
+      { key, read: rowReader(fields, space) },
+    ]),
+  )
+  const expected = [...cases.keys()].map(each => each.local).join(', ')
+  return (cursor, reading) => {
+    if (cursor.attributes > 0) readAttributes(cursor, reading, allowed, {})
+    if (cursor.child() !== 'start') broken(cursor, `must have one of ${expected}`)
+    const found = cases.get(cursor.name)
+    if (!found) return broken(cursor, `is not expected here: one of ${expected} would be`)
+    const value = { [shape.on]: found.key, ...found.read(cursor, reading) }
+    if (cursor.child() !== 'end') broken(cursor, 'is not expected here')
+    return value
+  }
+}
+
+/** Octets: as text; as XOP says, instead of it (XOP §2.1); or in a part of the package that an attribute or the text refers to. */
+function bytesReader(shape: Extract<Shape, { kind: 'bytes' }>, allowed: Allowed): Read {
+  const inside = scalarReader(shape, allowed)
+  return (cursor, reading) => {
+    const { parts } = reading
+    if (!parts) return inside(cursor, reading)
+    const reference = cursor.attribute(href)
+    if (cursor.attributes > 0)
+      readAttributes(cursor, reading, reference === undefined ? allowed : { ...allowed, others: referring }, {})
+    const value = outside(cursor, parts, reference) ?? read(shape, cursor.value)
+    const checked = value instanceof Uint8Array ? check(shape, value) : value
+    return checked instanceof Flaw ? flawed(cursor, reading, checked) : checked
+  }
+}
+const referring: ReadonlySet<Name> = new Set([href, ...contentTypes])
+
+/** The octets of the part that is referred to; undefined when they are the text at hand. Goes to the element's `end`. */
+function outside(cursor: Cursor, parts: Parts, reference: string | undefined): Uint8Array | undefined {
+  const event = cursor.child()
+  if (event === 'end') return reference === undefined ? new Uint8Array(0) : parts.take(reference)
+  if (reference !== undefined) broken(cursor, 'refers to a part and has content')
+  if (event === 'start') {
+    if (cursor.name !== include) broken(cursor, 'is an element where only text is expected')
+    const bytes = parts.take(cursor.attribute(href) ?? '')
+    cursor.skip()
+    if (cursor.child() !== 'end') broken(cursor, 'is not expected here: an Include stands alone')
+    return bytes
+  }
+  const text = cursor.value
+  if (cursor.next() !== 'end') broken(cursor, 'is an element where only text is expected')
+  return text.trim().startsWith('cid:') ? parts.take(text.trim()) : undefined // WS-I Attachments Profile §4.4 swaRef
+}
+
+/** What xsi:type may say: the declared type. */
+function typesOf(shape: Shape, uri: string): ReadonlySet<Name> {
+  if (isScalar(shape)) return new Set([name(xsd, builtIn(shape))])
+  return shape.kind === 'object' && shape.name !== undefined ? new Set([name(uri, xmlName(shape.name))]) : nobody
+}
+
+/** The type of XML Schema Part 2 that a scalar is, or restricts. */
+export function builtIn(shape: Scalar): string {
+  switch (shape.kind) {
+    case 'string':
+    case 'int':
+    case 'long':
+    case 'double':
+      return shape.xsd ?? shape.kind
+    case 'bytes':
+      return shape.encoding === 'hex' ? 'hexBinary' : 'base64Binary'
+    case 'enum':
+    case 'id':
+    case 'ref':
+      return 'string'
+    default:
+      return shape.kind
+  }
+}
+
+// Writing
+
+/**
+ * An encoder of the children of an element with these fields. Attributes are not among them: see `attributesWriter`.
+ * @param prefix of the child elements, with its colon; empty where the default namespace is theirs
+ */
+export function rowWriter(fields: Fields, prefix: string): Write {
+  const parts = Object.entries(fields)
+    .filter(([, field]) => !field.isInternal && !field.isAttribute)
+    .map(([key, field]) => ({ key, write: elementWriter(field, key, prefix + xmlName(key), prefix) }))
+  return (value, writing) => {
+    const row = value as Row // a value that the contract's checks have passed
+    let written = ''
+    for (const { key, write } of parts) {
+      const member = row[key]
+      if (member !== undefined) written += write(member, writing)
+    }
+    return written
+  }
+}
+
+/** The attributes of an element with these fields, each with a space before it; undefined where there are none. */
+function attributesWriter(fields: Fields): ((row: Row) => string) | undefined {
+  const parts = Object.entries(fields).filter(([, field]) => !field.isInternal && field.isAttribute)
+  if (parts.length === 0) return undefined
+  return row => {
+    let written = ''
+    for (const [key, { shape }] of parts) {
+      const value = row[key]
+      if (value !== undefined && isScalar(shape)) written += ` ${xmlName(key)}=${attribute(write(shape, value))}`
+    }
+    return written
+  }
+}
+/** An encoder of one whole element of a field. */
+export function elementWriter(field: AnyField, key: string | undefined, tag: string, prefix: string): Write {
+  const content = valueWriter(field.shape, key, prefix)
+  const attributes = field.shape.kind === 'object' ? attributesWriter(field.shape.fields) : undefined
+  const [open, close] = [`<${tag}>`, `</${tag}>`]
+  const nil = `<${tag} xmlns:xsi="${xsi}" xsi:nil="true"/>`
+  return (value, writing) => {
+    if (value === null) return nil
+    const start = attributes ? `<${tag}${attributes(value as Row)}>` : open // an object's value is a row
+    return start + content(value, writing) + close
+  }
+}
+
+/** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
+function valueWriter(shape: Shape, key: string | undefined, prefix: string): Write {
+  if (shape.kind === 'object') return rowWriter(shape.fields, prefix)
+  if (shape.kind === 'list') {
+    const item = elementWriter(shape.item, undefined, prefix + itemName(shape, key), prefix)
+    return (value, writing) => {
+      let written = ''
+      for (const each of value as readonly unknown[]) written += item(each, writing)
+      return written
+    }
+  }
+  if (shape.kind === 'union') {
+    const cases = new Map(
+      Object.entries(shape.of).map(([key, fields]) => [
+        key,
+        elementWriter(new Field({ kind: 'object', fields }), key, prefix + xmlName(key), prefix),
+      ]),
+    )
+    return (value, writing) => cases.get(String((value as Row)[shape.on]))?.(value, writing) ?? ''
+  }
+  return scalarWriter(shape)
+}
+
+function scalarWriter(shape: Scalar): Write {
+  if (shape.kind === 'string' || shape.kind === 'enum') return value => text(value as string)
+  if (shape.kind === 'bytes')
+    return (value, { attach }) => {
+      if (!attach || shape.encoding === 'hex') return write(shape, value)
+      return `<xop:Include xmlns:xop="${include.uri}" href=${attribute(attach(value as Uint8Array))}/>`
+    }
+  return value => write(shape, value) // numbers, dates and identifiers have nothing to escape
+}

@@ -1,0 +1,91 @@
+/**
+ * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: what is handed on is one message of one version, its blocks
+ * and its one Body; nothing stands where the structure has no place for it.
+ */
+import { type Cursor, type Document, type Element, element, walk } from '../xml/index.ts'
+import { no } from './refusal.ts'
+import type { Version } from './version.ts'
+
+export interface Envelope {
+  readonly version: Version
+  readonly blocks: readonly Element[]
+  /** At the Body's `start`. `close` takes it from the Body's `end` to the end of the message. */
+  readonly body: Cursor
+}
+
+/** Goes to the Body's `start` and reads the blocks on the way. */
+export function open(
+  cursor: Cursor,
+  spoken: readonly Version[],
+  block: (cursor: Cursor) => Element = element,
+): Envelope {
+  const version = versionOf(cursor, spoken)
+  if (cursor.child() !== 'start') structure('the Envelope has no Body')
+  const blocks = cursor.name === version.header ? header(cursor, version, block) : []
+  if (cursor.event !== 'start' || cursor.name !== version.body)
+    structure('the Envelope holds an optional Header, then one Body')
+  attributes(cursor, version)
+  return { version, blocks, body: cursor }
+}
+
+/** The same of a tree: the blocks and the Body are its own elements. */
+export function openTree(document: Document, spoken: readonly Version[]): Envelope & { readonly element: Element } {
+  const children = document.root.elements()
+  const blocks = children[0]?.elements() ?? []
+  let next = 0
+  const envelope = open(walk(document.root), spoken, cursor => {
+    cursor.skip()
+    return blocks[next++]! // the walker goes through the same children
+  })
+  return { ...envelope, element: children.at(-1)! } // `open` has found a Body
+}
+
+/** SOAP 1.2 Part 1 §4.1.2: the namespace of the Envelope says the version, and nothing else does. */
+function versionOf(cursor: Cursor, spoken: readonly Version[]): Version {
+  while (cursor.next() !== 'start');
+  const found = cursor.name
+  if (found.local !== 'Envelope') structure(`the root is ${found.local} and no Envelope: this is not a SOAP message`)
+  const version = spoken.find(each => each.envelope === found)
+  if (!version) return no({ kind: 'version-mismatch', found })
+  attributes(cursor, version)
+  return version
+}
+
+/** From the Header's `start` to the next event behind it. */
+function header(cursor: Cursor, version: Version, block: (cursor: Cursor) => Element): readonly Element[] {
+  attributes(cursor, version)
+  const blocks: Element[] = []
+  while (cursor.child() === 'start') {
+    if (cursor.name.uri === '') structure(`the header block ${cursor.name.local} has no namespace`)
+    blocks.push(block(cursor))
+  }
+  if (cursor.event !== 'end') structure('the Header has text')
+  cursor.child()
+  return blocks
+}
+
+/** From the Body's `end`: nothing follows it, and the message is well-formed to its last byte. */
+export function close(cursor: Cursor): void {
+  if (cursor.child() !== 'end') structure('something follows the Body') // so WS-I Basic Profile 1.1 R1011 for SOAP 1.1
+  cursor.finish()
+}
+
+/** Of Envelope, Header and Body: qualified, and an encodingStyle only where the version lets it be. */
+function attributes(cursor: Cursor, version: Version): void {
+  for (let index = 0; index < cursor.attributes; index++) {
+    const { uri, local } = cursor.attributeName(index)
+    if (uri === '') structure(`${cursor.name.local} has the unqualified attribute ${local}`)
+    if (cursor.attributeName(index) !== version.encodingStyle) continue
+    if (!version.encodingAnywhere) structure(`${cursor.name.local} may not have an encodingStyle`)
+    for (const encoding of cursor
+      .attributeValue(index)
+      .trim()
+      .split(/[ \t\r\n]+/))
+      if (encoding !== version.encoding && !version.literal.includes(encoding))
+        no({ kind: 'encoding-unknown', encoding })
+  }
+}
+
+function structure(detail: string): never {
+  return no({ kind: 'structure', detail })
+}

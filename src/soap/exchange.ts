@@ -1,0 +1,60 @@
+/**
+ * What an endpoint can be asked: for each element that may stand in a Body, how it is read, what it does and how its answer
+ * is written. The face knows operations by this alone; `operation.ts` makes one from each operation of a contract.
+ */
+import type { Fields } from '../contract/field.ts'
+import type { Row } from '../contract/implement.ts'
+import type { Caller } from '../contract/policy.ts'
+import type { Verdict } from '../service/call.ts'
+import type { Cursor, Name } from '../xml/index.ts'
+import type { Reading, Writing } from './body.ts'
+import type { Wording } from './refusal.ts'
+import type { Version } from './version.ts'
+
+export interface Exchange {
+  readonly name: string
+  /** The child of Body that asks for it (rule B4.6); undefined: an empty Body does. */
+  readonly element: Name | undefined
+  readonly action: string
+  /** Undefined: nothing answers (rule B4.10). */
+  readonly replyAction: string | undefined
+  readonly faultAction: (fault: string) => string
+  /** Changes nothing. */
+  readonly safe: boolean
+  /** Octets that a message may have, its attachments not counted. */
+  readonly longest: number
+  readonly request: Fields
+  /** At the `start` of its element; goes to the `end` of Body. */
+  readonly read: (cursor: Cursor, reading: Reading, version: Version) => Row
+  /** The child of Body that answers, written. */
+  readonly write: (answer: Row, writing: Writing, version: Version) => string
+  readonly perform: (asked: Asked) => Promise<Answer>
+  readonly wording: Wording
+}
+
+export interface Asked {
+  /** The content; what was wrong with it is thrown here, after the caller is admitted. */
+  readonly content: () => Row
+  readonly caller: Caller
+  /** The address of the peer. */
+  readonly from: string
+  /** The id of this request, for the audit and the log. */
+  readonly request: string
+  /** For content: the message's id, and what tells another message under it apart. */
+  readonly once: ((content: Row) => { readonly key: string; readonly fingerprint: string }) | undefined
+  /** A precondition of the transport's, on what stands. */
+  readonly expects?: (current: Standing | undefined) => Verdict
+}
+
+/** What stands, for validators. Milliseconds since 1970. */
+export interface Standing {
+  readonly version: number
+  readonly modified: number
+}
+
+export interface Answer {
+  readonly row: Row
+  /** Of its octets, where they travel outside the XML. */
+  readonly mediaType?: string
+  readonly standing: Standing | undefined
+}

@@ -1,0 +1,410 @@
+/**
+ * The SOAP face: START HERE. `converse` is the processing model (SOAP 1.2 Part 1 §2.6; rule B4.8), one line for each step.
+ * What always holds, by number:
+ *  (1) The version is that of the Envelope's namespace, the operation that of the Body's element; media type and action only agree.
+ *  (2) Nothing is performed before the message has been read to its last byte and every mandatory block is understood.
+ *  (3) The Body that was proven is the Body that is read.
+ *  (4) Every refusal becomes a fault in one place; anything else that is thrown becomes Receiver with an incident id.
+ */
+import { createHash } from 'node:crypto'
+import type { Row } from '../contract/implement.ts'
+import type { Caller } from '../contract/policy.ts'
+import { pack } from '../service/codec.ts'
+import { Refused } from '../service/refusal.ts'
+import type { Serving } from '../service/serving.ts'
+import type { Maybe } from '../service/store.ts'
+import { type Cursor, clark, type Element, Malformed, parse, scan, walk } from '../xml/index.ts'
+import {
+  type Addressing,
+  type Agreed,
+  addressingOf,
+  agreed,
+  agreeOnAction,
+  type Destination,
+  type Elsewhere,
+  earlyFault,
+  faultActionOf,
+  isAddressing,
+  replyBlocks,
+} from './addressing.ts'
+import type { Attached, partsOf } from './attachment.ts'
+import { close, type Envelope, open, openTree } from './envelope.ts'
+import type { Answer, Asked, Exchange, Standing } from './exchange.ts'
+import type { SoapFault } from './fault.ts'
+import { type Described, httpBinding, type Request, type Response } from './http-binding.ts'
+import { type Block, contentOf as blockContent, declared, type Node, targeted, understand } from './node.ts'
+import { exchangesOf, wordingOf } from './operation.ts'
+import { type AnyRefusal, faultOf, no, notUnderstood, upgrade, type Wording } from './refusal.ts'
+import { envelope, faultEnvelope } from './reply.ts'
+import { type Secure, security } from './secure.ts'
+import type { Style } from './style.ts'
+import { soap11, type Version, versions } from './version.ts'
+
+export interface Endpoint {
+  /** The version of the contract: `v1`. */
+  readonly version: string
+  readonly path: string
+  readonly style: Style
+  /** Demands WS-Security, whatever the transport knows of its caller. */
+  readonly secure: boolean
+  readonly versions: 'both' | '1.1' | '1.2'
+}
+
+/** What an application may add to an endpoint. */
+export interface SoapOptions {
+  /** Header blocks that are understood here, beside those of WS-Addressing and WS-Security. */
+  readonly blocks?: readonly Block[]
+  /** Roles that this node plays beside `next` and the ultimate receiver. */
+  readonly roles?: readonly string[]
+  readonly secure?: Secure
+  /** Where replies may go beside back. Default: nowhere. */
+  readonly elsewhere?: Elsewhere
+  /** `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every fault has 500 (rule B4.5). */
+  readonly faultStatus?: 'w3c'
+  /** Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed the limit. */
+  readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
+  /** What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the kind. */
+  readonly describe?: (query: string, address: string) => Maybe<Described | undefined>
+  /** The page of the service, for browsers. */
+  readonly page?: (address: string) => Maybe<string>
+}
+
+/** The face of a contract's version at one endpoint. */
+export function soapFace(
+  serving: Serving,
+  endpoint: Endpoint,
+  options: SoapOptions = {},
+): (request: Request) => Promise<Response> {
+  const exchanges = exchangesOf(serving, endpoint.version, endpoint.style)
+  return soapNode(serving, endpoint, exchanges, options)
+}
+
+/** The same for any exchanges: a service whose messages are not a contract's. */
+export function soapNode(
+  serving: Omit<Serving, 'app' | 'calls'>,
+  endpoint: Omit<Endpoint, 'version' | 'style'>,
+  exchanges: readonly Exchange[],
+  options: SoapOptions = {},
+): (request: Request) => Promise<Response> {
+  if (endpoint.secure && !options.secure)
+    throw new Error(`${endpoint.path} demands WS-Security, and nothing is given that could prove it`)
+  const spoken = versions.filter(each => endpoint.versions === 'both' || each.number === endpoint.versions)
+  const node: SoapNode = {
+    ...options,
+    serving,
+    endpoint,
+    spoken,
+    exchanges,
+    byElement: new Map(exchanges.map(each => [each.element, each])),
+    place: { roles: options.roles ?? [], ultimate: true },
+    wording: exchanges[0]?.wording ?? wordingOf('', { request: { name: '', fields: {}, main: undefined } }),
+  }
+  return httpBinding(node, { converse, retrieve, early })
+}
+
+export interface SoapNode extends SoapOptions {
+  readonly serving: Omit<Serving, 'app' | 'calls'>
+  readonly endpoint: Omit<Endpoint, 'version' | 'style'>
+  readonly spoken: readonly Version[]
+  readonly exchanges: readonly Exchange[]
+  readonly byElement: ReadonlyMap<Exchange['element'], Exchange>
+  readonly place: Node
+  /** For faults before an operation is known. */
+  readonly wording: Wording
+}
+
+/** One message, as a binding hands it over. */
+export interface Received {
+  readonly bytes: Uint8Array
+  readonly charset: string | undefined
+  /** The version whose media type it came with. */
+  readonly media: Version
+  /** What the transport says of the action: a hint (rule 1). */
+  readonly action: string | undefined
+  readonly parts: ReturnType<typeof partsOf> | undefined
+  /** Whether its sender takes a package for an answer. */
+  readonly takesPackage: boolean
+  /** This endpoint as it was asked, and as it is known. */
+  readonly addresses: readonly [string, ...string[]]
+  readonly from: string
+  readonly confidential: boolean
+  /** Who the transport says is asking; refuses bad credentials. */
+  readonly caller: () => Maybe<Caller>
+}
+
+/** What a binding is to send. */
+export interface Sent {
+  readonly version: Version
+  /** Undefined: nothing but that the message was accepted. */
+  readonly envelope: string | undefined
+  readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnyRefusal }
+  readonly attached?: readonly Attached[]
+  readonly standing?: Standing | undefined
+}
+
+/** What is known of the exchange so far, for a fault at any step. */
+interface Known {
+  /** This endpoint, for the fault's Node. */
+  readonly address: string
+  version: Version
+  exchange?: Exchange
+  addressing?: Addressing | undefined
+  agreed?: Agreed
+  /** Blocks that handlers added to the reply. */
+  readonly blocks: string[]
+}
+interface Exchanged extends Known {
+  readonly message: Received
+}
+const begun = (message: Received): Exchanged => ({
+  address: message.addresses[0],
+  version: message.media,
+  message,
+  blocks: [],
+})
+
+async function converse(node: SoapNode, message: Received): Promise<Sent> {
+  const known = begun(message)
+  try {
+    const envelope = openMessage(node, known) // XML, its version, its Envelope
+    const blocks = targeted(envelope.blocks, envelope.version, node.place) // blocks for this node
+    known.addressing = addressingOf(blocks)
+    understand(blocks, envelope.version, each => isKnown(node, envelope.version, each)) // every mandatory one
+    const proven = await prove(node, known, envelope, blocks) // who sent it, and the Body that was proven
+    const exchange = operationOf(node, known, proven.body) // the operation: the Body's element
+    agree(node, known, exchange) // addressing and action agree with it
+    const content = contentOf(known, exchange, proven) // Body to its end, message to its last byte
+    const caller = proven.caller ?? (await message.caller())
+    if (content.sound) await process(node, known, blocks, caller) // blocks that handlers are for
+    const answer = await exchange.perform({ ...asked(node, known, exchange), content: content.row, caller })
+    return await reply(node, known, exchange, answer)
+  } catch (thrown) {
+    return faulted(node, known, refusalOf(node, thrown))
+  }
+}
+
+/** SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a message. */
+async function retrieve(
+  node: SoapNode,
+  message: Received,
+  exchange: Exchange,
+  row: () => Row,
+  expects: NonNullable<Asked['expects']>,
+): Promise<Sent> {
+  const known = { ...begun(message), exchange }
+  try {
+    const caller = await message.caller()
+    const answer = await exchange.perform({ ...asked(node, known, exchange), content: row, caller, expects })
+    return await reply(node, known, exchange, answer)
+  } catch (thrown) {
+    return faulted(node, known, refusalOf(node, thrown))
+  }
+}
+
+/** The fault for what a binding refuses before it has a message. */
+const early = (node: SoapNode, version: Version, address: string, refusal: AnyRefusal): Promise<Sent> =>
+  faulted(node, { address, version, blocks: [] }, refusal)
+
+// XML and Envelope
+
+const strict = { instructions: 'refuse' } as const // SOAP 1.2 Part 1 §5; a DTD is no syntax of ours at all
+
+function openMessage(node: SoapNode, known: Exchanged): Envelope {
+  const { bytes, charset, media } = known.message
+  const envelope = open(scan(bytes, { ...strict, ...(charset !== undefined && { charset }) }), node.spoken)
+  known.version = envelope.version
+  if (envelope.version !== media)
+    no({
+      kind: 'structure',
+      detail: `an Envelope of SOAP ${envelope.version.number} does not come as ${media.mediaType}`,
+    })
+  return envelope
+}
+
+// Blocks
+
+const isKnown = (node: SoapNode, version: Version, block: Element): boolean =>
+  isAddressing(block) ||
+  (block.name === security && node.secure !== undefined) ||
+  declared(block, version, node.blocks ?? []) !== undefined
+
+async function process(node: SoapNode, known: Known, blocks: readonly Element[], caller: Caller): Promise<void> {
+  for (const block of blocks) {
+    const declaration = declared(block, known.version, node.blocks ?? [])
+    if (!declaration) continue
+    const value = blockContent(block, known.version, declaration.read)
+    await declaration.process(value, { block, caller, reply: written => known.blocks.push(written) })
+  }
+}
+
+// Security
+
+interface Proven {
+  /** At the Body's `start`. */
+  readonly body: Cursor
+  /** Whether the cursor goes on behind the Body to the end of the message. */
+  readonly streamed: boolean
+  readonly caller: Caller | undefined
+}
+
+async function prove(
+  node: SoapNode,
+  known: Exchanged,
+  envelope: Envelope,
+  blocks: readonly Element[],
+): Promise<Proven> {
+  const asked = node.endpoint.secure || blocks.some(each => each.name === security)
+  if (!node.secure || !asked) return { body: envelope.body, streamed: true, caller: undefined }
+  const { bytes, charset, ...message } = known.message
+  const document = parse(bytes, { ...strict, ...(charset !== undefined && { charset }) })
+  if (document instanceof Malformed) throw document
+  const whole = openTree(document, node.spoken)
+  const secured = await node.secure({
+    version: whole.version,
+    document,
+    body: whole.element,
+    blocks: whole.blocks,
+    targeted: targeted(whole.blocks, whole.version, node.place),
+    demanded: node.endpoint.secure,
+    now: node.serving.clock(),
+    address: message.addresses[0],
+    from: message.from,
+    confidential: message.confidential,
+    part: href => message.parts?.look(href),
+  })
+  const body = walk(secured.body)
+  body.next()
+  return { body, streamed: false, caller: secured.caller }
+}
+
+// Body
+
+function operationOf(node: SoapNode, known: Exchanged, body: Cursor): Exchange {
+  const event = body.child()
+  if (event === 'text') no({ kind: 'structure', detail: 'the Body has text' })
+  const element = event === 'start' ? body.name : undefined
+  if (element === known.version.fault) no({ kind: 'structure', detail: 'a Fault asks for nothing' })
+  const exchange = node.byElement.get(element)
+  if (!exchange) {
+    const detail = element ? `${clark(element)} is no operation of this endpoint` : 'the Body is empty'
+    return no({ kind: 'no-operation', detail })
+  }
+  known.exchange = exchange
+  if (known.message.bytes.length > exchange.longest) no({ kind: 'too-long', limit: exchange.longest })
+  return exchange
+}
+
+function agree(node: SoapNode, known: Exchanged, { action, replyAction }: Exchange): void {
+  const { addressing, message } = known
+  if (addressing) {
+    const { addresses } = message
+    known.agreed = agreed(addressing, { addresses, answered: replyAction !== undefined, elsewhere: node.elsewhere })
+    agreeOnAction(addressing, action, message.action)
+  }
+  if (message.action && message.action !== action)
+    no({ kind: 'action-disagrees', action: message.action, expected: action })
+}
+
+/** What was wrong with the content is kept until its sender is known to be allowed to ask. */
+function contentOf(
+  known: Exchanged,
+  exchange: Exchange,
+  { body, streamed }: Proven,
+): { row: () => Row; sound: boolean } {
+  const reading = { found: [], parts: known.message.parts }
+  try {
+    const row = exchange.read(body, reading, known.version)
+    if (streamed) close(body)
+    return reading.found.length === 0
+      ? { row: () => row, sound: true }
+      : { row: () => no({ kind: 'bounds', problems: reading.found }), sound: false }
+  } catch (thrown) {
+    if (!(thrown instanceof Refused)) throw thrown
+    body.finish() // well-formed to the last byte, whatever it holds
+    return {
+      row: () => {
+        throw thrown
+      },
+      sound: false,
+    }
+  }
+}
+
+/** What a call needs to know of the message beside its content. */
+function asked(node: SoapNode, known: Exchanged, exchange: Exchange): Omit<Asked, 'content' | 'caller'> {
+  const key = exchange.safe ? undefined : known.addressing?.messageId
+  return {
+    from: known.message.from,
+    request: node.serving.id(),
+    once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprint(exchange, row) }),
+  }
+}
+
+const fingerprint = (exchange: Exchange, row: Row): string =>
+  createHash('sha256')
+    .update(`${exchange.name} ${pack(row)}`)
+    .digest('base64url')
+
+// Replies
+
+async function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answer: Answer): Promise<Sent> {
+  const { version, addressing, message } = known
+  if (exchange.replyAction === undefined) return { version, envelope: undefined }
+  const destination = known.agreed?.reply ?? back
+  const attached: Attached[] = []
+  const packed = message.takesPackage && destination.to === 'back'
+  const attach = (bytes: Uint8Array) => {
+    const id = `${attached.length + 1}@diglot`
+    attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes })
+    return `cid:${id}`
+  }
+  const body = exchange.write(answer.row, { attach: packed ? attach : undefined }, version)
+  const action = exchange.replyAction
+  const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
+  const text = envelope(version, body, [...blocks, ...known.blocks])
+  const sent = { version, envelope: text, standing: answer.standing, ...(packed && { attached }) }
+  return deliver(node, destination, action, sent)
+}
+
+async function faulted(node: SoapNode, known: Known, refusal: AnyRefusal): Promise<Sent> {
+  const { version, addressing, exchange } = known
+  const told = { ...faultOf(refusal, (exchange ?? node).wording), node: known.address }
+  const answering = refusal.kind === 'version-mismatch' ? mismatched(node, version) : version
+  const fault = { role: answering.ultimateReceiver, ...told }
+  const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', exchange?.faultAction, fault)
+  const blocks = [
+    ...(addressing && action !== undefined ? replyBlocks(addressing, action, node.serving.id(), true) : []),
+    ...known.blocks,
+    ...(refusal.kind === 'version-mismatch' ? [upgrade(node.spoken)] : []),
+    ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(notUnderstood) : []),
+  ]
+  const destination = known.agreed?.fault ?? (addressing && earlyFault(addressing)) ?? back
+  return deliver(node, destination, action ?? '', {
+    version: answering,
+    envelope: faultEnvelope(answering, fault, blocks),
+    fault: { code: fault.code, refusal },
+  })
+}
+
+const back: Destination = { to: 'back' }
+
+/** SOAP 1.2 Part 1 appendix A: a 1.1 message is answered in 1.1, and so is any by a node that speaks only that. */
+const mismatched = (node: SoapNode, media: Version): Version =>
+  node.spoken.includes(media) || media === soap11 ? media : soap11
+
+async function deliver(node: SoapNode, destination: Destination, action: string, sent: Sent): Promise<Sent> {
+  if (destination.to === 'back') return sent
+  const { version, envelope: content } = sent
+  if (destination.to === 'address' && content !== undefined)
+    await node.elsewhere?.send(destination.address, { mediaType: version.mediaType, action, content })
+  return { version, envelope: undefined }
+}
+
+/** Every refusal is one; our own bugs become one that tells nothing. */
+function refusalOf(node: SoapNode, thrown: unknown): AnyRefusal {
+  if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
+  if (thrown instanceof Refused) return thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
+  const incident = node.serving.id()
+  node.serving.report(incident, thrown)
+  return { kind: 'incident', incident }
+}

@@ -1,0 +1,77 @@
+/**
+ * Faults in both structures: SOAP 1.1 §4.4 and SOAP 1.2 Part 1 §5.4. A fault is a value; which of the two is written is
+ * the version's to say (`version.ts`).
+ */
+import { attribute, type Name, text } from '../xml/index.ts'
+
+/** SOAP 1.2 Part 1 §5.4.6; SOAP 1.1 has its own words for the last two and none for the third. */
+export type Code = 'VersionMismatch' | 'MustUnderstand' | 'DataEncodingUnknown' | 'Sender' | 'Receiver'
+
+export interface SoapFault {
+  readonly code: Code
+  /** Outermost first. SOAP 1.1 has no such place and leaves them out. */
+  readonly subcodes?: readonly Name[]
+  /** What SOAP 1.1 writes for the code, where an extension says so (WS-Addressing SOAP binding §6, WSS SOAP §12). */
+  readonly faultcode?: Name
+  /** At least one; each language once. SOAP 1.1 takes the first. */
+  readonly reasons: readonly Reason[]
+  /** The URI of the node; SOAP 1.1's faultactor. */
+  readonly node?: string
+  /** The role the node was playing. */
+  readonly role?: string
+  /** Elements, written. Defined, if only as '', when the Body could not be processed (SOAP 1.1 §4.4). */
+  readonly detail?: string
+  /** An element about header blocks: SOAP 1.2 has it in Detail, SOAP 1.1 in a block (WS-Addressing SOAP Binding §6.2). */
+  readonly about?: string
+  /** Header blocks that belong to it, written: Upgrade, NotUnderstood. */
+  readonly blocks?: readonly string[]
+}
+
+export interface Reason {
+  /** BCP 47. */
+  readonly language: string
+  readonly text: string
+}
+
+export const reason = (text: string, language = 'en'): readonly Reason[] => [{ language, text }]
+
+/** The prefix that every envelope written here binds to its own namespace. */
+export const soap = 'soap'
+
+const codes11: Readonly<Record<Code, string>> = {
+  VersionMismatch: 'VersionMismatch',
+  MustUnderstand: 'MustUnderstand',
+  DataEncodingUnknown: 'Client',
+  Sender: 'Client',
+  Receiver: 'Server',
+}
+
+/** SOAP 1.1 §4.4: unqualified children, in this order. */
+export function fault11(fault: SoapFault): string {
+  const code = fault.faultcode
+    ? `<faultcode xmlns:code=${attribute(fault.faultcode.uri)}>code:${fault.faultcode.local}</faultcode>`
+    : `<faultcode>${soap}:${codes11[fault.code]}</faultcode>`
+  const [first] = fault.reasons
+  const string = `<faultstring xml:lang=${attribute(first?.language ?? 'en')}>${text(first?.text ?? '')}</faultstring>`
+  const actor = fault.node === undefined ? '' : `<faultactor>${text(fault.node)}</faultactor>`
+  const detail = fault.detail === undefined ? '' : `<detail>${fault.detail}</detail>`
+  return `<${soap}:Fault>${code}${string}${actor}${detail}</${soap}:Fault>`
+}
+
+/** SOAP 1.2 Part 1 §5.4: Code, Reason, Node, Role, Detail. */
+export function fault12(fault: SoapFault): string {
+  const subcodes = (fault.subcodes ?? []).reduceRight(
+    (inner, { uri, local }) =>
+      `<${soap}:Subcode><${soap}:Value xmlns:code=${attribute(uri)}>code:${local}</${soap}:Value>${inner}</${soap}:Subcode>`,
+    '',
+  )
+  const code = `<${soap}:Code><${soap}:Value>${soap}:${fault.code}</${soap}:Value>${subcodes}</${soap}:Code>`
+  const texts = fault.reasons.map(
+    each => `<${soap}:Text xml:lang=${attribute(each.language)}>${text(each.text)}</${soap}:Text>`,
+  )
+  const node = fault.node === undefined ? '' : `<${soap}:Node>${text(fault.node)}</${soap}:Node>`
+  const role = fault.role === undefined ? '' : `<${soap}:Role>${text(fault.role)}</${soap}:Role>`
+  const inside = (fault.detail ?? '') + (fault.about ?? '')
+  const detail = inside === '' ? '' : `<${soap}:Detail>${inside}</${soap}:Detail>`
+  return `<${soap}:Fault>${code}<${soap}:Reason>${texts.join('')}</${soap}:Reason>${node}${role}${detail}</${soap}:Fault>`
+}

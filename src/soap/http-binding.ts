@@ -1,0 +1,350 @@
+/**
+ * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the only file here that knows HTTP. Guards: what is not
+ * an HTTP request of a SOAP message gets its status before a message exists; nothing of the request is echoed in a field.
+ */
+
+import type { Row } from '../contract/implement.ts'
+import { xmlName } from '../contract/message.ts'
+import { anonymous, type Caller } from '../contract/policy.ts'
+import { Flaw, isScalar, read } from '../contract/scalar.ts'
+import { basicCredentials, bearerToken, type Challenge, writeChallenges } from '../http/authorization.ts'
+import { writeDate } from '../http/date.ts'
+import { sameVersion } from '../http/entity-tag.ts'
+import { type MediaType, parseMediaType } from '../http/media-type.ts'
+import type { Request, Response } from '../http/message.ts'
+import { negotiate, parseAccept } from '../http/negotiate.ts'
+import { evaluate, parsePreconditions } from '../http/precondition.ts'
+import { writeRetryAfter } from '../http/retry.ts'
+import { Refused, refuse } from '../service/refusal.ts'
+import { partsOf, readPackage, writePackage } from './attachment.ts'
+import type { Asked, Exchange, Standing } from './exchange.ts'
+import type { Received, Sent, SoapNode } from './face.ts'
+import type { AnyRefusal } from './refusal.ts'
+import { no } from './refusal.ts'
+import { soap11, soap12, type Version, versions } from './version.ts'
+
+/** Something to read about the endpoint. */
+export interface Described {
+  readonly mediaType: string
+  readonly content: string
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+export type { Request, Response }
+
+type Fields = Readonly<Record<string, string>>
+
+/** What carries the messages out: the processing model of `face.ts`. */
+export interface Carrying {
+  readonly converse: (node: SoapNode, message: Received) => Promise<Sent>
+  readonly retrieve: (
+    node: SoapNode,
+    message: Received,
+    exchange: Exchange,
+    row: () => Row,
+    expects: NonNullable<Asked['expects']>,
+  ) => Promise<Sent>
+  readonly early: (node: SoapNode, version: Version, address: string, refusal: AnyRefusal) => Promise<Sent>
+}
+
+/** Ends the exchange with a status and no message. */
+class Ended {
+  readonly response: Response
+  constructor(status: number, text: string, fields: Fields = {}) {
+    this.response = { status, fields: { 'content-type': 'text/plain; charset=utf-8', ...fields }, content: `${text}\n` }
+  }
+}
+function end(status: number, text: string, fields: Fields = {}): never {
+  throw new Ended(status, text, fields)
+}
+
+export function httpBinding(node: SoapNode, carrying: Carrying): (request: Request) => Promise<Response> {
+  return async request => {
+    try {
+      const asked = targetOf(node, request)
+      if (request.method === 'GET') return await got(node, carrying, request, asked)
+      if (request.method === 'HEAD') return head(await got(node, carrying, request, asked))
+      if (request.method !== 'POST' || asked.operation !== '') return notAllowed(node, asked) // B4.1
+      return await posted(node, carrying, request)
+    } catch (thrown) {
+      if (thrown instanceof Ended) return thrown.response
+      throw thrown
+    }
+  }
+}
+
+/** What of an endpoint is asked: itself, or one of its operations. */
+interface Target {
+  /** '' for the endpoint. */
+  readonly operation: string
+  readonly query: string
+}
+
+function targetOf({ endpoint }: SoapNode, { target }: Request): Target {
+  const [, path = '', query = ''] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)\??(.*)$/s.exec(target) ?? []
+  if (path === endpoint.path) return { operation: '', query }
+  return path.startsWith(`${endpoint.path}/`)
+    ? { operation: path.slice(endpoint.path.length + 1), query }
+    : end(404, 'there is no endpoint here')
+}
+
+function notAllowed(node: SoapNode, { operation }: Target): never {
+  if (operation === '') return end(405, 'POST a SOAP message', { allow: 'POST' })
+  return retrievable(node, operation)
+    ? end(405, 'GET it', { allow: 'GET, HEAD' })
+    : end(404, 'there is no such operation')
+}
+
+// POST: a message
+
+async function posted(node: SoapNode, carrying: Carrying, request: Request): Promise<Response> {
+  const type = parseMediaType(request.fields['content-type'] ?? '') ?? unsupported() // B4.2
+  try {
+    const message = await received(node, request, type)
+    const sent = await carrying.converse(node, message)
+    return written(node, sent)
+  } catch (thrown) {
+    // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
+    if (!(thrown instanceof Refused)) throw thrown
+    const [address] = about(node, request).addresses
+    const refusal = thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
+    return written(node, await carrying.early(node, mediaOf(type) ?? soap12, address, refusal))
+  }
+}
+
+const accept = `${soap12.mediaType}, ${soap11.mediaType}, multipart/related`
+const unsupported = (): never => end(415, `SOAP messages come as ${accept}`, { accept })
+
+/** The version that a media type speaks; that of a package is its root's. */
+const mediaOf = ({ essence }: MediaType): Version | undefined => versions.find(each => each.mediaType === essence)
+
+async function received(node: SoapNode, request: Request, type: MediaType): Promise<Received> {
+  const { fields } = request
+  const packaged = type.essence === 'multipart/related'
+  const media = packaged ? undefined : (mediaOf(type) ?? unsupported())
+  const content = packaged ? await unpacked(node, request, type) : { bytes: await whole(node, request, type), type }
+  const version = media ?? mediaOf(rootType(content.type, type)) ?? unsupported()
+  const { charset } = content.type.parameters
+  if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset)) end(415, 'messages are in UTF-8 or UTF-16')
+  return {
+    bytes: content.bytes,
+    charset,
+    media: version,
+    action: actionOf(version, rootType(content.type, type), type, fields),
+    parts: 'parts' in content ? content.parts : undefined,
+    takesPackage: packaged || takesPackage(fields['accept']),
+    ...about(node, request),
+  }
+}
+
+/** All octets of the content, within what the longest operation takes. */
+async function whole(node: SoapNode, request: Request, type: MediaType): Promise<Uint8Array> {
+  const limit = hinted(node, request, type)
+  const { length } = request.content
+  const coding = (request.fields['content-encoding'] ?? 'identity').trim().toLowerCase()
+  if (coding !== 'identity' && !(node.inflate && (coding === 'gzip' || coding === 'x-gzip')))
+    end(415, 'content is gzip or not coded', { 'accept-encoding': node.inflate ? 'gzip' : 'identity' })
+  if (length !== undefined && length > limit) tooLong(limit)
+  const bytes = (await request.content.bytes(limit)) ?? tooLong(limit)
+  if (coding === 'identity') return bytes
+  return (await node.inflate?.(bytes, limit)) ?? end(413, 'not gzip, not gzip to its end, or longer than it may be')
+}
+const tooLong = (limit: number): never => end(413, `messages have at most ${limit} octets`)
+
+/** What may be read before the operation is known: as much as the one that the action names takes, or as any takes. */
+function hinted(node: SoapNode, { fields }: Request, type: MediaType): number {
+  const hint = type.parameters['action'] ?? fields['soapaction']?.replace(/"/g, '')
+  const named = hint ? node.exchanges.find(each => each.action === hint) : undefined
+  return named?.longest ?? Math.max(...node.exchanges.map(each => each.longest))
+}
+
+async function unpacked(node: SoapNode, request: Request, type: MediaType) {
+  const { boundary, start } = type.parameters
+  if (boundary === undefined) return end(415, 'a package has a boundary', { accept })
+  if (request.fields['content-encoding'] !== undefined)
+    end(415, 'packages are not coded', { 'accept-encoding': 'identity' })
+  const [shortest, longest] = [Math.min, Math.max].map(of => of(...node.exchanges.map(each => each.longest)))
+  const sizes = { root: shortest!, rest: longest! } // one for each function
+  const limit = sizes.root + sizes.rest
+  const { length } = request.content
+  if (length !== undefined && length > limit) tooLong(limit)
+  const found = (await readPackage(request.content.chunks(), boundary, start, sizes)) ?? tooLong(limit)
+  const root = parseMediaType(found.root.type) ?? unsupported()
+  return { bytes: found.root.bytes, type: root, parts: partsOf(found.parts) }
+}
+
+/** XOP §4.1: the type of what is in an XOP document stands beside it; else the root is what it says it is. */
+function rootType(root: MediaType, packaged: MediaType): MediaType {
+  if (root.essence !== 'application/xop+xml') return root
+  return parseMediaType(root.parameters['type'] ?? packaged.parameters['start-info'] ?? '') ?? unsupported()
+}
+
+/** B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902). Empty or absent says nothing. */
+function actionOf(version: Version, root: MediaType, type: MediaType, fields: Fields): string | undefined {
+  if (version.actionIn === 'media type') return root.parameters['action'] ?? type.parameters['action']
+  const field = fields['soapaction']?.trim()
+  if (field === undefined || field === '') return undefined
+  const [, uri] = /^"([^"\\]*)"$/.exec(field) ?? []
+  return uri ?? no({ kind: 'structure', detail: 'SOAPAction is one URI in quotes' })
+}
+
+const takesPackage = (field: string | undefined): boolean =>
+  field !== undefined &&
+  parseAccept(field).some(each => each.type === 'multipart' && each.subtype === 'related' && each.quality > 0)
+
+// Who is asking
+
+function about(node: SoapNode, request: Request) {
+  const { settings } = node.serving
+  const host = /^[-\w.:[\]%]{1,255}$/.test(request.fields['host'] ?? '') ? request.fields['host'] : 'localhost'
+  const own = `${request.scheme}://${host}${node.endpoint.path}`
+  const known = settings.publicUrl?.replace(/\/$/, '')
+  const addresses: [string, ...string[]] = known === undefined ? [own] : [`${known}${node.endpoint.path}`, own]
+  const confidential = request.scheme === 'https' || (settings.passwordsOnLoopback && isLoopback(request.from))
+  return { addresses, from: request.from, confidential, caller: () => callerOf(node, request, confidential) }
+}
+
+const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address)
+
+async function callerOf(
+  node: SoapNode,
+  { fields, from, certificate }: Request,
+  confidential: boolean,
+): Promise<Caller> {
+  const { identities } = node.serving
+  const field = fields['authorization']
+  if (field === undefined) return (certificate && (await identities.certificate(certificate))) ?? anonymous
+  const token = bearerToken(field)
+  if (token !== undefined) return (await identities.bearer(token)) ?? refuse({ kind: 'unauthenticated' })
+  const basic = confidential ? basicCredentials(field) : undefined
+  const caller = basic && (await identities.password(basic.user, basic.password, from))
+  return caller ?? refuse({ kind: 'unauthenticated' })
+}
+
+// Answers
+
+function written(node: SoapNode, sent: Sent): Response {
+  const { version, envelope, attached, fault } = sent
+  if (fault?.refusal.kind === 'too-long') tooLong(fault.refusal.limit)
+  if (envelope === undefined) return { status: 202, fields: {} } // B4.10; 204 breaks half the peers
+  const fields = { 'cache-control': 'no-store', ...(fault ? fieldsOf(fault.refusal) : {}) }
+  const status = fault ? statusOf(node, version, fault) : 200
+  if (!attached)
+    return { status, fields: { 'content-type': `${version.mediaType}; charset=utf-8`, ...fields }, content: envelope }
+  const { type, content } = writePackage(version.mediaType, envelope, attached, `diglot-${node.serving.id()}`)
+  return { status, fields: { 'content-type': type, ...fields }, content }
+}
+
+/** B4.5, B7.1: 500 for every fault but those that HTTP itself has to act on. */
+function statusOf(node: SoapNode, version: Version, { code, refusal }: NonNullable<Sent['fault']>): number {
+  if (refusal.kind === 'unauthenticated') return 401
+  if (refusal.kind === 'too-many') return 429
+  if (refusal.kind === 'unavailable') return 503
+  return node.faultStatus === 'w3c' && code === 'Sender' ? version.senderStatus : 500
+}
+
+function fieldsOf(refusal: AnyRefusal): Fields {
+  if (refusal.kind === 'unauthenticated') return { 'www-authenticate': challenges }
+  if (refusal.kind === 'too-many' || refusal.kind === 'unavailable')
+    return { 'retry-after': writeRetryAfter(refusal.after) }
+  return {}
+}
+const realm: Challenge['parameters'] = { realm: 'diglot' }
+const challenges = writeChallenges([
+  { scheme: 'Bearer', parameters: realm },
+  { scheme: 'Basic', parameters: { ...realm, charset: 'UTF-8' } },
+])
+
+// GET: descriptions, the page, and SOAP 1.2's response pattern
+
+async function got(node: SoapNode, carrying: Carrying, request: Request, asked: Target): Promise<Response> {
+  const [address] = about(node, request).addresses
+  if (asked.operation !== '') return gotAnswer(node, carrying, request, asked)
+  if (asked.query !== '') {
+    const found = (await node.describe?.(asked.query, address)) ?? end(404, 'there is no such description')
+    return { status: 200, fields: { 'content-type': found.mediaType, ...found.fields }, content: found.content }
+  }
+  const page = readsHtml(request.fields['accept']) ? await node.page?.(address) : undefined
+  if (page === undefined) return notAllowed(node, asked)
+  return { status: 200, fields: { 'content-type': 'text/html; charset=utf-8', vary: 'Accept' }, content: page }
+}
+
+const readsHtml = (accept: string | undefined): boolean =>
+  accept !== undefined && parseAccept(accept).some(each => each.subtype === 'html' && each.quality > 0)
+
+function head(response: Response): Response {
+  const { content, ...rest } = response
+  if (typeof content !== 'string') return rest
+  return { ...rest, fields: { ...rest.fields, 'content-length': String(Buffer.byteLength(content)) } }
+}
+
+/** Safe operations, where nothing but the transport has to prove who is asking. */
+const retrievable = ({ exchanges, endpoint, spoken }: SoapNode, operation: string): Exchange | undefined =>
+  endpoint.secure || !spoken.includes(soap12)
+    ? undefined
+    : exchanges.find(each => each.safe && each.name === operation && Object.values(each.request).every(scalar))
+const scalar = ({ shape }: Exchange['request'][string]): boolean => isScalar(shape)
+
+async function gotAnswer(
+  node: SoapNode,
+  carrying: Carrying,
+  request: Request,
+  { operation, query }: Target,
+): Promise<Response> {
+  const exchange = retrievable(node, operation) ?? end(404, 'there is no such operation')
+  const media = `${soap12.mediaType}; charset=utf-8`
+  negotiate(request.fields['accept'], [media]) ?? end(406, media)
+  const given = parsePreconditions(request.fields, node.serving.clock())
+  const message: Received = {
+    bytes: new Uint8Array(0),
+    charset: undefined,
+    media: soap12,
+    action: undefined,
+    parts: undefined,
+    takesPackage: false,
+    ...about(node, request),
+  }
+  const sent = await carrying.retrieve(
+    node,
+    message,
+    exchange,
+    () => rowOf(exchange, query),
+    current => {
+      const verdict = evaluate(given, 'GET', current && validators(current), sameVersion)
+      return verdict === 'not-modified' ? 'unchanged' : verdict
+    },
+  )
+  const caching = { 'cache-control': 'private, no-cache', vary: 'Accept, Authorization' }
+  const refusal = sent.fault?.refusal
+  if (refusal?.kind === 'unchanged') return { status: 304, fields: { ...caching, ...written304(refusal.snapshot) } }
+  if (refusal?.kind === 'stale') end(412, 'the precondition does not hold')
+  const response = written(node, sent)
+  if (sent.fault) return response
+  return { ...response, fields: { ...response.fields, ...caching, ...(sent.standing && written304(sent.standing)) } }
+}
+
+const validators = ({ version, modified }: Standing) => ({ etag: `"${version}-soap"`, lastModified: modified })
+function written304(standing: Standing): Fields {
+  const { etag, lastModified } = validators(standing)
+  return { etag, 'last-modified': writeDate(lastModified) }
+}
+
+/** The parameters of a URI as the children of the request's element. */
+function rowOf({ name, request }: Exchange, query: string): Row {
+  const given = new URLSearchParams(query)
+  const place = (key: string) => `/${name}/${xmlName(key)}`
+  const row: Record<string, unknown> = {}
+  for (const [key, field] of Object.entries(request)) {
+    const [text, another] = given.getAll(key)
+    if (text === undefined && field.isOptional) continue
+    if (text === undefined || another !== undefined)
+      return no({ kind: 'schema', path: place(key), detail: 'is asked for once' })
+    const value = isScalar(field.shape) ? read(field.shape, text) : undefined
+    if (value instanceof Flaw) return no({ kind: 'bounds', problems: [{ path: place(key), ...value }] })
+    row[key] = value
+  }
+  for (const key of given.keys())
+    if (!Object.hasOwn(request, key))
+      return no({ kind: 'schema', path: `/${name}`, detail: 'has a parameter that is not expected' })
+  return row
+}

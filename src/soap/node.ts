@@ -1,0 +1,125 @@
+/**
+ * The node: which blocks are for it, whether it understands those it must, and what processes them (SOAP 1.1 §4.2, SOAP 1.2
+ * Part 1 §2). Guards: (1) no mandatory block for this node is passed over; (2) nothing is processed before all mandatory ones
+ * are known to be understood; (3) what processes a block is code, and sees the block only when its content is of its schema.
+ */
+import type { AnyField, Field } from '../contract/field.ts'
+import { xmlName } from '../contract/message.ts'
+import type { Caller } from '../contract/policy.ts'
+import type { Maybe } from '../service/store.ts'
+import { Element, type Name, name, walk } from '../xml/index.ts'
+import { elementWriter, inline, qualified, type Read, valueReader } from './body.ts'
+import { no } from './refusal.ts'
+import type { Version } from './version.ts'
+
+/** A header block as it is declared: its name, its content, and what is done with it. */
+export interface Block {
+  readonly name: Name
+  /** URIs of roles in which it is processed; undefined: in any that this node plays. */
+  readonly roles: readonly string[] | undefined
+  readonly read: Read
+  readonly process: (value: unknown, processing: Processing) => Maybe<void>
+}
+
+/** What a handler of blocks works with. It runs when the whole message has been read, before the application. */
+export interface Processing {
+  /** The block as it came. */
+  readonly block: Element
+  readonly caller: Caller
+  /** Adds a block to the reply, whatever the reply will be. */
+  readonly reply: (block: string) => void
+}
+
+/**
+ * Declares a header block: `block({ namespace, name, content: t.string(), process })`. A handler may refuse the message with
+ * `fault`; what it throws else is our bug.
+ */
+export function block<T>(is: {
+  readonly namespace: string
+  readonly name: string
+  readonly content: Field<T, boolean, boolean, unknown>
+  readonly roles?: readonly string[]
+  readonly process: (value: T, processing: Processing) => Maybe<void>
+}): Block {
+  return {
+    name: name(is.namespace, is.name),
+    roles: is.roles,
+    read: valueReader(is.content as AnyField, is.name, qualified(is.namespace)),
+    process: is.process as Block['process'], // `read` gives what `content` says
+  }
+}
+
+/** The text of a block: a writer of values of `content`, for replies. */
+export function blockWriter<T>(
+  namespace: string,
+  local: string,
+  content: Field<T, boolean, boolean, unknown>,
+): (value: T) => string {
+  const write = elementWriter(content as AnyField, local, `b:${xmlName(local)}`, 'b:')
+  const open = `<b:${xmlName(local)}`
+  return value => `${open} xmlns:b="${namespace}"${write(value, inline).slice(open.length)}`
+}
+
+/** What this node is. */
+export interface Node {
+  /** Roles beside `next` and, for the last node, the ultimate receiver. */
+  readonly roles: readonly string[]
+  readonly ultimate: boolean
+}
+
+/** SOAP 1.2 Part 1 §2.6 step 2: the blocks whose role this node plays, in their order. */
+export function targeted(blocks: readonly Element[], version: Version, node: Node): readonly Element[] {
+  return blocks.filter(each => plays(roleOf(each, version), version, node))
+}
+
+export function plays(role: string, version: Version, node: Node): boolean {
+  if (role === version.none) return false
+  return role === version.next || (node.ultimate && role === version.ultimateReceiver) || node.roles.includes(role)
+}
+
+/** §5.2.2: no role, or an empty one, is that of the ultimate receiver. */
+export function roleOf(block: Element, version: Version): string {
+  return block.attribute(version.role)?.trim() || version.ultimateReceiver
+}
+
+/**
+ * §5.2.3. SOAP 1.1 writes 0 and 1 (its schema, WS-I Basic Profile R1013); `true` and `false` are taken there as meant, since
+ * to pass over a block that its sender calls mandatory would be worse.
+ */
+export function isMandatory(block: Element, version: Version): boolean {
+  return flag(block, version.mustUnderstand)
+}
+
+export function flag(block: Element, attribute: Name): boolean {
+  const value = block.attribute(attribute)?.trim()
+  if (value === undefined || value === '0' || value === 'false') return false
+  if (value === '1' || value === 'true') return true
+  return no({ kind: 'structure', detail: `${attribute.local} of ${block.name.local} is not boolean` })
+}
+
+/** §2.6 steps 3 and 4: all mandatory blocks among these are understood, or a fault names those that are not. */
+export function understand(blocks: readonly Element[], version: Version, known: (block: Element) => boolean): void {
+  const strangers = blocks.filter(each => isMandatory(each, version) && !known(each))
+  if (strangers.length > 0) no({ kind: 'not-understood', blocks: strangers.map(each => each.name) })
+}
+
+/** The declaration that is for this block in its role. */
+export function declared(block: Element, version: Version, blocks: readonly Block[]): Block | undefined {
+  return blocks.find(
+    each => each.name === block.name && (each.roles === undefined || each.roles.includes(roleOf(block, version))),
+  )
+}
+
+/** The value of a block: what SOAP's own attributes say of it is not of its content. */
+export function contentOf(block: Element, version: Version, read: Read): unknown {
+  const cursor = walk(bare(block, version))
+  cursor.next()
+  return read(cursor, { found: [], parts: undefined })
+}
+
+function bare(block: Element, version: Version): Element {
+  const attributes = block.attributes.filter(({ name }) => name.uri !== version.namespace)
+  const copy = new Element(block.parent, block.name, block.prefix, attributes, block.declarations)
+  copy.children.push(...block.children)
+  return copy
+}

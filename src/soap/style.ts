@@ -1,0 +1,35 @@
+/** How an endpoint's messages put a request and its answer into the Body (WSDL 1.1 §3.4, §3.5). */
+import type { Row } from '../contract/implement.ts'
+import type { Part } from '../contract/message.ts'
+import type { Cursor } from '../xml/index.ts'
+import { qualified, type Reading, rowReader, rowWriter, type Writing } from './body.ts'
+import { no } from './refusal.ts'
+import type { Version } from './version.ts'
+
+export type Style = 'document' | 'rpc' | 'encoded'
+
+export interface Codec {
+  /** At the `start` of the request's element; goes to the `end` of Body. */
+  readonly read: (cursor: Cursor, reading: Reading, version: Version) => Row
+  readonly write: (answer: Row, writing: Writing, version: Version) => string
+}
+export type CodecOf = (namespace: string, request: Part, response: Part | undefined) => Codec
+
+/** Document/literal wrapped (rule B2.7): one element, whose children are the parameters, all qualified. */
+const document: CodecOf = (namespace, request, response) => {
+  const write = rowWriter(response?.fields ?? {}, '')
+  const [open, close] = [`<${response?.name} xmlns="${namespace}">`, `</${response?.name}>`]
+  const read = rowReader(request.fields, qualified(namespace))
+  return {
+    read: (cursor, reading) => alone(read(cursor, reading), cursor),
+    write: (answer, writing) => open + write(answer, writing) + close,
+  }
+}
+
+/** From its `end` to that of Body: a literal request is one element (WS-I Basic Profile 1.1 R2201, R9981). */
+function alone<T>(content: T, cursor: Cursor): T {
+  if (cursor.child() !== 'end') no({ kind: 'structure', detail: 'the Body holds more than one element' })
+  return content
+}
+
+export const styles: Readonly<Record<Style, CodecOf>> = { document, rpc: document, encoded: document }

@@ -1,0 +1,96 @@
+/**
+ * All in which SOAP 1.1 and SOAP 1.2 differ, as two records to be read as two columns. No other file asks which one it has.
+ */
+import { type Name, name } from '../xml/index.ts'
+import { fault11, fault12, type SoapFault } from './fault.ts'
+
+export interface Version {
+  readonly number: '1.1' | '1.2'
+  readonly namespace: string
+  /** SOAP 1.1 §6; SOAP 1.2 Part 2 §7.1.4. */
+  readonly mediaType: 'text/xml' | 'application/soap+xml'
+  readonly envelope: Name
+  readonly header: Name
+  readonly body: Name
+  readonly fault: Name
+  readonly mustUnderstand: Name
+  /** SOAP 1.1 §4.2.2 actor; SOAP 1.2 Part 1 §5.2.2 role. */
+  readonly role: Name
+  /** SOAP 1.2 Part 1 §5.2.4; SOAP 1.1 has none: a block that was processed is always removed. */
+  readonly relay: Name | undefined
+  readonly encodingStyle: Name
+  /** The encoding that this version describes itself. */
+  readonly encoding: string
+  /** Names of encodings that promise nothing, and are fine on any literal content. */
+  readonly literal: readonly string[]
+  /** SOAP 1.2 Part 1 §5.1.1: only at and below header blocks, children of Body and of Detail. SOAP 1.1 §4.1.1: anywhere. */
+  readonly encodingAnywhere: boolean
+  readonly next: string
+  /** SOAP 1.2 Part 1 §2.2. Undefined: no role is for nobody. */
+  readonly none: string | undefined
+  readonly ultimateReceiver: string
+  /** An action beside the media type, or as a parameter of it (SOAP 1.2 Part 2 §7.1.4, §7.5.2.2). */
+  readonly actionIn: 'SOAPAction' | 'media type'
+  readonly writeFault: (fault: SoapFault) => string
+  /** The block that holds what a fault says about blocks; undefined: Detail does. */
+  readonly faultDetail: string | undefined
+  /** Whether a block that was not understood is named in the Header of the fault (SOAP 1.2 Part 1 §5.4.8). */
+  readonly notUnderstood: Name | undefined
+  /** The HTTP status of a Sender fault in the W3C's own binding; all others have 500 (SOAP 1.1 §6.2; SOAP 1.2 Part 2 Table 20). */
+  readonly senderStatus: number
+}
+
+const ns11 = 'http://schemas.xmlsoap.org/soap/envelope/'
+const ns12 = 'http://www.w3.org/2003/05/soap-envelope'
+
+export const soap11: Version = {
+  number: '1.1',
+  namespace: ns11,
+  mediaType: 'text/xml',
+  envelope: name(ns11, 'Envelope'),
+  header: name(ns11, 'Header'),
+  body: name(ns11, 'Body'),
+  fault: name(ns11, 'Fault'),
+  mustUnderstand: name(ns11, 'mustUnderstand'),
+  role: name(ns11, 'actor'),
+  relay: undefined,
+  encodingStyle: name(ns11, 'encodingStyle'),
+  encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
+  literal: ['', 'http://schemas.xmlsoap.org/soap/encoding/'], // SOAP::Lite has it on the Envelope of literal messages
+  encodingAnywhere: true,
+  next: 'http://schemas.xmlsoap.org/soap/actor/next',
+  none: undefined,
+  ultimateReceiver: '',
+  actionIn: 'SOAPAction',
+  writeFault: fault11,
+  faultDetail: 'FaultDetail',
+  notUnderstood: undefined,
+  senderStatus: 500,
+}
+
+export const soap12: Version = {
+  number: '1.2',
+  namespace: ns12,
+  mediaType: 'application/soap+xml',
+  envelope: name(ns12, 'Envelope'),
+  header: name(ns12, 'Header'),
+  body: name(ns12, 'Body'),
+  fault: name(ns12, 'Fault'),
+  mustUnderstand: name(ns12, 'mustUnderstand'),
+  role: name(ns12, 'role'),
+  relay: name(ns12, 'relay'),
+  encodingStyle: name(ns12, 'encodingStyle'),
+  encoding: 'http://www.w3.org/2003/05/soap-encoding',
+  literal: ['', `${ns12}/encoding/none`],
+  encodingAnywhere: false,
+  next: `${ns12}/role/next`,
+  none: `${ns12}/role/none`,
+  ultimateReceiver: `${ns12}/role/ultimateReceiver`,
+  actionIn: 'media type',
+  writeFault: fault12,
+  faultDetail: undefined,
+  notUnderstood: name(ns12, 'NotUnderstood'),
+  senderStatus: 400,
+}
+
+export const versions: readonly Version[] = [soap12, soap11]
