@@ -134,7 +134,7 @@ test('RFC 9110 §11.6.1 a challenge never splits a field', () => {
 })
 
 test('RFC 6265 §4.2 cookies', () => {
-  const found = parseCookies('a=1; b="x y" ;c=; =d; e; a=2; __proto__=z; f=g=h')
+  const found = parseCookies('a=1; b="x y" ;c=; =d; eee; a=2; __proto__=z; f=g=h')
   assert.deepEqual(
     [...found],
     [
@@ -180,6 +180,8 @@ const cookies: readonly [title: string, args: Parameters<typeof writeCookie>, fi
   ],
   ['6265bis §4.1.3.2 __host- without the path', ['__host-sid', 'a', { secure: true }], undefined],
   ['6265bis §4.1.3.1 __Secure- that is not', ['__Secure-sid', 'a'], undefined],
+  ['6265bis §5.6 SameSite=None', ['sid', 'a', { sameSite: 'None', secure: true }], 'sid=a; Secure; SameSite=None'],
+  ['6265bis §4.1.3.1 __Secure-', ['__Secure-sid', 'a', { secure: true }], '__Secure-sid=a; Secure'],
   ['6265bis §5.6 SameSite=None that is not secure', ['sid', 'a', { sameSite: 'None' }], undefined],
 ]
 
@@ -200,6 +202,7 @@ const preferences: readonly [
   ['§2 with a parameter', 'foo; bar; baz="a, b"', { foo: ['', { bar: '', baz: 'a, b' }] }],
   ['§2 white space around =', 'return = "minimal"', { return: ['minimal'] }],
   ['§2 empty is none', 'foo, bar=, baz=""', { foo: [''], bar: [''], baz: [''] }],
+  ['§2 empty parameters', 'foo=; ;bar ; baz = 1;', { foo: ['', { bar: '', baz: '1' }] }],
   ['§2 case-insensitive names', 'Return=Minimal', { return: ['Minimal'] }],
   ['§2 of two the first', 'return=minimal, return=representation', { return: ['minimal'] }],
   ['malformed ones are left out', '=x, a b, return="x, wait=1', {}],
