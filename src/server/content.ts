@@ -42,6 +42,11 @@ export interface Waiting {
 /** Octets that are kept for a reader who is busy; beyond, the sender is held back. */
 const ahead = 64 * 1024
 
+interface Reader {
+  readonly resolve: (octets: Buffer | undefined) => void
+  readonly reject: (why: Aborted) => void
+}
+
 export class Arriving implements Content, Waiting {
   readonly length: number | undefined
   /** Octets that have arrived and were taken. */
@@ -52,12 +57,13 @@ export class Arriving implements Content, Waiting {
   readonly #house: House
   #read = false
   #ended = false
+  readonly #blocks: Buffer[] = []
   #held: Buffer[] = []
   #heldOctets = 0
   #pieces = 0
-  #reader:
-    | { readonly resolve: (piece: Buffer | undefined) => void; readonly reject: (why: Aborted) => void }
-    | undefined
+  /** Of `bytes`; undefined for `chunks`. */
+  #limit: number | undefined
+  #reader: Reader | undefined
 
   constructor(source: Source, length: number | undefined, exchange: Exchange, house: House) {
     this.#source = source
@@ -83,21 +89,14 @@ export class Arriving implements Content, Waiting {
     this.#reader = undefined
   }
 
-  async bytes(limit: number): Promise<Uint8Array | undefined> {
-    this.#once()
-    if (this.length !== undefined && this.length > limit) return undefined
-    this.#start()
-    const pieces: Buffer[] = []
-    try {
-      while (this.received <= limit) {
-        const piece = await this.#next()
-        if (piece === undefined) return joined(pieces)
-        pieces.push(piece)
-      }
-      return undefined
-    } finally {
-      this.#stop()
-    }
+  bytes(limit: number): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#once()
+      if (this.length !== undefined && this.length > limit) return resolve(undefined)
+      this.#limit = limit
+      this.#start()
+      this.#wait({ resolve, reject })
+    })
   }
 
   async *chunks(): AsyncGenerator<Uint8Array> {
@@ -116,20 +115,22 @@ export class Arriving implements Content, Waiting {
 
   /** What has arrived since, as one piece; undefined after the last; else what arrives next. */
   #next(): Promise<Buffer | undefined> {
-    return new Promise((resolve, reject) => {
-      if (this.#held.length > 0) resolve(this.#take())
-      else if (this.#ended && this.#whole()) resolve(undefined)
-      else if (this.#ended || this.#source.destroyed) reject(new Aborted())
-      else {
-        this.#reader = { resolve, reject }
-        this.#house.waiting.add(this)
-        if (this.#source.isPaused()) this.#source.resume()
-      }
-    })
+    return new Promise((resolve, reject) => this.#wait({ resolve, reject }))
+  }
+
+  #wait(reader: Reader): void {
+    if (this.#ended || this.#source.destroyed || (this.#limit === undefined && this.#held.length > 0)) {
+      this.#ended ||= this.#source.destroyed
+      this.#answer(reader)
+      return
+    }
+    this.#reader = reader
+    this.#house.waiting.add(this)
+    if (this.#source.isPaused()) this.#source.resume()
   }
 
   #take(): Buffer {
-    const piece = joined(this.#held)
+    const piece = joined(this.#blocks.length === 0 ? this.#held : [...this.#blocks, ...this.#held])
     this.#held = []
     this.#heldOctets = 0
     return piece
@@ -142,14 +143,15 @@ export class Arriving implements Content, Waiting {
 
   #start(): void {
     this.#exchange.proceed()
-    this.#source.on('data', this.#onPiece).on('end', this.#onEnd).on('error', this.#onEnd).on('close', this.#onEnd)
+    this.#source.on('data', this.#onPiece).on('end', this.#onEnd).on('close', this.#onEnd)
   }
 
+  /** No more is wanted. */
   #stop(): void {
-    this.#house.waiting.delete(this)
+    if (this.#ended) return
     this.#ended = true
-    this.#source.off('data', this.#onPiece).off('end', this.#onEnd).off('error', this.#onEnd).off('close', this.#onEnd)
-    if (!this.#source.readableEnded) this.#source.pause()
+    this.#house.waiting.delete(this)
+    this.#source.off('data', this.#onPiece).off('end', this.#onEnd).off('close', this.#onEnd).pause()
   }
 
   readonly #onPiece = (piece: Buffer): void => {
@@ -158,22 +160,43 @@ export class Arriving implements Content, Waiting {
     this.#heldOctets += piece.length
     // (5)
     if (++this.#pieces > this.#house.limits.pieces + this.received / 16) this.#exchange.refuse(400)
-    else if (this.#reader) this.#answer()
+    else if (this.#limit !== undefined) this.#collect(this.#limit)
+    else if (this.#reader) this.#settle(this.#reader)
     else if (this.#heldOctets >= ahead) this.#source.pause()
   }
 
   readonly #onEnd = (): void => {
     this.#ended = true
-    if (this.#reader) this.#answer()
+    if (this.#reader) this.#settle(this.#reader)
   }
 
-  #answer(): void {
-    const reader = this.#reader
+  #collect(limit: number): void {
+    if (this.received > limit) {
+      this.#stop()
+      this.#reader?.resolve(undefined)
+      this.#reader = undefined
+    } else if (this.#held.length === 1024) {
+      // A tiny piece takes far more than its octets.
+      this.#blocks.push(joined(this.#held))
+      this.#held = []
+    }
+  }
+
+  #settle(reader: Reader): void {
     this.#reader = undefined
     this.#house.waiting.delete(this)
-    if (this.#held.length > 0) reader?.resolve(this.#take())
-    else if (this.#whole()) reader?.resolve(undefined)
-    else reader?.reject(new Aborted())
+    this.#answer(reader)
+  }
+
+  /** `bytes` is answered at the end, a piece as soon as there is one. */
+  #answer(reader: Reader): void {
+    const whole = this.#ended && this.#whole()
+    if (this.#limit !== undefined) {
+      if (whole) reader.resolve(this.#take())
+      else reader.reject(new Aborted())
+    } else if (this.#held.length > 0) reader.resolve(this.#take())
+    else if (whole) reader.resolve(undefined)
+    else reader.reject(new Aborted())
   }
 
   /**

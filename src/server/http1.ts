@@ -244,7 +244,7 @@ function dump({ message, connection, house }: Exchange1, stays: boolean): void {
   let left = stays ? house.limits.dump : house.limits.lingerOctets
   message.removeAllListeners('readable').removeAllListeners('data')
   message.on('data', (piece: Buffer) => {
-    left -= piece.length + 64 // what a piece costs, however small
+    left -= piece.length + 512 // what a piece costs, however small
     if (left < 0) connection.socket.destroy()
   })
   message.resume()
