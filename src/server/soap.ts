@@ -1,0 +1,64 @@
+/** The SOAP endpoints of a service: one address for each version of the contract and each style, and what describes it. */
+import { wsdl11 } from '../describe/wsdl11.ts'
+import { wsdl20 } from '../describe/wsdl20.ts'
+import { xsd } from '../describe/xsd.ts'
+import type { Request, Response } from '../http/message.ts'
+import type { Serving } from '../service/serving.ts'
+import { type Endpoint, type SoapOptions, soapFace } from '../soap/face.ts'
+import { inflate } from './coding.ts'
+
+type Face = (request: Request) => Promise<Response>
+
+/** The endpoints of each served version: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`, `/soap/v1/secure`. */
+export function endpointsOf(serving: Serving): readonly Endpoint[] {
+  const served = Object.entries(serving.app.contract.versions).filter(([, rule]) => !rule.retired)
+  return served.flatMap(([version]) => {
+    const endpoint = { version, path: `/soap/${version}`, style: 'document', secure: false, versions: 'both' } as const
+    return [
+      endpoint,
+      { ...endpoint, path: `${endpoint.path}/rpc`, style: 'rpc' },
+      { ...endpoint, path: `${endpoint.path}/encoded`, style: 'encoded' },
+    ] as const
+  })
+}
+
+/** The face at a target's path; undefined where there is none. */
+export function soapFaces(serving: Serving, options: SoapOptions = {}): (target: string) => Face | undefined {
+  const faces = new Map<string, Face>()
+  for (const endpoint of endpointsOf(serving)) {
+    const face = soapFace(serving, endpoint, { inflate, describe: descriptions(serving, endpoint), ...options })
+    faces.set(endpoint.path, face)
+    // The response pattern of SOAP 1.2 asks below the endpoint: /soap/v1/GetOrder?id=o-1
+    faces.set(`${endpoint.path}/`, face)
+  }
+  return target => {
+    const path = target.split('?', 1)[0] ?? ''
+    return faces.get(path) ?? faces.get(path.slice(0, path.lastIndexOf('/') + 1))
+  }
+}
+
+const wsdlType = { mediaType: 'text/xml; charset=utf-8' }
+const most = 64
+
+/** Descriptions of an endpoint, at the address that was asked; texts are kept for the few addresses a service has. */
+function descriptions({ app }: Serving, { version, style }: Endpoint): NonNullable<SoapOptions['describe']> {
+  const { contract } = app
+  const policy = { addressing: true, mtom: true }
+  const written: Readonly<Record<string, (address: string) => string>> = {
+    wsdl: address => wsdl11(contract, version, { address, style, policy }),
+    'wsdl=1.1': address => wsdl11(contract, version, { address, style, policy, soap: '1.1' }),
+    'wsdl=1.2': address => wsdl11(contract, version, { address, style, policy, soap: '1.2' }),
+    wsdl2: address => wsdl20(contract, version, { address }),
+    xsd: () => xsd(contract, version),
+  }
+  const kept = new Map<string, string>()
+  return (query, address) => {
+    const key = query.toLowerCase()
+    const write = Object.hasOwn(written, key) ? written[key] : undefined
+    if (!write) return undefined
+    const at = `${key} ${address}`
+    const content = kept.get(at) ?? write(address)
+    if (kept.size < most) kept.set(at, content)
+    return { ...wsdlType, content }
+  }
+}
