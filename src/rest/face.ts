@@ -31,6 +31,7 @@ export function restFace(serving: Serving, options: Options = {}): (request: Req
 async function answered(exchange: Exchange): Promise<Response> {
   const early = await plan(exchange)
   if (early) return early
+  if (exchange.page) exchange.row = 30
   switch (exchange.page) {
     case 'entry':
       return entryReply(exchange)

@@ -3,7 +3,7 @@ import { writeDate } from '../http/date.ts'
 import { writeDeprecation } from '../http/deprecation.ts'
 import type { Response } from '../http/message.ts'
 import { writePreferences } from '../http/prefer.ts'
-import { writeRateLimit, writeRateLimitPolicy } from '../http/rate-limit.ts'
+import { writeRateLimitPolicy } from '../http/rate-limit.ts'
 import { corsFields } from './cors.ts'
 import { readIsPublic } from './edition.ts'
 import type { Exchange } from './exchange.ts'
@@ -67,12 +67,16 @@ function caching(x: Exchange, { status }: Response, fields: Record<string, strin
   } else fields['cache-control'] = 'private, no-cache'
 }
 
+const policies = new Map<string, string>()
 function rates({ admitted }: Exchange, fields: Record<string, string | readonly string[]>): void {
   if (!admitted) return
-  const { quota, operation } = admitted
-  const name = operation.counted
-  fields['ratelimit-policy'] = writeRateLimitPolicy([{ name, quota: quota.limit, window: quota.window }]) ?? ''
-  fields['ratelimit'] = writeRateLimit([{ name, remaining: quota.remaining, reset: quota.reset }]) ?? ''
+  const { counted } = admitted.operation
+  const { limit, window, remaining, reset } = admitted.quota
+  const key = `${counted} ${limit} ${window}`
+  const policy = policies.get(key) ?? writeRateLimitPolicy([{ name: counted, quota: limit, window }]) ?? ''
+  policies.set(key, policy)
+  fields['ratelimit-policy'] = policy
+  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${remaining};t=${reset}` // the name, as it was written
 }
 
 /** RFC 9745, RFC 8594: what will not be served for ever says so on each answer. */

@@ -69,7 +69,7 @@ const versioned = new Set(['get', 'kept', 'getFile', 'putFile', 'replace', 'patc
 function expectation(x: Exchange): Call['expects'] {
   const given = preconditions(x)
   const { method } = x.request
-  if (!x.operation || !isGiven(given)) return undefined
+  if (!x.operation || !isGiven(given, x.safe)) return undefined
   if (!versioned.has(x.operation.kind)) {
     if (!x.safe && evaluate(given, method, {}) !== 'proceed') no({ kind: 'stale' })
     return undefined
@@ -84,9 +84,8 @@ function expectation(x: Exchange): Call['expects'] {
 export const preconditions = (x: Exchange): Preconditions => parsePreconditions(x.request.fields, x.now)
 
 /** If-Modified-Since is asked of what is read, and is no precondition of a change (RFC 9110 §13.1.3). */
-function isGiven(given: Preconditions): boolean {
-  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince } = given
-  return (ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? ifModifiedSince) !== undefined
+function isGiven({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions, reads: boolean): boolean {
+  return (ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (reads ? ifModifiedSince : undefined)) !== undefined
 }
 
 /** Row 25; the fingerprint is completed when the content is here. */

@@ -294,10 +294,11 @@ function addressed(x: Exchange): void {
   x.query = found.query ?? ''
 }
 
+const everyMethod = allowOf(methods)
 function aboutResource({ request }: Exchange): Response | undefined {
-  const allow = allowOf(methods)
-  if (request.method === 'TRACE' || request.method === 'CONNECT') return no({ kind: 'not-allowed', allow })
-  return request.target === '*' ? { status: 204, fields: { allow } } : undefined
+  const { method, target } = request
+  if (method === 'TRACE' || method === 'CONNECT') no({ kind: 'not-allowed', allow: everyMethod })
+  return target === '*' ? { status: 204, fields: { allow: everyMethod } } : undefined
 }
 
 function decoded(x: Exchange): void {
@@ -372,15 +373,17 @@ function parameters(x: Exchange): void {
     no({ kind: 'bad-parameter', name: x.pairs[0]?.[0] ?? '', detail: 'is not a parameter of this' })
 }
 
-async function proven(x: Exchange): Promise<void> {
-  x.caller = await callerOf(x.request, x.serving)
+function proven(x: Exchange): Maybe<void> {
+  const found = callerOf(x.request, x.serving)
+  return found instanceof Promise ? found.then(caller => void (x.caller = caller)) : void (x.caller = found)
 }
 
 /** Rows 15 to 17 where an operation asks for them: the service alone says who may. */
-async function admitted(x: Exchange): Promise<void> {
+function admitted(x: Exchange): Maybe<void> {
   if (!x.operation) return
   if (!x.operation.safe && isForeign(x.request, x.serving)) no({ kind: 'forbidden' })
-  x.admitted = await x.serving.calls.admit(x.operation, x.caller, x.request.from)
+  const found = x.serving.calls.admit(x.operation, x.caller, x.request.from)
+  return found instanceof Promise ? found.then(admitted => void (x.admitted = admitted)) : void (x.admitted = found)
 }
 
 function options(x: Exchange): Response | undefined {

@@ -109,7 +109,10 @@ export async function computed(
   })
   if (verdict === 'failed') no({ kind: 'stale' })
   const all = { ...fields, etag, ...(modified !== undefined && { 'last-modified': writeDate(modified) }) }
-  if (verdict === 'not-modified') return { status: 304, fields: all }
+  if (verdict === 'not-modified') {
+    x.row = 23
+    return { status: 304, fields: all }
+  }
   return sent(x, 200, content, coding, { ...all, ...linkField(document.links) })
 }
 
