@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Answer, json, order, shop } from './shop.ts'
+
+const twenty = <T>(work: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: 20 }, (_, n) => work(n)))
+const count = (answers: readonly Answer[], status: number): number =>
+  answers.filter(answer => answer.status === status).length
+
+describe('many at once', async () => {
+  const of = await shop()
+  const made = async (): Promise<Answer> => of.as.clara('POST', '/api/v1/orders', json, order)
+
+  it('A4.20 twenty PUTs with one tag: one wins, nineteen are told', async () => {
+    const { fields } = await made()
+    const location = fields['location'] ?? ''
+    const answers = await twenty(n =>
+      of.as.clara(
+        'PUT',
+        location,
+        { ...json, 'if-match': fields['etag'] ?? '' },
+        { ...order, lines: [{ product: 'p-1', quantity: n + 1 }] },
+      ),
+    )
+    assert.deepEqual([count(answers, 200), count(answers, 412)], [1, 19])
+    const winner = answers.find(answer => answer.status === 200)
+    assert.deepEqual((await of.as.clara('GET', location)).json, winner?.json)
+  })
+
+  it('A4.11 twenty payments: one', async () => {
+    const { fields, json: is } = await made()
+    const pay = () => of.as.clara('POST', `${fields['location']}/payment`, json, { method: 'card', amount: is.total })
+    const answers = await twenty(pay)
+    assert.deepEqual([count(answers, 201), count(answers, 409)], [1, 19])
+  })
+
+  it('twenty times one Idempotency-Key: one effect, and the same answer afterwards', async () => {
+    const key = { ...json, 'idempotency-key': '"once"' }
+    const before = (await of.as.clara('GET', '/api/v1/orders?size=1')).json.total
+    const answers = await twenty(() => of.as.clara('POST', '/api/v1/orders', key, order))
+    assert.equal(count(answers, 201) + count(answers, 409), 20)
+    assert.equal((await of.as.clara('GET', '/api/v1/orders?size=1')).json.total, before + 1)
+    const again = await of.as.clara('POST', '/api/v1/orders', key, order)
+    const first = answers.find(answer => answer.status === 201)
+    assert.deepEqual(
+      [again.status, again.fields['location'], again.text],
+      [201, first?.fields['location'], first?.text],
+    )
+  })
+
+  it('the key is its caller’s: another’s is another', async () => {
+    const key = { ...json, 'idempotency-key': '"shared"' }
+    const one = await of.as.clara('POST', '/api/v1/orders', key, order)
+    const other = await of.as.alice('POST', '/api/v1/orders', key, order)
+    assert.notEqual(one.fields['location'], other.fields['location'])
+  })
+
+  it('a key whose request was refused is free again', async () => {
+    const key = { ...json, 'idempotency-key': '"again"' }
+    assert.equal((await of.as.clara('POST', '/api/v1/orders', key, { ...order, currency: 'XXX' })).status, 422)
+    assert.equal((await of.as.clara('POST', '/api/v1/orders', key, order)).status, 201)
+  })
+
+  it('a key that is no quoted string: 400', async () => {
+    assert.equal(
+      (await of.as.clara('POST', '/api/v1/orders', { ...json, 'idempotency-key': 'bare' }, order)).status,
+      400,
+    )
+  })
+})
