@@ -82,10 +82,10 @@ export class Arriving implements Content, Waiting {
   }
 
   /** Ends the read that is under way, if there is one. */
-  abort(why: Aborted): void {
+  abort(why: string): void {
     if (!this.#read) return
     this.#stop()
-    this.#reader?.reject(why)
+    this.#reader?.reject(new Aborted(why))
     this.#reader = undefined
   }
 

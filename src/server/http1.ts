@@ -78,7 +78,7 @@ export class Exchange1 implements Exchange, Waiting {
 
   refuse(status: number): void {
     const { connection, reply, request } = this
-    this.content?.abort(new Aborted(status === 408 ? 'the content stalled' : 'the content is malformed'))
+    this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
     if (request === undefined) this.spoilt = status
     else if (!this.answered) answer(this, problem(status), true)
     else if (reply.writableEnded) {
@@ -235,7 +235,7 @@ function end({ connection, house }: Exchange1): void {
 function settle(exchange: Exchange1, stays: boolean): void {
   const { content, message, connection } = exchange
   // Who has answered does not read on.
-  content?.abort(new Aborted('the response was sent before the content was read'))
+  content?.abort('the response was sent before the content was read')
   if (content !== undefined && !message.complete) dump(exchange, stays)
   finished(connection)
 }

@@ -102,7 +102,7 @@ export class Exchange2 implements Exchange, Waiting {
   }
 
   refuse(status: number): void {
-    this.content?.abort(new Aborted('the content stalled'))
+    this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
     if (this.answered) this.stream.close(cancel)
     else answer(this, problem(status))
   }
