@@ -219,9 +219,7 @@ class Door implements Listener {
     house.draining = true
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
-    for (const { socket, open, heard } of this.#connections.values()) {
-      if (open === 0 && socket.bytesRead === heard) socket.destroy()
-    }
+    // Node closes what is idle, but has not heard yet of who never said a word.
     if (!this.#secure) for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
