@@ -1,0 +1,202 @@
+/** An X.509 certificate (RFC 5280) with what messages refer to it by and what decides whether it may sign. */
+import { createHash, type KeyObject, X509Certificate } from 'node:crypto'
+import {
+  BIT_STRING,
+  BOOLEAN,
+  INTEGER,
+  identifier,
+  OCTET_STRING,
+  SEQUENCE,
+  text,
+  type Value,
+  value,
+  values,
+} from './der.ts'
+
+export class Certificate {
+  readonly x509: X509Certificate
+  readonly der: Buffer
+  readonly key: KeyObject
+  /** Milliseconds since 1970. */
+  readonly notBefore: number
+  readonly notAfter: number
+  readonly issuer: DistinguishedName
+  readonly serial: bigint
+  readonly signatureAlgorithm: string
+  private readonly extensions = new Map<string, { readonly critical: boolean; readonly content: Buffer }>()
+
+  /** @param source PEM or DER. @throws Error when it is no certificate */
+  constructor(source: string | Uint8Array) {
+    this.x509 = new X509Certificate(source)
+    this.der = this.x509.raw
+    this.key = this.x509.publicKey
+    this.notBefore = Date.parse(this.x509.validFrom)
+    this.notAfter = Date.parse(this.x509.validTo)
+    // Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm, signatureValue } (RFC 5280 §4.1)
+    const [signed, algorithm] = values(value(this.der).content)
+    const fields = values(signed!.content)
+    const at = fields[0]!.tag === INTEGER ? 0 : 1
+    this.serial = BigInt(`0x${this.x509.serialNumber}`)
+    this.issuer = distinguishedName(fields[at + 2]!)
+    this.signatureAlgorithm = identifier(values(algorithm!.content)[0]!.content)
+    const extensions = fields.find(field => field.tag === 0xa3)
+    for (const one of extensions ? values(value(extensions.content).content) : []) this.extend(values(one.content))
+  }
+
+  /** Extension ::= SEQUENCE { extnID, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING } */
+  private extend(parts: readonly Value[]): void {
+    const critical = parts[1]?.tag === BOOLEAN && parts[1].content[0] !== 0
+    const octets = parts.find(part => part.tag === OCTET_STRING)
+    if (octets) this.extensions.set(identifier(parts[0]!.content), { critical, content: octets.content })
+  }
+
+  /** RFC 5280 §4.2.1.3: whether it may sign what is not a certificate. Without the extension, it may. */
+  get signs(): boolean {
+    const usage = this.usage
+    return usage === undefined || (usage & 0xc0) !== 0 // digitalSignature, nonRepudiation
+  }
+
+  /** The same: whether a key may be encrypted to it. */
+  get encrypts(): boolean {
+    const usage = this.usage
+    return usage === undefined || (usage & 0x30) !== 0 // keyEncipherment, dataEncipherment
+  }
+
+  /** The first eight bits of KeyUsage, digitalSignature the highest. */
+  private get usage(): number | undefined {
+    const found = this.extensions.get('2.5.29.15')
+    if (!found) return undefined
+    const bits = value(found.content)
+    return bits.tag === BIT_STRING ? (bits.content[1] ?? 0) : 0
+  }
+
+  /** RFC 5280 §4.2.1.9: whether it may issue certificates, with at most this many issued issuers below it. */
+  issues(below: number): boolean {
+    const found = this.extensions.get('2.5.29.19')
+    if (!this.x509.ca || !found) return false
+    const usage = this.usage
+    if (usage !== undefined && (usage & 0x04) === 0) return false // keyCertSign
+    const longest = values(value(found.content).content).find(part => part.tag === INTEGER)
+    return longest === undefined || Number(BigInt(`0x${longest.content.toString('hex') || '0'}`)) >= below
+  }
+
+  /** RFC 5280 §4.2: a critical extension that is not processed here rejects the certificate. */
+  get understood(): boolean {
+    return [...this.extensions].every(([id, { critical }]) => !critical || processed.has(id))
+  }
+
+  /** Of the whole encoding, SHA-1: a name, not a proof. */
+  get thumbprint(): Buffer {
+    return createHash('sha1').update(this.der).digest()
+  }
+
+  /** RFC 5280 §4.2.1.2. */
+  get subjectKeyIdentifier(): Buffer | undefined {
+    const found = this.extensions.get('2.5.29.14')
+    return found && value(found.content).content
+  }
+}
+
+/** keyUsage, basicConstraints; extKeyUsage and subjectAltName limit nothing that is done here with a key. */
+const processed = new Set(['2.5.29.15', '2.5.29.19', '2.5.29.37', '2.5.29.17'])
+
+/** Relative distinguished names from the root down, each as its sorted `type=value` parts, folded for comparison. */
+export type DistinguishedName = readonly string[]
+
+function distinguishedName(name: Value): DistinguishedName {
+  return values(name.content).map(relative =>
+    values(relative.content)
+      .map(part => {
+        const [type, value] = values(part.tag === SEQUENCE ? part.content : Buffer.alloc(0))
+        return type && value ? folded(identifier(type.content), text(value)) : ''
+      })
+      .sort()
+      .join('+'),
+  )
+}
+
+/** RFC 4518 in short: case and white space do not tell names apart. */
+const folded = (type: string, value: string): string =>
+  `${type}=${value.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()}`
+
+/** RFC 4514 §3 and the older spellings of the same. */
+const types: ReadonlyMap<string, string> = new Map([
+  ['CN', '2.5.4.3'],
+  ['SN', '2.5.4.4'],
+  ['SURNAME', '2.5.4.4'],
+  ['SERIALNUMBER', '2.5.4.5'],
+  ['C', '2.5.4.6'],
+  ['L', '2.5.4.7'],
+  ['ST', '2.5.4.8'],
+  ['S', '2.5.4.8'],
+  ['STREET', '2.5.4.9'],
+  ['O', '2.5.4.10'],
+  ['OU', '2.5.4.11'],
+  ['T', '2.5.4.12'],
+  ['TITLE', '2.5.4.12'],
+  ['GN', '2.5.4.42'],
+  ['GIVENNAME', '2.5.4.42'],
+  ['DC', '0.9.2342.19200300.100.1.25'],
+  ['UID', '0.9.2342.19200300.100.1.1'],
+  ['E', '1.2.840.113549.1.9.1'],
+  ['EMAIL', '1.2.840.113549.1.9.1'],
+  ['EMAILADDRESS', '1.2.840.113549.1.9.1'],
+])
+
+/**
+ * A name as XML Signature §4.5.4.1 has it: the string form of RFC 4514 (or 2253), which begins with the leaf.
+ * Undefined when it is none. Linear in its length.
+ */
+export function parseName(text: string): DistinguishedName | undefined {
+  const names: string[] = []
+  let parts: string[] = []
+  let at = 0
+  while (at < text.length) {
+    const equals = text.indexOf('=', at)
+    if (equals < 0) return undefined
+    const type = text.slice(at, equals).trim()
+    const oid = types.get(type.toUpperCase()) ?? (/^(?:OID\.)?[0-9.]+$/i.test(type) ? type.replace(/^oid\./i, '') : '')
+    const value = unescaped(text, equals + 1)
+    if (!value || oid === '') return undefined
+    parts.push(folded(oid, value.text))
+    at = value.to
+    if (text[at] !== '+') {
+      names.push(parts.sort().join('+'))
+      parts = []
+    }
+    at++
+  }
+  return names.reverse()
+}
+
+/** From here to the separator that nothing escapes. */
+function unescaped(text: string, from: number): { readonly text: string; readonly to: number } | undefined {
+  let at = from
+  while (text[at] === ' ') at++
+  const quoted = text[at] === '"'
+  const bytes: number[] = []
+  if (quoted) at++
+  for (; at < text.length; at++) {
+    const character = text[at]!
+    if (quoted ? character === '"' : /[,;+]/.test(character)) break
+    if (character !== '\\')
+      bytes.push(...Buffer.from(text.codePointAt(at)! > 0xffff ? text.slice(at, ++at + 1) : character))
+    else if (/^[0-9a-fA-F]{2}$/.test(text.slice(at + 1, at + 3))) {
+      bytes.push(Number.parseInt(text.slice(at + 1, at + 3), 16))
+      at += 2
+    } else if (++at < text.length) bytes.push(...Buffer.from(text[at]!))
+  }
+  if (quoted) {
+    if (text[at] !== '"') return undefined
+    at++
+    while (text[at] === ' ') at++
+    if (at < text.length && !/[,;+]/.test(text[at]!)) return undefined
+  }
+  return { text: Buffer.from(bytes).toString(), to: at }
+}
+
+/** A peer may write a name from the root down: it selects a certificate, and proves nothing. */
+export function sameName(a: DistinguishedName, b: DistinguishedName): boolean {
+  const one = a.join(',')
+  return one === b.join(',') || one === [...b].reverse().join(',')
+}

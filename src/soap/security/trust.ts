@@ -1,0 +1,131 @@
+/**
+ * Whose certificates are believed. What always holds, by number:
+ *  (1) A certificate is trusted because it is pinned here, or because a path of at most `longest` certificates leads from it to
+ *      an authority configured here. That it came with a message counts for nothing.
+ *  (2) Of every certificate on the path: valid now, not revoked, no critical extension unknown, not signed with SHA-1 or MD5;
+ *      of every issuer: a CA, within its path length. The certificate itself may sign.
+ *  (3) Only trusted certificates are remembered, and a bounded number: a stranger's cost is paid again, and kept nowhere.
+ */
+import { hash } from 'node:crypto'
+import { Certificate, type DistinguishedName, sameName } from './certificate.ts'
+
+export interface Anchors {
+  /** PEM or DER of authorities, roots or intermediates: what they have issued is trusted. */
+  readonly authorities?: readonly (string | Uint8Array)[]
+  /** PEM or DER of certificates that are trusted themselves; also found by thumbprint, key identifier, or issuer and serial. */
+  readonly certificates?: readonly (string | Uint8Array)[]
+  /** Whether a certificate has been withdrawn; asked at every use. */
+  readonly revoked?: (certificate: Certificate) => boolean
+}
+
+/** A way to name a certificate without carrying it (X.509 Token Profile 1.1 §3.2). */
+export type CertificateReference =
+  | { readonly by: 'issuer-serial'; readonly issuer: DistinguishedName; readonly serial: bigint }
+  | { readonly by: 'thumbprint' | 'key-identifier'; readonly value: Buffer }
+
+interface Path {
+  readonly certificates: readonly Certificate[]
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+const longest = 5
+const remembered = 1000
+
+export class Trust {
+  private readonly authorities: readonly Certificate[]
+  private readonly pinned: readonly Certificate[]
+  private readonly revoked: (certificate: Certificate) => boolean
+  private readonly paths = new Map<string, Path>()
+
+  /** @throws Error when one of them is no certificate */
+  constructor(anchors: Anchors) {
+    this.authorities = (anchors.authorities ?? []).map(source => new Certificate(source))
+    this.pinned = (anchors.certificates ?? []).map(source => new Certificate(source))
+    this.revoked = anchors.revoked ?? (() => false)
+  }
+
+  /** Whether anything can be trusted at all. */
+  get empty(): boolean {
+    return this.authorities.length + this.pinned.length === 0
+  }
+
+  /** The certificate in these octets, if it is trusted at this time. @param others that came with it and may be on the path */
+  trusted(der: Buffer, now: number, others: readonly Buffer[] = []): Certificate | undefined {
+    const key = hash('sha256', der, 'base64')
+    let path = this.paths.get(key)
+    if (!path) {
+      path = this.path(der, others)
+      if (!path) return undefined
+      if (this.paths.size >= remembered) this.paths.delete(this.paths.keys().next().value!)
+      this.paths.set(key, path)
+    }
+    if (now < path.notBefore || now >= path.notAfter || path.certificates.some(this.revoked)) return undefined
+    return path.certificates[0]
+  }
+
+  /** The certificate that this names, among the pinned ones. */
+  find(reference: CertificateReference): Certificate | undefined {
+    return this.pinned.find(certificate => named(certificate, reference))
+  }
+
+  private path(der: Buffer, others: readonly Buffer[]): Path | undefined {
+    const first = parsed(der)
+    if (!first?.signs || !sound(first)) return undefined
+    const certificates = this.pinned.some(pinned => pinned.der.equals(der)) ? [first] : this.issued(first, others)
+    return (
+      certificates && {
+        certificates,
+        notBefore: Math.max(...certificates.map(({ notBefore }) => notBefore)),
+        notAfter: Math.min(...certificates.map(({ notAfter }) => notAfter)),
+      }
+    )
+  }
+
+  /** RFC 5280 §6.1, without policies and name constraints (which are critical, and so refuse). */
+  private issued(first: Certificate, others: readonly Buffer[]): Certificate[] | undefined {
+    const between = others.slice(0, longest).map(parsed)
+    const path = [first]
+    while (path.length < longest) {
+      const last = path.at(-1)!
+      if (weak.has(last.signatureAlgorithm)) return undefined
+      const anchor = this.authorities.find(authority => issued(last, authority, path.length - 1))
+      if (anchor) return [...path, anchor]
+      const next = between.find(one => one && !path.includes(one) && sound(one) && issued(last, one, path.length - 1))
+      if (!next) return undefined
+      path.push(next)
+    }
+    return undefined
+  }
+}
+
+/** RSA with MD2, MD5 and SHA-1, DSA and ECDSA with SHA-1. */
+const weak = new Set([
+  '1.2.840.113549.1.1.2',
+  '1.2.840.113549.1.1.4',
+  '1.2.840.113549.1.1.5',
+  '1.2.840.10040.4.3',
+  '1.2.840.10045.4.1',
+])
+
+const sound = (certificate: Certificate): boolean => certificate.understood
+
+function issued(certificate: Certificate, issuer: Certificate, below: number): boolean {
+  return issuer.issues(below) && certificate.x509.checkIssued(issuer.x509) && certificate.x509.verify(issuer.key)
+}
+
+export function named(certificate: Certificate, reference: CertificateReference): boolean {
+  if (reference.by === 'issuer-serial') {
+    return certificate.serial === reference.serial && sameName(certificate.issuer, reference.issuer)
+  }
+  if (reference.by === 'thumbprint') return certificate.thumbprint.equals(reference.value)
+  return certificate.subjectKeyIdentifier?.equals(reference.value) ?? false
+}
+
+function parsed(der: Buffer): Certificate | undefined {
+  try {
+    return new Certificate(der)
+  } catch {
+    return undefined // what is no certificate is not trusted
+  }
+}
