@@ -1,0 +1,105 @@
+/** WSDL 2.0 (rule B2.13): ours holds to the assertions of Part 1, and those who ask are tested on the W3C's documents. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { messages } from '../../src/contract/message.ts'
+import { wsdl20 } from '../../src/describe/wsdl20.ts'
+import { Malformed } from '../../src/xml/failure.ts'
+import type { Element } from '../../src/xml/tree.ts'
+import { parse } from '../../src/xml/tree.ts'
+import { write } from '../../src/xml/write.ts'
+import { suites } from '../suites.ts'
+import { services } from './contracts.ts'
+import { judge } from './oracle.ts'
+import { shop } from './shop.ts'
+import { attribute, below, children, only, rootOf } from './tree.ts'
+import { flaws } from './wsdl20-checker.ts'
+
+const ours = wsdl20(shop, 'v1', { address: 'http://127.0.0.1:8080/soap/v1' })
+
+test('B2.13 ours holds to every assertion that is asked', () => assert.deepEqual(flaws([rootOf(ours)]), []))
+test('B2.13 so does that of any contract, and its schema is valid', () => {
+  fc.assert(
+    fc.property(services, service => {
+      const root = rootOf(wsdl20(service, 'v1', { address: 'http://x/' }))
+      assert.deepEqual(flaws([root]), [])
+      judge(write(only(only(root, 'types'), 'schema')))
+    }),
+    { numRuns: 30 },
+  )
+})
+test('B2.13 an operation for each message, its pattern by whether it is answered', () => {
+  const operations = children(only(rootOf(ours), 'interface'), 'operation')
+  assert.deepEqual(
+    operations.map(each => [attribute(each, 'name'), attribute(each, 'pattern')?.split('/').at(-1)]),
+    messages(shop, 'v1').map(({ operation, response }) => [operation.name, response ? 'in-out' : 'in-only']),
+  )
+})
+test('A1.7 what is safe says so', () => {
+  const safe = below(rootOf(ours), 'operation').filter(each => attribute(each, 'safe') === 'true')
+  assert.ok(safe.some(each => attribute(each, 'name') === 'GetOrder'))
+  assert.ok(!safe.some(each => attribute(each, 'name') === 'PayOrder'))
+})
+test('B9.1 a binding and an endpoint for each version of SOAP', () => {
+  const root = rootOf(ours)
+  assert.deepEqual(
+    children(root, 'binding').map(each => attribute(each, 'version')),
+    ['1.2', '1.1'],
+  )
+  assert.deepEqual(
+    below(root, 'endpoint').map(each => attribute(each, 'address')),
+    Array(2).fill('http://127.0.0.1:8080/soap/v1'),
+  )
+})
+test('B7.3 the code of a fault says whose it was', () => {
+  const codes = children(children(rootOf(ours), 'binding')[0] as Element, 'fault').map(each => attribute(each, 'code')) // there are two
+  assert.ok(codes.includes('soap12:Sender'))
+})
+test('D1 it refers to nothing outside of itself', () =>
+  assert.doesNotMatch(ours, /schemaLocation|wsdl:import|wsdl:include|xs:import/))
+
+/** What the checker leaves to others, by the part of the standard. */
+const left: readonly (readonly [reason: string, ids: RegExp])[] = [
+  ['Part 2 §4.1, the RPC style: we write none', /^RPC-/],
+  ['Part 2 §4.2, the IRI style: we write none', /^IRI-/],
+  ['Part 2 §4.3, the multipart style: we write none', /^Multipart-/],
+  ['Part 2 §6, the HTTP binding: we write none', /^(HTTPBinding|Location)-/],
+  ['schemas as such: libxml2 judges ours', /^(Schema|Chameleon)-/],
+  ['imports and includes between documents: ours has none', /^(Import|Include)-/],
+  ['Part 1 §3.3, wsdlx:interface and wsdlx:binding: we write none', /^wsdlx-/],
+]
+
+/** Documents of the suite that part from what it says of them. */
+const parted: Readonly<Record<string, string>> = {
+  'WSAddressing-1G': 'Endpoint-1062: its second endpoint has a binding of an interface that is not its service’s',
+}
+
+const suite = suites('wsdl20-w3c')
+if (suite) {
+  const cases: unknown = JSON.parse(readFileSync(join(suite, 'cases.json'), 'utf8'))
+  assert.ok(Array.isArray(cases))
+  for (const { id, expect, root } of cases) {
+    const reason = expect === 'invalid' && left.find(([, ids]) => ids.test(id))?.[0]
+    if (reason || id in parted) continue
+    test(`W3C ${id} is ${expect}`, () => {
+      const found = flaws(documents(join(suite, 'documents', expect === 'valid' ? 'good' : 'bad', id, root)))
+      assert.equal(found.length > 0 ? 'invalid' : 'valid', expect, found.join('; '))
+    })
+  }
+}
+
+/** A document and all that lies beside it and is referred to. */
+function documents(path: string, seen = new Map<string, Element>()): readonly Element[] {
+  if (seen.has(path) || !existsSync(path)) return [...seen.values()]
+  const document = parse(readFileSync(path))
+  assert.ok(!(document instanceof Malformed))
+  seen.set(path, document.root)
+  for (const local of ['include', 'import'])
+    for (const each of below(document.root, local)) {
+      const location = attribute(each, 'location') ?? attribute(each, 'schemaLocation')
+      if (location) documents(join(dirname(path), location.split('#')[0] ?? ''), seen)
+    }
+  return [...seen.values()]
+}
