@@ -1,0 +1,1 @@
+export function ready(port: number): void
