@@ -37,6 +37,10 @@ export type JsonResult =
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/**
+ * One JSON text: its value, or why and where it is none. Octets are UTF-8. Integers beyond ±(2^53−1) come back as bigint, all
+ * other numbers as the nearest double; objects and arrays are ordinary ones, as JSON.parse makes them.
+ */
 export function parseJson(source: string | Uint8Array, limits: JsonLimits = jsonLimits): JsonResult {
   const text = typeof source === 'string' ? source : decode(source)
   if (typeof text === 'number') return { failure: { reason: 'not UTF-8 (RFC 8259 §8.1)', at: text, pointer: '' } }
