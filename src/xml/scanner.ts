@@ -530,7 +530,7 @@ export class Scanner implements Cursor {
 
   private resolve(prefix: string, at: number): string {
     if (prefix === this.recentPrefix) return this.recentUri
-    const uri = prefix === 'xmlns' ? undefined : this.namespace(prefix)
+    const uri = this.namespace(prefix)
     if (uri === undefined) this.fail(`the prefix ${prefix} is not declared`, at)
     this.recentPrefix = prefix
     return (this.recentUri = uri)
@@ -601,7 +601,7 @@ export class Scanner implements Cursor {
       if (octet >= 0x80) {
         at = this.wide(at)
         this.ascii = false
-      } else if (octet === GT) at = this.greater(at, from)
+      } else if (octet === GT) at = this.greater(at)
       else {
         at = this.cook(from, at)
         break
@@ -656,16 +656,16 @@ export class Scanner implements Cursor {
       while (plainText[bytes[at]!] === 1) at++
       const octet = bytes[at]!
       if (octet >= 0x80) at = this.wide(at)
-      else if (octet === GT) at = this.greater(at, from)
+      else if (octet === GT) at = this.greater(at)
       else if (legal[octet] === 1) return at
       else this.fail('an illegal character', at)
     }
   }
 
-  /** `>` in text, in a piece that begins at `from`: not after `]]`, and not the last octet. */
-  private greater(at: number, from: number): number {
+  /** `>` in text: not after `]]`, which can only be text since all else before text ends otherwise; and not the last octet. */
+  private greater(at: number): number {
     const { bytes } = this
-    if (at - 2 >= from && bytes[at - 1] === BRACKET && bytes[at - 2] === BRACKET) this.fail('`]]>` in text', at - 2)
+    if (bytes[at - 1] === BRACKET && bytes[at - 2] === BRACKET) this.fail('`]]>` in text', at - 2)
     if (at + 1 >= this.end) this.fail('the document ends inside an element', at + 1)
     return at + 1
   }

@@ -76,7 +76,6 @@ class Walker implements Cursor {
   }
 
   skip(): void {
-    this.indexes[this.depth - 1] = this.at.children.length
     this.event = 'end'
   }
 

@@ -140,6 +140,8 @@ const refused: [title: string, source: string, reason: RegExp, options?: Options
   ['[39] another end tag', '<a><b>¦</a></b>', /end tag/],
   ['[39] a longer end tag', '<a>¦</ab>', /end tag/],
   ['[39] a shorter end tag', '<ab>¦</a></ab>', /end tag/],
+  ['[39] an end tag that differs in the middle', '<abcdefghijklmnop>¦</abcdEFGHijklmnop>', /end tag/],
+  ['[39] no end tag after CDATA', '<a><![CDATA[]]>¦ ', /ends inside/],
   ['[39] another prefix in the end tag', '<p:a xmlns:p="u" xmlns:q="u">¦</q:a>', /end tag/],
   ['[42] an attribute in an end tag', '<a>¦</a b="1">', /end tag/],
   ['[39] an end tag too many', '<a></a>¦</a>', /second root/],
@@ -313,6 +315,13 @@ for (const [limit, most, within, over] of limited) {
     }
   })
 }
+
+test('a limit for names holds also for names that are known already', () => {
+  for (let again = 0; again < 3; again++) read('<abcdefgh><abcdefgh/></abcdefgh>')
+  const failure = parse(bytes('<abcdefgh/>'), { limits: { name: 7 } })
+  assert.ok(failure instanceof Malformed)
+  assert.equal(failure.limit, 'name')
+})
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(local => name('u', local))
 const source =
