@@ -19,6 +19,7 @@ export interface Schema {
   readonly items: ReadonlyMap<string, Items>
   readonly records: Records
   readonly forms: Map<string, ListStatements>
+  readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
 }
 interface ListStatements {
@@ -36,6 +37,7 @@ export function schema(service: Service, dialect: Dialect): Schema {
     items: new Map([...made].map(([name, table]) => [name, items(table, dialect)])),
     records: records(dialect),
     forms: new Map(),
+    formsMade: { count: 0 },
     leases: new Map(),
   }
 }
@@ -85,8 +87,14 @@ export class SqlReader implements Reader {
     let found = forms.get(form)
     if (!found) {
       if (forms.size >= formsKept) forms.clear()
+      // A server remembers names for as long as a connection stands: callers who make up forms get none.
+      const named = this.schema.formsMade.count++ < formsKept
       const { page, count, other } = texts()
-      found = { page: statement(dialect, page), count: statement(dialect, count), other: statement(dialect, other) }
+      found = {
+        page: statement(dialect, page, named),
+        count: statement(dialect, count, named),
+        other: statement(dialect, other, named),
+      }
       forms.set(form, found)
     }
     return found

@@ -16,3 +16,28 @@ export interface Connection {
 /** Goes on at once with what is there already: an embedded database never makes a promise. */
 export const chain = <A, B>(given: Maybe<A>, next: (value: A) => Maybe<B>): Maybe<B> =>
   given instanceof Promise ? given.then(next) : next(given)
+
+/** Refuses once the work that it was given to is over. */
+export class Lent implements Connection {
+  readonly #on: Connection
+  #over = false
+  constructor(on: Connection) {
+    this.#on = on
+  }
+  over(): void {
+    this.#over = true
+  }
+  #alive(): Connection {
+    if (this.#over) throw new Error('the work that this was given to is over')
+    return this.#on
+  }
+  rows(of: Statement, values: readonly Cell[]) {
+    return this.#alive().rows(of, values)
+  }
+  first(of: Statement, values: readonly Cell[]) {
+    return this.#alive().first(of, values)
+  }
+  run(of: Statement, values: readonly Cell[]) {
+    return this.#alive().run(of, values)
+  }
+}

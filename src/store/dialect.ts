@@ -127,7 +127,7 @@ export const postgres: Dialect = {
   },
   choosing: sql`for update skip locked`,
   // A number is taken before its transaction commits, so a smaller one may appear after a larger. The feed ends before
-  // the oldest transaction that is still under way: who reads on from the last number seen never misses one.
+  // the oldest transaction of the server that is still under way: who reads on from the last number seen never misses one.
   settled: sql`"transaction" < pg_snapshot_xmin(pg_current_snapshot())`,
   settledColumn: sql`, "transaction" xid8 not null default pg_current_xact_id()`,
   appendOnly: table => [

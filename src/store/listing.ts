@@ -70,7 +70,9 @@ export function listing(
       const beyond = (back: boolean, at: boolean) => (cursor ? sql`and ${after(keys, cursor, back, at)}` : sql``)
       const order = list(
         keys.map(
-          key => sql`${name(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
+          // Qualified: a bare name would be the column of the result, which is text where the table has a wide integer.
+          key =>
+            sql`${name(table.name)}.${name(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
         ),
       )
       return {

@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Service } from '../contract/service.ts'
 import { type Maybe, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
 import { type Schema, SqlReader, SqlWriter, schema } from './access.ts'
-import type { Cells, Connection } from './connection.ts'
+import { type Cells, type Connection, Lent } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { migration } from './migration.ts'
 import { type Bounds, bounds, Queue, type Transaction } from './queue.ts'
@@ -119,31 +119,6 @@ const passing = new Set([5, 6, 8, 13, 14])
 function explained(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
   return typeof code === 'number' && passing.has(code & 0xff) ? new Unavailable() : thrown
-}
-
-/** Refuses once the work that it was given to is over. */
-class Lent implements Connection {
-  readonly #on: Connection
-  #over = false
-  constructor(on: Connection) {
-    this.#on = on
-  }
-  over(): void {
-    this.#over = true
-  }
-  #alive(): Connection {
-    if (this.#over) throw new Error('the work that this was given to is over')
-    return this.#on
-  }
-  rows(of: Statement, values: readonly Cell[]) {
-    return this.#alive().rows(of, values)
-  }
-  first(of: Statement, values: readonly Cell[]) {
-    return this.#alive().first(of, values)
-  }
-  run(of: Statement, values: readonly Cell[]) {
-    return this.#alive().run(of, values)
-  }
 }
 
 class Grouped implements Transaction {

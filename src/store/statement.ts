@@ -8,8 +8,8 @@ export interface Statement {
   readonly places: readonly number[]
   /** Parameters are just the values, in order. */
   readonly straight: boolean
-  /** Unique in the process: prepared statements of a connection are known by it. */
-  readonly name: string
+  /** Unique in the process: a server keeps what it prepared under it. Undefined: prepared anew each time. */
+  readonly name: string | undefined
 }
 
 class Place {
@@ -22,7 +22,7 @@ class Place {
 export const value = (at: number): RawBuilder<unknown> => sql.val(new Place(at))
 
 let made = 0
-export function statement(dialect: Dialect, text: Sql): Statement {
+export function statement(dialect: Dialect, text: Sql, named = true): Statement {
   const compiled = text.compile(dialect.compiler)
   const places = compiled.parameters.map(parameter => {
     if (parameter instanceof Place) return parameter.at
@@ -32,7 +32,7 @@ export function statement(dialect: Dialect, text: Sql): Statement {
     text: compiled.sql,
     places,
     straight: places.every((at, i) => at === i),
-    name: `d${++made}`,
+    name: named ? `diglot ${++made}` : undefined,
   }
 }
 
