@@ -211,7 +211,7 @@ function scalarOf({ shape }: AnyField, text: string): unknown {
 export function valueReader(field: AnyField, key: string | undefined, space: Space): Read {
   const { shape } = field
   const allowed: Allowed = {
-    types: typesOf(shape, space.types),
+    types: typesOf(shape, key, space.types),
     nillable: field.isNullable,
     attributes: [],
     others: shape.kind === 'bytes' ? contentTypes : nobody,
@@ -319,10 +319,12 @@ function outside(cursor: Cursor, parts: Parts, reference: string | undefined): U
   return text.trim().startsWith('cid:') ? parts.take(text.trim()) : undefined // WS-I Attachments Profile §4.4 swaRef
 }
 
-/** What xsi:type may say: the declared type. */
-function typesOf(shape: Shape, uri: string): ReadonlySet<Name> {
-  if (isScalar(shape)) return new Set([name(xsd, builtIn(shape))])
-  return shape.kind === 'object' && shape.name !== undefined ? new Set([name(uri, xmlName(shape.name))]) : nobody
+/** What xsi:type may say: the built-in type that a scalar narrows, or the name that `describe/schema.ts` gives the type. */
+function typesOf(shape: Shape, key: string | undefined, uri: string): ReadonlySet<Name> {
+  const made = key === undefined ? [] : [name(uri, xmlName(key.charAt(0).toUpperCase() + key.slice(1)))]
+  if (shape.kind === 'id' || shape.kind === 'ref') made.push(name(uri, 'Identifier'))
+  if (isScalar(shape)) return new Set([name(xsd, builtIn(shape)), ...made])
+  return new Set(shape.kind === 'object' && shape.name !== undefined ? [name(uri, xmlName(shape.name))] : made)
 }
 
 /** The type of XML Schema Part 2 that a scalar is, or restricts. */

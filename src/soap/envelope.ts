@@ -37,7 +37,10 @@ export function openTree(document: Document, spoken: readonly Version[]): Envelo
     cursor.skip()
     return blocks[next++]! // the walker goes through the same children
   })
-  return { ...envelope, element: children.at(-1)! } // `open` has found a Body
+  const element = children.find(each => each.name === envelope.version.body)! // `open` has found it
+  envelope.body.skip()
+  close(envelope.body)
+  return { ...envelope, element }
 }
 
 /** SOAP 1.2 Part 1 §4.1.2: the namespace of the Envelope says the version, and nothing else does. */

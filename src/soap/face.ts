@@ -233,7 +233,7 @@ async function process(node: SoapNode, known: Known, blocks: readonly Element[],
     const declaration = declared(block, known.version, node.blocks ?? [])
     if (!declaration) continue
     const value = blockContent(block, known.version, declaration.read)
-    await declaration.process(value, { block, caller, reply: written => known.blocks.push(written) })
+    await declaration.process(value, { block, caller, add: written => known.blocks.push(written) })
   }
 }
 

@@ -6,10 +6,12 @@
 import type { AnyField, Field } from '../contract/field.ts'
 import { xmlName } from '../contract/message.ts'
 import type { Caller } from '../contract/policy.ts'
+import { Refused } from '../service/refusal.ts'
 import type { Maybe } from '../service/store.ts'
 import { Element, type Name, name, walk } from '../xml/index.ts'
 import { elementWriter, inline, qualified, type Read, valueReader } from './body.ts'
-import { no } from './refusal.ts'
+import type { SoapFault } from './fault.ts'
+import { no, type SoapRefusal } from './refusal.ts'
 import type { Version } from './version.ts'
 
 /** A header block as it is declared: its name, its content, and what is done with it. */
@@ -26,13 +28,13 @@ export interface Processing {
   /** The block as it came. */
   readonly block: Element
   readonly caller: Caller
-  /** Adds a block to the reply, whatever the reply will be. */
-  readonly reply: (block: string) => void
+  /** Adds a block, as `blockWriter` writes it, to what this node sends: the reply, or at an intermediary the message itself. */
+  readonly add: (block: string) => void
 }
 
 /**
- * Declares a header block: `block({ namespace, name, content: t.string(), process })`. A handler may refuse the message with
- * `fault`; what it throws else is our bug.
+ * Declares a header block: `block({ namespace, name, content: t.string(), process })`. A handler refuses the message by
+ * throwing `faulted(…)`; anything else that it throws is a bug.
  */
 export function block<T>(is: {
   readonly namespace: string
@@ -48,6 +50,9 @@ export function block<T>(is: {
     process: is.process as Block['process'], // `read` gives what `content` says
   }
 }
+
+/** What a handler of blocks throws to answer with a fault of its own. */
+export const faulted = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })
 
 /** The text of a block: a writer of values of `content`, for replies. */
 export function blockWriter<T>(

@@ -3,7 +3,9 @@ import type { Row } from '../contract/implement.ts'
 import type { Part } from '../contract/message.ts'
 import type { Cursor } from '../xml/index.ts'
 import { qualified, type Reading, rowReader, rowWriter, type Writing } from './body.ts'
+import { encodedReader, encodedWriter } from './encoding.ts'
 import { no } from './refusal.ts'
+import { rpcReader, rpcWriter } from './rpc.ts'
 import type { Version } from './version.ts'
 
 export type Style = 'document' | 'rpc' | 'encoded'
@@ -32,4 +34,18 @@ function alone<T>(content: T, cursor: Cursor): T {
   return content
 }
 
-export const styles: Readonly<Record<Style, CodecOf>> = { document, rpc: document, encoded: document }
+const rpc: CodecOf = (namespace, request, response) => {
+  const read = rpcReader(namespace, request.fields)
+  const write = rpcWriter(namespace, response?.name ?? '', response?.fields ?? {})
+  return { read: (cursor, reading) => alone(read(cursor, reading), cursor), write }
+}
+
+const encoded: CodecOf = (namespace, request, response) => {
+  const write = encodedWriter(namespace, response?.name ?? '', response?.fields ?? {})
+  return {
+    read: encodedReader(namespace, request.fields),
+    write: (answer, _writing, version) => write(answer, version),
+  }
+}
+
+export const styles: Readonly<Record<Style, CodecOf>> = { document, rpc, encoded }

@@ -1,0 +1,72 @@
+/**
+ * RPC/literal (rule B2.6; SOAP 1.1 §7, SOAP 1.2 Part 2 §4; WS-I Basic Profile 1.1 §4.7): an element named after the operation
+ * around one accessor for each parameter, in no namespace, told apart by their names; what is inside is of the schema.
+ */
+import type { AnyField, Fields } from '../contract/field.ts'
+import type { Row } from '../contract/implement.ts'
+import { xmlName } from '../contract/message.ts'
+import { type Cursor, name } from '../xml/index.ts'
+import { elementWriter, place, type Read, type Reading, valueReader, type Write } from './body.ts'
+import { no } from './refusal.ts'
+
+interface Accessor {
+  readonly key: string
+  readonly field: AnyField
+  readonly read: Read
+}
+
+/** At the `start` of the call; goes to its `end`. */
+export function rpcReader(namespace: string, fields: Fields): (cursor: Cursor, reading: Reading) => Row {
+  const inside = { children: namespace, below: namespace, types: namespace }
+  const accessors = new Map(
+    shown(fields).map(([key, field]) => {
+      const read = valueReader(field.isOptional ? field.nullable() : field, key, inside)
+      return [name('', xmlName(key)), { key, field, read } satisfies Accessor]
+    }),
+  )
+  const names = [...accessors.keys()].map(each => each.local).join(', ')
+  return (cursor, reading) => {
+    const row: Record<string, unknown> = {}
+    while (cursor.child() === 'start') {
+      const accessor = accessors.get(cursor.name)
+      if (!accessor) return bad(cursor, `is no parameter: ${names || 'none'} would be`)
+      if (Object.hasOwn(row, accessor.key)) bad(cursor, 'is there twice')
+      row[accessor.key] = accessor.read(cursor, reading)
+    }
+    if (cursor.event !== 'end') bad(cursor, 'has text where parameters are expected')
+    return complete(row, accessors.values(), detail => bad(cursor, detail))
+  }
+}
+
+const shown = (fields: Fields) => Object.entries(fields).filter(([, field]) => !field.isInternal)
+
+const bad = (cursor: Cursor, detail: string): never => no({ kind: 'schema', path: place(cursor), detail })
+
+/** A parameter that has nothing to say is left out or nil (WSDL 1.1 has no optional part). */
+export function complete(
+  row: Record<string, unknown>,
+  accessors: Iterable<Pick<Accessor, 'key' | 'field'>>,
+  missing: (detail: string) => never,
+): Row {
+  for (const { key, field } of accessors) {
+    const isAbsent = row[key] === undefined || (row[key] === null && !field.isNullable)
+    if (isAbsent && !field.isOptional && !field.isReadOnly) missing(`must have ${xmlName(key)}`)
+    if (isAbsent || field.isReadOnly) delete row[key]
+  }
+  return row
+}
+
+/** The response: named after the operation, with Response behind it. */
+export function rpcWriter(namespace: string, element: string, fields: Fields): Write {
+  const parts = shown(fields).map(([key, field]) => ({ key, write: elementWriter(field, key, xmlName(key), 'm:') }))
+  const [open, close] = [`<m:${element} xmlns:m="${namespace}">`, `</m:${element}>`]
+  return (value, writing) => {
+    const row = value as Row // an answer is a row
+    let written = open
+    for (const { key, write } of parts) {
+      const member = row[key]
+      if (member !== undefined) written += write(member, writing)
+    }
+    return written + close
+  }
+}
