@@ -35,7 +35,8 @@ import { expected, follow, Token, token } from './token.ts'
 /**
  * The parser: a cursor over bytes. What always holds, by number:
  *  (1) It accepts the documents of XML 1.0 (Fifth Edition) that have no document type declaration and are namespace-well-formed
- *      (Namespaces in XML 1.0, Third Edition), in UTF-8 or UTF-16, and nothing else. `after` is reached only at their last byte.
+ *      (Namespaces in XML 1.0, Third Edition), in an encoding of `encoding.ts`, within the limits, and nothing else. `after` is
+ *      reached only at their last byte.
  *  (2) Nothing but a Malformed is thrown, whatever the bytes are.
  *  (3) The time is proportional to the bytes: no look-up depends on depth, on how many names, attributes or declarations there
  *      are, or on hashes that a stranger can steer.
