@@ -4,7 +4,9 @@
  */
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
 import type { Json } from '../contract/json.ts'
+import { xmlName } from '../contract/message.ts'
 import { isScalar } from '../contract/scalar.ts'
+import { boundsOf } from './schema.ts'
 
 export type Schema = { readonly [keyword: string]: Json }
 /** `answer`: server's own members stand, others may come later. `content`: they are optional, and nothing else is taken. */
@@ -26,7 +28,7 @@ export class Schemas {
 
   /** A reference to the schema under this name, or under it with a number where another has it. */
   define(wished: string, schema: Schema): Schema {
-    const name = `${this.prefix}${wished.replace(/[^A-Za-z0-9._-]/g, '_')}`
+    const name = this.prefix + componentName(wished)
     const text = JSON.stringify(schema, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
     for (let n = 1; ; n++) {
       const candidate = n === 1 ? name : `${name}${n}`
@@ -78,6 +80,10 @@ export class Schemas {
   }
 }
 
+/** A name as a key of components (OpenAPI 3.1 §4.8.7.1); no two names share one. */
+export const componentName = (name: string): string =>
+  xmlName(name).replace(/[^\w-]/g, each => `_x${each.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
+
 const required = (schema: Schema): readonly Json[] => (Array.isArray(schema['required']) ? schema['required'] : [])
 const isOptional = (field: AnyField, reading: Reading): boolean =>
   field.isOptional || (reading === 'content' && field.isReadOnly)
@@ -115,9 +121,8 @@ export function scalarSchema(shape: Scalar): Schema {
         'x-xsd': shape.xsd,
       })
     case 'int':
-      return given({ type: 'integer', format: 'int32', minimum: shape.min, maximum: shape.max, 'x-xsd': shape.xsd })
     case 'long':
-      return given({ type: 'integer', format: 'int64', minimum: shape.min, maximum: shape.max, 'x-xsd': shape.xsd })
+      return wholeSchema(shape)
     case 'double':
       return doubleSchema(shape)
     case 'decimal':
@@ -134,6 +139,18 @@ export function scalarSchema(shape: Scalar): Schema {
     default:
       return given({ type: 'string', format: formats[shape.kind] })
   }
+}
+
+function wholeSchema(shape: Extract<Scalar, { kind: 'int' | 'long' }>): Schema {
+  const [lowest, highest] = boundsOf(shape)
+  const { min, max } = shape
+  return given({
+    type: 'integer',
+    format: shape.kind === 'int' ? 'int32' : 'int64',
+    minimum: min === undefined || (lowest !== undefined && lowest > min) ? lowest : min,
+    maximum: max === undefined || (highest !== undefined && highest < max) ? highest : max,
+    'x-xsd': shape.xsd,
+  })
 }
 
 /** What JSON has no number for is text; within bounds it is never. */

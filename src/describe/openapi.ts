@@ -11,7 +11,7 @@ import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { isScalar } from '../contract/scalar.ts'
 import { newest, type Service, view } from '../contract/service.ts'
-import { type Schema, Schemas, scalarSchema } from './json-schema.ts'
+import { componentName, type Schema, Schemas, scalarSchema } from './json-schema.ts'
 import { jsonText } from './json-text.ts'
 import {
   errorStatus,
@@ -125,7 +125,7 @@ class Version {
       ]),
     )
   }
-  private readonly faultName = (name: string): string => `${this.version}.${name}`
+  private readonly faultName = (name: string): string => `${this.version}.${componentName(name)}`
 
   private operation(address: Address, method: string, operation: Operation): Members {
     const open = isPublic(operation.grants)
@@ -173,20 +173,18 @@ class Version {
   /** Each field by itself, and by comparison: `total[gte]=10` (rule A4.23). */
   private filters(resource: Resource, names: readonly string[] = []): readonly Schema[] {
     return scalarsOf(resource, names).flatMap(([name, schema]) => [
-      this.parameter(resource, name, name, schema),
-      ...comparisonsOf(resource.fields[name]?.shape.kind).map(each =>
-        this.parameter(resource, `${name}.${each}`, `${name}[${each}]`, schema),
-      ),
-      this.parameter(resource, `${name}.in`, `${name}[in]`, { type: 'array', items: schema }, { explode: false }),
+      this.parameter(resource, name, '', schema),
+      ...comparisonsOf(resource.fields[name]?.shape.kind).map(each => this.parameter(resource, name, each, schema)),
+      this.parameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
     ])
   }
   private equalities(resource: Resource): readonly Schema[] {
     const by = scalarsOf(resource, resource.given.searchBy ?? [])
-    return by.map(([name, schema]) => this.parameter(resource, name, name, schema))
+    return by.map(([name, schema]) => this.parameter(resource, name, '', schema))
   }
-  private parameter(resource: Resource, key: string, name: string, schema: Schema, more: Schema = {}): Schema {
-    const known = `${this.version}.${resource.name}.${key}`
-    this.parameters[known] = { name, in: 'query', schema, ...more }
+  private parameter(resource: Resource, name: string, comparison: string, schema: Schema, more: Schema = {}): Schema {
+    const known = `${this.version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
+    this.parameters[known] = { name: comparison ? `${name}[${comparison}]` : name, in: 'query', schema, ...more }
     return ref('parameters', known)
   }
 

@@ -229,7 +229,7 @@ function ofString(shape: Extract<Scalar, { kind: 'string' }>): Narrowing {
     : { facets }
 }
 
-type Bounds = readonly [number | bigint | undefined, number | bigint | undefined]
+type Bounds = readonly [lowest: number | bigint | undefined, highest: number | bigint | undefined]
 /** §3.3.13–§3.3.25: a facet outside of its type's own range is a mistake in a schema. */
 const bounds: Readonly<Record<string, Bounds>> = {
   int: [-2147483648, 2147483647],
@@ -245,8 +245,11 @@ const bounds: Readonly<Record<string, Bounds>> = {
   negativeInteger: [undefined, -1n],
   nonPositiveInteger: [undefined, 0n],
 }
-function ofNumber(shape: Extract<Scalar, { kind: 'int' | 'long' | 'double' }>): Facets {
-  const [lowest, highest] = bounds[base(shape)] ?? [undefined, undefined]
+type NumberShape = Extract<Scalar, { kind: 'int' | 'long' | 'double' }>
+export const boundsOf = (shape: NumberShape): Bounds => bounds[base(shape)] ?? [undefined, undefined]
+
+function ofNumber(shape: NumberShape): Facets {
+  const [lowest, highest] = boundsOf(shape)
   const { min, max } = shape
   return given({
     minInclusive: min === undefined || (lowest !== undefined && min <= lowest) ? undefined : write(shape, min),

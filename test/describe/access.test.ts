@@ -1,0 +1,80 @@
+/** The access matrix and the machine, printed from what is served. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { t } from '../../src/contract/field.ts'
+import { operations } from '../../src/contract/operation.ts'
+import { allowed, anyone, everAllowed, role } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { service } from '../../src/contract/service.ts'
+import { access } from '../../src/describe/access.ts'
+import { diagram } from '../../src/describe/diagram.ts'
+import { shop } from './shop.ts'
+
+const rows = access(shop)
+  .trim()
+  .split('\n')
+  .map(line =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map(cell => cell.trim()),
+  )
+const [head = [], , ...body] = rows
+const cell = (operation: string, column: string) => body.find(([name]) => name === operation)?.[head.indexOf(column)]
+
+const cells = [
+  ['GetProduct', 'anyone', 'yes'],
+  ['CreateProduct', 'anyone', '401'],
+  ['CreateProduct', 'customer', '403'],
+  ['CreateProduct', 'manager', 'yes'],
+  ['GetOrder', 'customer', 'own: customer'],
+  ['ShipOrder', 'customer', '403'],
+  ['ShipOrder', 'clerk', 'yes'],
+  ['DeleteOrders', 'clerk', '403'],
+  ['GetCustomer', 'customer', 'own: id'],
+  ['StartReport', 'anyone', '401'],
+] as const
+for (const [operation, who, says] of cells)
+  test(`A5.2 A5.3 ${operation} by ${who}: ${says}`, () => assert.equal(cell(operation, who), says))
+
+test('A5.2 the table says what the policy answers, for every operation and role', () => {
+  for (const { name, grants } of operations(shop))
+    for (const who of head.slice(1)) {
+      const caller = { subject: 's', roles: who === 'anyone' ? [] : [who], claims: { customer: 'c-1' } }
+      assert.equal(!['401', '403'].includes(cell(name, who) ?? ''), everAllowed(grants, caller, 0), `${name} ${who}`)
+      assert.equal(
+        cell(name, who) === 'yes',
+        allowed(grants, caller, 0, { customer: 'c-2', id: 'c-2' }),
+        `${name} ${who}`,
+      )
+    }
+})
+test('A5.2 a condition is named', () => {
+  const open = role('clerk').given('the shop is open', () => true)
+  const things = resource('things', { fields: { id: t.id('x') } }).rules({ allow: { read: [anyone], create: [open] } })
+  const text = access(service('test', { namespace: 'urn:t', resources: [things] }) as never) // only names are narrower
+  assert.match(text, /CreateThing *\| 401 *\| if the shop is open/)
+})
+
+test('A3.4 the machine is drawn with each transition, what only reads included', () => {
+  const [orders, customers] = shop.resources
+  assert.ok(orders && customers)
+  assert.equal(diagram(customers), undefined)
+  const lines = diagram(orders)
+    ?.trim()
+    .split('\n')
+    .map(line => line.trim())
+  assert.deepEqual(lines, [
+    'stateDiagram-v2',
+    '[*] --> placed',
+    'placed --> paid: pay',
+    'placed --> cancelled: cancel',
+    'paid --> cancelled: cancel',
+    'paid --> shipped: ship',
+    'shipped --> shipped: track',
+    'shipped --> delivered: deliver',
+    'delivered --> delivered: track',
+    'delivered --> [*]',
+    'cancelled --> [*]',
+  ])
+})

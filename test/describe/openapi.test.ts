@@ -1,0 +1,197 @@
+/** OpenAPI 3.1: valid, every address in it, every reference to something that is there, schemas as the reader of content reads. */
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import fc from 'fast-check'
+import { type Json, type Problem, readFields } from '../../src/contract/json.ts'
+import { oneOf, operations } from '../../src/contract/operation.ts'
+import type { Service } from '../../src/contract/service.ts'
+import { view } from '../../src/contract/service.ts'
+import { Schemas } from '../../src/describe/json-schema.ts'
+import { jsonText } from '../../src/describe/json-text.ts'
+import { type Address, type OpenApiOptions, openapi } from '../../src/describe/openapi.ts'
+import { routesOf } from '../../src/rest/route.ts'
+import { fieldsOf, services } from './contracts.ts'
+import { shop } from './shop.ts'
+
+const options: OpenApiOptions = {
+  addresses: (seen: Service): readonly Address[] => routesOf(seen).all,
+  answers: ({ kind }) => (kind === 'getFile' || kind === 'remove' ? [] : ['application/json', 'text/html']),
+}
+type Loose = { readonly [name: string]: Loose }
+const documentOf = (service: Service): Loose => JSON.parse(openapi(service, options))
+const ours = documentOf(shop)
+const verbs = ['get', 'post', 'put', 'patch', 'delete']
+const asked = (document: Loose) =>
+  Object.entries(document['paths'] ?? {}).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, operation]) =>
+      verbs.includes(method) ? [{ path, method, operation }] : [],
+    ),
+  )
+
+/** What a JSON Pointer in a reference leads to. */
+function resolved(document: Loose, reference: string): Loose | undefined {
+  const parts = reference.replace(/^#\//, '').split('/')
+  return parts.reduce<Loose | undefined>((at, part) => at?.[part], document)
+}
+function references(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === '$ref' && typeof inner === 'string' ? [inner] : references(inner),
+  )
+}
+const validator = new Validator()
+async function check(document: Loose): Promise<void> {
+  const { valid, errors } = await validator.validate(structuredClone(document))
+  assert.ok(valid, JSON.stringify(errors))
+  for (const reference of references(document)) assert.ok(resolved(document, reference), reference)
+  const ids = asked(document).map(({ operation }) => String(operation['operationId']))
+  assert.equal(new Set(ids).size, ids.length)
+}
+
+test('A2.4 the document is valid OpenAPI 3.1, and its references lead somewhere', () => check(ours))
+test('D5 so is that of any contract', async () => {
+  await fc.assert(
+    fc.asyncProperty(services, service => check(documentOf(service))),
+    { numRuns: 10 },
+  )
+})
+test('A9.1 every address of every version is in it, with its methods', () => {
+  const served = Object.keys(shop.versions).flatMap(version =>
+    routesOf(view(shop, version)).all.flatMap(({ template, methods }) =>
+      [...methods.keys()]
+        .filter(method => method !== 'QUERY') // OpenAPI 3.1 has no word for it
+        .map(method => `${method.toLowerCase()} /api/${version}${template}`),
+    ),
+  )
+  assert.deepEqual(
+    asked(ours)
+      .map(({ path, method }) => `${method} ${path}`)
+      .sort(),
+    served.sort(),
+  )
+})
+test('A9.1 a version that is no longer served is left out', () => {
+  const retired = { ...shop, versions: { ...shop.versions, v1: { retired: true } } }
+  assert.ok(asked(documentOf(retired)).every(({ path }) => path.startsWith('/api/v2/')))
+})
+
+const operation = (id: string) => asked(ours).find(each => String(each.operation['operationId']) === id)?.operation
+const statuses = [
+  ['A7.1 A7.6 GetOrder', 'v1_GetOrder', '200 304 400 401 403 404 406 410 429 500 503'],
+  ['A7.2 CreateOrder', 'v1_CreateOrder', '201 400 401 403 406 409 413 415 422 429 500 503'],
+  [
+    'A4.20 ReplaceOrder demands a precondition',
+    'v1_ReplaceOrder',
+    '200 400 401 403 404 406 409 410 412 413 415 422 428 429 500 503',
+  ],
+  ['A7.4 DeleteOrder', 'v1_DeleteOrder', '204 400 401 403 404 409 410 412 428 429 500 503'],
+  ['A4.11 PayOrder leaves a payment', 'v1_PayOrder', '201 400 401 403 404 406 409 410 412 413 415 422 429 500 503'],
+  ['A3.1 StartReport', 'v1_StartReport', '202 400 401 403 406 409 413 415 422 429 500 503'],
+  ['A5.3 GetProduct is for anyone', 'v1_GetProduct', '200 304 400 404 406 410 429 500 503'],
+] as const
+for (const [title, id, expected] of statuses)
+  test(title, () => assert.equal(Object.keys(operation(id)?.['responses'] ?? {}).join(' '), expected))
+
+test('A5.1 what needs credentials says which', () => {
+  assert.deepEqual(operation('v1_GetOrder')?.['security'], [{ bearer: [] }, { basic: [] }])
+  assert.deepEqual(operation('v1_GetProduct')?.['security'], [{}, { bearer: [] }, { basic: [] }])
+})
+test('A1.10 a declared fault is the problem of its status', () => {
+  const text = JSON.stringify(operation('v1_PayOrder')?.['responses']?.['422'])
+  assert.match(text, /Payment declined/)
+  assert.match(text, /"reason"/)
+})
+test('A4.23 filters are parameters by name and by comparison', () => {
+  const names = Object.values(ours['components']?.['parameters'] ?? {}).map(each => String(each['name']))
+  for (const name of ['state', 'state[in]', 'total[gte]', 'total', 'sort', 'cursor', 'If-Match'])
+    assert.ok(names.includes(name), name)
+})
+test('A9.3 a field that a version does not know is not in its schemas', () => {
+  const schemas = ours['components']?.['schemas']
+  assert.equal(schemas?.['v1.Order']?.['properties']?.['note'], undefined)
+  assert.ok(schemas?.['v2.Order']?.['properties']?.['note'])
+})
+test('A4.2 what a grant binds to its caller may be left out of what is created', () => {
+  const required = (name: string) =>
+    Object.values(ours['components']?.['schemas']?.[name]?.['required'] ?? {}).map(String)
+  assert.deepEqual(required('v1.OrderNewDraft'), ['lines', 'currency'])
+  assert.deepEqual(required('v1.OrderDraft'), ['customer', 'lines', 'currency'])
+})
+test('A3.4 what may follow is linked by its operation', () => {
+  const links = operation('v1_GetOrder')?.['responses']?.['200']?.['links']
+  assert.deepEqual(Object.keys(links ?? {}), ['payment', 'cancel', 'shipment', 'tracking', 'delivery'])
+  for (const each of Object.values(links ?? {})) assert.ok(operation(String(each['operationId'])))
+})
+test('A1.6 a media type that is not JSON has no schema of JSON', () => {
+  const content = operation('v1_GetOrder')?.['responses']?.['200']?.['content']
+  assert.deepEqual(content?.['text/html'], {})
+  assert.ok(content?.['application/json']?.['schema'])
+})
+test('every operation of a resource has the words of its name', () => {
+  assert.equal(String(operation('v1_GetProductPicture')?.['summary']), 'Get product picture')
+  for (const each of operations(shop)) if ('resource' in each) assert.ok(oneOf(each.resource))
+})
+
+// The validator above carries a checker of JSON Schema: the same one asks what our reader asks.
+const Ajv = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))('ajv/dist/2020.js').default
+
+/** JSON near what the fields take. */
+const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>(tie => ({
+  value: fc.oneof(
+    { maxDepth: 2, depthSize: 'small' },
+    fc.constantFrom<Json[]>(
+      null,
+      true,
+      0,
+      1,
+      25,
+      -3,
+      1.5,
+      '',
+      'a',
+      '12.50',
+      'AAEC',
+      '00ff',
+      'o-1',
+      'INF',
+      'abc',
+      'a@b',
+      '2026-11-21',
+    ),
+    fc.array(tie('value'), { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom('id', 'name', 'kind', 'card'), tie('value'), { maxKeys: 3 }),
+  ),
+})).value
+/** What JSON Schema has no words for: whether a day is one, names of XML, ranges of decimal text, octets of text. */
+const isBeyond = ({ code, detail }: Problem): boolean =>
+  (code === 'type' && /must be (a date|a time|a duration|of type|base64|hexa)/.test(detail)) ||
+  /^must be at (least|most) (0|-10|99)$/.test(detail) // of the decimals that are generated; whole numbers have it in their schema
+test('A7.17 content that fits the schema is content that the reader takes', () => {
+  let taken = 0
+  fc.assert(
+    fc.property(fieldsOf, fc.array(values, { minLength: 1, maxLength: 8 }), (fields, seeds) => {
+      const schemas = new Schemas('')
+      const schema = schemas.object(fields, 'content')
+      const document = JSON.parse(jsonText({ ...schema, components: { schemas: schemas.all } }))
+      const validate = new Ajv({ strict: false, validateFormats: false }).compile(document)
+      const names = Object.keys(fields)
+      for (const seed of seeds) {
+        const json = Object.fromEntries(names.map((name, i) => [name, seeds[(i + 1) % seeds.length] ?? seed]))
+        const problems: Parameters<typeof readFields>[2] = []
+        readFields(fields, json, problems)
+        if (!validate(json)) continue
+        taken++
+        const others = problems.filter(problem => !isBeyond(problem))
+        assert.deepEqual(others, [], jsonText([json, schema]))
+      }
+    }),
+    { numRuns: 100 },
+  )
+  assert.ok(taken > 20, `only ${taken} were taken`)
+})
+
+test('integers that a double cannot hold are written whole', () => {
+  assert.equal(jsonText({ most: 9223372036854775807n }), '{ "most": 9223372036854775807 }')
+})
