@@ -1,5 +1,6 @@
 /** A page of a collection or of a search: items, how many there are, and the way to the other pages (rules A2.3, A4.1). */
 import { t } from '../contract/field.ts'
+import { everAllowed } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Pairs, writeQuery } from '../http/uri.ts'
 import type { Page, Snapshot } from '../service/store.ts'
@@ -17,7 +18,7 @@ export interface Collection {
   readonly state: string
 }
 
-export function collectionOf(x: Exchange, resource: Resource, page: Page, path: string, more: Pairs = []): Collection {
+export function collectionOf(x: Exchange, resource: Resource, page: Page, path: string): Collection {
   const items: Document[] = []
   let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
   for (const item of page.items) {
@@ -30,7 +31,7 @@ export function collectionOf(x: Exchange, resource: Resource, page: Page, path: 
     title: resource.name,
     fields: counted,
     value: page.total === undefined ? {} : { total: page.total },
-    links: [...pageLinks(x, resource, page, path, more), ...collectionLinks(x, resource)],
+    links: [...pageLinks(x, resource, page, path), ...collectionLinks(x, resource)],
     items,
     columns: resource.fields,
   }
@@ -38,10 +39,10 @@ export function collectionOf(x: Exchange, resource: Resource, page: Page, path: 
 }
 
 /** Pages by cursor visit every item once while rows come and go; by number where that was asked for. */
-function pageLinks(x: Exchange, resource: Resource, page: Page, path: string, more: Pairs): Link[] {
+function pageLinks(x: Exchange, resource: Resource, page: Page, path: string): Link[] {
   const { kept, page: number, query } = x.asked
   const at = (pairs: Pairs): string => {
-    const text = writeQuery([...more, ...kept, ...pairs])
+    const text = writeQuery([...x.criteria, ...kept, ...pairs])
     return text === '' ? path : `${path}?${text}`
   }
   const self = { rel: 'self', href: at(x.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
@@ -73,11 +74,9 @@ function collectionLinks(x: Exchange, resource: Resource): Link[] {
     href: `${base}/${resource.name}`,
     form: { method: 'POST', title: 'create', fields: resource.fields } as const,
   }
-  const offered = form && mayEver(x) ? [form] : []
+  const offered = form && everAllowed(create.grants, x.caller, x.now) ? [form] : []
   return [...searchLink(x, resource), item, ...offered]
 }
-
-const mayEver = (x: Exchange): boolean => x.caller.subject !== undefined
 
 /** A2.4: `/search{?q,…}` where this is what is searched. */
 export function searchLink(x: Exchange, resource: Resource): Link[] {

@@ -48,6 +48,10 @@ export function contentTypes(operation: Operation | undefined, { vendor }: Editi
   }
 }
 
+/** What this request may send: GET has no content, also where QUERY of the same operation has (RFC 9110 §9.3.1). */
+export const takenTypes = ({ operation, edition, request }: Exchange): readonly string[] =>
+  request.method === 'GET' || request.method === 'HEAD' ? [] : contentTypes(operation, edition)
+
 const field: Readonly<Record<string, string>> = {
   POST: 'accept-post',
   PATCH: 'accept-patch',

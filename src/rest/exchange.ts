@@ -89,6 +89,8 @@ export class Exchange {
   identityTaken = true
   /** The media type of the request's content. */
   mediaType = ''
+  /** A search that came as content, as the parameters that ask for the same. */
+  criteria: Pairs = []
   contentCoding = 'identity'
   shown: Shown | undefined = undefined
   /** What of Prefer was honoured. */

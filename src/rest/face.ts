@@ -14,6 +14,7 @@ import { plan } from './plan.ts'
 import type { AnyRefusal } from './refusal.ts'
 import { refused } from './refused.ts'
 import { reply } from './reply.ts'
+import { waited } from './wait.ts'
 
 export function restFace(serving: Serving, options: Options = {}): (request: Request) => Promise<Response> {
   const site = siteOf(serving, options)
@@ -40,7 +41,7 @@ async function answered(exchange: Exchange): Promise<Response> {
     case 'decisions':
       return htmlPage(decisionsPage())
   }
-  return reply(exchange, await perform(exchange))
+  return reply(exchange, await waited(exchange, await perform(exchange)))
 }
 
 function incident({ serving, id }: Exchange, thrown: unknown): AnyRefusal {

@@ -14,6 +14,8 @@ export const limits = {
   page: 100,
   /** Requests of one address in a second, whoever sends them. */
   flood: 1000,
+  /** Seconds that `Prefer: wait` may hold an answer back: proxies give up after sixty. */
+  wait: 30,
   /** Characters of an idempotency key: twice the longest that clients are known to make. */
   key: 255,
   /** Query parameters of one request. */

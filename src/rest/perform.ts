@@ -7,7 +7,7 @@ import type { Call, Verdict } from '../service/call.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { words } from '../service/search.ts'
 import type { Query, Snapshot } from '../service/store.ts'
-import { contentTypes, inputOf } from './content.ts'
+import { inputOf, takenTypes } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { limits } from './limits.ts'
 import { contentLimit } from './plan.ts'
@@ -19,8 +19,7 @@ export async function perform(x: Exchange): Promise<Outcome> {
   const { calls } = x.serving
   const call = callOf(x)
   await withinOwner(x)
-  if (contentTypes(x.operation, x.edition).length === 0 || x.request.method === 'GET' || x.request.method === 'HEAD')
-    return calls.perform(call)
+  if (takenTypes(x).length === 0) return calls.perform(call)
   if (waits(x)) await calls.precheck(call)
   x.row = 26
   return calls.perform(withContent(x, call, await bytesOf(x)))
@@ -118,10 +117,16 @@ function withContent(x: Exchange, call: Call, bytes: Uint8Array): Call {
   return operation?.kind === 'search' ? { ...full, query: searched(x, input(undefined).value) } : { ...full, input }
 }
 
+/** `GET /search` asks for the same (rule A4.14), where this is what is searched there. */
+export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
+  operation?.kind === 'search' && edition.service.searches?.of === operation.resource.name
+
 /** QUERY (RFC 10008): the criteria are the content, the page is in the target. */
 function searched(x: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
   const { q, ...by } = value
   const query = x.asked.query ?? { filters: [], sort: [], size: 20, counted: true }
   const filters = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))
+  if (hasSearchPage(x))
+    x.criteria = [['q', String(q ?? '')], ...filters.map(each => [each.field, String(each.value)] as const)]
   return { ...query, filters: [...query.filters, ...filters], words: words(String(q ?? '')) }
 }

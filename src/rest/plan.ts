@@ -12,7 +12,7 @@ import { acceptable, acceptableEncodings } from '../http/negotiate.ts'
 import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
 import type { Maybe } from '../service/store.ts'
 import { callerOf } from './caller.ts'
-import { contentTypes, takes } from './content.ts'
+import { takenTypes, takes } from './content.ts'
 import { isForeign, isPreflight, preflight } from './cors.ts'
 import type { Exchange } from './exchange.ts'
 import { limits } from './limits.ts'
@@ -418,7 +418,7 @@ export const contentLimit = ({ operation }: Exchange): number =>
 
 /** Without any content there is no type to name: what may be empty is taken so, anything else is asked for its type. */
 function typed(x: Exchange): void {
-  const types = contentTypes(x.operation, x.edition)
+  const types = takenTypes(x)
   if (types.length === 0) return
   const field = x.request.fields['content-type']
   const refuse: (detail: string) => never = detail => no({ kind: 'unsupported-media-type', take: takes(x), detail })

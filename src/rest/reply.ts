@@ -17,7 +17,7 @@ import { collectionOf } from './collection.ts'
 import type { Document, Link } from './document.ts'
 import { criteria } from './edition.ts'
 import type { Exchange } from './exchange.ts'
-import { preconditions } from './perform.ts'
+import { hasSearchPage, preconditions } from './perform.ts'
 import { acceptOf } from './plan.ts'
 import { no } from './refusal.ts'
 import { codingFor, plainTag, shown, variantOf, writingOf } from './representation.ts'
@@ -125,8 +125,10 @@ async function changed(x: Exchange, status: number, document: Document, fields: 
 
 function pageReply(x: Exchange, page: Page): Promise<Response> {
   const resource = resourceOf(x)
-  const { document, state } = collectionOf(x, resource, page, pathOf(x))
-  return computed(x, document, digest(state))
+  const queried = x.request.method === 'QUERY' && hasSearchPage(x)
+  const { document, state } = collectionOf(x, resource, page, queried ? `${x.base}/search` : pathOf(x))
+  // RFC 10008 §2.4: the address at which the same can be asked again by GET.
+  return computed(x, document, digest(state), queried ? { location: document.links[0]?.href ?? '' } : {})
 }
 
 const pathOf = (x: Exchange): string => `${x.base}${(x.route?.template ?? '').replace('{id}', x.target ?? '')}`
