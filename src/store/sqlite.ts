@@ -32,6 +32,8 @@ export interface SqliteStore extends Store {
   backup(file: string): Promise<void>
 }
 
+/** In one step: no write restarts the copy. */
+const everyPage = 2 ** 31 - 1
 const week = 7 * 24 * 3600 * 1000
 /** Milliseconds that one statement waits for another process: the event loop stands still meanwhile. */
 const pause = 20
@@ -116,9 +118,11 @@ class Running implements Connection {
 
 /** SQLITE_BUSY, LOCKED, READONLY, FULL and CANTOPEN pass, or are for the operator: the caller may try again. */
 const passing = new Set([5, 6, 8, 13, 14])
+/** SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE and _SHMSIZE: what a quota says instead of FULL. */
+const unwritten = new Set([778, 1034, 1546, 4874])
 function explained(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
-  return typeof code === 'number' && passing.has(code & 0xff) ? new Unavailable() : thrown
+  return typeof code === 'number' && (passing.has(code & 0xff) || unwritten.has(code)) ? new Unavailable() : thrown
 }
 
 class Grouped implements Transaction {
@@ -190,7 +194,7 @@ function inMemory(made: Schema, writing: DatabaseSync, options: SqliteOptions): 
     read: look,
     sweep,
     ready: async () => writing.isOpen,
-    backup: async file => void (await copy(writing, file, { rate: -1 })),
+    backup: async file => void (await copy(writing, file, { rate: everyPage })),
     close: async () => {
       await queue.close()
       if (writing.isOpen) writing.close()
@@ -206,11 +210,10 @@ function onFile(made: Schema, writing: DatabaseSync, file: string, options: Sqli
     read: work => readers.read(work),
     sweep,
     ready: async () => readers.ready(),
-    // One step: no write restarts it, and it runs beside the event loop.
     backup: async to => {
       const source = new DatabaseSync(file, { readOnly: true })
       try {
-        await copy(source, to, { rate: -1 })
+        await copy(source, to, { rate: everyPage })
       } finally {
         source.close()
       }

@@ -64,7 +64,14 @@ async function cluster(): Promise<Server> {
   const data = join(folder, 'data')
   const as = { ...nobody, cwd: folder, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8' } }
   await run('initdb', ['-D', data, '-U', 'tests', '-A', 'trust', '-E', 'UTF8', '--no-sync'], as)
-  const settings = { listen_addresses: '', unix_socket_directories: folder, fsync: 'off', autovacuum: 'off', jit: 'off', max_connections: '200' }
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: folder,
+    fsync: 'off',
+    autovacuum: 'off',
+    jit: 'off',
+    max_connections: '200',
+  }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const process_ = spawn('postgres', ['-D', data, ...flags], { ...as, stdio: 'ignore' })
   const ended = new Promise(resolve => process_.once('exit', resolve))

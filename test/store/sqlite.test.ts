@@ -1,18 +1,27 @@
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Query, type Store, Unavailable } from '../../src/service/store.ts'
+import { type SqliteOptions, sqliteStore } from '../../src/store/sqlite.ts'
 import { type Place, storeCases } from './battery.ts'
+import { everything } from './everything.ts'
 
 /** Memory that looks like a disk, where there is one: what is tested here is no disk's speed. */
 const temporary = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+const folder = () => mkdtemp(join(temporary, 'store-'))
 
 async function onFile(): Promise<Place> {
-  const folder = await mkdtemp(join(temporary, 'store-'))
+  const own = await folder()
   return {
-    open: async (service, options) => sqliteStore(service, join(folder, 'data.sqlite'), options),
-    remove: () => rm(folder, { recursive: true }),
+    open: async (service, options) => sqliteStore(service, join(own, 'data.sqlite'), options),
+    remove: () => rm(own, { recursive: true }),
   }
 }
 storeCases('sqlite, a file', onFile)
@@ -23,3 +32,213 @@ storeCases(
   async () => ({ open: async (service, options) => sqliteStore(service, ':memory:', options), remove: async () => {} }),
   { 'everything stands after a restart': forgets, 'the contract has': forgets },
 )
+
+async function opened(t: TestContext, options: SqliteOptions = {}) {
+  const own = await folder()
+  const file = join(own, 'data.sqlite')
+  const store = sqliteStore(everything, file, options)
+  t.after(async () => {
+    await store.close()
+    await rm(own, { recursive: true })
+  })
+  return { file, own, store }
+}
+const put = (store: Store, id: string, name = id) =>
+  store.write(writer => writer.put('towns', id, { id, name }, {}, undefined, 1))
+const all: Query = { filters: [], within: 'all', sort: [], size: 10_000, counted: true }
+const towns = async (store: Store): Promise<string[]> =>
+  (await store.read(reader => reader.list('towns', all))).items.map(each => each.id)
+const direct = (file: string, text: string): void => {
+  const other = new DatabaseSync(file)
+  try {
+    other.exec(text)
+  } finally {
+    other.close()
+  }
+}
+
+describe('sqlite: what only a file shows', () => {
+  test('(2) killed at any moment, it has lost no write that was answered, and holds no half of one', async t => {
+    const own = await folder()
+    t.after(() => rm(own, { recursive: true }))
+    const file = join(own, 'data.sqlite')
+    const answered = new Set<string>()
+    for (const name of ['a', 'b', 'c']) {
+      const child = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, 'writer.ts'), file, name])
+      child.stdout.on('data', chunk => {
+        // A line that was cut off names nothing.
+        for (const line of String(chunk).split('\n').slice(0, -1)) answered.add(line)
+      })
+      await once(child.stdout, 'data')
+      await sleep(20 + Math.random() * 60)
+      child.kill('SIGKILL')
+      await once(child, 'close')
+    }
+    const store = sqliteStore(everything, file)
+    const stand = new Set(await towns(store))
+    const told = await store.read(reader => reader.changes(0, 1_000_000))
+    await store.close()
+    assert.ok(answered.size > 10)
+    assert.deepEqual(
+      [...answered].filter(id => !stand.has(id)),
+      [],
+    )
+    assert.deepEqual(told.map(each => each.id).toSorted(), [...stand].toSorted())
+  })
+
+  test('(4) a read waits for no writer, here or in another process, and sees what is committed', async t => {
+    const { file, store } = await opened(t)
+    await put(store, 't-1')
+    const other = new DatabaseSync(file)
+    other.exec(`begin immediate; update towns set name = 'elsewhere'`)
+    assert.deepEqual(await towns(store), ['t-1'])
+    other.exec('commit')
+    other.close()
+    const found = await store.read(reader => reader.get('towns', 't-1'))
+    assert.deepEqual(found && 'value' in found && found.value, { id: 't-1', name: 'elsewhere' })
+    let during: string[] | undefined
+    await store.write(async writer => {
+      await writer.put('towns', 't-2', { id: 't-2', name: '' }, {}, undefined, 1)
+      during = await towns(store)
+    })
+    assert.deepEqual(during, ['t-1'])
+  })
+
+  test('(6) another process that writes is waited for, and for no longer than was said', async t => {
+    const { file, store } = await opened(t, { patience: 150 })
+    const other = new DatabaseSync(file)
+    other.exec('begin immediate')
+    await assert.rejects(put(store, 't-1'), Unavailable)
+    const waiting = put(store, 't-2')
+    await sleep(50)
+    other.exec('rollback')
+    other.close()
+    assert.equal((await waiting).version, 1)
+    assert.deepEqual(await towns(store), ['t-2'])
+  })
+
+  test('(6) where no more can be written it is unavailable, nothing stays of the write, and what was answered does', async t => {
+    const own = await folder()
+    t.after(() => rm(own, { recursive: true }))
+    const file = join(own, 'data.sqlite')
+    const script = [join(import.meta.dirname, 'filler.ts'), file]
+    const limited = [
+      '-c',
+      `trap '' XFSZ; ulimit -f 2000; exec "$0" --conditions=source "$@"`,
+      process.execPath,
+      ...script,
+    ]
+    const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
+    assert.equal(stderr, '')
+    const { answered, refused, seen } = JSON.parse(stdout)
+    assert.ok(answered.length > 0)
+    assert.equal(refused, 'Unavailable')
+    assert.deepEqual(seen.toSorted(), answered.toSorted())
+    const store = sqliteStore(everything, file)
+    assert.deepEqual((await towns(store)).toSorted(), answered.toSorted())
+    await put(store, 't-more')
+    await store.close()
+  })
+
+  test('(6) a file that cannot be written is unavailable for writes and still read', async t => {
+    if (process.getuid?.() === 0) return t.skip('root may write everything')
+    const { file, store } = await opened(t)
+    await put(store, 't-1')
+    await store.close()
+    await chmod(file, 0o400)
+    assert.throws(() => sqliteStore(everything, file), Unavailable)
+  })
+
+  test('(6) a file that is no database, or is cut short, is an error of its own at start, never unavailable', async t => {
+    const own = await folder()
+    t.after(() => rm(own, { recursive: true }))
+    const file = join(own, 'data.sqlite')
+    writeFileSync(file, 'not a database, and long enough to be looked at '.repeat(100))
+    assert.throws(() => sqliteStore(everything, file), /not a database/)
+    const cut = join(own, 'cut.sqlite')
+    const store = sqliteStore(everything, cut)
+    for (let i = 0; i < 200; i++) await put(store, `t-${i}`, 'x'.repeat(1000))
+    await store.close()
+    truncateSync(cut, 60_000)
+    assert.throws(() => sqliteStore(everything, cut), /malformed|corrupt/)
+  })
+
+  test('backup copies one state while writes go on, and the copy is a store', async t => {
+    const { own, store } = await opened(t)
+    await Promise.all(Array.from({ length: 200 }, (_, i) => put(store, `t-${i}`)))
+    const copy = join(own, 'copy.sqlite')
+    const copied = store.backup(copy)
+    const more = Promise.all(Array.from({ length: 50 }, (_, i) => put(store, `u-${i}`)))
+    await Promise.all([copied, more])
+    const again = sqliteStore(everything, copy)
+    const stand = await towns(again)
+    await again.close()
+    assert.equal(stand.filter(id => id.startsWith('t-')).length, 200)
+    const memory = sqliteStore(everything, ':memory:')
+    await put(memory, 't-1')
+    await memory.backup(join(own, 'memory.sqlite'))
+    await memory.close()
+    const kept = sqliteStore(everything, join(own, 'memory.sqlite'))
+    assert.deepEqual(await towns(kept), ['t-1'])
+    await kept.close()
+  })
+
+  test('the audit is only ever added to', async t => {
+    const { file, store } = await opened(t)
+    const deed = {
+      at: 1,
+      subject: 'ada',
+      operation: 'GetTown',
+      resource: 'towns',
+      id: 't-1',
+      version: 1,
+      face: 'rest',
+      request: 'r',
+    }
+    await store.write(writer => writer.record(deed))
+    assert.throws(() => direct(file, `update _deed set subject = 'eve'`), /only ever added to/)
+    assert.throws(() => direct(file, 'delete from _deed'), /only ever added to/)
+  })
+
+  test('money is kept in units, which SQL compares and sums; times by their instant', async t => {
+    const { file, store } = await opened(t)
+    for (const [id, price, at] of [
+      ['i-1', '9.50', '2026-11-21T01:00:00+02:00'],
+      ['i-2', '10.25', '2026-11-20T23:30:00Z'],
+    ] as const)
+      await store.write(writer => writer.put('items', id, { id, price, at }, {}, undefined, 1))
+    const other = new DatabaseSync(file)
+    t.after(() => other.close())
+    assert.deepEqual(
+      { ...other.prepare('select sum(price) as sum, max(price) as max from items').get() },
+      { sum: 1975, max: 1025 },
+    )
+    assert.deepEqual({ ...other.prepare('select id from items order by "at#order" limit 1').get() }, { id: 'i-1' })
+  })
+
+  test('lists by declared filters and orders are read from an index, the first page and the later ones', async t => {
+    const { file, store } = await opened(t)
+    await put(store, 't-1')
+    const other = new DatabaseSync(file)
+    t.after(() => other.close())
+    const plan = (text: string): string =>
+      other
+        .prepare(`explain query plan ${text}`)
+        .all()
+        .map(each => String(each['detail']))
+        .join('; ')
+    const rows: readonly (readonly [string, string])[] = [
+      ['select id from items order by _created desc, id limit 20', 'items#newest'],
+      [
+        `select id from items where (_created <= 5 and (_created < 5 or (_created = 5 and id > 'a'))) order by _created desc, id`,
+        'items#newest',
+      ],
+      [`select id from items where maker = 'm-1' order by _created desc, id`, 'items#maker'],
+      [`select id from items where rank > 5 order by rank, id`, 'items#rank'],
+    ]
+    for (const [text, index] of rows) {
+      assert.match(plan(text), new RegExp(index), text)
+      assert.doesNotMatch(plan(text), /TEMP B-TREE/, text)
+    }
+  })
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Unavailable } from '../../src/service/store.ts'
+import { bounds, Queue, type Transaction } from '../../src/store/queue.ts'
+
+/** A transaction that writes down what is done to it; `fails` says which steps throw. */
+class Noted implements Transaction {
+  readonly log: string[] = []
+  readonly fails: (step: string) => boolean
+  #open = false
+  constructor(fails: (step: string) => boolean = () => false) {
+    this.fails = fails
+  }
+  #do(step: string): void {
+    this.log.push(step)
+    if (this.fails(step)) throw new Error(`${step} failed`)
+  }
+  async begin() {
+    this.#do('begin')
+    this.#open = true
+  }
+  commit() {
+    this.#do('commit')
+    this.#open = false
+  }
+  rollback() {
+    this.#do('rollback')
+    this.#open = false
+  }
+  isOpen() {
+    return this.#open
+  }
+  save() {
+    this.#do('save')
+  }
+  release() {
+    this.#do('release')
+  }
+  undo() {
+    this.#do('undo')
+  }
+}
+
+const work = <T>(run: () => T | Promise<T>) => ({ run, over: () => {} })
+const told = async (all: readonly Promise<unknown>[]): Promise<unknown[]> =>
+  (await Promise.allSettled(all)).map(each => (each.status === 'fulfilled' ? each.value : each.reason))
+
+test('works that come together share one transaction, each in a savepoint; one alone has its own', async () => {
+  const noted = new Noted()
+  const queue = new Queue(noted)
+  assert.deepEqual(await told([1, 2].map(each => queue.add(work(() => each)))), [1, 2])
+  await queue.add(work(async () => 3))
+  const one = ['save', 'release']
+  assert.deepEqual(noted.log, ['begin', ...one, ...one, 'commit', 'begin', ...one, 'commit'])
+})
+
+test('(1) what one throws undoes it alone', async () => {
+  const noted = new Noted()
+  const queue = new Queue(noted)
+  const problem = new Error('no')
+  const fails = () => {
+    throw problem
+  }
+  assert.deepEqual(
+    await told([queue.add(work(() => 1)), queue.add(work(fails)), queue.add(work(async () => fails()))]),
+    [1, problem, problem],
+  )
+  assert.deepEqual(noted.log, ['begin', 'save', 'release', 'save', 'undo', 'save', 'undo', 'commit'])
+})
+
+for (const step of ['commit', 'release', 'undo', 'save'])
+  test(`(2) when ${step} fails, all of the group are unavailable, also those that refused, and the next group goes on`, async () => {
+    let broken = true
+    const noted = new Noted(each => broken && each === step)
+    const queue = new Queue(noted)
+    const refuses = () => {
+      throw new Error('refused')
+    }
+    const all = await told([queue.add(work(refuses)), queue.add(work(() => 1))])
+    assert.ok(all.some(each => each instanceof Unavailable))
+    assert.ok(all.every(each => each instanceof Unavailable || each === 1))
+    if (step === 'commit') assert.ok(all.every(each => each instanceof Unavailable))
+    assert.ok(noted.log.includes('rollback'))
+    broken = false
+    assert.equal(await queue.add(work(() => 2)), 2)
+  })
+
+test('(2) nothing is told before the transaction is committed', async () => {
+  const noted = new Noted()
+  const queue = new Queue(noted)
+  const order: string[] = []
+  const first = queue.add(work(() => 1)).then(() => order.push(`told after ${noted.log.at(-1)}`))
+  const second = queue.add(work(() => sleep(5)))
+  await Promise.all([first, second])
+  assert.deepEqual(order, ['told after commit'])
+})
+
+test('when no transaction can begin, those who wait are told why, and later ones may try', async () => {
+  let broken = true
+  const queue = new Queue(new Noted(step => broken && step === 'begin'))
+  const [why] = await told([queue.add(work(() => 1))])
+  assert.ok(why instanceof Error && why.message === 'begin failed')
+  broken = false
+  assert.equal(await queue.add(work(() => 2)), 2)
+})
+
+test('(3) a work that hangs is unavailable when its time is up, and is told that it is over', async () => {
+  const noted = new Noted()
+  const queue = new Queue(noted, { ...bounds, work: 10 })
+  let over = false
+  const hanging = queue.add({ run: () => new Promise<never>(() => {}), over: () => (over = true) })
+  assert.deepEqual((await told([hanging, queue.add(work(() => 2))])).map(String), [String(new Unavailable()), '2'])
+  assert.ok(over)
+  assert.deepEqual(noted.log, ['begin', 'save', 'undo', 'save', 'release', 'commit'])
+})
+
+test('a group is bounded: in number and in time', async () => {
+  const noted = new Noted()
+  const few = new Queue(noted, { ...bounds, group: 2 })
+  await told([1, 2, 3].map(each => few.add(work(() => each))))
+  assert.equal(noted.log.filter(each => each === 'commit').length, 2)
+  const short = new Queue(noted, { ...bounds, open: 5 })
+  await told([1, 2, 3].map(() => short.add(work(() => sleep(4)))))
+  assert.equal(noted.log.filter(each => each === 'commit').length, 4)
+})
+
+test('a look waits for the transaction that is open, and none begins while it looks', async () => {
+  const noted = new Noted()
+  const queue = new Queue(noted)
+  assert.equal(queue.look(work(() => 1)), 1)
+  const looking = queue.look(work(() => sleep(5).then(() => noted.log.length)))
+  const writing = queue.add(work(() => sleep(5)))
+  assert.equal(await looking, 0)
+  await sleep(2)
+  const later = queue.look(work(() => noted.log.at(-1)))
+  assert.ok(later instanceof Promise)
+  await writing
+  assert.equal(await later, 'save')
+})
+
+test('once closed it finishes what waits and takes nothing more', async () => {
+  const queue = new Queue(new Noted())
+  const last = queue.add(work(() => sleep(2).then(() => 1)))
+  await queue.close()
+  assert.equal(await last, 1)
+  assert.ok((await told([queue.add(work(() => 2))]))[0] instanceof Unavailable)
+})

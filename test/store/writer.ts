@@ -1,0 +1,18 @@
+/** Writes one item after the other to the file named and prints each once it was answered, until it is killed. */
+import { sqliteStore } from '../../src/store/sqlite.ts'
+import { everything } from './everything.ts'
+
+const [file = '', name = ''] = process.argv.slice(2)
+const store = sqliteStore(everything, file)
+let next = 0
+async function write(): Promise<never> {
+  for (;;) {
+    const id = `${name}-${next++}`
+    await store.write(async writer => {
+      await writer.put('towns', id, { id, name: id }, {}, undefined, 1)
+      await writer.changed({ at: 1, resource: 'towns', id, version: 1, what: 'created', operation: 'CreateTown' })
+    })
+    process.stdout.write(`${id}\n`)
+  }
+}
+await Promise.all([write(), write(), write()])
