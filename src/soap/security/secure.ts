@@ -10,16 +10,20 @@
  * Deliberately absent: fetching anything, and where the message came from.
  */
 import type { KeyObject } from 'node:crypto'
-import { anonymous, type Caller } from '../../contract/policy.ts'
+import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Allowances } from './algorithm.ts'
 import type { Certificate } from './certificate.ts'
+import { Decrypting } from './encryption.ts'
 import { fail, Insecure } from './failure.ts'
 import type { Guard } from './guard.ts'
 import { Identifiers } from './identifier.ts'
 import {
   BinarySecurityToken,
+  EncryptedData,
+  EncryptedKey,
   kerberosTypes,
+  ReferenceList,
   Security,
   SecurityTokenReference,
   Signature,
@@ -28,6 +32,7 @@ import {
   UsernameToken,
   ValueType,
 } from './names.ts'
+import { included, inline } from './package.ts'
 import type { Demand, Part, SecurityPolicy } from './policy.ts'
 import { type Assertion, assertion, heldKey, isAssertion } from './saml.ts'
 import { optional } from './shape.ts'
@@ -46,11 +51,13 @@ export interface Incoming {
   readonly attachments?: Attachments
   /** The peer's address. */
   readonly from: string
+  /** Whether a password may travel here as it is. */
+  readonly confidential: boolean
 }
 
 /** The other parts of the package that the message came in. */
 export interface Attachments {
-  /** `cid:` URIs of all of them. */
+  /** `cid:` URIs of all of them that are no part of the XML (XOP §2.1), for a policy that has Attachments signed. */
   readonly uris: readonly string[]
   /** The octets that a signature digests: the content, or with the fields in their canonical form (SwA Profile 1.1 §5.4). */
   readonly octets: (uri: string, complete: boolean) => Uint8Array | undefined
@@ -58,14 +65,16 @@ export interface Attachments {
 
 /** A message whose policy holds. Nothing else makes one. */
 export interface Secured {
-  /** Who is asking; nobody when there was no Security block and none was demanded. */
-  readonly caller: Caller
+  /** Who is asking; undefined where nothing is demanded, and nothing was said of it. */
+  readonly caller: Caller | undefined
   /** The Body that was proven, if the policy demanded it; in any case the one to read. */
   readonly body: Element
   /** Whether a trusted signature covers this element: itself, not one like it. */
   readonly covers: (element: Element) => boolean
   /** The value of the signature that was verified: for the confirmation in the reply (WSS §8.5). */
   readonly confirms: Buffer | undefined
+  /** Header blocks that came encrypted, and stand in the Header since. */
+  readonly blocks: readonly Element[]
 }
 
 /** Who signed, by what was trusted. */
@@ -81,8 +90,14 @@ export async function secure(message: Incoming, policy: SecurityPolicy, guard: G
   const found = new Examination(message, block, policy, guard).read()
   const who = await new Authentication(found, policy, guard, message).caller()
   const { body } = message
-  const elements = found.signature?.elements
-  return { caller: who, body, covers: element => elements?.has(element) ?? false, confirms: found.signature?.value }
+  const { signature, blocks } = found
+  return {
+    caller: who,
+    body,
+    covers: element => signature?.elements.has(element) ?? false,
+    confirms: signature?.value,
+    blocks,
+  }
 }
 
 /** WSS §5: one for each role. */
@@ -92,9 +107,10 @@ function blockOf(blocks: readonly Element[]): Element | undefined {
 }
 
 const unsecured = ({ body }: Incoming): Secured => ({
-  caller: anonymous,
+  caller: undefined,
   body,
   covers: () => false,
+  blocks: [],
   confirms: undefined,
 })
 
@@ -106,6 +122,8 @@ interface Examined {
   readonly usernameToken: Element | undefined
   readonly ticket: Element | undefined
   readonly assertion: Assertion | undefined
+  readonly revealed: ReadonlySet<Element>
+  readonly blocks: readonly Element[]
 }
 
 class Examination {
@@ -116,6 +134,7 @@ class Examination {
   private readonly now: number
   private readonly freshness: typeof freshness
   private readonly identifiers: Identifiers
+  private readonly decrypting: Decrypting
   private signature: Verified<Signer> | undefined
   private asserted: Assertion | undefined
 
@@ -127,20 +146,28 @@ class Examination {
     this.now = guard.now()
     this.freshness = { ...freshness, ...policy.freshness }
     this.identifiers = new Identifiers(message.envelope)
+    const signed = (element: Element) => this.signature?.elements.has(element) ?? false
+    this.decrypting = new Decrypting(guard, this.allow, this.identifiers, signed)
   }
 
   read(): Examined {
     const { block } = this
+    const { envelope, attachments } = this.message
     const time = stamped(block, this.now, this.freshness)
     for (let at = 0; at < block.children.length; at++) {
       const child = block.children[at]!
-      if (child.kind === 'element') this.child(child)
+      if (child.kind === 'element' && child.name === EncryptedData) {
+        this.decrypting.data(child)
+        at-- // what it held stands there now
+      } else if (child.kind === 'element') this.child(child)
       else if (child.kind === 'text' && child.value.trim() !== '') fail('InvalidSecurity', 'text in the Security block')
     }
     const ticket = block
       .elements(BinarySecurityToken)
       .filter(token => kerberosTypes.has(token.attribute(ValueType) ?? ''))
     if (ticket.length > 1) return fail('InvalidSecurity', 'two tickets')
+    if (optional(block, Timestamp) !== time?.element) return fail('InvalidSecurity', 'an encrypted Timestamp')
+    if (this.signature && attachments && included(envelope).length > 0) fail('FailedCheck', 'a part that is not signed')
     const asserted = this.assertionIn()
     return {
       block,
@@ -149,11 +176,15 @@ class Examination {
       usernameToken: optional(block, UsernameToken),
       ticket: ticket[0],
       assertion: asserted,
+      revealed: this.decrypting.revealed,
+      blocks: this.decrypting.blocks,
     }
   }
 
   private child(element: Element): void {
     if (element.name === Signature) this.verify(element)
+    else if (element.name === EncryptedKey) this.decrypting.key(element)
+    else if (element.name === ReferenceList) this.decrypting.list(element)
     else if (!passive.has(element.name) && !isAssertion(element)) {
       fail('UnsupportedSecurityToken', 'something in the Security block that is not known here')
     }
@@ -163,13 +194,15 @@ class Examination {
   private verify(element: Element): void {
     if (this.signature) fail('InvalidSecurity', 'two Signatures')
     const { identifiers, allow } = this
+    const { envelope, attachments } = this.message
+    if (attachments) inline(envelope, attachments)
     this.signature = verify<Signer>(element, {
       identifiers,
       allow,
       signer: keyInfo => this.signer(keyInfo),
       token: reference => tokenOf(reference, identifiers),
       attachment: (uri, complete) =>
-        this.message.attachments?.octets(uri, complete) ?? fail('FailedCheck', 'an attachment that is not there'),
+        attachments?.octets(uri, complete) ?? fail('FailedCheck', 'an attachment that is not there'),
     })
   }
 
@@ -218,7 +251,8 @@ class Authentication {
     this.message = message
   }
 
-  async caller(): Promise<Caller> {
+  async caller(): Promise<Caller | undefined> {
+    if (!this.policy.required && this.silent) return undefined
     const met = this.policy.anyOf.find(demand => this.unmet(demand) === undefined)
     if (!met) {
       const why = this.policy.anyOf.map(demand => `${demand.caller}: ${this.unmet(demand)}`)
@@ -231,6 +265,12 @@ class Authentication {
     return caller
   }
 
+  /** Whether the block says nothing of who is asking: a Timestamp, or what was encrypted. */
+  private get silent(): boolean {
+    const { signature, usernameToken, ticket, assertion } = this.found
+    return !(signature || usernameToken || ticket || assertion)
+  }
+
   /** Why a demand is not met, before anyone is asked who it is. */
   private unmet(demand: Demand): string | undefined {
     const token = this.token(demand)
@@ -239,12 +279,15 @@ class Authentication {
     if (demand.timestamp && !stamped) return 'no Timestamp'
     if (demand.signed?.length && !this.mayCover(demand)) return 'not signed by whom it has to be'
     const open = demand.signed?.find(part => !this.elements(part, token).every(each => signature!.elements.has(each)))
-    if (open) return `${part(open)} is not signed`
+    if (open) return `${partName(open)} is not signed`
     if (demand.signed?.includes('Attachments')) {
       const uris = this.message.attachments?.uris ?? []
       if (!uris.every(uri => signature!.attachments.has(uri))) return 'an attachment is not signed'
     }
-    return undefined
+    const clear = demand.encrypted?.find(
+      part => !this.elements(part, token).every(each => this.found.revealed.has(each)),
+    )
+    return clear && `${partName(clear)} is not encrypted`
   }
 
   /** What says who is asking in the way of this demand, if it is there. */
@@ -263,7 +306,7 @@ class Authentication {
       if (!assertion.confirmations.has(kind)) return false
       if (kind === 'bearer') return assertion.signed
       if (kind === 'holder-of-key') return signature?.signer.kind === 'saml'
-      return signature !== undefined && signature.elements.has(assertion.element) && this.vouches(signature.signer)
+      return signature?.elements.has(assertion.element) === true && this.vouches(signature.signer)
     })
   }
 
@@ -297,6 +340,7 @@ class Authentication {
       ),
     )
     if (kinds.size === 0) return fail('UnsupportedSecurityToken', 'a UsernameToken is not taken here')
+    if (!this.message.confidential && !this.found.revealed.has(token)) kinds.delete('text')
     return username(token, kinds, this.guard, this.message.from)
   }
 
@@ -341,4 +385,4 @@ class Authentication {
   }
 }
 
-const part = (part: Part): string => (typeof part === 'string' ? part : part.local)
+const partName = (part: Part): string => (typeof part === 'string' ? part : part.local)

@@ -9,17 +9,7 @@
  */
 import { hash, type KeyObject } from 'node:crypto'
 import { canonical, type Element, type Form } from '../../xml/index.ts'
-import {
-  type Allowances,
-  digestOf,
-  exclusive,
-  formOf,
-  type Hash,
-  inclusive,
-  isCanonicalization,
-  methodOf,
-  verifies,
-} from './algorithm.ts'
+import { type Allowances, digestOf, formOf, isCanonicalization, methodOf, verifies } from './algorithm.ts'
 import { fail, or } from './failure.ts'
 import type { Identifiers } from './identifier.ts'
 import {
@@ -201,26 +191,4 @@ function withDefault(text: string): string {
   const [tag] = /^<[^ >]*/.exec(text) ?? ['']
   const start = text.slice(0, text.indexOf('>'))
   return start.includes(' xmlns="') ? text : `${tag} xmlns=""${text.slice(tag.length)}`
-}
-
-/** One thing to be signed: its identifier, and what is digested for it. */
-export interface Signing {
-  readonly uri: string
-  readonly transforms: string
-  readonly octets: string | Uint8Array
-}
-
-/** The transform of an element that is signed as it stands. */
-export const exclusiveTransform = `<ds:Transform Algorithm="${exclusive}"/>`
-export { exclusive, inclusive }
-
-/** References of a SignedInfo to be written. */
-export function writeReferences(signings: readonly Signing[], algorithm: Hash, uri: string): string {
-  return signings
-    .map(
-      ({ uri: to, transforms, octets }) =>
-        `<ds:Reference URI="${to}"><ds:Transforms>${transforms}</ds:Transforms><ds:DigestMethod Algorithm="${uri}"/>` +
-        `<ds:DigestValue>${hash(algorithm, octets, 'base64')}</ds:DigestValue></ds:Reference>`,
-    )
-    .join('')
 }

@@ -1,13 +1,18 @@
 /** Messages for the tests of WS-Security: opened as the SOAP face opens them, and people, keys and a clock to check them with. */
 import assert from 'node:assert/strict'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Caller } from '../../../src/contract/policy.ts'
+import { Certificate } from '../../../src/soap/security/certificate.ts'
 import { Insecure, type SecurityFault } from '../../../src/soap/security/failure.ts'
 import type { Guard } from '../../../src/soap/security/guard.ts'
-import type { SecurityPolicy } from '../../../src/soap/security/policy.ts'
+import { type Protection, protect, type Signing } from '../../../src/soap/security/outgoing.ts'
+import type { Demand, SecurityPolicy } from '../../../src/soap/security/policy.ts'
 import { type Incoming, type Secured, secure } from '../../../src/soap/security/secure.ts'
+import { Trust } from '../../../src/soap/security/trust.ts'
 import { versions } from '../../../src/soap/version.ts'
-import { Malformed, parse } from '../../../src/xml/index.ts'
+import { Malformed, name, parse } from '../../../src/xml/index.ts'
 
 /** The message in this envelope, with all header blocks for this node. */
 export function open(text: string | Uint8Array): Incoming {
@@ -19,7 +24,7 @@ export function open(text: string | Uint8Array): Incoming {
   const [header] = envelope.elements(version.header)
   const [body] = envelope.elements(version.body)
   assert.ok(body, 'no Body')
-  return { envelope, header, body, blocks: header?.elements() ?? [], from: '127.0.0.1' }
+  return { envelope, header, body, blocks: header?.elements() ?? [], from: '127.0.0.1', confidential: true }
 }
 
 export const people: Readonly<Record<string, { readonly password: string; readonly roles: readonly string[] }>> = {
@@ -84,3 +89,52 @@ export async function taken(result: Promise<Result>): Promise<Secured> {
 }
 
 export const read = (path: string): string => readFileSync(path, 'utf8')
+
+/** A test-only key and its certificate. */
+export function pair(name: string): {
+  readonly key: KeyObject
+  readonly certificate: Certificate
+  readonly pem: string
+} {
+  const file = (kind: string) => read(join(import.meta.dirname, 'keys', `test-only-${name}.${kind}.pem`))
+  return { key: createPrivateKey(file('key')), certificate: new Certificate(file('cert')), pem: file('cert') }
+}
+
+export const trusting = (...names: string[]): Trust => new Trust({ authorities: names.map(name => pair(name).pem) })
+
+/** All tests are at this time. */
+export const now = Date.parse('2030-06-01T12:00:00Z')
+
+export const soap11Uri = 'http://schemas.xmlsoap.org/soap/envelope/'
+export const soap12Uri = 'http://www.w3.org/2003/05/soap-envelope'
+
+export const plainMessage = (
+  version = soap12Uri,
+  header = '',
+  body = '<o:GetOrder xmlns:o="urn:o"><id>o-1</id></o:GetOrder>',
+) =>
+  `<s:Envelope xmlns:s="${version}"><s:Header><a:MessageID xmlns:a="urn:a">m-1</a:MessageID>${header}</s:Header><s:Body>${body}</s:Body></s:Envelope>`
+
+export const messageId = name('urn:a', 'MessageID')
+
+/** A message with a Timestamp, of which this is signed. */
+export const signedMessage = (by = pair('alice'), more: Partial<Signing> = {}, rest: Protection = {}): string =>
+  protect(
+    plainMessage(),
+    {
+      timestamp: {},
+      signature: {
+        key: by.key,
+        by: { certificate: by.certificate, refer: 'direct' },
+        parts: ['Body', 'Timestamp'],
+        ...more,
+      },
+      ...rest,
+    },
+    now,
+  )
+
+export const signedDemand: Demand = { caller: 'x509', timestamp: true, signed: ['Body', 'Timestamp'] }
+export const signedPolicy: SecurityPolicy = { required: true, anyOf: [signedDemand] }
+/** That of `/soap/v1/secure`. */
+export const securePolicy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username' }, signedDemand] }

@@ -1,0 +1,30 @@
+/** WS-Security as the SOAP face asks for it: `soap/secure.ts`. */
+import type { Secure } from '../secure.ts'
+import type { Guard } from './guard.ts'
+import { review, type SecurityPolicy } from './policy.ts'
+import { secure } from './secure.ts'
+
+/** What is given beside the clock, which is the face's. */
+export type Means = Omit<Guard, 'now'>
+
+/**
+ * Proves messages by this policy: on endpoints that demand it, always; on others, where there is a Security block.
+ * @throws Error with every mistake of a policy that could not be enforced (X14)
+ */
+export function wsSecurity(policy: Omit<SecurityPolicy, 'required'>, means: Means): Secure {
+  const mistakes = review({ ...policy, required: true }, { ...means, now: () => 0 })
+  if (mistakes.length > 0) throw new Error(mistakes.join('\n'))
+  return async evidence => {
+    const { document, body, version, targeted, from, confidential, part } = evidence
+    const { root: envelope } = document
+    const [header] = envelope.elements(version.header)
+    const attachments = { uris: [], octets: (uri: string, complete: boolean) => (complete ? undefined : part(uri)) }
+    const message = { envelope, header, body, blocks: targeted, attachments, from, confidential }
+    const { caller, body: proven } = await secure(
+      message,
+      { ...policy, required: evidence.demanded },
+      { ...means, now: () => evidence.now },
+    )
+    return { caller, body: proven }
+  }
+}

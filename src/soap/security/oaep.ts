@@ -1,0 +1,93 @@
+/**
+ * RSAES-OAEP (RFC 8017 §7.1) with one hash for the label and perhaps another for the mask, as XML Encryption §5.5.2 has it; where
+ * the two are one, OpenSSL does all of it. What is wrong with a padding makes no difference that a sender could see.
+ */
+import {
+  constants,
+  createHash,
+  hash,
+  type KeyObject,
+  privateDecrypt,
+  publicEncrypt,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
+import type { Hash } from './algorithm.ts'
+
+export interface Oaep {
+  readonly digest: Hash
+  /** Of MGF1. */
+  readonly mask: Hash
+  readonly label: Buffer
+}
+
+export function unwrapOaep(key: KeyObject, sealed: Buffer, { digest, mask, label }: Oaep): Buffer | undefined {
+  try {
+    if (digest === mask) {
+      return privateDecrypt(
+        { key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: digest, oaepLabel: label },
+        sealed,
+      )
+    }
+    return decoded(privateDecrypt({ key, padding: constants.RSA_NO_PADDING }, sealed), digest, mask, label)
+  } catch {
+    return undefined
+  }
+}
+
+export function wrapOaep(key: KeyObject, secret: Buffer, { digest, mask, label }: Oaep): Buffer {
+  if (digest === mask) {
+    return publicEncrypt({ key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: digest, oaepLabel: label }, secret)
+  }
+  const size = (key.asymmetricKeyDetails?.modulusLength ?? 0) / 8
+  return publicEncrypt({ key, padding: constants.RSA_NO_PADDING }, encoded(secret, size, digest, mask, label))
+}
+
+/** §7.1.2 step 3: all octets are looked at, and one answer given. */
+function decoded(block: Buffer, digest: Hash, mask: Hash, label: Buffer): Buffer | undefined {
+  const expected = hash(digest, label, 'buffer')
+  const size = expected.length
+  if (block.length < 2 * size + 2) return undefined
+  const seed = xor(block.subarray(1, 1 + size), mgf1(block.subarray(1 + size), size, mask))
+  const data = xor(block.subarray(1 + size), mgf1(seed, block.length - size - 1, mask))
+  let wrong = block[0]! | (timingSafeEqual(data.subarray(0, size), expected) ? 0 : 1)
+  let looking = 1
+  let from = 0
+  for (let at = size; at < data.length; at++) {
+    const one = Number(data[at] === 1)
+    const zero = Number(data[at] === 0)
+    from += looking & one ? at + 1 : 0
+    wrong |= looking & (1 - one) & (1 - zero)
+    looking &= 1 - one
+  }
+  return (wrong | looking) === 0 ? data.subarray(from) : undefined
+}
+
+/** §7.1.1 step 2. */
+function encoded(secret: Buffer, size: number, digest: Hash, mask: Hash, label: Buffer): Buffer {
+  const expected = hash(digest, label, 'buffer')
+  const length = size - expected.length - 1
+  const data = Buffer.alloc(length)
+  if (secret.length > length - expected.length - 1) throw new RangeError('too long for this key')
+  expected.copy(data)
+  data[length - secret.length - 1] = 1
+  secret.copy(data, length - secret.length)
+  const seed = randomBytes(expected.length)
+  const masked = xor(data, mgf1(seed, length, mask))
+  return Buffer.concat([Buffer.of(0), xor(seed, mgf1(masked, seed.length, mask)), masked])
+}
+
+/** §B.2.1. */
+function mgf1(seed: Buffer, length: number, algorithm: Hash): Buffer {
+  const parts: Buffer[] = []
+  const counter = Buffer.alloc(4)
+  for (let made = 0, count = 0; made < length; count++) {
+    counter.writeUInt32BE(count)
+    const part = createHash(algorithm).update(seed).update(counter).digest()
+    made += part.length
+    parts.push(part)
+  }
+  return Buffer.concat(parts).subarray(0, length)
+}
+
+const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((octet, at) => octet ^ b[at]!))

@@ -1,0 +1,122 @@
+/** XML Signature, out and in: every algorithm, every way to name a key, every part; and that the proven element is the one read. */
+import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
+import { test } from 'node:test'
+import { protect, type Signing } from '../../../src/soap/security/outgoing.ts'
+import type { SecurityPolicy } from '../../../src/soap/security/policy.ts'
+import { Trust } from '../../../src/soap/security/trust.ts'
+import {
+  guard,
+  messageId,
+  now,
+  open,
+  outcome,
+  pair,
+  plainMessage,
+  refused,
+  signedDemand,
+  signedMessage,
+  signedPolicy,
+  soap11Uri,
+  soap12Uri,
+  taken,
+  trusting,
+} from './message.ts'
+
+const trust = trusting('ca')
+const secret = createSecretKey(Buffer.alloc(32, 7))
+const secrets = new Map([['clara', secret]])
+
+const algorithms: [string, string, Partial<Signing>][] = [
+  ['RSA-SHA256', 'alice', {}],
+  ['RSA-SHA384', 'alice', { hash: 'sha384' }],
+  ['RSA-SHA512', 'alice', { hash: 'sha512' }],
+  ['RSA-PSS-SHA256', 'alice', { pss: true }],
+  ['RSA-PSS-SHA384', 'alice', { pss: true, hash: 'sha384' }],
+  ['RSA-PSS-SHA512', 'alice', { pss: true, hash: 'sha512' }],
+  ['ECDSA-SHA256 on P-256', 'p256', {}],
+  ['ECDSA-SHA384 on P-384', 'p384', { hash: 'sha384' }],
+  ['ECDSA-SHA512 on P-521', 'p521', { hash: 'sha512' }],
+]
+for (const [title, name, more] of algorithms) {
+  test(`XML Signature §6.4: ${title}`, async () => {
+    const text = signedMessage(pair(name), more)
+    const message = open(text)
+    const secured = await taken(outcome(message, signedPolicy, guard(now, { trust })))
+    assert.equal(secured.body, message.body)
+    assert.equal(secured.covers(message.body), true)
+    await refused(
+      outcome(open(text.replace('o-1', 'o-2')), signedPolicy, guard(now, { trust })),
+      'FailedCheck',
+      /digest/,
+    )
+  })
+}
+
+for (const hash of ['sha256', 'sha384', 'sha512'] as const) {
+  test(`XML Signature §6.3.1: HMAC with ${hash}, of a secret that both sides have`, async () => {
+    const signature: Signing = { key: secret, by: { name: 'clara' }, parts: ['Body', 'Timestamp'], hash }
+    const text = protect(plainMessage(), { timestamp: {}, signature }, now)
+    const policy: SecurityPolicy = { required: true, anyOf: [{ ...signedDemand, caller: 'secret' }] }
+    const secured = await taken(outcome(open(text), policy, guard(now, { secrets })))
+    assert.equal(secured.caller?.subject, 'clara')
+    const other = new Map([['clara', createSecretKey(Buffer.alloc(32, 8))]])
+    await refused(outcome(open(text), policy, guard(now, { secrets: other })), 'FailedCheck', /SignatureValue/)
+    await refused(outcome(open(text), policy, guard(now, { secrets: new Map() })), 'SecurityTokenUnavailable')
+    await refused(
+      outcome(open(text), signedPolicy, guard(now, { secrets, trust })),
+      'InvalidSecurity',
+      /x509: not there/,
+    )
+  })
+}
+
+const pinned = new Trust({ certificates: [pair('alice').pem, pair('p256').pem] })
+for (const refer of ['direct', 'issuer-serial', 'thumbprint', 'key-identifier', 'embedded'] as const) {
+  test(`X.509 Token Profile §3.2: a certificate referred to by ${refer}`, async () => {
+    const { key, certificate } = pair('alice')
+    const text = signedMessage(pair('alice'), { key, by: { certificate, refer } })
+    await taken(outcome(open(text), signedPolicy, guard(now, { trust: pinned })))
+    const carried = refer === 'direct' || refer === 'embedded'
+    const known = outcome(open(text), signedPolicy, guard(now, { trust }))
+    await (carried ? taken(known) : refused(known, 'SecurityTokenUnavailable'))
+    await refused(
+      outcome(open(text), signedPolicy, guard(now, { trust: trusting('stranger') })),
+      carried ? 'FailedAuthentication' : 'SecurityTokenUnavailable',
+    )
+  })
+}
+
+test('both versions, with header blocks and the token covered', async () => {
+  for (const version of [soap11Uri, soap12Uri]) {
+    const { key, certificate } = pair('alice')
+    const parts = ['Body', 'Timestamp', 'Token', messageId] as const
+    const signature: Signing = { key, by: { certificate, refer: 'direct' }, parts }
+    const policy: SecurityPolicy = {
+      required: true,
+      anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', messageId] }],
+    }
+    const text = protect(plainMessage(version), { timestamp: {}, signature }, now)
+    const message = open(text)
+    const secured = await taken(outcome(message, policy, guard(now, { trust })))
+    assert.equal(secured.covers(message.header!.elements(messageId)[0]!), true)
+    const changed = text.replace('>m-1<', '>m-2<')
+    await refused(outcome(open(changed), policy, guard(now, { trust })), 'FailedCheck')
+    const second = text.replace('<a:MessageID', '<a:MessageID xmlns:a="urn:a">m-0</a:MessageID><a:MessageID')
+    await refused(outcome(open(second), policy, guard(now, { trust })), 'InvalidSecurity', /MessageID is not signed/)
+  }
+})
+
+test('Exclusive C14N: prefixes that are declared outside, and ones that are listed, do not break a signature', async () => {
+  const text = signedMessage()
+  const moved = text.replace('<s:Envelope ', '<s:Envelope xmlns:unused="urn:unused" ')
+  await taken(outcome(open(moved), signedPolicy, guard(now, { trust })))
+})
+
+test('a Secured names who signed', async () => {
+  const secured = await taken(outcome(open(signedMessage()), signedPolicy, guard(now, { trust })))
+  assert.match(secured.caller?.subject ?? '', /certificate of/)
+  const nobody = guard(now, { trust })
+  const unknown = { ...nobody, identities: { ...nobody.identities, certificate: () => undefined } }
+  await refused(outcome(open(signedMessage()), signedPolicy, unknown), 'FailedAuthentication')
+})
