@@ -25,7 +25,11 @@ const pair = (text: string, before: Readonly<Record<string, string>>): Record<st
 async function load(file: string): Promise<Implementation> {
   const { existsSync } = await import('node:fs')
   if (!existsSync(file)) throw new Error(`${file} is not there: name the file that exports your implement(…)`)
-  const module: { default?: Partial<Implementation> } = await import(pathToFileURL(resolve(file)).href)
+  const module: { default?: Partial<Implementation> } = await import(pathToFileURL(resolve(file)).href).catch(
+    thrown => {
+      throw new Error(`${file} cannot be loaded: ${thrown instanceof Error ? thrown.message : thrown}`)
+    },
+  )
   const app = module.default
   if (!app?.contract || !app.handlers) throw new Error(`${file} has no default export made by implement(…)`)
   return app as Implementation // made by `implement`: it has both

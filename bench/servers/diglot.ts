@@ -5,5 +5,5 @@ import { ready } from './report.js'
 
 const plenty = { count: 1e9, seconds: 60 }
 const contract = { ...app.contract, limits: { reads: plenty, changes: plenty } }
-const server = await serve({ ...app, contract }, { port: 0, data: process.argv[2] ?? ':memory:' })
+const server = await serve({ ...app, contract }, { port: 0, data: process.argv[2] ?? ':memory:', flood: 1e9 })
 ready(server.port)

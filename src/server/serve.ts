@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Implementation } from '../contract/implement.ts'
 import { reviewed } from '../contract/review.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -13,7 +14,8 @@ import { callsOf } from '../service/calls.ts'
 import { memoryLimiter } from '../service/limit.ts'
 import type { Serving, Settings } from '../service/serving.ts'
 import type { Store } from '../service/store.ts'
-import { codings } from './coding.ts'
+import { codings, decodings } from './coding.ts'
+import { documents } from './documents.ts'
 import { identitiesOf } from './identity.ts'
 import { localKey } from './key.ts'
 import { type Limits, listen, type Tls } from './listen.ts'
@@ -35,6 +37,8 @@ export interface ServeOptions {
   readonly tls?: Tls
   readonly limits?: Partial<Limits>
   readonly settings?: Partial<Settings>
+  /** Requests a second that one address may send, whoever it says it is; default 1,000. */
+  readonly flood?: number
   /** What went wrong inside, with the incident id that the caller was given. Default: one line of JSON on standard error. */
   readonly onError?: (incident: string, thrown: unknown) => void
   /** Milliseconds since 1970; default the system's clock. */
@@ -72,7 +76,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     report,
     settings: { ...defaults, ...options.settings },
   }
-  const handle = router(serving, store)
+  const handle = router(serving, store, options.flood ?? 1000)
   const listener = await listen(handle.serve, {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
@@ -115,19 +119,38 @@ export function identifier(prefix: string): string {
   return text
 }
 
+/** Row 5: of one address at most so many requests a second, anonymous or not. */
+function floodGate(clock: () => number, count: number): (request: Request) => number | undefined {
+  const limiter = memoryLimiter()
+  const rate = { count, seconds: 1 }
+  return ({ from }) => {
+    const taken = limiter.take(from, rate, clock())
+    return !(taken instanceof Promise) && taken.exceeded ? 1 : undefined
+  }
+}
+
 /** SOAP endpoints and the pages for operation have addresses of their own; all the rest is REST. */
-function router(serving: Serving, store: Store) {
+function router(serving: Serving, store: Store, perSecond: number) {
   let draining = false
-  const rest = restFace(serving, { codings, draining: () => draining })
+  const flood = floodGate(serving.clock, perSecond)
+  const rest = restFace(serving, {
+    codings,
+    decodings,
+    draining: () => draining,
+    flood,
+    sleep: setTimeout,
+    links: { 'service-desc': '/openapi.json' },
+  })
   const soap = soapFaces(serving)
   const pages = operationsPages(store, () => draining)
+  const described = documents(serving)
   const serve = (request: Request): Response | Promise<Response> => {
     const { target } = request
     if (target.startsWith('/soap/')) {
       const face = soap(target)
       if (face) return face(request)
     }
-    return pages(request) ?? rest(request)
+    return pages(request) ?? described(request) ?? rest(request)
   }
   return {
     serve,

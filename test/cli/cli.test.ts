@@ -1,0 +1,67 @@
+/** The command line says what is wrong in one line, with its exit status: 2 for usage, 1 for all else, never a stack. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+
+const root = join(import.meta.dirname, '..', '..')
+const folder = mkdtempSync(join(tmpdir(), 'diglot-cli-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+const orders = join(root, 'examples', 'orders', 'service.ts')
+const wrong = join(folder, 'wrong.ts')
+writeFileSync(wrong, 'export default 1\n')
+const broken = join(folder, 'broken.ts')
+writeFileSync(broken, 'export default {\n')
+
+const diglot = (...words: string[]) =>
+  spawnSync(process.execPath, ['--conditions=source', join(root, 'src', 'cli.ts'), ...words], {
+    encoding: 'utf8',
+    cwd: folder,
+    timeout: 20_000,
+  })
+
+const cases: readonly (readonly [string, readonly string[], number, RegExp])[] = [
+  ['no command', [], 2, /Usage: diglot/],
+  ['an unknown command', ['fly'], 2, /unknown command 'fly'/],
+  ['a wrong flag', ['serve', orders, '--prot', '1'], 2, /unknown option '--prot'.*\n.*Did you mean --port/],
+  ['a port that is none', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
+  ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts is not there/],
+  ['a file that is no service', ['serve', wrong], 1, /has no default export made by implement/],
+  ['a file with a syntax error', ['serve', broken], 1, /broken\.ts/],
+  ['an unreadable database', ['serve', orders, '--port', '0', '--data', folder], 1, /diglot: /],
+  ['a token for nobody', ['token'], 2, /--subject <name>/],
+]
+for (const [title, words, status, says] of cases)
+  test(`diglot: ${title}`, () => {
+    const ended = diglot(...words)
+    assert.match(ended.stderr, says)
+    assert.equal(ended.status, status, ended.stderr)
+    assert.doesNotMatch(ended.stderr, /^\s+at /m, 'no stack')
+  })
+
+test('diglot: a taken port is one line', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => taken.once('listening', resolve))
+  const address = taken.address()
+  const ended = diglot(
+    'serve',
+    orders,
+    '--port',
+    String(typeof address === 'object' && address?.port),
+    '--data',
+    ':memory:',
+  )
+  taken.close()
+  assert.equal(ended.status, 1)
+  assert.match(ended.stderr, /^diglot: 127\.0\.0\.1:[0-9]+ is in use[^\n]*\n$/)
+})
+
+test('diglot: --help helps, and a token is printed alone', () => {
+  assert.match(diglot('--help').stdout, /serve .*\n.*token/s)
+  assert.equal(diglot('serve', '--help').status, 0)
+  const token = diglot('token', '--subject', 'clara', '--role', 'clerk', '--data', join(folder, 'a.sqlite'))
+  assert.match(token.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+})
