@@ -2,6 +2,16 @@
 export { access } from './access.ts'
 export { diagram } from './diagram.ts'
 export { type Address, type OpenApiOptions, openapi, openapiDocument } from './openapi.ts'
+export {
+  type Find,
+  readWsdl11,
+  type WsdlDocument,
+  type WsdlMessage,
+  type WsdlOperation,
+  type WsdlPart,
+  type WsdlPort,
+  type WsdlService,
+} from './read-wsdl.ts'
 export { type Style, type Wsdl11Options, wsdl11 } from './wsdl11.ts'
 export { type Wsdl20Options, wsdl20 } from './wsdl20.ts'
 export { xsd } from './xsd.ts'

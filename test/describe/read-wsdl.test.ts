@@ -1,0 +1,152 @@
+/** WSDL 1.1 read back: our own, and those of others; nothing is fetched (attacks D1–D3). */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { messages } from '../../src/contract/message.ts'
+import { type Find, limits, readWsdl11, type WsdlDocument } from '../../src/describe/read-wsdl.ts'
+import { wsdl11 } from '../../src/describe/wsdl11.ts'
+import { Malformed } from '../../src/xml/failure.ts'
+import { suites } from '../suites.ts'
+import { shop } from './shop.ts'
+
+const octets = (text: string) => new TextEncoder().encode(text)
+function read(text: string, find?: Find): WsdlDocument {
+  const document = readWsdl11(octets(text), 'root', find)
+  assert.ok(!(document instanceof Malformed))
+  return document
+}
+
+for (const style of ['document', 'rpc', 'encoded'] as const)
+  test(`B2.12 what was written in ${style} comes back`, () => {
+    const { services, flaws } = read(wsdl11(shop, 'v1', { address: 'http://x/soap/v1', style }))
+    assert.deepEqual(flaws, [])
+    const ports = services[0]?.ports ?? []
+    assert.deepEqual(
+      ports.map(({ soap, address }) => [soap, address]),
+      [
+        ['1.1', 'http://x/soap/v1'],
+        ['1.2', 'http://x/soap/v1'],
+      ],
+    )
+    for (const { operations } of ports)
+      assert.deepEqual(
+        operations.map(each => [
+          each.name,
+          each.action,
+          each.output !== undefined,
+          each.faults.map(({ fault }) => fault),
+        ]),
+        messages(shop, 'v1').map(({ operation, action, response, faults }) => [
+          operation.name,
+          action,
+          response !== undefined,
+          faults.map(({ fault }) => fault),
+        ]),
+      )
+    const pay = ports[0]?.operations.find(({ name }) => name === 'PayOrder')
+    assert.equal(pay?.style, style === 'document' ? 'document' : 'rpc')
+    assert.equal(pay?.input?.use, style === 'encoded' ? 'encoded' : 'literal')
+    assert.deepEqual(
+      pay?.input?.parts.map(({ name }) => name),
+      style === 'document' ? ['parameters'] : ['id', 'version', 'method', 'amount'],
+    )
+  })
+
+const definitions = (content: string) =>
+  `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:t" targetNamespace="urn:t">${content}</definitions>`
+const hostile = [
+  [
+    'D1 an import over http is not fetched',
+    definitions('<import namespace="urn:x" location="http://127.0.0.1:1/x.wsdl"/>'),
+  ],
+  ['D1 nor one of a file', definitions('<import namespace="urn:x" location="file:///etc/passwd"/>')],
+  [
+    'D1 nor a schema',
+    definitions(
+      '<types><xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:include schemaLocation="http://127.0.0.1:1/x.xsd"/></xs:schema></types>',
+    ),
+  ],
+] as const
+for (const [title, text] of hostile) test(title, () => assert.equal(read(text).missing.length, 1))
+
+test('D1 a loop of imports ends', () => {
+  let asked = 0
+  const find: Find = location => {
+    asked++
+    return {
+      location,
+      bytes: octets(definitions(`<import namespace="urn:t" location="${location === 'a' ? 'b' : 'a'}"/>`)),
+    }
+  }
+  assert.deepEqual(read(definitions('<import namespace="urn:t" location="a"/>'), find).flaws, [])
+  assert.equal(asked, 3)
+})
+test('D1 ten thousand imports end at the limit', () => {
+  let asked = 0
+  const find: Find = location => {
+    asked++
+    return { location, bytes: octets(definitions('')) }
+  }
+  const imports = Array.from({ length: 10_000 }, (_, i) => `<import namespace="urn:t" location="${i}"/>`).join('')
+  assert.deepEqual(read(definitions(imports), find).flaws, [`more than ${limits.documents} documents`])
+  assert.ok(asked <= limits.documents)
+})
+test('D2 a DTD is refused', () => {
+  const text = `<!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/passwd">]>${definitions('<documentation>&e;</documentation>')}`
+  assert.ok(readWsdl11(octets(text)) instanceof Malformed)
+})
+test('D2 also in what is imported', () => {
+  const find: Find = location => ({ location, bytes: octets('<!DOCTYPE d><d/>') })
+  assert.match(read(definitions('<import namespace="urn:t" location="a"/>'), find).flaws.join(), /^a: /)
+})
+test('what is no WSDL 1.1 is refused', () => {
+  assert.ok(readWsdl11(octets('<description xmlns="http://www.w3.org/ns/wsdl"/>')) instanceof Malformed)
+})
+
+const root = (file: string, suite: string): WsdlDocument | Malformed => {
+  const path = join(suite, file)
+  const find: Find = (location, base) => {
+    const there = join(dirname(base), location)
+    return !/^[a-z]+:/i.test(location) && existsSync(there)
+      ? { location: there, bytes: readFileSync(there) }
+      : undefined
+  }
+  return readWsdl11(readFileSync(path), path, find)
+}
+
+/** Where we part from what the suite recorded of another reader. */
+const parted: Readonly<Record<string, string>> = {
+  'axis1.4/_import__Import/Import.wsdl': 'the interface that it imports is not in the suite',
+  'node-soap/builtin_types/builtin_types.wsdl': 'one of its two operations is beyond the other reader',
+  'node-soap/Dummy/Dummy.wsdl': 'likewise',
+  'node-soap/schema_with_no_targetnamespace/schema_with_no_targetnamespace.wsdl': 'likewise',
+  'node-soap/json_response/json_response.wsdl':
+    'it names an element that its schema does not have: a flaw, and we say so',
+  'spring-ws/concrete/concrete.wsdl': 'its binding is in no namespace and is referred to in one: a flaw, and we say so',
+}
+for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl11-suspect']) {
+  const suite = suites(name)
+  if (!suite) continue
+  const cases: unknown = JSON.parse(readFileSync(join(suite, 'cases.json'), 'utf8'))
+  assert.ok(Array.isArray(cases))
+  for (const { file, wsdl, targetNamespace, services, ports, zeep, zeepOperationsPerPort } of cases) {
+    if (wsdl !== '1.1') continue
+    test(`${name} ${file}: ${services ?? 0} services, ${ports ?? 0} ports`, () => {
+      const found = root(file, suite)
+      assert.ok(!(found instanceof Malformed), String(found instanceof Malformed && found.reason))
+      const all = found.services.flatMap(service => service.ports.map(port => ({ service: service.name, ...port })))
+      assert.equal(found.targetNamespace, targetNamespace ?? '')
+      assert.equal(found.services.length, services ?? 0)
+      assert.equal(all.length, ports ?? 0)
+      if (zeep !== 'ok' || file in parted) return
+      // What the other reader cannot do itself it counts as 0; it takes bindings of HTTP for bindings too.
+      for (const { soap, service, name, operations } of all) {
+        const counted: unknown = zeepOperationsPerPort?.[`${service}/${name}`] ?? 0
+        const names = new Set(operations.map(operation => operation.name)) // overloads are one to it
+        if (soap !== undefined && counted !== 0) assert.equal(names.size, counted, `${service}/${name}`)
+      }
+      if (name !== 'wsdl11-suspect') assert.deepEqual(found.flaws, [])
+    })
+  }
+}
