@@ -132,9 +132,18 @@ const untyped = (x: Exchange): never =>
   no({ kind: 'unsupported-media-type', take: takes(x), detail: 'there is no Content-Type' })
 
 function formOf(bytes: Uint8Array, fields: Fields): Json {
-  const pairs = parseQuery(new TextDecoder().decode(bytes))
+  const text = utf8(bytes)
+  const pairs = text === undefined ? undefined : parseQuery(text)
   const json = pairs && formJson(pairs, fields)
   return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded, or a name comes twice' })
+}
+
+function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
 }
 
 function parsed(bytes: Uint8Array): Json {

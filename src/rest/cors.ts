@@ -48,7 +48,11 @@ export function corsFields({ fields }: Request, { settings }: Serving): Readonly
 export function isForeign({ fields, scheme }: Request, { settings }: Serving): boolean {
   const origin = fields['origin']
   if (origin === undefined || settings.origins.includes(origin)) return false
-  const own =
-    settings.publicUrl === undefined ? `${scheme}://${fields['host'] ?? ''}` : new URL(settings.publicUrl).origin
-  return origin !== own
+  const from = hostOf(origin)
+  return from === undefined || (from !== hostOf(`${scheme}://${fields['host']}`) && from !== hostOf(settings.publicUrl))
+}
+
+/** Host and port; the scheme is not compared, since a proxy in front may have ended TLS. */
+function hostOf(uri: string | undefined): string | undefined {
+  return uri !== undefined && URL.canParse(uri) ? new URL(uri).host : undefined
 }

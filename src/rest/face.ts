@@ -6,6 +6,7 @@
 import type { Request, Response } from '../http/message.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
+import { Unavailable } from '../service/store.ts'
 import { Exchange, type Options, siteOf } from './exchange.ts'
 import { finished } from './finish.ts'
 import { decisionsPage, entryReply, htmlPage, problemReply } from './pages.ts'
@@ -23,10 +24,25 @@ export function restFace(serving: Serving, options: Options = {}): (request: Req
     try {
       return finished(exchange, await answered(exchange))
     } catch (thrown) {
-      const refusal = thrown instanceof Refused ? (thrown.refusal as AnyRefusal) : incident(exchange, thrown)
-      return finished(exchange, refused(exchange, refusal), refusal)
+      return said(exchange, refusalOf(exchange, thrown))
     }
   }
+}
+
+/** A refusal that cannot be put in words, such as a fault whose detail is not as it was declared, is a bug too. */
+function said(exchange: Exchange, refusal: AnyRefusal): Response {
+  try {
+    return finished(exchange, refused(exchange, refusal), refusal)
+  } catch (thrown) {
+    const failed = incident(exchange, thrown)
+    return finished(exchange, refused(exchange, failed), failed)
+  }
+}
+
+function refusalOf(exchange: Exchange, thrown: unknown): AnyRefusal {
+  if (thrown instanceof Refused) return thrown.refusal as AnyRefusal // thrown by `no` and by the service alone
+  if (thrown instanceof Unavailable) return { kind: 'unavailable', after: thrown.after }
+  return incident(exchange, thrown)
 }
 
 async function answered(exchange: Exchange): Promise<Response> {

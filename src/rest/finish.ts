@@ -21,14 +21,16 @@ export function finished(x: Exchange, response: Response, refusal?: AnyRefusal):
   if (x.admitted && refusal?.kind !== 'too-many') rates(x, fields)
   if (x.operation || x.page === 'entry') version(x, fields)
   if (x.request.fields['origin'] !== undefined) Object.assign(fields, corsFields(x.request, x.serving))
-  for (const _ in x.applied) {
-    fields['preference-applied'] = writePreferences(x.applied)
-    break
-  }
+  if (isApplied(x)) fields['preference-applied'] = writePreferences(x.applied)
   if (String(fields['content-type'] ?? '').startsWith('text/html')) fields['content-security-policy'] = policy
   if (x.serving.settings.trace) fields['diglot-trace'] = trace(x, response.status, refusal)
   const whole = { ...response, fields }
   return x.request.method === 'HEAD' ? headed(whole) : whole
+}
+
+function isApplied({ applied }: Exchange): boolean {
+  for (const _ in applied) return true
+  return false
 }
 
 /** RFC 9110 §9.3.2: GET's answer without its content; the length is that of the content. */
@@ -46,7 +48,7 @@ function varyOf(x: Exchange, { fields }: Response): string {
   let text = 'Accept'
   if (x.site.codings.length > 0) text += ', Accept-Encoding'
   text += ', Authorization'
-  if (!x.safe) text += ', Prefer'
+  if (!x.safe || isApplied(x)) text += ', Prefer'
   if (x.serving.settings.origins.length > 0) text += ', Origin'
   return text
 }

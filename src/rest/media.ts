@@ -27,6 +27,7 @@ const text = (type: string, write: Offer['write'], sent = type): Offer => ({ typ
 const hal = text('application/hal+json', halJson)
 const json = text('application/json', halJson)
 const xml = text('application/xml', documentXml, 'application/xml;charset=utf-8')
+const textXml = text('text/xml', documentXml, 'text/xml;charset=utf-8')
 const html = text('text/html', documentHtml, 'text/html;charset=utf-8')
 const forms = text('application/prs.hal-forms+json', halForms)
 const csv = text('text/csv', documentCsv, 'text/csv;charset=utf-8;header=present')
@@ -53,7 +54,7 @@ const added = (formats: Handlers['formats']): Offer[] =>
 
 /** Nothing is offered for an answer that has no content, or whose media type is that of stored bytes. */
 export function offersFor(operation: Operation | undefined, vendor: string, handlers: Handlers | undefined): Offers {
-  const basic = [hal, json, xml, html, forms]
+  const basic = [hal, json, xml, html, forms, textXml]
   const versioned = text(vendor, halJson)
   switch (operation?.kind) {
     case 'remove':

@@ -171,9 +171,9 @@ export const rows: readonly Row[] = [
   },
   {
     number: 19,
-    question: 'Is the content’s announced length within the limit, and its coding known?',
-    no: ['too-large', 'unsupported-media-type'],
-    source: 'RFC 9110 §15.5.14, §8.4; rule A8.3',
+    question: 'Is the content whole, its announced length within the limit, and its coding known?',
+    no: ['bad-request', 'too-large', 'unsupported-media-type'],
+    source: 'RFC 9110 §14.5, §15.5.14, §8.4; rule A8.3',
     ask: sized,
   },
   {
@@ -401,6 +401,9 @@ function options(x: Exchange): Response | undefined {
 function sized(x: Exchange): void {
   const { content, fields } = x.request
   const limit = contentLimit(x)
+  // RFC 9110 §14.5: a PUT of a part, taken for the whole, would destroy the rest.
+  if (fields['content-range'] !== undefined && !x.safe)
+    no({ kind: 'bad-request', detail: 'content is taken as a whole' })
   if ((content.length ?? 0) > limit) no({ kind: 'too-large', limit })
   const coding = (fields['content-encoding'] ?? 'identity').toLowerCase()
   x.contentCoding = coding === 'x-gzip' ? 'gzip' : coding

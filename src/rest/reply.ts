@@ -171,6 +171,7 @@ function fileReply(x: Exchange, file: StoredFile): Response {
     etag,
     'last-modified': writeDate(file.modified),
     'accept-ranges': 'bytes',
+    'content-security-policy': "default-src 'none'; sandbox", // whatever was uploaded, it is never a page of ours
   }
   const { range, 'if-range': ifRange } = x.request.fields
   const asked = x.request.method === 'GET' && honoursRange(ifRange, { etag, lastModified: file.modified }, x.now)

@@ -7,7 +7,7 @@ import type { AnyField, Fields, Shape } from '../contract/field.ts'
 import type { Json } from '../contract/json.ts'
 import { itemName, xmlName } from '../contract/message.ts'
 import { isScalar, write as lexical } from '../contract/scalar.ts'
-import { type Element, Malformed, parse, text } from '../xml/index.ts'
+import { clark, type Element, Malformed, parse, text } from '../xml/index.ts'
 import { attribute } from '../xml/write.ts'
 import type { Document, Writing } from './document.ts'
 import { textJson } from './plain.ts'
@@ -80,10 +80,10 @@ export function readXml(
   const { root } = document
   if (root.name.local !== xmlName(name) || (root.name.uri !== namespace && root.name.uri !== ''))
     return { problem: `the root must be ${name} in ${namespace}` }
-  return { json: membersJson(root, fields) }
+  return { json: membersJson(root, fields, namespace) }
 }
 
-function membersJson(of: Element, fields: Fields): Json {
+function membersJson(of: Element, fields: Fields, namespace: string): Json {
   const names = new Map(Object.entries(fields).map(([name, field]) => [xmlName(name), [name, field] as const]))
   const found: [string, Json][] = []
   for (const { name, value } of of.attributes) {
@@ -92,30 +92,33 @@ function membersJson(of: Element, fields: Fields): Json {
   }
   for (const child of of.elements()) {
     if (child.name.uri === atom) continue
-    const [name, field] = names.get(child.name.local) ?? [child.name.local, undefined]
+    const own = child.name.uri === namespace || child.name.uri === ''
+    const [name, field] = (own && names.get(child.name.local)) || [clark(child.name), undefined]
     // What comes twice is no value of any type: the contract's reader says so.
     const twice = found.findIndex(([other]) => other === name)
-    const json = field ? valueJson(child, name, field) : child.text
+    const json = field ? valueJson(child, name, field, namespace) : child.text
     if (twice < 0) found.push([name, json])
     else found[twice] = [name, [json]]
   }
   return Object.fromEntries(found)
 }
 
-function valueJson(of: Element, name: string | undefined, field: AnyField): Json {
+function valueJson(of: Element, name: string | undefined, field: AnyField, namespace: string): Json {
   const { shape } = field
   if (of.attributes.some(each => each.name.uri === schemaInstance && each.name.local === 'nil' && isTrue(each.value)))
     return null
   if (isScalar(shape)) return of.elements().length > 0 ? {} : scalarJson(shape, of.text)
   if (shape.kind === 'list') {
     const item = itemName(shape, name)
-    return of.elements().map(each => (each.name.local === item ? valueJson(each, undefined, shape.item) : {}))
+    return of
+      .elements()
+      .map(each => (each.name.local === item ? valueJson(each, undefined, shape.item, namespace) : {}))
   }
-  if (shape.kind === 'object') return membersJson(of, shape.fields)
+  if (shape.kind === 'object') return membersJson(of, shape.fields, namespace)
   const [chosen] = of.elements()
   const which = Object.keys(shape.of).find(each => xmlName(each) === chosen?.name.local)
   if (!chosen || which === undefined) return {}
-  return { ...Object(membersJson(chosen, shape.of[which] ?? {})), [shape.on]: which }
+  return { ...Object(membersJson(chosen, shape.of[which] ?? {}, namespace)), [shape.on]: which }
 }
 
 const isTrue = (value: string): boolean => value.trim() === 'true' || value.trim() === '1'

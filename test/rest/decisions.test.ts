@@ -160,6 +160,12 @@ const cases: readonly Case[] = [
     },
   ],
   [
+    '19 bad-request',
+    400,
+    'a PUT of a part',
+    s => s.as.clara('PUT', '/api/v1/orders/o-1', { ...json, 'content-range': 'bytes 0-9/20' }, order),
+  ],
+  [
     '19 too-large',
     413,
     'Content-Length over the limit',
@@ -530,12 +536,13 @@ describe('the order of decisions', async () => {
     assert.doesNotMatch(answer.text, /secret|SELECT|\.ts/)
   })
 
-  it('every edge of the table has a case', () => {
+  it('every edge of the table has a case', t => {
     const edges = rows.flatMap(row => [...row.no, ...(row.answers ?? [])].map(end => `${row.number} ${end}`))
     assert.deepEqual(
       edges.filter(edge => !walked.has(edge)),
       [],
     )
+    t.diagnostic(`${edges.length} edges, each walked`)
     assert.deepEqual(
       [...walked].filter(edge => !edges.includes(edge)),
       [],
