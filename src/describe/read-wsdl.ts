@@ -187,6 +187,7 @@ class Reader {
     const [address] = soap(port, 'address')
     const portType = binding && this.referred('portType', binding, 'type')
     const style = styleOf(extension, 'document')
+    if (binding && portType && extension) this.unbound(binding, portType)
     return {
       name: value(port, 'name') ?? '',
       soap: extension && versions[extension.name.uri],
@@ -197,6 +198,14 @@ class Reader {
           ? children(binding, 'operation').map(operation => this.operation(operation, portType, style))
           : [],
     }
+  }
+
+  /** WS-I Basic Profile 1.1 R2718: a binding has the operations of its portType. */
+  private unbound(binding: Element, portType: Element): void {
+    const bound = new Set(children(binding, 'operation').map(each => value(each, 'name')))
+    for (const each of children(portType, 'operation'))
+      if (!bound.has(value(each, 'name')))
+        this.flaw(`operation ${value(each, 'name')} is not in binding ${value(binding, 'name')}`)
   }
 
   private operation(bound: Element, portType: Element, style: 'document' | 'rpc'): WsdlOperation {
@@ -235,7 +244,7 @@ class Reader {
   }
 
   private message(reference: Element, binding: Element | undefined, place: string): WsdlMessage | undefined {
-    const message = this.referred('message', reference, 'message')
+    const message = this.referred('message', reference, 'message', place)
     if (!message) return undefined
     const [body] = binding ? [...carried(binding, 'body'), ...carried(binding, 'fault')] : []
     const headers = binding ? carried(binding, 'header').flatMap(header => this.header(header)) : []
@@ -254,6 +263,7 @@ class Reader {
   private header(header: Element): (WsdlPart & { of: Element })[] {
     const message = this.referred('message', header, 'message')
     const named = message && children(message, 'part').find(each => value(each, 'name') === value(header, 'part'))
+    if (message && !named) this.flaw(`header: message ${value(message, 'name')} has no part ${value(header, 'part')}`)
     return message && named ? [{ of: message, ...this.part(named, 'header') }] : []
   }
 
@@ -275,10 +285,11 @@ class Reader {
     if (isOurs && this.missing.length === 0 && !names.has(name)) this.flaw(`${place} ${name} is not declared`)
   }
 
-  private referred(kind: string, element: Element, attribute: string): Element | undefined {
+  private referred(kind: string, element: Element, attribute: string, place?: string): Element | undefined {
     const name = this.qname(element, attribute)
     const found = name === undefined ? undefined : this.components.get(`${kind} ${name}`)
-    if (!found) this.flaw(`${element.name.local} ${value(element, 'name') ?? ''}: ${kind} ${name ?? '?'} is not there`)
+    const from = place ?? `${element.name.local} ${value(element, 'name') ?? ''}`.trim()
+    if (!found) this.flaw(`${from}: ${kind} ${name ?? value(element, attribute) ?? 'of no name'} is not there`)
     return found
   }
 

@@ -123,6 +123,7 @@ const parted: Readonly<Record<string, string>> = {
   'node-soap/schema_with_no_targetnamespace/schema_with_no_targetnamespace.wsdl': 'likewise',
   'node-soap/json_response/json_response.wsdl':
     'it names an element that its schema does not have: a flaw, and we say so',
+  'mono__443095/443095.wsdl': 'its binding has none of the operations: a flaw, and we say so',
   'spring-ws/concrete/concrete.wsdl': 'its binding is in no namespace and is referred to in one: a flaw, and we say so',
 }
 for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl11-suspect']) {
@@ -150,3 +151,34 @@ for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl11-suspect']) {
     })
   }
 }
+
+const suspect = [
+  [
+    'axis1.4/badWSDL__Error-InputInOperationWithMissingMessageAttribute.wsdl',
+    /^GetCityTemperatureForecast input: message of no name/,
+  ],
+  [
+    'axis1.4/badWSDL__Error-FaultInOperationWithUndefinedMessage-MultipleFaults.wsdl',
+    /UndefinedFaultMessage is not there$/,
+  ],
+  ['cxf-validator/validator_wsdl__cxf1793.wsdl', /^header: message opTwo has no part header2$/],
+  [
+    'cxf-validator/validator_wsdl__hello_world_error_reference.wsdl',
+    /^port SoapPort: binding .*Greeter_SOAPBinding1 is not there$/,
+  ],
+  ['rubiii-wsdl/unresolved_references__message.wsdl', /^Ping input: message {urn:bad}MissingMessage is not there$/],
+  ['soap-wsdl-perl/SOAP__WSDL_NO_BINDING.wsdl', /^port NewPort: binding .*BadBinding is not there$/],
+  ['soap-wsdl-perl/SOAP__WSDL_NO_PORTTYPE.wsdl', /^binding NewBinding: portType .*BadPortType is not there$/],
+] as const
+const suspects = suites('wsdl11-suspect')
+if (suspects)
+  for (const [file, flaw] of suspect)
+    test(`the flaw of ${file} is told with its place`, () => {
+      const found = root(file, suspects)
+      assert.ok(!(found instanceof Malformed))
+      assert.match(found.flaws[0] ?? '', flaw)
+    })
+test('a name that is there twice is told', () => {
+  const twice = '<message name="m"/><message name="m"/>'
+  assert.deepEqual(read(definitions(twice)).flaws, ['message {urn:t}m is there twice'])
+})
