@@ -48,9 +48,6 @@ export interface Dialect {
   }
   /** After the choice of a row that nobody else shall choose. */
   readonly choosing: Sql
-  /** How far the change feed may be read: see postgres. */
-  readonly settled: Sql
-  readonly settledColumn: Sql
   /** Statements that make a table refuse what is not an addition. */
   readonly appendOnly: (table: string) => readonly Sql[]
 }
@@ -84,8 +81,6 @@ export const sqlite: Dialect = {
     itemText: alias => sql`${sql.id(alias)}."value"`,
   },
   choosing: sql``,
-  settled: sql`true`,
-  settledColumn: sql``,
   appendOnly: table =>
     ['update', 'delete'].map(
       what => sql`create trigger ${sql.id(`${table} ${what}`)} before ${sql.raw(what)} on ${sql.id(table)}
@@ -126,10 +121,6 @@ export const postgres: Dialect = {
     itemText: alias => sql`(${sql.id(alias)}."value" #>> '{}')`,
   },
   choosing: sql`for update skip locked`,
-  // A number is taken before its transaction commits, so a smaller one may appear after a larger. The feed ends before
-  // the oldest transaction of the server that is still under way: who reads on from the last number seen never misses one.
-  settled: sql`"transaction" < pg_snapshot_xmin(pg_current_snapshot())`,
-  settledColumn: sql`, "transaction" xid8 not null default pg_current_xact_id()`,
   appendOnly: table => [
     sql`create or replace function ${sql.id(`${table} refuse`)}() returns trigger language plpgsql as
       $$ begin raise exception 'only ever added to'; end $$`,

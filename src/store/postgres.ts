@@ -11,7 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Service } from '../contract/service.ts'
-import { type Maybe, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
+import { type Change, type Maybe, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
 import { SqlReader, SqlWriter, schema } from './access.ts'
 import { type Cells, type Connection, Lent } from './connection.ts'
 import { type Cell, postgres } from './dialect.ts'
@@ -83,7 +83,13 @@ export async function postgresStore(
   const sweeps = expiries(service, postgres, options.changesKept ?? week)
   return {
     read: <T>(work: (reader: Reader) => Maybe<T>) => sessions.run(looking, on => work(new SqlReader(made, on))),
-    write: <T>(work: (writer: Writer) => Maybe<T>) => sessions.run(changing, on => work(new SqlWriter(made, on))),
+    write: <T>(work: (writer: Writer) => Maybe<T>) =>
+      sessions.run(changing, async on => {
+        const writer = new LastlyChanged(made, on)
+        const answer = await work(writer)
+        await writer.tell()
+        return answer
+      }),
     sweep: async now => {
       let gone = 0
       for (const { statement, values } of sweeps)
@@ -102,14 +108,40 @@ export async function postgresStore(
   }
 }
 
+/**
+ * Numbers of changes are taken one transaction at a time, from here to its commit: so they rise in the order of commits, and who
+ * reads on from the last number seen misses none. As the last thing before the commit, others wait for that alone.
+ */
+class LastlyChanged extends SqlWriter {
+  #changes: Omit<Change, 'sequence'>[] | undefined = []
+
+  override changed(change: Omit<Change, 'sequence'>): void {
+    if (!this.#changes) throw new Error('the work that this was given to is over')
+    this.#changes.push(change)
+  }
+
+  async tell(): Promise<void> {
+    const changes = this.#changes ?? []
+    this.#changes = undefined
+    if (changes.length === 0) return
+    await Promise.all([this.on.run(numbering, []), ...changes.map(change => super.changed(change))])
+  }
+}
+
 const looking = 'begin isolation level repeatable read read only'
 const changing = 'begin isolation level serializable'
 /** Nobody else migrates meanwhile. The number is this program's among all that share the server. */
 const exclusive: Statement = {
-  text: "select set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7306358)",
+  text: "select set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7306358, hashtext(current_schema()))",
   places: [],
   straight: true,
   name: undefined,
+}
+const numbering: Statement = {
+  text: 'select pg_advisory_xact_lock(7306359, hashtext(current_schema()))',
+  places: [],
+  straight: true,
+  name: 'diglot numbering',
 }
 
 function connected(url: string, max: number, time: number): PostgresPool {

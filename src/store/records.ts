@@ -30,7 +30,7 @@ export function recordTables(dialect: Dialect): readonly Sql[] {
     ...dialect.appendOnly('_deed'),
     sql`create table "_change" ("sequence" ${dialect.counter}, "at" ${integer} not null, "resource" ${text} not null,
       "id" ${text} not null, "version" ${integer} not null, "what" ${text} not null,
-      "operation" ${text} not null${dialect.settledColumn})`,
+      "operation" ${text} not null)`,
     sql`create index "_change#at" on "_change" ("at")`,
   ]
 }
@@ -101,7 +101,7 @@ export function records(dialect: Dialect) {
       sql`insert into "_change" (${columns(changeColumns.slice(1))}) values (${values(0, changeColumns.length - 1)})`,
     ),
     changes: make(
-      sql`select ${columns(changeColumns)} from "_change" where "sequence" > ${value(0)} and ${dialect.settled}
+      sql`select ${columns(changeColumns)} from "_change" where "sequence" > ${value(0)}
         order by "sequence" limit ${value(1)}`,
     ),
     ready: make(sql`select 1 from "_shape" limit 1`),

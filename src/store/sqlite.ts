@@ -128,15 +128,26 @@ function explained(thrown: unknown): unknown {
 class Grouped implements Transaction {
   readonly #database: DatabaseSync
   readonly #patience: number
-  constructor(database: DatabaseSync, patience: number) {
+  readonly #committed: () => void
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  readonly #save: StatementSync
+  readonly #release: StatementSync
+  constructor(database: DatabaseSync, patience: number, committed: () => void) {
     this.#database = database
     this.#patience = patience
+    this.#committed = committed
+    this.#begin = database.prepare('begin immediate')
+    this.#commit = database.prepare('commit')
+    this.#save = database.prepare('savepoint work')
+    this.#release = database.prepare('release work')
   }
   async begin(): Promise<void> {
     const until = performance.now() + this.#patience
     for (let wait = 5; ; wait = Math.min(100, wait * 2)) {
       try {
-        return this.#database.exec('begin immediate')
+        this.#begin.run()
+        return
       } catch (thrown) {
         const why = explained(thrown)
         if (!(why instanceof Unavailable) || performance.now() > until) throw why
@@ -145,7 +156,8 @@ class Grouped implements Transaction {
     }
   }
   commit(): void {
-    this.#database.exec('commit')
+    this.#commit.run()
+    this.#committed()
   }
   rollback(): void {
     this.#database.exec('rollback')
@@ -154,19 +166,19 @@ class Grouped implements Transaction {
     return this.#database.isTransaction
   }
   save(): void {
-    this.#database.exec('savepoint work')
+    this.#save.run()
   }
   release(): void {
-    this.#database.exec('release work')
+    this.#release.run()
   }
   undo(): void {
     this.#database.exec('rollback to work; release work')
   }
 }
 
-/** Both kinds write alike. */
-function writers(made: Schema, writing: DatabaseSync, options: SqliteOptions) {
-  const queue = new Queue(new Grouped(writing, options.patience ?? 5000), { ...bounds, ...options })
+/** Both kinds write alike. `committed` hears of each transaction. */
+function writers(made: Schema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
+  const queue = new Queue(new Grouped(writing, options.patience ?? 5000, committed), { ...bounds, ...options })
   const running = new Running(writing)
   const lend = <T>(work: (lent: Lent) => Maybe<T>) => {
     const lent = new Lent(running)
@@ -188,7 +200,7 @@ function writers(made: Schema, writing: DatabaseSync, options: SqliteOptions) {
 }
 
 function inMemory(made: Schema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
-  const { queue, write, look, sweep } = writers(made, writing, options)
+  const { queue, write, look, sweep } = writers(made, writing, options, () => {})
   return {
     write,
     read: look,
@@ -203,8 +215,8 @@ function inMemory(made: Schema, writing: DatabaseSync, options: SqliteOptions): 
 }
 
 function onFile(made: Schema, writing: DatabaseSync, file: string, options: SqliteOptions): SqliteStore {
-  const { queue, write, sweep } = writers(made, writing, options)
   const readers = new Readers(made, file)
+  const { queue, write, sweep } = writers(made, writing, options, () => readers.renew())
   return {
     write,
     read: work => readers.read(work),
@@ -228,12 +240,17 @@ function onFile(made: Schema, writing: DatabaseSync, file: string, options: Sqli
   }
 }
 
-/** A connection for each read under way. Most are over within the turn that began them, so there are few. */
+/**
+ * Reads that begin in one turn of the event loop share a connection and its snapshot: to take the lock of a snapshot costs twice
+ * what finding a row does. A commit of ours ends the sharing, so that whoever was answered sees what they wrote; one of
+ * another process is seen from the next turn on.
+ */
 class Readers {
   readonly #made: Schema
   readonly #file: string
   readonly #free: Reading[] = []
   readonly #busy = new Set<Reading>()
+  #shared: Reading | undefined
   #closed = false
 
   constructor(made: Schema, file: string) {
@@ -243,11 +260,11 @@ class Readers {
   }
 
   read<T>(work: (reader: Reader) => Maybe<T>): Maybe<T> {
-    const reading = this.#take()
+    const reading = this.#shared ?? this.#begin()
     const lent = new Lent(reading.on)
+    reading.users++
     let answer: Maybe<T>
     try {
-      reading.begin()
       answer = work(new SqlReader(this.#made, lent))
     } catch (thrown) {
       this.#give(reading, lent)
@@ -258,15 +275,32 @@ class Readers {
     return answer
   }
 
-  #take(): Reading {
+  #begin(): Reading {
     if (this.#closed || this.#busy.size >= mostReads) throw new Unavailable()
     const reading = this.#free.pop() ?? new Reading(this.#file)
+    reading.begin()
     this.#busy.add(reading)
+    this.#shared = reading
+    setImmediate(() => {
+      if (this.#shared === reading) this.renew()
+    })
     return reading
+  }
+
+  /** Reads from now on see what is committed now. */
+  renew(): void {
+    const reading = this.#shared
+    this.#shared = undefined
+    if (reading?.users === 0) this.#end(reading)
   }
 
   #give(reading: Reading, lent: Lent): void {
     lent.over()
+    reading.users--
+    if (reading.users === 0 && reading !== this.#shared) this.#end(reading)
+  }
+
+  #end(reading: Reading): void {
     this.#busy.delete(reading)
     reading.end()
     if (this.#closed || this.#free.length >= idleReads) reading.close()
@@ -284,15 +318,17 @@ class Readers {
   /** Reads under way come to their end first. */
   close(): void {
     this.#closed = true
+    this.renew()
     for (const reading of this.#free.splice(0)) reading.close()
   }
 }
-/** Reads that wait for something else hold a connection each: files are few. */
+/** Reads that wait for something else hold a snapshot: connections are few. */
 const mostReads = 64
 const idleReads = 8
 
 class Reading {
   readonly on: Running
+  users = 0
   readonly #database: DatabaseSync
   readonly #begin: StatementSync
   readonly #commit: StatementSync
@@ -306,7 +342,7 @@ class Reading {
     this.#begin.run()
   }
   end(): void {
-    if (this.#database.isTransaction) this.#commit.run()
+    this.#commit.run()
   }
   close(): void {
     this.#database.close()

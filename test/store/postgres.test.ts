@@ -1,7 +1,157 @@
-import { after } from 'node:test'
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
+import { postgresStore } from '../../src/store/postgres.ts'
 import { storeCases } from './battery.ts'
+import { everything } from './everything.ts'
 import { server } from './postgres.ts'
 
 const running = await server()
 after(() => running.stop())
 storeCases(running.name, () => running.place())
+
+const { url } = running
+const only = { skip: url === undefined && 'PGlite has no connections to lose' }
+const put = (store: Store, id: string, seen?: number, name = id) =>
+  store.write(writer => writer.put('towns', id, { id, name }, {}, seen, 1))
+
+async function ask(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url ?? '' })
+  await client.connect()
+  try {
+    return (await client.query(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+/** Ends the connections that are at work on some text, as a restart of the server would. */
+const cut = (part: string) =>
+  ask('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query like $1', [
+    `%${part}%`,
+  ])
+
+test(
+  '(6) a connection lost at rest, while a work waits, or within a statement is unavailable at most once',
+  only,
+  async () => {
+    const place = await running.place()
+    const store = await place.open(everything)
+    await put(store, 't-1')
+    await cut('')
+    await sleep(20)
+    await put(store, 't-2').catch(thrown => assert.ok(thrown instanceof Unavailable))
+    const waiting = store.write(async writer => {
+      await writer.put('towns', 't-3', { id: 't-3', name: '' }, {}, undefined, 1)
+      await cut('insert into "towns"')
+      await sleep(20)
+      await writer.put('towns', 't-4', { id: 't-4', name: '' }, {}, undefined, 1)
+    })
+    await assert.rejects(waiting, Unavailable)
+    await put(store, 't-5')
+    await store.read(async reader => {
+      assert.equal(await reader.get('towns', 't-3'), undefined)
+      assert.ok(await reader.get('towns', 't-5'))
+    })
+    await store.close()
+    await place.remove()
+  },
+)
+
+test('(6) a server that is not there is unavailable at start', only, async () => {
+  await assert.rejects(postgresStore(everything, 'postgres://nobody@127.0.0.1:1/none'), Unavailable)
+})
+
+test('(6) with every connection in use a call waits, and is unavailable when its time is up', only, async () => {
+  const place = await running.place()
+  const store = await place.open(everything, { work: 200 })
+  const all = await Promise.allSettled(
+    Array.from({ length: 12 }, (_, i) => store.write(async () => (i < 10 ? await sleep(500) : i))),
+  )
+  assert.deepEqual(
+    all.map(each => (each.status === 'rejected' ? each.reason instanceof Unavailable : each.value)),
+    [...Array.from({ length: 10 }, () => true), 10, 11],
+  )
+  await put(store, 't-1')
+  await store.close()
+  await place.remove()
+})
+
+test('(3) two processes: a version is written over once, and what one wrote the other reads', only, async () => {
+  const place = await running.place()
+  const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
+  await put(one, 't-1')
+  const all = await Promise.allSettled([one, two, one, two].map((store, i) => put(store, 't-1', 1, `by ${i}`)))
+  assert.equal(all.filter(each => each.status === 'fulfilled').length, 1)
+  const [first, second] = await Promise.all([one, two].map(store => store.read(reader => reader.get('towns', 't-1'))))
+  assert.ok(first && !isFormer(first))
+  assert.deepEqual(first, second)
+  assert.equal(first.version, 2)
+  await Promise.all([one.close(), two.close()])
+  await place.remove()
+})
+
+test('(1) a key removed and made again by others at the same time goes on from its last version', only, async () => {
+  const place = await running.place()
+  const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
+  await put(one, 't-1')
+  const seen: number[] = [1]
+  await Promise.all(
+    [one, two, one, two].map(async store => {
+      for (let i = 0; i < 10; i++)
+        await store
+          .write(async writer => {
+            const stands = await writer.get('towns', 't-1')
+            if (!stands || isFormer(stands))
+              return writer.put('towns', 't-1', { id: 't-1', name: '' }, {}, undefined, 1)
+            await writer.remove('towns', 't-1', stands.version, 1)
+            return undefined
+          })
+          .then(made => made && seen.push(made.version))
+    }),
+  )
+  assert.equal(new Set(seen).size, seen.length)
+  assert.ok(seen.length > 10)
+  await Promise.all([one.close(), two.close()])
+  await place.remove()
+})
+
+test('a work that caught the failure of a statement is not answered as if it had been written', only, async () => {
+  const place = await running.place()
+  const store = await place.open(everything)
+  await assert.rejects(
+    store.write(async writer => {
+      await writer.put('towns', 't-1', { id: 't-1', name: '' }, {}, undefined, 1)
+      await assert.rejects(
+        async () => await writer.put('towns', 't-2', { id: 't-2', name: 'a \u0000' }, {}, undefined, 1),
+      )
+    }),
+  )
+  assert.equal(await store.read(reader => reader.get('towns', 't-1')), undefined)
+  await store.close()
+  await place.remove()
+})
+
+test('the audit is only ever added to', only, async () => {
+  const place = await running.place()
+  const store = await place.open(everything)
+  const deed = {
+    at: 1,
+    subject: 'ada',
+    operation: 'GetTown',
+    resource: 'towns',
+    id: 't-1',
+    version: 1,
+    face: 'rest',
+    request: 'r',
+  }
+  await store.write(writer => writer.record(deed))
+  const [found] = await ask(
+    `select schemaname from pg_tables where tablename = '_deed' order by schemaname desc limit 1`,
+  )
+  const table = `"${found?.['schemaname']}"."_deed"`
+  await assert.rejects(ask(`update ${table} set subject = 'eve' where true`), /only ever added to|no rows/)
+  await store.close()
+  await place.remove()
+})

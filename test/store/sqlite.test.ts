@@ -94,6 +94,7 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(await towns(store), ['t-1'])
     other.exec('commit')
     other.close()
+    await new Promise(setImmediate)
     const found = await store.read(reader => reader.get('towns', 't-1'))
     assert.deepEqual(found && 'value' in found && found.value, { id: 't-1', name: 'elsewhere' })
     let during: string[] | undefined
