@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { localKey } from '../src/server/key.ts'
-import { sign } from '../src/server/token.ts'
+import { localKey } from '../src/host/key.ts'
+import { sign } from '../src/host/token.ts'
 import { type Ask, compare, load, peersInstalled, type Row, start, stayOff, stop } from './harness.ts'
 
 const get = (target: string, fields: Record<string, string> = {}): string =>

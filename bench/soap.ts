@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import app from '../examples/orders/service.ts'
 import { wsdl11 } from '../src/describe/wsdl11.ts'
-import { localKey } from '../src/server/key.ts'
-import { sign } from '../src/server/token.ts'
+import { localKey } from '../src/host/key.ts'
+import { sign } from '../src/host/token.ts'
 import { type Ask, compare, peersInstalled, type Row, start, stayOff, stop } from './harness.ts'
 
 const envelope = (body: string): string =>

@@ -16,20 +16,12 @@ const layers: Record<string, readonly string[]> = {
   describe: ['contract', 'xml'],
   store: ['contract', 'service'],
   server: ['http'],
-  'server/listen.ts': ['http'],
   client: ['contract', 'http', 'xml', 'soap'],
   check: ['http', 'xml'],
+  host: ['contract', 'http', 'xml', 'service', 'rest', 'soap', 'describe', 'store', 'server'],
 }
-/** Files of a shell that put parts together may import anything below them. */
-const together = [
-  'server/serve.ts',
-  'server/identity.ts',
-  'server/token.ts',
-  'server/key.ts',
-  'index.ts',
-  'cli.ts',
-  'bridge.ts',
-]
+/** What an application starts from may name anything. */
+const together = ['index.ts', 'cli.ts', 'bridge.ts']
 const pure = ['contract', 'http', 'xml', 'service', 'rest', 'soap', 'describe']
 
 const files = globSync('**/*.ts', { cwd: root }).map(file => file.replaceAll('\\', '/'))

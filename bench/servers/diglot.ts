@@ -1,6 +1,6 @@
 /** The orders service with everything on, limits so high that the load never meets them, answering in memory of one file. */
 import app from '../../examples/orders/service.ts'
-import { serve } from '../../src/server/serve.ts'
+import { serve } from '../../src/host/serve.ts'
 import { ready } from './report.js'
 
 const plenty = { count: 1e9, seconds: 60 }

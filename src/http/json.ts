@@ -11,8 +11,9 @@
  */
 
 import { writePointer } from './json-pointer.ts'
+import type { Json } from './json-value.ts'
 
-export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json }
+export type { Json }
 
 export interface JsonLimits {
   /** Arrays and objects within each other. */

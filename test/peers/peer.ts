@@ -14,6 +14,11 @@ after(async () => {
   for (const end of leftovers.reverse()) await end()
 })
 
+/** Runs `end` when all tests of this file are over. */
+export function atEnd(end: () => unknown): void {
+  leftovers.push(end)
+}
+
 /** A folder that goes when the tests of this file are over. */
 export function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'diglot-'))

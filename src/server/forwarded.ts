@@ -1,0 +1,62 @@
+/**
+ * What a trusted proxy says of the request that it passes on: who asked, by which scheme, which host (RFC 7239; or
+ * X-Forwarded-For, -Proto and -Host, which say the same). What it guards:
+ *  (1) Only the last element is read, which the proxy in front wrote itself. All before it is anybody's word.
+ *  (2) A proxy that writes one kind passes on the other as a client made it up: where both are there and name different
+ *      clients, neither is believed.
+ * Deliberately absent: chains of proxies. The one in front is trusted, and whoever spoke to it is the client.
+ */
+import { elements, noParameters, over, type Parameters, parameters, trim } from '../http/grammar.ts'
+import type { Fields, Request } from '../http/message.ts'
+import { parseHost } from '../http/uri.ts'
+
+interface Said {
+  readonly from: string | undefined
+  readonly scheme: string | undefined
+  readonly host: string | undefined
+}
+
+/** The request as the client made it. Its content is the same, and is read once. */
+export function forwarded(request: Request): Request {
+  const said = saidBy(request.fields)
+  if (!said) return request
+  const { certificate, ...rest } = request // it proves who the proxy is, not who the client is
+  const scheme = said.scheme?.toLowerCase()
+  return {
+    ...rest,
+    from: said.from ?? request.from,
+    scheme: scheme === 'https' || scheme === 'http' ? scheme : request.scheme,
+    fields: said.host && parseHost(said.host) ? { ...request.fields, host: said.host } : request.fields,
+  }
+}
+
+function saidBy(fields: Fields): Said | undefined {
+  const standard = ofForwarded(fields['forwarded'])
+  const usual = ofUsual(fields)
+  if (standard && usual) return standard.from === usual.from ? { ...usual, ...standard } : undefined // (2)
+  return standard ?? usual
+}
+
+/** RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ), parameters in all but the first ";". */
+function ofForwarded(field: string | undefined): Said | undefined {
+  if (field === undefined) return undefined
+  const cursor = over(`;${last(field) ?? ''}`)
+  const said: Parameters = parameters(cursor) ?? noParameters
+  return { from: node(said['for']), scheme: said['proto'], host: said['host'] }
+}
+
+function ofUsual(fields: Fields): Said | undefined {
+  const { 'x-forwarded-for': from, 'x-forwarded-proto': scheme, 'x-forwarded-host': host } = fields
+  if (from === undefined && scheme === undefined && host === undefined) return undefined
+  return { from: node(last(from)), scheme: last(scheme), host: last(host) }
+}
+
+/** (1) */
+const last = (field: string | undefined): string | undefined => field && trim([...elements(field)].at(-1) ?? '')
+
+/** §6 node: an address without its port, an obfuscated name, or unknown, which is nobody in particular. */
+function node(said: string | undefined): string | undefined {
+  const [, six, other] = /^(?:\[([0-9a-f:.]+)\](?::\d+)?|([^[\]:]+)(?::\d+)?)$/i.exec(said ?? '') ?? []
+  const bare = /^[0-9a-f:.]+$/i.test(said ?? '') ? said : undefined // X-Forwarded-For has IPv6 without its brackets
+  return six ?? other ?? bare
+}
