@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Implementation } from './contract/implement.ts'
-import type { ServeOptions } from './server/serve.ts'
+import type { ServeOptions } from './host/serve.ts'
 
 const whole =
   (least: number, most: number) =>
@@ -54,6 +54,8 @@ program
   .option('--trace', 'say in Diglot-Trace how each request was decided; for development')
   .option('--trust-proxy', 'a proxy in front is trusted: its Forwarded fields are read, content coding is left to it')
   .addOption(new Option('--public-url <url>', 'the address clients know').env('PUBLIC_URL'))
+  .option('--tls-key <file>', 'PEM key: HTTPS, with HTTP/2 for clients that choose it; needs --tls-certificate')
+  .option('--tls-certificate <file>', 'PEM certificate of that key, then the intermediate ones')
   .action(serveCommand)
 
 program
@@ -75,15 +77,25 @@ interface ServeFlags {
   readonly trace?: boolean
   readonly trustProxy?: boolean
   readonly publicUrl?: string
+  readonly tlsKey?: string
+  readonly tlsCertificate?: string
 }
+function tlsOf({ tlsKey: key, tlsCertificate: certificate }: ServeFlags): ServeOptions['tls'] {
+  if (key !== undefined && certificate !== undefined) return { key, certificate }
+  if (key === undefined && certificate === undefined) return undefined
+  program.error('error: --tls-key and --tls-certificate go together', { exitCode: 2 })
+}
+
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
-  const { serve } = await import('./server/serve.ts')
+  const { serve } = await import('./host/serve.ts')
+  const tls = tlsOf(flags)
   const app = await load(file)
   const options: ServeOptions = {
     port: flags.port,
     host: flags.host,
     ...(flags.data !== undefined && { data: flags.data }),
     ...(flags.database !== undefined && { database: flags.database }),
+    ...(tls && { tls }),
     settings: {
       trace: flags.trace === true,
       trustProxy: flags.trustProxy === true,
@@ -112,8 +124,8 @@ interface TokenFlags {
 }
 async function tokenCommand(flags: TokenFlags): Promise<void> {
   const [{ localKey }, { sign }, { mkdirSync }, { dirname }] = await Promise.all([
-    import('./server/key.ts'),
-    import('./server/token.ts'),
+    import('./host/key.ts'),
+    import('./host/token.ts'),
     import('node:fs'),
     import('node:path'),
   ])

@@ -10,6 +10,7 @@ import type { Implementation } from '../contract/implement.ts'
 import { reviewed } from '../contract/review.ts'
 import type { Request, Response } from '../http/message.ts'
 import { restFace } from '../rest/face.ts'
+import { forwarded } from '../server/forwarded.ts'
 import { type Limits, listen, type Tls } from '../server/listen.ts'
 import { callsOf } from '../service/calls.ts'
 import { memoryLimiter } from '../service/limit.ts'
@@ -77,7 +78,8 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     settings: { ...defaults, ...options.settings },
   }
   const handle = router(serving, store, options.flood ?? 1000)
-  const listener = await listen(handle.serve, {
+  const behind = serving.settings.trustProxy
+  const listener = await listen(behind ? request => handle.serve(forwarded(request)) : handle.serve, {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
