@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { Exchange1 } from './http1.ts'
 
-/** One HTTP/1.1 connection, and where its exchanges stand. */
-export class Connection {
+/** One HTTP/1.1 connection, and where its exchanges `E` stand. */
+export class Connection<E> {
   readonly socket: Socket
   readonly from: string
   readonly scheme: 'http' | 'https'
@@ -14,9 +13,9 @@ export class Connection {
   heard = 0
   /** The application is at work; exchanges that were pipelined wait. */
   busy = false
-  readonly queue: Exchange1[] = []
+  readonly queue: E[] = []
   /** The exchange that came last: its content may still be arriving. */
-  last: Exchange1 | undefined
+  last: E | undefined
   /** The last response was sent, or is being sent: RFC 9112 §9.6, no further request is looked at. */
   ending = false
   /** The parser gave up: the status to answer once earlier responses have left. */

@@ -9,7 +9,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Content } from '../http/message.ts'
-import type { House } from './limits.ts'
+import type { House, Waiting } from './house.ts'
 
 /** The sender went away, stalled or broke the framing before the content was complete. */
 export class Aborted extends Error {
@@ -27,16 +27,6 @@ export interface Exchange {
   proceed(): void
   /** Ends the exchange with this status, where none was sent yet. */
   refuse(status: number): void
-}
-
-/** Something that waits for its peer to send or to take octets. */
-export interface Waiting {
-  /** Octets that have moved so far; undefined while it is not the peer who is waited for. */
-  readonly moved: number | undefined
-  /** When all of them must have moved, on the clock of `performance.now()`. */
-  readonly deadline: number
-  /** Too few of them moved for too long. */
-  stalled(): void
 }
 
 /** Octets that are kept for a reader who is busy; beyond, the sender is held back. */

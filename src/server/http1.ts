@@ -13,10 +13,10 @@ import type { Socket } from 'node:net'
 import type { Content, Fields, Request, Response } from '../http/message.ts'
 import { nothing } from '../http/message.ts'
 import type { Connection } from './connection.ts'
-import { Aborted, Arriving, type Exchange, type Waiting } from './content.ts'
+import { Aborted, Arriving, type Exchange } from './content.ts'
 import { fieldsOf, lengthOf, sizeOf } from './fields.ts'
 import { type Framed, lastWords, problem, sendable } from './framing.ts'
-import type { House } from './limits.ts'
+import type { House, Waiting } from './house.ts'
 import { abandon, pour } from './pour.ts'
 
 /** Node asks for `headers` on every request: it gets our fields, so that they are made once. */
@@ -36,7 +36,7 @@ export function messageClass(node: typeof http): typeof http.IncomingMessage {
 
 export class Exchange1 implements Exchange, Waiting {
   readonly house: House
-  readonly connection: Connection
+  readonly connection: Connection<Exchange1>
   readonly message: Message
   readonly reply: http.ServerResponse
   content: Arriving | undefined
@@ -51,7 +51,7 @@ export class Exchange1 implements Exchange, Waiting {
   written = 0
   readonly deadline = Number.POSITIVE_INFINITY
 
-  constructor(house: House, connection: Connection, message: Message, reply: http.ServerResponse) {
+  constructor(house: House, connection: Connection<Exchange1>, message: Message, reply: http.ServerResponse) {
     this.house = house
     this.connection = connection
     this.message = message
@@ -89,7 +89,12 @@ export class Exchange1 implements Exchange, Waiting {
 }
 
 /** Takes what the parser made of a request's head. */
-export function arrive(house: House, connection: Connection, message: Message, reply: http.ServerResponse): void {
+export function arrive(
+  house: House,
+  connection: Connection<Exchange1>,
+  message: Message,
+  reply: http.ServerResponse,
+): void {
   const exchange = new Exchange1(house, connection, message, reply)
   connection.open++
   connection.last = exchange
@@ -250,7 +255,7 @@ function dump({ message, connection, house }: Exchange1, stays: boolean): void {
   message.resume()
 }
 
-function finished(connection: Connection): void {
+function finished(connection: Connection<Exchange1>): void {
   const next = connection.queue.shift()
   // In a turn of its own, or a thousand pipelined requests would be a thousand calls deep.
   if (next) process.nextTick(begin, next)
@@ -269,7 +274,7 @@ export function linger(socket: Socket, house: House): void {
 /** RFC 9110 §9.3.6: nothing is tunnelled here, so CONNECT is a request like any other, and the connection's last. */
 export function tunnel(
   house: House,
-  connection: Connection,
+  connection: Connection<Exchange1>,
   message: Message,
   socket: Socket,
   reply: http.ServerResponse,
@@ -288,7 +293,7 @@ export function tunnel(
 }
 
 /** A response left altogether, or its client did. */
-export function replied(connection: Connection, house: House): void {
+export function replied(connection: Connection<Exchange1>, house: House): void {
   connection.open--
   if (connection.open > 0) return
   connection.heard = connection.socket.bytesRead
@@ -296,7 +301,7 @@ export function replied(connection: Connection, house: House): void {
 }
 
 /** Nothing moved on this connection for a while. */
-export function silent(house: House, connection: Connection): void {
+export function silent(house: House, connection: Connection<Exchange1>): void {
   const { socket, open, ending, heard } = connection
   if (open === 0 && !ending && socket.bytesRead > heard)
     failed(house, connection, timedOut) // half a head
@@ -304,7 +309,7 @@ export function silent(house: House, connection: Connection): void {
 }
 
 /** (4) The parser, or a clock that watches it, gave up on this connection. */
-export function failed(house: House, connection: Connection, error: ParserError): void {
+export function failed(house: House, connection: Connection<Exchange1>, error: ParserError): void {
   const { socket, last } = connection
   if (connection.failed !== undefined || connection.ending) {
     // (3) lasts for so many octets, whatever they are.
@@ -318,7 +323,7 @@ export function failed(house: House, connection: Connection, error: ParserError)
   else connection.failed = status
 }
 
-function part(connection: Connection, status: number, house: House): void {
+function part(connection: Connection<Exchange1>, status: number, house: House): void {
   const { socket } = connection
   connection.ending = true
   // Who connected and never said a word is owed none.

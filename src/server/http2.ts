@@ -11,10 +11,11 @@ import type { Socket } from 'node:net'
 import type { Content, Fields, Request, Response } from '../http/message.ts'
 import { nothing } from '../http/message.ts'
 import { addressOf, certificateOf } from './connection.ts'
-import { Aborted, Arriving, type Exchange, type Waiting } from './content.ts'
+import { Aborted, Arriving, type Exchange } from './content.ts'
 import { fieldsOf, sizeOf } from './fields.ts'
 import { type Framed, problem, sendable } from './framing.ts'
-import { type House, parserLimit } from './limits.ts'
+import type { House, Waiting } from './house.ts'
+import { parserLimit } from './limits.ts'
 import { abandon, pour } from './pour.ts'
 
 // RFC 9113 §7

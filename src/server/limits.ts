@@ -1,8 +1,3 @@
-import type { Request, Response } from '../http/message.ts'
-import type { Waiting } from './content.ts'
-
-export type Serve = (request: Request) => Response | Promise<Response>
-
 /** What one peer may take of the server. Times in milliseconds, sizes in octets. */
 export interface Limits {
   /** All field lines of a request; more is 431. */
@@ -57,14 +52,3 @@ export const usual: Limits = {
  * are refused by us (431), and still a bound on what one connection can make us keep.
  */
 export const parserLimit = 128 * 1024
-
-/** What all connections of one listener have in common. */
-export interface House {
-  readonly serve: Serve
-  readonly limits: Limits
-  /** The last resort: what nobody else caught. */
-  readonly onError: (error: unknown, request?: Request) => void
-  /** All that waits for a peer. */
-  readonly waiting: Set<Waiting>
-  draining: boolean
-}

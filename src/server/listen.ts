@@ -11,12 +11,12 @@ import type * as https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Request } from '../http/message.ts'
 import { Connection } from './connection.ts'
-import type { Waiting } from './content.ts'
 import { failureOf, StartFailure } from './failure.ts'
 import { lastWords } from './framing.ts'
-import { arrive, failed, linger, type Message, messageClass, replied, silent, tunnel } from './http1.ts'
+import type { House, Serve, Waiting } from './house.ts'
+import { arrive, type Exchange1, failed, linger, type Message, messageClass, replied, silent, tunnel } from './http1.ts'
 import { open, type Session } from './http2.ts'
-import { type House, type Limits, parserLimit, type Serve, usual } from './limits.ts'
+import { type Limits, parserLimit, usual } from './limits.ts'
 import { secureContext, type Tls } from './tls.ts'
 
 export { Aborted } from './content.ts'
@@ -72,7 +72,7 @@ class Door implements Listener {
   readonly #secure: boolean
   /** All sockets, also those whose first octets or handshake are awaited. */
   readonly #sockets = new Set<Socket>()
-  readonly #connections = new Map<Socket, Connection>()
+  readonly #connections = new Map<Socket, Connection<Exchange1>>()
   readonly #sessions = new Set<Session>()
   readonly #accept: (socket: Socket) => void
   #watch: NodeJS.Timeout | undefined
@@ -169,7 +169,7 @@ class Door implements Listener {
   }
 
   #http1(socket: Socket): void {
-    this.#connections.set(socket, new Connection(socket))
+    this.#connections.set(socket, new Connection<Exchange1>(socket))
     socket.once('close', () => this.#connections.delete(socket))
     this.#accept(socket)
   }
