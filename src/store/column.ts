@@ -36,7 +36,8 @@ const isNothing = (value: unknown): value is null | undefined => value === undef
 /** A field name never holds "#": names of columns beside its own can't meet another field's. */
 export function kept(name: string, field: AnyField, dialect: Dialect): Kept {
   const plain = isScalar(field.shape) ? scalar(name, field.shape, dialect) : nested(name, field)
-  const present = !field.isOptional && !field.isNullable
+  // A NaN has an empty cell.
+  const present = !field.isOptional && !field.isNullable && field.shape.kind !== 'double'
   if (!field.isNullable) return { ...plain, present }
   return field.isOptional ? nullOrAbsent(plain, dialect) : { ...plain, present, value: nullWhenNothing(plain) }
 }

@@ -52,7 +52,7 @@ export interface PostgresQuery {
 const patience = 5000
 const week = 7 * 24 * 3600 * 1000
 
-/** Connects and brings the database to the contract's shape, in the connection's first schema; rejects when that is no addition. */
+/** Connects and brings the database to the contract's shape, in the connection's first schema; rejects when that is no addition, and in the server's own words when it can't be reached. */
 export async function postgresStore(
   service: Service,
   to: string | PostgresPool,
@@ -78,7 +78,7 @@ export async function postgresStore(
     await sessions.run('begin', migrate, Number.POSITIVE_INFINITY)
   } catch (thrown) {
     await end()
-    throw thrown
+    throw sessions.failure(thrown)
   }
   const sweeps = expiries(service, postgres, options.changesKept ?? week)
   return {
@@ -177,6 +177,7 @@ class Sessions {
   readonly #time: number
   readonly #running = new Set<Promise<unknown>>()
   #closed = false
+  #behind: unknown
 
   constructor(pool: PostgresPool, time: number) {
     this.#pool = pool
@@ -193,6 +194,16 @@ class Sessions {
     return running
   }
 
+  /** What is behind an `Unavailable`: for an operator, never for a caller. */
+  failure(thrown: unknown): unknown {
+    return thrown instanceof Unavailable ? (this.#behind ?? thrown) : thrown
+  }
+
+  #explained(thrown: unknown): unknown {
+    if (isLost(thrown)) this.#behind = thrown
+    return explained(thrown)
+  }
+
   /** What is under way comes to its end. */
   async close(): Promise<void> {
     this.#closed = true
@@ -204,7 +215,7 @@ class Sessions {
       try {
         return await this.#once(begin, work, until)
       } catch (thrown) {
-        if (!isTransient(thrown)) throw explained(thrown)
+        if (!isTransient(thrown)) throw this.#explained(thrown)
         if (performance.now() + wait > until) throw new Unavailable()
       }
       // Those who collided don't meet again.

@@ -113,10 +113,17 @@ export class Queue {
       this.#open = false
       for (const tell of told) tell()
     } catch {
-      if (this.#transaction.isOpen()) this.#transaction.rollback()
+      this.#discard()
       this.#open = false
       for (const { reject } of members) reject(new Unavailable())
     }
+  }
+
+  /** A rollback that fails has nothing to undo, or a connection that is lost with all it held. */
+  #discard(): void {
+    try {
+      if (this.#transaction.isOpen()) this.#transaction.rollback()
+    } catch {}
   }
 
   /** Works one after the other; throws when the transaction was lost on the way. */
