@@ -156,7 +156,10 @@ export class Decrypting {
     const method = required(element, EncryptionMethod)
     const keyInfo = optional(element, KeyInfo)
     const size = wrapOf(attributeOf(method, Algorithm))
-    if (size === undefined) return unseal(this.privateKey(keyInfo), sealedIn(element), this.transport(method))
+    if (size === undefined) {
+      const transport = this.transport(method)
+      return unseal(this.privateKey(keyInfo), sealedIn(element), transport)
+    }
     const kek = this.shared(trimmed(sole(keyInfo ?? fail('SecurityTokenUnavailable', 'a key without a key'), KeyName)))
     return kek.symmetricKeySize === size ? unwrapKey(kek, sealedIn(element)) : undefined
   }

@@ -126,6 +126,9 @@ interface Examined {
   readonly blocks: readonly Element[]
 }
 
+/** Nodes of the block, white space included: an honest one has some ten elements. */
+const mostChildren = 100
+
 class Examination {
   private readonly message: Incoming
   private readonly block: Element
@@ -153,6 +156,7 @@ class Examination {
   read(): Examined {
     const { block } = this
     const { envelope, attachments } = this.message
+    if (block.children.length > mostChildren) return fail('InvalidSecurity', 'too much in the Security block')
     const time = stamped(block, this.now, this.freshness)
     for (let at = 0; at < block.children.length; at++) {
       const child = block.children[at]!
