@@ -223,9 +223,12 @@ function unfolded(bytes: Buffer): Uint8Array {
 }
 
 /** The parts that a message may refer to: each once (XOP §2.1 has one Include for each). */
-export function partsOf(of: Package['parts']): Parts & { readonly look: (href: string) => Uint8Array | undefined } {
+export function partsOf(
+  of: Package['parts'],
+): Parts & { readonly uris: readonly string[]; readonly look: (href: string) => Uint8Array | undefined } {
   const taken = new Set<string>()
   return {
+    uris: [...of.keys()].map(id => `cid:${encodeURIComponent(id)}`),
     look: href => of.get(cid(href) ?? ''),
     take: href => {
       const id = cid(href)

@@ -13,7 +13,7 @@ import type { Row } from '../contract/implement.ts'
 import { countFlaw } from '../contract/json.ts'
 import { itemName, xmlName } from '../contract/message.ts'
 import { check, Flaw, isScalar, read, write } from '../contract/scalar.ts'
-import { attribute, type Cursor, type Name, name, text } from '../xml/index.ts'
+import { attribute, type Cursor, type Element, type Name, name, text } from '../xml/index.ts'
 import { type Found, no } from './refusal.ts'
 import { soap11, soap12, versions } from './version.ts'
 
@@ -22,6 +22,10 @@ export interface Reading {
   readonly found: Found[]
   /** The parts of the package that the message came in. */
   readonly parts: Parts | undefined
+  /** The Body as it was opened. */
+  readonly around: Element | undefined
+  /** Header blocks that an encoded Body may refer into: none where a Body was proven by itself. */
+  readonly blocks: readonly Element[]
 }
 export interface Parts {
   /** The octets of the part that a `cid:` URI means; refuses when there is none, or it was taken before. */

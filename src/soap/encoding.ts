@@ -68,6 +68,7 @@ interface Graph {
   readonly encoding: Encoding
   readonly version: Version
   readonly namespace: string
+  readonly types: string
   readonly roots: readonly Element[]
   ids: ReadonlyMap<string, Element> | undefined
   /** Elements being read, from the call on. */
@@ -80,16 +81,19 @@ interface Graph {
 export function encodedReader(
   namespace: string,
   fields: Fields,
+  types: string = namespace,
 ): (cursor: Cursor, reading: Reading, version: Version) => Row {
   return (cursor, reading, version) => {
-    const roots = [element(cursor)]
-    while (cursor.child() === 'start') roots.push(element(cursor))
+    const { around } = reading
+    const roots = [element(cursor, around)]
+    while (cursor.child() === 'start') roots.push(element(cursor, around))
     if (cursor.event !== 'end') no({ kind: 'structure', detail: 'the Body has text' })
     const encoding = encodings[version.number]
     const graph: Graph = {
       encoding,
       version,
       namespace,
+      types,
       roots,
       ids: undefined,
       open: new Set(),
@@ -98,7 +102,7 @@ export function encodedReader(
     }
     const call = roots[0]!
     inEncoding(call, version)
-    return members(graph, call, fields, true)
+    return members(graph, call, fields)
   }
 }
 
@@ -112,14 +116,14 @@ function inEncoding(call: Element, version: Version): void {
 function place(of: Element): string {
   let path = ''
   for (let at: Element | undefined = of; at && at.name.local !== 'Body'; at = at.parent) {
-    const same = at.parent?.elements(at.name) ?? [at]
-    path = `/${at.name.local}[${same.indexOf(at) + 1}]${path}`
+    const same = at.parent?.elements(at.name) ?? []
+    path = `/${at.name.local}[${Math.max(same.indexOf(at), 0) + 1}]${path}`
   }
   return path
 }
 
-const broken = (at: Element, detail: string): never => no({ kind: 'schema', path: place(at), detail })
-const misplaced = (at: Element, detail: string): never =>
+/** SOAP 1.2 Part 2 §4.4, step 3. */
+const broken = (at: Element, detail: string): never =>
   no({ kind: 'encoded', subcode: badArguments, path: place(at), detail })
 
 /** Reads an element, and nothing that is being read already: a graph with a circle is none of ours. */
@@ -144,12 +148,12 @@ function referred(graph: Graph, at: Element): Element {
 }
 
 function missing({ encoding }: Graph, at: Element): never {
-  const detail = 'refers to nothing in this Body'
+  const detail = 'refers to nothing in this message'
   const subcode = encoding.subcodes.missing
   return subcode ? no({ kind: 'encoded', subcode, path: place(at), detail }) : broken(at, detail)
 }
 
-function idsOf({ encoding, roots }: Graph): ReadonlyMap<string, Element> {
+function idsOf({ encoding, roots, reading }: Graph): ReadonlyMap<string, Element> {
   const ids = new Map<string, Element>()
   const look = (at: Element): void => {
     const id = at.attribute(encoding.id)
@@ -159,7 +163,7 @@ function idsOf({ encoding, roots }: Graph): ReadonlyMap<string, Element> {
     }
     for (const child of at.children) if (child.kind === 'element') look(child) // no deeper than the parser lets it be
   }
-  for (const root of roots) look(root)
+  for (const root of [...roots, ...reading.blocks]) look(root)
   return ids
 }
 
@@ -171,8 +175,7 @@ function duplicated({ subcodes }: Encoding, at: Element): never {
 }
 
 /** A struct: accessors told apart by their names, in any order (SOAP 1.1 §5.4.1). */
-function members(graph: Graph, at: Element, fields: Fields, isCall = false): Row {
-  const wrong = isCall ? misplaced : broken
+function members(graph: Graph, at: Element, fields: Fields): Row {
   const row: Record<string, unknown> = {}
   const known = new Map(
     Object.entries(fields)
@@ -183,15 +186,15 @@ function members(graph: Graph, at: Element, fields: Fields, isCall = false): Row
   for (const child of at.elements()) {
     const { uri, local } = child.name
     const member = uri === '' || uri === graph.namespace ? known.get(local) : undefined
-    if (!member) return wrong(child, `is not expected here: ${[...known.keys()].join(', ') || 'nothing'} would be`)
-    if (Object.hasOwn(row, member.key)) wrong(child, 'is there twice')
+    if (!member) return broken(child, `is not expected here: ${[...known.keys()].join(', ') || 'nothing'} would be`)
+    if (Object.hasOwn(row, member.key)) broken(child, 'is there twice')
     row[member.key] = value(graph, child, member.field, member.key)
   }
   for (const { key, field } of known.values()) {
     const attribute = field.isAttribute ? at.attribute(name('', xmlName(key))) : undefined
     if (attribute !== undefined && isScalar(field.shape)) row[key] = lexical(graph, at, field.shape, attribute)
   }
-  return complete(row, known.values(), detail => wrong(at, detail))
+  return complete(row, known.values(), detail => broken(at, detail))
 }
 
 function value(graph: Graph, accessor: Element, field: AnyField, key: string | undefined): unknown {
@@ -248,7 +251,7 @@ function typed(graph: Graph, at: Element, shape: Shape): void {
   const [, prefix = '', local = ''] = /^\s*(?:([^:\s]+):)?([^:\s]+)\s*$/.exec(written) ?? []
   const uri = at.namespace(prefix)
   const isBuiltIn = uri === xsd || uri === graph.encoding.uri || uri === soap11.encoding
-  if (uri === undefined || !fits(shape, local, isBuiltIn, uri === graph.namespace))
+  if (uri === undefined || !fits(shape, local, isBuiltIn, uri === graph.types))
     broken(at, `may not be of the type ${written}`)
 }
 
@@ -298,11 +301,12 @@ export function encodedWriter(
   namespace: string,
   element: string,
   fields: Fields,
+  types: string = namespace,
 ): (answer: Row, version: Version) => string {
   const content = struct(fields)
   return (answer, version) => {
     const encoding = encodings[version.number]
-    const open = `<m:${element} xmlns:m="${namespace}" xmlns:xsi="${xsiType.uri}" xmlns:xsd="${xsd}" xmlns:enc="${encoding.uri}" ${soap}:encodingStyle="${encoding.uri}">`
+    const open = `<m:${element} xmlns:m="${namespace}" xmlns:t="${types}" xmlns:xsi="${xsiType.uri}" xmlns:xsd="${xsd}" xmlns:enc="${encoding.uri}" ${soap}:encodingStyle="${encoding.uri}">`
     return `${open}${content(answer, encoding)}</m:${element}>`
   }
 }
@@ -361,5 +365,5 @@ function contentWriter(shape: Shape, key: string | undefined, tag: string): Writ
 function typeName(shape: Shape): string | undefined {
   if (isScalar(shape)) return `xsd:${builtIn(shape)}`
   if (shape.kind === 'list') return 'enc:Array'
-  return shape.kind === 'object' && shape.name !== undefined ? `m:${xmlName(shape.name)}` : undefined
+  return shape.kind === 'object' && shape.name !== undefined ? `t:${xmlName(shape.name)}` : undefined
 }

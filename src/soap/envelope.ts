@@ -2,12 +2,14 @@
  * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: what is handed on is one message of one version, its blocks
  * and its one Body; nothing stands where the structure has no place for it.
  */
-import { type Cursor, type Document, type Element, element, walk } from '../xml/index.ts'
+import { type Cursor, type Document, Element, element, walk } from '../xml/index.ts'
 import { no } from './refusal.ts'
 import type { Version } from './version.ts'
 
 export interface Envelope {
   readonly version: Version
+  /** The Body as it was opened: what is made into elements of it has this for a parent. */
+  readonly around: Element
   readonly blocks: readonly Element[]
   /** At the Body's `start`. `close` takes it from the Body's `end` to the end of the message. */
   readonly body: Cursor
@@ -20,12 +22,13 @@ export function open(
   block: (cursor: Cursor) => Element = element,
 ): Envelope {
   const version = versionOf(cursor, spoken)
+  const root = opened(cursor)
   if (cursor.child() !== 'start') structure('the Envelope has no Body')
-  const blocks = cursor.name === version.header ? header(cursor, version, block) : []
+  const blocks = cursor.name === version.header ? header(cursor, version, root, block) : []
   if (cursor.event !== 'start' || cursor.name !== version.body)
     structure('the Envelope holds an optional Header, then one Body')
   attributes(cursor, version)
-  return { version, blocks, body: cursor }
+  return { version, around: opened(cursor, root), blocks, body: cursor }
 }
 
 /** The same of a tree: the blocks and the Body are its own elements. */
@@ -55,17 +58,27 @@ function versionOf(cursor: Cursor, spoken: readonly Version[]): Version {
 }
 
 /** From the Header's `start` to the next event behind it. */
-function header(cursor: Cursor, version: Version, block: (cursor: Cursor) => Element): readonly Element[] {
+function header(
+  cursor: Cursor,
+  version: Version,
+  root: Element,
+  block: (cursor: Cursor, parent: Element) => Element,
+): readonly Element[] {
   attributes(cursor, version)
+  const around = opened(cursor, root)
   const blocks: Element[] = []
   while (cursor.child() === 'start') {
     if (cursor.name.uri === '') structure(`the header block ${cursor.name.local} has no namespace`)
-    blocks.push(block(cursor))
+    blocks.push(block(cursor, around))
   }
   if (cursor.event !== 'end') structure('the Header has text')
   cursor.child()
   return blocks
 }
+
+/** The element at hand without what is in it, for the namespaces in scope there. */
+const opened = (cursor: Cursor, parent?: Element): Element =>
+  new Element(parent, cursor.name, cursor.prefix, [], cursor.declarations())
 
 /** From the Body's `end`: nothing follows it, and the message is well-formed to its last byte. */
 export function close(cursor: Cursor): void {

@@ -8,6 +8,7 @@ import type { Caller } from '../contract/policy.ts'
 import type { Verdict } from '../service/call.ts'
 import type { Cursor, Name } from '../xml/index.ts'
 import type { Reading, Writing } from './body.ts'
+import type { Block } from './node.ts'
 import type { Wording } from './refusal.ts'
 import type { Version } from './version.ts'
 
@@ -42,6 +43,10 @@ export interface Asked {
   readonly request: string
   /** For content: the message's id, and what tells another message under it apart. */
   readonly once: ((content: Row) => { readonly key: string; readonly fingerprint: string }) | undefined
+  /** The values of a declared header block for this node, in their order. */
+  readonly blocks: <T>(declared: Block<T>) => readonly T[]
+  /** Adds a block, as `blockWriter` writes it, to the reply. */
+  readonly add: (block: string) => void
   /** A precondition of the transport's, on what stands. */
   readonly expects?: (current: Standing | undefined) => Verdict
 }

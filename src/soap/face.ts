@@ -152,6 +152,8 @@ interface Known {
   agreed?: Agreed
   /** Blocks that handlers added to the reply. */
   readonly blocks: string[]
+  /** What the declared blocks for this node say. */
+  readonly values: { readonly declaration: Block; readonly value: unknown }[]
 }
 interface Exchanged extends Known {
   readonly message: Received
@@ -161,6 +163,7 @@ const begun = (message: Received): Exchanged => ({
   version: message.media,
   message,
   blocks: [],
+  values: [],
 })
 
 async function converse(node: SoapNode, message: Received): Promise<Sent> {
@@ -173,7 +176,7 @@ async function converse(node: SoapNode, message: Received): Promise<Sent> {
     const proven = await prove(node, known, envelope, blocks) // who sent it, and the Body that was proven
     const exchange = operationOf(node, known, proven.body) // the operation: the Body's element
     agree(node, known, exchange) // addressing and action agree with it
-    const content = contentOf(known, exchange, proven) // Body to its end, message to its last byte
+    const content = contentOf(known, exchange, proven, blocks) // Body to its end, message to its last byte
     const caller = proven.caller ?? (await message.caller())
     if (content.sound) await process(node, known, blocks, caller) // blocks that handlers are for
     const answer = await exchange.perform({ ...asked(node, known, exchange), content: content.row, caller })
@@ -203,7 +206,7 @@ async function retrieve(
 
 /** The fault for what a binding refuses before it has a message. */
 const early = (node: SoapNode, version: Version, address: string, refusal: AnyRefusal): Promise<Sent> =>
-  faulted(node, { address, version, blocks: [] }, refusal)
+  faulted(node, { address, version, blocks: [], values: [] }, refusal)
 
 // XML and Envelope
 
@@ -233,7 +236,13 @@ async function process(node: SoapNode, known: Known, blocks: readonly Element[],
     const declaration = declared(block, known.version, node.blocks ?? [])
     if (!declaration) continue
     const value = blockContent(block, known.version, declaration.read)
-    await declaration.process(value, { block, caller, add: written => known.blocks.push(written) })
+    known.values.push({ declaration, value })
+    await declaration.process(value, {
+      block,
+      version: known.version,
+      caller,
+      add: written => known.blocks.push(written),
+    })
   }
 }
 
@@ -242,6 +251,8 @@ async function process(node: SoapNode, known: Known, blocks: readonly Element[],
 interface Proven {
   /** At the Body's `start`. */
   readonly body: Cursor
+  /** The Body itself, or as it was opened. */
+  readonly around: Element
   /** Whether the cursor goes on behind the Body to the end of the message. */
   readonly streamed: boolean
   readonly caller: Caller | undefined
@@ -254,7 +265,7 @@ async function prove(
   blocks: readonly Element[],
 ): Promise<Proven> {
   const asked = node.endpoint.secure || blocks.some(each => each.name === security)
-  if (!node.secure || !asked) return { body: envelope.body, streamed: true, caller: undefined }
+  if (!node.secure || !asked) return { ...envelope, streamed: true, caller: undefined }
   const { bytes, charset, ...message } = known.message
   const document = parse(bytes, { ...strict, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
@@ -270,11 +281,12 @@ async function prove(
     address: message.addresses[0],
     from: message.from,
     confidential: message.confidential,
+    parts: message.parts?.uris ?? [],
     part: href => message.parts?.look(href),
   })
   const body = walk(secured.body)
   body.next()
-  return { body, streamed: false, caller: secured.caller }
+  return { body, around: secured.body, streamed: false, caller: secured.caller }
 }
 
 // Body
@@ -309,9 +321,10 @@ function agree(node: SoapNode, known: Exchanged, { action, replyAction }: Exchan
 function contentOf(
   known: Exchanged,
   exchange: Exchange,
-  { body, streamed }: Proven,
+  { body, around, streamed }: Proven,
+  blocks: readonly Element[],
 ): { row: () => Row; sound: boolean } {
-  const reading = { found: [], parts: known.message.parts }
+  const reading = { found: [], parts: known.message.parts, around, blocks: streamed ? blocks : [] }
   try {
     const row = exchange.read(body, reading, known.version)
     if (streamed) close(body)
@@ -336,6 +349,8 @@ function asked(node: SoapNode, known: Exchanged, exchange: Exchange): Omit<Asked
   return {
     from: known.message.from,
     request: node.serving.id(),
+    blocks: <T>(of: Block<T>) => known.values.filter(each => each.declaration === of).map(each => each.value as T), // its `read` gives what it says
+    add: block => known.blocks.push(block),
     once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprint(exchange, row) }),
   }
 }

@@ -8,14 +8,16 @@ import { xmlName } from '../contract/message.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Maybe } from '../service/store.ts'
-import { Element, type Name, name, walk } from '../xml/index.ts'
-import { elementWriter, inline, qualified, type Read, valueReader } from './body.ts'
+import { attribute, Element, type Name, name, walk } from '../xml/index.ts'
+import { elementWriter, inline, qualified, type Read, valueReader, type Writing } from './body.ts'
 import type { SoapFault } from './fault.ts'
 import { no, type SoapRefusal } from './refusal.ts'
 import type { Version } from './version.ts'
 
 /** A header block as it is declared: its name, its content, and what is done with it. */
-export interface Block {
+export interface Block<T = unknown> {
+  /** Of the type of its values; there is nothing here. */
+  readonly types?: T
   readonly name: Name
   /** URIs of roles in which it is processed; undefined: in any that this node plays. */
   readonly roles: readonly string[] | undefined
@@ -27,6 +29,7 @@ export interface Block {
 export interface Processing {
   /** The block as it came. */
   readonly block: Element
+  readonly version: Version
   readonly caller: Caller
   /** Adds a block, as `blockWriter` writes it, to what this node sends: the reply, or at an intermediary the message itself. */
   readonly add: (block: string) => void
@@ -41,28 +44,58 @@ export function block<T>(is: {
   readonly name: string
   readonly content: Field<T, boolean, boolean, unknown>
   readonly roles?: readonly string[]
-  readonly process: (value: T, processing: Processing) => Maybe<void>
-}): Block {
+  readonly process?: (value: T, processing: Processing) => Maybe<void>
+}): Block<T> {
   return {
     name: name(is.namespace, is.name),
     roles: is.roles,
     read: valueReader(is.content as AnyField, is.name, qualified(is.namespace)),
-    process: is.process as Block['process'], // `read` gives what `content` says
+    process: (is.process ?? (() => {})) as Block['process'], // `read` gives what `content` says
   }
 }
 
 /** What a handler of blocks throws to answer with a fault of its own. */
 export const faulted = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })
 
-/** The text of a block: a writer of values of `content`, for replies. */
+/** Whom a block is for, in SOAP's own attributes. */
+export interface Addressee {
+  readonly version: Version
+  /** Default: the ultimate receiver. */
+  readonly role?: string
+  readonly mandatory?: boolean
+  /** Whether it goes on when it is not processed; SOAP 1.1 can't say so. */
+  readonly relay?: boolean
+}
+
+/** An encoder of a header block: `write(value, { version, role, mandatory: true })`. */
 export function blockWriter<T>(
   namespace: string,
   local: string,
   content: Field<T, boolean, boolean, unknown>,
-): (value: T) => string {
-  const write = elementWriter(content as AnyField, local, `b:${xmlName(local)}`, 'b:')
+): (value: T, to?: Addressee) => string {
+  const write = elementOf(namespace, local, content)
+  return (value, to) => write(value, inline, to ? attributesFor(to) : '')
+}
+
+function attributesFor({ version, role, mandatory, relay }: Addressee): string {
+  const given = [
+    ...(role === undefined ? [] : [`s:${version.role.local}=${attribute(role)}`]),
+    ...(mandatory ? [`s:${version.mustUnderstand.local}="1"`] : []),
+    ...(relay && version.relay ? [`s:${version.relay.local}="true"`] : []),
+  ]
+  return given.length === 0 ? '' : ` xmlns:s="${version.namespace}" ${given.join(' ')}`
+}
+
+/** An encoder of a whole element that declares its namespace, with more attributes if given. */
+export function elementOf<T>(
+  namespace: string,
+  local: string,
+  content: Field<T, boolean, boolean, unknown>,
+): (value: T, writing: Writing, attributes?: string) => string {
   const open = `<b:${xmlName(local)}`
-  return value => `${open} xmlns:b="${namespace}"${write(value, inline).slice(open.length)}`
+  const write = elementWriter(content as AnyField, local, open.slice(1), 'b:')
+  return (value, writing, attributes = '') =>
+    `${open} xmlns:b="${namespace}"${attributes}${write(value, writing).slice(open.length)}`
 }
 
 /** What this node is. */
@@ -119,7 +152,7 @@ export function declared(block: Element, version: Version, blocks: readonly Bloc
 export function contentOf(block: Element, version: Version, read: Read): unknown {
   const cursor = walk(bare(block, version))
   cursor.next()
-  return read(cursor, { found: [], parts: undefined })
+  return read(cursor, { found: [], parts: undefined, around: undefined, blocks: [] })
 }
 
 function bare(block: Element, version: Version): Element {

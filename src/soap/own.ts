@@ -1,12 +1,14 @@
 /** Exchanges of an application's own messages, beside or instead of those of a contract. */
-import type { Fields, Value } from '../contract/field.ts'
+import type { AnyField, Field, Fields, Value } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
 import type { Part } from '../contract/message.ts'
 import type { Maybe } from '../service/store.ts'
 import { name } from '../xml/index.ts'
+import { qualified, valueReader } from './body.ts'
 import type { Asked, Exchange } from './exchange.ts'
+import { elementOf } from './node.ts'
 import { wordingOf } from './operation.ts'
-import { type Style, styles } from './style.ts'
+import { alone, type Style, styles } from './style.ts'
 
 /**
  * Declares an exchange: `exchange({ namespace, name: 'echoString', style: 'rpc', request: { inputString: t.string() },
@@ -18,6 +20,8 @@ export function exchange<I extends Fields, O extends Fields>(is: {
   readonly name: string
   readonly style: Style
   readonly action?: string
+  /** The namespace of named types; `namespace` by default. */
+  readonly types?: string
   /** Local name of the answer's element; `…Response` by default. */
   readonly answer?: string
   readonly request: I
@@ -38,12 +42,47 @@ export function exchange<I extends Fields, O extends Fields>(is: {
     safe: is.safe ?? false,
     longest: 1024 * 1024,
     request: is.request,
-    ...styles[is.style](is.namespace, request, response),
+    ...styles[is.style](is.namespace, request, response, is.types),
     perform: async asked => {
       const content = asked.content() as Value<I> // the codec reads what `request` says
       return { row: (await is.perform(content, asked)) as Row, standing: undefined }
     },
     wording: wordingOf(is.namespace, { request }),
+  }
+}
+
+/**
+ * Declares an exchange in document/literal bare (rule B2.7): the child of Body is the business document itself, of any
+ * content. `bare({ namespace, name: 'order', content: t.object(…), answer: { name: 'receipt', content: t.string() }, … })`.
+ */
+export function bare<T, R>(is: {
+  readonly namespace: string
+  readonly name: string
+  readonly action?: string
+  readonly content: Field<T, boolean, boolean, unknown>
+  readonly answer: { readonly name: string; readonly content: Field<R, boolean, boolean, unknown> }
+  readonly safe?: boolean
+  readonly perform: (content: T, asked: Asked) => Maybe<R>
+}): Exchange {
+  const read = valueReader(is.content as AnyField, is.name, qualified(is.namespace))
+  const write = elementOf(is.namespace, is.answer.name, is.answer.content)
+  const action = is.action ?? `${is.namespace}/${is.name}`
+  return {
+    name: is.name,
+    element: name(is.namespace, is.name),
+    action,
+    replyAction: `${action}Response`,
+    faultAction: fault => `${action}/Fault/${fault}`,
+    safe: is.safe ?? false,
+    longest: 1024 * 1024,
+    request: {},
+    read: (cursor, reading) => alone({ content: read(cursor, reading) }, cursor),
+    write: ({ content }, writing) => write(content as R, writing), // what `perform` answers
+    perform: async asked => {
+      const { content } = asked.content() as { content: T } // the codec reads what `content` says
+      return { row: { content: await is.perform(content, asked) }, standing: undefined }
+    },
+    wording: wordingOf(is.namespace, { request: { name: is.name, fields: {}, main: undefined } }),
   }
 }
 

@@ -45,7 +45,7 @@ export async function relay(bytes: Uint8Array, media: Version, node: Intermediar
       if (declaration || !isRelayed(block, version)) gone.add(block)
       if (!declaration) continue
       const value = contentOf(block, version, declaration.read)
-      await declaration.process(value, { block, caller: anonymous, add: written => added.push(written) })
+      await declaration.process(value, { block, version, caller: anonymous, add: written => added.push(written) })
     }
     const forwarded = rewritten(document, envelope.blocks, gone, added, envelope.element)
     return { kind: 'forward', version, bytes: forwarded }

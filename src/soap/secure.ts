@@ -33,6 +33,8 @@ export interface Evidence {
   readonly from: string
   /** Whether a password may travel here: TLS, or loopback where settings allow it. */
   readonly confidential: boolean
+  /** `cid:` URIs of all parts of the package but the message itself. */
+  readonly parts: readonly string[]
   /** Octets of the parts of the package by `cid:` URI, without taking them. */
   readonly part: (href: string) => Uint8Array | undefined
 }

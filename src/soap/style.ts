@@ -15,7 +15,8 @@ export interface Codec {
   readonly read: (cursor: Cursor, reading: Reading, version: Version) => Row
   readonly write: (answer: Row, writing: Writing, version: Version) => string
 }
-export type CodecOf = (namespace: string, request: Part, response: Part | undefined) => Codec
+/** @param types the namespace of named types; that of the elements unless it is another */
+export type CodecOf = (namespace: string, request: Part, response: Part | undefined, types?: string) => Codec
 
 /** Document/literal wrapped (rule B2.7): one element, whose children are the parameters, all qualified. */
 const document: CodecOf = (namespace, request, response) => {
@@ -29,7 +30,7 @@ const document: CodecOf = (namespace, request, response) => {
 }
 
 /** From its `end` to that of Body: a literal request is one element (WS-I Basic Profile 1.1 R2201, R9981). */
-function alone<T>(content: T, cursor: Cursor): T {
+export function alone<T>(content: T, cursor: Cursor): T {
   if (cursor.child() !== 'end') no({ kind: 'structure', detail: 'the Body holds more than one element' })
   return content
 }
@@ -40,10 +41,10 @@ const rpc: CodecOf = (namespace, request, response) => {
   return { read: (cursor, reading) => alone(read(cursor, reading), cursor), write }
 }
 
-const encoded: CodecOf = (namespace, request, response) => {
-  const write = encodedWriter(namespace, response?.name ?? '', response?.fields ?? {})
+const encoded: CodecOf = (namespace, request, response, types) => {
+  const write = encodedWriter(namespace, response?.name ?? '', response?.fields ?? {}, types)
   return {
-    read: encodedReader(namespace, request.fields),
+    read: encodedReader(namespace, request.fields, types),
     write: (answer, _writing, version) => write(answer, version),
   }
 }

@@ -142,9 +142,12 @@ export function parse(bytes: Uint8Array, options: Options = {}): Document | Malf
   })
 }
 
-/** At an element's `start`: the element with all that is in it; the cursor is then at its `end`. */
-export function element(cursor: Cursor): Element {
-  const root = opened(cursor, undefined)
+/**
+ * At an element's `start`: the element with all that is in it; the cursor is then at its `end`. With a `parent` the namespaces
+ * in scope there are those in scope here; it does not become one of the parent's children.
+ */
+export function element(cursor: Cursor, parent?: Element): Element {
+  const root = opened(cursor, parent)
   let open = root
   for (;;) {
     const event = cursor.next()

@@ -1,0 +1,154 @@
+/** The echo services of the public test collections, declared with the public API. */
+import { t } from '../../src/contract/field.ts'
+import type { Exchange } from '../../src/soap/exchange.ts'
+import { type SoapOptions, soapNode } from '../../src/soap/face.ts'
+import { block, blockWriter } from '../../src/soap/node.ts'
+import { bare, emptyBody, exchange } from '../../src/soap/own.ts'
+import type { Intermediary } from '../../src/soap/relay.ts'
+import { identities, talk } from './shop.ts'
+
+export function node(exchanges: readonly Exchange[], options: SoapOptions = {}, path = '/echo') {
+  const incidents: unknown[] = []
+  const face = soapNode(
+    {
+      identities,
+      clock: () => Date.UTC(2026, 10, 21),
+      id: () => 'id',
+      report: (_incident, thrown) => incidents.push(thrown),
+      settings: { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] },
+    },
+    { path, secure: false, versions: 'both' },
+    exchanges,
+    options,
+  )
+  return { incidents, ...talk(face, path) }
+}
+
+/** W3C SOAP 1.2 Test Collection, node C. */
+export const ts = 'http://example.org/ts-tests'
+const types = `${ts}/xsd`
+const responseOk = blockWriter(ts, 'responseOk', t.string())
+const echoOk = block({
+  namespace: ts,
+  name: 'echoOk',
+  content: t.string(),
+  process: (text, { add }) => add(responseOk(text)),
+})
+const requiredHeader = block({ namespace: ts, name: 'requiredHeader', content: t.string() })
+const Struct = t.object({ varInt: t.int(), varFloat: t.double({ xsd: 'float' }), varString: t.string() }, 'SOAPStruct')
+const ArrayStruct = t.object(
+  { varInt: t.int(), varFloat: t.double({ xsd: 'float' }), varString: t.string(), varArray: t.list(t.string()) },
+  'SOAPArrayStruct',
+)
+const encoded = { namespace: ts, types, style: 'encoded' } as const
+
+export const collection: readonly Exchange[] = [
+  emptyBody(`${ts}/empty`, () => {}),
+  bare({
+    namespace: ts,
+    name: 'echoOk',
+    content: t.string(),
+    answer: { name: 'responseOk', content: t.string() },
+    perform: text => text,
+  }),
+  bare({
+    namespace: ts,
+    name: 'echoHeader',
+    content: t.string(),
+    answer: { name: 'echoHeaderResponse', content: t.string() },
+    perform: (_nothing, { blocks }) => blocks(requiredHeader)[0] ?? '',
+  }),
+  exchange({
+    ...encoded,
+    name: 'echoString',
+    request: { inputString: t.string() },
+    response: { return: t.string() },
+    perform: ({ inputString }) => ({ return: inputString }),
+  }),
+  exchange({
+    ...encoded,
+    name: 'echoStringArray',
+    request: { inputStringArray: t.list(t.string()) },
+    response: { return: t.list(t.string()) },
+    perform: ({ inputStringArray }) => ({ return: inputStringArray }),
+  }),
+  exchange({
+    ...encoded,
+    name: 'echoIntegerArray',
+    request: { inputIntegerArray: t.list(t.int()) },
+    response: { return: t.list(t.int()) },
+    perform: ({ inputIntegerArray }) => ({ return: inputIntegerArray }),
+  }),
+  exchange({
+    ...encoded,
+    name: 'echoStructArray',
+    request: { inputStructArray: t.list(Struct) },
+    response: { return: t.list(Struct) },
+    perform: ({ inputStructArray }) => ({ return: inputStructArray }),
+  }),
+  exchange({
+    ...encoded,
+    name: 'echoNestedArray',
+    request: { inputStruct: ArrayStruct },
+    response: { return: ArrayStruct },
+    perform: ({ inputStruct }) => ({ return: inputStruct }),
+  }),
+  exchange({
+    ...encoded,
+    name: 'echoSimpleTypesAsStruct',
+    request: { inputInt: t.int(), inputFloat: t.double({ xsd: 'float' }), inputString: t.string() },
+    response: { return: Struct },
+    perform: ({ inputInt, inputFloat, inputString }) => ({
+      return: { varInt: inputInt, varFloat: inputFloat, varString: inputString },
+    }),
+  }),
+  exchange({
+    ...encoded,
+    name: 'echoBoolean',
+    request: { inputBoolean: t.boolean() },
+    response: { return: t.boolean() },
+    perform: ({ inputBoolean }) => ({ return: inputBoolean }),
+  }),
+  exchange({
+    ...encoded,
+    name: 'echoDecimal',
+    request: { inputDecimal: t.decimal(20, 17) },
+    response: { return: t.decimal(20, 17) },
+    perform: ({ inputDecimal }) => ({ return: inputDecimal }),
+  }),
+  exchange({
+    ...encoded,
+    name: 'countItems',
+    request: { inputStringArray: t.list(t.string()) },
+    response: { return: t.int() },
+    perform: ({ inputStringArray }) => ({ return: inputStringArray.length }),
+  }),
+]
+export const collectionOptions: SoapOptions = { blocks: [echoOk, requiredHeader], roles: [`${ts}/C`] }
+
+/** Node B of the collection: it puts two texts together and hands them on to node C. */
+const echoTo = blockWriter(ts, 'echoOk', t.string())
+const concatenate = block({
+  namespace: ts,
+  name: 'concatAndForwardEchoOk',
+  content: t.string(),
+  process: () => {},
+})
+const part = (name: string, texts: string[]) =>
+  block({ namespace: ts, name, content: t.string(), process: text => void texts.push(text.trim()) })
+
+export function intermediary(): Intermediary {
+  const texts: string[] = []
+  const second = block({
+    namespace: ts,
+    name: 'concatAndForwardEchoOkArg2',
+    content: t.string(),
+    process: (text, { add, version }) =>
+      add(echoTo([...texts, text.trim()].join(''), { version, role: `${ts}/C`, mandatory: true })),
+  })
+  return {
+    uri: `${ts}/B`,
+    roles: [`${ts}/B`],
+    blocks: [concatenate, part('concatAndForwardEchoOkArg1', texts), second],
+  }
+}

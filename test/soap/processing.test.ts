@@ -1,0 +1,447 @@
+/** The processing model (rules B2, B4.8, B7, B9; attacks S, and P at the level of messages), by rule and by clause. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { t } from '../../src/contract/field.ts'
+import { block, blockWriter, faulted } from '../../src/soap/node.ts'
+import { conversation, envelope, find, type Message, ns, ns11, ns12 } from './shop.ts'
+
+const get = `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`
+const create = (inner = '') =>
+  `<CreateOrder xmlns="${ns}"><order><customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity></line></lines><currency>EUR</currency>${inner}</order></CreateOrder>`
+const x = (attributes = '') => `<x:Block xmlns:x="urn:x"${attributes}>x</x:Block>`
+const wrap = (inside: string, v: string, attributes = '') =>
+  `<e:Envelope xmlns:e="${v}"${attributes}>${inside}</e:Envelope>`
+const body = `<e:Body>${create()}</e:Body>`
+
+const shop = await conversation()
+const changes = async () => (await shop.store.read(reader => reader.changes(0, 1000))).length
+
+/** Whatever the message: a fault in an envelope, nothing has run, nothing of the inside is told. */
+async function refused(message: Message, code: string) {
+  const before = await changes()
+  const answer = await shop.post(message)
+  assert.equal(answer.fault?.code, code, answer.text)
+  assert.equal(answer.status, 500)
+  assert.equal(await changes(), before, 'something has run')
+  assert.deepEqual(shop.incidents, [], 'our bug')
+  assert.doesNotMatch(answer.text, /\.ts|node:|select |at [A-Z]\w+\./i)
+  return answer
+}
+
+/** [title, SOAP 1.1 and 1.2 message, codes] */
+const both: readonly (readonly [string, (ns: string) => string, string, string])[] = [
+  ['S6 B2.2 two Headers', v => wrap(`<e:Header/><e:Header/>${body}`, v), 'Client', 'Sender'],
+  ['S6 B2.2 Header after Body', v => wrap(`${body}<e:Header/>`, v), 'Client', 'Sender'],
+  ['S6 B2.2 two Bodies', v => wrap(`${body}${body}`, v), 'Client', 'Sender'],
+  ['S6 something after Body', v => wrap(`${body}<x xmlns="urn:x"/>`, v), 'Client', 'Sender'],
+  ['S6 text after Body', v => wrap(`${body}x`, v), 'Client', 'Sender'],
+  ['S6 B2.2 no Body', v => wrap('<e:Header/>', v), 'Client', 'Sender'],
+  ['S6 an empty Envelope', v => wrap('', v), 'Client', 'Sender'],
+  ['S6 a Fault as request', v => wrap('<e:Body><e:Fault/></e:Body>', v), 'Client', 'Sender'],
+  ['S6 an empty Body', v => wrap('<e:Body/>', v), 'Client', 'Sender'],
+  ['S6 text in Body', v => wrap('<e:Body>x</e:Body>', v), 'Client', 'Sender'],
+  ['S6 text in Header', v => wrap(`<e:Header>x</e:Header>${body}`, v), 'Client', 'Sender'],
+  ['S6 two operations', v => wrap(`<e:Body>${create()}${create()}</e:Body>`, v), 'Client', 'Sender'],
+  ['S6 text behind the operation', v => wrap(`<e:Body>${create()}x</e:Body>`, v), 'Client', 'Sender'],
+  ['§5.1 an unqualified attribute of Envelope', v => wrap(body, v, ' a="b"'), 'Client', 'Sender'],
+  ['§5.2 a header block without namespace', v => wrap(`<e:Header><a/></e:Header>${body}`, v), 'Client', 'Sender'],
+  ['B4.7 XML that is no Envelope', () => create(), 'Client', 'Sender'],
+  [
+    'S10 an operation of another version',
+    v => wrap(`<e:Body>${create().replace(':v1', ':v2')}</e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  ['S10 an operation of no namespace', v => wrap('<e:Body><GetOrder/></e:Body>', v), 'Client', 'Sender'],
+  [
+    'S2 a Body of the other version',
+    v => wrap(`<f:Body xmlns:f="${v === ns11 ? ns12 : ns11}">${create()}</f:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S3 B2.4 mustUnderstand="1"',
+    v => wrap(`<e:Header>${x(' e:mustUnderstand="1"')}</e:Header>${body}`, v),
+    'MustUnderstand',
+    'MustUnderstand',
+  ],
+  [
+    'S3 B2.4 mustUnderstand="true"',
+    v => wrap(`<e:Header>${x(' e:mustUnderstand="true"')}</e:Header>${body}`, v),
+    'MustUnderstand',
+    'MustUnderstand',
+  ],
+  [
+    'S3 B2.4 mustUnderstand=" 1 "',
+    v => wrap(`<e:Header>${x(' e:mustUnderstand=" 1 "')}</e:Header>${body}`, v),
+    'MustUnderstand',
+    'MustUnderstand',
+  ],
+  [
+    'S3 mustUnderstand that is not boolean',
+    v => wrap(`<e:Header>${x(' e:mustUnderstand="yes"')}</e:Header>${body}`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S7 an unknown encodingStyle of the content',
+    v => wrap(`<e:Body>${create().replace('<order>', '<order e:encodingStyle="urn:x">')}</e:Body>`, v),
+    'Client',
+    'DataEncodingUnknown',
+  ],
+  ['P1 a DOCTYPE', v => `<!DOCTYPE e:Envelope>${wrap(body, v)}`, 'Client', 'Sender'],
+  ['P2 an internal entity', v => `<!DOCTYPE a [<!ENTITY b "c">]>${wrap(body, v)}`, 'Client', 'Sender'],
+  [
+    'P3 an external entity',
+    v => `<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>${wrap(`<e:Body>&b;</e:Body>`, v)}`,
+    'Client',
+    'Sender',
+  ],
+  [
+    'P4 a parameter entity',
+    v => `<!DOCTYPE a [<!ENTITY % b SYSTEM "http://127.0.0.1/"> %b;]>${wrap(body, v)}`,
+    'Client',
+    'Sender',
+  ],
+  [
+    'P5 P6 expansion',
+    v =>
+      `<!DOCTYPE a [<!ENTITY b "${'c'.repeat(999)}"><!ENTITY d "${'&b;'.repeat(99)}">]>${wrap('<e:Body>&d;</e:Body>', v)}`,
+    'Client',
+    'Sender',
+  ],
+  ['P7 ATTLIST defaults', v => `<!DOCTYPE a [<!ATTLIST a b CDATA "c">]>${wrap(body, v)}`, 'Client', 'Sender'],
+  ['P8 200,000 deep', v => wrap(`<e:Body>${'<a>'.repeat(200_000)}</e:Body>`, v), 'Client', 'Sender'],
+  [
+    'P9 100,000 attributes',
+    v => wrap(`<e:Body><a ${Array.from({ length: 100_000 }, (_, i) => `a${i}=""`).join(' ')}/></e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P10 100,000 declarations',
+    v => wrap(`<e:Body><a ${Array.from({ length: 100_000 }, (_, i) => `xmlns:a${i}="u"`).join(' ')}/></e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P11 300,000 siblings',
+    v => wrap(`<e:Header>${x().replace('>x<', `>${'<a/>'.repeat(300_000)}<`)}</e:Header>${body}`, v),
+    'Client',
+    'Sender',
+  ],
+  ['P13 a 2 MB name', v => wrap(`<e:Body><${'a'.repeat(2_000_000)}/></e:Body>`, v), 'Client', 'Sender'],
+  [
+    'P14 a million character references',
+    v => wrap(`<e:Header>${x().replace('>x<', `>${'&#65;'.repeat(1_000_000)}<`)}</e:Header>${body}`, v),
+    'Client',
+    'Sender',
+  ],
+  ['P15 names of Object.prototype', v => wrap('<e:Body><__proto__/></e:Body>', v), 'Client', 'Sender'],
+  ['P15 … as content', v => wrap(`<e:Body>${create('<constructor/>')}</e:Body>`, v), 'Client', 'Sender'],
+  ['P16 a processing instruction', v => wrap(`<?a b?>${body}`, v), 'Client', 'Sender'],
+  ['P16 … in the content', v => wrap(`<e:Body>${create('<?a b?>')}</e:Body>`, v), 'Client', 'Sender'],
+  ['P17 two roots', v => wrap(body, v).repeat(2), 'Client', 'Sender'],
+  ['P17 trailing junk', v => `${wrap(body, v)}x`, 'Client', 'Sender'],
+  ['P18 an illegal character', v => wrap(`<e:Body>${create('<note>\u0001</note>')}</e:Body>`, v), 'Client', 'Sender'],
+  [
+    'P22 the same attribute by two prefixes',
+    v => wrap(`<e:Body><a xmlns:p="u" xmlns:q="u" p:b="" q:b=""/></e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  ['P23 an undeclared prefix', v => wrap('<e:Body><p:a/></e:Body>', v), 'Client', 'Sender'],
+  ['P24 xml rebound', v => wrap('<e:Body><a xmlns:xml="u"/></e:Body>', v), 'Client', 'Sender'],
+  [
+    'P25 xsi:type that is not the declared one',
+    v =>
+      wrap(
+        `<e:Body>${create().replace('<quantity>', '<quantity xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:xs="http://www.w3.org/2001/XMLSchema" i:type="xs:string">')}</e:Body>`,
+        v,
+      ),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P26 xsi:nil with content',
+    v =>
+      wrap(
+        `<e:Body>${create().replace('<quantity>', '<quantity xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:nil="true">')}</e:Body>`,
+        v,
+      ),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P28 XInclude is an element like others',
+    v =>
+      wrap(
+        `<e:Body>${create('<include xmlns="http://www.w3.org/2001/XInclude" href="file:///etc/passwd"/>')}</e:Body>`,
+        v,
+      ),
+    'Client',
+    'Sender',
+  ],
+]
+for (const [title, message, code11, code12] of both)
+  test(title, async () => {
+    await refused({ version: '1.1', raw: message(ns11) }, code11)
+    await refused({ version: '1.2', raw: message(ns12) }, code12)
+  })
+
+const only12: readonly (readonly [string, string, string])[] = [
+  [
+    'S7 §5.1.1 encodingStyle on Envelope',
+    wrap(body, ns12, ' e:encodingStyle="http://www.w3.org/2003/05/soap-encoding"'),
+    'Sender',
+  ],
+  ['S7 §5.1.1 encodingStyle on Header', wrap(`<e:Header e:encodingStyle=""/>${body}`, ns12), 'Sender'],
+  ['S7 §5.1.1 encodingStyle on Body', wrap(body.replace('<e:Body', '<e:Body e:encodingStyle=""'), ns12), 'Sender'],
+  [
+    'S7 §5.4.6 SOAP encoding at a literal endpoint',
+    wrap(
+      `<e:Body>${create().replace('>', ' e:encodingStyle="http://www.w3.org/2003/05/soap-encoding">').replace('<CreateOrder', `<CreateOrder xmlns:e="${ns12}"`)}</e:Body>`,
+      ns12,
+    ),
+    'DataEncodingUnknown',
+  ],
+]
+for (const [title, raw, code] of only12) test(title, () => refused({ version: '1.2', raw }, code))
+
+test('P17 B4.8 a message cut at any octet never runs', async () => {
+  const before = await changes()
+  for (const version of ['1.1', '1.2'] as const) {
+    const whole = envelope(create(), { version })
+    for (let to = 0; to < whole.length; to++) {
+      const answer = await shop.post({ version, raw: whole.slice(0, to) })
+      assert.ok(answer.fault, `cut at ${to}`)
+    }
+  }
+  assert.equal(await changes(), before)
+})
+
+test('S1 B7.2 B9.1 an unknown envelope namespace: in the version of the media type, with what is spoken', async () => {
+  for (const version of ['1.1', '1.2'] as const) {
+    const answer = await refused({ version, raw: wrap(body, 'urn:soap:2030') }, 'VersionMismatch')
+    assert.equal(answer.document?.root.name.uri, version === '1.1' ? ns11 : ns12)
+    const upgrade = answer.blocks.find(each => each.name.local === 'Upgrade')
+    const names = upgrade?.elements().map(each => {
+      const [prefix = '', local] = (each.attributes[0]?.value ?? '').split(':')
+      return `${each.namespace(prefix)} ${local}`
+    })
+    assert.deepEqual(names, [`${ns12} Envelope`, `${ns11} Envelope`])
+  }
+})
+
+test('B9.1 an endpoint of one version answers the other with VersionMismatch', async () => {
+  for (const [speaks, asked, answered] of [
+    ['1.1', '1.2', ns11], // SOAP 1.2 Part 1 appendix A: a node of 1.1 knows no other envelope
+    ['1.2', '1.1', ns11],
+  ] as const) {
+    const one = await conversation({ versions: speaks })
+    const answer = await one.post({ version: asked, body: get })
+    assert.equal(answer.fault?.code, 'VersionMismatch')
+    assert.equal(answer.document?.root.name.uri, answered)
+    assert.equal((await one.post({ version: speaks, body: get })).status, 200)
+  }
+})
+
+test('S2 B4.2 an Envelope of one version under the media type of the other', async () => {
+  for (const [version, as, code] of [
+    ['1.1', 'application/soap+xml', 'Client'],
+    ['1.2', 'text/xml', 'Sender'],
+  ] as const) {
+    const answer = await refused({ version, body: create(), as }, code)
+    assert.equal(answer.document?.root.name.uri, version === '1.1' ? ns11 : ns12, 'B2.1 the namespace says the version')
+  }
+})
+
+test('B2.1 the prefix means nothing', async () => {
+  const raw = `<SOAP-ENV:Envelope xmlns:SOAP-ENV="${ns12}"><Body xmlns="${ns12}"><o:GetOrder xmlns:o="${ns}"><o:id>o-1</o:id></o:GetOrder></Body></SOAP-ENV:Envelope>`
+  assert.equal((await shop.post({ version: '1.2', raw })).status, 200)
+})
+
+const roles: readonly (readonly [string, string, string | undefined, string | undefined])[] = [
+  ['none given', '', 'MustUnderstand', 'MustUnderstand'],
+  ['empty', ' e:ROLE=""', 'MustUnderstand', 'MustUnderstand'],
+  ['next', ' e:ROLE="NEXT"', 'MustUnderstand', 'MustUnderstand'],
+  ['another', ' e:ROLE="urn:other"', undefined, undefined],
+  ['1.2 none', ` e:ROLE="${ns12}/role/none"`, undefined, undefined],
+  ['1.2 ultimateReceiver', ` e:ROLE="${ns12}/role/ultimateReceiver"`, undefined, 'MustUnderstand'],
+]
+for (const [title, attribute, code11, code12] of roles)
+  test(`S4 B2.3 a mandatory block for role ${title}`, async () => {
+    for (const [version, role, next, code] of [
+      ['1.1', 'actor', 'http://schemas.xmlsoap.org/soap/actor/next', code11],
+      ['1.2', 'role', `${ns12}/role/next`, code12],
+    ] as const) {
+      const written = attribute.replace('ROLE', role).replace('NEXT', next)
+      const header = x(` e:mustUnderstand="1"${written}`)
+      const raw = wrap(`<e:Header>${header}</e:Header><e:Body>${get}</e:Body>`, version === '1.1' ? ns11 : ns12)
+      const answer = await shop.post({ version, raw })
+      assert.equal(answer.fault?.code, code, answer.text)
+    }
+  })
+
+test('S4 a role of its own, a block for another version’s next, mustUnderstand of the other namespace', async () => {
+  const own = await conversation({}, { roles: ['urn:shop'] })
+  const header = (attributes: string) => `<x:B xmlns:x="urn:x" xmlns:e="${ns12}" xmlns:f="${ns11}" ${attributes}/>`
+  for (const [attributes, code] of [
+    ['e:role="urn:shop" e:mustUnderstand="1"', 'MustUnderstand'],
+    [`e:role="http://schemas.xmlsoap.org/soap/actor/next" e:mustUnderstand="1"`, undefined],
+    ['f:mustUnderstand="1"', undefined],
+  ] as const)
+    assert.equal((await own.post({ version: '1.2', body: get, header: header(attributes) })).fault?.code, code)
+})
+
+test('B2.4 §5.4.8 every mandatory block that is not understood is named, and in SOAP 1.1 there is no detail', async () => {
+  const header = (ns: string) =>
+    ['a', 'b'].map(each => `<p:${each} xmlns:p="urn:${each}" xmlns:e="${ns}" e:mustUnderstand="1"/>`).join('')
+  const answer = await shop.post({ version: '1.2', body: get, header: header(ns12) })
+  const named = answer.blocks.map(each => {
+    const [prefix = '', local] = (each.attributes[0]?.value ?? '').split(':')
+    return `${each.name.local} ${each.namespace(prefix)} ${local}`
+  })
+  assert.deepEqual(named, ['NotUnderstood urn:a a', 'NotUnderstood urn:b b'])
+  const old = await shop.post({ version: '1.1', body: get, header: header(ns11) })
+  assert.equal(old.fault?.detail, undefined, 'SOAP 1.1 §4.4: detail is for the Body')
+})
+
+test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to the reply', async () => {
+  const seen: unknown[] = []
+  const receipt = blockWriter('urn:t', 'Receipt', t.object({ total: t.decimal(9, 2) }))
+  const withBlocks = await conversation(
+    {},
+    {
+      blocks: [
+        block({
+          namespace: 'urn:t',
+          name: 'Transaction',
+          content: t.object({ id: t.long(), at: t.dateTime().attribute() }),
+          process: (value, { add, caller }) => {
+            seen.push(value, caller.subject)
+            add(receipt({ total: '1.50' }))
+          },
+        }),
+        block({
+          namespace: 'urn:t',
+          name: 'Barred',
+          content: t.string(),
+          process: () => {
+            throw faulted({
+              code: 'Receiver',
+              reasons: [
+                { language: 'en', text: 'barred' },
+                { language: 'de', text: 'gesperrt' },
+              ],
+              detail: '<w xmlns="urn:t"/>',
+            })
+          },
+        }),
+      ],
+    },
+  )
+  const header = (more = '') =>
+    `<t:Transaction xmlns:t="urn:t" xmlns:e="${ns12}" e:mustUnderstand="1" at="2026-11-21T00:00:00Z"><t:id>9007199254740993</t:id></t:Transaction>${more}`
+  const answer = await withBlocks.post({ version: '1.2', body: get, header: header() })
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual(seen, [{ id: 9007199254740993n, at: '2026-11-21T00:00:00Z' }, 'clara'])
+  assert.equal(find(answer.blocks[0], 'total')?.text, '1.50')
+
+  const wrong = header().replace('9007199254740993', 'x')
+  assert.equal((await withBlocks.post({ version: '1.2', body: get, header: wrong })).fault?.code, 'Sender')
+  assert.equal(seen.length, 2, 'content that breaks its schema never reaches the handler')
+
+  seen.length = 0
+  const unsound = await withBlocks.post({ version: '1.2', body: get.replace('id', 'nope'), header: header() })
+  assert.ok(unsound.fault && seen.length === 0, 'no handler runs before the Body has been read')
+
+  const barred = await withBlocks.post({
+    version: '1.2',
+    body: get,
+    header: header('<t:Barred xmlns:t="urn:t">x</t:Barred>'),
+  })
+  assert.equal(barred.fault?.code, 'Receiver')
+  assert.match(barred.text, /xml:lang="en">barred<.*xml:lang="de">gesperrt</, 'B2.9 several Texts')
+})
+
+test('B2.9 B2.10 both structures of a fault, in their order', async () => {
+  const missing = get.replace('o-1', 'o-nope')
+  const new_ = await shop.post({ version: '1.2', body: missing })
+  assert.deepEqual(
+    new_.body?.elements().map(each => each.name.local),
+    ['Code', 'Reason', 'Node', 'Role', 'Detail'],
+  )
+  assert.deepEqual([new_.fault?.code, new_.fault?.subcodes], ['Sender', ['NotFound']])
+  assert.equal(find(new_.body, 'Node')?.text, 'http://shop.example/soap/v1')
+  assert.equal(find(new_.body, 'Role')?.text, `${ns12}/role/ultimateReceiver`)
+  const old = await shop.post({ version: '1.1', body: missing })
+  assert.deepEqual(
+    old.body?.elements().map(each => [each.name.uri, each.name.local].join('')),
+    ['faultcode', 'faultstring', 'faultactor', 'detail'],
+  )
+  assert.equal(find(old.fault?.detail, 'NotFound')?.name.uri, ns, 'B7.4 the declared element')
+})
+
+test('B7.3 what is our bug is Receiver with an incident id and nothing else', async () => {
+  const broken = await conversation(
+    {},
+    {
+      blocks: [
+        block({
+          namespace: 'urn:t',
+          name: 'B',
+          content: t.string(),
+          process: () => {
+            throw new Error('secret /path')
+          },
+        }),
+      ],
+    },
+  )
+  const answer = await broken.post({ version: '1.2', body: get, header: '<B xmlns="urn:t">x</B>' })
+  assert.deepEqual([answer.status, answer.fault?.code], [500, 'Receiver'])
+  assert.match(find(answer.fault?.detail, 'incident')?.text ?? '', /^id\d+$/)
+  assert.doesNotMatch(answer.text, /secret/)
+  assert.equal(broken.incidents.length, 1)
+})
+
+test('B7.2 content that breaks the schema: Sender with the path of the element; a bound: Invalid', async () => {
+  const schema = await refused({ version: '1.2', body: create().replace('>2<', '>two<') }, 'Sender')
+  assert.equal(
+    find(schema.fault?.detail, 'violation', 'path')?.text,
+    '/CreateOrder[1]/order[1]/lines[1]/line[1]/quantity[1]',
+  )
+  const line = '<line><product>p-1</product><quantity>0</quantity></line>'
+  const bounds = await refused({ version: '1.2', body: create().replace('</lines>', `${line}</lines>`) }, 'Sender')
+  const problem = find(bounds.fault?.detail, 'Invalid', 'problems', 'problem')
+  assert.equal(find(problem, 'path')?.text, '/CreateOrder[1]/order[1]/lines[1]/line[2]/quantity[1]')
+  const unknown = await refused({ version: '1.2', body: create().replace('p-1', 'p-nope') }, 'Sender')
+  assert.equal(
+    find(unknown.fault?.detail, 'Invalid', 'problems', 'problem', 'path')?.text,
+    '/CreateOrder[1]/order[1]/lines[1]/line[1]/product[1]',
+  )
+})
+
+test('P20 P21 one octet a chunk is the binding’s; ]]> comes back as it went', async () => {
+  const answer = await shop.post({
+    version: '1.2',
+    body: `<SearchOrders xmlns="${ns}"><q>a]]&gt;b &amp;lt; ]]&gt;</q></SearchOrders>`,
+  })
+  assert.equal(answer.status, 200)
+})
+
+test('P27 xsi:schemaLocation is passed over', async () => {
+  const hinted = get.replace(
+    '>',
+    ' xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:schemaLocation="urn:x http://127.0.0.1/x.xsd">',
+  )
+  assert.equal((await shop.post({ version: '1.1', body: hinted })).status, 200)
+})
+
+test('P18 UTF-16 is read by its mark; charset and mark that contradict each other are refused', async () => {
+  const raw = Buffer.from(`\ufeff${envelope(get)}`, 'utf16le')
+  assert.equal((await shop.post({ raw, as: 'text/xml' })).status, 200)
+  assert.equal((await shop.post({ raw, as: 'text/xml; charset=utf-16' })).status, 200)
+  assert.equal((await shop.post({ raw, as: 'text/xml; charset=utf-8' })).fault?.code, 'Client')
+})
