@@ -195,3 +195,13 @@ test('A7.17 content that fits the schema is content that the reader takes', () =
 test('integers that a double cannot hold are written whole', () => {
   assert.equal(jsonText({ most: 9223372036854775807n }), '{ "most": 9223372036854775807 }')
 })
+test('schemas of one name are one when they are alike, and two when not', () => {
+  const schemas = new Schemas('v1.')
+  const references = [{ type: 'string' }, { type: 'string' }, { type: 'integer' }].map(each =>
+    schemas.define('A b', each),
+  )
+  assert.deepEqual(
+    references.map(each => each['$ref']),
+    ['A_x0020_b', 'A_x0020_b', 'A_x0020_b2'].map(name => `#/components/schemas/v1.${name}`),
+  )
+})

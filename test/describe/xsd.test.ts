@@ -304,3 +304,15 @@ test('B2.7 what the schema allows of a scalar is what its reader takes', () => {
     { numRuns: 300 },
   )
 })
+
+test('B2.7 objects of one name are one type when they are alike, and two when not', () => {
+  const types = new Types()
+  const line = t.object({ product: t.string() }, 'Line')
+  const content = types.content({
+    one: line,
+    two: t.object({ product: t.string() }, 'Line'),
+    other: t.object({}, 'Line'),
+  })
+  assert.deepEqual(content.join('').match(/type="[^"]*"/g), ['type="tns:Line"', 'type="tns:Line"', 'type="tns:Line2"'])
+  assert.equal(types.all.length, 2)
+})
