@@ -130,7 +130,7 @@ const stringForm: Readonly<Record<NonNullable<Of<'string'>['xsd']>, RegExp>> = {
   gYear: new RegExp(`^-?([1-9][0-9]{3,}|0[0-9]{3})${zone}$`),
   gYearMonth: new RegExp(`^-?([1-9][0-9]{3,}|0[0-9]{3})-(0[1-9]|1[0-2])${zone}$`),
   gMonth: new RegExp(`^--(0[1-9]|1[0-2])${zone}$`),
-  gMonthDay: new RegExp(`^--(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])${zone}$`),
+  gMonthDay: new RegExp(`^--(?!02-3|(0[469]|11)-31)(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])${zone}$`),
   gDay: new RegExp(`^---(0[1-9]|[12][0-9]|3[01])${zone}$`),
 }
 

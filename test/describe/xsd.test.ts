@@ -276,6 +276,7 @@ const parted: readonly (readonly [reason: string, holds: (kind: string, text: st
     (kind, each) => kind === 'bytes' && /[^A-Za-z0-9+/= ]/.test(each),
   ],
   ['libxml2 has no years beyond ten digits', (kind, each) => kind === 'gYear' && each.length > 9],
+  ['libxml2 takes an exponent without digits', (kind, each) => /double|float/.test(kind) && /[eE][+-]?\s*$/.test(each)],
   ['libxml2 asks for the declaration of a prefix', (kind, each) => kind === 'QName' && each.includes(':')],
 ]
 
