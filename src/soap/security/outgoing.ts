@@ -60,13 +60,20 @@ export interface Encryption {
   readonly transport?: Transport
 }
 
+export interface Protected {
+  readonly envelope: string
+  /** The values of its signatures, which the reply has to confirm. */
+  readonly signatures: readonly Buffer[]
+}
+
 /** This envelope with a Security block. @param now milliseconds since 1970 @throws TypeError when the message has no such part */
-export function protect(envelope: string, protection: Protection, now: number): string {
+export function protect(envelope: string, protection: Protection, now: number): Protected {
   const work = new Work(envelope, protection)
   work.tokens(now)
   if (protection.signature) work.sign(protection.signature)
   if (protection.encryption) work.encrypt(protection.encryption)
-  return `<?xml version="1.0" encoding="UTF-8"?>${write(work.envelope)}`
+  const written = `<?xml version="1.0" encoding="UTF-8"?>${write(work.envelope)}`
+  return { envelope: written, signatures: work.signatures }
 }
 
 /** Milliseconds for which a message is to be taken. */
@@ -78,6 +85,7 @@ class Work {
   private readonly header: Element
   private readonly security: Element
   private readonly protection: Protection
+  readonly signatures: Buffer[] = []
   private token: Element | undefined
 
   constructor(written: string, protection: Protection) {
@@ -149,8 +157,9 @@ class Work {
     )
     const info = signature.elements(n.SignedInfo)[0]!
     const octets = Buffer.from(canonical(info, { exclusive: true, comments: false }))
-    const value = signed(method, signing.key, octets).toString('base64')
-    const ending = `<ds:SignatureValue>${value}</ds:SignatureValue><ds:KeyInfo>${keyInfo}</ds:KeyInfo>`
+    const value = signed(method, signing.key, octets)
+    this.signatures.push(value)
+    const ending = `<ds:SignatureValue>${value.toString('base64')}</ds:SignatureValue><ds:KeyInfo>${keyInfo}</ds:KeyInfo>`
     signature.children.push(...planted(ending, signature))
   }
 

@@ -14,6 +14,7 @@ import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Allowances } from './algorithm.ts'
 import type { Certificate } from './certificate.ts'
+import { confirm } from './confirmation.ts'
 import { Decrypting } from './encryption.ts'
 import { fail, Insecure } from './failure.ts'
 import type { Guard } from './guard.ts'
@@ -53,6 +54,8 @@ export interface Incoming {
   readonly from: string
   /** Whether a password may travel here as it is. */
   readonly confidential: boolean
+  /** Of a reply: the values of the signatures in the request, which it has to confirm. */
+  readonly sent?: readonly Buffer[]
 }
 
 /** The other parts of the package that the message came in. */
@@ -172,6 +175,7 @@ class Examination {
     if (ticket.length > 1) return fail('InvalidSecurity', 'two tickets')
     if (optional(block, Timestamp) !== time?.element) return fail('InvalidSecurity', 'an encrypted Timestamp')
     if (this.signature && attachments && included(envelope).length > 0) fail('FailedCheck', 'a part that is not signed')
+    if (this.message.sent) confirm(block, this.message.sent, this.signature?.elements)
     const asserted = this.assertionIn()
     return {
       block,

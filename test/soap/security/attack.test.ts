@@ -517,7 +517,7 @@ test('X7: an HMAC made with the octets of the public key', async () => {
 test('X7: a secret that is too short signs nothing', () => {
   const key = createSecretKey(Buffer.alloc(15))
   const signature = { key, by: { name: 'clara' }, parts: ['Body'] } as const
-  assert.throws(() => protect(plainMessage(), { signature }, now), TypeError)
+  assert.throws(() => protect(plainMessage(), { signature }, now).envelope, TypeError)
 })
 
 const times: [string, number, string][] = [

@@ -132,7 +132,7 @@ export const signedMessage = (by = pair('alice'), more: Partial<Signing> = {}, r
       ...rest,
     },
     now,
-  )
+  ).envelope
 
 export const signedDemand: Demand = { caller: 'x509', timestamp: true, signed: ['Body', 'Timestamp'] }
 export const signedPolicy: SecurityPolicy = { required: true, anyOf: [signedDemand] }

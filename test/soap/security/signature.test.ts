@@ -56,7 +56,7 @@ for (const [title, name, more] of algorithms) {
 for (const hash of ['sha256', 'sha384', 'sha512'] as const) {
   test(`XML Signature §6.3.1: HMAC with ${hash}, of a secret that both sides have`, async () => {
     const signature: Signing = { key: secret, by: { name: 'clara' }, parts: ['Body', 'Timestamp'], hash }
-    const text = protect(plainMessage(), { timestamp: {}, signature }, now)
+    const text = protect(plainMessage(), { timestamp: {}, signature }, now).envelope
     const policy: SecurityPolicy = { required: true, anyOf: [{ ...signedDemand, caller: 'secret' }] }
     const secured = await taken(outcome(open(text), policy, guard(now, { secrets })))
     assert.equal(secured.caller?.subject, 'clara')
@@ -96,7 +96,7 @@ test('both versions, with header blocks and the token covered', async () => {
       required: true,
       anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', messageId] }],
     }
-    const text = protect(plainMessage(version), { timestamp: {}, signature }, now)
+    const text = protect(plainMessage(version), { timestamp: {}, signature }, now).envelope
     const message = open(text)
     const secured = await taken(outcome(message, policy, guard(now, { trust })))
     assert.equal(secured.covers(message.header!.elements(messageId)[0]!), true)

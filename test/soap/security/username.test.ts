@@ -194,7 +194,7 @@ test('a bad token beside nothing that is demanded is refused; a Timestamp alone 
   const optional: SecurityPolicy = { ...securePolicy, required: false }
   await refused(outcome(open(text('alice', 'wrong')), optional, guard(now)), 'FailedAuthentication')
   assert.equal((await taken(outcome(open(plainMessage()), optional, guard(now)))).caller, undefined)
-  const stamped = protect(plainMessage(soap11Uri), { timestamp: {} }, now)
+  const stamped = protect(plainMessage(soap11Uri), { timestamp: {} }, now).envelope
   assert.equal((await taken(outcome(open(stamped), optional, guard(now)))).caller, undefined)
   await refused(outcome(open(stamped), optional, guard(now + 300_000)), 'MessageExpired')
   await refused(outcome(open(stamped), securePolicy, guard(now)), 'InvalidSecurity')
@@ -204,7 +204,9 @@ test('a bad token beside nothing that is demanded is refused; a Timestamp alone 
 for (const kind of ['text', 'digest'] as const) {
   test(`outgoing: a token with a ${kind} is taken`, async () => {
     const username: Protection['username'] = { name: 'alice', password: right, kind }
-    const { caller } = await taken(outcome(open(protect(plainMessage(), { username }, now)), securePolicy, guard(now)))
+    const { caller } = await taken(
+      outcome(open(protect(plainMessage(), { username }, now).envelope), securePolicy, guard(now)),
+    )
     assert.equal(caller?.subject, 'alice')
   })
 }

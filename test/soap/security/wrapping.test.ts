@@ -98,7 +98,7 @@ test('X1: a signed Body moved anywhere never lets another be read', async () => 
 test('X1: nor does it with the identifiers of the version without a Timestamp first', async () => {
   const { key, certificate } = pair('p256')
   const signature = { key, by: { certificate, refer: 'embedded' }, parts: ['Timestamp', 'Body'] } as const
-  const text = protect(plainMessage(), { timestamp: {}, signature }, now)
+  const text = protect(plainMessage(), { timestamp: {}, signature }, now).envelope
   const { proven } = await never(
     wrapped(text, 's:Body', body => body.replace('o-1', 'evil')),
     evil,

@@ -1,0 +1,146 @@
+/** X8: whose key it is. Paths (RFC 5280 §6), validity, usage, revocation, names of certificates. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Certificate, parseName, sameName } from '../../../src/soap/security/certificate.ts'
+import { identifier, NotDer, values } from '../../../src/soap/security/der.ts'
+import { wsu, x509Path, x509v3 } from '../../../src/soap/security/names.ts'
+import { Trust } from '../../../src/soap/security/trust.ts'
+import { guard, now, open, outcome, pair, refused, signedMessage, signedPolicy, taken, trusting } from './message.ts'
+
+const pems = (...names: string[]) => names.map(name => pair(name).pem)
+
+const rows: [string, string, Trust, boolean, string[]][] = [
+  ['one of an authority', 'alice', trusting('ca'), true, []],
+  ['one of another authority', 'alice', trusting('stranger'), false, []],
+  ['a pinned one', 'alice', new Trust({ certificates: pems('alice') }), true, []],
+  ['a pinned authority that issued it', 'alice', new Trust({ certificates: pems('ca') }), false, []],
+  ['one that signed itself', 'stranger', trusting('ca'), false, []],
+  ['no anchors', 'alice', new Trust({}), false, []],
+  ['an expired one', 'expired', trusting('ca'), false, []],
+  ['an expired one, pinned', 'expired', new Trust({ certificates: pems('expired') }), false, []],
+  ['one whose key may only encrypt', 'bob', trusting('ca'), false, []],
+  ['one whose key may only encrypt, pinned', 'bob', new Trust({ certificates: pems('bob') }), false, []],
+  ['a critical extension that is not known', 'critical', trusting('ca'), false, []],
+  ['one that was signed with SHA-1', 'sha1', trusting('ca'), false, []],
+  ['one of an authority below', 'leaf', trusting('ca'), false, []],
+  ['one of an authority below, which came along', 'leaf', trusting('ca'), true, ['between']],
+  ['one of an authority below, which is configured', 'leaf', trusting('between'), true, []],
+  ['one below an authority that may have none below', 'deep', trusting('ca'), false, ['below', 'between']],
+  ['one that somebody issued who is no authority', 'child', trusting('ca'), false, ['alice']],
+  ['one that somebody issued who is pinned', 'child', new Trust({ certificates: pems('alice') }), false, ['alice']],
+  [
+    'six certificates that came along',
+    'leaf',
+    trusting('ca'),
+    false,
+    ['alice', 'bob', 'p256', 'p384', 'p521', 'between'],
+  ],
+]
+for (const [title, name, trust, expected, others] of rows) {
+  test(`RFC 5280 §6: ${title}: ${expected ? 'trusted' : 'not trusted'}`, () => {
+    const carried = others.map(each => pair(each).certificate.der)
+    for (let again = 0; again < 2; again++) {
+      assert.equal(trust.trusted(pair(name).certificate.der, now, carried) !== undefined, expected)
+    }
+  })
+}
+
+test('RFC 5280 §4.1.2.5: from notBefore on, until notAfter', () => {
+  const { der, notBefore, notAfter } = pair('alice').certificate
+  const trust = trusting('ca')
+  assert.ok(trust.trusted(der, notBefore))
+  assert.ok(trust.trusted(der, Math.min(notAfter, pair('ca').certificate.notAfter) - 1))
+  assert.equal(trust.trusted(der, notBefore - 1), undefined)
+  assert.equal(trust.trusted(der, notAfter), undefined)
+})
+
+test('a certificate that is withdrawn is refused at once, and so is what its authority issued', async () => {
+  const withdrawn = new Set<bigint>()
+  const revoked = ({ serial }: Certificate) => withdrawn.has(serial)
+  const trust = new Trust({ authorities: pems('ca'), revoked })
+  await taken(outcome(open(signedMessage()), signedPolicy, guard(now, { trust })))
+  withdrawn.add(pair('alice').certificate.serial)
+  await refused(outcome(open(signedMessage()), signedPolicy, guard(now, { trust })), 'FailedAuthentication')
+  withdrawn.clear()
+  withdrawn.add(pair('ca').certificate.serial)
+  await refused(outcome(open(signedMessage()), signedPolicy, guard(now, { trust })), 'FailedAuthentication')
+})
+
+test('X.509 Token Profile §3.1: a path in a token', async () => {
+  const { der } = pair('leaf').certificate
+  const path = Buffer.concat([pair('between').certificate.der, der])
+  const sequence = Buffer.concat([Buffer.of(0x30, 0x82, path.length >> 8, path.length & 0xff), path])
+  const text = signedMessage(pair('leaf'))
+    .replace(der.toString('base64'), sequence.toString('base64'))
+    .replace(x509v3, x509Path)
+  await taken(outcome(open(text.replace(x509v3, x509Path)), signedPolicy, guard(now, { trust: trusting('ca') })))
+  await refused(
+    outcome(open(signedMessage(pair('leaf'))), signedPolicy, guard(now, { trust: trusting('ca') })),
+    'FailedAuthentication',
+  )
+  const none = text.replace(sequence.toString('base64'), 'MAA=')
+  await refused(
+    outcome(open(none), signedPolicy, guard(now, { trust: trusting('ca') })),
+    'InvalidSecurityToken',
+    /path/,
+  )
+})
+
+test('X8: the key of a stranger, with the certificate of alice beside it', async () => {
+  const trust = trusting('ca')
+  const forged = signedMessage(pair('stranger'))
+  const own = pair('stranger').certificate.der.toString('base64')
+  await refused(outcome(open(forged), signedPolicy, guard(now, { trust })), 'FailedAuthentication')
+  const claimed = forged.replace(own, pair('alice').certificate.der.toString('base64'))
+  await refused(outcome(open(claimed), signedPolicy, guard(now, { trust })), 'FailedCheck', /SignatureValue/)
+  const both = forged.replace(
+    '<wsse:BinarySecurityToken',
+    `<wsse:BinarySecurityToken xmlns:u="${wsu}" u:Id="a" ValueType="${x509v3}">${pair('alice').certificate.der.toString('base64')}</wsse:BinarySecurityToken><wsse:BinarySecurityToken`,
+  )
+  await refused(outcome(open(both), signedPolicy, guard(now, { trust })), 'FailedAuthentication')
+})
+
+const names: [string, string, boolean][] = [
+  ['CN=alice,O=Org', 'CN=alice,O=Org', true],
+  ['CN=alice, O=Org', 'cn=ALICE,o=org', true],
+  ['CN=alice,O=Org', 'O=Org,CN=alice', true], // from the root down, as some peers write it
+  ['CN=alice;O=Org', 'CN=alice,O=Org', true],
+  ['CN=a  b', 'CN=a b', true],
+  ['CN=a\\, b', 'CN="a, b"', true],
+  ['CN=a\\2C b', 'CN=a\\, b', true],
+  ['CN=Lu\\C4\\8Di\\C4\\87', 'CN=Lučić', true],
+  ['CN=a\u{1f600}', 'CN=a\\F0\\9F\\98\\80', true],
+  ['2.5.4.3=alice', 'OID.2.5.4.3=alice', true],
+  ['CN=a+OU=b,O=c', 'OU=b+CN=a,O=c', true],
+  ['EMAILADDRESS=a@b', 'E=a@b', true],
+  ['CN=alice', 'CN=alicia', false],
+  ['CN=alice,O=Org', 'CN=alice', false],
+  ['CN=alice,O=Org', 'CN=alice+O=Org', false],
+  ['CN=a\\,O=b', 'CN=a,O=b', false],
+]
+for (const [one, other, expected] of names) {
+  test(`RFC 4514 §3: ${one} is ${expected ? '' : 'not '}${other}`, () => {
+    const [a, b] = [parseName(one), parseName(other)]
+    assert.ok(a && b)
+    assert.equal(sameName(a, b), expected)
+  })
+}
+for (const text of ['CN', 'nobody=a', 'CN="a', 'CN="a"b', '=a']) {
+  test(`RFC 4514 §3: ${text} is no name`, () => assert.equal(parseName(text), undefined))
+}
+
+test('X.690: what is cut short or of another form is refused', () => {
+  for (const octets of [
+    [0x30],
+    [0x30, 1],
+    [0x30, 0x80, 0, 0],
+    [0x30, 0x85, 0, 0, 0, 0, 1, 0],
+    [0x1f, 1, 0],
+    [0x30, 0x82, 1],
+    [0x30, 0x84, 0xff, 0xff, 0xff, 0xff],
+  ]) {
+    assert.throws(() => values(Buffer.from(octets)), NotDer)
+  }
+  assert.equal(identifier(Buffer.from('2a864886f70d010105', 'hex')), '1.2.840.113549.1.1.5')
+  assert.equal(identifier(Buffer.from('8837', 'hex')), '2.999')
+})
