@@ -5,7 +5,7 @@
  */
 import { Element, type Name, name, text, write } from '../xml/index.ts'
 import type { SoapFault } from './fault.ts'
-import { no } from './refusal.ts'
+import { no, type SoapRefusal } from './refusal.ts'
 import { security } from './secure.ts'
 import { versions } from './version.ts'
 
@@ -169,33 +169,40 @@ const urlOf = (text: string): URL | undefined => URL.parse(text) ?? undefined
 
 // Refusing
 
-const code10: ReadonlySet<string> = new Set([
-  'InvalidAddress',
-  'InvalidEPR',
-  'InvalidCardinality',
-  'MissingAddressInEPR',
-  'DuplicateMessageID',
-  'ActionMismatch',
-  'OnlyAnonymousAddressSupported',
-])
+type Below =
+  | 'InvalidAddress'
+  | 'InvalidEPR'
+  | 'InvalidCardinality'
+  | 'MissingAddressInEPR'
+  | 'DuplicateMessageID'
+  | 'ActionMismatch'
+  | 'OnlyAnonymousAddressSupported'
 
 /** SOAP Binding §6.4.1; 2004/08 has no codes below. */
-function invalid(dialect: Dialect, property: Property, detail: string, below: string): never {
-  const more = dialect.uri === uri10 && code10.has(below) ? [name(uri10, below)] : []
-  return refuse(dialect, [dialect.subcodes.invalid, ...more], `${property} ${detail}`, property)
+function invalid(dialect: Dialect, property: Property, detail: string, below: Below): never {
+  return refuse(dialect, [dialect.subcodes.invalid, ...below10(dialect, below)], `${property} ${detail}`, property)
 }
+const below10 = ({ uri }: Dialect, code: Below): readonly Name[] => (uri === uri10 ? [name(uri10, code)] : [])
 
-/** A message that was carried out under this MessageID, or is being so right now. */
-export const duplicate = ({ dialect }: Addressing): never =>
-  invalid(dialect, 'MessageID', 'was used before', 'DuplicateMessageID')
+/** What to say of a MessageID that came with another message before. */
+export const duplicate = ({ dialect }: Addressing): SoapRefusal =>
+  about(
+    dialect,
+    [dialect.subcodes.invalid, ...below10(dialect, 'DuplicateMessageID')],
+    'MessageID was used before',
+    'MessageID',
+  )
 
 /** SOAP Binding §6.4.2. */
 const missing = (dialect: Dialect, property: Property): never =>
   refuse(dialect, [dialect.subcodes.required], `${property} is missing`, property)
 
-function refuse(dialect: Dialect, subcodes: readonly Name[], detail: string, property: Property): never {
-  const about = `<wsa:ProblemHeaderQName xmlns:wsa="${dialect.uri}">wsa:${property}</wsa:ProblemHeaderQName>`
-  return no({ kind: 'addressing', subcodes, detail, about })
+const refuse = (dialect: Dialect, subcodes: readonly Name[], detail: string, property: Property): never =>
+  no(about(dialect, subcodes, detail, property))
+
+function about(dialect: Dialect, subcodes: readonly Name[], detail: string, property: Property): SoapRefusal {
+  const block = `<wsa:ProblemHeaderQName xmlns:wsa="${dialect.uri}">wsa:${property}</wsa:ProblemHeaderQName>`
+  return { kind: 'addressing', subcodes, detail, about: block }
 }
 
 // Replying

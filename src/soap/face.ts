@@ -13,7 +13,7 @@ import { pack } from '../service/codec.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
 import type { Maybe } from '../service/store.ts'
-import { type Cursor, clark, type Element, Malformed, parse, scan, walk } from '../xml/index.ts'
+import { attempt, type Cursor, clark, type Element, Malformed, parse, scan, walk } from '../xml/index.ts'
 import {
   type Addressing,
   type Agreed,
@@ -21,6 +21,7 @@ import {
   agreed,
   agreeOnAction,
   type Destination,
+  duplicate,
   type Elsewhere,
   earlyFault,
   faultActionOf,
@@ -157,6 +158,8 @@ interface Known {
 }
 interface Exchanged extends Known {
   readonly message: Received
+  /** Over the octets of the message. */
+  cursor?: Cursor
 }
 const begun = (message: Received): Exchanged => ({
   address: message.addresses[0],
@@ -182,8 +185,15 @@ async function converse(node: SoapNode, message: Received): Promise<Sent> {
     const answer = await exchange.perform({ ...asked(node, known, exchange), content: content.row, caller })
     return await reply(node, known, exchange, answer)
   } catch (thrown) {
-    return faulted(node, known, refusalOf(node, thrown))
+    return faulted(node, known, illFormed(known, thrown) ?? refusalOf(node, thrown))
   }
+}
+
+/** Whatever else is refused, a message that is not well-formed to its last byte is refused for that. */
+function illFormed({ cursor }: Exchanged, thrown: unknown): AnyRefusal | undefined {
+  if (!(thrown instanceof Refused) || thrown.refusal.kind === 'too-long') return undefined
+  const why = attempt(() => cursor?.finish())
+  return why instanceof Malformed ? { kind: 'not-well-formed', why } : undefined
 }
 
 /** SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a message. */
@@ -214,7 +224,8 @@ const strict = { instructions: 'refuse' } as const // SOAP 1.2 Part 1 §5; a DTD
 
 function openMessage(node: SoapNode, known: Exchanged): Envelope {
   const { bytes, charset, media } = known.message
-  const envelope = open(scan(bytes, { ...strict, ...(charset !== undefined && { charset }) }), node.spoken)
+  known.cursor = scan(bytes, { ...strict, ...(charset !== undefined && { charset }) })
+  const envelope = open(known.cursor, node.spoken)
   known.version = envelope.version
   if (envelope.version !== media)
     no({
@@ -381,8 +392,9 @@ async function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answe
   return deliver(node, destination, action, sent)
 }
 
-async function faulted(node: SoapNode, known: Known, refusal: AnyRefusal): Promise<Sent> {
+async function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Promise<Sent> {
   const { version, addressing, exchange } = known
+  const refusal = refused.kind === 'key-reused' && addressing ? duplicate(addressing) : refused
   const told = { ...faultOf(refusal, (exchange ?? node).wording), node: known.address }
   const answering = refusal.kind === 'version-mismatch' ? mismatched(node, version) : version
   const fault = { role: answering.ultimateReceiver, ...told }

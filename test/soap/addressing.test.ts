@@ -1,0 +1,377 @@
+/** WS-Addressing (rules B2.11, B4.11; attacks W), and the requests of Spring-WS's own suite. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { t } from '../../src/contract/field.ts'
+import type { Elsewhere } from '../../src/soap/addressing.ts'
+import { bare } from '../../src/soap/own.ts'
+import { suites } from '../suites.ts'
+import { node } from './echo.ts'
+import { type Answer, conversation, find, ns, ns12 } from './shop.ts'
+
+const uri10 = 'http://www.w3.org/2005/08/addressing'
+const uri04 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing'
+const here = 'http://shop.example/soap/v1'
+
+interface Blocks {
+  readonly id?: string | undefined
+  readonly action?: string | undefined
+  readonly to?: string | undefined
+  readonly replyTo?: string
+  readonly faultTo?: string
+  readonly more?: string
+}
+function blocks(uri: string, operation: string, { more = '', ...given }: Blocks = {}): string {
+  const { id, action, to, replyTo, faultTo } = { id: 'urn:uuid:1', action: `${ns}/${operation}`, to: here, ...given }
+  const tag = (name: string, value?: string) =>
+    value === undefined ? '' : `<w:${name} xmlns:w="${uri}">${value}</w:${name}>`
+  const reference = (address?: string) =>
+    address?.startsWith('<') ? address : address && `<w:Address>${address}</w:Address>`
+  return (
+    tag('MessageID', id) +
+    tag('To', to) +
+    tag('Action', action) +
+    tag('ReplyTo', reference(replyTo)) +
+    tag('FaultTo', reference(faultTo)) +
+    more
+  )
+}
+const get = `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`
+const pay = (id = 'o-1') =>
+  `<PayOrder xmlns="${ns}"><id>${id}</id><method>card</method><amount>4.95</amount></PayOrder>`
+const said = (answer: Answer, uri: string) =>
+  Object.fromEntries(answer.blocks.filter(each => each.name.uri === uri).map(each => [each.name.local, each.text]))
+
+const shop = await conversation()
+const changes = async (of = shop) => (await of.store.read(reader => reader.changes(0, 1000))).length
+
+for (const [uri, anonymous] of [
+  [uri10, `${uri10}/anonymous`],
+  [uri04, `${uri04}/role/anonymous`],
+] as const)
+  for (const version of ['1.1', '1.2'] as const) {
+    test(`B2.11 B4.11 a reply says what it answers: ${uri}, SOAP ${version}`, async () => {
+      const answer = await shop.post({ version, body: get, header: blocks(uri, 'GetOrder', { replyTo: anonymous }) })
+      assert.equal(answer.status, 200, answer.text)
+      const { Action, RelatesTo, To, MessageID } = said(answer, uri)
+      assert.deepEqual([Action, RelatesTo, To], [`${ns}/GetOrderResponse`, 'urn:uuid:1', anonymous])
+      assert.match(MessageID ?? '', /^urn:diglot:message:/)
+    })
+    test(`B4.11 so does a fault, with its own action: ${uri}, SOAP ${version}`, async () => {
+      const header = blocks(uri, 'GetOrder', { replyTo: anonymous })
+      const declared = await shop.post({ version, body: get.replace('o-1', 'o-nope'), header })
+      assert.deepEqual(
+        [said(declared, uri)['RelatesTo'], said(declared, uri)['Action']],
+        ['urn:uuid:1', `${ns}/GetOrder/Fault/NotFound`],
+      )
+      const early = await shop.post({
+        version,
+        body: get,
+        header: `${header}<x:y xmlns:x="urn:x" xmlns:e="${version === '1.2' ? ns12 : 'http://schemas.xmlsoap.org/soap/envelope/'}" e:mustUnderstand="1"/>`,
+      })
+      assert.equal(early.fault?.code, 'MustUnderstand')
+      assert.deepEqual(
+        [said(early, uri)['RelatesTo'], said(early, uri)['Action']],
+        ['urn:uuid:1', uri === uri10 ? `${uri10}/soap/fault` : `${uri04}/fault`],
+      )
+      const malformed = await shop.post({ version, body: '<a', header })
+      assert.equal(said(malformed, uri)['RelatesTo'], 'urn:uuid:1', 'also when the Body is not well-formed')
+    })
+  }
+
+const anonymous = `${uri10}/anonymous`
+const evil = (parameter: string) =>
+  `<w:Address>${anonymous}</w:Address><w:ReferenceParameters>${parameter}</w:ReferenceParameters>`
+const twice = (name: string) => `<w:${name} xmlns:w="${uri10}">urn:2</w:${name}>`
+/** [title, what the blocks say, subcodes] */
+const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
+  ...[
+    'http://127.0.0.1:9/x',
+    'http://localhost/x',
+    'http://169.254.169.254/latest',
+    'http://[::1]/x',
+    'http://[::ffff:7f00:1]/x',
+    'http://2130706433/x',
+    'http://0x7f.1/x',
+    'file:///etc/passwd',
+    'gopher://127.0.0.1/x',
+    'http://rebind.example/x',
+    'mailto:a@example.org',
+    'not a uri',
+  ].flatMap(address => [
+    [
+      `W1 ReplyTo ${address}`,
+      { replyTo: address },
+      ['InvalidAddressingHeader', 'OnlyAnonymousAddressSupported'],
+    ] as const,
+    [
+      `W1 FaultTo ${address}`,
+      { faultTo: address },
+      ['InvalidAddressingHeader', 'OnlyAnonymousAddressSupported'],
+    ] as const,
+  ]),
+  ['W2 ReplyTo ourselves', { replyTo: here }, ['InvalidAddressingHeader', 'OnlyAnonymousAddressSupported']],
+  ['W3 two MessageIDs', { more: twice('MessageID') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
+  ['W3 two Actions', { more: twice('Action') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
+  ['W3 two Tos', { more: twice('To') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
+  [
+    'W3 two ReplyTos',
+    { replyTo: anonymous, more: `<w:ReplyTo xmlns:w="${uri10}"><w:Address>${anonymous}</w:Address></w:ReplyTo>` },
+    ['InvalidAddressingHeader', 'InvalidCardinality'],
+  ],
+  ['W3 ReplyTo without MessageID', { id: undefined, replyTo: anonymous }, ['MessageAddressingHeaderRequired']],
+  ['W3 no MessageID where an answer is expected', { id: undefined }, ['MessageAddressingHeaderRequired']],
+  ['W3 no Action', { action: undefined }, ['MessageAddressingHeaderRequired']],
+  ['W3 an empty MessageID', { id: '' }, ['InvalidAddressingHeader', 'InvalidAddress']],
+  [
+    'W3 a MessageID of 2,000 characters',
+    { id: `urn:${'x'.repeat(2000)}` },
+    ['InvalidAddressingHeader', 'InvalidAddress'],
+  ],
+  [
+    'W6 a reference parameter that is an Action',
+    { replyTo: evil('<w:Action>urn:x</w:Action>') },
+    ['InvalidAddressingHeader', 'InvalidEPR'],
+  ],
+  [
+    'W6 a reference parameter that is a Security block',
+    {
+      replyTo: evil(
+        '<s:Security xmlns:s="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"/>',
+      ),
+    },
+    ['InvalidAddressingHeader', 'InvalidEPR'],
+  ],
+  [
+    'W6 a reference parameter of SOAP’s own',
+    { replyTo: evil(`<e:Upgrade xmlns:e="${ns12}"/>`) },
+    ['InvalidAddressingHeader', 'InvalidEPR'],
+  ],
+  [
+    'W9 a thousand reference parameters',
+    { replyTo: evil('<a xmlns="urn:x"/>'.repeat(1000)) },
+    ['InvalidAddressingHeader', 'InvalidEPR'],
+  ],
+  [
+    'W9 a reference parameter of 100 KB',
+    { replyTo: evil(`<a xmlns="urn:x">${'y'.repeat(100_000)}</a>`) },
+    ['InvalidAddressingHeader', 'InvalidEPR'],
+  ],
+  [
+    'an endpoint reference without Address',
+    { replyTo: '<w:Metadata/>' },
+    ['InvalidAddressingHeader', 'MissingAddressInEPR'],
+  ],
+  ['W7 To of another endpoint', { to: 'http://shop.example/soap/v2' }, ['DestinationUnreachable']],
+  ['W7 To of another host', { to: 'http://other.example/soap/v1' }, ['DestinationUnreachable']],
+  ['W7 To that is no URL', { to: 'mailto:fabrikam@example.com' }, ['DestinationUnreachable']],
+  ['H7 an action of another operation', { action: `${ns}/GetOrder` }, ['ActionNotSupported']],
+]
+for (const [title, given, subcodes] of refusedRows)
+  test(`${title}: a Sender fault, and nothing runs`, async () => {
+    const before = await changes()
+    const answer = await shop.post({ version: '1.2', body: pay(), header: blocks(uri10, 'PayOrder', given) })
+    assert.deepEqual([answer.status, answer.fault?.code, answer.fault?.subcodes], [500, 'Sender', subcodes])
+    assert.ok(find(answer.fault?.detail, 'ProblemHeaderQName'))
+    assert.equal(said(answer, uri10)['Action'], `${uri10}/fault`)
+    assert.equal(
+      answer.blocks.filter(each => each.name.local === 'Upgrade' || each.name.local === 'Security').length,
+      0,
+    )
+    const old = await shop.post({ body: pay(), header: blocks(uri10, 'PayOrder', given) })
+    assert.equal(old.fault?.code, subcodes.at(-1), 'SOAP Binding §6.2: SOAP 1.1 has the subcode for its faultcode')
+    assert.ok(old.blocks.some(each => each.name.local === 'FaultDetail') && !old.fault?.detail)
+    assert.equal(await changes(), before)
+  })
+
+test('W6 a bad reference parameter is not echoed by an earlier fault either', async () => {
+  const header = blocks(uri10, 'PayOrder', { replyTo: evil('<w:Action>urn:x</w:Action>') })
+  const answer = await shop.post({
+    version: '1.2',
+    body: pay(),
+    header: `${header}<a:b xmlns:a="urn:a" xmlns:e="${ns12}" e:mustUnderstand="1"/>`,
+  })
+  assert.equal(answer.fault?.code, 'MustUnderstand')
+  assert.equal(answer.blocks.filter(each => each.name.local === 'Action').length, 1)
+})
+
+test('B2.11 reference parameters are echoed and marked, names in their content kept', async () => {
+  const replyTo = `<w:Address>${anonymous}</w:Address><w:ReferenceParameters xmlns:q="urn:q"><c:Key xmlns:c="urn:c" a="1">q:v &amp; 7</c:Key><c:Other xmlns:c="urn:c"/></w:ReferenceParameters>`
+  const answer = await shop.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', { replyTo }) })
+  const echoed = answer.blocks.filter(each => each.name.uri === 'urn:c')
+  assert.deepEqual(
+    echoed.map(each => [each.name.local, each.text, each.namespace('q')]),
+    [
+      ['Key', 'q:v & 7', 'urn:q'],
+      ['Other', '', 'urn:q'],
+    ],
+  )
+  assert.ok(
+    echoed.every(each =>
+      each.attributes.some(a => a.name.uri === uri10 && a.name.local === 'IsReferenceParameter' && a.value === 'true'),
+    ),
+  )
+  const older = replyTo.replaceAll(anonymous, `${uri04}/role/anonymous`)
+  const plain = await shop.post({ version: '1.2', body: get, header: blocks(uri04, 'GetOrder', { replyTo: older }) })
+  assert.deepEqual(
+    plain.blocks.filter(each => each.name.uri === 'urn:c').map(each => each.attributes.length),
+    [1, 0],
+  )
+})
+
+test('B4.10 ReplyTo none: 202, and it was carried out; W8 with a fault too', async () => {
+  const before = await changes()
+  const none = { replyTo: `${uri10}/none` }
+  const paid = await shop.post({
+    version: '1.2',
+    body: pay('o-6'),
+    header: blocks(uri10, 'PayOrder', { ...none, id: 'urn:n1' }),
+  })
+  assert.deepEqual([paid.status, paid.text], [202, ''])
+  const missing = await shop.post({
+    version: '1.2',
+    body: pay('o-nope'),
+    header: blocks(uri10, 'PayOrder', { ...none, id: 'urn:n2' }),
+  })
+  assert.deepEqual([missing.status, missing.text], [202, ''])
+  const back = await shop.post({
+    version: '1.2',
+    body: pay('o-nope'),
+    header: blocks(uri10, 'PayOrder', { ...none, faultTo: anonymous, id: 'urn:n3' }),
+  })
+  assert.equal(back.fault?.code, 'Sender', 'FaultTo brings it back')
+  const order = await shop.post({ body: get.replace('o-1', 'o-6') })
+  assert.ok((await changes()) >= before && order.status === 200)
+})
+
+test('W4 RelatesTo of another exchange changes nothing: the reply relates to the request', async () => {
+  const more = `<w:RelatesTo xmlns:w="${uri10}">urn:another</w:RelatesTo>`
+  const answer = await shop.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', { more }) })
+  assert.equal(said(answer, uri10)['RelatesTo'], 'urn:uuid:1')
+})
+
+test('W5 a MessageID seen before: the first answer again for the same message, a refusal for another, one effect', async () => {
+  const create = `<CreateOrder xmlns="${ns}"><order><customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity></line></lines><currency>EUR</currency></order></CreateOrder>`
+  const header = blocks(uri10, 'CreateOrder', { id: 'urn:uuid:w5' })
+  const before = await changes()
+  const first = await shop.post({ version: '1.2', body: create, header })
+  const again = await shop.post({ version: '1.2', body: create, header })
+  assert.equal(find(again.body, 'order', 'id')?.text, find(first.body, 'order', 'id')?.text)
+  const other = await shop.post({ version: '1.2', body: create.replace('>2<', '>3<'), header })
+  assert.deepEqual(other.fault?.subcodes, ['InvalidAddressingHeader', 'DuplicateMessageID'])
+  assert.equal(await changes(), before + 1)
+})
+
+test('W1 an allow-listed address gets the reply from the outbox; its fault too; others do not', async () => {
+  const sent: { to: string; action: string; content: string }[] = []
+  const elsewhere: Elsewhere = {
+    allowed: address => address === 'https://partner.example/replies',
+    send: async (to, { action, content }) => void sent.push({ to, action, content }),
+  }
+  const open = await conversation({}, { elsewhere })
+  const replyTo = 'https://partner.example/replies'
+  const answer = await open.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', { replyTo }) })
+  assert.deepEqual([answer.status, answer.text], [202, ''])
+  assert.deepEqual([sent[0]?.to, sent[0]?.action], [replyTo, `${ns}/GetOrderResponse`])
+  assert.match(sent[0]?.content ?? '', /RelatesTo[^>]*>urn:uuid:1</)
+  await open.post({
+    version: '1.2',
+    body: get.replace('o-1', 'o-nope'),
+    header: blocks(uri10, 'GetOrder', { replyTo }),
+  })
+  assert.match(sent[1]?.content ?? '', /NotFound/)
+  const other = await open.post({
+    version: '1.2',
+    body: get,
+    header: blocks(uri10, 'GetOrder', { replyTo: `${replyTo}x` }),
+  })
+  assert.ok(other.fault && sent.length === 2)
+})
+
+test('To may be mandatory, absent in 1.0, anonymous, or https where TLS ended before us; in 2004/08 it is required', async () => {
+  for (const to of [undefined, anonymous, 'https://shop.example/soap/v1'])
+    assert.equal((await shop.post({ body: get, header: blocks(uri10, 'GetOrder', { to }) })).status, 200)
+  const mandatory = blocks(uri10, 'GetOrder').replace(
+    '<w:To ',
+    `<w:To xmlns:e="http://schemas.xmlsoap.org/soap/envelope/" e:mustUnderstand="1" `,
+  )
+  assert.equal((await shop.post({ body: get, header: mandatory })).status, 200)
+  const older = await shop.post({ version: '1.2', body: get, header: blocks(uri04, 'GetOrder', { to: undefined }) })
+  assert.deepEqual(older.fault?.subcodes, ['MessageInformationHeaderRequired'])
+})
+
+test('an action of the transport that is not that of the blocks: ActionMismatch', async () => {
+  const answer = await shop.post({
+    body: get,
+    header: blocks(uri10, 'GetOrder'),
+    fields: { soapaction: `"${ns}/PayOrder"` },
+  })
+  assert.equal(answer.fault?.code, 'ActionMismatch')
+})
+
+test('S11 a one-way message needs no MessageID, and gets no answer whatever it asks for', async () => {
+  const notify = `<NotifyDelivery xmlns="${ns}"><id>o-1</id></NotifyDelivery>`
+  for (const given of [{ id: undefined }, { replyTo: anonymous }])
+    assert.deepEqual(
+      [(await shop.post({ body: notify, header: blocks(uri10, 'NotifyDelivery', given) })).status],
+      [202],
+    )
+})
+
+/** Of Spring-WS: an endpoint at mailto:fabrikam@example.com that answers Delete. Here replies go back, so what names another address is refused. */
+const folder = suites('ws-addressing')
+const expectations: Readonly<Record<string, string>> = {
+  '10/request-anonymous.xml': 'answered',
+  '10/request-no-reply-to.xml': 'answered',
+  '10/request-no-to.xml': 'answered',
+  '10/request-none.xml': 'accepted',
+  '10/request-no-message-id.xml': 'MessageAddressingHeaderRequired',
+  '10/request-fault-to.xml': 'OnlyAnonymousAddressSupported',
+  '10/request-fault-to-mailto.xml': 'OnlyAnonymousAddressSupported',
+  '10/request-reply-to-mailto.xml': 'OnlyAnonymousAddressSupported',
+  '10/request-without-shouldInitializeTo.xml': 'OnlyAnonymousAddressSupported',
+  '200408/request-anonymous.xml': 'answered',
+  '200408/request-no-reply-to.xml': 'answered',
+  '200408/request-no-message-id.xml': 'MessageInformationHeaderRequired',
+  '200408/request-fault-to.xml': 'InvalidMessageInformationHeader',
+  '200408/request-fault-to-mailto.xml': 'InvalidMessageInformationHeader',
+  '200408/request-reply-to-mailto.xml': 'InvalidMessageInformationHeader',
+  '200408/request-without-shouldInitializeTo.xml': 'InvalidMessageInformationHeader',
+}
+const files: { file: string }[] = folder ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) : []
+for (const { file } of files) {
+  const expected = expectations[file.replace('spring-ws/', '')]
+  if (expected === undefined) continue // replies, and what a client of the suite sends
+  test(`Spring-WS ${file}: ${expected}`, async () => {
+    const raw = readFileSync(join(folder ?? '', file), 'utf8')
+    const [, space = '', local = ''] = /<S:Body>\s*<(?:\w+:Delete xmlns:\w+="([^"]+)"|\w+:(Delete))/.exec(raw) ?? []
+    const namespace = space || (/xmlns:f123="([^"]+)"/.exec(raw)?.[1] ?? local)
+    const action = /<wsa:Action>([^<]+)</.exec(raw)?.[1] ?? ''
+    const uri = raw.includes(uri10) ? uri10 : uri04
+    const address = 'http://shop.example/mail'
+    const mail = node(
+      [
+        bare({
+          namespace,
+          name: 'Delete',
+          action,
+          content: t.object({ maxCount: t.int() }),
+          answer: { name: 'Deleted', content: t.string() },
+          perform: () => '',
+        }),
+      ],
+      {},
+      '/mail',
+    )
+    // The samples address a mailbox; their Body has a child in no namespace in some and a qualified one in others.
+    const asked = raw
+      .replace(/(mailto:(fabrikam@example\.com|joe@fabrikam123\.example))(?=\s*<\/wsa:To)/, address)
+      .replace(/<(\/?)maxCount>/g, raw.includes('f123') ? '<$1f123:maxCount>' : '<$1f:maxCount>')
+    const answer = await mail.post({ version: '1.2', raw: asked })
+    if (expected === 'accepted') return assert.deepEqual([answer.status, answer.text], [202, ''])
+    if (expected !== 'answered') return assert.equal(answer.fault?.subcodes.at(-1), expected, answer.text)
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(said(answer, uri)['RelatesTo'], /<wsa:MessageID>([^<]+)</.exec(raw)?.[1])
+  })
+}
