@@ -16,6 +16,7 @@ import type { Connection } from './connection.ts'
 import { Aborted, Arriving, type Exchange } from './content.ts'
 import { fieldsOf, lengthOf, sizeOf } from './fields.ts'
 import { type Framed, lastWords, problem, sendable } from './framing.ts'
+import { announce, writeHead } from './head.ts'
 import type { House, Waiting } from './house.ts'
 import { abandon, pour } from './pour.ts'
 
@@ -180,7 +181,9 @@ function answer(exchange: Exchange1, response: Response, last: boolean): void {
   if (content === undefined) abandon(response)
   if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
     head(exchange, out, stays)
-    reply.end(content)
+    // As many octets as characters: it is ASCII, which is written as it is.
+    if (typeof content === 'string' && content.length === out.length) reply.end(content, 'latin1')
+    else reply.end(content)
     settle(exchange, stays)
   } else {
     const before = (octets: number, first: boolean) => {
@@ -197,14 +200,16 @@ function answer(exchange: Exchange1, response: Response, last: boolean): void {
   }
 }
 
-/** RFC 9110 §15, where Node still says what RFC 7231 and WebDAV did. */
-const phrases: Readonly<Record<number, string>> = { 413: 'Content Too Large', 422: 'Unprocessable Content' }
-
 function head(exchange: Exchange1, out: Framed, stays: boolean): void {
   const { lines, length } = out
   if (length !== undefined) lines.push('content-length', String(length))
-  if (!stays) lines.push('connection', 'close')
-  exchange.reply.writeHead(out.status, phrases[out.status], lines)
+  // node:http's own way for what it knows more of: chunks, HTTP/1.0, and connections that end with an unmet expectation.
+  const request = exchange.request
+  const counted = length !== undefined || out.content === undefined
+  const plain = counted && request?.version === '1.1' && request.fields['expect'] === undefined
+  const idle = stays ? Math.floor(exchange.house.limits.idle / 1000) : undefined
+  if (plain && idle !== undefined) writeHead(exchange.reply, out.status, lines, idle)
+  else announce(exchange.reply, out.status, lines, stays)
 }
 
 /** A stream of content that failed: 500 while nothing was sent, else cut, so that nobody takes it for whole. */
