@@ -118,11 +118,9 @@ class Running implements Connection {
 
 /** SQLITE_BUSY, LOCKED, READONLY, FULL and CANTOPEN pass, or are for the operator: the caller may try again. */
 const passing = new Set([5, 6, 8, 13, 14])
-/** SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE and _SHMSIZE: what a quota says instead of FULL. */
-const unwritten = new Set([778, 1034, 1546, 4874])
 function explained(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
-  return typeof code === 'number' && (passing.has(code & 0xff) || unwritten.has(code)) ? new Unavailable() : thrown
+  return typeof code === 'number' && passing.has(code & 0xff) ? new Unavailable() : thrown
 }
 
 class Grouped implements Transaction {

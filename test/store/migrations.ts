@@ -17,11 +17,12 @@ const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []):
   }) as unknown as Service // a service of these resources is read as one of any
 
 const inner = (fields: Fields) => ({ inner: t.object(fields) })
+const shade = (...values: [string, ...string[]]) => t.enum(...values).optional()
 const stands: Row = { text: 'Some words', color: 'red', inner: { a: 1 } }
 const was: Fields = {
   text: t.string(),
   color: t.enum('red', 'green'),
-  ...inner({ a: t.int() }),
+  ...inner({ a: t.int(), shade: shade('dark', 'light') }),
   maybe: t.int().optional(),
   nil: t.int().nullable().optional(),
 }
@@ -39,10 +40,13 @@ const additions: readonly (readonly [what: string, now: Service, then?: Row])[] 
   ['a value of an enumeration that nothing has is gone', notes({ ...was, color: t.enum('red') })],
   ['a required field is optional', notes({ ...was, text: t.string().optional() })],
   ['a field may be null', notes({ ...was, maybe: t.int().optional().nullable(), text: t.string().nullable() })],
-  ['an optional member of an object', notes({ ...was, ...inner({ a: t.int(), b: t.string().optional() }) })],
+  [
+    'an optional member of an object',
+    notes({ ...was, ...inner({ a: t.int(), shade: shade('dark', 'light', 'none'), b: t.string().optional() }) }),
+  ],
   [
     'whole numbers may be longer',
-    notes({ ...was, ...inner({ a: t.long() }), maybe: t.long().optional() }),
+    notes({ ...was, ...inner({ a: t.long(), shade: shade('dark', 'light') }), maybe: t.long().optional() }),
     { ...stands, inner: { a: 1n } },
   ],
   ['other facets', notes({ ...was, text: t.string({ min: 1, max: 20, pattern: '.*' }) })],
@@ -82,11 +86,20 @@ const others: readonly (readonly [what: string, now: Service, says: RegExp])[] =
     notes({ ...was, text: t.enum('others') }),
     /notes\.text has values it no longer allows: Some words/,
   ],
-  ['a member of an object is gone', notes({ ...was, ...inner({}) }), /notes\.inner\.a is no longer declared/],
+  [
+    'a member of an object is gone',
+    notes({ ...was, ...inner({ shade: shade('dark', 'light') }) }),
+    /notes\.inner\.a is no longer declared/,
+  ],
   [
     'a new required member of an object',
-    notes({ ...was, ...inner({ a: t.int(), b: t.int() }) }),
+    notes({ ...was, ...inner({ a: t.int(), b: t.int(), shade: shade('dark', 'light') }) }),
     /notes\.inner\.b is new and required/,
+  ],
+  [
+    'a member of an object allows fewer values',
+    notes({ ...was, ...inner({ a: t.int(), shade: shade('light') }) }),
+    /notes\.inner\.shade no longer allows dark/,
   ],
   [
     'several at once',

@@ -45,7 +45,7 @@ async function opened(t: TestContext, options: SqliteOptions = {}) {
 }
 const put = (store: Store, id: string, name = id) =>
   store.write(writer => writer.put('towns', id, { id, name }, {}, undefined, 1))
-const all: Query = { filters: [], within: 'all', sort: [], size: 10_000, counted: true }
+const all: Query = { filters: [], within: 'all', sort: [], size: 1_000_000, counted: true }
 const towns = async (store: Store): Promise<string[]> =>
   (await store.read(reader => reader.list('towns', all))).items.map(each => each.id)
 const direct = (file: string, text: string): void => {
@@ -103,6 +103,7 @@ describe('sqlite: what only a file shows', () => {
       during = await towns(store)
     })
     assert.deepEqual(during, ['t-1'])
+    assert.deepEqual((await towns(store)).toSorted(), ['t-1', 't-2'], 'whoever was answered sees it, at once')
   })
 
   test('(6) another process that writes is waited for, and for no longer than was said', async t => {
