@@ -11,13 +11,19 @@ import { schemaPattern } from './pattern.ts'
 /** `literal`: as the schema says. `encoded`: accessors of SOAP encoding, in no namespace, lists as its arrays. */
 export type Use = 'literal' | 'encoded'
 
+/** The attributes that an array of these items has in a SOAP encoding; prefixes `soapenc`, `wsdl`. */
+export type ArrayOf = (item: string) => readonly string[]
+
 /** The named types of one schema, as they are asked for. */
 export class Types {
   private readonly definitions = new Map<string, string>()
   /** Elements are in no namespace unless they say otherwise. */
   private readonly unqualified: boolean
-  constructor(unqualified = false) {
-    this.unqualified = unqualified
+  private readonly arrayOf: ArrayOf
+  /** With what tells the items of an array: the types of an encoded schema. */
+  constructor(arrayOf?: ArrayOf) {
+    this.unqualified = arrayOf !== undefined
+    this.arrayOf = arrayOf ?? (() => [])
   }
 
   get all(): readonly string[] {
@@ -123,21 +129,12 @@ export class Types {
     })
   }
 
-  /** SOAP 1.1 §5.4.2 as WSDL 1.1 §2.2 describes it. */
   private array(list: Extract<Shape, { kind: 'list' }>, name: string | undefined): string {
     const item = this.always(list.item.shape, itemName(list, name), 'encoded')
     const type = tag(
       'xs:complexType',
       {},
-      tag(
-        'xs:complexContent',
-        {},
-        tag(
-          'xs:restriction',
-          { base: 'soapenc:Array' },
-          tag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` }),
-        ),
-      ),
+      tag('xs:complexContent', {}, tag('xs:restriction', { base: 'soapenc:Array' }, this.arrayOf(item))),
     )
     return this.define(`ArrayOf${capital(item.replace(/^.*:/, ''))}`, type)
   }

@@ -11,7 +11,7 @@ import type { Fields } from '../contract/field.ts'
 import { faultAction, type Message, messages, type Part, replyAction, xmlName } from '../contract/message.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
 import { document, tag, textTag } from './markup.ts'
-import { Types, type Use } from './schema.ts'
+import { type ArrayOf, Types, type Use } from './schema.ts'
 import { declared, faultElement, faultsOf, schema, schemaTag } from './xsd.ts'
 
 /** `document`: document/literal wrapped, the default. `rpc`: RPC/literal. `encoded`: RPC/encoded (rules B2.6–B2.8). */
@@ -31,18 +31,26 @@ interface SoapVersion {
   /** Of the binding's elements. */
   readonly namespace: string
   readonly encoding: string
+  readonly arrayOf: ArrayOf
   readonly suffix: string
 }
 const soap11: SoapVersion = {
   prefix: 'soap',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap/',
   encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
+  // SOAP 1.1 §5.4.2 as WSDL 1.1 §2.2 describes it
+  arrayOf: item => [tag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })],
   suffix: 'Soap11',
 }
 const soap12: SoapVersion = {
   prefix: 'soap12',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap12/',
   encoding: 'http://www.w3.org/2003/05/soap-encoding',
+  // SOAP 1.2 Part 2 §3.1.6 has no arrayType; the same way of saying it, which no standard has written down
+  arrayOf: item => [
+    tag('xs:attribute', { ref: 'soapenc:itemType', 'wsdl:itemType': item }),
+    tag('xs:attribute', { ref: 'soapenc:arraySize', 'wsdl:arraySize': '*' }),
+  ],
   suffix: 'Soap12',
 }
 const http = 'http://schemas.xmlsoap.org/soap/http'
@@ -53,8 +61,8 @@ export function wsdl11(service: Service, version: string, options: Wsdl11Options
   const namespace = namespaceOf(service, version)
   const all = messages(service, version)
   const name = serviceName(service)
-  const encoding = versions[0]?.encoding ?? soap11.encoding
-  const typed = style === 'document' ? documentTypes(service, version, all) : rpcTypes(all, style, namespace, encoding)
+  const soap = versions[0] ?? soap11
+  const typed = style === 'document' ? documentTypes(service, version, all) : rpcTypes(all, style, namespace, soap)
   const isAddressed = options.policy?.addressing === true
   return document(
     tag(
@@ -133,9 +141,10 @@ const documentTypes = (service: Service, version: string, all: readonly Message[
  * RPC: each child of the wrapper is a part with a type. A part can't be marked optional: who has nothing to say leaves
  * its accessor out or says `xsi:nil`. Details of faults are elements of the schema, the same at every endpoint.
  */
-function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string, encoding: string): Typed {
+function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string, soap: SoapVersion): Typed {
   const use: Use = style === 'encoded' ? 'encoded' : 'literal'
-  const types = new Types(style === 'encoded')
+  const { encoding, arrayOf } = soap
+  const types = style === 'encoded' ? new Types(arrayOf) : new Types()
   const tags = messageTags(all, ({ fields }) => parts(types, fields, use))
   const faults = faultsOf(all).map(fault => faultElement(types, fault))
   const form = style === 'encoded' ? 'unqualified' : 'qualified'

@@ -120,10 +120,10 @@ test('B2.6 the parts of RPC are the children of the wrapper, with types', () => 
 })
 test('B2.8 a list is an array of SOAP encoding, in the encoding of its version', () => {
   const encodings = [
-    ['1.1', 'http://schemas.xmlsoap.org/soap/encoding/'],
-    ['1.2', 'http://www.w3.org/2003/05/soap-encoding'],
+    ['1.1', 'http://schemas.xmlsoap.org/soap/encoding/', { arrayType: 'tns:Line[]' }],
+    ['1.2', 'http://www.w3.org/2003/05/soap-encoding', { itemType: 'tns:Line', arraySize: '*' }],
   ] as const
-  for (const [soap, encoding] of encodings) {
+  for (const [soap, encoding, attributes] of encodings) {
     const root = rootOf(of({ style: 'encoded', soap }))
     const array = below(root, 'complexType').find(each => attribute(each, 'name') === 'ArrayOfLine')
     assert.ok(array)
@@ -132,8 +132,11 @@ test('B2.8 a list is an array of SOAP encoding, in the encoding of its version',
       [`{${encoding}}Array`],
     )
     assert.deepEqual(
-      below(array, 'attribute').map(each => attribute(each, 'arrayType')),
-      ['tns:Line[]'],
+      below(array, 'attribute').map(each => {
+        const local = `${qname(each, 'ref')}`.replace(`{${encoding}}`, '')
+        return [local, attribute(each, local)]
+      }),
+      Object.entries(attributes),
     )
   }
 })
