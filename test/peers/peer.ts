@@ -34,9 +34,14 @@ export interface Running {
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
+export const orders = join(root, 'examples', 'orders', 'service.ts')
+
 /** `diglot serve` on a free port, ready to answer. */
-export async function service(flags: readonly string[] = [], data = join(folder(), 'orders.sqlite')): Promise<Running> {
-  const file = join(root, 'examples', 'orders', 'service.ts')
+export async function service(
+  flags: readonly string[] = [],
+  data = join(folder(), 'orders.sqlite'),
+  file = orders,
+): Promise<Running> {
   const child = spawn(
     process.execPath,
     ['--conditions=source', ...cli, 'serve', file, '--port', '0', '--data', data, ...flags],

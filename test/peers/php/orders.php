@@ -1,32 +1,68 @@
 <?php
-// The whole of an order's life by PHP's SoapClient, from the WSDL alone. Prints one JSON object.
+// Calls by PHP's SoapClient from the WSDL alone; see soap-driver.ts for the lines it reads and prints.
 ini_set('soap.wsdl_cache_enabled', '0');
-[, $url, $version, $name, $password] = $argv;
-$client = new SoapClient("$url/soap/v2?wsdl=$version", [
-    'soap_version' => $version === '1.2' ? SOAP_1_2 : SOAP_1_1,
-    'login' => $name, 'password' => $password, 'trace' => true, 'exceptions' => true,
-]);
-$said = ['operations' => count($client->__getFunctions())];
-$order = ['customer' => 'c-1', 'lines' => ['line' => [['product' => 'p-1', 'quantity' => 2]]], 'currency' => 'EUR', 'note' => "Grüße & <tags>"];
-$made = $client->CreateOrder(['order' => $order])->order;
-$said['created'] = $made;
-$said['got'] = $client->GetOrder(['id' => $made->id])->order;
-try {
-    $client->PayOrder(['id' => $made->id, 'method' => 'card', 'amount' => '0.01']);
-} catch (SoapFault $fault) {
-    $said['declined'] = ['code' => $fault->faultcode, 'reason' => $fault->faultstring, 'detail' => $fault->detail];
+ini_set('precision', '17');
+[, $wsdl, $version, $style] = $argv;
+$words = array_slice($argv, 4);
+$clients = [];
+
+/** In RPC/literal SoapClient writes each parameter that is null as an empty element, which says '': they are left out here. */
+class Orders extends SoapClient
+{
+    public array $absent = [];
+
+    public function __doRequest(string $request, string $location, string $action, int $version, bool $oneWay = false): ?string
+    {
+        foreach ($this->absent as $name) $request = str_replace("<$name/>", '', $request);
+        return parent::__doRequest($request, $location, $action, $version, $oneWay);
+    }
 }
-$said['paid'] = $client->PayOrder(['id' => $made->id, 'method' => 'card', 'amount' => $made->total])->payment;
-try {
-    $client->PayOrder(['id' => $made->id, 'method' => 'card', 'amount' => $made->total]);
-} catch (SoapFault $fault) {
-    $said['conflict'] = $fault->detail;
+
+/** One client for each caller: SoapClient takes credentials when it is made. */
+function client(string $name, string $password): Orders
+{
+    global $wsdl, $version, $words, $clients;
+    return $clients[$name] ??= new Orders($wsdl, [
+        'soap_version' => $version === '1.2' ? SOAP_1_2 : SOAP_1_1,
+        'login' => $name, 'password' => $password, 'exceptions' => true, 'features' => SOAP_SINGLE_ELEMENT_ARRAYS,
+    ] + (in_array('gzip', $words) ? ['compression' => SOAP_COMPRESSION_ACCEPT | SOAP_COMPRESSION_GZIP | 5] : []));
 }
-$said['cancelled'] = $client->CancelOrder(['id' => $made->id, 'reason' => 'changed my mind'])->order;
-$said['lastContentType'] = preg_match('/^Content-Type:\s*(.*)$/mi', $client->__getLastResponseHeaders(), $m) ? trim($m[1]) : null;
-try {
-    $client->GetOrder(['id' => 'o-none']);
-} catch (SoapFault $fault) {
-    $said['missing'] = $fault->detail;
+
+/** The parameters of an RPC operation by position, as its WSDL has them. */
+function arguments(Orders $client, string $operation, array $input): array
+{
+    global $style;
+    foreach ($client->__getFunctions() as $signature) {
+        if (preg_match("/\\b$operation\\((.*)\\)$/", $signature, $found)) {
+            preg_match_all('/\$(\w+)/', $found[1], $names);
+            $client->absent = $style === 'rpc' ? array_diff($names[1], array_keys($input)) : [];
+            return array_map(fn($name) => $input[$name] ?? null, $names[1]);
+        }
+    }
+    throw new Exception("no $operation");
 }
-echo json_encode($said), "\n";
+
+/** base64Binary is octets to PHP, and JSON has none. */
+function picture(mixed $value): mixed
+{
+    if (is_object($value)) $value = (array) $value;
+    if (is_array($value) && isset($value['picture'])) $value['picture'] = base64_encode($value['picture']);
+    return $value;
+}
+
+while (($line = fgets(STDIN)) !== false) {
+    $asked = json_decode($line, true);
+    $operation = $asked['operation'];
+    $input = $asked['input'];
+    if (isset($input['picture'])) $input['picture'] = base64_decode($input['picture']);
+    try {
+        $client = client($asked['as'], $asked['password']);
+        $values = $style === 'document' ? [$input] : arguments($client, $operation, $input);
+        $said = ['output' => picture($client->__soapCall($operation, $values))];
+    } catch (SoapFault $fault) {
+        // SoapClient's own failures are SoapFaults too: HTTP, WSDL, encoding
+        $detail = json_encode($fault->detail ?? null);
+        $said = ['fault' => ['code' => $fault->faultcode, 'reason' => $fault->faultstring, 'detail' => $detail]];
+    }
+    echo json_encode($said, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR), "\n";
+}

@@ -1,0 +1,76 @@
+/** One peer's cases: at each endpoint, in each version of SOAP it speaks, every operation, with the octets looked at as well. */
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { type Running, service } from './peer.ts'
+import { type Driver, driver } from './soap-driver.ts'
+import { type Exchange, type Hop, hop } from './soap-hop.ts'
+import { walk } from './soap-walk.ts'
+import { type Habits, type Seen, type Style, type Version, wire } from './soap-wire.ts'
+
+export interface Case {
+  readonly version: Version
+  readonly style: Style
+  readonly contract: 'v1' | 'v2'
+  /** Words for the driver beside the address and the version: 'mtom', 'addressing', 'gzip'. */
+  readonly words?: readonly string[]
+  readonly habits?: Habits
+  /** Operations and steps that the peer cannot do; the reason stands beside it. */
+  readonly cannot?: readonly string[]
+  /** What must show in the exchanges of this case beside what always holds. */
+  readonly shows?: (seen: readonly Seen[], exchanges: readonly Exchange[]) => void
+}
+
+export interface Peer {
+  readonly name: string
+  /** Why the peer cannot run here; false when it can. */
+  readonly skip: string | false
+  /** The program and its first words. May build something first. */
+  readonly command: (asked: Case, wsdl: string) => readonly [program: string, ...words: string[]]
+  readonly env?: NodeJS.ProcessEnv
+  readonly cases: readonly Case[]
+}
+
+const manager = { authorization: `Basic ${btoa('maria:maria-secret')}`, 'content-type': 'application/json' }
+
+export function soapPeer({ name, skip, command, env, cases }: Peer): void {
+  describe(name, { skip }, () => {
+    let running: Running
+    let between: Hop
+    before(async () => {
+      running = await service()
+      between = await hop(running.url)
+    })
+    for (const asked of cases) {
+      const { version, style, contract, words = [], habits, cannot, shows } = asked
+      const title = [`SOAP ${version}`, style, contract, ...words].join(', ')
+      it(`calls every operation and reads every fault: ${title} (rules B2.4–B2.7, B2.12, B4.1–B4.7, B7.5, B9.1)`, async () => {
+        const path = `/soap/${contract}${style === 'document' ? '' : `/${style}`}`
+        const address = `${between.url}${path}?wsdl=${version}`
+        const [program, ...first] = command(asked, address)
+        const wsdl = await (await fetch(`${running.url}${path}?wsdl=${version}`)).text()
+        const caller: Driver = driver(program, [...first, address, version, style, ...words], env)
+        try {
+          const customers = [await customer(running.url), await customer(running.url)] as const
+          between.take()
+          await walk({ call: caller.call, style, contract, customers, ...(cannot && { cannot }) })
+        } finally {
+          caller.end()
+        }
+        const look = wire({ version, style, namespace: `urn:diglot:orders:${contract}`, wsdl }, habits)
+        const exchanges = between.take().filter(each => each.method === 'POST')
+        const seen = exchanges.map(look)
+        assert.ok(seen.length >= 30, `${seen.length} exchanges were seen`)
+        shows?.(seen, exchanges)
+      })
+    }
+  })
+}
+
+/** A customer's id, made by REST: no SOAP operation makes one. */
+async function customer(url: string): Promise<string> {
+  const body = JSON.stringify({ name: 'Dora Double', email: 'dora@example.org', tier: 'basic' })
+  const made = await fetch(`${url}/api/v2/customers`, { method: 'POST', headers: manager, body })
+  assert.equal(made.status, 201)
+  const { id } = (await made.json()) as { id: string } // as the contract says
+  return id
+}
