@@ -48,7 +48,7 @@ export function asked(
     const filter = filterOf(operation, route, name, value)
     if (filter) filters.push(filter)
     else if (!controls(operation, route).has(name)) {
-      if (lenient && kind !== 'bulk') continue
+      if (lenient) continue
       bad(name, 'is not a parameter of this')
     } else if (given.has(name)) bad(name, 'comes twice')
     else given.set(name, value)

@@ -14,6 +14,7 @@ import type { Maybe } from '../service/store.ts'
 import { callerOf } from './caller.ts'
 import { takenTypes, takes } from './content.ts'
 import { isForeign, isPreflight, preflight } from './cors.ts'
+import type { Edition } from './edition.ts'
 import type { Exchange } from './exchange.ts'
 import { limits } from './limits.ts'
 import { vendorVersion } from './media.ts'
@@ -330,12 +331,19 @@ function routed(x: Exchange): void {
   x.allow = found.route.allow
 }
 
-/** Rule A9.2: without a version in the address the media type names one. */
-function named({ request, site }: Exchange) {
-  const service = site.newest.service.service
-  const types = [...elements(request.fields['accept'] ?? ''), request.fields['content-type'] ?? '']
-  for (const type of types) {
-    const version = vendorVersion(service, parseMediaType(type)?.essence ?? '')
+/**
+ * Rule A9.2: without a version in the address a media type names one: that of the answer, where it is what the client
+ * prefers to all that the newest version offers, else that of the content.
+ */
+function named({ request, site }: Exchange): Edition | undefined {
+  const accept = request.fields['accept']
+  const vendors = [...site.editions.values()].map(edition => edition.vendor)
+  const [best] = accept?.includes('vnd.')
+    ? acceptable(accept, [...site.newest.offers(undefined).types, ...vendors])
+    : []
+  const sent = parseMediaType(request.fields['content-type'] ?? '')?.essence
+  for (const type of [best, sent]) {
+    const version = vendorVersion(site.newest.service.service, type ?? '')
     const edition = version === undefined ? undefined : site.editions.get(version)
     if (edition) return edition
   }
