@@ -125,7 +125,8 @@ async function received(node: SoapNode, request: Request, type: MediaType): Prom
   const content = packaged ? await unpacked(node, request, type) : { bytes: await whole(node, request, type), type }
   const version = media ?? mediaOf(rootType(content.type, type)) ?? unsupported()
   const { charset } = content.type.parameters
-  if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset)) end(415, 'messages are in UTF-8 or UTF-16')
+  if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
+    end(415, 'messages are in UTF-8 or UTF-16', { accept })
   return {
     bytes: content.bytes,
     charset,

@@ -1,0 +1,258 @@
+/** SOAP over HTTP (rules B4.1–B4.7, B7.1, B8.1; attacks H): SOAP 1.1 §6, SOAP 1.2 Part 2 §7, and the settled details of orders.md. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { content } from '../../src/http/message.ts'
+import { refuse } from '../../src/service/refusal.ts'
+import { soapFace } from '../../src/soap/face.ts'
+import { conversation, envelope, find, type Message, ns, octets, seen, servingOf, talk } from './shop.ts'
+
+const get = (id = 'o-1') => `<GetOrder xmlns="${ns}"><id>${id}</id></GetOrder>`
+const product = `<GetProduct xmlns="${ns}"><id>p-1</id></GetProduct>`
+const shop = await conversation(
+  {},
+  {
+    inflate: (bytes, limit) => {
+      try {
+        const plain = gunzipSync(bytes, { maxOutputLength: limit })
+        return gzipSync(plain).length > 0 && !bytes.subarray(-4).equals(Buffer.from('junk')) ? plain : undefined
+      } catch {
+        return undefined
+      }
+    },
+    describe: (query, address) =>
+      query === 'wsdl' ? { mediaType: 'text/xml; charset=utf-8', content: `<wsdl at="${address}"/>` } : undefined,
+    page: address => `<!doctype html><p>${address}</p>`,
+  },
+)
+const bearer = { authorization: 'Bearer clara' }
+const xml11 = { 'content-type': 'text/xml; charset=utf-8' }
+
+test('B4.1 H3 a message is POSTed; other methods: 405 with Allow', async () => {
+  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'TRACE'])
+    for (const accept of [undefined, '*/*', 'application/soap+xml']) {
+      const answer = await shop.send({ method, fields: accept ? { accept } : {} })
+      assert.deepEqual([answer.status, answer.fields['allow']], [405, 'POST'], method)
+    }
+})
+
+test('B4.1 a browser gets the page; a query a description, at the address that was asked', async () => {
+  const page = await shop.send({ method: 'GET', fields: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
+  assert.deepEqual([page.status, page.fields['content-type']], [200, 'text/html; charset=utf-8'])
+  const wsdl = await shop.send({ method: 'GET', target: '/soap/v1?wsdl' })
+  assert.deepEqual([wsdl.status, wsdl.content], [200, '<wsdl at="http://shop.example/soap/v1"/>'])
+  assert.equal((await shop.send({ method: 'GET', target: '/soap/v1?other' })).status, 404)
+  assert.equal((await shop.send({ method: 'HEAD', target: '/soap/v1?wsdl' })).content, undefined)
+})
+
+const types: readonly (readonly [string, string | null, '1.1' | '1.2', number])[] = [
+  ['B4.2 text/xml', 'text/xml; charset=utf-8', '1.1', 200],
+  ['B4.2 text/xml without charset', 'text/xml', '1.1', 200],
+  ['B4.2 in capitals, quoted', 'TEXT/XML; Charset="UTF-8"', '1.1', 200],
+  ['B4.2 application/soap+xml', 'application/soap+xml; charset=utf-8', '1.2', 200],
+  ['H4 none', null, '1.1', 415],
+  ['H4 empty', '', '1.1', 415],
+  ['H4 malformed', 'text/;;', '1.1', 415],
+  ['H4 application/xml', 'application/xml', '1.1', 415],
+  ['H4 application/json', 'application/json', '1.2', 415],
+  ['H4 text/plain', 'text/plain', '1.1', 415],
+  ['H4 a charset that is not read', 'text/xml; charset=iso-8859-1', '1.1', 415],
+  ['H4 multipart/form-data', 'multipart/form-data; boundary=x', '1.1', 415],
+]
+for (const [title, as, version, status] of types)
+  test(title, async () => {
+    const answer = await shop.post({ version, body: get(), as })
+    assert.equal(answer.status, status)
+    if (status === 415) assert.match(String(answer.fields['accept']), /text\/xml/)
+    assert.ok(!as || status === 200 || !answer.text.includes(as), 'H5 nothing of the request is echoed')
+  })
+
+const actions: readonly (readonly [string, Message, string | undefined])[] = [
+  ['B4.3 SOAPAction that agrees', { fields: { soapaction: `"${ns}/GetOrder"` } }, undefined],
+  ['B4.3 SOAPAction ""', { fields: { soapaction: '""' } }, undefined],
+  ['B4.3 no SOAPAction', {}, undefined],
+  ['H6 B4.3 unquoted', { fields: { soapaction: `${ns}/GetOrder` } }, 'Client'],
+  ['H6 two SOAPAction fields', { fields: { soapaction: `"${ns}/GetOrder", "${ns}/GetOrder"` } }, 'Client'],
+  ['H6 a quote inside', { fields: { soapaction: '"a"b"' } }, 'Client'],
+  ['H7 SOAPAction of another operation', { fields: { soapaction: `"${ns}/PayOrder"` } }, 'Client'],
+  ['H7 SOAPAction of nothing', { fields: { soapaction: '"urn:x"' } }, 'Client'],
+  [
+    'B4.3 1.2: an action that agrees',
+    { version: '1.2', as: `application/soap+xml; action="${ns}/GetOrder"` },
+    undefined,
+  ],
+  ['B4.3 1.2: an empty action', { version: '1.2', as: 'application/soap+xml; action=""' }, undefined],
+  [
+    'H7 1.2: an action of another operation',
+    { version: '1.2', as: `application/soap+xml; action="${ns}/PayOrder"` },
+    'Sender',
+  ],
+  ['B4.3 1.2: SOAPAction is not its business', { version: '1.2', fields: { soapaction: 'unquoted' } }, undefined],
+]
+for (const [title, message, code] of actions)
+  test(title, async () => {
+    const answer = await shop.post({ body: get(), ...message })
+    assert.equal(answer.fault?.code, code, answer.text)
+    assert.equal(answer.status, code ? 500 : 200)
+  })
+
+test('B4.4 B4.5 B7.1 200 with the response, 500 with a Fault, each in its media type', async () => {
+  for (const [version, type] of [
+    ['1.1', 'text/xml; charset=utf-8'],
+    ['1.2', 'application/soap+xml; charset=utf-8'],
+  ] as const) {
+    const good = await shop.post({ version, body: get() })
+    assert.deepEqual([good.status, good.fields['content-type'], good.body?.name.local], [200, type, 'GetOrderResponse'])
+    const bad = await shop.post({ version, body: get('o-nope') })
+    assert.deepEqual([bad.status, bad.fields['content-type'], bad.body?.name.local], [500, type, 'Fault'])
+  }
+})
+
+test('B4.6 the operation is in the message, not in the path', async () => {
+  const answer = await shop.send({
+    target: '/soap/v1?op=PayOrder',
+    fields: { ...xml11, ...bearer },
+    content: content(envelope(get())),
+  })
+  assert.equal((await seen(answer)).body?.name.local, 'GetOrderResponse')
+  assert.equal(
+    (await shop.send({ target: '/soap/v1/GetOrder', fields: xml11, content: content(envelope(get())) })).status,
+    405,
+  )
+})
+
+test('B4.10 One-Way: 202 and nothing, also for what is not there; a fault for what could not be read', async () => {
+  const notify = (id: string) => `<NotifyDelivery xmlns="${ns}"><id>${id}</id></NotifyDelivery>`
+  for (const id of ['o-nope', 'o-1']) {
+    const answer = await shop.post({ body: notify(id) })
+    assert.deepEqual([answer.status, answer.text, answer.fields['content-type']], [202, '', undefined])
+  }
+  const shipped = 'o-8'
+  const stands = async () => find((await shop.post({ body: get(shipped) })).body, 'order', 'state')?.text
+  const before = await stands()
+  await shop.post({ body: notify(shipped) })
+  if (before === 'shipped') assert.equal(await stands(), 'delivered')
+  assert.equal(
+    (await shop.post({ body: notify('o-1').replace('<id>', '<it>').replace('</id>', '</it>') })).fault?.code,
+    'Client',
+  )
+  assert.equal((await shop.post({ body: notify('o-1'), fields: { authorization: 'Bearer alice' } })).status, 500)
+  assert.equal((await shop.post({ body: notify('o-1'), fields: { authorization: 'Bearer nobody' } })).status, 401)
+})
+
+const callers: readonly (readonly [string, Record<string, string>, number])[] = [
+  ['A5.1 Bearer', { authorization: 'Bearer clara' }, 200],
+  ['A5.1 Basic on loopback', { authorization: `Basic ${btoa('clara:clara-secret')}` }, 200],
+  ['A5.3 none', { authorization: '' }, 401],
+  ['A5.3 a token that proves nothing', { authorization: 'Bearer nobody' }, 401],
+  ['A5.3 a wrong password', { authorization: `Basic ${btoa('clara:x')}` }, 401],
+  ['A5.3 another scheme', { authorization: 'Negotiate abc' }, 401],
+]
+for (const [title, fields, status] of callers)
+  test(title, async () => {
+    for (const version of ['1.1', '1.2'] as const) {
+      const answer = await shop.post({ version, body: get(), fields })
+      assert.equal(answer.status, status)
+      if (status !== 401) continue
+      assert.match(String(answer.fields['www-authenticate']), /^Bearer realm="diglot", Basic realm="diglot"/)
+      assert.equal(answer.fault?.code, version === '1.1' ? 'Client' : 'Sender')
+    }
+  })
+
+test('A5.1 a password in the clear from elsewhere is not even tried; what is public asks for none', async () => {
+  const fields = { ...xml11, authorization: `Basic ${btoa('clara:clara-secret')}` }
+  const asked = { fields, content: content(envelope(get())) }
+  assert.equal((await shop.send({ ...asked, from: '192.0.2.1' })).status, 401)
+  assert.equal((await shop.send({ ...asked, from: '192.0.2.1', scheme: 'https' })).status, 200)
+  assert.equal((await shop.send({ fields: xml11, content: content(envelope(product)) })).status, 200)
+})
+
+test('B8.1 over 1 MiB: 413, announced, chunked and with an action alike; a picture may have 7 MiB', async () => {
+  const padded = (body: string, size: number) =>
+    envelope(body).replace('</s:Envelope>', `${' '.repeat(size)}</s:Envelope>`)
+  const mib = 1024 * 1024
+  const put = (size: number) =>
+    `<PutProductPicture xmlns="${ns}"><id>p-1</id><picture>${Buffer.alloc(size).toString('base64')}</picture><mediaType>image/png</mediaType></PutProductPicture>`
+  const rows: readonly (readonly [string, number])[] = [
+    [padded(get(), mib - 1000), 200],
+    [padded(get(), mib), 413],
+    [padded(get(), 8 * mib), 413],
+    [envelope(put(5 * mib)), 200],
+    [envelope(put(5 * mib + 1)), 500],
+    [envelope(put(6 * mib)), 413],
+  ]
+  for (const [raw, status] of rows)
+    for (const chunked of [false, true])
+      for (const soapaction of ['""', raw.includes('Put') ? `"${ns}/PutProductPicture"` : `"${ns}/GetOrder"`]) {
+        const whole = content(raw)
+        const answer = await shop.send({
+          fields: { ...xml11, authorization: 'Bearer maria', soapaction },
+          content: chunked ? { ...whole, length: undefined } : whole,
+        })
+        assert.equal(answer.status, status, `${raw.length} octets, ${soapaction}`)
+      }
+})
+
+test('P19 gzip is read within the limit; other codings, bombs, junk behind it are not', async () => {
+  const raw = gzipSync(envelope(get()))
+  const rows: readonly (readonly [string, Uint8Array, number])[] = [
+    ['gzip', raw, 200],
+    ['x-gzip', raw, 200],
+    ['identity', Buffer.from(envelope(get())), 200],
+    ['br', raw, 415],
+    ['gzip, gzip', gzipSync(raw), 415],
+    ['gzip', Buffer.from(envelope(get())), 413],
+    ['gzip', gzipSync(Buffer.alloc(50 * 1024 * 1024)), 413],
+    ['gzip', Buffer.concat([raw, Buffer.from('junk')]), 413],
+  ]
+  for (const [coding, bytes, status] of rows)
+    assert.equal((await shop.post({ raw: bytes, fields: { 'content-encoding': coding } })).status, status, coding)
+})
+
+test('429 and 503 carry Retry-After and a Receiver fault', async () => {
+  const { serving } = await servingOf()
+  const path = '/soap/v1'
+  const endpoint = { version: 'v1', path, style: 'document', secure: false, versions: 'both' } as const
+  const { post } = talk(soapFace(serving, endpoint), path)
+  let answer = await post({ version: '1.2', body: `<SearchOrders xmlns="${ns}"><q>x</q></SearchOrders>` })
+  for (let asked = 0; asked < 30; asked++)
+    answer = await post({ version: '1.2', body: `<SearchOrders xmlns="${ns}"><q>x</q></SearchOrders>` })
+  assert.deepEqual([answer.status, answer.fault?.code, answer.fault?.subcodes], [429, 'Receiver', ['Busy']])
+  assert.equal(find(answer.fault?.detail, 'Busy', 'retryAfter')?.text, answer.fields['retry-after'])
+
+  const calls = { ...serving.calls, perform: async () => refuse({ kind: 'unavailable', after: 7 }) }
+  const down = talk(soapFace({ ...serving, calls }, endpoint), path)
+  const busy = await down.post({ version: '1.2', body: get() })
+  assert.deepEqual([busy.status, busy.fields['retry-after'], busy.fault?.code], [503, '7', 'Receiver'])
+  const oneWay = await down.post({ body: `<NotifyDelivery xmlns="${ns}"><id>o-1</id></NotifyDelivery>` })
+  assert.equal(oneWay.status, 503, 'what could not be tried is told, also one way')
+})
+
+test('SOAP 1.2 Part 2 §7.4 the response pattern: GET of a safe operation, with the validators of HTTP', async () => {
+  const ask = (target: string, fields: Record<string, string> = {}, method = 'GET') =>
+    shop.send({ method, target: `/soap/v1/${target}`, fields: { ...bearer, ...fields } })
+  const found = await ask('GetOrder?id=o-1', { accept: 'application/soap+xml' })
+  assert.deepEqual([found.status, found.fields['content-type']], [200, 'application/soap+xml; charset=utf-8'])
+  assert.equal(find((await seen(found)).body, 'order', 'id')?.text, 'o-1')
+  const etag = String(found.fields['etag'])
+  const unchanged = await ask('GetOrder?id=o-1', { 'if-none-match': etag })
+  assert.deepEqual([unchanged.status, unchanged.content, unchanged.fields['etag']], [304, undefined, etag])
+  assert.equal((await ask('GetOrder?id=o-1', { 'if-none-match': '"other"' })).status, 200)
+  assert.equal((await ask('GetOrder?id=o-1', { 'if-match': '"other"' })).status, 412)
+  assert.equal((await ask('GetOrder?id=o-1', { accept: 'text/xml' })).status, 406)
+  assert.equal((await ask('GetOrder?id=o-nope')).status, 500)
+  assert.equal((await ask('GetOrder')).status, 500)
+  assert.equal((await ask('GetOrder?id=o-1&id=o-2')).status, 500)
+  assert.equal((await ask('GetOrder?id=o-1&x=1')).status, 500)
+  assert.equal((await ask('GetOrder?id=o-1', { authorization: '' })).status, 401)
+  assert.equal((await ask('PayOrder?id=o-1')).status, 404, 'A1.7 what changes something is never got')
+  assert.equal((await ask('Nothing')).status, 404)
+  assert.equal((await ask('GetOrder?id=o-1', {}, 'HEAD')).content, undefined)
+  assert.equal((await ask('ListOrders?size=2&state=paid')).status, 200)
+})
+
+test('H1 a target that is not ours; a Host that is none is not echoed', async () => {
+  assert.equal((await shop.send({ target: '/soap/v1x' })).status, 404)
+  const answer = await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: { host: '"><x>' } })
+  assert.equal((await octets(answer.content)).toString(), '<wsdl at="http://localhost/soap/v1"/>')
+})
