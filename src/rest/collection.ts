@@ -14,7 +14,7 @@ const counted = { total: t.int({ min: 0 }).optional() }
 
 export interface Collection {
   readonly document: Document
-  /** What its tag is made of: identifiers, versions and links of what is shown, in order. */
+  /** What its tag is made of: identifiers, versions and links of what is shown, in order, and its own links. */
   readonly state: string
 }
 
@@ -26,12 +26,14 @@ export function collectionOf(x: Exchange, resource: Resource, page: Page, path: 
     items.push(document)
     state += ` ${item.id} ${item.version} ${mask}`
   }
+  const links = [...pageLinks(x, resource, page, path), ...collectionLinks(x, resource)]
+  for (const { rel, href } of links) state += ` ${rel} ${href}`
   const document: Document = {
     name: resource.name,
     title: resource.name,
     fields: counted,
     value: page.total === undefined ? {} : { total: page.total },
-    links: [...pageLinks(x, resource, page, path), ...collectionLinks(x, resource)],
+    links,
     items,
     columns: resource.fields,
   }

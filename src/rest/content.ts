@@ -28,7 +28,7 @@ const xmlTypes = ['application/xml', 'text/xml']
 const formType = 'application/x-www-form-urlencoded'
 
 /** The media types that a method takes here; none where it takes no content. */
-export function contentTypes(operation: Operation | undefined, { vendor }: Edition): readonly string[] {
+function contentTypes(operation: Operation | undefined, { vendor }: Edition): readonly string[] {
   switch (operation?.kind) {
     case 'patch':
       return [mergeType, patchType]

@@ -9,7 +9,7 @@ import type { Query, Sort } from '../service/store.ts'
 
 type From = NonNullable<Query['from']>
 
-export const sortText = (sort: readonly Sort[]): string =>
+const sortText = (sort: readonly Sort[]): string =>
   sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(',')
 
 export function writeCursor(resource: Resource, sort: readonly Sort[], from: From): string {

@@ -20,14 +20,14 @@ export interface Edition {
   readonly routes: Routes
   readonly namespace: string
   readonly vendor: string
-  readonly books: ReadonlyMap<string, Book>
+  readonly views: ReadonlyMap<string, ResourceView>
   readonly offers: (operation: Operation | undefined) => Offers
   /** Resource → fields that this version does not know. */
   readonly hidden: Readonly<Record<string, readonly string[]>>
 }
 
 /** A resource as this version shows it. */
-export interface Book {
+export interface ResourceView {
   readonly resource: Resource
   readonly one: string
   readonly linkers: readonly Linker[]
@@ -54,7 +54,7 @@ export function editionOf(app: Implementation, version: string): Edition {
     routes,
     namespace: namespaceOf(app.contract, version),
     vendor,
-    books: new Map(service.resources.map(resource => [resource.name, bookOf(resource, routes)])),
+    views: new Map(service.resources.map(resource => [resource.name, viewOf(resource, routes)])),
     offers: operation => {
       const found = known.get(operation) ?? offersFor(operation, vendor, handlers(operation))
       known.set(operation, found)
@@ -64,7 +64,7 @@ export function editionOf(app: Implementation, version: string): Edition {
   }
 }
 
-function bookOf(resource: Resource, routes: Routes): Book {
+function viewOf(resource: Resource, routes: Routes): ResourceView {
   const operationsOf = routes.all.flatMap(route => [...route.methods.values()])
   const own = operationsOf.filter(each => 'resource' in each && each.resource === resource)
   const kind = (of: Operation['kind']) => own.find(each => each.kind === of)
@@ -132,10 +132,10 @@ export interface Offered {
 }
 
 /** Rule A3.4: the links of an item as it stands, for who is asking. */
-export function linksOf(book: Book, base: string, item: Snapshot, caller: Caller, calls: Calls): Offered {
+export function linksOf(view: ResourceView, base: string, item: Snapshot, caller: Caller, calls: Calls): Offered {
   const links: Link[] = []
   let mask = 0
-  for (const [i, { rel, asks, href, form }] of book.linkers.entries()) {
+  for (const [i, { rel, asks, href, form }] of view.linkers.entries()) {
     if (asks && !calls.offers(asks, caller, item)) continue
     const to = href(base, item)
     if (to === undefined) continue

@@ -7,7 +7,7 @@ import type { Response } from '../http/message.ts'
 import { searchLink } from './collection.ts'
 import type { Document, Link } from './document.ts'
 import type { Exchange } from './exchange.ts'
-import { escaped, page, policy } from './html.ts'
+import { escaped, page } from './html.ts'
 import { rows } from './plan.ts'
 import { problemPage } from './problem.ts'
 import { no, statusOf } from './refusal.ts'
@@ -15,7 +15,7 @@ import { computed } from './reply.ts'
 
 const entryFields: Fields = { service: t.string(), title: t.string(), version: t.string() }
 
-export function entryDocument(x: Exchange): Document {
+function entryDocument(x: Exchange): Document {
   const { service, version } = x.edition
   return {
     name: 'service',
@@ -61,7 +61,7 @@ const control = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encodin
 
 export const htmlPage = (content: string): Response => ({
   status: 200,
-  fields: { 'content-type': 'text/html;charset=utf-8', 'content-security-policy': policy, ...control },
+  fields: { 'content-type': 'text/html;charset=utf-8', ...control },
   content,
 })
 

@@ -59,8 +59,8 @@ function callOf(x: Exchange): Call {
   }
 }
 
-/** Kinds whose precondition the service asks: what they are about is one thing with a version. */
-const versioned = new Set(['get', 'kept', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
+/** Kinds whose precondition the service asks: what they are about has a version that says all of it. */
+const versioned = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
 
 /**
  * Row 23. If-Match on a change compares the version alone, so that the tag of any representation serves. What has no

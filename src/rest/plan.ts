@@ -470,7 +470,7 @@ export function acceptOf({ fields }: Request): string | undefined {
   const accept = fields['accept']
   if (!accept?.includes('problem+')) return accept
   const others = elements(accept).filter(each => !/^application\/problem\+(json|xml)/i.test(each))
-  return others.length === 0 ? undefined : others.join(', ')
+  return others.join(', ') // an Accept without elements takes anything
 }
 
 function negotiateCoding(x: Exchange): void {

@@ -10,7 +10,7 @@ import { escaped, page } from './html.ts'
 import { type AnyRefusal, type Kind, statusFor } from './refusal.ts'
 
 /** Kind → title and what a client can do about it. Total: a kind without a page does not compile. */
-export const explained: Readonly<Record<Kind, readonly [title: string, advice: string]>> = {
+const explained: Readonly<Record<Kind, readonly [title: string, advice: string]>> = {
   'bad-request': [
     'Bad request',
     'The message or its target is not of HTTP’s syntax. Send it as RFC 9110 and RFC 3986 have it.',
@@ -73,8 +73,7 @@ export const explained: Readonly<Record<Kind, readonly [title: string, advice: s
 }
 
 /** The last segment of the address of its page. */
-export const slugOf = (refusal: AnyRefusal): string =>
-  refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind
+const slugOf = (refusal: AnyRefusal): string => (refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind)
 
 export function problemOf(x: Exchange, refusal: AnyRefusal): Problem {
   const title = refusal.kind === 'declared' ? refusal.fault.title : explained[refusal.kind][0]

@@ -5,7 +5,6 @@ import { writeRateLimit, writeRateLimitPolicy } from '../http/rate-limit.ts'
 import { writeRetryAfter } from '../http/retry.ts'
 import { challenges } from './caller.ts'
 import type { Exchange } from './exchange.ts'
-import { policy } from './html.ts'
 import { problemContent, problemOf } from './problem.ts'
 import { type AnyRefusal, statusFor } from './refusal.ts'
 import { validatorFields } from './representation.ts'
@@ -18,7 +17,6 @@ export function refused(x: Exchange, refusal: AnyRefusal): Response {
     'content-type': type,
     'cache-control': refusal.kind === 'moved' ? 'private, no-cache' : 'no-store',
     'content-language': 'en',
-    ...(type.startsWith('text/html') && { 'content-security-policy': policy }),
     ...fieldsOf(x, refusal),
   }
   return { status, fields, content }

@@ -20,7 +20,7 @@ import type { Exchange } from './exchange.ts'
 import { hasSearchPage, preconditions } from './perform.ts'
 import { acceptOf } from './plan.ts'
 import { no } from './refusal.ts'
-import { codingFor, plainTag, shown, variantOf, writingOf } from './representation.ts'
+import { codingFor, fileTag, shown, variantOf, writingOf } from './representation.ts'
 import { digest, entityTag } from './validator.ts'
 
 type Mutable = Record<string, string>
@@ -165,13 +165,17 @@ const bulkDocument = ({ removed, refused }: Extract<Outcome, { kind: 'bulk' }>):
 function fileReply(x: Exchange, file: StoredFile): Response {
   const type = negotiate(acceptOf(x.request), [file.mediaType])
   if (type === undefined) return no({ kind: 'not-acceptable', offers: [file.mediaType] })
-  const etag = plainTag(x, file.version)
+  const etag = fileTag(x, file.version)
   const fields: Mutable = {
     'content-type': file.mediaType,
     etag,
     'last-modified': writeDate(file.modified),
     'accept-ranges': 'bytes',
     'content-security-policy': "default-src 'none'; sandbox", // whatever was uploaded, it is never a page of ours
+  }
+  if (!x.identityTaken) {
+    const coding = { 'content-encoding': x.coding }
+    return { status: 200, fields: { ...fields, ...coding }, content: coded(x, x.coding, file.bytes, etag) }
   }
   const { range, 'if-range': ifRange } = x.request.fields
   const asked = x.request.method === 'GET' && honoursRange(ifRange, { etag, lastModified: file.modified }, x.now)
@@ -191,7 +195,7 @@ function fileReply(x: Exchange, file: StoredFile): Response {
 
 /** RFC 9110 §9.3.4: the bytes are kept as they came, so their tag may go with the answer. */
 function filePut(x: Exchange, { file, created }: Extract<Outcome, { kind: 'file' }>): Response {
-  const fields = { etag: plainTag(x, file.version), 'last-modified': writeDate(file.modified) }
+  const fields = { etag: fileTag(x, file.version), 'last-modified': writeDate(file.modified) }
   return created ? { status: 201, fields: { ...fields, location: pathOf(x) } } : { status: 204, fields }
 }
 

@@ -2,7 +2,6 @@
  * What is selected for this caller (RFC 9110 §3.2): a document, its media type, its coding, its validators. An item is
  * written once, whether the precondition or the answer needs it first.
  */
-import type { Fields } from '../contract/field.ts'
 import { writeDate } from '../http/date.ts'
 import type { Validators } from '../http/precondition.ts'
 import type { Current } from '../service/refusal.ts'
@@ -15,11 +14,11 @@ import { entityTag, versionTag } from './validator.ts'
 
 /** An item of the resource that an exchange is about, or of another (a search's). */
 export function itemOf(x: Exchange, resource: string, item: Snapshot): { document: Document; mask: number } {
-  const book = x.edition.books.get(resource)
-  if (!book) throw new Error(`${resource} is no resource of ${x.edition.version}`)
-  const { links, mask } = linksOf(book, x.base, item, x.caller, x.serving.calls)
-  const { fields } = book.resource
-  return { document: { name: book.one, title: `${book.one} ${item.id}`, fields, value: item.value, links }, mask }
+  const view = x.edition.views.get(resource)
+  if (!view) throw new Error(`${resource} is no resource of ${x.edition.version}`)
+  const { links, mask } = linksOf(view, x.base, item, x.caller, x.serving.calls)
+  const { fields } = view.resource
+  return { document: { name: view.one, title: `${view.one} ${item.id}`, fields, value: item.value, links }, mask }
 }
 
 /** All that a tag must tell apart beside the version of the state. */
@@ -41,16 +40,16 @@ function tagOf(x: Exchange, current: Snapshot): string {
     case 'replace':
     case 'patch':
       return shown(x, x.operation.resource.name, current).etag
-    case 'kept':
     case 'getFile':
-      return plainTag(x, current.version)
+      return fileTag(x, current.version)
     default:
       return versionTag(current.version)
   }
 }
 
-/** Of what has no links that depend on the caller. */
-export const plainTag = (x: Exchange, version: number): string => entityTag(version, variantOf(x, '', 'identity'))
+/** Of stored bytes, which are sent as they are wherever the client takes that (row 21). */
+export const fileTag = (x: Exchange, version: number): string =>
+  entityTag(version, variantOf(x, '', x.identityTaken ? 'identity' : x.coding))
 
 /** The item as it is sent: remembered, since the precondition and the answer ask for the same. */
 export function shown(x: Exchange, resource: string, item: Snapshot): Shown {
@@ -80,17 +79,8 @@ export function codingFor(x: Exchange, content: string | Uint8Array): string {
   return content.length > limits.coded || !x.identityTaken ? x.coding : 'identity'
 }
 
-type Values = Readonly<Record<string, unknown>>
-export const documentOf = (
-  name: string,
-  title: string,
-  fields: Fields,
-  value: Values,
-  links: Document['links'],
-): Document => ({ name, title, fields, value, links })
-
 /** A 304 says what the 200 would have said of its validators. */
 export function validatorFields(x: Exchange, current: Current): Record<string, string> {
-  const etag = x.shown?.of.version === current.version ? x.shown.etag : plainTag(x, current.version)
+  const etag = x.shown?.of.version === current.version ? x.shown.etag : fileTag(x, current.version)
   return { etag, 'last-modified': writeDate(current.modified) }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { refuse } from '../../src/service/refusal.ts'
 import { Unavailable } from '../../src/service/store.ts'
 import { library } from './library.ts'
@@ -176,6 +177,25 @@ describe('details', async () => {
       prefer: 'handling=lenient',
     })
     assert.equal(answer.status, 400)
+  })
+
+  it('A4.18 who takes nothing as it is gets files in a coding, too', async () => {
+    const at = '/api/v1/products/p-9/picture'
+    await of.as.maria('PUT', at, { 'content-type': 'image/png' }, new Uint8Array(2000))
+    const plain = await of.as.anyone('GET', at, { 'accept-encoding': 'gzip' })
+    assert.equal(plain.fields['content-encoding'], undefined)
+    const only = { 'accept-encoding': 'gzip, identity;q=0' }
+    const coded = await of.as.anyone('GET', at, only)
+    assert.deepEqual([coded.fields['content-encoding'], gunzipSync(coded.bytes).length], ['gzip', 2000])
+    assert.notEqual(coded.fields['etag'], plain.fields['etag'])
+    const again = await of.as.anyone('GET', at, { ...only, 'if-none-match': coded.fields['etag'] ?? '' })
+    assert.deepEqual([again.status, again.fields['etag']], [304, coded.fields['etag']])
+  })
+
+  it('the tag of a page tells apart who is offered to add to it', async () => {
+    const [one, other] = [await of.as.clara('GET', '/api/v1/customers'), await of.as.maria('GET', '/api/v1/customers')]
+    assert.ok(other.json._links.create && !one.json._links.create)
+    assert.notEqual(one.fields['etag'], other.fields['etag'])
   })
 
   it('a page of our own origin may send a form; one of no origin may not', async () => {
