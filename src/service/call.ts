@@ -67,8 +67,8 @@ export interface Calls {
    */
   admit(operation: Operation, caller: Caller, from: string): Maybe<Admitted>
   /** The target and the precondition alone, before the content is asked for (rows 22–24). */
-  precheck(call: Call): Promise<void>
-  perform(call: Call): Promise<Outcome>
+  precheck(call: Call): Maybe<void>
+  perform(call: Call): Maybe<Outcome>
   /** May this caller do this to this item, now? For links: the same policy and machine that `perform` asks. */
   offers(operation: Operation, caller: Caller, item: Snapshot): boolean
 }

@@ -16,7 +16,16 @@ import { file, get, kept, type Look, list, read } from './look.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
-import { isFormer, type Maybe, type Reader, type Snapshot, type Store, Unavailable, type Writer } from './store.ts'
+import {
+  isFormer,
+  type Maybe,
+  type Reader,
+  type Snapshot,
+  type Store,
+  then,
+  Unavailable,
+  type Writer,
+} from './store.ts'
 import { demanded, expected, offers, present } from './target.ts'
 
 export interface Parts {
@@ -46,7 +55,7 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
       .filter(each => each.kind === 'act' && each.resource.name === resource && offers(each, caller, item, clock()))
       .map(each => (each.kind === 'act' ? each.verb : ''))
 
-  const looking = (call: Call, reader: Reader): Promise<Outcome> => {
+  const looking = (call: Call, reader: Reader): Maybe<Outcome> => {
     const { operation } = call.admitted
     return look({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
   }
@@ -66,15 +75,19 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
     })
   }
 
+  const started = (outcome: Outcome): Outcome => {
+    parts.started?.()
+    return outcome
+  }
+
   return {
     admit: (operation, caller, from) => admit(parts, operation, caller, from),
     precheck: call => reachable(() => store.read(reader => precheck(call, reader, clock()))),
-    perform: async call => {
+    perform: call => {
       const { operation } = call.admitted
       if (operation.safe) return reachable(() => store.read(reader => looking(call, reader)))
-      const outcome = await reachable(() => alone(call, () => store.write(writer => changing(call, writer))))
-      if (operation.kind === 'startJob') parts.started?.()
-      return outcome
+      const outcome = reachable(() => alone(call, () => store.write(writer => changing(call, writer))))
+      return operation.kind === 'startJob' ? then(outcome, started) : outcome
     },
     offers: (operation, caller, item) => offers(operation, caller, item, clock()),
   }
@@ -85,13 +98,17 @@ export const nameOf = (operation: Operation): string =>
   'job' in operation ? operation.job.job : operation.resource.name
 
 /** A store out of reach is the caller's to try again: 503, Receiver. */
-async function reachable<T>(work: () => Maybe<T>): Promise<T> {
+function reachable<T>(work: () => Maybe<T>): Maybe<T> {
   try {
-    return await work()
+    const answer = work()
+    return answer instanceof Promise ? answer.catch(unreachable) : answer
   } catch (thrown) {
-    if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
-    throw thrown
+    return unreachable(thrown)
   }
+}
+function unreachable(thrown: unknown): never {
+  if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
+  throw thrown
 }
 
 function admit(parts: Parts, operation: Operation, caller: Caller, from: string): Maybe<Admitted> {
@@ -125,7 +142,7 @@ async function precheck(call: Call, reader: Reader, now: number): Promise<void> 
   demanded(call, operation.resource)
 }
 
-function look(look: Look, operation: Operation): Promise<Outcome> {
+function look(look: Look, operation: Operation): Maybe<Outcome> {
   switch (operation.kind) {
     case 'get':
       return get(look, operation)

@@ -8,7 +8,7 @@ import type { Call } from './call.ts'
 import { type About, context, type Reach } from './context.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
-import type { Page, Query, Reader } from './store.ts'
+import { type Maybe, type Page, type Query, type Reader, then } from './store.ts'
 import { expected, find, offeredByState, present, readGrants } from './target.ts'
 
 export interface Look {
@@ -18,18 +18,20 @@ export interface Look {
   readonly reader: Reader
 }
 
-export async function get({ call, about, reader }: Look, operation: OperationOf<'get'>): Promise<Outcome> {
-  const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
-  expected(call, item)
-  return { kind: 'item', item, created: false }
+export function get({ call, about, reader }: Look, operation: OperationOf<'get'>): Maybe<Outcome> {
+  return then(find(reader, operation.resource.name, call.id), found => {
+    const item = present(found, operation, call.admitted.caller, about.now)
+    expected(call, item)
+    return { kind: 'item', item, created: false }
+  })
 }
 
-export async function list(look: Look, operation: OperationOf<'list' | 'search'>): Promise<Outcome> {
-  return { kind: 'page', page: await page(look, operation.resource, {}) }
+export function list(look: Look, operation: OperationOf<'list' | 'search'>): Maybe<Outcome> {
+  return then(page(look, operation.resource, {}), found => ({ kind: 'page', page: found }))
 }
 
 /** A page of what this caller may see, restricted in the database and not after it. */
-export async function page(look: Look, resource: Resource, more: Partial<Query>): Promise<Page> {
+export function page(look: Look, resource: Resource, more: Partial<Query>): Maybe<Page> {
   const within = restriction(readGrants(resource), look.call.admitted.caller, look.about.now)
   const asked = look.call.query ?? { filters: [], sort: [], size: 20, counted: false }
   const filters = [...asked.filters, ...(more.filters ?? [])]

@@ -10,6 +10,11 @@ import type { JobState } from '../contract/job.ts'
 
 export type Maybe<T> = T | Promise<T>
 
+/** Goes on with a value: at once when it is here, so that an answer out of memory costs no turn of the promise queue. */
+export function then<A, B>(value: Maybe<A>, work: (value: A) => Maybe<B>): Maybe<B> {
+  return value instanceof Promise ? value.then(work) : work(value)
+}
+
 /** One stored item. `value` has every field of the newest contract that is present, the id and state among them. */
 export interface Snapshot {
   readonly id: string

@@ -4,7 +4,7 @@ import { allowed, type Caller, type Grant, restriction } from '../contract/polic
 import type { Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
 import { refuse } from './refusal.ts'
-import { type Former, isFormer, type Reader, type Snapshot } from './store.ts'
+import { type Former, isFormer, type Maybe, type Reader, type Snapshot } from './store.ts'
 
 export const readGrants = (resource: Resource): readonly Grant[] => resource.given.allow['read'] ?? []
 
@@ -69,10 +69,6 @@ export function demanded(call: Call, resource: Resource): void {
     refuse({ kind: 'precondition-required' })
 }
 
-export async function find(
-  reader: Reader,
-  resource: string,
-  id: string | undefined,
-): Promise<Snapshot | Former | undefined> {
+export function find(reader: Reader, resource: string, id: string | undefined): Maybe<Snapshot | Former | undefined> {
   return id === undefined ? undefined : reader.get(resource, id)
 }
