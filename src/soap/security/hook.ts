@@ -15,10 +15,10 @@ export function wsSecurity(policy: Omit<SecurityPolicy, 'required'>, means: Mean
   const mistakes = review({ ...policy, required: true }, { ...means, now: () => 0 })
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'))
   return async evidence => {
-    const { document, body, version, targeted, from, confidential, part } = evidence
+    const { document, body, version, targeted, from, confidential, parts, part } = evidence
     const { root: envelope } = document
     const [header] = envelope.elements(version.header)
-    const attachments = { uris: [], octets: (uri: string, complete: boolean) => (complete ? undefined : part(uri)) }
+    const attachments = { uris: parts, octets: (uri: string, complete: boolean) => (complete ? undefined : part(uri)) }
     const message = { envelope, header, body, blocks: targeted, attachments, from, confidential }
     const { caller, body: proven } = await secure(
       message,

@@ -17,18 +17,28 @@ export function included(element: Element): Element[] {
   return element.children.flatMap(child => (child.kind === 'element' ? included(child) : []))
 }
 
-/** Puts the base64 of its part in the place of each Include. */
-export function inline(envelope: Element, parts: Parts): void {
-  const taken = new Set<string>()
+/** Puts the base64 of its part in the place of each Include. @returns the element that holds it, by the part's Content-ID */
+export function inline(envelope: Element, parts: Parts): ReadonlyMap<string, Element> {
+  const taken = new Map<string, Element>()
   for (const include of included(envelope)) {
     const uri = include.attribute(href) ?? ''
-    const octets = taken.has(uri) ? undefined : parts.octets(uri, false)
+    const octets = taken.has(contentId(uri)) ? undefined : parts.octets(uri, false)
     const around = include.parent
     if (!octets || !around || around.elements().length !== 1 || around.text.trim() !== '') {
       throw new Insecure('InvalidSecurity', 'an Include of no one part')
     }
-    taken.add(uri)
+    taken.set(contentId(uri), around)
     const value = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('base64')
     around.children.splice(0, Infinity, { kind: 'text', value })
+  }
+  return taken
+}
+
+/** RFC 2392: the Content-ID that a `cid:` URI means; of another URI, the URI. */
+export function contentId(uri: string): string {
+  try {
+    return decodeURIComponent(uri)
+  } catch {
+    return uri
   }
 }

@@ -17,6 +17,7 @@ import type { Certificate } from './certificate.ts'
 import { confirm } from './confirmation.ts'
 import { Decrypting } from './encryption.ts'
 import { fail, Insecure } from './failure.ts'
+import { isWithin } from './graft.ts'
 import type { Guard } from './guard.ts'
 import { Identifiers } from './identifier.ts'
 import {
@@ -33,7 +34,7 @@ import {
   UsernameToken,
   ValueType,
 } from './names.ts'
-import { included, inline } from './package.ts'
+import { contentId, included, inline } from './package.ts'
 import type { Demand, Part, SecurityPolicy } from './policy.ts'
 import { type Assertion, assertion, heldKey, isAssertion } from './saml.ts'
 import { optional } from './shape.ts'
@@ -60,7 +61,7 @@ export interface Incoming {
 
 /** The other parts of the package that the message came in. */
 export interface Attachments {
-  /** `cid:` URIs of all of them that are no part of the XML (XOP §2.1), for a policy that has Attachments signed. */
+  /** `cid:` URIs of all of them. */
   readonly uris: readonly string[]
   /** The octets that a signature digests: the content, or with the fields in their canonical form (SwA Profile 1.1 §5.4). */
   readonly octets: (uri: string, complete: boolean) => Uint8Array | undefined
@@ -126,6 +127,8 @@ interface Examined {
   readonly ticket: Element | undefined
   readonly assertion: Assertion | undefined
   readonly revealed: ReadonlySet<Element>
+  /** By Content-ID, the elements that hold the octets of parts. */
+  readonly inlined: ReadonlyMap<string, Element>
   readonly blocks: readonly Element[]
 }
 
@@ -142,6 +145,7 @@ class Examination {
   private readonly identifiers: Identifiers
   private readonly decrypting: Decrypting
   private signature: Verified<Signer> | undefined
+  private inlined: ReadonlyMap<string, Element> = new Map()
   private asserted: Assertion | undefined
 
   constructor(message: Incoming, block: Element, policy: SecurityPolicy, guard: Guard) {
@@ -185,6 +189,7 @@ class Examination {
       ticket: ticket[0],
       assertion: asserted,
       revealed: this.decrypting.revealed,
+      inlined: this.inlined,
       blocks: this.decrypting.blocks,
     }
   }
@@ -203,7 +208,7 @@ class Examination {
     if (this.signature) fail('InvalidSecurity', 'two Signatures')
     const { identifiers, allow } = this
     const { envelope, attachments } = this.message
-    if (attachments) inline(envelope, attachments)
+    if (attachments) this.inlined = inline(envelope, attachments)
     this.signature = verify<Signer>(element, {
       identifiers,
       allow,
@@ -288,14 +293,21 @@ class Authentication {
     if (demand.signed?.length && !this.mayCover(demand)) return 'not signed by whom it has to be'
     const open = demand.signed?.find(part => !this.elements(part, token).every(each => signature!.elements.has(each)))
     if (open) return `${partName(open)} is not signed`
-    if (demand.signed?.includes('Attachments')) {
-      const uris = this.message.attachments?.uris ?? []
-      if (!uris.every(uri => signature!.attachments.has(uri))) return 'an attachment is not signed'
-    }
+    if (demand.signed?.includes('Attachments') && !this.attachmentsSigned()) return 'an attachment is not signed'
     const clear = demand.encrypted?.find(
       part => !this.elements(part, token).every(each => this.found.revealed.has(each)),
     )
     return clear && `${partName(clear)} is not encrypted`
+  }
+
+  /** Every part of the package, by a reference to it or in an element that is covered. */
+  private attachmentsSigned(): boolean {
+    const { signature, inlined } = this.found
+    const referred = new Set([...(signature?.attachments ?? [])].map(contentId))
+    return (this.message.attachments?.uris ?? []).map(contentId).every(id => {
+      const holder = inlined.get(id)
+      return referred.has(id) || (holder && isWithin(holder, outer => signature?.elements.has(outer) ?? false))
+    })
   }
 
   /** What says who is asking in the way of this demand, if it is there. */

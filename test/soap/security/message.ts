@@ -1,18 +1,19 @@
 /** Messages for the tests of WS-Security: opened as the SOAP face opens them, and people, keys and a clock to check them with. */
 import assert from 'node:assert/strict'
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Caller } from '../../../src/contract/policy.ts'
 import { Certificate } from '../../../src/soap/security/certificate.ts'
 import { Insecure, type SecurityFault } from '../../../src/soap/security/failure.ts'
 import type { Guard } from '../../../src/soap/security/guard.ts'
+import { SignedInfo } from '../../../src/soap/security/names.ts'
 import { type Protection, protect, type Signing } from '../../../src/soap/security/outgoing.ts'
 import type { Demand, SecurityPolicy } from '../../../src/soap/security/policy.ts'
 import { type Incoming, type Secured, secure } from '../../../src/soap/security/secure.ts'
 import { Trust } from '../../../src/soap/security/trust.ts'
 import { versions } from '../../../src/soap/version.ts'
-import { Malformed, name, parse } from '../../../src/xml/index.ts'
+import { canonical, type Element, Malformed, name, parse } from '../../../src/xml/index.ts'
 
 /** The message in this envelope, with all header blocks for this node. */
 export function open(text: string | Uint8Array): Incoming {
@@ -138,3 +139,15 @@ export const signedDemand: Demand = { caller: 'x509', timestamp: true, signed: [
 export const signedPolicy: SecurityPolicy = { required: true, anyOf: [signedDemand] }
 /** That of `/soap/v1/secure`. */
 export const securePolicy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username' }, signedDemand] }
+
+/** The message with a SignatureValue that is right again, after this Reference was added to its SignedInfo. */
+export function resigned(text: string, key: KeyObject, reference = ''): string {
+  const changed = text.replace('</ds:SignedInfo>', `${reference}</ds:SignedInfo>`)
+  const document = parse(new TextEncoder().encode(changed))
+  assert.ok(!(document instanceof Malformed))
+  const found = (element: Element): Element | undefined =>
+    element.name === SignedInfo ? element : element.elements().map(found).find(Boolean)
+  const octets = canonical(found(document.root)!, { exclusive: true, comments: false })
+  const value = sign('sha256', Buffer.from(octets), key).toString('base64')
+  return changed.replace(/<ds:SignatureValue>[^<]*/, `<ds:SignatureValue>${value}`)
+}
