@@ -58,8 +58,12 @@ const encodings: Readonly<Record<Version['number'], Encoding>> = {
 /** Attributes that refuse an array: parts of it are elsewhere, or nowhere. */
 const partial = [name(soap11.encoding, 'offset'), name(soap11.encoding, 'position')]
 const xsd = 'http://www.w3.org/2001/XMLSchema'
-/** Elements that one call may be read from, references followed each time. */
-const most = 100_000
+/** What one call may be read from, references followed each time. */
+const most = {
+  elements: 100_000, // a page of the largest list
+  characters: 8 * 1024 * 1024, // of text: more than a message without references can have
+  hops: 8, // from a reference to what it means; toolkits send one, at most two
+}
 
 // Reading
 
@@ -73,7 +77,8 @@ interface Graph {
   ids: ReadonlyMap<string, Element> | undefined
   /** Elements being read, from the call on. */
   readonly open: Set<Element>
-  left: number
+  elements: number
+  characters: number
   readonly reading: Reading
 }
 
@@ -97,7 +102,8 @@ export function encodedReader(
       roots,
       ids: undefined,
       open: new Set(),
-      left: most,
+      elements: most.elements,
+      characters: most.characters,
       reading,
     }
     const call = roots[0]!
@@ -128,7 +134,7 @@ const broken = (at: Element, detail: string): never =>
 
 /** Reads an element, and nothing that is being read already: a graph with a circle is none of ours. */
 function inside<T>(graph: Graph, at: Element, work: () => T): T {
-  if (--graph.left < 0) broken(at, `refers to more than ${most} elements`)
+  if (--graph.elements < 0) broken(at, `refers to more than ${most.elements} elements`)
   if (graph.open.has(at)) broken(at, 'is part of itself')
   graph.open.add(at)
   const value = work()
@@ -137,14 +143,16 @@ function inside<T>(graph: Graph, at: Element, work: () => T): T {
 }
 
 /** The element a reference leads to; itself when it is none. */
-function referred(graph: Graph, at: Element): Element {
-  const reference = at.attribute(graph.encoding.ref)
-  if (reference === undefined) return at
-  if (at.children.some(child => child.kind === 'element')) broken(at, 'is a reference and has content')
-  graph.ids ??= idsOf(graph)
-  const found = graph.ids.get(graph.encoding.target(reference))
-  if (!found) return missing(graph, at)
-  return inside(graph, at, () => referred(graph, found))
+function referred(graph: Graph, accessor: Element): Element {
+  let at = accessor
+  for (let hops = 0; ; hops++) {
+    const reference = at.attribute(graph.encoding.ref)
+    if (reference === undefined) return at
+    if (at.children.some(child => child.kind === 'element')) broken(at, 'is a reference and has content')
+    if (hops === most.hops) broken(accessor, 'refers to a reference to a reference, and so on')
+    graph.ids ??= idsOf(graph)
+    at = graph.ids.get(graph.encoding.target(reference)) ?? missing(graph, at)
+  }
 }
 
 function missing({ encoding }: Graph, at: Element): never {
@@ -208,7 +216,10 @@ function value(graph: Graph, accessor: Element, field: AnyField, key: string | u
     if (shape.kind === 'list') return items(graph, at, shape, key)
     if (shape.kind === 'union') return union(graph, at, shape)
     if (at.elements().length > 0) broken(at, 'has elements where only text is expected')
-    return lexical(graph, at, shape, at.text)
+    const { text } = at
+    graph.characters -= text.length
+    if (graph.characters < 0) broken(at, `refers to more than ${most.characters} characters`)
+    return lexical(graph, at, shape, text)
   })
 }
 

@@ -1,0 +1,177 @@
+/** A journey through every SOAP operation of orders.md, at each endpoint, in both versions (rules B2.6–B2.8, B4.4, B7.4, B9.3). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import app from '../../examples/orders/service.ts'
+import { runNext } from '../../src/service/job.ts'
+import { type Endpoint, soapFace } from '../../src/soap/face.ts'
+import type { Element } from '../../src/xml/index.ts'
+import { type Answer, conversation, find, type Message, servingOf, talk } from './shop.ts'
+
+type Style = Endpoint['style']
+type Tree = string | { readonly [name: string]: Tree | readonly Tree[] }
+
+/** Content in the form of a style: qualified, parameters alone unqualified, or nothing qualified. */
+function written(tree: Tree, style: Style, depth = 0): string {
+  if (typeof tree === 'string') return tree
+  const prefix = style === 'document' || (style === 'rpc' && depth > 0) ? 'm:' : ''
+  return Object.entries(tree)
+    .flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map(each => [name, each] as const))
+    .map(([name, value]) => `<${prefix}${name}>${written(value, style, depth + 1)}</${prefix}${name}>`)
+    .join('')
+}
+
+for (const style of ['document', 'rpc', 'encoded'] as const)
+  for (const version of ['1.1', '1.2'] as const)
+    test(`every operation in ${style} style, SOAP ${version}`, async () => {
+      const ns = 'urn:diglot:orders:v1'
+      const shop = await conversation({ style })
+      const ask = (name: string, tree: Tree, who = 'maria', more: Message = {}): Promise<Answer> =>
+        shop.post({
+          version,
+          body: `<m:${name} xmlns:m="${ns}">${written(tree, style)}</m:${name}>`,
+          ...more,
+          fields: { authorization: `Bearer ${who}`, ...more.fields },
+        })
+      const good = async (name: string, tree: Tree, who?: string): Promise<Element> => {
+        const answer = await ask(name, tree, who)
+        assert.equal(answer.status, 200, `${name}: ${answer.text}`)
+        assert.deepEqual([answer.body?.name.uri, answer.body?.name.local], [ns, `${name}Response`], 'B2.6')
+        return answer.body!
+      }
+      const bad = async (name: string, tree: Tree, fault: string, who?: string) => {
+        const answer = await ask(name, tree, who)
+        assert.equal(answer.status, 500, `${name}: ${answer.text}`)
+        const detail = find(answer.fault?.detail, fault)
+        assert.equal(detail?.name.uri, ns, `${name}: ${answer.text}`)
+        return detail!
+      }
+      const text = (at: Element, ...path: string[]) => find(at, ...path)?.text
+
+      const lines = {
+        line: [
+          { product: 'p-1', quantity: '2' },
+          { product: 'p-2', quantity: '1' },
+        ],
+      }
+      const order = { customer: 'c-1', lines, currency: 'EUR' }
+      const made = await good('CreateOrder', { order })
+      const id = text(made, 'order', 'id') ?? ''
+      assert.deepEqual([text(made, 'order', 'state'), text(made, 'order', 'version')], ['placed', '1'])
+      assert.equal(find(made, 'order', 'lines')?.elements().length, 2)
+      const mine = await good('CreateOrder', { order: { lines, currency: 'EUR' } }, 'alice')
+      assert.equal(text(mine, 'order', 'customer'), 'c-1', 'a customer orders for himself')
+      await bad('CreateOrder', { order: { ...order, customer: 'c-2' } }, 'Forbidden', 'alice')
+      await bad('CreateOrder', { order: { ...order, customer: 'c-nope' } }, 'Invalid')
+      assert.equal(text(await good('GetOrder', { id }), 'order', 'id'), id)
+      await bad('GetOrder', { id: 'o-nope' }, 'NotFound')
+      await bad('GetOrder', { id: 'o-2' }, 'NotFound', 'alice')
+
+      const replaced = await good('ReplaceOrder', { id, version: '1', order: { ...order, currency: 'USD' } })
+      assert.deepEqual([text(replaced, 'order', 'currency'), text(replaced, 'order', 'version')], ['USD', '2'])
+      const stale = await bad('ReplaceOrder', { id, version: '1', order }, 'VersionConflict')
+      assert.equal(text(stale, 'version'), '2')
+      await good('ReplaceOrder', { id, order })
+
+      await bad('PayOrder', { id, method: 'card', amount: '0.01' }, 'PaymentDeclined')
+      const amount = text(await good('GetOrder', { id }), 'order', 'total') ?? ''
+      const paid = await good('PayOrder', { id, method: 'card', amount })
+      assert.equal(text(paid, 'payment', 'amount'), amount)
+      const conflict = await bad('PayOrder', { id, method: 'card', amount }, 'StateConflict')
+      assert.deepEqual(
+        [
+          text(conflict, 'state'),
+          find(conflict, 'possible')
+            ?.elements()
+            .map(each => each.text),
+        ],
+        ['paid', ['cancel', 'ship']],
+      )
+      await bad('TrackOrder', { id }, 'NotFound')
+      assert.equal(text(await good('ShipOrder', { id, carrier: 'ups' }), 'order', 'carrier'), 'ups')
+      assert.equal(text(await good('TrackOrder', { id }), 'tracking', 'position'), 'on its way')
+      assert.equal((await ask('NotifyDelivery', { id })).status, 202)
+      assert.equal(text(await good('GetOrder', { id }), 'order', 'state'), 'delivered')
+      await bad('DeliverOrder', { id }, 'StateConflict')
+      const large = await good('CreateOrder', {
+        order: { ...order, lines: { line: [{ product: 'p-1', quantity: '1000000' }] } },
+      })
+      const big = text(large, 'order', 'id') ?? ''
+      await good('PayOrder', { id: big, method: 'card', amount: text(large, 'order', 'total') ?? '' })
+      assert.equal(text(await bad('ShipOrder', { id: big, carrier: 'dhl' }, 'OutOfStock'), 'product'), 'p-1')
+      await good('CancelOrder', { id: big, reason: 'too large' })
+      assert.equal((await good('DeleteOrder', { id: big })).elements().length, 0)
+      await bad('DeleteOrder', { id: big }, 'NotFound')
+
+      const first = await good('ListOrders', { size: '3', sort: 'total', customer: 'c-1' })
+      const ids = (page: Element) =>
+        find(page, 'orders')
+          ?.elements()
+          .map(each => text(each, 'id')) ?? []
+      assert.equal(ids(first).length, 3)
+      const next = text(first, 'next') ?? ''
+      const second = await good('ListOrders', { size: '3', cursor: next, customer: 'c-1' })
+      const numbered = await good('ListOrders', { page: '2', size: '3', sort: 'total', customer: 'c-1' })
+      assert.deepEqual(ids(second), ids(numbered), 'a cursor and a page number lead to the same')
+      await bad('ListOrders', { cursor: 'bm9uZQ' }, 'Invalid')
+      await bad('ListOrders', { sort: 'lines' }, 'Invalid')
+      await bad('ListOrders', { size: '101' }, 'Invalid')
+      assert.ok(find(await good('SearchOrders', { q: 'anna' }), 'orders'))
+
+      assert.equal(text(await good('GetCustomer', { id: 'c-2' }), 'customer', 'id'), 'c-2')
+      assert.ok(Number(text(await good('ListCustomers', {}), 'total')) >= 3)
+      assert.equal(text(await good('MergeCustomer', { id: 'c-3', into: 'c-2' }), 'customer', 'id'), 'c-2')
+      await bad('GetCustomer', { id: 'c-3' }, 'NotFound')
+      assert.equal(text(await good('GetProduct', { id: 'p-1' }), 'product', 'version'), '2')
+      assert.equal(find(await good('ListProducts', { size: '100' }), 'products')?.elements().length, 20)
+      const product = await good('CreateProduct', {
+        product: { name: '<&> ]]&gt;'.replace('<&>', '&lt;&amp;&gt;'), price: '1.5', stock: '1' },
+      })
+      assert.deepEqual([text(product, 'product', 'name'), text(product, 'product', 'price')], ['<&> ]]>', '1.50'])
+      const picture = Buffer.from('a picture').toString('base64')
+      const put = await good('PutProductPicture', { id: 'p-1', picture, mediaType: 'image/png' })
+      assert.ok(text(put, 'version'))
+      assert.equal(text(await good('GetProductPicture', { id: 'p-1' }), 'picture'), picture)
+      await bad('GetProductPicture', { id: 'p-2' }, 'NotFound')
+
+      const started = await good('StartReport', { from: '2026-01-01', to: '2026-02-01', kind: 'sales' })
+      const job = text(started, 'job', 'id') ?? ''
+      assert.equal(text(await good('GetReportJob', { id: job }), 'job', 'state'), 'queued')
+      const working = {
+        app,
+        store: shop.store,
+        clock: () => shop.clock.now,
+        id: (prefix: string) => `${prefix}-1`,
+        failed: () => {},
+      }
+      while (await runNext(working, new AbortController().signal));
+      const done = await good('GetReportJob', { id: job })
+      assert.deepEqual([text(done, 'job', 'state'), text(done, 'report', 'kind')], ['completed', 'sales'])
+      assert.deepEqual(shop.incidents, [])
+    })
+
+test('B9.3 v1 and v2 side by side: the note is of v2 alone, and a change through v1 keeps it', async () => {
+  const { serving, ...rest } = await servingOf()
+  const at = (version: string) => {
+    const endpoint = { version, path: `/soap/${version}`, style: 'document', secure: false, versions: 'both' } as const
+    return talk(soapFace(serving, endpoint), endpoint.path)
+  }
+  const [one, two] = [at('v1'), at('v2')]
+  const body = (version: string, name: string, inner: string) =>
+    `<${name} xmlns="urn:diglot:orders:${version}">${inner}</${name}>`
+  const order = (note = '', currency = 'EUR') =>
+    `<order><customer>c-1</customer><lines><line><product>p-1</product><quantity>1</quantity></line></lines><currency>${currency}</currency>${note}</order>`
+  const made = await two.post({ body: body('v2', 'CreateOrder', order('<note>ring twice</note>')) })
+  const id = find(made.body, 'order', 'id')?.text
+  assert.equal(find(made.body, 'order', 'note')?.text, 'ring twice')
+  const seen = await one.post({ body: body('v1', 'GetOrder', `<id>${id}</id>`) })
+  assert.equal(find(seen.body, 'order', 'note'), undefined)
+  assert.equal((await one.post({ body: body('v1', 'CreateOrder', order('<note>x</note>')) })).fault?.code, 'Client')
+  assert.equal((await one.post({ body: body('v1', 'ReplaceOrder', `<id>${id}</id>${order('', 'USD')}`) })).status, 200)
+  const kept = await two.post({ body: body('v2', 'GetOrder', `<id>${id}</id>`) })
+  assert.deepEqual(
+    [find(kept.body, 'order', 'note')?.text, find(kept.body, 'order', 'currency')?.text],
+    ['ring twice', 'USD'],
+  )
+  assert.equal((await one.post({ body: body('v2', 'GetOrder', `<id>${id}</id>`) })).fault?.code, 'Client', 'S10')
+  assert.deepEqual(rest.incidents, [])
+})
