@@ -21,7 +21,7 @@ export interface Asked {
 export const nothingAsked: Asked = { query: undefined, only: undefined, kept: [], page: undefined }
 
 const defaultSize = 20
-const comparisons: ReadonlySet<string> = new Set(['ne', 'gt', 'gte', 'lt', 'lte', 'in'])
+const comparisons: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'])
 const isComparison = (text: string): text is Comparison => comparisons.has(text)
 
 const bad = (name: string, detail: string): never => no({ kind: 'bad-parameter', name, detail })
@@ -45,9 +45,10 @@ export function asked(
   const filters: Filter[] = [...own]
   const known: [string, string][] = []
   for (const [name, value] of pairs) {
-    const filter = filterOf(operation, route, name, value)
+    const controls = controlsOf(operation, route).has(name)
+    const filter = controls ? undefined : filterOf(operation, route, name, value)
     if (filter) filters.push(filter)
-    else if (!controls(operation, route).has(name)) {
+    else if (!controls) {
       if (lenient) continue
       bad(name, 'is not a parameter of this')
     } else if (given.has(name)) bad(name, 'comes twice')
@@ -66,8 +67,8 @@ const noFilter = (): never =>
 const positions: ReadonlySet<string> = new Set(['page', 'cursor'])
 const everything = (filters: readonly Filter[]) => ({ filters, sort: [], size: limits.page, counted: false })
 
-/** Parameters that are no filter. A search by GET has its words here; by QUERY they are content. */
-function controls(operation: Operation, route: Route): ReadonlySet<string> {
+/** Parameters that are no filter: a field of such a name is filtered by with `size[eq]=3`. By QUERY words are content. */
+function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
   if (operation.kind === 'search' && route.template === '/search') return searchControls
   if (paged.includes(operation.kind)) return listControls
   return selecting.includes(operation.kind) ? itemControls : none
@@ -81,7 +82,7 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
   const [, name = '', comparison = 'eq'] = /^([^[\]]+)(?:\[([a-z]+)\])?$/.exec(text) ?? []
   const field = 'resource' in operation ? filterable(operation, route).get(name) : undefined
   if (!field) return undefined
-  if (comparison !== 'eq' && !isComparison(comparison)) return undefined
+  if (!isComparison(comparison)) return undefined
   if (operation.kind === 'search' && comparison !== 'eq') return undefined
   const values = comparison === 'in' ? value.split(',') : [value]
   const typed = values.map(each => read(field, each))
@@ -161,7 +162,7 @@ function sorting(resource: Resource, text: string | undefined): readonly Sort[] 
     const descending = name.startsWith('-')
     return { field: descending ? name.slice(1) : name, descending }
   })
-  if (text === undefined) return sort
+  if (text === undefined) return sort.filter(({ field }) => resource.fields[field]) // those that this version knows
   for (const [i, { field }] of sort.entries()) {
     if (!resource.given.sort?.includes(field) || !resource.fields[field])
       bad('sort', `${resource.name} are not sorted by ${field}`)

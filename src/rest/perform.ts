@@ -101,12 +101,19 @@ function once({ request, operation }: Exchange): Pick<Call, 'once'> {
 /** Row 26: the octets, decoded. */
 async function bytesOf(x: Exchange): Promise<Uint8Array> {
   const limit = contentLimit(x)
-  const bytes = (await x.request.content.bytes(limit)) ?? no({ kind: 'too-large', limit })
+  const bytes = (await x.request.content.bytes(limit).catch(cut)) ?? no({ kind: 'too-large', limit })
   if (x.contentCoding === 'identity' || bytes.length === 0) return bytes
   const found = x.site.options.decodings?.[x.contentCoding]?.(bytes, limit)
   return (
     found ?? no({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
   )
+}
+
+/** The sender went away or stalled: nobody is left to hear of it, and nothing is wrong with us. */
+function cut(thrown: unknown): never {
+  if (thrown instanceof Error && thrown.name === 'Aborted')
+    no({ kind: 'malformed', detail: 'the content was cut short' })
+  throw thrown
 }
 
 function withContent(x: Exchange, call: Call, bytes: Uint8Array): Call {

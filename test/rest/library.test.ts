@@ -126,6 +126,12 @@ describe('every kind of field, in every media type', async () => {
     assert.equal((await of.as.clara('GET', other)).json.parameter, 'cursor')
   })
 
+  it('A4.23 a field that is called as a parameter is: filtered by with [eq]', async () => {
+    await make({ ...book, size: 3 })
+    const { json: page } = await of.as.clara('GET', '/api/v1/books?size=2&size[eq]=3')
+    assert.deepEqual([page.items.length, page.total, page.items[0].size], [1, 1, 3])
+  })
+
   it('fresh is the caller’s own where reading is not public; an error is never kept', async () => {
     const made = await make()
     const at = made.fields['location'] ?? ''
@@ -269,6 +275,13 @@ describe('details', async () => {
       )
     const [first, second] = [await again(), await again()]
     assert.deepEqual([first.status, second.status, second.text], [200, 200, first.text])
+  })
+
+  it('content that is cut short is no bug of ours', async () => {
+    const aborted = Object.assign(new Error('cut'), { name: 'Aborted' })
+    const broken = { content: { length: undefined, bytes: () => Promise.reject(aborted), chunks: () => assert.fail() } }
+    assert.equal((await of.as.clara('POST', '/api/v1/orders', json, undefined, broken)).status, 400)
+    assert.deepEqual(of.incidents, [])
   })
 
   it('a store or a directory of people out of reach: 503, not 500', async () => {

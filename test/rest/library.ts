@@ -15,6 +15,7 @@ const books = resource('books', {
     rating: t.double(),
     lent: t.boolean(),
     tags: t.list(t.string()),
+    size: t.int().optional(),
     cover: t.bytes({ max: 100 }),
     published: t.date().optional(),
     from: t.union('kind', { shop: { price: t.decimal(6, 2) }, gift: { giver: t.string() } }),
@@ -25,7 +26,7 @@ const books = resource('books', {
   }),
 }).rules({
   sort: ['title', 'published'],
-  filter: ['title', 'lent', 'copies'],
+  filter: ['title', 'lent', 'copies', 'size'],
   putCreates: true,
   cache: { maxAge: 30 },
   precondition: false,
