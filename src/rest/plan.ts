@@ -312,6 +312,7 @@ function decoded(x: Exchange): void {
 }
 
 const pageMethods = allowOf(['GET'])
+const isVersion = (segment: string | undefined): segment is string => /^v\d{1,9}$/.test(segment ?? '')
 
 function routed(x: Exchange): void {
   const { segments, site } = x
@@ -321,7 +322,7 @@ function routed(x: Exchange): void {
   if (first === 'problems' && segments.length === 2) return void (x.page = 'problem')
   if (first === 'decisions' && segments.length === 1) return void (x.page = 'decisions')
   if (first !== 'api') no({ kind: 'not-found' })
-  const versioned = second !== undefined && /^v\d{1,9}$/.test(second)
+  const versioned = isVersion(second)
   x.edition = (versioned ? site.editions.get(second) : named(x)) ?? site.newest
   x.base = `${site.prefix}/api${versioned ? `/${second}` : ''}`
   if (segments.length === (versioned ? 2 : 1)) return void (x.page = 'entry')
@@ -351,9 +352,9 @@ function named({ request, site }: Exchange): Edition | undefined {
 }
 
 function served(x: Exchange): void {
-  const [first, second = ''] = x.segments
+  const [first, second] = x.segments
   if (first !== 'api') return
-  if (/^v\d{1,9}$/.test(second) && !x.site.editions.has(second)) no({ kind: 'not-found' })
+  if (isVersion(second) && !x.site.editions.has(second)) no({ kind: 'not-found' })
   const { retired, sunset } = x.edition.rule
   if (retired || (sunset !== undefined && Date.parse(sunset) <= x.now)) no({ kind: 'retired', successor: successor(x) })
 }
@@ -361,7 +362,7 @@ function served(x: Exchange): void {
 /** The address of the same in the newest version. */
 export const successor = ({ site, segments }: Exchange): string =>
   `${site.prefix}/api/${newest(site.serving.app.contract)}${segments
-    .slice(/^v\d{1,9}$/.test(segments[1] ?? '') ? 2 : 1)
+    .slice(isVersion(segments[1]) ? 2 : 1)
     .map(segment => `/${encodeURIComponent(segment)}`)
     .join('')}`
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { library } from './library.ts'
 import { answer, request, shop } from './shop.ts'
 
 const text = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 8 }))
@@ -9,6 +10,10 @@ const octets = text.map(each => each.replace(/[^\x20-\x7e]/g, ''))
 const segment = fc.oneof(
   fc.constantFrom(
     'orders',
+    'books',
+    'rules',
+    'b-1',
+    'tear',
     'products',
     'customers',
     'reports',
@@ -123,6 +128,9 @@ const content = fc.oneof(
     '{"name":"x","price":"1.00","stock":1}',
     '<order xmlns="urn:diglot:orders:v1"><lines><line/></lines></order>',
     '<order/>',
+    '<book isbn="1"><title>t</title><from><gift><giver>x</giver></gift></from><tags><tag/></tags></book>',
+    'title=t&from[kind]=gift&from[giver]=x&tags[0]=1&__proto__[x]=1&lent=on',
+    '{"isbn":"1","title":"t","blurb":null,"copies":1,"rating":"NaN","lent":true,"tags":[],"cover":"","from":{"kind":"shop","price":"1"}}',
     'lines[0][product]=p-1&lines[0][quantity]=2&currency=EUR&customer=c-1',
     '{"method":"card","amount":"4.95"}',
     'a[b]=1&a=2',
@@ -131,23 +139,27 @@ const content = fc.oneof(
   fc.uint8Array({ maxLength: 50 }),
 )
 
-describe('whatever is asked', async () => {
-  const of = await shop()
+for (const [name, how] of [
+  ['orders', {}],
+  ['library', { app: library }],
+] as const)
+  describe(`whatever is asked of ${name}`, async () => {
+    const of = await shop(how)
 
-  it('there is an answer, and it is no 500', async () => {
-    await fc.assert(
-      fc.asyncProperty(method, target, fields, content, async (method, target, fields, content) => {
-        of.clock.now += 1000
-        const found = await answer(await of.face(request(method, target, Object.fromEntries(fields), content)))
-        assert.deepEqual(of.incidents, [])
-        assert.ok(found.status >= 200 && found.status < 600 && found.status !== 500, `${found.status}`)
-        assert.ok(found.fields['cache-control'] && found.fields['vary'])
-        for (const value of Object.values(found.fields)) assert.match(value, /^[\t\x20-\x7e]*$/)
-        if (method === 'HEAD' || found.status === 304 || found.status === 204) assert.equal(found.bytes.length, 0)
-        if (found.fields['content-type']?.includes('json') && !found.fields['content-encoding'] && method !== 'HEAD')
-          assert.doesNotThrow(() => found.json)
-      }),
-      { numRuns: Number(process.env['FUZZ'] ?? 3000) },
-    )
+    it('there is an answer, and it is no 500', async () => {
+      await fc.assert(
+        fc.asyncProperty(method, target, fields, content, async (method, target, fields, content) => {
+          of.clock.now += 1000
+          const found = await answer(await of.face(request(method, target, Object.fromEntries(fields), content)))
+          assert.deepEqual(of.incidents, [])
+          assert.ok(found.status >= 200 && found.status < 600 && found.status !== 500, `${found.status}`)
+          assert.ok(found.fields['cache-control'] && found.fields['vary'])
+          for (const value of Object.values(found.fields)) assert.match(value, /^[\t\x20-\x7e]*$/)
+          if (method === 'HEAD' || found.status === 304 || found.status === 204) assert.equal(found.bytes.length, 0)
+          if (found.fields['content-type']?.includes('json') && !found.fields['content-encoding'] && method !== 'HEAD')
+            assert.doesNotThrow(() => found.json)
+        }),
+        { numRuns: Number(process.env['FUZZ'] ?? 3000) },
+      )
+    })
   })
-})
