@@ -52,3 +52,15 @@ soapPeer({
   command: () => [python, join(here, 'python', 'zeep_orders.py')],
   cases: zeep.map(each => ({ ...each, shows: addressed })),
 })
+
+/** It speaks 1.1 alone, as the name of its media type says. */
+soapPeer({
+  name: 'python3-suds',
+  skip: missing('python3-suds', python, ['-c', 'import suds']),
+  command: () => [python, join(here, 'python', 'suds_orders.py')],
+  cases: [
+    { version: '1.1', style: 'document', contract: 'v2' },
+    { version: '1.1', style: 'rpc', contract: 'v1' },
+    { version: '1.1', style: 'encoded', contract: 'v2' },
+  ],
+})
