@@ -3,39 +3,34 @@
  *  (1) A password is kept as argon2id; only where a digest must be checked is it also kept sealed under the local key.
  *  (2) An unknown name costs what a wrong password costs, and both say the same: nothing.
  *  (3) What was proven is remembered for minutes at most, by a tag of the credentials and never by themselves.
- *  (4) After `lockAfter` failures a name is refused from that address for `lockFor`, without asking further.
+ *  (4) After some failures a name is refused from that address for a while, without asking further (`lockout.ts`).
+ *  (5) The people of the example have passwords that everybody knows: they count only where `seeded` says so.
  */
-import { argon2, createCipheriv, createDecipheriv, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Person } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity.ts'
-import type { Store, Writer } from '../service/store.ts'
+import type { Memo, Store, Writer } from '../service/store.ts'
+import type { ApiKeys } from './api-key.ts'
+import { namedBy } from './certificate.ts'
 import { type LocalKey, tagOf } from './key.ts'
+import { lockoutOf } from './lockout.ts'
+import { hash } from './password.ts'
+import { newSession, openSession, type Session, subjectOf } from './session.ts'
 import { type Trust, verify } from './token.ts'
 
 const space = 'people'
 const never = 8.64e15
-/** OWASP's least for argon2id: 19 MiB, two passes, one lane. */
-const cost = { parallelism: 1, tagLength: 32, memory: 19_456, passes: 2 } as const
 const remembered = 5 * 60_000
 const mostRemembered = 10_000
-const lockAfter = 10
-const lockFor = 60_000
 
+/** What is kept of a person. */
 interface Kept {
   readonly roles: readonly string[]
   readonly claims: Readonly<Record<string, string>>
   readonly salt: string
   readonly hash: string
   readonly sealed: string
-}
-
-export function hash(password: string, salt: Uint8Array): Promise<Buffer> {
-  return new Promise((resolve, reject) =>
-    argon2('argon2id', { message: password, nonce: salt, ...cost }, (error, tag) =>
-      error ? reject(error) : resolve(tag),
-    ),
-  )
 }
 
 export async function enrol(writer: Writer, key: LocalKey, people: readonly Person[], now: number): Promise<void> {
@@ -88,53 +83,83 @@ export interface IdentitySources {
   readonly store: Store
   readonly key: LocalKey
   readonly trust: Trust
+  /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** API keys: tag of the key (see `tagOf`) → who. */
-  readonly keys?: ReadonlyMap<string, Caller>
-  /** Whose certificate this is; the chain has been verified before. */
-  readonly certificate?: (der: Uint8Array) => Caller | undefined
+  readonly keys: ApiKeys
+  /** The service's name: a cookie of another is none. */
+  readonly service: string
+  /** (5) */
+  readonly seeded: boolean
+  /** A name was locked, from that address. */
+  readonly onLock?: (from: string) => void
 }
 
-export function identitiesOf(sources: IdentitySources): Identities {
-  const { store, key, trust, clock } = sources
+export interface People extends Identities {
+  /** A cookie's value for somebody who has just proven a password; see `session.ts`. */
+  readonly session: (name: string) => Promise<Session | undefined>
+}
+
+export function identitiesOf(sources: IdentitySources): People {
+  const { store, key, trust, clock, seeded } = sources
   const secret = key.secret('remembered credentials')
+  const signing = key.secret(`cookies of ${sources.service}`)
+  const lockout = lockoutOf(store, key.secret('failed log-ins'))
   const proven = new Recent<{ readonly caller: Caller; readonly until: number }>()
-  const failures = new Recent<{ count: number; until: number }>()
   const unknown: Pick<Kept, 'salt' | 'hash'> = { salt: 'AAAAAAAAAAAAAAAAAAAAAA==', hash: tagOf(secret, 'nobody') }
 
-  const person = async (name: string): Promise<Kept | undefined> => {
-    const memo = await store.read(reader => reader.recall(space, name))
-    return memo && (JSON.parse(memo.value) as Kept) // written by `enrol` and by nothing else
-  }
+  const person = async (name: string): Promise<Kept | undefined> =>
+    keptIn(await store.read(reader => reader.recall(space, name)))
   const caller = (name: string, kept: Kept): Caller => ({ subject: name, roles: kept.roles, claims: kept.claims })
   const fresh = (tag: string): Caller | undefined => {
     const known = proven.get(tag)
     return known && known.until > clock() ? known.caller : undefined
   }
+  const remember = (tag: string, caller: Caller, until: number): Caller => {
+    proven.set(tag, { caller, until: Math.min(until, clock() + remembered) })
+    return caller
+  }
 
   async function byToken(token: string, tag: string): Promise<Caller | undefined> {
-    const now = clock()
-    const found = await verify(trust, token, now)
+    const found = await verify(trust, token, clock())
     if (!found?.caller.subject) return undefined
-    const kept = await person(found.caller.subject)
-    const who = { ...found.caller, claims: { ...kept?.claims, ...found.caller.claims } }
-    proven.set(tag, { caller: who, until: Math.min(found.expires, now + remembered) })
-    return who
+    const kept = trust.ours ? await person(found.caller.subject) : undefined
+    return remember(tag, { ...found.caller, claims: { ...kept?.claims, ...found.caller.claims } }, found.expires)
   }
 
   async function byPassword(name: string, password: string, from: string): Promise<Caller | undefined> {
-    const at = `${from} ${name}`
-    const failed = failures.get(at)
-    if (failed && failed.until > clock() && failed.count >= lockAfter) return undefined
-    const kept = await person(name)
+    const { kept, locked } = await store.read(async reader => ({
+      kept: keptIn(await reader.recall(space, name)),
+      locked: await lockout.locked(reader, name, from, clock()),
+    }))
+    if (locked) return undefined
     const { salt, hash: right } = kept ?? unknown
     const given = await hash(password, Buffer.from(salt, 'base64'))
     const expected = Buffer.from(right, 'base64')
-    if (kept && given.length === expected.length && timingSafeEqual(given, expected)) {
-      failures.delete(at)
+    const same = given.length === expected.length && timingSafeEqual(given, expected)
+    if (kept && seeded && same) {
+      await lockout.passed(name, from)
       return caller(name, kept)
     }
-    failures.set(at, { count: (failed && failed.until > clock() ? failed.count : 0) + 1, until: clock() + lockFor })
+    if (await lockout.failed(name, from, clock())) sources.onLock?.(from)
+    return undefined
+  }
+
+  async function byCookie(value: string, tag: string): Promise<Caller | undefined> {
+    const found = subjectOf(value)
+    const kept = found && seeded ? await person(found) : undefined
+    const until = kept && openSession(signing, value, kept.salt)
+    return found && kept && until !== undefined && until > clock()
+      ? remember(tag, caller(found, kept), until)
+      : undefined
+  }
+
+  async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
+    const { names, from, until } = namedBy(der) ?? { names: [], from: 0, until: 0 }
+    if (from > clock() || until <= clock()) return undefined
+    for (const name of names) {
+      const kept = await person(name)
+      if (kept) return remember(tag, caller(name, kept), until)
+    }
     return undefined
   }
 
@@ -148,18 +173,31 @@ export function identitiesOf(sources: IdentitySources): Identities {
       const known = fresh(tag)
       if (known) return known
       const who = await byPassword(name, password, from)
-      if (who) proven.set(tag, { caller: who, until: clock() + remembered })
-      return who
+      return who && remember(tag, who, never)
     },
     secret: async name => {
-      const kept = await person(name)
+      const kept = seeded ? await person(name) : undefined
       return kept && unseal(key, name, kept.sealed)
     },
     known: async name => {
       const kept = await person(name)
       return kept && caller(name, kept)
     },
-    certificate: der => sources.certificate?.(der),
-    key: given => sources.keys?.get(tagOf(secret, given)),
+    certificate: der => {
+      const tag = `certificate ${digest('sha256', der, 'base64url')}`
+      return fresh(tag) ?? byCertificate(der, tag)
+    },
+    key: sources.keys.find,
+    takesKeys: sources.keys.any,
+    cookie: value => {
+      const tag = `cookie ${digest('sha256', value, 'base64url')}`
+      return fresh(tag) ?? byCookie(value, tag)
+    },
+    session: async name => {
+      const kept = await person(name)
+      return kept && newSession(signing, name, kept.salt, clock())
+    },
   }
 }
+
+const keptIn = (memo: Memo | undefined): Kept | undefined => memo && (JSON.parse(memo.value) as Kept) // written by `enrol` and by nothing else

@@ -16,14 +16,21 @@ import { callsOf } from '../service/calls.ts'
 import { memoryLimiter } from '../service/limit.ts'
 import type { Serving, Settings } from '../service/serving.ts'
 import type { Store } from '../service/store.ts'
+import { apiKeys } from './api-key.ts'
 import { codings, decodings } from './coding.ts'
 import { documents } from './documents.ts'
-import { identitiesOf } from './identity.ts'
-import { localKey } from './key.ts'
+import { guarded } from './guard.ts'
+import { identitiesOf, type People } from './identity.ts'
+import { jwksOf } from './jwks.ts'
+import { type LocalKey, localKey } from './key.ts'
+import { changeFields, errorFields, type Logger, standardLogger } from './log.ts'
+import { login } from './login.ts'
 import { operationsPages } from './operations.ts'
+import { ensureSafe, type Tokens, takesSeeded } from './safety.ts'
 import { planted } from './seed.ts'
 import { soapFaces } from './soap.ts'
-import { localTrust } from './token.ts'
+import { localTrust, type Trust } from './token.ts'
+import type { Watching } from './watched.ts'
 import { workers } from './work.ts'
 
 export interface ServeOptions {
@@ -36,11 +43,21 @@ export interface ServeOptions {
   /** `postgres://…`: PostgreSQL in place of the file. */
   readonly database?: string
   readonly tls?: Tls
+  /** Whose bearer tokens are taken; default those that the local key has signed. */
+  readonly tokens?: Tokens
+  /** The local key, in a file that all instances share; default beside the data, made when it is not there. */
+  readonly key?: string
+  /** The file of API keys; default beside the data. */
+  readonly keys?: string
+  /** Lets the example's people in, with the passwords that everybody knows, on any address. */
+  readonly insecure?: boolean
   readonly limits?: Partial<Limits>
   readonly settings?: Partial<Settings>
   /** Requests a second that one address may send, whoever it says it is; default 1,000. */
   readonly flood?: number
-  /** What went wrong inside, with the incident id that the caller was given. Default: one line of JSON on standard error. */
+  /** A line for each change and each error. Default pino on standard error; anything that is called as pino is will do. */
+  readonly logger?: Logger
+  /** What went wrong inside, with the incident id that the caller was given. Default: a line of the logger's. */
   readonly onError?: (incident: string, thrown: unknown) => void
   /** Milliseconds since 1970; default the system's clock. */
   readonly clock?: () => number
@@ -52,40 +69,66 @@ export interface Server {
   readonly port: number
   /** A bearer token for a person or a role, by the local key. */
   readonly token: (subject: string, roles: readonly string[]) => Promise<string>
+  /** Takes what the files of key and certificate say now, for handshakes to come. Throws `StartFailure` and keeps the old ones. */
+  reload(): void
   /** Stops taking requests, gives those under way `limit` milliseconds (default 10,000), closes the store. */
   close(limit?: number): Promise<void>
 }
 
-/** Serves until closed. Throws `ContractMistakes`, `StartFailure` or the store's own error, each with its cure. */
+/** Serves until closed. Throws `ContractMistakes`, `Unsafe`, `StartFailure` or the store's own error, each with its cure. */
 export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   reviewed(app)
+  ensureSafe(options)
   const { contract } = app
   const clock = options.clock ?? Date.now
   const data = options.data ?? `./data/${contract.service}.sqlite`
   if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
   const store = await openStore(app, options.database, data)
-  const key = localKey(`${data}.key`)
+  const key = localKey(options.key ?? `${data}.key`)
   await planted(app, store, key, clock())
-  const report = options.onError ?? complain
+  const logger = options.logger ?? standardLogger()
+  const report =
+    options.onError ??
+    ((incident, thrown) => logger.error({ incident, ...errorFields(thrown) }, 'something went wrong'))
+  const failed = (thrown: unknown): void => report(randomUUID(), thrown)
+  const trust = trustOf(options.tokens, key, contract.service, { clock, failed })
+  const identities = identitiesOf({
+    store,
+    key,
+    trust,
+    clock,
+    keys: apiKeys(options.keys ?? `${data}.keys`, { clock, failed }),
+    service: contract.service,
+    seeded: takesSeeded(options),
+    onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
+  })
   const work = workers({ app, store, clock, id: identifier, failed: (job, thrown) => report(job.id, thrown) })
   const serving: Serving = {
     app,
-    calls: callsOf(app, { store, limiter: memoryLimiter(), clock, id: identifier, started: work.kick }),
-    identities: identitiesOf({ store, key, trust: localTrust(key, contract.service), clock }),
+    calls: callsOf(app, {
+      store,
+      limiter: memoryLimiter(),
+      clock,
+      id: identifier,
+      started: work.kick,
+      done: deed => logger.info(changeFields(deed), 'changed'),
+    }),
+    identities,
     clock,
     id: randomUUID,
     report,
     settings: { ...defaults, ...options.settings },
   }
-  const handle = router(serving, store, options.flood ?? 1000)
+  const handle = router(serving, store, identities, options.flood ?? 1000)
   const behind = serving.settings.trustProxy
   const listener = await listen(behind ? request => handle.serve(forwarded(request)) : handle.serve, {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
     ...(options.limits && { limits: options.limits }),
-    onError: thrown => report(randomUUID(), thrown),
+    onError: failed,
   })
+  const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEvery).unref()
   return {
     url: listener.url,
     port: listener.port,
@@ -93,7 +136,11 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
       const { sign } = await import('./token.ts')
       return sign(key, contract.service, { subject, roles, expires: 8 * 3600 }, clock())
     },
+    reload: () => {
+      if (options.tls) listener.secure(options.tls)
+    },
     close: async (limit = 10_000) => {
+      clearInterval(sweeping)
       handle.drain()
       await Promise.all([listener.close(limit), work.stop()])
       await store.close()
@@ -103,9 +150,13 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
 
 const defaults: Settings = { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] }
 
-function complain(incident: string, thrown: unknown): void {
-  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-  process.stderr.write(`${JSON.stringify({ level: 'error', time: new Date().toISOString(), incident, error: text })}\n`)
+/** Milliseconds between two removals of what has expired. */
+const sweepEvery = 60_000
+
+function trustOf(tokens: Tokens | undefined, key: LocalKey, service: string, watching: Watching): Trust {
+  if (!tokens) return localTrust(key, service)
+  const { jwks, audience = service, ...rest } = tokens
+  return { ...rest, audience, keys: jwksOf(jwks, watching) }
 }
 
 async function openStore(app: Implementation, database: string | undefined, file: string): Promise<Store> {
@@ -131,8 +182,10 @@ function floodGate(clock: () => number, count: number): (request: Request) => nu
   }
 }
 
+const tooMany: Response = { status: 429, fields: { 'retry-after': '1', 'cache-control': 'no-store' } }
+
 /** SOAP endpoints and the pages for operation have addresses of their own; all the rest is REST. */
-function router(serving: Serving, store: Store, perSecond: number) {
+function router(serving: Serving, store: Store, people: People, perSecond: number) {
   let draining = false
   const flood = floodGate(serving.clock, perSecond)
   const rest = restFace(serving, {
@@ -146,13 +199,23 @@ function router(serving: Serving, store: Store, perSecond: number) {
   const soap = soapFaces(serving)
   const pages = operationsPages(store, () => draining)
   const described = documents(serving)
-  const serve = (request: Request): Response | Promise<Response> => {
+  const signing = login(serving, people)
+  const answered = (request: Request): Response | Promise<Response> => {
     const { target } = request
     if (target.startsWith('/soap/')) {
       const face = soap(target)
       if (face) return face(request)
     }
+    if (target.startsWith('/log')) {
+      if (flood(request) !== undefined) return tooMany
+      const answer = signing(request)
+      if (answer) return answer
+    }
     return pages(request) ?? described(request) ?? rest(request)
+  }
+  const serve = (request: Request): Response | Promise<Response> => {
+    const answer = answered(request)
+    return answer instanceof Promise ? answer.then(response => guarded(request, response)) : guarded(request, answer)
   }
   return {
     serve,

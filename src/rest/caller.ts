@@ -1,6 +1,10 @@
-/** Who is asking (rules A5.1, A5.3): the credentials of a request, proven by whatever knows people and keys. */
+/**
+ * Who is asking (rules A5.1, A5.3): the credentials of a request, proven by whatever knows people and keys. Guards people
+ * whose browser sends credentials by itself: see `isForeign` of cors.ts.
+ */
 import { anonymous, type Caller } from '../contract/policy.ts'
-import { basicCredentials, bearerToken, type Challenge, writeChallenges } from '../http/authorization.ts'
+import { parseCookies } from '../http/cookie.ts'
+import { challengesOf, proofOf } from '../http/credentials.ts'
 import type { Request } from '../http/message.ts'
 import type { Serving } from '../service/serving.ts'
 import type { Maybe } from '../service/store.ts'
@@ -8,32 +12,48 @@ import { no } from './refusal.ts'
 
 /** Credentials that prove nothing are refused also where none were needed: whoever sent them believes to be somebody. */
 export function callerOf(request: Request, serving: Serving): Maybe<Caller> {
-  const field = request.fields['authorization']
-  if (field === undefined) return anonymous
-  const found = proven(field, request, serving)
+  if (cameAlong(request)) return alongOf(request, serving)
+  const found = proofOf(request, serving.identities, { passwords: takesPasswords(request, serving) })
+  if (found === 'untaken') return no({ kind: 'unauthenticated' })
   return found instanceof Promise ? found.then(known) : known(found)
 }
 
 const known = (caller: Caller | undefined): Caller => caller ?? no({ kind: 'unauthenticated' })
 
-function proven(field: string, request: Request, serving: Serving): Maybe<Caller | undefined> {
-  const token = bearerToken(field)
-  if (token !== undefined) return serving.identities.bearer(token)
-  const basic = takesPasswords(request, serving) ? basicCredentials(field) : undefined
-  return basic && serving.identities.password(basic.user, basic.password, request.from)
+/** A cookie or a certificate came along unasked: where it proves nobody, nobody has said who they are. */
+function alongOf({ fields, scheme, certificate }: Request, { app, identities }: Serving): Maybe<Caller> {
+  const cookies = fields['cookie']
+  const value = cookies && parseCookies(cookies).get(cookieName(app.contract.service, scheme))
+  const found =
+    value && identities.cookie ? identities.cookie(value) : certificate && identities.certificate(certificate)
+  return found instanceof Promise ? found.then(caller => caller ?? anonymous) : (found ?? anonymous)
 }
+
+/** Whether what proves the caller, if anything does, is of the browser's own accord. */
+export const cameAlong = ({ fields }: Request): boolean =>
+  fields['authorization'] === undefined && fields['api-key'] === undefined
+
+/** RFC 6265bis §4.1.3.2: over TLS no other host, and nobody on the way in cleartext, can have set it. */
+export const cookieName = (service: string, scheme: Request['scheme']): string =>
+  scheme === 'https' ? `__Host-${service}` : service
 
 const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|::ffff:127\.\d{1,3}\.\d{1,3}\.\d{1,3})$/
 
-/** RFC 7617 §4: a password is readable on the way, unless the way is TLS or never leaves this machine. */
-const takesPasswords = (request: Request, { settings }: Serving): boolean =>
-  request.scheme === 'https' || (settings.passwordsOnLoopback && loopback.test(request.from))
-
-/** Every scheme that would be taken (RFC 9110 §11.6.1); with credentials that failed, that they did (RFC 6750 §3.1). */
-export function challenges(request: Request, serving: Serving): string {
-  const realm = serving.app.contract.service
-  const failed = request.fields['authorization'] !== undefined && { error: 'invalid_token' }
-  const bearer: Challenge = { scheme: 'Bearer', parameters: { realm, ...failed } }
-  const basic: Challenge = { scheme: 'Basic', parameters: { realm, charset: 'UTF-8' } }
-  return writeChallenges(takesPasswords(request, serving) ? [bearer, basic] : [bearer])
+/**
+ * RFC 7617 §4: a password is readable on the way, unless the way is TLS or never leaves this machine. Behind a proxy that
+ * says nothing of the client, nothing is known of the way.
+ */
+export function takesPasswords({ scheme, from, fields }: Request, { settings }: Serving): boolean {
+  if (scheme === 'https') return true
+  if (!settings.passwordsOnLoopback || !loopback.test(from)) return false
+  return !settings.trustProxy || fields['forwarded'] !== undefined || fields['x-forwarded-for'] !== undefined
 }
+
+/** Every scheme that would be taken; with credentials that failed, that they did. */
+export const challenges = (request: Request, serving: Serving): string =>
+  challengesOf({
+    realm: serving.app.contract.service,
+    passwords: takesPasswords(request, serving),
+    keys: serving.identities.takesKeys?.() ?? false,
+    failed: !cameAlong(request),
+  })

@@ -2,9 +2,11 @@
  * Which pages of other origins may call (Fetch §3.2). Guards people whose browser knows their password:
  *  (1) No origin may unless the settings name it; none may send credentials of the browser's own.
  *  (2) A change that a browser sends for a page of another origin is refused, whatever its content.
+ *  (3) What a cookie or a client's certificate proves is for our own pages alone, also where settings name the origin.
  */
 import type { Request, Response } from '../http/message.ts'
 import type { Serving } from '../service/serving.ts'
+import { cameAlong } from './caller.ts'
 
 const exposed =
   'ETag, Location, Link, Allow, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Content-Location, Deprecation, Sunset'
@@ -44,15 +46,21 @@ export function corsFields({ fields }: Request, { settings }: Serving): Readonly
     : {}
 }
 
-/** (2) Origin is of the browser's making; who is no browser sends none, or its own. */
-export function isForeign({ fields, scheme }: Request, { settings }: Serving): boolean {
-  const origin = fields['origin']
-  if (origin === undefined || settings.origins.includes(origin)) return false
+/**
+ * (2), (3). Origin and Sec-Fetch-Site (Fetch Metadata §2.4) are of the browser's making; who is no browser sends neither,
+ * or its own. A browser that sends neither with a change is older than 2020.
+ */
+export function isForeign(request: Request, { settings }: Serving): boolean {
+  const { origin, 'sec-fetch-site': site, host } = request.fields
+  if (origin === undefined) return site === 'cross-site' || site === 'same-site'
+  const ambient = cameAlong(request) && (request.fields['cookie'] !== undefined || request.certificate !== undefined)
+  if (!ambient && settings.origins.includes(origin)) return false
+  if (request.scheme === 'https' && origin.startsWith('http:')) return true // anybody on the way could have written it
   const from = hostOf(origin)
-  return from === undefined || (from !== hostOf(`${scheme}://${fields['host']}`) && from !== hostOf(settings.publicUrl))
+  return from === undefined || (from !== hostOf(`${request.scheme}://${host}`) && from !== hostOf(settings.publicUrl))
 }
 
-/** Host and port; the scheme is not compared, since a proxy in front may have ended TLS. */
+/** Host and port; the scheme is not compared further, since a proxy in front may have ended TLS. */
 function hostOf(uri: string | undefined): string | undefined {
   return uri !== undefined && URL.canParse(uri) ? new URL(uri).host : undefined
 }

@@ -4,10 +4,11 @@ import { writeDeprecation } from '../http/deprecation.ts'
 import type { Response } from '../http/message.ts'
 import { writePreferences } from '../http/prefer.ts'
 import { writeRateLimitPolicy } from '../http/rate-limit.ts'
+import { cameAlong } from './caller.ts'
 import { corsFields } from './cors.ts'
 import { readIsPublic } from './edition.ts'
 import type { Exchange } from './exchange.ts'
-import { policy } from './html.ts'
+import { pageFields } from './html.ts'
 import { refusedAt, successor } from './plan.ts'
 import type { AnyRefusal } from './refusal.ts'
 
@@ -22,7 +23,7 @@ export function finished(x: Exchange, response: Response, refusal?: AnyRefusal):
   if (x.operation || x.page === 'entry') version(x, fields)
   if (x.request.fields['origin'] !== undefined) Object.assign(fields, corsFields(x.request, x.serving))
   if (isApplied(x)) fields['preference-applied'] = writePreferences(x.applied)
-  if (String(fields['content-type'] ?? '').startsWith('text/html')) fields['content-security-policy'] = policy
+  if (String(fields['content-type'] ?? '').startsWith('text/html')) Object.assign(fields, pageFields)
   if (x.serving.settings.trace) fields['diglot-trace'] = trace(x, response.status, refusal)
   const whole = { ...response, fields }
   return x.request.method === 'HEAD' ? headed(whole) : whole
@@ -47,11 +48,15 @@ function varyOf(x: Exchange, { fields }: Response): string {
   if (fields['vary'] !== undefined) return String(fields['vary'])
   let text = 'Accept'
   if (x.site.codings.length > 0) text += ', Accept-Encoding'
-  text += ', Authorization'
+  text += proving(x)
   if (!x.safe || isApplied(x)) text += ', Prefer'
   if (x.serving.settings.origins.length > 0) text += ', Origin'
   return text
 }
+
+/** Fields that may have said who is asking. */
+const proving = ({ serving: { identities } }: Exchange): string =>
+  `, Authorization${identities.cookie ? ', Cookie' : ''}${identities.takesKeys?.() ? ', Api-Key' : ''}`
 
 /**
  * Rule A1.3. What the contract makes public is shared as long as it says, but only as anybody sees it: who has shown
@@ -63,7 +68,7 @@ function caching(x: Exchange, { status }: Response, fields: Record<string, strin
   if (!x.safe || x.request.method === 'OPTIONS') fields['cache-control'] = 'no-store'
   else if (x.page === 'entry') fields['cache-control'] = 'public, no-cache'
   else if (resource && age !== undefined && status < 400 && readIsPublic(resource)) {
-    const shared = x.request.fields['authorization'] === undefined ? 'public' : 'private'
+    const shared = x.caller.subject === undefined && cameAlong(x.request) ? 'public' : 'private'
     fields['cache-control'] = `${shared}, max-age=${age}`
     fields['expires'] = writeDate(x.now + age * 1000)
   } else fields['cache-control'] = 'private, no-cache'

@@ -9,7 +9,10 @@ import { isScalar, write } from '../contract/scalar.ts'
 import type { Document, Form, Link, Writing } from './document.ts'
 
 /** Goes with every page (2). */
-export const policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
+export const policy =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+/** With `no-referrer` a form of our own would be sent with `Origin: null` (Fetch §3.1), like one of a foreign page. */
+export const pageFields = { 'content-security-policy': policy, 'referrer-policy': 'same-origin' } as const
 
 const references: Readonly<Record<string, string>> = {
   '&': '&amp;',

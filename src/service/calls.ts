@@ -17,12 +17,12 @@ import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
 import {
+  type Deed,
   isFormer,
   type Maybe,
   type Reader,
   type Snapshot,
   type Store,
-  then,
   Unavailable,
   type Writer,
 } from './store.ts'
@@ -37,6 +37,8 @@ export interface Parts {
   readonly id: (prefix: string) => string
   /** A job was started here: a worker need not wait for its next look. */
   readonly started?: () => void
+  /** What was done and audited, once it is durable. */
+  readonly done?: (deed: Deed) => void
 }
 
 export function callsOf(app: Implementation, parts: Parts): Calls {
@@ -59,7 +61,7 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
     const { operation } = call.admitted
     return look({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
   }
-  const changing = (call: Call, writer: Writer): Promise<Outcome> => {
+  const changing = (call: Call, writer: Writer, did: Did): Promise<Outcome> => {
     const { operation, caller } = call.admitted
     const change: Change = {
       call,
@@ -70,13 +72,16 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
     }
     return once(call, writer, change.about.now, async () => {
       const outcome = await perform(change, operation)
-      await audit(change, outcome)
+      await writer.record((did.deed = deedOf(change, outcome)))
       return outcome
     })
   }
 
-  const started = (outcome: Outcome): Outcome => {
-    parts.started?.()
+  const change = async (call: Call): Promise<Outcome> => {
+    const did: Did = {}
+    const outcome = await reachable(() => alone(call, () => store.write(writer => changing(call, writer, did))))
+    if (did.deed) parts.done?.(did.deed)
+    if (call.admitted.operation.kind === 'startJob') parts.started?.()
     return outcome
   }
 
@@ -85,9 +90,7 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
     precheck: call => reachable(() => store.read(reader => precheck(call, reader, clock()))),
     perform: call => {
       const { operation } = call.admitted
-      if (operation.safe) return reachable(() => store.read(reader => looking(call, reader)))
-      const outcome = reachable(() => alone(call, () => store.write(writer => changing(call, writer))))
-      return operation.kind === 'startJob' ? then(outcome, started) : outcome
+      return operation.safe ? reachable(() => store.read(reader => looking(call, reader))) : change(call)
     },
     offers: (operation, caller, item) => offers(operation, caller, item, clock()),
   }
@@ -193,9 +196,14 @@ function perform(change: Change, operation: Operation): Promise<Outcome> {
   }
 }
 
-async function audit({ call, about, writer }: Change, outcome: Outcome): Promise<void> {
+/** What a call has done, for the audit; an outcome that is given again has done nothing. */
+interface Did {
+  deed?: Deed
+}
+
+function deedOf({ call, about }: Change, outcome: Outcome): Deed {
   const { operation, caller } = call.admitted
-  await writer.record({
+  return {
     at: about.now,
     subject: caller.subject ?? '',
     operation: operation.name,
@@ -204,7 +212,7 @@ async function audit({ call, about, writer }: Change, outcome: Outcome): Promise
     version: 'item' in outcome ? outcome.item.version : undefined,
     face: call.face,
     request: call.request,
-  })
+  }
 }
 
 function idOf(outcome: Outcome): string | undefined {

@@ -16,4 +16,8 @@ export interface Identities {
   certificate(der: Uint8Array): Maybe<Caller | undefined>
   /** An API key, as it stands in its field. */
   key(key: string): Maybe<Caller | undefined>
+  /** Whether there are API keys: a refusal then names their scheme. */
+  readonly takesKeys?: () => boolean
+  /** The value of the cookie that signing in gave; absent where nobody can sign in. */
+  readonly cookie?: (value: string) => Maybe<Caller | undefined>
 }

@@ -1,0 +1,43 @@
+/**
+ * Whom a certificate names (RFC 5280 §4.2.1.6): its alternative names of a person or a program, else its common name.
+ * That it is genuine, and that the peer has its key, has been proven before.
+ */
+import { X509Certificate } from 'node:crypto'
+
+export interface Named {
+  /** The most telling first. */
+  readonly names: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly from: number
+  readonly until: number
+}
+
+/** Undefined for what is no certificate. */
+export function namedBy(der: Uint8Array): Named | undefined {
+  try {
+    const certificate = new X509Certificate(der)
+    const alternative = alternatives(certificate.subjectAltName ?? '')
+    const { validFromDate, validToDate } = certificate
+    return {
+      names: alternative.length > 0 ? alternative : commonNames(certificate),
+      from: validFromDate.getTime(),
+      until: validToDate.getTime(),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Node writes `email:a@b.c, URI:urn:x, DNS:y`, and quotes, as JSON, a name that could be taken for several. */
+function alternatives(text: string): string[] {
+  const found: string[] = []
+  for (const [, kind, quoted, plain] of text.matchAll(/(?:^|, )(\w[\w ]*):(?:("(?:[^"\\]|\\.)*")|([^,]*))/g))
+    if (kind === 'email' || kind === 'URI' || kind === 'DNS') found.push(quoted ? JSON.parse(quoted) : (plain ?? ''))
+  return found.filter(name => name !== '')
+}
+
+/** A common name with a line break in it is one that wants to be several. */
+function commonNames({ subject }: X509Certificate): string[] {
+  const names = subject.split('\n').filter(line => line.startsWith('CN='))
+  return names.length === 1 ? names.map(name => name.slice(3)) : []
+}
