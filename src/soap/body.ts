@@ -352,6 +352,10 @@ export function builtIn(shape: Scalar): string {
 
 // Writing
 
+/** A member that is the row's own: a field may have the name of something that every object inherits. */
+export const memberOf = (row: Row, key: string): unknown =>
+  key in Object.prototype && !Object.hasOwn(row, key) ? undefined : row[key]
+
 /**
  * An encoder of the children of an element with these fields. Attributes are not among them: see `attributesWriter`.
  * @param prefix of the child elements, with its colon; empty where the default namespace is theirs
@@ -364,7 +368,7 @@ export function rowWriter(fields: Fields, prefix: string): Write {
     const row = value as Row // a value that the contract's checks have passed
     let written = ''
     for (const { key, write } of parts) {
-      const member = row[key]
+      const member = memberOf(row, key)
       if (member !== undefined) written += write(member, writing)
     }
     return written
@@ -372,13 +376,13 @@ export function rowWriter(fields: Fields, prefix: string): Write {
 }
 
 /** The attributes of an element with these fields, each with a space before it; undefined where there are none. */
-function attributesWriter(fields: Fields): ((row: Row) => string) | undefined {
+export function attributesWriter(fields: Fields): ((row: Row) => string) | undefined {
   const parts = Object.entries(fields).filter(([, field]) => !field.isInternal && field.isAttribute)
   if (parts.length === 0) return undefined
   return row => {
     let written = ''
     for (const [key, { shape }] of parts) {
-      const value = row[key]
+      const value = memberOf(row, key)
       if (value !== undefined && isScalar(shape)) written += ` ${xmlName(key)}=${attribute(write(shape, value))}`
     }
     return written

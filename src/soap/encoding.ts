@@ -10,7 +10,7 @@ import { countFlaw } from '../contract/json.ts'
 import { itemName, xmlName } from '../contract/message.ts'
 import { Flaw, isScalar, read, write } from '../contract/scalar.ts'
 import { type Cursor, type Element, element, type Name, name, text } from '../xml/index.ts'
-import { builtIn, type Reading, xsiNil, xsiType } from './body.ts'
+import { builtIn, memberOf, type Reading, xsiNil, xsiType } from './body.ts'
 import { soap } from './fault.ts'
 import { badArguments, no } from './refusal.ts'
 import { complete } from './rpc.ts'
@@ -275,9 +275,12 @@ function fits(shape: Shape, local: string, isBuiltIn: boolean, isOurs: boolean):
   return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
 }
 
-/** The type of the contract, or one made from a name where it has none. */
-const isNamed = (shape: Shape, local: string): boolean =>
-  shape.kind !== 'object' || shape.name === undefined || local.replace(/\d+$/, '') === xmlName(shape.name)
+/** The type of the contract, with a number where two have its name; or one made from a name where it has none. */
+function isNamed(shape: Shape, local: string): boolean {
+  if (shape.kind !== 'object' || shape.name === undefined) return true
+  const own = xmlName(shape.name)
+  return local.startsWith(own) && /^\d*$/.test(local.slice(own.length))
+}
 
 /** SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6: the items of an array, whatever their elements are called. */
 function items(graph: Graph, at: Element, shape: Extract<Shape, { kind: 'list' }>, key: string | undefined): unknown[] {
@@ -330,7 +333,7 @@ function struct(fields: Fields): WriteTyped {
     const row = value as Row // a value that the contract's checks have passed
     let written = ''
     for (const { key, write } of parts) {
-      const member = row[key]
+      const member = memberOf(row, key)
       if (member !== undefined) written += write(member, encoding)
     }
     return written

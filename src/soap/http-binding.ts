@@ -7,7 +7,7 @@ import type { Row } from '../contract/implement.ts'
 import { xmlName } from '../contract/message.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import { Flaw, isScalar, read } from '../contract/scalar.ts'
-import { basicCredentials, bearerToken, type Challenge, writeChallenges } from '../http/authorization.ts'
+import { challengesOf, proofOf } from '../http/credentials.ts'
 import { writeDate } from '../http/date.ts'
 import { sameVersion } from '../http/entity-tag.ts'
 import { type MediaType, parseMediaType } from '../http/media-type.ts'
@@ -16,6 +16,7 @@ import { negotiate, parseAccept } from '../http/negotiate.ts'
 import { evaluate, parsePreconditions } from '../http/precondition.ts'
 import { writeRetryAfter } from '../http/retry.ts'
 import { Refused, refuse } from '../service/refusal.ts'
+import { Unavailable } from '../service/store.ts'
 import { partsOf, readPackage, writePackage } from './attachment.ts'
 import type { Asked, Exchange, Standing } from './exchange.ts'
 import type { Received, Sent, SoapNode } from './face.ts'
@@ -207,19 +208,17 @@ function about(node: SoapNode, request: Request) {
 
 const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address)
 
-async function callerOf(
-  node: SoapNode,
-  { fields, from, certificate }: Request,
-  confidential: boolean,
-): Promise<Caller> {
+async function callerOf(node: SoapNode, request: Request, passwords: boolean): Promise<Caller> {
   const { identities } = node.serving
-  const field = fields['authorization']
-  if (field === undefined) return (certificate && (await identities.certificate(certificate))) ?? anonymous
-  const token = bearerToken(field)
-  if (token !== undefined) return (await identities.bearer(token)) ?? refuse({ kind: 'unauthenticated' })
-  const basic = confidential ? basicCredentials(field) : undefined
-  const caller = basic && (await identities.password(basic.user, basic.password, from))
-  return caller ?? refuse({ kind: 'unauthenticated' })
+  try {
+    const found = proofOf(request, identities, { passwords })
+    if (found === 'untaken') return refuse({ kind: 'unauthenticated' })
+    if (found !== undefined) return (await found) ?? refuse({ kind: 'unauthenticated' })
+    return (request.certificate && (await identities.certificate(request.certificate))) ?? anonymous
+  } catch (thrown) {
+    if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
+    throw thrown
+  }
 }
 
 // Answers
@@ -228,7 +227,7 @@ function written(node: SoapNode, sent: Sent): Response {
   const { version, envelope, attached, fault } = sent
   if (fault?.refusal.kind === 'too-long') tooLong(fault.refusal.limit)
   if (envelope === undefined) return { status: 202, fields: {} } // B4.10; 204 breaks half the peers
-  const fields = { 'cache-control': 'no-store', ...(fault ? fieldsOf(fault.refusal) : {}) }
+  const fields = { 'cache-control': 'no-store', ...(fault ? fieldsOf(node, fault.refusal) : {}) }
   const status = fault ? statusOf(node, version, fault) : 200
   if (!attached)
     return { status, fields: { 'content-type': `${version.mediaType}; charset=utf-8`, ...fields }, content: envelope }
@@ -244,18 +243,15 @@ function statusOf(node: SoapNode, version: Version, { code, refusal }: NonNullab
   return node.faultStatus === 'w3c' && code === 'Sender' ? version.senderStatus : 500
 }
 
-function fieldsOf(refusal: AnyRefusal): Fields {
-  if (refusal.kind === 'unauthenticated') return { 'www-authenticate': challenges }
+function fieldsOf({ serving: { identities } }: SoapNode, refusal: AnyRefusal): Fields {
+  if (refusal.kind === 'unauthenticated') {
+    const keys = identities.takesKeys?.() ?? false
+    return { 'www-authenticate': challengesOf({ realm: 'diglot', passwords: true, keys, failed: false }) }
+  }
   if (refusal.kind === 'too-many' || refusal.kind === 'unavailable')
     return { 'retry-after': writeRetryAfter(refusal.after) }
   return {}
 }
-const realm: Challenge['parameters'] = { realm: 'diglot' }
-const challenges = writeChallenges([
-  { scheme: 'Bearer', parameters: realm },
-  { scheme: 'Basic', parameters: { ...realm, charset: 'UTF-8' } },
-])
-
 // GET: descriptions, the page, and SOAP 1.2's response pattern
 
 async function got(node: SoapNode, carrying: Carrying, request: Request, asked: Target): Promise<Response> {

@@ -13,7 +13,7 @@ import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
 import type { JobRow, Page, Snapshot } from '../service/store.ts'
 import { name } from '../xml/index.ts'
-import { inline, rowWriter } from './body.ts'
+import { attributesWriter, inline, rowWriter } from './body.ts'
 import type { Answer, Asked, Exchange } from './exchange.ts'
 import { nextOf, queryOf } from './paging.ts'
 import type { Wording } from './refusal.ts'
@@ -184,13 +184,17 @@ export function wordingOf(namespace: string, { request }: Pick<Message, 'request
   }
 }
 
-export function faultElement(namespace: string, fault: Fault, detail: Row): string {
+function faultElement(namespace: string, fault: Fault, detail: Row): string {
   const tag = xmlName(fault.fault)
   let write = faultWriters.get(fault)
-  if (!write) faultWriters.set(fault, (write = rowWriter(fault.detail, '')))
-  return `<${tag} xmlns="${namespace}">${write(detail, inline)}</${tag}>`
+  if (!write) faultWriters.set(fault, (write = elementOf(fault)))
+  return `<${tag} xmlns="${namespace}"${write(detail)}</${tag}>`
 }
-const faultWriters = new WeakMap<Fault, ReturnType<typeof rowWriter>>()
+function elementOf({ detail }: Fault): (value: Row) => string {
+  const [attributes, children] = [attributesWriter(detail), rowWriter(detail, '')]
+  return value => `${attributes?.(value) ?? ''}>${children(value, inline)}`
+}
+const faultWriters = new WeakMap<Fault, (detail: Row) => string>()
 
 const fieldsOf = (shape: Shape | undefined): Fields => (shape?.kind === 'object' ? shape.fields : {})
 

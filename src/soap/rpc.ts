@@ -6,7 +6,7 @@ import type { AnyField, Fields } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
 import { xmlName } from '../contract/message.ts'
 import { type Cursor, name } from '../xml/index.ts'
-import { elementWriter, place, type Read, type Reading, valueReader, type Write } from './body.ts'
+import { elementWriter, memberOf, place, type Read, type Reading, valueReader, type Write } from './body.ts'
 import { no } from './refusal.ts'
 
 interface Accessor {
@@ -49,7 +49,8 @@ export function complete(
   missing: (detail: string) => never,
 ): Row {
   for (const { key, field } of accessors) {
-    const isAbsent = row[key] === undefined || (row[key] === null && !field.isNullable)
+    const value = memberOf(row, key)
+    const isAbsent = value === undefined || (value === null && !field.isNullable)
     if (isAbsent && !field.isOptional && !field.isReadOnly) missing(`must have ${xmlName(key)}`)
     if (isAbsent || field.isReadOnly) delete row[key]
   }
@@ -64,7 +65,7 @@ export function rpcWriter(namespace: string, element: string, fields: Fields): W
     const row = value as Row // an answer is a row
     let written = open
     for (const { key, write } of parts) {
-      const member = row[key]
+      const member = memberOf(row, key)
       if (member !== undefined) written += write(member, writing)
     }
     return written + close

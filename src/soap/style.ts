@@ -2,7 +2,7 @@
 import type { Row } from '../contract/implement.ts'
 import type { Part } from '../contract/message.ts'
 import type { Cursor } from '../xml/index.ts'
-import { qualified, type Reading, rowReader, rowWriter, type Writing } from './body.ts'
+import { attributesWriter, qualified, type Reading, rowReader, rowWriter, type Writing } from './body.ts'
 import { encodedReader, encodedWriter } from './encoding.ts'
 import { no } from './refusal.ts'
 import { rpcReader, rpcWriter } from './rpc.ts'
@@ -21,11 +21,12 @@ export type CodecOf = (namespace: string, request: Part, response: Part | undefi
 /** Document/literal wrapped (rule B2.7): one element, whose children are the parameters, all qualified. */
 const document: CodecOf = (namespace, request, response) => {
   const write = rowWriter(response?.fields ?? {}, '')
-  const [open, close] = [`<${response?.name} xmlns="${namespace}">`, `</${response?.name}>`]
+  const attributes = attributesWriter(response?.fields ?? {})
+  const [open, close] = [`<${response?.name} xmlns="${namespace}"`, `</${response?.name}>`]
   const read = rowReader(request.fields, qualified(namespace))
   return {
     read: (cursor, reading) => alone(read(cursor, reading), cursor),
-    write: (answer, writing) => open + write(answer, writing) + close,
+    write: (answer, writing) => `${open}${attributes?.(answer) ?? ''}>${write(answer, writing)}${close}`,
   }
 }
 

@@ -1,0 +1,223 @@
+/** Laws of the codecs and of the face, for contracts and messages that nobody would write. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { messages } from '../../src/contract/message.ts'
+import type { Service } from '../../src/contract/service.ts'
+import { xsd } from '../../src/describe/xsd.ts'
+import { Refused } from '../../src/service/refusal.ts'
+import { inline, type Reading } from '../../src/soap/body.ts'
+import { type Style, styles } from '../../src/soap/style.ts'
+import { soap11, soap12 } from '../../src/soap/version.ts'
+import { Malformed, scan } from '../../src/xml/index.ts'
+import { services } from '../describe/contracts.ts'
+import { judge } from '../describe/oracle.ts'
+import { conversation, envelope, ns } from './shop.ts'
+import { rowOf } from './values.ts'
+
+fc.configureGlobal({ includeErrorInReport: true })
+
+const reading = (): Reading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
+/** The request of every operation, written as a client would and read back, in one style. */
+function requests(service: Service, style: Style) {
+  const namespace = `${service.namespace}:v1`
+  return messages(service, 'v1').flatMap(message => {
+    const rows = rowOf(message.request.fields)
+    const written = styles[style](namespace, message.request, { ...message.request })
+    return rows ? [{ name: message.operation.name, rows, ...written }] : []
+  })
+}
+
+/** A refusal as an error that says what was refused. */
+function told<T>(read: () => T, text: string): T {
+  try {
+    return read()
+  } catch (thrown) {
+    if (thrown instanceof Refused) throw new Error(`${JSON.stringify(thrown.refusal)} ${text}`)
+    throw thrown
+  }
+}
+
+for (const [style, versions] of [
+  ['document', [soap12]],
+  ['rpc', [soap12]],
+  ['encoded', [soap11, soap12]],
+] as const)
+  test(`encode, ${style === 'document' ? 'validate by libxml2, ' : ''}decode: equal (${style})`, () => {
+    fc.assert(
+      fc.property(services, fc.integer({ min: 1 }), (service, seed) => {
+        const schema = style === 'document' ? judge(xsd(service, 'v1')) : undefined
+        for (const { name, rows, read, write } of requests(service, style))
+          for (const row of fc.sample(rows, { numRuns: 3, seed }))
+            for (const version of versions) {
+              const text = write(row, inline, version)
+              const flaw = schema?.flaw(text)
+              assert.equal(flaw, undefined, `${name}: ${text}`)
+              // In a Body, as it would come.
+              const cursor = scan(Buffer.from(envelope(text).replace('<s:Body>', '<s:Body xmlns:soap="urn:s">')))
+              cursor.next()
+              cursor.child()
+              cursor.child()
+              const found = reading()
+              const again = told(() => read(cursor, found, version), text)
+              assert.deepEqual(found.found, [])
+              assert.deepEqual(again, row, text)
+            }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+test('what libxml2 says is invalid, the decoder refuses: a valid message with one thing changed', () => {
+  let judged = 0
+  fc.assert(
+    fc.property(services, fc.integer({ min: 1 }), (service, seed) => {
+      const schema = judge(xsd(service, 'v1'))
+      const random = fc.sample(fc.nat(1_000_000), { numRuns: 50, seed })
+      for (const { rows, read, write } of requests(service, 'document')) {
+        const text = write(fc.sample(rows, { numRuns: 1, seed })[0]!, inline, soap12)
+        const tags = [...text.matchAll(/<(\/?)([^\s/>]+)[^>]*>/g)].filter(tag => tag[1] === '').slice(1)
+        const tag = tags[(random.pop() ?? 0) % Math.max(tags.length, 1)]
+        if (!tag?.[2]) continue
+        const element = new RegExp(`<${tag[2]}(\\s[^>]*[^/>])?>[^<]*</${tag[2]}>`)
+        for (const changed of [
+          text.replace(element, ''),
+          text.replace(element, '$&$&'),
+          text.replace(element, `<${tag[2]}>\u0020?\u0020</${tag[2]}>`),
+          text.replace(element, '<other/>'),
+        ]) {
+          if (changed === text || schema.flaw(changed) === undefined) continue
+          judged++
+          assert.ok(!accepts(read, changed), changed)
+        }
+      }
+    }),
+    { numRuns: 40 },
+  )
+  assert.ok(judged > 100, `${judged} were judged`)
+})
+
+function accepts(
+  read: (typeof styles)['document'] extends (...of: never[]) => infer C
+    ? C extends { read: infer R }
+      ? R
+      : never
+    : never,
+  text: string,
+): boolean {
+  const found = reading()
+  try {
+    const cursor = scan(Buffer.from(envelope(text)))
+    cursor.next()
+    cursor.child()
+    cursor.child()
+    read(cursor, found, soap12)
+    return found.found.length === 0
+  } catch (thrown) {
+    if (thrown instanceof Refused || thrown instanceof Malformed) return false
+    throw thrown
+  }
+}
+
+// The face under fire
+
+const create = `<CreateOrder xmlns="${ns}"><order><customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity></line></lines><currency>EUR</currency></order></CreateOrder>`
+const wsa = `<w:MessageID xmlns:w="http://www.w3.org/2005/08/addressing">urn:1</w:MessageID><w:Action xmlns:w="http://www.w3.org/2005/08/addressing">${ns}/CreateOrder</w:Action><w:ReplyTo xmlns:w="http://www.w3.org/2005/08/addressing"><w:Address>http://www.w3.org/2005/08/addressing/anonymous</w:Address></w:ReplyTo>`
+const pieces = [
+  '<',
+  '>',
+  '/',
+  '"',
+  '&',
+  ';',
+  ' ',
+  '\u0000',
+  '\ud800',
+  '<!--',
+  '-->',
+  '<![CDATA[',
+  ']]>',
+  '<?x?>',
+  '&#0;',
+  '&lt;',
+  'xmlns:s="u"',
+  '<s:Body>',
+  '</s:Body>',
+  '<s:Header/>',
+  '<id/>',
+  's:mustUnderstand="1"',
+  ' href="#a"',
+  ' xmlns=""',
+  '0',
+  '-1',
+  'NaN',
+  '__proto__',
+  'é',
+  '\ufeff',
+]
+
+for (const style of ['document', 'rpc', 'encoded'] as const)
+  test(`a message with anything done to it gets an envelope, never a bug, and never runs unless it is whole (${style})`, async () => {
+    const shop = await conversation({ style })
+    const changes = async () => (await shop.store.read(reader => reader.changes(0, 10_000))).length
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('1.1', '1.2'),
+        fc.boolean(),
+        fc.array(fc.tuple(fc.nat(), fc.nat(12), fc.constantFrom('', ...pieces)), { minLength: 1, maxLength: 3 }),
+        async (version, addressed, edits) => {
+          let raw = envelope(
+            style === 'document'
+              ? create
+              : create.replace('xmlns=', 'xmlns:m=').replace(/<(\/?)CreateOrder/g, '<$1m:CreateOrder'),
+            { version, ...(addressed && { header: wsa }) },
+          )
+          for (const [at, length, piece] of edits) {
+            const from = at % raw.length
+            raw = raw.slice(0, from) + piece + raw.slice(from + length)
+          }
+          shop.clock.now += 60_000 // within the caller's rate
+          const before = await changes()
+          const answer = await shop.post({ version, raw: Buffer.from(raw) })
+          assert.ok(
+            answer.status === 200 || answer.status === 202 || answer.fault,
+            `${answer.status} ${answer.text}\n${raw}`,
+          )
+          assert.deepEqual(shop.incidents, [], raw)
+          assert.ok(!answer.fault || answer.fault.code !== 'Receiver')
+          if (answer.fault) assert.equal(await changes(), before, raw)
+        },
+      ),
+      { numRuns: 700 },
+    )
+  })
+
+test('octets that are no message at all get one of the statuses that say so', async () => {
+  const shop = await conversation()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.constantFrom(
+        'text/xml',
+        'application/soap+xml',
+        'multipart/related; boundary=B',
+        'multipart/related; boundary="B"; type="application/xop+xml"; start="<r>"',
+        'text/xml; charset=utf-16',
+        'x',
+      ),
+      fc.boolean(),
+      async (bytes, as, framed) => {
+        const raw = framed
+          ? Buffer.concat([Buffer.from('--B\r\nContent-Type: text/xml\r\n\r\n'), bytes, Buffer.from('\r\n--B--')])
+          : bytes
+        const answer = await shop.post({ raw, as })
+        assert.ok(
+          answer.fault ? answer.status === 500 : answer.status === 415 || answer.status === 413,
+          `${answer.status}`,
+        )
+        assert.deepEqual(shop.incidents, [])
+      },
+    ),
+    { numRuns: 700 },
+  )
+})
