@@ -56,6 +56,24 @@ program
   .addOption(new Option('--public-url <url>', 'the address clients know').env('PUBLIC_URL'))
   .option('--tls-key <file>', 'PEM key: HTTPS, with HTTP/2 for clients that choose it; needs --tls-certificate')
   .option('--tls-certificate <file>', 'PEM certificate of that key, then the intermediate ones')
+  .option('--authorities <file>', 'PEM certificates whose holders may prove themselves by a certificate of their own')
+  .addOption(new Option('--jwks <file or url>', 'keys of who signs bearer tokens; needs --issuer').env('DIGLOT_JWKS'))
+  .addOption(new Option('--issuer <iss>', 'whose tokens are taken').env('DIGLOT_ISSUER'))
+  .addOption(new Option('--audience <aud>', 'whom tokens must be for (default: the service)').env('DIGLOT_AUDIENCE'))
+  .option('--roles <place>', 'where a token has the roles, such as realm_access.roles (default: roles)')
+  .option('--claim <name=place>', 'where a token has a claim of the policies; may be given again', pair, {})
+  .option(
+    '--algorithm <name>',
+    'an algorithm of tokens; may be given again (default: all asymmetric ones)',
+    collect,
+    [],
+  )
+  .addOption(
+    new Option('--key <file>', 'the local key, shared by all instances (default: beside the data)').env('DIGLOT_KEY'),
+  )
+  .option('--keys <file>', 'API keys, as diglot key writes them (default: beside the data)')
+  .option('--origin <origin>', 'an origin whose pages may call; may be given again', collect, [])
+  .option('--insecure', 'let the people of the example in on any address')
   .action(serveCommand)
 
 program
@@ -67,7 +85,34 @@ program
   .option('--expires <seconds>', 'seconds until it expires; may be negative', whole(-1e9, 1e9), 8 * 3600)
   .option('--audience <service>', 'the service it is for', 'orders')
   .option('--data <file>', 'the database file whose key signs', './data/orders.sqlite')
+  .addOption(new Option('--key <file>', 'the key that signs (default: beside the data)').env('DIGLOT_KEY'))
   .action(tokenCommand)
+
+program
+  .command('key')
+  .description('print a new API key, and nothing else; only its hash is kept')
+  .requiredOption('--subject <name>', 'who')
+  .option('--role <role>', 'a role of theirs; may be given again', collect, [])
+  .option('--claim <name=value>', 'a claim of theirs, such as customer=c-1; may be given again', pair, {})
+  .option('--expires <seconds>', 'seconds until it expires (default: never)', whole(1, 1e9))
+  .option('--data <file>', 'the database file beside which it is kept', './data/orders.sqlite')
+  .option('--keys <file>', 'the file it is kept in (default: beside the data)')
+  .action(keyCommand)
+
+const described = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
+program
+  .command('describe')
+  .description('print what a contract says, in the form that is asked for')
+  .argument('<service.ts>', 'the file whose default export is made by implement(…)')
+  .option('--access', 'who may do what, as a Markdown table')
+  .option('--openapi', 'OpenAPI 3.1')
+  .option('--wsdl', 'WSDL 1.1')
+  .option('--wsdl2', 'WSDL 2.0')
+  .option('--xsd', 'the XML Schema')
+  .option('--machine', 'the states of each resource, as Mermaid diagrams')
+  .option('--contract <version>', 'of this version, such as v1 (default: the newest)')
+  .option('--address <url>', 'the address that is written down', 'http://127.0.0.1:8080')
+  .action(describeCommand)
 
 interface ServeFlags {
   readonly port: number
@@ -79,16 +124,41 @@ interface ServeFlags {
   readonly publicUrl?: string
   readonly tlsKey?: string
   readonly tlsCertificate?: string
+  readonly authorities?: string
+  readonly jwks?: string
+  readonly issuer?: string
+  readonly audience?: string
+  readonly roles?: string
+  readonly claim: Readonly<Record<string, string>>
+  readonly algorithm: readonly string[]
+  readonly key?: string
+  readonly keys?: string
+  readonly origin: readonly string[]
+  readonly insecure?: boolean
 }
-function tlsOf({ tlsKey: key, tlsCertificate: certificate }: ServeFlags): ServeOptions['tls'] {
-  if (key !== undefined && certificate !== undefined) return { key, certificate }
-  if (key === undefined && certificate === undefined) return undefined
-  program.error('error: --tls-key and --tls-certificate go together', { exitCode: 2 })
+function tlsOf({ tlsKey: key, tlsCertificate: certificate, authorities }: ServeFlags): ServeOptions['tls'] {
+  if (key !== undefined && certificate !== undefined) return { key, certificate, authorities }
+  if (key === undefined && certificate === undefined && authorities === undefined) return undefined
+  const needed = authorities === undefined ? 'go together' : 'are needed for --authorities'
+  program.error(`error: --tls-key and --tls-certificate ${needed}`, { exitCode: 2 })
+}
+function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: ServeFlags): ServeOptions['tokens'] {
+  if (jwks === undefined && issuer !== '') program.error('error: --issuer is for --jwks', { exitCode: 2 })
+  if (jwks === undefined) return undefined
+  return {
+    jwks,
+    issuer,
+    audience,
+    roles,
+    ...(Object.keys(claim).length > 0 && { claims: claim }),
+    ...(algorithm.length > 0 && { algorithms: algorithm }),
+  }
 }
 
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   const { serve } = await import('./host/serve.ts')
   const tls = tlsOf(flags)
+  const tokens = tokensOf(flags)
   const app = await load(file)
   const options: ServeOptions = {
     port: flags.port,
@@ -96,7 +166,12 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     ...(flags.data !== undefined && { data: flags.data }),
     ...(flags.database !== undefined && { database: flags.database }),
     ...(tls && { tls }),
+    ...(tokens && { tokens }),
+    ...(flags.key !== undefined && { key: flags.key }),
+    ...(flags.keys !== undefined && { keys: flags.keys }),
+    insecure: flags.insecure === true,
     settings: {
+      origins: flags.origin,
       trace: flags.trace === true,
       trustProxy: flags.trustProxy === true,
       ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
@@ -105,10 +180,17 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   const server = await serve(app, options)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void server.close().then(() => process.exit(0)))
+  process.on('SIGHUP', () => {
+    try {
+      server.reload()
+    } catch (thrown) {
+      complain(thrown)
+    }
+  })
   console.log(`listening on ${server.url}`)
   const clerk = app.seed().people?.find(person => person.roles.includes('clerk'))
   const collection = app.contract.resources[0]?.name
-  if (clerk && collection) {
+  if (clerk && collection && !tokens) {
     const token = await server.token(clerk.subject, clerk.roles)
     console.log(`try: curl -H 'Authorization: Bearer ${token}' ${server.url}/api/${collection}`)
   }
@@ -121,6 +203,7 @@ interface TokenFlags {
   readonly expires: number
   readonly audience: string
   readonly data: string
+  readonly key?: string
 }
 async function tokenCommand(flags: TokenFlags): Promise<void> {
   const [{ localKey }, { sign }, { mkdirSync }, { dirname }] = await Promise.all([
@@ -131,7 +214,57 @@ async function tokenCommand(flags: TokenFlags): Promise<void> {
   ])
   mkdirSync(dirname(flags.data), { recursive: true })
   const spec = { subject: flags.subject, roles: flags.role, claims: flags.claim, expires: flags.expires }
-  console.log(await sign(localKey(`${flags.data}.key`), flags.audience, spec, Date.now()))
+  const key = localKey(flags.key ?? `${flags.data}.key`)
+  console.log(await sign(key, flags.audience, spec, Date.now()))
+}
+
+interface KeyFlags {
+  readonly subject: string
+  readonly role: readonly string[]
+  readonly claim: Readonly<Record<string, string>>
+  readonly expires?: number
+  readonly data: string
+  readonly keys?: string
+}
+async function keyCommand({ subject, role, claim, expires, data, keys }: KeyFlags): Promise<void> {
+  const [{ issueKey }, { mkdirSync }, { dirname }] = await Promise.all([
+    import('./host/api-key.ts'),
+    import('node:fs'),
+    import('node:path'),
+  ])
+  const file = keys ?? `${data}.keys`
+  mkdirSync(dirname(file), { recursive: true })
+  const until = expires === undefined ? {} : { expires: Date.now() + expires * 1000 }
+  console.log(issueKey(file, { subject, roles: role, claims: claim, ...until }))
+}
+
+type DescribeFlags = { readonly [K in (typeof described)[number]]?: boolean } & {
+  readonly contract?: string
+  readonly address: string
+}
+async function describeCommand(file: string, flags: DescribeFlags): Promise<void> {
+  const [what = 'access', ...more] = described.filter(each => flags[each])
+  if (more.length > 0 || !flags[what])
+    program.error(`error: name one of ${described.map(each => `--${each}`).join(', ')}`, { exitCode: 2 })
+  const app = await load(file)
+  const [{ access, diagram, wsdl11, wsdl20, xsd }, { newest }] = await Promise.all([
+    import('./describe/index.ts'),
+    import('./contract/service.ts'),
+  ])
+  const { contract } = app
+  const version = flags.contract ?? newest(contract)
+  if (!Object.hasOwn(contract.versions, version))
+    throw new Error(`${version} is no version of it: versions are ${Object.keys(contract.versions).join(', ')}`)
+  const address = `${flags.address.replace(/\/+$/, '')}/soap/${version}`
+  const written: Readonly<Record<(typeof described)[number], () => string | Promise<string>>> = {
+    access: () => access(contract),
+    openapi: async () => (await import('./host/documents.ts')).openapiOf(app, flags.address),
+    wsdl: () => wsdl11(contract, version, { address }),
+    wsdl2: () => wsdl20(contract, version, { address }),
+    xsd: () => xsd(contract, version),
+    machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),
+  }
+  process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
 }
 
 /** Commander's own errors have been said; a wrong flag or a missing word is a usage error. */
@@ -139,9 +272,13 @@ function exitCode(thrown: unknown): number {
   if (thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('commander.')) {
     return 'exitCode' in thrown && thrown.exitCode === 0 ? 0 : 2
   }
+  complain(thrown)
+  return 1
+}
+
+function complain(thrown: unknown): void {
   const text = thrown instanceof Error ? thrown.message : String(thrown)
   process.stderr.write(`diglot: ${text.split('\n').join('\ndiglot: ')}\n`)
-  return 1
 }
 
 try {

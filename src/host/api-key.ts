@@ -42,7 +42,7 @@ export interface ApiKeys {
   readonly find: (key: string) => Caller | undefined
 }
 
-/** The keys of a file, one JSON object in a line; a file that is not there holds none. */
+/** The keys of a file, one JSON object in a line; a file that is not there holds none. Throws `Unusable`. */
 export function apiKeys(file: string, watching: Watching): ApiKeys {
   const current = watched<ReadonlyMap<string, Known>>(file, keysOf, { ...watching, absent: { value: new Map() } })
   return {
@@ -61,7 +61,7 @@ function keysOf(text: string): Map<string, Known> {
 
 function lineOf(line: string, at: number): [string, Known] {
   const wrong = (what: string): never => {
-    throw new Error(`line ${at} of the API keys ${what}: make keys with diglot key`)
+    throw new Error(`line ${at} ${what}; diglot key writes such lines`)
   }
   let found: Partial<Record<string, unknown>>
   try {

@@ -1,4 +1,5 @@
 /** `/openapi.json`: the description of the HTTP face, at the address that was asked or the configured one. */
+import type { Implementation } from '../contract/implement.ts'
 import { openapi } from '../describe/openapi.ts'
 import type { Request, Response } from '../http/message.ts'
 import { offersFor, vendorType } from '../rest/media.ts'
@@ -9,21 +10,22 @@ import type { Serving } from '../service/serving.ts'
 const notAllowed: Response = { status: 405, fields: { allow: 'GET, HEAD, OPTIONS', 'cache-control': 'no-store' } }
 const options: Response = { status: 204, fields: { allow: 'GET, HEAD, OPTIONS', 'cache-control': 'no-store' } }
 
+/** OpenAPI of what is served, with every address and media type that it has. */
+export const openapiOf = ({ contract, handlers }: Implementation, address?: string): string =>
+  openapi(contract, {
+    ...(address !== undefined && { address }),
+    addresses: seen => routesOf(seen).all,
+    answers: (operation, version) =>
+      offersFor(operation, vendorType(contract.service, version), handlers[nameOf(operation)]).types,
+  })
+
 export function documents({ app, settings }: Serving): (request: Request) => Response | undefined {
-  const { contract } = app
   let text: string | undefined
-  const write = (): string =>
-    openapi(contract, {
-      ...(settings.publicUrl !== undefined && { address: settings.publicUrl }),
-      addresses: seen => routesOf(seen).all,
-      answers: (operation, version) =>
-        offersFor(operation, vendorType(contract.service, version), app.handlers[nameOf(operation)]).types,
-    })
   return request => {
     if (request.target.split('?', 1)[0] !== '/openapi.json') return undefined
     if (request.method === 'OPTIONS') return options
     if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed
-    text ??= write()
+    text ??= openapiOf(app, settings.publicUrl)
     const fields = {
       'content-type': 'application/vnd.oai.openapi+json;version=3.1',
       'cache-control': 'public, max-age=60',

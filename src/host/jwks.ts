@@ -14,7 +14,7 @@ const oldest = 600_000
 const patience = 5_000
 const peace = 5_000
 
-/** @param source a path, or an https address; http is for loopback alone. Throws when the file cannot be used. */
+/** @param source a path, or an https address; http is for loopback alone. Throws `Unusable`. */
 export const jwksOf = (source: string, watching: Watching): JWTVerifyGetKey =>
   isAddress(source) ? ofAddress(new URL(source), watching) : ofFile(source, watching)
 

@@ -83,21 +83,22 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
   const clock = options.clock ?? Date.now
   const data = options.data ?? `./data/${contract.service}.sqlite`
   if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
-  const store = await openStore(app, options.database, data)
-  const key = localKey(options.key ?? `${data}.key`)
-  await planted(app, store, key, clock())
   const logger = options.logger ?? standardLogger()
   const report =
     options.onError ??
     ((incident, thrown) => logger.error({ incident, ...errorFields(thrown) }, 'something went wrong'))
   const failed = (thrown: unknown): void => report(randomUUID(), thrown)
+  const key = localKey(options.key ?? `${data}.key`)
   const trust = trustOf(options.tokens, key, contract.service, { clock, failed })
+  const keys = apiKeys(options.keys ?? `${data}.keys`, { clock, failed })
+  const store = await openStore(app, options.database, data)
+  await planted(app, store, key, clock())
   const identities = identitiesOf({
     store,
     key,
     trust,
     clock,
-    keys: apiKeys(options.keys ?? `${data}.keys`, { clock, failed }),
+    keys,
     service: contract.service,
     seeded: takesSeeded(options),
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),

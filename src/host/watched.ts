@@ -4,8 +4,13 @@ import { readFileSync, statSync } from 'node:fs'
 /** Milliseconds within which a change is noticed. */
 const pause = 1000
 
+/** A file of settings that cannot be used, in a line. */
+export class Unusable extends Error {
+  override readonly name = 'Unusable'
+}
+
 /**
- * @param parse throws when the text cannot be used; at the first reading this goes up, later it goes to `failed`
+ * @param parse throws when the text cannot be used; at the first reading `Unusable` goes up, later it goes to `failed`
  * @param absent what stands for a file that is not there; without it that is a failure too
  */
 export function watched<T>(
@@ -17,7 +22,14 @@ export function watched<T>(
     const found = statSync(file, { throwIfNoEntry: false })
     return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : 'absent'
   }
-  const load = (): T => (absent && mark() === 'absent' ? absent.value : parse(readFileSync(file, 'utf8')))
+  const load = (): T => {
+    if (absent && mark() === 'absent') return absent.value
+    try {
+      return parse(readFileSync(file, 'utf8'))
+    } catch (cause) {
+      throw new Unusable(`${file} cannot be used: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    }
+  }
   let seen = mark()
   let value = load()
   let looked = clock()

@@ -1,7 +1,7 @@
 /** The command line says what is wrong in one line, with its exit status: 2 for usage, 1 for all else, never a stack. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,6 +32,34 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['a file that is no service', ['serve', wrong], 1, /has no default export made by implement/],
   ['a file with a syntax error', ['serve', broken], 1, /broken\.ts/],
   ['an unreadable database', ['serve', orders, '--port', '0', '--data', folder], 1, /diglot: /],
+  [
+    'an address that others reach',
+    ['serve', orders, '--host', '0.0.0.0', '--port', '0', '--data', ':memory:'],
+    1,
+    /^diglot: 0\.0\.0\.0 is reached from other machines, and no credentials are configured[^\n]*--insecure[^\n]*\n$/,
+  ],
+  [
+    'a JWKS that is not there',
+    ['serve', orders, '--port', '0', '--data', ':memory:', '--issuer', 'x', '--jwks', 'none.json'],
+    1,
+    /none\.json cannot be used/,
+  ],
+  [
+    'a JWKS without issuer',
+    ['serve', orders, '--port', '0', '--data', ':memory:', '--jwks', 'none.json'],
+    1,
+    /give --issuer/,
+  ],
+  ['an issuer without JWKS', ['serve', orders, '--issuer', 'x'], 2, /--issuer is for --jwks/],
+  ['client certificates without TLS', ['serve', orders, '--authorities', 'ca.pem'], 2, /are needed for --authorities/],
+  [
+    'an origin that is none',
+    ['serve', orders, '--port', '0', '--data', ':memory:', '--origin', '*'],
+    1,
+    /the origin \* is none/,
+  ],
+  ['describe, and not what', ['describe', orders], 2, /--access, --openapi, --wsdl/],
+  ['describe a version that is none', ['describe', orders, '--xsd', '--contract', 'v9'], 1, /versions are v1, v2/],
   ['a token for nobody', ['token'], 2, /--subject <name>/],
 ]
 for (const [title, words, status, says] of cases)
@@ -64,4 +92,24 @@ test('diglot: --help helps, and a token is printed alone', () => {
   assert.equal(diglot('serve', '--help').status, 0)
   const token = diglot('token', '--subject', 'clara', '--role', 'clerk', '--data', join(folder, 'a.sqlite'))
   assert.match(token.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+})
+
+test('diglot describe prints each description', () => {
+  const printed = (what: string) => diglot('describe', orders, what).stdout
+  assert.match(printed('--access'), /^\| +\| anyone \| customer +\| clerk \| manager \|\n/)
+  assert.equal(JSON.parse(printed('--openapi')).openapi, '3.1.0')
+  assert.match(printed('--wsdl'), /<wsdl:definitions|<definitions/)
+  assert.match(printed('--wsdl2'), /description/)
+  assert.match(printed('--xsd'), /targetNamespace="urn:diglot:orders:v2"/)
+  assert.match(printed('--machine'), /^stateDiagram-v2\n {2}\[\*\] --> placed\n/)
+})
+
+test('diglot key prints a key once, and keeps its hash alone', () => {
+  const data = join(folder, 'keys.sqlite')
+  const { stdout } = diglot('key', '--subject', 'robot', '--role', 'clerk', '--data', data)
+  assert.match(stdout, /^dk-[\w-]{43}\n$/)
+  const kept = readFileSync(`${data}.keys`, 'utf8')
+  assert.ok(!kept.includes(stdout.trim().slice(3)))
+  assert.deepEqual(Object.keys(JSON.parse(kept)), ['hash', 'subject', 'roles', 'claims'])
+  assert.equal(statSync(`${data}.keys`).mode & 0o077, 0, 'its owner alone may read it')
 })
