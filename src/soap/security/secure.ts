@@ -9,7 +9,7 @@
  *  (4) Work before the first trusted key is linear in the message; there is one Signature, and at most eight references.
  * Deliberately absent: fetching anything, and where the message came from.
  */
-import type { KeyObject } from 'node:crypto'
+import { hash, type KeyObject } from 'node:crypto'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Allowances } from './algorithm.ts'
@@ -392,17 +392,25 @@ class Authentication {
 
   /** X12: what may come once has not come before, on any instance. */
   private async remember(named: Named | undefined): Promise<void> {
-    const { signature, stamped, assertion } = this.found
+    const { signature, stamped, assertion, ticket } = this.found
     const once: { readonly key: string; readonly until: number }[] = []
     if (named?.once) once.push(named.once)
     if (signature && stamped && signature.elements.has(stamped.element)) {
       once.push({ key: `wss:signature:${signature.digest}`, until: stamped.until })
     }
+    if (ticket)
+      once.push({
+        key: `wss:ticket:${hash('sha256', binary(ticket), 'base64url')}`,
+        until: this.guard.now() + ticketLife,
+      })
     if (assertion?.once) once.push({ key: assertion.once, until: assertion.until })
     for (const { key, until } of once) {
       if (await this.guard.seen(key, until)) throw new Insecure('FailedAuthentication', 'seen before')
     }
   }
 }
+
+/** RFC 4120 §3.2.3: an authenticator is of now for five minutes to either side. */
+const ticketLife = 600_000
 
 const partName = (part: Part): string => (typeof part === 'string' ? part : part.local)

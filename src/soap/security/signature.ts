@@ -110,7 +110,9 @@ function digested<S extends { readonly key: KeyObject }>(
   checking: Checking<S>,
 ): Element | string {
   const uri = attributeOf(reference, URI)
-  const transforms = optional(reference, Transforms)?.elements() ?? []
+  const listed = optional(reference, Transforms)
+  const transforms = listed?.elements() ?? []
+  if (reference.elements().length !== (listed ? 3 : 2)) return fail('InvalidSecurity', 'a Reference with more in it')
   const algorithm = digestOf(required(reference, DigestMethod), checking.allow)
   const expected = base64(required(reference, DigestValue), 'FailedCheck')
   const check = (octets: Uint8Array | string) => {

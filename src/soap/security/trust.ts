@@ -71,7 +71,7 @@ export class Trust {
 
   private path(der: Buffer, others: readonly Buffer[]): Path | undefined {
     const first = parsed(der)
-    if (!first?.signs || !sound(first)) return undefined
+    if (!first?.signs || !first.understood) return undefined
     const certificates = this.pinned.some(pinned => pinned.der.equals(der)) ? [first] : this.issued(first, others)
     return (
       certificates && {
@@ -84,16 +84,23 @@ export class Trust {
 
   /** RFC 5280 §6.1, without policies and name constraints (which are critical, and so refuse). */
   private issued(first: Certificate, others: readonly Buffer[]): Certificate[] | undefined {
-    const between = others.slice(0, longest).map(parsed)
-    const path = [first]
-    while (path.length < longest) {
-      const last = path.at(-1)!
-      if (weak.has(last.signatureAlgorithm)) return undefined
-      const anchor = this.authorities.find(authority => issued(last, authority, path.length - 1))
-      if (anchor) return [...path, anchor]
-      const next = between.find(one => one && !path.includes(one) && sound(one) && issued(last, one, path.length - 1))
-      if (!next) return undefined
-      path.push(next)
+    const between = others.slice(0, longest - 2).flatMap(der => parsed(der) ?? [])
+    return this.above(first, 0, between)
+  }
+
+  /** The path from here up, through these at most; a key that came along is used when there is a path to it, and not before. */
+  private above(last: Certificate, below: number, between: readonly Certificate[]): Certificate[] | undefined {
+    if (weak.has(last.signatureAlgorithm)) return undefined
+    const anchor = this.authorities.find(authority => issued(last, authority, below) && signedBy(last, authority))
+    if (anchor) return [last, anchor]
+    for (const one of between) {
+      if (!one.understood || !issued(last, one, below)) continue
+      const rest = this.above(
+        one,
+        below + 1,
+        between.filter(other => other !== one),
+      )
+      if (rest && signedBy(last, one)) return [last, ...rest]
     }
     return undefined
   }
@@ -108,11 +115,11 @@ const weak = new Set([
   '1.2.840.10045.4.1',
 ])
 
-const sound = (certificate: Certificate): boolean => certificate.understood
+/** Whether the issuer's name, key identifier, usage and path length fit. */
+const issued = (certificate: Certificate, issuer: Certificate, below: number): boolean =>
+  issuer.issues(below) && certificate.x509.checkIssued(issuer.x509)
 
-function issued(certificate: Certificate, issuer: Certificate, below: number): boolean {
-  return issuer.issues(below) && certificate.x509.checkIssued(issuer.x509) && certificate.x509.verify(issuer.key)
-}
+const signedBy = (certificate: Certificate, issuer: Certificate): boolean => certificate.x509.verify(issuer.key)
 
 export function named(certificate: Certificate, reference: CertificateReference): boolean {
   if (reference.by === 'issuer-serial') {

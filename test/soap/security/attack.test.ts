@@ -214,7 +214,7 @@ const rows: Row[] = [
     'X6 two DigestValues',
     resigned(info => info.replace(/<ds:DigestValue>.*?<\/ds:DigestValue>/, '$&$&')),
     'InvalidSecurity',
-    /two/,
+    /more in it/,
   ],
   [
     'X6 two Security blocks for one role',
@@ -235,6 +235,12 @@ const rows: Row[] = [
     /not known here/,
   ],
   ['X6 text in the block', swap('<ds:Signature ', 'x<ds:Signature '), 'InvalidSecurity', /text/],
+  [
+    'X6 a Reference with more in it',
+    resigned(info => info.replace('</ds:DigestValue>', '</ds:DigestValue><ds:Object/>')),
+    'InvalidSecurity',
+    /Reference with more in it/,
+  ],
   // X7
   [
     'X7 RSA with SHA-1',
@@ -301,6 +307,29 @@ const rows: Row[] = [
     ),
     'FailedCheck',
     /SignatureValue/,
+  ],
+  [
+    'X6 something else among the References',
+    resigned(info => info.replace('</ds:SignedInfo>', '<ds:Object/></ds:SignedInfo>')),
+    'InvalidSecurity',
+    /SignedInfo with more in it/,
+  ],
+  [
+    'X7 a DigestMethod with parameters',
+    resigned(info => info.replace(/(<ds:DigestMethod Algorithm="[^"]*")\/>/, '$1><x/></ds:DigestMethod>')),
+    'UnsupportedAlgorithm',
+    /DigestMethod with parameters/,
+  ],
+  [
+    'X9 257 prefixes',
+    resigned(info =>
+      info.replace(
+        /(<ds:Transform Algorithm="([^"]*)")\/>/,
+        `$1><e:InclusiveNamespaces xmlns:e="$2" PrefixList="${'p '.repeat(257)}"/></ds:Transform>`,
+      ),
+    ),
+    'InvalidSecurity',
+    /too many prefixes/,
   ],
   // X8
   ['X8 no KeyInfo', swap(/<ds:KeyInfo>.*<\/ds:KeyInfo>/s, ''), 'SecurityTokenUnavailable', /one key/],
@@ -468,6 +497,20 @@ for (const [title, attack, fault, why] of rows) {
 
 test('the rows tell: signed again without a change, the message is taken', async () => {
   await taken(outcome(open(resigned(info => info)(signedMessage())), securePolicy, guard(now, { trust })))
+})
+
+test('no certificate is trusted where none is configured', async () => {
+  await refused(outcome(open(signedMessage()), securePolicy, guard(now)), 'SecurityTokenUnavailable', /no certificate/)
+})
+
+test('a UsernameToken beside a signature is refused where none is taken', async () => {
+  const username = { name: 'alice', password: 'open sesame', kind: 'digest' } as const
+  const text = signedMessage(alice, {}, { username, timestamp: {} })
+  await taken(outcome(open(text), securePolicy, guard(now, { trust })))
+  await refused(outcome(open(text), signedPolicy, guard(now, { trust })), 'UnsupportedSecurityToken', /not taken here/)
+  const wrong = signedMessage(alice, {}, { username: { ...username, password: 'wrong' }, timestamp: {} })
+  const x509First: SecurityPolicy = { required: true, anyOf: [...signedPolicy.anyOf, { caller: 'username' }] }
+  await refused(outcome(open(wrong), x509First, guard(now, { trust })), 'FailedAuthentication')
 })
 
 test('X5: comments change nothing of what is signed, and cut nothing short', async () => {

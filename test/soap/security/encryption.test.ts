@@ -1,11 +1,19 @@
 /** XML Encryption, out and in (WSS §9), and octets beside the XML (M5). */
 import assert from 'node:assert/strict'
-import { createCipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { createCipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { cipherUri, decrypt, encrypt, unseal, wrapKey, wrapUri } from '../../../src/soap/security/cipher.ts'
 import { Insecure } from '../../../src/soap/security/failure.ts'
 import type { Guard } from '../../../src/soap/security/guard.ts'
-import { passwordText, wsse, wsu, xenc, xenc11 } from '../../../src/soap/security/names.ts'
+import {
+  keyIdentifierEncryptedKey,
+  passwordText,
+  wsse,
+  wsse11,
+  wsu,
+  xenc,
+  xenc11,
+} from '../../../src/soap/security/names.ts'
 import { type Encryption, type Protection, protect } from '../../../src/soap/security/outgoing.ts'
 import type { SecurityPolicy } from '../../../src/soap/security/policy.ts'
 import { write } from '../../../src/xml/index.ts'
@@ -168,6 +176,22 @@ const plains: [string, string, string][] = [
   ['a key that is not known', listed(data('<a/>').replace('>shared<', '>other<')), 'SecurityTokenUnavailable'],
   ['no key', listed(data('<a/>').replace(/<k:KeyInfo.*<\/k:KeyInfo>/s, '')), 'SecurityTokenUnavailable'],
   [
+    'data with two keys',
+    listed(data('<a/>').replace('<k:KeyName>', '<k:KeyName>other</k:KeyName><k:KeyName>')),
+    'SecurityTokenUnavailable',
+  ],
+  [
+    'a KeyInfo of another kind',
+    listed(data('<a/>').replace(/<k:KeyName>[^<]*<.k:KeyName>/, '<k:MgmtData>x</k:MgmtData>')),
+    'SecurityTokenUnavailable',
+  ],
+  [
+    'a cipher with parameters',
+    listed(data('<a/>').replace('aes256-gcm"/>', 'aes256-gcm"><e:KeySize>8</e:KeySize></e:EncryptionMethod>')),
+    'UnsupportedAlgorithm',
+  ],
+  ['a list of keys', listed(data('<a/>')).replace('e:DataReference', 'e:KeyReference'), 'InvalidSecurity'],
+  [
     'a key elsewhere',
     listed(
       data('<a/>').replace(/<e:CipherValue>.*<\/e:CipherValue>/s, '<e:CipherReference URI="http://127.0.0.1/x"/>'),
@@ -288,6 +312,49 @@ test('RFC 3394: an EncryptedKey wrapped with a secret that both sides have', asy
       await refused(outcome(open(text), optional, guard(now, { secrets })), 'FailedCheck', /^decryption$/)
     }
   }
+})
+
+test('an EncryptedHeader is the wrapping of one block', async () => {
+  const wrapped = (more: string) =>
+    listed(
+      '<a/>',
+      ['d'],
+      `<h:EncryptedHeader xmlns:h="${wsse11}">${data('<b xmlns="urn:b"/>', 'Element')}${more}</h:EncryptedHeader>`,
+    )
+  const { blocks } = await taken(outcome(open(wrapped('')), optional, guard(now, named)))
+  assert.equal(blocks.length, 1)
+  await refused(outcome(open(wrapped('<c/>')), optional, guard(now, named)), 'InvalidSecurity', /EncryptedHeader/)
+})
+
+test('WSS §7.3: data refers to a key of the message by its digest, or by an identifier of an EncryptedKey', async () => {
+  const kek = createSecretKey(Buffer.alloc(32, 5))
+  const secrets = new Map([['kek', kek]])
+  const text = wrappedKeys(kek, 1)
+  const sealed = Buffer.from(/<e:CipherValue>([^<]*)/.exec(text)![1]!, 'base64')
+  const digest = createHash('sha1').update(sealed).digest('base64')
+  const by = (reference: string) => {
+    const keyInfo = `<k:KeyInfo xmlns:k="http://www.w3.org/2000/09/xmldsig#"><w:SecurityTokenReference xmlns:w="${wsse}">${reference}</w:SecurityTokenReference></k:KeyInfo>`
+    return open(text.replace(/(<e:EncryptedData.*?<e:EncryptionMethod[^>]*>)/s, `$1${keyInfo}`))
+  }
+  const identifier = (value: string) =>
+    `<w:KeyIdentifier ValueType="${keyIdentifierEncryptedKey}">${value}</w:KeyIdentifier>`
+  await taken(outcome(by(identifier(digest)), optional, guard(now, { secrets })))
+  await taken(outcome(by('<w:Reference URI="#k0"/>'), optional, guard(now, { secrets })))
+  const refusals = [identifier('AAAA'), '<w:Reference URI="#d0"/>', '<w:Reference URI="#none"/>']
+  for (const reference of refusals) {
+    await refused(outcome(by(reference), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
+  }
+  const keyless = text.replace(/<k:KeyInfo>.*?<\/k:KeyInfo>/, '')
+  await refused(outcome(open(keyless), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
+})
+
+test('XML Encryption §5.5.2: a mask that is not known, or that rsa-oaep-mgf1p does not have', async () => {
+  const modern = sealed({ transport: { digest: 'sha256', mask: 'sha256', label } })
+  await taken(outcome(open(modern), secret, guard(now, means)))
+  const unknown = modern.replace('mgf1sha256', 'mgf1md5')
+  await refused(outcome(open(unknown), secret, guard(now, means)), 'UnsupportedAlgorithm', /mask that is not taken/)
+  const older = modern.replace(`${xenc11}rsa-oaep"`, `${xenc}rsa-oaep-mgf1p"`)
+  await refused(outcome(open(older), secret, guard(now, means)), 'UnsupportedAlgorithm', /does not have/)
 })
 
 test('at most four keys', async () => {

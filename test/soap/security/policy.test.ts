@@ -283,8 +283,9 @@ for (const [transform, complete] of [
     await taken(outcome(message('octets'), policy, guard(now, all)))
     await refused(outcome(message('others'), policy, guard(now, all)), 'FailedCheck', /digest/)
     await refused(outcome(open(text), policy, guard(now, all)), 'FailedCheck', /attachment that is not there/)
-    const raw = { ...message('octets'), ...open(text.replace(transform, 'urn:raw')) }
-    await refused(outcome(raw, policy, guard(now, all)), 'FailedCheck', /SignatureValue/)
+    const other = resigned(text.replace(transform, ds), pair('alice').key)
+    const raw = { ...message('octets'), ...open(other) }
+    await refused(outcome(raw, policy, guard(now, all)), 'UnsupportedAlgorithm', /not taken/)
   })
 }
 

@@ -200,6 +200,33 @@ test('SAML 1.1 §2.4: two subjects are none', async () => {
   await taken(outcome(open(bearing(same)), demand('bearer'), guard(now, means)))
 })
 
+test('assertions that say nothing of anybody, or of no time', async () => {
+  const nobody = assertionText({ version: '1.1', signer: undefined }).replace(
+    /<saml:AuthenticationStatement.*<\/saml:AuthenticationStatement>/s,
+    '',
+  )
+  const refusal = (assertion: string) => outcome(open(bearing(assertion)), demand('bearer'), guard(now, means))
+  await refused(refusal(issuedBy(nobody, 'ca', 'a1')), 'InvalidSecurityToken', /nobody/)
+  const sometime = assertionText({ signer: undefined }).replace(/NotBefore="[^"]*"/, 'NotBefore="yesterday"')
+  await refused(refusal(issuedBy(sometime, 'ca', 'a1')), 'InvalidSecurityToken', /form of one/)
+})
+
+test('holder-of-key: a key that is only named, and an assertion in another place', async () => {
+  const name = '<ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:KeyName>alice</ds:KeyName></ds:KeyInfo>'
+  const by = (assertion: string) => {
+    const signature: Protection['signature'] = { key: pair('p256').key, by: 'assertion', parts: ['Body', 'Timestamp'] }
+    return protect(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
+  }
+  const policy = demand('holder-of-key', signed)
+  const named = by(assertionText({ method: 'holder-of-key', keyInfo: name }))
+  await refused(outcome(open(named), policy, guard(now, means)), 'SecurityTokenUnavailable', /not in the assertion/)
+  const genuine = assertionText({ method: 'holder-of-key', keyInfo: keyInfoOf('p256', 'certificate') })
+  const moved = by(genuine)
+    .replace(/<saml:Assertion .*<\/saml:Assertion>/s, '')
+    .replace('</s:Header>', `<x:h xmlns:x="urn:x">${genuine}</x:h></s:Header>`)
+  await refused(outcome(open(moved), policy, guard(now, means)), 'InvalidSecurity', /another place/)
+})
+
 test('another version of SAML, or none where assertions are not taken', async () => {
   const other = assertionText({ signer: undefined }).replace('Version="2.0"', 'Version="2.1"')
   await refused(outcome(open(bearing(other)), demand('bearer'), guard(now, means)), 'UnsupportedSecurityToken')
@@ -213,6 +240,9 @@ test('Kerberos Token Profile 1.1: a ticket is for the verifier that is given', a
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'kerberos' }] }
   const text = protect(plainMessage(), { ticket }, now).envelope
   assert.equal((await taken(outcome(open(text), policy, guard(now, { kerberos })))).caller?.subject, 'alice')
+  const here = guard(now, { kerberos })
+  await taken(outcome(open(text), policy, here))
+  await refused(outcome(open(text), policy, here), 'FailedAuthentication', /seen before/)
   const other = protect(plainMessage(), { ticket: Buffer.from('another') }, now).envelope
   await refused(outcome(open(other), policy, guard(now, { kerberos })), 'FailedAuthentication', /ticket/)
   await refused(outcome(open(text), policy, guard(now)), 'UnsupportedSecurityToken')
