@@ -118,13 +118,13 @@ export interface Space {
 export const qualified = (uri: string): Space => ({ children: uri, below: uri, types: uri })
 
 /** A decoder of an element with these fields; `type` is the name of its complex type, if it has one. */
-export function rowReader(fields: Fields, space: Space, type?: string, nillable = false): ReadRow {
+export function rowReader(fields: Fields, space: Space, type?: string, given: Partial<Allowed> = {}): ReadRow {
   const all = Object.entries(fields).filter(([, field]) => !field.isInternal)
   const members = all.filter(([, field]) => !field.isAttribute).map(([key, field]) => member(key, field, space))
   const unqualified = { ...space, children: '' }
   const attributes = all.filter(([, field]) => field.isAttribute).map(([key, field]) => member(key, field, unqualified))
   const named = type === undefined ? nobody : new Set([name(space.types, xmlName(type))])
-  const allowed: Allowed = { types: named, nillable, attributes, others: nobody }
+  const allowed: Allowed = { types: named, nillable: false, others: nobody, ...given, attributes }
   return (cursor, reading) => {
     const row: Record<string, unknown> = {}
     if (cursor.attributes > 0) readAttributes(cursor, reading, allowed, row)
@@ -211,14 +211,19 @@ function scalarOf({ shape }: AnyField, text: string): unknown {
   return isScalar(shape) ? read(shape, text) : new Flaw('type', 'must be a scalar')
 }
 
-/** A decoder of one element of a field; `space` is that of what is in it. */
-export function valueReader(field: AnyField, key: string | undefined, space: Space): Read {
+/** A decoder of one element of a field; `space` is that of what is in it. `others` are attributes that say nothing here. */
+export function valueReader(
+  field: AnyField,
+  key: string | undefined,
+  space: Space,
+  others: ReadonlySet<Name> = nobody,
+): Read {
   const { shape } = field
   const allowed: Allowed = {
     types: typesOf(shape, key, space.types),
     nillable: field.isNullable,
     attributes: [],
-    others: shape.kind === 'bytes' ? contentTypes : nobody,
+    others: shape.kind === 'bytes' ? new Set([...contentTypes, ...others]) : others,
   }
   const content = contentReader(shape, key, space, allowed)
   if (!field.isNullable) return content
@@ -235,7 +240,7 @@ function contentReader(shape: Shape, key: string | undefined, space: Space, allo
   if (shape.kind === 'list') return listReader(shape, key, space, allowed)
   if (shape.kind === 'union') return unionReader(shape, space, allowed)
   if (shape.kind === 'bytes') return bytesReader(shape, allowed)
-  if (shape.kind === 'object') return rowReader(shape.fields, space, shape.name, allowed.nillable)
+  if (shape.kind === 'object') return rowReader(shape.fields, space, shape.name, allowed)
   return scalarReader(shape, allowed)
 }
 
@@ -357,13 +362,14 @@ export const memberOf = (row: Row, key: string): unknown =>
   key in Object.prototype && !Object.hasOwn(row, key) ? undefined : row[key]
 
 /**
- * An encoder of the children of an element with these fields. Attributes are not among them: see `attributesWriter`.
+ * An encoder of the children of an element with these fields; its attributes are `attributesWriter`'s.
  * @param prefix of the child elements, with its colon; empty where the default namespace is theirs
+ * @param below of the elements in them
  */
-export function rowWriter(fields: Fields, prefix: string): Write {
+export function rowWriter(fields: Fields, prefix: string, below: string = prefix): Write {
   const parts = Object.entries(fields)
     .filter(([, field]) => !field.isInternal && !field.isAttribute)
-    .map(([key, field]) => ({ key, write: elementWriter(field, key, prefix + xmlName(key), prefix) }))
+    .map(([key, field]) => ({ key, write: elementWriter(field, key, prefix + xmlName(key), below) }))
   return (value, writing) => {
     const row = value as Row // a value that the contract's checks have passed
     let written = ''

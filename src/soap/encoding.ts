@@ -267,11 +267,12 @@ function typed(graph: Graph, at: Element, shape: Shape): void {
 }
 
 function fits(shape: Shape, local: string, isBuiltIn: boolean, isOurs: boolean): boolean {
-  if (shape.kind === 'list') return isBuiltIn ? local === 'Array' : isOurs
+  if (shape.kind === 'list') return !isBuiltIn || local === 'Array' // array types are named as each toolkit likes
   if (!isScalar(shape)) return isBuiltIn ? local === 'Struct' || local === 'anyType' : isOurs && isNamed(shape, local)
   if (!isBuiltIn) return isOurs
   const kind = Object.hasOwn(kinds, local) ? kinds[local] : undefined
   const own = kinds[builtIn(shape)]
+  if (own === 'boolean' && kind === 'number') return true // 0 and 1
   return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
 }
 

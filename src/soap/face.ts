@@ -128,6 +128,8 @@ export interface Received {
   /** This endpoint as it was asked, and as it is known. */
   readonly addresses: readonly [string, ...string[]]
   readonly from: string
+  /** What the request that brought it is called. */
+  readonly request: string
   readonly confidential: boolean
   /** Who the transport says is asking; refuses bad credentials. */
   readonly caller: () => Maybe<Caller>
@@ -182,10 +184,10 @@ async function converse(node: SoapNode, message: Received): Promise<Sent> {
     const content = contentOf(known, exchange, proven, blocks) // Body to its end, message to its last byte
     const caller = proven.caller ?? (await message.caller())
     if (content.sound) await process(node, known, blocks, caller) // blocks that handlers are for
-    const answer = await exchange.perform({ ...asked(node, known, exchange), content: content.row, caller })
+    const answer = await exchange.perform({ ...asked(known, exchange), content: content.row, caller })
     return await reply(node, known, exchange, answer)
   } catch (thrown) {
-    return faulted(node, known, illFormed(known, thrown) ?? refusalOf(node, thrown))
+    return faulted(node, known, illFormed(known, thrown) ?? refusalOf(node, known.message, thrown))
   }
 }
 
@@ -207,10 +209,10 @@ async function retrieve(
   const known = { ...begun(message), exchange }
   try {
     const caller = await message.caller()
-    const answer = await exchange.perform({ ...asked(node, known, exchange), content: row, caller, expects })
+    const answer = await exchange.perform({ ...asked(known, exchange), content: row, caller, expects })
     return await reply(node, known, exchange, answer)
   } catch (thrown) {
-    return faulted(node, known, refusalOf(node, thrown))
+    return faulted(node, known, refusalOf(node, known.message, thrown))
   }
 }
 
@@ -246,7 +248,7 @@ async function process(node: SoapNode, known: Known, blocks: readonly Element[],
   for (const block of blocks) {
     const declaration = declared(block, known.version, node.blocks ?? [])
     if (!declaration) continue
-    const value = blockContent(block, known.version, declaration.read)
+    const value = blockContent(block, declaration.read)
     known.values.push({ declaration, value })
     await declaration.process(value, {
       block,
@@ -355,11 +357,11 @@ function contentOf(
 }
 
 /** What a call needs to know of the message beside its content. */
-function asked(node: SoapNode, known: Exchanged, exchange: Exchange): Omit<Asked, 'content' | 'caller'> {
+function asked(known: Exchanged, exchange: Exchange): Omit<Asked, 'content' | 'caller'> {
   const key = exchange.safe ? undefined : known.addressing?.messageId
   return {
     from: known.message.from,
-    request: node.serving.id(),
+    request: known.message.request,
     blocks: <T>(of: Block<T>) => known.values.filter(each => each.declaration === of).map(each => each.value as T), // its `read` gives what it says
     add: block => known.blocks.push(block),
     once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprint(exchange, row) }),
@@ -428,10 +430,9 @@ async function deliver(node: SoapNode, destination: Destination, action: string,
 }
 
 /** Every refusal is one; our own bugs become one that tells nothing. */
-function refusalOf(node: SoapNode, thrown: unknown): AnyRefusal {
+function refusalOf(node: SoapNode, { request: incident }: Received, thrown: unknown): AnyRefusal {
   if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
   if (thrown instanceof Refused) return thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
-  const incident = node.serving.id()
   node.serving.report(incident, thrown)
   return { kind: 'incident', incident }
 }

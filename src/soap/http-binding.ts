@@ -203,7 +203,13 @@ function about(node: SoapNode, request: Request) {
   const known = settings.publicUrl?.replace(/\/$/, '')
   const addresses: [string, ...string[]] = known === undefined ? [own] : [`${known}${node.endpoint.path}`, own]
   const confidential = request.scheme === 'https' || (settings.passwordsOnLoopback && isLoopback(request.from))
-  return { addresses, from: request.from, confidential, caller: () => callerOf(node, request, confidential) }
+  return {
+    addresses,
+    from: request.from,
+    request: request.id ?? node.serving.id(),
+    confidential,
+    caller: () => callerOf(node, request, confidential),
+  }
 }
 
 const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address)

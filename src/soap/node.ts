@@ -8,11 +8,11 @@ import { xmlName } from '../contract/message.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Maybe } from '../service/store.ts'
-import { attribute, Element, type Name, name, walk } from '../xml/index.ts'
+import { attribute, type Element, type Name, name, walk } from '../xml/index.ts'
 import { elementWriter, inline, qualified, type Read, valueReader, type Writing } from './body.ts'
 import type { SoapFault } from './fault.ts'
 import { no, type SoapRefusal } from './refusal.ts'
-import type { Version } from './version.ts'
+import { type Version, versions } from './version.ts'
 
 /** A header block as it is declared: its name, its content, and what is done with it. */
 export interface Block<T = unknown> {
@@ -42,6 +42,8 @@ export interface Processing {
 export function block<T>(is: {
   readonly namespace: string
   readonly name: string
+  /** The namespace of the elements in it; `namespace` by default. */
+  readonly types?: string
   readonly content: Field<T, boolean, boolean, unknown>
   readonly roles?: readonly string[]
   readonly process?: (value: T, processing: Processing) => Maybe<void>
@@ -49,10 +51,15 @@ export function block<T>(is: {
   return {
     name: name(is.namespace, is.name),
     roles: is.roles,
-    read: valueReader(is.content as AnyField, is.name, qualified(is.namespace)),
+    read: valueReader(is.content as AnyField, is.name, qualified(is.types ?? is.namespace), addressing),
     process: (is.process ?? (() => {})) as Block['process'], // `read` gives what `content` says
   }
 }
+
+/** Attributes of a block that are not of its content: they say whom it is for. */
+const addressing = new Set(
+  versions.flatMap(({ role, mustUnderstand, relay }) => [role, mustUnderstand, ...(relay ? [relay] : [])]),
+)
 
 /** What a handler of blocks throws to answer with a fault of its own. */
 export const faulted = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })
@@ -148,16 +155,9 @@ export function declared(block: Element, version: Version, blocks: readonly Bloc
   )
 }
 
-/** The value of a block: what SOAP's own attributes say of it is not of its content. */
-export function contentOf(block: Element, version: Version, read: Read): unknown {
-  const cursor = walk(bare(block, version))
+/** The value of a block. */
+export function contentOf(block: Element, read: Read): unknown {
+  const cursor = walk(block)
   cursor.next()
   return read(cursor, { found: [], parts: undefined, around: undefined, blocks: [] })
-}
-
-function bare(block: Element, version: Version): Element {
-  const attributes = block.attributes.filter(({ name }) => name.uri !== version.namespace)
-  const copy = new Element(block.parent, block.name, block.prefix, attributes, block.declarations)
-  copy.children.push(...block.children)
-  return copy
 }

@@ -44,7 +44,7 @@ export async function relay(bytes: Uint8Array, media: Version, node: Intermediar
       const declaration = declared(block, version, node.blocks)
       if (declaration || !isRelayed(block, version)) gone.add(block)
       if (!declaration) continue
-      const value = contentOf(block, version, declaration.read)
+      const value = contentOf(block, declaration.read)
       await declaration.process(value, { block, version, caller: anonymous, add: written => added.push(written) })
     }
     const forwarded = rewritten(document, envelope.blocks, gone, added, envelope.element)

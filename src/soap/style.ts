@@ -2,7 +2,7 @@
 import type { Row } from '../contract/implement.ts'
 import type { Part } from '../contract/message.ts'
 import type { Cursor } from '../xml/index.ts'
-import { attributesWriter, qualified, type Reading, rowReader, rowWriter, type Writing } from './body.ts'
+import { attributesWriter, type Reading, rowReader, rowWriter, type Writing } from './body.ts'
 import { encodedReader, encodedWriter } from './encoding.ts'
 import { no } from './refusal.ts'
 import { rpcReader, rpcWriter } from './rpc.ts'
@@ -19,11 +19,13 @@ export interface Codec {
 export type CodecOf = (namespace: string, request: Part, response: Part | undefined, types?: string) => Codec
 
 /** Document/literal wrapped (rule B2.7): one element, whose children are the parameters, all qualified. */
-const document: CodecOf = (namespace, request, response) => {
-  const write = rowWriter(response?.fields ?? {}, '')
+const document: CodecOf = (namespace, request, response, types = namespace) => {
+  const below = types === namespace ? '' : 't:'
+  const write = rowWriter(response?.fields ?? {}, '', below)
   const attributes = attributesWriter(response?.fields ?? {})
-  const [open, close] = [`<${response?.name} xmlns="${namespace}"`, `</${response?.name}>`]
-  const read = rowReader(request.fields, qualified(namespace))
+  const scope = below === '' ? `xmlns="${namespace}"` : `xmlns="${namespace}" xmlns:t="${types}"`
+  const [open, close] = [`<${response?.name} ${scope}`, `</${response?.name}>`]
+  const read = rowReader(request.fields, { children: namespace, below: types, types })
   return {
     read: (cursor, reading) => alone(read(cursor, reading), cursor),
     write: (answer, writing) => `${open}${attributes?.(answer) ?? ''}>${write(answer, writing)}${close}`,

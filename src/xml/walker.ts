@@ -152,5 +152,5 @@ function nth(element: Element): number {
   let index = siblings.indexOf(element)
   let count = 0
   for (; index >= 0 && siblings[index]!.name === element.name; index--) count++
-  return count
+  return Math.max(count, 1) // an element may have a parent that it is not a child of
 }

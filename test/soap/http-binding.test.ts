@@ -15,7 +15,9 @@ const shop = await conversation(
     inflate: (bytes, limit) => {
       try {
         const plain = gunzipSync(bytes, { maxOutputLength: limit })
-        return gzipSync(plain).length > 0 && !bytes.subarray(-4).equals(Buffer.from('junk')) ? plain : undefined
+        return gzipSync(plain).length > 0 && !Buffer.from(bytes.subarray(-4)).equals(Buffer.from('junk'))
+          ? plain
+          : undefined
       } catch {
         return undefined
       }

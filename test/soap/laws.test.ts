@@ -184,7 +184,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
             `${answer.status} ${answer.text}\n${raw}`,
           )
           assert.deepEqual(shop.incidents, [], raw)
-          assert.ok(!answer.fault || answer.fault.code !== 'Receiver')
+          assert.ok(answer.fault?.code !== 'Receiver')
           if (answer.fault) assert.equal(await changes(), before, raw)
         },
       ),

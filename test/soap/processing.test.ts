@@ -206,7 +206,10 @@ const only12: readonly (readonly [string, string, string])[] = [
     'DataEncodingUnknown',
   ],
 ]
-for (const [title, raw, code] of only12) test(title, () => refused({ version: '1.2', raw }, code))
+for (const [title, raw, code] of only12)
+  test(title, async () => {
+    await refused({ version: '1.2', raw }, code)
+  })
 
 test('P17 B4.8 a message cut at any octet never runs', async () => {
   const before = await changes()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { suites } from '../suites.ts'
 import { collection, collectionOptions, node, ts } from './echo.ts'
-import { ns12 } from './shop.ts'
+import { type Answer, ns12 } from './shop.ts'
 
 interface Expected {
   readonly fault?: string
@@ -91,8 +91,8 @@ for (const [id, { headers, body, expect }] of Object.entries(binding))
 test('the arrays and structs of T42–T54 come back as they went', async t => {
   if (!folder) return t.skip()
   for (const id of ['T42', 'T44', 'T46', 'T48', 'T50', 'T52', 'T54']) {
-    const request = readFileSync(join(folder, `${id}.request.xml`), 'utf8')
-    const answer = await echo.post({ version: '1.2', raw: request })
+    const request: string = readFileSync(join(folder, `${id}.request.xml`), 'utf8')
+    const answer: Answer = await echo.post({ version: '1.2', raw: request })
     assert.equal(answer.status, 200, answer.text)
     const values = (xml: string) => [...xml.matchAll(/>([^<>]*\S[^<>]*)</g)].map(found => found[1]?.trim())
     const float = (each = '') => (/^0\.\d+$/.test(each) ? Math.fround(Number(each)) : each)

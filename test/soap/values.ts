@@ -91,7 +91,7 @@ function scalarOf(shape: Scalar): fc.Arbitrary<unknown> | undefined {
     : undefined
 }
 
-export function valueOf(field: AnyField): fc.Arbitrary<unknown> | undefined {
+export function anyOf(field: AnyField): fc.Arbitrary<unknown> | undefined {
   const value = shapeOf(field.shape)
   // XSD wants the required attributes of an element that is nil as well, and a null has none to give.
   const { shape } = field
@@ -103,7 +103,7 @@ export function valueOf(field: AnyField): fc.Arbitrary<unknown> | undefined {
 function shapeOf(shape: Shape): fc.Arbitrary<unknown> | undefined {
   if (shape.kind === 'object') return rowOf(shape.fields)
   if (shape.kind === 'list') {
-    const item = valueOf(shape.item)
+    const item = anyOf(shape.item)
     return item && fc.array(item, { minLength: shape.min ?? 0, maxLength: Math.min(shape.max ?? 3, 3) })
   }
   if (shape.kind === 'union') {
@@ -123,7 +123,7 @@ export function rowOf(fields: Fields): fc.Arbitrary<Record<string, unknown>> | u
   const required: string[] = []
   for (const [name, field] of Object.entries(fields)) {
     if (field.isInternal || field.isReadOnly) continue
-    const value = valueOf(field)
+    const value = anyOf(field)
     if (value) parts[name] = value
     if (!value && !field.isOptional) return undefined
     if (value && !field.isOptional) required.push(name)

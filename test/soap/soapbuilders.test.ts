@@ -1,0 +1,202 @@
+/** The SOAPBuilders interoperability rounds: each request is asked of an echo that declares what its operation takes. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type AnyField, Field, type Fields, t } from '../../src/contract/field.ts'
+import type { Exchange } from '../../src/soap/exchange.ts'
+import { block, blockWriter, faulted } from '../../src/soap/node.ts'
+import { bare, emptyBody, exchange } from '../../src/soap/own.ts'
+import { type Element, Malformed, parse } from '../../src/xml/index.ts'
+import { suites } from '../suites.ts'
+import { node } from './echo.ts'
+import { find } from './shop.ts'
+
+interface Outcome {
+  readonly kind: 'response' | 'fault' | 'empty-body'
+  readonly code?: string
+  readonly text?: string
+  readonly headers: readonly string[]
+}
+const folder = suites('soapbuilders-interop')
+const cases: { id: string; title: string; group: string; messages: { file: string; outcome?: Outcome }[] }[] = folder
+  ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8'))
+  : []
+
+/** Requests that a contract has no words for. */
+const exceptions: Readonly<Record<string, string>> = {
+  r4_groupH_complex_doclit_002w: 'a request whose children are of another namespace than itself',
+  r3_groupE_list_006w: 'a list that is part of itself: a graph with a circle is refused (S8)',
+  r4_groupI_xsd_014w: 'items in one namespace whose members are in another: a contract has one, and its types one more',
+  r4_groupI_xsd_028w: 'content of any type: a contract declares what it takes',
+}
+
+const float = t.double({ xsd: 'float' })
+/** What the rounds' own schemas say of a name. */
+const leaves: Readonly<Record<string, AnyField>> = {
+  varString: t.string(),
+  stringMessage: t.string(),
+  string: t.string(),
+  inputString: t.string(),
+  param: t.string(),
+  name1: t.string(),
+  varInt: t.int(),
+  int: t.int(),
+  intMessage: t.int(),
+  anotherIntMessage: t.int(),
+  whichFault: t.int(),
+  inputInteger: t.int(),
+  varFloat: float,
+  floatMessage: float,
+  inputFloat: float,
+  shortMessage: t.int({ xsd: 'short' }),
+  inputBoolean: t.boolean(),
+  inputDate: t.dateTime(),
+  inputHexBinary: t.bytes({ encoding: 'hex' }),
+  inputBase64: t.bytes(),
+  inputDecimal: t.decimal(18, 9),
+}
+/** What parameters without a name are: PHP calls them param0 and so on when it has no WSDL. */
+const nameless: Readonly<Record<string, readonly AnyField[]>> = {
+  echoString: [t.string()],
+  echoInteger: [t.int()],
+  echoFloat: [float],
+  echoDate: [t.dateTime()],
+  echoBoolean: [t.boolean()],
+  echoHexBinary: [t.string()],
+  echoSimpleTypesAsStruct: [t.string(), t.int(), float],
+}
+const arrays = new Set(['item', 'string', 'int', 'value'])
+
+function fieldOf(element: Element, operation: string): AnyField {
+  const { local } = element.name
+  const children = element.elements()
+  const [first] = children
+  if (first && arrays.has(first.name.local) && !children.some(each => each.name !== first.name)) {
+    const item =
+      first.name.local === 'value' || first.name.local === 'item' ? guess(first, operation) : fieldOf(first, operation)
+    return t.list(new Field(item.shape), { element: first.name.local })
+  }
+  if (/Array$/.test(local) || (operation.endsWith('Array') && local === 'param0')) return t.list(t.string())
+  if (local === 'child' || operation === 'echoLinkedList') return list(element)
+  if (first) return t.object(Object.fromEntries(children.map(each => [each.name.local, fieldOf(each, operation)])))
+  const at = /^param(\d)$/.exec(local)?.[1]
+  return leaves[local] ?? nameless[operation]?.[Number(at)] ?? guess(element, operation)
+}
+const list = (element: Element): AnyField =>
+  t
+    .object({
+      varInt: t.int().optional(),
+      varString: t.string().optional(),
+      child:
+        element.elements().at(-1)?.name.local === 'child'
+          ? list(element.elements().at(-1)!).nullable()
+          : t.string().optional(),
+    })
+    .nullable()
+/** Parameters and items whose type depends on the case. */
+const guess = (element: Element, operation: string): AnyField =>
+  element.elements().length > 0
+    ? fieldOf(element.elements()[0]!.parent!, operation)
+    : /^[\d.]+$/.test(element.text)
+      ? t.double()
+      : t.string()
+
+const leafTexts = (element: Element | undefined): string[] =>
+  element ? (element.elements().length === 0 ? [element.text] : element.elements().flatMap(leafTexts)) : []
+/** The value a text stands for, where a type has several texts for one. */
+const booleans: Readonly<Record<string, string>> = { 0: 'FALSE', 1: 'TRUE', false: 'FALSE', true: 'TRUE' }
+const value = (text: string) =>
+  booleans[text] ?? (/^-?[\d.]+$/.test(text) ? String(Math.fround(Number(text))) : text.toUpperCase())
+
+/** The namespace of the first type that is the service's own. */
+function typesOf(element: Element): string | undefined {
+  const type = element.attributes.find(each => each.name.local === 'type')?.value.split(':')[0]
+  const uri = type && element.namespace(type)
+  if (uri && !/XMLSchema|encoding/.test(uri) && !/Array/.test(element.name.local)) return uri
+  for (const child of element.elements()) {
+    const found = typesOf(child)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** An echo of just this request. */
+function echoOf(call: Element | undefined, encoded: boolean, fails: boolean): Exchange {
+  const failing = () => {
+    throw faulted({
+      code: 'Receiver',
+      reasons: [{ language: 'en', text: 'as asked' }],
+      detail: '<part xmlns="urn:t"/>',
+    })
+  }
+  if (!call) return emptyBody('urn:empty', () => {})
+  const { uri: namespace, local: name } = call.name
+  const children = call.elements()
+  const types = (encoded ? typesOf(call) : children.flatMap(each => each.elements())[0]?.name.uri) || namespace
+  if (!encoded && children.every(each => arrays.has(each.name.local))) {
+    const content = children.length > 0 ? fieldOf(call, name) : t.string()
+    return bare({
+      namespace,
+      name,
+      content,
+      answer: { name: `${name}Return`, content },
+      perform: said => (fails ? failing() : said),
+    })
+  }
+  const request: Fields = Object.fromEntries(children.map(each => [each.name.local, fieldOf(each, name)]))
+  return exchange({
+    namespace,
+    types,
+    name,
+    style: encoded ? 'encoded' : 'document',
+    request,
+    response: request,
+    perform: row => (fails ? failing() : row),
+  })
+}
+
+const headers = ['Header1', 'Header2'].map(name =>
+  block({
+    namespace: 'http://soapinterop.org/xsd',
+    name,
+    content: t.object(name === 'Header1' ? { string: t.string(), int: t.int() } : { int: t.int(), string: t.string() }),
+  }),
+)
+const echoed = (name: string, fields: Fields) => {
+  const content = t.object(fields)
+  return block({
+    namespace: 'http://soapinterop.org/',
+    types: 'http://soapinterop.org/echoheader/',
+    name: `${name}Request`,
+    content,
+    process: (said, { add }) => add(blockWriter('http://soapinterop.org/', `${name}Response`, content)(said)),
+  })
+}
+const me = [
+  echoed('echoMeString', { varString: t.string() }),
+  echoed('echoMeComplexType', { varString: t.string(), varInt: t.int(), varFloat: float }),
+]
+
+for (const { id, title, messages } of cases)
+  test(`${id} ${title}${exceptions[id] ? `: not here: ${exceptions[id]}` : ''}`, async () => {
+    const [asked, wanted] = ['request', 'response'].map(part => messages.find(each => each.file.includes(`.${part}.`)))
+    if (!asked) return
+    const raw = readFileSync(join(folder ?? '', asked.file))
+    const document = parse(raw)
+    assert.ok(!(document instanceof Malformed))
+    const call = find(document.root, 'Body')?.elements()[0]
+    const encoded = raw.includes('encodingStyle')
+    const fails = wanted?.outcome?.kind === 'fault' && wanted.outcome.code !== 'MustUnderstand'
+    const { post, incidents } = node([echoOf(call, encoded, fails)], { blocks: [...headers, ...me] })
+    const answer = await post({ raw, version: raw.includes('2003/05/soap-envelope') ? '1.2' : '1.1' })
+    assert.deepEqual(incidents, [])
+    if (exceptions[id]) return assert.ok(answer.fault)
+    assert.equal(answer.fault?.code, wanted?.outcome?.code, answer.text)
+    assert.deepEqual(
+      answer.blocks.map(each => each.name.local),
+      wanted?.outcome?.headers.map(each => each.replace(/^.*\}/, '')) ?? [],
+    )
+    if (answer.fault) return
+    assert.deepEqual(leafTexts(answer.body).map(value), leafTexts(call).map(value), answer.text)
+  })
