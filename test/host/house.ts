@@ -1,7 +1,8 @@
 /** The whole service on a free port, with its log in a list. */
 import { request as ask } from 'node:http'
 import { after } from 'node:test'
-import app from '../../examples/orders/service.ts'
+import orders from '../../examples/orders/service.ts'
+import type { Implementation } from '../../src/contract/implement.ts'
 import { type ServeOptions, type Server, serve } from '../../src/host/serve.ts'
 
 export interface Line {
@@ -27,7 +28,7 @@ export interface Hosted {
   signIn(name: string, password: string): Promise<string>
 }
 
-export async function hosted(options: ServeOptions = {}): Promise<Hosted> {
+export async function hosted(options: ServeOptions = {}, app: Implementation = orders): Promise<Hosted> {
   const lines: Line[] = []
   const line = (level: Line['level']) => (fields: object, message: string) =>
     void lines.push({ level, fields: { ...fields }, message })

@@ -1,0 +1,66 @@
+/** A service that could not hold what it promises does not start, and says why in one line; it starts with the cure. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ensureSafe, type Promised, takesSeeded, Unsafe } from '../../src/host/safety.ts'
+import { basic, hosted } from './house.ts'
+
+const tokens = { jwks: 'https://id.example/jwks', issuer: 'https://id.example' }
+
+describe('what does not start', () => {
+  const rows: readonly [string, Promised, RegExp][] = [
+    ['all addresses, no credentials', { host: '0.0.0.0' }, /no credentials are configured/],
+    ['all addresses of IPv6', { host: '::' }, /no credentials are configured/],
+    ['a name that is not this machine', { host: 'api.example' }, /no credentials are configured/],
+    ['a name that only looks like loopback', { host: '127.0.0.1.evil.example' }, /no credentials are configured/],
+    ['tokens of any issuer', { tokens: { ...tokens, issuer: '' } }, /give --issuer/],
+    ['tokens for anybody', { tokens: { ...tokens, audience: '' } }, /give --audience/],
+    ['no algorithm', { tokens: { ...tokens, algorithms: [] } }, /no algorithm/],
+    ['none as an algorithm', { tokens: { ...tokens, algorithms: ['none'] } }, /the algorithm none is not taken/],
+    [
+      'a secret as a key',
+      { tokens: { ...tokens, algorithms: ['RS256', 'HS256'] } },
+      /the algorithm HS256 is not taken/,
+    ],
+    ['keys in cleartext', { tokens: { ...tokens, jwks: 'http://id.example/jwks' } }, /anybody on the way/],
+    ['keys at no address', { tokens: { ...tokens, jwks: 'https://' } }, /no address/],
+    ['every origin', { settings: { origins: ['*'] } }, /the origin \* is none/],
+    ['an origin with a path', { settings: { origins: ['https://app.example/'] } }, /is none/],
+    ['the origin of a sandbox', { settings: { origins: ['null'] } }, /the origin null is none/],
+    ['a public address that is none', { settings: { publicUrl: 'ftp://x' } }, /no http or https address/],
+  ]
+  for (const [title, options, says] of rows)
+    test(title, () =>
+      assert.throws(
+        () => ensureSafe(options),
+        (thrown: unknown) => thrown instanceof Unsafe && says.test(thrown.message) && !thrown.message.includes('\n'),
+      ),
+    )
+  test('serve itself refuses, before anything is opened', async () => {
+    await assert.rejects(hosted({ host: '0.0.0.0' }), Unsafe)
+  })
+})
+
+describe('what starts', () => {
+  const rows: readonly [string, Promised, seeded: boolean][] = [
+    ['loopback', {}, true],
+    ['loopback by name', { host: 'localhost' }, true],
+    ['all addresses with a JWKS', { host: '0.0.0.0', tokens }, false],
+    ['all addresses with a key of one’s own', { host: '0.0.0.0', key: '/run/secrets/key' }, false],
+    ['all addresses, knowing what it means', { host: '0.0.0.0', insecure: true }, true],
+    ['loopback behind a gateway, with a JWKS', { tokens }, false],
+    ['a JWKS in cleartext on loopback', { tokens: { ...tokens, jwks: 'http://127.0.0.1:1/jwks' } }, false],
+  ]
+  for (const [title, options, seeded] of rows)
+    test(`${title}: the example’s people are ${seeded ? 'let in' : 'nobody'}`, () => {
+      ensureSafe(options)
+      assert.equal(takesSeeded(options), seeded)
+    })
+  test('in production the example’s passwords are nobody’s, at any door', async () => {
+    const { ask, signIn, server } = await hosted({ tokens: { ...tokens, jwks: 'http://127.0.0.1:1/jwks' } })
+    assert.equal((await ask('GET', '/api/v1/orders/o-1', basic('clara', 'clara-secret'))).status, 401)
+    assert.equal(await signIn('clara', 'clara-secret'), '')
+    const local = await server.token('clara', ['clerk'])
+    const { status } = await ask('GET', '/api/v1/orders/o-1', { authorization: `Bearer ${local}` })
+    assert.equal(status, 503, 'the signer is out of reach, and the local key is not believed')
+  })
+})
