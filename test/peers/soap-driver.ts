@@ -1,15 +1,19 @@
 /**
- * A peer as a program: it reads the WSDL, then for each line of its standard input, `{ operation, input, as }`, calls the
- * operation with the values by name and prints one line: `{ output }`, `{ fault: { code, reason, detail } }` or `{ error }`.
+ * A peer as a program: it reads the WSDL, then for each line of its standard input, `{ operation, input, as, password }`, calls
+ * the operation with the values by name and prints one line: `{ output }`, `{ fault: { code, reason, detail } }` or `{ error }`.
+ * For peers of compiled languages the values are there as the element of a document/literal message too, `xml`, and the output
+ * may be one.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { atEnd } from './peer.ts'
+import { fromXml, toXml } from './soap-xml.ts'
 
 /** What the peer made of an answer. `error` is the peer's own failure: the message was no answer to it. */
 export interface Said {
   readonly output?: unknown
-  readonly fault?: { readonly code: string; readonly reason: string; readonly detail: string }
+  /** Without a code where the peer's API does not show it. */
+  readonly fault?: { readonly code?: string; readonly reason: string; readonly detail: string }
   readonly error?: string
 }
 
@@ -22,8 +26,8 @@ export interface Driver {
 
 export type Caller = 'alice' | 'clara' | 'maria'
 
-export function driver(program: string, words: readonly string[], env: NodeJS.ProcessEnv = {}): Driver {
-  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } })
+export function driver(program: string, words: readonly string[], namespace: string): Driver {
+  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'] })
   let said = ''
   child.stderr.on('data', part => {
     said += part
@@ -34,11 +38,20 @@ export function driver(program: string, words: readonly string[], env: NodeJS.Pr
   atEnd(end)
   return {
     async call(operation, input, as = 'maria') {
-      child.stdin.write(`${JSON.stringify({ operation, input, as, password: `${as}-secret` })}\n`)
+      const asked = {
+        operation,
+        input,
+        as,
+        password: `${as}-secret`,
+        namespace,
+        xml: toXml(namespace, operation, input),
+      }
+      child.stdin.write(`${JSON.stringify(asked)}\n`)
       const line = await lines.next()
       if (line.done) throw new Error(`${program} ended at ${operation}: ${said}`)
       try {
-        return JSON.parse(line.value)
+        const { xml, ...rest } = JSON.parse(line.value)
+        return xml === undefined ? rest : { output: fromXml(xml) }
       } catch {
         throw new Error(`${program} at ${operation} said: ${line.value}\n${said}`)
       }

