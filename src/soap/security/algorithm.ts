@@ -82,7 +82,6 @@ const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 /** Whether this key may be used so. */
 export function fits({ family }: Method, key: KeyObject): boolean {
   if (family === 'hmac') return key.type === 'secret' && (key.symmetricKeySize ?? 0) >= shortestSecret
-  if (key.type === 'secret') return false
   const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {}
   if (family === 'ecdsa') return key.asymmetricKeyType === 'ec' && curves.has(namedCurve)
   return key.asymmetricKeyType === 'rsa' && modulusLength >= shortestModulus && modulusLength <= longestModulus

@@ -47,7 +47,6 @@ export function wrapOaep(key: KeyObject, secret: Buffer, { digest, mask, label }
 function decoded(block: Buffer, digest: Hash, mask: Hash, label: Buffer): Buffer | undefined {
   const expected = hash(digest, label, 'buffer')
   const size = expected.length
-  if (block.length < 2 * size + 2) return undefined
   const seed = xor(block.subarray(1, 1 + size), mgf1(block.subarray(1 + size), size, mask))
   const data = xor(block.subarray(1 + size), mgf1(seed, block.length - size - 1, mask))
   let wrong = block[0]! | (timingSafeEqual(data.subarray(0, size), expected) ? 0 : 1)

@@ -4,7 +4,7 @@
  *  (2) A digest needs Nonce and Created, is of now, and is taken once.
  *  (3) An unknown name, a name without a kept password and a wrong password end alike, after the same work.
  */
-import { hash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import { fail } from './failure.ts'
@@ -83,8 +83,7 @@ function fresh({ created }: Claim, now: number): number | undefined {
 /** Username Token Profile §3.1: Base64(SHA-1(nonce + created + password)). */
 async function byDigest({ name, password, nonce, created }: Claim, guard: Guard): Promise<Caller | undefined> {
   const kept = await guard.identities.secret(name)
-  const secret = kept ?? randomUUID()
-  const expected = hash('sha1', Buffer.concat([nonce!, Buffer.from(`${created}${secret}`)]), 'buffer')
+  const expected = hash('sha1', Buffer.concat([nonce!, Buffer.from(`${created}${kept ?? ''}`)]), 'buffer')
   const given = decoded(password.trim())
   const holds = given?.length === expected.length && timingSafeEqual(given, expected)
   return holds && kept !== undefined ? guard.identities.known(name) : undefined

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Certificate, parseName, sameName } from '../../../src/soap/security/certificate.ts'
 import { identifier, NotDer, values } from '../../../src/soap/security/der.ts'
+import type { SecurityFault } from '../../../src/soap/security/failure.ts'
 import { wsu, x509Path, x509v3 } from '../../../src/soap/security/names.ts'
 import { Trust } from '../../../src/soap/security/trust.ts'
 import { guard, now, open, outcome, pair, refused, signedMessage, signedPolicy, taken, trusting } from './message.ts'
@@ -143,4 +144,103 @@ test('X.690: what is cut short or of another form is refused', () => {
   }
   assert.equal(identifier(Buffer.from('2a864886f70d010105', 'hex')), '1.2.840.113549.1.1.5')
   assert.equal(identifier(Buffer.from('8837', 'hex')), '2.999')
+})
+
+const key = (inside: string) => `<ds:KeyInfo>${inside}</ds:KeyInfo>`
+const reference = (inside: string) => key(`<wsse:SecurityTokenReference>${inside}</wsse:SecurityTokenReference>`)
+const token = `<wsse:BinarySecurityToken ValueType="${x509v3}">${pair('alice').certificate.der.toString('base64')}</wsse:BinarySecurityToken>`
+const serial = (issuer: string, number: string) =>
+  `<ds:X509Data><ds:X509IssuerSerial><ds:X509IssuerName>${issuer}</ds:X509IssuerName><ds:X509SerialNumber>${number}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>`
+const ec = (uri: string, point: string) =>
+  key(
+    `<ds:KeyValue><d:ECKeyValue xmlns:d="http://www.w3.org/2009/xmldsig11#"><d:NamedCurve URI="${uri}"/><d:PublicKey>${point}</d:PublicKey></d:ECKeyValue></ds:KeyValue>`,
+  )
+const keyInfos: [string, string, SecurityFault | 'taken', RegExp][] = [
+  ['WSS §7.4 an embedded token', reference(`<wsse:Embedded>${token}</wsse:Embedded>`), 'taken', /^$/],
+  ['Embedded with nothing', reference('<wsse:Embedded/>'), 'SecurityTokenUnavailable', /Embedded/],
+  [
+    'Embedded with two tokens',
+    reference(`<wsse:Embedded>${token}${token}</wsse:Embedded>`),
+    'SecurityTokenUnavailable',
+    /Embedded/,
+  ],
+  ['an empty reference', reference(''), 'SecurityTokenUnavailable', /no one token/],
+  [
+    'a reference with two',
+    reference(`<wsse:Embedded>${token}</wsse:Embedded><wsse:Embedded/>`),
+    'SecurityTokenUnavailable',
+    /no one token/,
+  ],
+  [
+    'a reference of another kind',
+    reference('<ds:RetrievalMethod URI="#x"/>'),
+    'SecurityTokenUnavailable',
+    /kind that is not taken/,
+  ],
+  [
+    'a KeyIdentifier of another kind',
+    reference('<wsse:KeyIdentifier ValueType="urn:x">AAAA</wsse:KeyIdentifier>'),
+    'SecurityTokenUnavailable',
+    /kind that is not taken/,
+  ],
+  ['X509Data with nothing', key('<ds:X509Data/>'), 'SecurityTokenUnavailable', /one certificate/],
+  [
+    'X509Data with two names',
+    key('<ds:X509Data><ds:X509SKI>AAAA</ds:X509SKI><ds:X509SKI>AAAA</ds:X509SKI></ds:X509Data>'),
+    'SecurityTokenUnavailable',
+    /one certificate/,
+  ],
+  [
+    'X509Data with a subject',
+    key('<ds:X509Data><ds:X509SubjectName>CN=alice</ds:X509SubjectName></ds:X509Data>'),
+    'SecurityTokenUnavailable',
+    /kind that is not taken/,
+  ],
+  ['an issuer that is no name', reference(serial('alice', '1')), 'SecurityTokenUnavailable', /issuer and serial/],
+  [
+    'a serial number that is none',
+    reference(serial('CN=alice', '0x1')),
+    'SecurityTokenUnavailable',
+    /issuer and serial/,
+  ],
+  [
+    'a serial number of another',
+    reference(serial('O=Diglot tests,CN=Test CA', '1')),
+    'SecurityTokenUnavailable',
+    /not known here/,
+  ],
+  [
+    'a key of another kind',
+    key('<ds:KeyValue><ds:DSAKeyValue/></ds:KeyValue>'),
+    'SecurityTokenUnavailable',
+    /another kind/,
+  ],
+  ['another curve', ec('urn:oid:1.3.132.0.10', 'BAAA'), 'InvalidSecurityToken', /another curve/],
+  ['a point in another form', ec('urn:oid:1.2.840.10045.3.1.7', 'AgAA'), 'InvalidSecurityToken', /another form/],
+  [
+    'a point that is not on the curve',
+    ec('urn:oid:1.2.840.10045.3.1.7', Buffer.alloc(65, 4).toString('base64')),
+    'InvalidSecurityToken',
+    /EC key/,
+  ],
+]
+for (const [title, keyInfo, expected, why] of keyInfos) {
+  test(`X8 KeyInfo: ${title}: ${expected}`, async () => {
+    const text = signedMessage().replace(/<ds:KeyInfo>.*<\/ds:KeyInfo>/s, keyInfo)
+    const result = outcome(open(text), signedPolicy, guard(now, { trust: trusting('ca') }))
+    await (expected === 'taken' ? taken(result) : refused(result, expected, why))
+  })
+}
+
+test('X8: a token in another encoding, and a pinned certificate whose time is over', async () => {
+  const hex = signedMessage().replace(/EncodingType="[^"]*"/, 'EncodingType="urn:hex"')
+  await refused(
+    outcome(open(hex), signedPolicy, guard(now, { trust: trusting('ca') })),
+    'UnsupportedSecurityToken',
+    /encoding/,
+  )
+  const { key, certificate } = pair('expired')
+  const old = signedMessage(pair('expired'), { key, by: { certificate, refer: 'thumbprint' } })
+  const trust = new Trust({ certificates: pems('expired') })
+  await refused(outcome(open(old), signedPolicy, guard(now, { trust })), 'FailedAuthentication', /not trusted now/)
 })

@@ -1,6 +1,14 @@
 /** XML Encryption, out and in (WSS §9), and octets beside the XML (M5). */
 import assert from 'node:assert/strict'
-import { createCipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import {
+  constants,
+  createCipheriv,
+  createHash,
+  createSecretKey,
+  type KeyObject,
+  publicEncrypt,
+  randomBytes,
+} from 'node:crypto'
 import { test } from 'node:test'
 import { cipherUri, decrypt, encrypt, unseal, wrapKey, wrapUri } from '../../../src/soap/security/cipher.ts'
 import { Insecure } from '../../../src/soap/security/failure.ts'
@@ -26,6 +34,7 @@ import {
   pair,
   plainMessage,
   refused,
+  resigned,
   signedDemand,
   signedPolicy,
   soap11Uri,
@@ -123,9 +132,44 @@ test('a key or a ciphertext that was changed is one failure', async () => {
   await refused(outcome(open(text), secret, guard(now, { trust, decrypts: [alice] })), 'SecurityTokenUnavailable')
 })
 
-test('every octet of RSA-OAEP counts, and its failures are one', () => {
+test('RFC 8017 §7.1.2: every octet of the padding counts, and its failures are one', () => {
   const transport = { digest: 'sha256', mask: 'sha1', label } as const
-  for (let count = 0; count < 30; count++) assert.equal(unseal(bob.key, randomBytes(256), transport), undefined)
+  const mask = (seed: Buffer, length: number) => {
+    const parts = Array.from({ length: Math.ceil(length / 20) }, (_, at) =>
+      createHash('sha1')
+        .update(seed)
+        .update(Buffer.of(0, 0, 0, at))
+        .digest(),
+    )
+    return Buffer.concat(parts).subarray(0, length)
+  }
+  const xor = (a: Buffer, b: Buffer) => Buffer.from(a.map((octet, at) => octet ^ b[at]!))
+  const padded = (change: (data: Buffer) => void, first = 0) => {
+    const data = Buffer.concat([createHash('sha256').digest(), Buffer.alloc(182), Buffer.from('\x01secret!!')])
+    change(data)
+    assert.equal(data.length, 256 - 33)
+    const seed = randomBytes(32)
+    const masked = xor(data, mask(seed, data.length))
+    const block = Buffer.concat([Buffer.of(first), xor(seed, mask(masked, 32)), masked])
+    return publicEncrypt({ key: bob.certificate.key, padding: constants.RSA_NO_PADDING }, block)
+  }
+  assert.equal(
+    unseal(
+      bob.key,
+      padded(() => {}),
+      transport,
+    )?.toString(),
+    'secret!!',
+  )
+  const broken: [string, Buffer][] = [
+    ['the first octet', padded(() => {}, 1)],
+    ['the hash of the label', padded(data => data.fill(1, 0, 1))],
+    ['an octet of the padding', padded(data => data.fill(2, 100, 101))],
+    ['no end of the padding', padded(data => data.fill(0, 32))],
+    ['nothing of it right', randomBytes(256).fill(0, 0, 1)],
+    ['another length', Buffer.alloc(255)],
+  ]
+  for (const [what, sealed] of broken) assert.equal(unseal(bob.key, sealed, transport), undefined, what)
 })
 
 /** A message with one EncryptedData of this plaintext, under a secret that both sides have. */
@@ -307,6 +351,12 @@ test('RFC 3394: an EncryptedKey wrapped with a secret that both sides have', asy
     const message = open(text)
     await taken(outcome(message, optional, guard(now, { secrets: new Map([['kek', kek]]) })))
     assert.match(write(message.body), /<a\/>/)
+    const said = open(text.replace(wrapUri(size), wrapUri(size === 16 ? 32 : 16)))
+    await refused(
+      outcome(said, optional, guard(now, { secrets: new Map([['kek', kek]]) })),
+      'FailedCheck',
+      /^decryption$/,
+    )
     for (const other of [Buffer.alloc(size, 6), Buffer.alloc(size === 16 ? 32 : 16, 5)]) {
       const secrets = new Map([['kek', createSecretKey(other)]])
       await refused(outcome(open(text), optional, guard(now, { secrets })), 'FailedCheck', /^decryption$/)
@@ -379,6 +429,9 @@ test('XML Encryption §5.2: the padding of CBC is of any octets, and its length 
   const block = (last: number) => Buffer.concat([Buffer.from('<a/>'), Buffer.alloc(11, 7), Buffer.of(last)])
   assert.equal(decrypt(cipher, key, raw(block(12)))?.toString(), '<a/>')
   for (const last of [0, 17, 255]) assert.equal(decrypt(cipher, key, raw(block(last))), undefined)
+  for (const length of [0, 1, 12, 27, 28, 32])
+    assert.equal(decrypt({ mode: 'gcm', size: 16 }, key, Buffer.alloc(length)), undefined)
+  assert.equal(decrypt({ mode: 'cbc', size: 32 }, key, raw(block(12))), undefined)
   for (const length of [0, 16, 17, 31]) assert.equal(decrypt(cipher, key, Buffer.alloc(length)), undefined)
   assert.equal(cipherUri(cipher), `${xenc}aes128-cbc`)
 })
@@ -406,16 +459,26 @@ test('M5: a signature covers the octets that an Include stands for, and they are
   )
 })
 
-test('M5: a signature over the Include itself covers no octets', async () => {
-  assert.throws(() => protect(picture(include('cid:p')), { timestamp: {}, signature }, now), TypeError)
-  const two = picture(include('cid:p') + include('cid:p'))
-  const text = protect(two.replaceAll('i:Include', 'i:Other'), { timestamp: {}, signature }, now).envelope.replaceAll(
-    'i:Other',
-    'i:Include',
-  )
-  const message = { ...open(text), attachments: attachments({ 'cid:p': octets }) }
-  await refused(outcome(message, signedPolicy, guard(now, means)), 'InvalidSecurity', /Include/)
-})
+const misused: [string, string][] = [
+  ['two parts in one element', `<data>${include('cid:p')}${include('cid:q')}</data>`],
+  ['text beside a part', `<data>x${include('cid:p')}</data>`],
+  ['one part twice', `<data>${include('cid:p')}</data><data>${include('cid:p')}</data>`],
+  ['one part twice, written in two ways', `<data>${include('cid:p')}</data><data>${include('cid:%70')}</data>`],
+  ['a part that is not there', `<data>${include('cid:r')}</data>`],
+  ['a part elsewhere', `<data>${include('http://127.0.0.1/p')}</data>`],
+  ['an Include without an address', `<data><i:Include xmlns:i="${xop}"/></data>`],
+]
+for (const [title, inside] of misused) {
+  test(`M5, M1: ${title}, under a signature over the Include itself`, async () => {
+    const plain = plainMessage(undefined, '', `<o:Put xmlns:o="urn:o">${inside}</o:Put>`)
+    assert.throws(() => protect(plain, { timestamp: {}, signature }, now), TypeError)
+    const hidden = protect(plain.replaceAll('i:Include', 'i:Other'), { timestamp: {}, signature }, now).envelope
+    const text = resigned(hidden.replaceAll('i:Other', 'i:Include'), alice.key)
+    const parts = attachments({ 'cid:p': octets, 'cid:%70': octets, 'cid:q': octets })
+    const result = outcome({ ...open(text), attachments: parts }, signedPolicy, guard(now, means))
+    await refused(result, 'InvalidSecurity', /Include/)
+  })
+}
 
 test('M5: a part that only what was encrypted refers to is refused', async () => {
   const hidden = plainMessage(undefined, '', data(`<o:Put xmlns:o="urn:o"><data>${include('cid:p')}</data></o:Put>`))

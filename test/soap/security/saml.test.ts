@@ -161,6 +161,8 @@ for (const version of ['1.1', '2.0'] as const) {
         /Body/,
       )
       await refused(outcome(open(bearing(assertion)), policy, guard(now, means)), 'InvalidSecurity')
+      const careless = demand('sender-vouches', signed)
+      await refused(outcome(open(by('alice', ['Body', 'Timestamp'])), careless, guard(now, means)), 'InvalidSecurity')
     }
   })
 }

@@ -1,9 +1,10 @@
 /** XML Signature, out and in: every algorithm, every way to name a key, every part; and that the proven element is the one read. */
 import assert from 'node:assert/strict'
-import { createSecretKey } from 'node:crypto'
+import { createPublicKey, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
+import { fits } from '../../../src/soap/security/algorithm.ts'
 import { protect, type Signing } from '../../../src/soap/security/outgoing.ts'
-import type { SecurityPolicy } from '../../../src/soap/security/policy.ts'
+import type { Demand, SecurityPolicy } from '../../../src/soap/security/policy.ts'
 import { Trust } from '../../../src/soap/security/trust.ts'
 import {
   guard,
@@ -119,4 +120,31 @@ test('a Secured names who signed', async () => {
   const nobody = guard(now, { trust })
   const unknown = { ...nobody, identities: { ...nobody.identities, certificate: () => undefined } }
   await refused(outcome(open(signedMessage()), signedPolicy, unknown), 'FailedAuthentication')
+})
+
+test('a name under a signature: the token is covered too, and the signer is one who may', async () => {
+  const demand: Demand = { caller: 'username', timestamp: true, signed: ['Body', 'Timestamp', 'Token'] }
+  const policy: SecurityPolicy = { required: true, anyOf: [demand] }
+  const username = { name: 'alice', password: 'open sesame', kind: 'digest' } as const
+  const { key, certificate } = pair('p256')
+  const by = (signature: Signing) => open(protect(plainMessage(), { timestamp: {}, username, signature }, now).envelope)
+  const direct = { certificate, refer: 'direct' } as const
+  const whole = by({ key, by: direct, parts: ['Body', 'Timestamp', 'Token'] })
+  assert.equal((await taken(outcome(whole, policy, guard(now, { trust, secrets })))).caller?.subject, 'alice')
+  const open1 = by({ key, by: direct, parts: ['Body', 'Timestamp'] })
+  await refused(outcome(open1, policy, guard(now, { trust, secrets })), 'InvalidSecurity', /Token is not signed/)
+  const other = by({ key: secret, by: { name: 'clara' }, parts: ['Body', 'Timestamp', 'Token'] })
+  await refused(outcome(other, policy, guard(now, { trust, secrets })), 'InvalidSecurity', /not signed by whom/)
+})
+
+test('X7: keys that no algorithm takes', () => {
+  const rsa = { hash: 'sha256', family: 'rsa' } as const
+  const n = Buffer.alloc(1025, 0xff).toString('base64url')
+  const long = createPublicKey({ key: { kty: 'RSA', n, e: 'AQAB' }, format: 'jwk' })
+  assert.equal(fits(rsa, long), false)
+  assert.equal(fits(rsa, secret), false)
+  assert.equal(fits({ ...rsa, family: 'ecdsa' }, pair('k1').key), false)
+  assert.equal(fits({ ...rsa, family: 'ecdsa' }, secret), false)
+  assert.equal(fits({ ...rsa, family: 'hmac' }, pair('alice').key), false)
+  assert.equal(fits(rsa, pair('alice').key), true)
 })

@@ -36,6 +36,7 @@ const rows: [string, string, 'taken' | SecurityFault][] = [
   ['a digest of a wrong password', digest('alice', digested('wrong')), 'FailedAuthentication'],
   ['a digest of nobody', digest('nobody', digested(right)), 'FailedAuthentication'],
   ['a digest of nobody, of the word undefined', digest('nobody', digested('undefined')), 'FailedAuthentication'],
+  ['a digest of nobody, of no password', digest('nobody', digested('')), 'FailedAuthentication'],
   ['a digest that is empty', digest('alice', ''), 'FailedAuthentication'],
   ['the name of a property of all objects', text('__proto__', right), 'FailedAuthentication'],
   ['a password with white space around it', text('alice', ` ${right} `), 'FailedAuthentication'],
@@ -182,6 +183,14 @@ test('a policy takes the kinds of password that it names', async () => {
   await refused(outcome(open(digest('alice', digested(right))), only('text'), guard(now)), 'UnsupportedSecurityToken')
   const none: SecurityPolicy = { required: true, anyOf: [{ caller: 'kerberos' }] }
   await refused(outcome(open(text('alice', right)), none, guard(now)), 'InvalidSecurity', /kerberos: not there/)
+})
+
+test('a Timestamp that is demanded has to be there', async () => {
+  const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username', timestamp: true }] }
+  const username = { name: 'alice', password: right, kind: 'text' } as const
+  await taken(outcome(open(protect(plainMessage(), { username, timestamp: {} }, now).envelope), policy, guard(now)))
+  const without = protect(plainMessage(), { username }, now).envelope
+  await refused(outcome(open(without), policy, guard(now)), 'InvalidSecurity', /no Timestamp/)
 })
 
 test('a password travels only where nobody listens', async () => {
