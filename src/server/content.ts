@@ -156,6 +156,11 @@ export class Arriving implements Content, Waiting {
   }
 
   readonly #onEnd = (): void => {
+    if (unsettled(this.#source)) setImmediate(this.#over)
+    else this.#over()
+  }
+
+  readonly #over = (): void => {
     this.#ended = true
     if (this.#reader) this.#settle(this.#reader)
   }
@@ -199,6 +204,10 @@ export class Arriving implements Content, Waiting {
     return 'complete' in source ? source.complete : !source.closed && source.state.remoteClose === 1
   }
 }
+
+/** Node may tell of END_STREAM while the protocol is still at that frame: its state follows before the next turn. */
+const unsettled = (source: Source): boolean =>
+  !('complete' in source) && !source.closed && source.state.remoteClose === 0
 
 function joined(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)

@@ -186,13 +186,40 @@ suite('requests', { concurrency: 8 }, () => {
         }
         return { status: 200, fields: {} }
       }
-      await over2(serve, async ({ session, errors }) => {
-        const stream = session.request({ ':method': 'POST' }, { endStream: false })
-        stream.on('error', () => {}).write('abc')
-        await after(30)
-        stream.close(constants.NGHTTP2_CANCEL)
+      await during(serve, async ({ port, errors }) => {
+        // Node's own client ends a stream before it resets it.
+        const begun = Buffer.concat([frame(1, 4, 1, postHead), frame(0, 0, 1, Buffer.from('abc'))])
+        const reset = frame(3, 0, 1, Buffer.from([0, 0, 0, 8]))
+        await pour(port, [begun, 30, reset])
         assert.ok((await thrown.promise) instanceof Aborted)
         assert.deepEqual(errors, [])
+      })
+    })
+  }
+
+  const ends: readonly (readonly [title: string, data: (id: number) => readonly Buffer[]])[] = [
+    ['on the last DATA', id => [frame(0, 1, id, Buffer.from('abc'))]],
+    ['on an empty DATA', id => [frame(0, 0, id, Buffer.from('abc')), frame(0, 1, id)]],
+  ]
+  for (const [title, data] of ends) {
+    test(`RFC 9113 §8.1 content whose END_STREAM is ${title} is whole, however it arrives`, async () => {
+      const read: string[] = []
+      const serve = async ({ content }: Request): Promise<Response> => {
+        const octets = await content.bytes(1000).catch(String)
+        read.push(String(octets && Buffer.from(octets)))
+        return { status: 204, fields: {} }
+      }
+      await during(serve, async ({ port }) => {
+        const ids = Array.from({ length: 40 }, (_, i) => 2 * i + 1)
+        await pour(
+          port,
+          ids.flatMap(id => [frame(1, 4, id, postHead), id % 3, ...data(id)]),
+          60,
+        )
+        assert.deepEqual(
+          read,
+          ids.map(() => 'abc'),
+        )
       })
     })
   }
@@ -343,6 +370,22 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = Bu
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)])
 // RFC 7541: ":method: GET", ":scheme: http", ":path: /" from the static table, ":authority: a" written out.
 const getHead = Buffer.from([0x82, 0x86, 0x84, 0x41, 0x01, 0x61])
+
+const postHead = Buffer.concat([Buffer.from([0x83]), getHead.subarray(1)])
+
+/** Sends frames after the preface, each in a packet of its own, with pauses (milliseconds) between. */
+async function pour(port: number, pieces: readonly (Buffer | number)[], patience = 0): Promise<void> {
+  const socket = dial(port, '127.0.0.1')
+    .on('error', () => {})
+    .setNoDelay(true)
+  socket.resume().write(preface)
+  for (const piece of pieces) {
+    if (typeof piece === 'number') await after(piece)
+    else socket.write(piece)
+  }
+  await after(patience)
+  socket.unref()
+}
 
 /** Sends octets that no well-behaved client sends; true when the server hung up. */
 function assail(port: number, octets: Buffer | (() => Buffer), rounds = 1, patience = 1500): Promise<boolean> {
