@@ -12,7 +12,6 @@ import type { Caller } from '../contract/policy.ts'
 import { pack } from '../service/codec.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
-import type { Maybe } from '../service/store.ts'
 import { attempt, type Cursor, clark, type Element, Malformed, parse, scan, walk } from '../xml/index.ts'
 import {
   type Addressing,
@@ -22,53 +21,24 @@ import {
   agreeOnAction,
   type Destination,
   duplicate,
-  type Elsewhere,
   earlyFault,
   faultActionOf,
   isAddressing,
   replyBlocks,
 } from './addressing.ts'
-import type { Attached, partsOf } from './attachment.ts'
+import type { Attached } from './attachment.ts'
+import type { Endpoint, Received, Sent, SoapNode, SoapOptions } from './conversation.ts'
 import { close, type Envelope, open, openTree } from './envelope.ts'
-import type { Answer, Asked, Exchange, Standing } from './exchange.ts'
-import type { SoapFault } from './fault.ts'
-import { type Described, httpBinding, type Request, type Response } from './http-binding.ts'
-import { type Block, contentOf as blockContent, declared, type Node, targeted, understand } from './node.ts'
+import type { Answer, Asked, Exchange } from './exchange.ts'
+import { httpBinding, type Request, type Response } from './http-binding.ts'
+import { type Block, contentOf as blockContent, declared, targeted, understand } from './node.ts'
 import { exchangesOf, wordingOf } from './operation.ts'
-import { type AnyRefusal, faultOf, no, notUnderstood, upgrade, type Wording } from './refusal.ts'
+import { type AnyRefusal, faultOf, no, notUnderstood, upgrade } from './refusal.ts'
 import { envelope, faultEnvelope } from './reply.ts'
-import { type Secure, security } from './secure.ts'
-import type { Style } from './style.ts'
+import { security } from './secure.ts'
 import { soap11, type Version, versions } from './version.ts'
 
-export interface Endpoint {
-  /** The version of the contract: `v1`. */
-  readonly version: string
-  readonly path: string
-  readonly style: Style
-  /** Demands WS-Security, whatever the transport knows of its caller. */
-  readonly secure: boolean
-  readonly versions: 'both' | '1.1' | '1.2'
-}
-
-/** What an application may add to an endpoint. */
-export interface SoapOptions {
-  /** Header blocks that are understood here, beside those of WS-Addressing and WS-Security. */
-  readonly blocks?: readonly Block[]
-  /** Roles that this node plays beside `next` and the ultimate receiver. */
-  readonly roles?: readonly string[]
-  readonly secure?: Secure
-  /** Where replies may go beside back. Default: nowhere. */
-  readonly elsewhere?: Elsewhere
-  /** `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every fault has 500 (rule B4.5). */
-  readonly faultStatus?: 'w3c'
-  /** Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed the limit. */
-  readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
-  /** What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the kind. */
-  readonly describe?: (query: string, address: string) => Maybe<Described | undefined>
-  /** The page of the service, for browsers. */
-  readonly page?: (address: string) => Maybe<string>
-}
+export type { Endpoint, SoapOptions }
 
 /** The face of a contract's version at one endpoint. */
 export function soapFace(
@@ -101,48 +71,6 @@ export function soapNode(
     wording: exchanges[0]?.wording ?? wordingOf('', { request: { name: '', fields: {}, main: undefined } }),
   }
   return httpBinding(node, { converse, retrieve, early })
-}
-
-export interface SoapNode extends SoapOptions {
-  readonly serving: Omit<Serving, 'app' | 'calls'>
-  readonly endpoint: Omit<Endpoint, 'version' | 'style'>
-  readonly spoken: readonly Version[]
-  readonly exchanges: readonly Exchange[]
-  readonly byElement: ReadonlyMap<Exchange['element'], Exchange>
-  readonly place: Node
-  /** For faults before an operation is known. */
-  readonly wording: Wording
-}
-
-/** One message, as a binding hands it over. */
-export interface Received {
-  readonly bytes: Uint8Array
-  readonly charset: string | undefined
-  /** The version whose media type it came with. */
-  readonly media: Version
-  /** What the transport says of the action: a hint (rule 1). */
-  readonly action: string | undefined
-  readonly parts: ReturnType<typeof partsOf> | undefined
-  /** Whether its sender takes a package for an answer. */
-  readonly takesPackage: boolean
-  /** This endpoint as it was asked, and as it is known. */
-  readonly addresses: readonly [string, ...string[]]
-  readonly from: string
-  /** What the request that brought it is called. */
-  readonly request: string
-  readonly confidential: boolean
-  /** Who the transport says is asking; refuses bad credentials. */
-  readonly caller: () => Maybe<Caller>
-}
-
-/** What a binding is to send. */
-export interface Sent {
-  readonly version: Version
-  /** Undefined: nothing but that the message was accepted. */
-  readonly envelope: string | undefined
-  readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnyRefusal }
-  readonly attached?: readonly Attached[]
-  readonly standing?: Standing | undefined
 }
 
 /** What is known of the exchange so far, for a fault at any step. */

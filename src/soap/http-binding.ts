@@ -18,18 +18,11 @@ import { writeRetryAfter } from '../http/retry.ts'
 import { Refused, refuse } from '../service/refusal.ts'
 import { Unavailable } from '../service/store.ts'
 import { partsOf, readPackage, writePackage } from './attachment.ts'
+import type { Received, Sent, SoapNode } from './conversation.ts'
 import type { Asked, Exchange, Standing } from './exchange.ts'
-import type { Received, Sent, SoapNode } from './face.ts'
 import type { AnyRefusal } from './refusal.ts'
 import { no } from './refusal.ts'
 import { soap11, soap12, type Version, versions } from './version.ts'
-
-/** Something to read about the endpoint. */
-export interface Described {
-  readonly mediaType: string
-  readonly content: string
-  readonly fields?: Readonly<Record<string, string>>
-}
 
 export type { Request, Response }
 

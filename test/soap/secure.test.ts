@@ -1,0 +1,74 @@
+/** The security step as the face sees it: where it stands, what it is given, and that its answer is what is read (X1, X14). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { no } from '../../src/soap/refusal.ts'
+import { type Evidence, type Secure, security } from '../../src/soap/secure.ts'
+import { Element, Malformed, parse } from '../../src/xml/index.ts'
+import { conversation, envelope, find, ns } from './shop.ts'
+
+const get = (id = 'o-1') => `<GetOrder xmlns="${ns}"><id>${id}</id></GetOrder>`
+const block = `<w:Security xmlns:w="${security.uri}"><w:Token>clara</w:Token></w:Security>`
+const failed = { uri: security.uri, local: 'FailedAuthentication' }
+
+/** Believes a token by its text. */
+const believing: Secure = ({ targeted, body, demanded }) => {
+  const token = targeted.find(each => each.name === security)?.elements()[0]?.text
+  if (token === undefined && demanded) no({ kind: 'security', subcode: failed, detail: 'no Security block' })
+  if (token !== 'clara') no({ kind: 'security', subcode: failed, detail: 'it proves nothing' })
+  return { caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body }
+}
+
+test('X14 an endpoint whose policy nothing could enforce does not start', async () => {
+  await assert.rejects(conversation({ secure: true }), /demands WS-Security/)
+})
+
+test('B5.1 where it is demanded, a bearer never stands in for it', async () => {
+  const shop = await conversation({ secure: true }, { secure: believing })
+  for (const version of ['1.1', '1.2'] as const) {
+    const bare = await shop.post({ version, body: get() })
+    assert.deepEqual([bare.status, bare.fault?.code], [500, version === '1.1' ? 'FailedAuthentication' : 'Sender'])
+    const proven = await shop.post({ version, body: get(), header: block, fields: { authorization: 'Bearer nobody' } })
+    assert.equal(proven.status, 200, proven.text)
+  }
+  const got = await shop.send({ method: 'GET', target: '/soap/v1/GetOrder?id=o-1', fields: { authorization: 'Bearer clara' } })
+  assert.equal(got.status, 404, 'nor does the response pattern go around it')
+})
+
+test('elsewhere a Security block is asked when it is there: a bad one beside a good bearer is refused', async () => {
+  const shop = await conversation({}, { secure: believing })
+  assert.equal((await shop.post({ body: get() })).status, 200)
+  assert.equal((await shop.post({ body: get(), header: block.replace('clara', 'mallory') })).fault?.code, 'FailedAuthentication')
+  const mine = await shop.post({ body: get('o-2'), header: block, fields: { authorization: 'Bearer alice' } })
+  assert.equal(mine.status, 200, 'who the message proves is who asks')
+})
+
+test('X1 the Body that is read is the element that was proven, and no other', async () => {
+  const proven = parse(Buffer.from(`<s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/">${get('o-3')}</s:Body>`))
+  assert.ok(!(proven instanceof Malformed))
+  const shop = await conversation({ secure: true }, { secure: () => ({ caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body: proven.root }) })
+  const answer = await shop.post({ body: get('o-1'), header: block })
+  assert.equal(find(answer.body, 'order', 'id')?.text, 'o-3')
+})
+
+test('it sees the message whole, its own elements, and the octets they came in', async () => {
+  let seen: Evidence | undefined
+  const shop = await conversation({ secure: true }, { secure: evidence => believing((seen = evidence)) })
+  const raw = envelope(get(), { header: `${block}<a:b xmlns:a="urn:a"/>` })
+  await shop.post({ raw, fields: { authorization: '' } })
+  assert.ok(seen)
+  assert.ok(seen.body instanceof Element && seen.document.root.elements().includes(seen.body))
+  assert.ok(seen.blocks.every(each => each.parent?.parent === seen?.document.root))
+  assert.equal(Buffer.from(seen.document.bytes.subarray(seen.body.from, seen.body.to)).toString(), raw.slice(raw.indexOf('<s:Body'), raw.indexOf('</s:Envelope>')))
+  assert.deepEqual([seen.demanded, seen.confidential, seen.from, seen.address], [true, true, '127.0.0.1', 'http://shop.example/soap/v1'])
+})
+
+test('S6 B4.8 the structure is checked in this path as well: nothing behind the Body, one operation, well-formed', async () => {
+  const shop = await conversation({ secure: true }, { secure: believing })
+  for (const raw of [
+    envelope(get(), { header: block }).replace('</s:Envelope>', '<x xmlns="urn:x"/></s:Envelope>'),
+    envelope(get() + get(), { header: block }),
+    envelope(get(), { header: block }).slice(0, -3),
+    envelope('', { header: block }),
+  ])
+    assert.equal((await shop.post({ raw })).fault?.code, 'Client')
+})
