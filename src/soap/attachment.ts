@@ -129,10 +129,10 @@ class Window {
       if (lines.length > limits.fields) refuse(`a part has more than ${limits.fields} fields`)
     }
     for (const line of lines) {
-      const [, field, value] = /^([!#-'*+\-.0-9A-Z^-z|~]+)[ \t]*:[ \t]*(.*?)[ \t]*$/s.exec(line) ?? []
+      const [, field, value] = /^([!#-'*+\-.0-9A-Z^-z|~]+)[ \t]*:(.*)$/s.exec(line) ?? []
       if (field === undefined || value === undefined) return refuse('a part has a malformed field')
       if (fields[field.toLowerCase()] !== undefined) refuse(`a part has two ${field} fields`)
-      fields[field.toLowerCase()] = value
+      fields[field.toLowerCase()] = value.trim()
     }
     return fields
   }

@@ -13,7 +13,7 @@ import { type Cursor, type Element, element, type Name, name, text } from '../xm
 import { builtIn, memberOf, type Reading, xsiNil, xsiType } from './body.ts'
 import { soap } from './fault.ts'
 import { badArguments, no } from './refusal.ts'
-import { complete } from './rpc.ts'
+import { complete, silent } from './rpc.ts'
 import { soap11, soap12, type Version } from './version.ts'
 
 /** All in which the two encodings differ. */
@@ -108,7 +108,7 @@ export function encodedReader(
     }
     const call = roots[0]!
     inEncoding(call, version)
-    return members(graph, call, fields)
+    return silent(members(graph, call, fields), fields)
   }
 }
 
@@ -183,7 +183,7 @@ function duplicated({ subcodes }: Encoding, at: Element): never {
 }
 
 /** A struct: accessors told apart by their names, in any order (SOAP 1.1 §5.4.1). */
-function members(graph: Graph, at: Element, fields: Fields): Row {
+function members(graph: Graph, at: Element, fields: Fields): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   const known = new Map(
     Object.entries(fields)

@@ -34,7 +34,7 @@ export function rpcReader(namespace: string, fields: Fields): (cursor: Cursor, r
       row[accessor.key] = accessor.read(cursor, reading)
     }
     if (cursor.event !== 'end') bad(cursor, 'has text where parameters are expected')
-    return complete(row, accessors.values(), detail => bad(cursor, detail))
+    return complete(silent(row, fields), accessors.values(), detail => bad(cursor, detail))
   }
 }
 
@@ -42,12 +42,21 @@ const shown = (fields: Fields) => Object.entries(fields).filter(([, field]) => !
 
 const bad = (cursor: Cursor, detail: string): never => no({ kind: 'schema', path: place(cursor), detail })
 
-/** A parameter that has nothing to say is left out or nil (WSDL 1.1 has no optional part). */
+/**
+ * A parameter that has nothing to say is left out or nil, or an empty text: WSDL 1.1 has no optional part, and clients that
+ * keep to WS-I Basic Profile R2211 can send neither of the others.
+ */
+export function silent(row: Record<string, unknown>, fields: Fields): Record<string, unknown> {
+  for (const [key, field] of Object.entries(fields)) if (field.isOptional && row[key] === '') delete row[key]
+  return row
+}
+
+/** Members that are absent are absent, and none is that must be there. */
 export function complete(
   row: Record<string, unknown>,
   accessors: Iterable<Pick<Accessor, 'key' | 'field'>>,
   missing: (detail: string) => never,
-): Row {
+): Record<string, unknown> {
   for (const { key, field } of accessors) {
     const value = memberOf(row, key)
     const isAbsent = value === undefined || (value === null && !field.isNullable)

@@ -24,7 +24,7 @@ function requests(service: Service, style: Style) {
   return messages(service, 'v1').flatMap(message => {
     const rows = rowOf(message.request.fields)
     const written = styles[style](namespace, message.request, { ...message.request })
-    return rows ? [{ name: message.operation.name, rows, ...written }] : []
+    return rows ? [{ name: message.operation.name, fields: message.request.fields, rows, ...written }] : []
   })
 }
 
@@ -47,7 +47,7 @@ for (const [style, versions] of [
     fc.assert(
       fc.property(services, fc.integer({ min: 1 }), (service, seed) => {
         const schema = style === 'document' ? judge(xsd(service, 'v1')) : undefined
-        for (const { name, rows, read, write } of requests(service, style))
+        for (const { name, fields, rows, read, write } of requests(service, style))
           for (const row of fc.sample(rows, { numRuns: 3, seed }))
             for (const version of versions) {
               const text = write(row, inline, version)
@@ -61,7 +61,10 @@ for (const [style, versions] of [
               const found = reading()
               const again = told(() => read(cursor, found, version), text)
               assert.deepEqual(found.found, [])
-              assert.deepEqual(again, row, text)
+              // In RPC an optional parameter that is an empty text says nothing.
+              const says = ([key, value]: [string, unknown]) => value !== '' || !fields[key]?.isOptional
+              const expected = style === 'document' ? row : Object.fromEntries(Object.entries(row).filter(says))
+              assert.deepEqual(again, expected, text)
             }
       }),
       { numRuns: 60 },

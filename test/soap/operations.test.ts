@@ -146,6 +146,10 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
       while (await runNext(working, new AbortController().signal));
       const done = await good('GetReportJob', { id: job })
       assert.deepEqual([text(done, 'job', 'state'), text(done, 'report', 'kind')], ['completed', 'sales'])
+      if (style !== 'document') {
+        const empty = await good('ListOrders', { cursor: '', sort: '', size: '1' })
+        assert.equal(ids(empty).length, 1, 'a parameter that is an empty text says nothing (WS-I R2211)')
+      }
       assert.deepEqual(shop.incidents, [])
     })
 

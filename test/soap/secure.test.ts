@@ -30,22 +30,34 @@ test('B5.1 where it is demanded, a bearer never stands in for it', async () => {
     const proven = await shop.post({ version, body: get(), header: block, fields: { authorization: 'Bearer nobody' } })
     assert.equal(proven.status, 200, proven.text)
   }
-  const got = await shop.send({ method: 'GET', target: '/soap/v1/GetOrder?id=o-1', fields: { authorization: 'Bearer clara' } })
+  const got = await shop.send({
+    method: 'GET',
+    target: '/soap/v1/GetOrder?id=o-1',
+    fields: { authorization: 'Bearer clara' },
+  })
   assert.equal(got.status, 404, 'nor does the response pattern go around it')
 })
 
 test('elsewhere a Security block is asked when it is there: a bad one beside a good bearer is refused', async () => {
   const shop = await conversation({}, { secure: believing })
   assert.equal((await shop.post({ body: get() })).status, 200)
-  assert.equal((await shop.post({ body: get(), header: block.replace('clara', 'mallory') })).fault?.code, 'FailedAuthentication')
+  assert.equal(
+    (await shop.post({ body: get(), header: block.replace('clara', 'mallory') })).fault?.code,
+    'FailedAuthentication',
+  )
   const mine = await shop.post({ body: get('o-2'), header: block, fields: { authorization: 'Bearer alice' } })
   assert.equal(mine.status, 200, 'who the message proves is who asks')
 })
 
 test('X1 the Body that is read is the element that was proven, and no other', async () => {
-  const proven = parse(Buffer.from(`<s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/">${get('o-3')}</s:Body>`))
+  const proven = parse(
+    Buffer.from(`<s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/">${get('o-3')}</s:Body>`),
+  )
   assert.ok(!(proven instanceof Malformed))
-  const shop = await conversation({ secure: true }, { secure: () => ({ caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body: proven.root }) })
+  const shop = await conversation(
+    { secure: true },
+    { secure: () => ({ caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body: proven.root }) },
+  )
   const answer = await shop.post({ body: get('o-1'), header: block })
   assert.equal(find(answer.body, 'order', 'id')?.text, 'o-3')
 })
@@ -58,8 +70,14 @@ test('it sees the message whole, its own elements, and the octets they came in',
   assert.ok(seen)
   assert.ok(seen.body instanceof Element && seen.document.root.elements().includes(seen.body))
   assert.ok(seen.blocks.every(each => each.parent?.parent === seen?.document.root))
-  assert.equal(Buffer.from(seen.document.bytes.subarray(seen.body.from, seen.body.to)).toString(), raw.slice(raw.indexOf('<s:Body'), raw.indexOf('</s:Envelope>')))
-  assert.deepEqual([seen.demanded, seen.confidential, seen.from, seen.address], [true, true, '127.0.0.1', 'http://shop.example/soap/v1'])
+  assert.equal(
+    Buffer.from(seen.document.bytes.subarray(seen.body.from, seen.body.to)).toString(),
+    raw.slice(raw.indexOf('<s:Body'), raw.indexOf('</s:Envelope>')),
+  )
+  assert.deepEqual(
+    [seen.demanded, seen.confidential, seen.from, seen.address],
+    [true, true, '127.0.0.1', 'http://shop.example/soap/v1'],
+  )
 })
 
 test('S6 B4.8 the structure is checked in this path as well: nothing behind the Body, one operation, well-formed', async () => {
