@@ -1,29 +1,52 @@
-/** Pages for whoever runs the service: is it alive, can it answer. No credentials, nothing of the inside. */
+/** Pages for whoever runs the service: is it alive, can it answer, what does it do. No credentials, nothing of the inside. */
 import type { Request, Response } from '../http/message.ts'
-import type { Store } from '../service/store.ts'
+import type { Maybe, Store } from '../service/store.ts'
+import { expositionType } from './metrics.ts'
 
-const says = (status: number, state: string): Response => ({
+export interface Operated {
+  readonly store: Store
+  readonly draining: () => boolean
+  /** More is under way than can be answered in time. */
+  readonly full: () => boolean
+  /** The text of the figures. */
+  readonly figures: () => Promise<string>
+}
+
+type Check = 'ok' | 'failed'
+const says = (status: number, state: string, checks?: Readonly<Record<string, Check>>): Response => ({
   status,
   fields: {
     'content-type': 'application/json',
     'cache-control': 'no-store',
     ...(status === 503 && { 'retry-after': '1' }),
   },
-  content: JSON.stringify({ status: state }),
+  content: JSON.stringify({ status: state, ...(checks && { checks }) }),
 })
 const notAllowed: Response = { status: 405, fields: { allow: 'GET, HEAD', 'cache-control': 'no-store' } }
 
-export function operationsPages(store: Store, draining: () => boolean) {
-  return (request: Request): Response | Promise<Response> | undefined => {
-    if (!request.target.startsWith('/health/')) return undefined
-    const reads = request.method === 'GET' || request.method === 'HEAD'
-    if (request.target === '/health/live') return reads ? says(200, 'live') : notAllowed
-    if (request.target !== '/health/ready') return undefined
-    return reads ? ready(store, draining()) : notAllowed
+export function operationsPages(operated: Operated): (request: Request) => Maybe<Response> | undefined {
+  const pages: Readonly<Record<string, () => Maybe<Response>>> = {
+    '/health/live': () => says(200, 'live'),
+    '/health/ready': () => ready(operated),
+    '/metrics': async () => ({
+      status: 200,
+      fields: { 'content-type': expositionType, 'cache-control': 'no-store' },
+      content: await operated.figures(),
+    }),
+  }
+  return ({ target, method }) => {
+    const page = Object.hasOwn(pages, target) ? pages[target] : undefined
+    if (!page) return undefined
+    return method === 'GET' || method === 'HEAD' ? page() : notAllowed
   }
 }
 
-async function ready(store: Store, draining: boolean): Promise<Response> {
-  if (draining) return says(503, 'draining')
-  return (await store.ready()) ? says(200, 'ready') : says(503, 'store out of reach')
+/** Whether a load balancer should send requests here, and if not, why. */
+async function ready({ store, draining, full }: Operated): Promise<Response> {
+  const reached = await store.ready()
+  const checks = { store: of(reached), load: of(!full()), draining: of(!draining()) }
+  if (draining()) return says(503, 'draining', checks)
+  if (!reached) return says(503, 'store out of reach', checks)
+  return full() ? says(503, 'overloaded', checks) : says(200, 'ready', checks)
 }
+const of = (good: boolean): Check => (good ? 'ok' : 'failed')

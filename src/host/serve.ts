@@ -11,7 +11,7 @@ import { reviewed } from '../contract/review.ts'
 import type { Request, Response } from '../http/message.ts'
 import { restFace } from '../rest/face.ts'
 import { forwarded } from '../server/forwarded.ts'
-import { type Limits, listen, type Tls } from '../server/listen.ts'
+import { type Limits, type Listener, listen, type Tls } from '../server/listen.ts'
 import { callsOf } from '../service/calls.ts'
 import { memoryLimiter } from '../service/limit.ts'
 import type { Serving, Settings } from '../service/serving.ts'
@@ -23,9 +23,13 @@ import { guarded } from './guard.ts'
 import { identitiesOf, type People } from './identity.ts'
 import { jwksOf } from './jwks.ts'
 import { type LocalKey, localKey } from './key.ts'
+import { Load, type Overload } from './load.ts'
 import { changeFields, errorFields, type Logger, standardLogger } from './log.ts'
 import { login } from './login.ts'
+import { collected, exposition, Figures } from './metrics.ts'
+import { observed } from './observe.ts'
 import { operationsPages } from './operations.ts'
+import { received } from './reception.ts'
 import { ensureSafe, type Tokens, takesSeeded } from './safety.ts'
 import { planted } from './seed.ts'
 import { soapFaces } from './soap.ts'
@@ -59,6 +63,10 @@ export interface ServeOptions {
   readonly logger?: Logger
   /** What went wrong inside, with the incident id that the caller was given. Default: a line of the logger's. */
   readonly onError?: (incident: string, thrown: unknown) => void
+  /** A line of the logger's for each request; default none. */
+  readonly accessLog?: boolean
+  /** When requests are turned away because too much is under way. */
+  readonly overload?: Overload
   /** Milliseconds since 1970; default the system's clock. */
   readonly clock?: () => number
 }
@@ -120,15 +128,25 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     report,
     settings: { ...defaults, ...options.settings },
   }
-  const handle = router(serving, store, identities, options.flood ?? 1000)
+  const load = new Load(options.overload)
+  const figures = new Figures()
+  const handle = router(serving, { store, people: identities, flood: options.flood ?? 1000, load, figures })
   const behind = serving.settings.trustProxy
-  const listener = await listen(behind ? request => handle.serve(forwarded(request)) : handle.serve, {
+  const answer = received(handle.serve, {
+    load,
+    trusted: behind,
+    id: serving.id,
+    answered: (face, status) => figures.answered(face, status),
+    log: options.accessLog ? arrival => logger.info(arrival, 'answered') : undefined,
+  })
+  const listener = await listen(behind ? request => answer(forwarded(request)) : answer, {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
     ...(options.limits && { limits: options.limits }),
     onError: failed,
   })
+  gauges(figures, load, listener)
   const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEvery).unref()
   return {
     url: listener.url,
@@ -142,6 +160,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     },
     close: async (limit = 10_000) => {
       clearInterval(sweeping)
+      load.stop()
       handle.drain()
       await Promise.all([listener.close(limit), work.stop()])
       await store.close()
@@ -185,27 +204,75 @@ function floodGate(clock: () => number, count: number): (request: Request) => nu
 
 const tooMany: Response = { status: 429, fields: { 'retry-after': '1', 'cache-control': 'no-store' } }
 
+/** Row 3, before there is a message: `after` as REST has it. */
+const later: Response = { status: 503, fields: { 'retry-after': '5', 'cache-control': 'no-store' } }
+
+function gauges(figures: Figures, load: Load, listener: Listener): void {
+  const one = (value: () => number) => () => [{ labels: {}, value: value() }]
+  figures.gauge(
+    'diglot_requests_in_flight',
+    'Requests that are not answered yet.',
+    one(() => load.inFlight),
+  )
+  figures.gauge(
+    'diglot_connections',
+    'Connections open now.',
+    one(() => listener.connections()),
+  )
+  figures.gauge(
+    'diglot_requests_shed_total',
+    'Requests turned away by overload.',
+    one(() => load.shed),
+    'counter',
+  )
+}
+
+function turnsAway(load: Load): boolean {
+  if (!load.full) return false
+  load.shed++
+  return true
+}
+
+interface Routed {
+  readonly store: Store
+  readonly people: People
+  readonly flood: number
+  readonly load: Load
+  readonly figures: Figures
+}
+
 /** SOAP endpoints and the pages for operation have addresses of their own; all the rest is REST. */
-function router(serving: Serving, store: Store, people: People, perSecond: number) {
+function router(serving: Serving, parts: Routed) {
+  const { store, people, load, figures } = parts
   let draining = false
-  const flood = floodGate(serving.clock, perSecond)
-  const rest = restFace(serving, {
+  const outOfService = (): boolean => draining || turnsAway(load)
+  const flood = floodGate(serving.clock, parts.flood)
+  const seenBy = (face: 'rest' | 'soap'): Serving => ({
+    ...serving,
+    calls: observed(serving.calls, face, (operation, outcome, took) => figures.called(face, operation, outcome, took)),
+  })
+  const rest = restFace(seenBy('rest'), {
     codings,
     decodings,
-    draining: () => draining,
+    draining: outOfService,
     flood,
     sleep: setTimeout,
     links: { 'service-desc': '/openapi.json' },
   })
-  const soap = soapFaces(serving)
-  const pages = operationsPages(store, () => draining)
+  const soap = soapFaces(seenBy('soap'))
+  const pages = operationsPages({
+    store,
+    draining: () => draining,
+    full: () => load.full,
+    figures: async () => exposition([await collected(figures)]),
+  })
   const described = documents(serving)
   const signing = login(serving, people)
   const answered = (request: Request): Response | Promise<Response> => {
     const { target } = request
     if (target.startsWith('/soap/')) {
       const face = soap(target)
-      if (face) return face(request)
+      if (face) return outOfService() ? later : face(request)
     }
     if (target.startsWith('/log')) {
       if (flood(request) !== undefined) return tooMany

@@ -31,6 +31,8 @@ export interface Request {
   readonly from: string
   /** DER of the certificate that the peer proved to own in the TLS handshake. */
   readonly certificate?: Uint8Array
+  /** What this request is called in the audit, in logs and in its answer; whoever answers makes one up where it is absent. */
+  readonly id?: string
 }
 
 export interface Response {

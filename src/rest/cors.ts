@@ -9,7 +9,7 @@ import type { Serving } from '../service/serving.ts'
 import { cameAlong } from './caller.ts'
 
 const exposed =
-  'ETag, Location, Link, Allow, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Content-Location, Deprecation, Sunset'
+  'ETag, Location, Link, Allow, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Content-Location, Deprecation, Sunset, Request-Id'
 
 export const isPreflight = ({ method, fields }: Request): boolean =>
   method === 'OPTIONS' && fields['origin'] !== undefined && fields['access-control-request-method'] !== undefined

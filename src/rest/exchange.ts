@@ -100,7 +100,7 @@ export class Exchange {
   constructor(site: Site, request: Request) {
     this.site = site
     this.request = request
-    this.id = site.serving.id()
+    this.id = request.id ?? site.serving.id()
     this.now = site.serving.clock()
     this.edition = site.newest
     this.base = `${site.prefix}/api/${site.newest.version}`

@@ -105,11 +105,11 @@ describe('overload (row 3)', async () => {
     assert.equal((await ask('GET', '/health/live')).status, 200)
     const ready = await ask('GET', '/health/ready')
     assert.equal(ready.status, 503)
-    assert.deepEqual(JSON.parse(ready.body), {
+    assert.deepEqual(JSON.parse(ready.text), {
       status: 'overloaded',
       checks: { store: 'ok', load: 'failed', draining: 'ok' },
     })
-    assert.match((await ask('GET', '/metrics')).body, /^diglot_requests_shed_total 2$/m)
+    assert.match((await ask('GET', '/metrics')).text, /^diglot_requests_shed_total 2$/m)
     release()
     assert.deepEqual(
       (await Promise.all(held)).map(each => each.status),
@@ -135,7 +135,7 @@ describe('figures and traces', async () => {
     await ask('POST', '/api/v1/things', json, thing('broken'))
     await ask('GET', '/api/v1/things/none')
     await ask('POST', '/soap/v1', soap, envelope('<GetThing xmlns="urn:slow:v1"><id>none</id></GetThing>'))
-    const { body, status, fields } = await ask('GET', '/metrics')
+    const { text: body, status, fields } = await ask('GET', '/metrics')
     assert.equal(status, 200)
     assert.equal(fields['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
     for (const line of [

@@ -1,0 +1,130 @@
+/**
+ * Figures for whoever runs the service: rate, errors and duration of each operation and face, answers by status, what is under
+ * way, jobs, the store, and those of the process. Counting is two additions in plain memory; prom-client is loaded when
+ * somebody asks for the figures, and writes them.
+ */
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import type { Face } from './reception.ts'
+
+/** Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's patience. */
+export const bounds: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+
+interface Durations {
+  readonly labels: Readonly<Record<string, string>>
+  count: number
+  /** Seconds. */
+  sum: number
+  /** Not cumulative; the last is beyond all bounds. */
+  readonly buckets: number[]
+}
+
+/** What is counted while the service runs. Labels are the contract's names and our own words: their number is bounded. */
+export class Figures {
+  readonly #calls = new Map<string, Durations>()
+  readonly #answers = new Map<string, { readonly labels: Record<string, string>; count: number }>()
+  readonly #gauges = new Map<string, Gauge>()
+
+  /** `took` in milliseconds. */
+  called(face: 'rest' | 'soap', operation: string, outcome: string, took: number): void {
+    const key = `${face} ${operation} ${outcome}`
+    let line = this.#calls.get(key)
+    if (!line) {
+      const labels = { face, operation, outcome }
+      this.#calls.set(key, (line = { labels, count: 0, sum: 0, buckets: new Array(bounds.length + 1).fill(0) }))
+    }
+    const seconds = took / 1000
+    let at = 0
+    while (at < bounds.length && seconds > (bounds[at] ?? 0)) at++
+    line.count++
+    line.sum += seconds
+    line.buckets[at] = (line.buckets[at] ?? 0) + 1
+  }
+
+  answered(face: Face, status: number): void {
+    const key = `${face} ${status}`
+    const line = this.#answers.get(key)
+    if (line) line.count++
+    else this.#answers.set(key, { labels: { face, status: String(status) }, count: 1 })
+  }
+
+  /** A figure that is asked for when it is wanted. */
+  gauge(name: string, help: string, read: Gauge['read'], type: Gauge['type'] = 'gauge'): void {
+    this.#gauges.set(name, { help, read, type })
+  }
+
+  /** As prom-client has them. */
+  async families(): Promise<Family[]> {
+    const asked = [...this.#gauges].map(async ([name, { help, read, type }]): Promise<Family> => {
+      const values = await Promise.resolve(read()).catch(() => []) // a store out of reach has no figures
+      return family(name, type, help, [...values])
+    })
+    return [
+      family(
+        'diglot_call_duration_seconds',
+        'histogram',
+        'Calls by operation, face and outcome.',
+        [...this.#calls.values()].flatMap(cumulated),
+      ),
+      family(
+        'diglot_http_responses_total',
+        'counter',
+        'Answers by face and status.',
+        [...this.#answers.values()].map(({ labels, count }) => ({ labels, value: count })),
+      ),
+      ...(await Promise.all(asked)),
+    ]
+  }
+}
+
+interface Gauge {
+  readonly help: string
+  readonly type: 'gauge' | 'counter'
+  readonly read: () => readonly Value[] | Promise<readonly Value[]>
+}
+export type Value = MetricValue<string> & { readonly metricName?: string }
+export type Family = MetricObjectWithValues<Value>
+
+const family = (name: string, type: string, help: string, values: Value[]): Family =>
+  ({ name, help, type, aggregator: 'sum', values }) as unknown as Family // prom-client's enum of types is these words
+
+function cumulated({ labels, count, sum, buckets }: Durations): Value[] {
+  const name = 'diglot_call_duration_seconds'
+  let below = 0
+  const lines = buckets.map((inside, at) => {
+    below += inside
+    return {
+      labels: { ...labels, le: bounds[at] === undefined ? '+Inf' : String(bounds[at]) },
+      value: below,
+      metricName: `${name}_bucket`,
+    }
+  })
+  return [
+    ...lines,
+    { labels, value: sum, metricName: `${name}_sum` },
+    { labels, value: count, metricName: `${name}_count` },
+  ]
+}
+
+/** The process's own: event loop, garbage, memory, descriptors, CPU. Measured from the first time they are asked for. */
+let process_: Promise<() => Promise<Family[]>> | undefined
+const ofProcess = (): Promise<() => Promise<Family[]>> =>
+  (process_ ??= import('prom-client').then(({ default: { collectDefaultMetrics, Registry } }) => {
+    const register = new Registry()
+    collectDefaultMetrics({ register })
+    return () => register.getMetricsAsJSON() as Promise<Family[]> // values may have a name of their own, which the type leaves out
+  }))
+
+/** All figures of this process. */
+export const collected = async (figures: Figures): Promise<Family[]> => [
+  ...(await figures.families()),
+  ...(await (await ofProcess())()),
+]
+
+/** The text that Prometheus reads, of one process or of several that are one service. */
+export async function exposition(processes: readonly (readonly Family[])[]): Promise<string> {
+  const { default: prometheus } = await import('prom-client')
+  return prometheus.AggregatorRegistry.aggregate(processes.map(families => [...families])).metrics()
+}
+export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
