@@ -16,6 +16,7 @@ import { callsOf } from '../service/calls.ts'
 import { memoryLimiter } from '../service/limit.ts'
 import type { Serving, Settings } from '../service/serving.ts'
 import type { Store } from '../service/store.ts'
+import type { Secure } from '../soap/secure.ts'
 import { apiKeys } from './api-key.ts'
 import { codings, decodings } from './coding.ts'
 import { documents } from './documents.ts'
@@ -31,6 +32,7 @@ import { observed } from './observe.ts'
 import { operationsPages } from './operations.ts'
 import { received } from './reception.ts'
 import { ensureSafe, type Tokens, takesSeeded } from './safety.ts'
+import { type MessageSecurity, messageSecurity } from './secure.ts'
 import { planted } from './seed.ts'
 import { soapFaces } from './soap.ts'
 import { localTrust, type Trust } from './token.ts'
@@ -57,6 +59,8 @@ export interface ServeOptions {
   readonly insecure?: boolean
   readonly limits?: Partial<Limits>
   readonly settings?: Partial<Settings>
+  /** What proves messages at `/soap/…/secure`, beside the people's passwords. */
+  readonly messageSecurity?: MessageSecurity
   /** Requests a second that one address may send, whoever it says it is; default 1,000. */
   readonly flood?: number
   /** A line for each change and each error. Default pino on standard error; anything that is called as pino is will do. */
@@ -128,9 +132,10 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     report,
     settings: { ...defaults, ...options.settings },
   }
+  const secure = messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
   const load = new Load(options.overload)
   const figures = new Figures()
-  const handle = router(serving, { store, people: identities, flood: options.flood ?? 1000, load, figures })
+  const handle = router(serving, { store, people: identities, flood: options.flood ?? 1000, load, figures, secure })
   const behind = serving.settings.trustProxy
   const answer = received(handle.serve, {
     load,
@@ -239,6 +244,7 @@ interface Routed {
   readonly flood: number
   readonly load: Load
   readonly figures: Figures
+  readonly secure: Secure
 }
 
 /** SOAP endpoints and the pages for operation have addresses of their own; all the rest is REST. */
@@ -259,7 +265,7 @@ function router(serving: Serving, parts: Routed) {
     sleep: setTimeout,
     links: { 'service-desc': '/openapi.json' },
   })
-  const soap = soapFaces(seenBy('soap'))
+  const soap = soapFaces(seenBy('soap'), { secure: parts.secure })
   const pages = operationsPages({
     store,
     draining: () => draining,

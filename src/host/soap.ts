@@ -1,4 +1,5 @@
 /** The SOAP endpoints of a service: one address for each version of the contract and each style, and what describes it. */
+import { messages } from '../contract/message.ts'
 import { wsdl11 } from '../describe/wsdl11.ts'
 import { wsdl20 } from '../describe/wsdl20.ts'
 import { xsd } from '../describe/xsd.ts'
@@ -18,15 +19,21 @@ export function endpointsOf(serving: Serving): readonly Endpoint[] {
       endpoint,
       { ...endpoint, path: `${endpoint.path}/rpc`, style: 'rpc' },
       { ...endpoint, path: `${endpoint.path}/encoded`, style: 'encoded' },
+      { ...endpoint, path: `${endpoint.path}/secure`, secure: true },
     ] as const
   })
 }
 
 /** The face at a target's path; undefined where there is none. */
-export function soapFaces(serving: Serving, options: SoapOptions = {}): (target: string) => Face | undefined {
+export function soapFaces(serving: Serving, options: SoapOptions): (target: string) => Face | undefined {
   const faces = new Map<string, Face>()
   for (const endpoint of endpointsOf(serving)) {
-    const face = soapFace(serving, endpoint, { inflate, describe: descriptions(serving, endpoint), ...options })
+    const face = soapFace(serving, endpoint, {
+      inflate,
+      describe: descriptions(serving, endpoint),
+      page: address => page(serving, endpoint, address),
+      ...options,
+    })
     faces.set(endpoint.path, face)
     // The response pattern of SOAP 1.2 asks below the endpoint: /soap/v1/GetOrder?id=o-1
     faces.set(`${endpoint.path}/`, face)
@@ -61,4 +68,20 @@ function descriptions({ app }: Serving, { version, style }: Endpoint): NonNullab
     if (kept.size < most) kept.set(at, content)
     return { ...wsdlType, content }
   }
+}
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, each => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[each] ?? each)
+
+/** What a browser sees that opens an endpoint: what it is, and where it is described. */
+function page({ app }: Serving, { version, style, secure }: Endpoint, address: string): string {
+  const { contract } = app
+  const operations = messages(contract, version).map(message => `<li>${escaped(message.operation.name)}</li>`)
+  const links = ['wsdl', 'wsdl=1.1', 'wsdl=1.2', 'wsdl2', 'xsd'].map(
+    query => `<li><a href="${escaped(address)}?${query}">?${query}</a></li>`,
+  )
+  const title = `${escaped(contract.title)} ${version}`
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1>
+<p>A SOAP endpoint (1.1 and 1.2, ${style}${secure ? ', WS-Security demanded' : ''}): POST messages to <code>${escaped(address)}</code>.</p>
+<h2>Descriptions</h2><ul>${links.join('')}</ul><h2>Operations</h2><ul>${operations.join('')}</ul></html>`
 }

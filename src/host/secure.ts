@@ -1,0 +1,42 @@
+/** What `/soap/…/secure` demands, and with what it is proven: people, trusted certificates, and a memory for replays in the store. */
+import type { Identities } from '../service/identity.ts'
+import type { Store } from '../service/store.ts'
+import type { Secure } from '../soap/secure.ts'
+import { type Means, wsSecurity } from '../soap/security/hook.ts'
+import type { Demand, SecurityPolicy } from '../soap/security/policy.ts'
+import { Trust } from '../soap/security/trust.ts'
+
+export interface MessageSecurity {
+  /** PEM of authorities: whoever they have given a certificate may sign messages. */
+  readonly authorities?: readonly (string | Uint8Array)[]
+  /** PEM of certificates that may sign messages themselves. */
+  readonly certificates?: readonly (string | Uint8Array)[]
+  /** In place of the usual ways: a UsernameToken, or a trusted signature over Body and Timestamp. */
+  readonly policy?: Omit<SecurityPolicy, 'required'>
+  /** Assertions, keys for decryption, shared secrets, Kerberos: what else messages may be proven by. */
+  readonly means?: Omit<Means, 'identities' | 'seen' | 'trust'>
+}
+
+const username: Demand = { caller: 'username', passwords: ['text', 'digest'] }
+const signature: Demand = { caller: 'x509', timestamp: true, signed: ['Body', 'Timestamp'] }
+
+export interface Memory {
+  readonly store: Store
+  readonly identities: Identities
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+/** @throws Error with every mistake of a policy that cannot be enforced with what is given */
+export function messageSecurity(given: MessageSecurity, { store, identities, clock }: Memory): Secure {
+  const { authorities = [], certificates = [] } = given
+  const trust = new Trust({ authorities, certificates })
+  const policy = given.policy ?? { anyOf: trust.empty ? [username] : [username, signature] }
+  return wsSecurity(policy, {
+    ...given.means,
+    identities,
+    trust,
+    seen: async (key, expires) =>
+      !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock()))),
+  })
+}
