@@ -73,6 +73,7 @@ program
   )
   .option('--keys <file>', 'API keys, as diglot key writes them (default: beside the data)')
   .option('--origin <origin>', 'an origin whose pages may call; may be given again', collect, [])
+  .option('--signers <file>', 'PEM certificates, or their authorities, whose holders may sign SOAP messages')
   .option('--insecure', 'let the people of the example in on any address')
   .action(serveCommand)
 
@@ -125,6 +126,7 @@ interface ServeFlags {
   readonly tlsKey?: string
   readonly tlsCertificate?: string
   readonly authorities?: string
+  readonly signers?: string
   readonly jwks?: string
   readonly issuer?: string
   readonly audience?: string
@@ -170,6 +172,9 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     ...(flags.key !== undefined && { key: flags.key }),
     ...(flags.keys !== undefined && { keys: flags.keys }),
     insecure: flags.insecure === true,
+    ...(flags.signers !== undefined && {
+      messageSecurity: (await import('./host/secure.ts')).signersIn(flags.signers),
+    }),
     settings: {
       origins: flags.origin,
       trace: flags.trace === true,

@@ -1,4 +1,6 @@
 /** What `/soap/…/secure` demands, and with what it is proven: people, trusted certificates, and a memory for replays in the store. */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { Identities } from '../service/identity.ts'
 import type { Store } from '../service/store.ts'
 import type { Secure } from '../soap/secure.ts'
@@ -39,4 +41,15 @@ export function messageSecurity(given: MessageSecurity, { store, identities, clo
     seen: async (key, expires) =>
       !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock()))),
   })
+}
+
+/**
+ * A file of certificates, PEM one after another: authorities, whose holders may sign messages, and certificates that may
+ * themselves. @throws Error when it cannot be read or holds something else
+ */
+export function signersIn(file: string): Pick<MessageSecurity, 'authorities' | 'certificates'> {
+  const found = readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  if (found.length === 0) throw new Error(`${file} has no certificate: it takes PEM, one after another`)
+  const isAuthority = (pem: string): boolean => new X509Certificate(pem).ca
+  return { authorities: found.filter(isAuthority), certificates: found.filter(pem => !isAuthority(pem)) }
 }
