@@ -40,7 +40,7 @@ import { type Assertion, assertion, heldKey, isAssertion } from './saml.ts'
 import { optional } from './shape.ts'
 import { type Verified, verify } from './signature.ts'
 import { freshness, type Stamped, stamped } from './timestamp.ts'
-import { binary, keyReference, tokenOf, trustedCertificate } from './token.ts'
+import { binary, keyReference, standsFor, trustedCertificate } from './token.ts'
 import { type Named, username } from './username.ts'
 
 /** A message as the envelope was opened. */
@@ -213,7 +213,7 @@ class Examination {
       identifiers,
       allow,
       signer: keyInfo => this.signer(keyInfo),
-      token: reference => tokenOf(reference, identifiers),
+      token: reference => standsFor(reference, identifiers, this.guard.trust),
       attachment: (uri, complete) =>
         attachments?.octets(uri, complete) ?? fail('FailedCheck', 'an attachment that is not there'),
     })

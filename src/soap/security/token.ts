@@ -4,7 +4,7 @@
  *  (2) Exactly one thing names the key; nothing is fetched; a reference is followed once.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { Element } from '../../xml/index.ts'
+import { Element } from '../../xml/index.ts'
 import { type Certificate, parseName } from './certificate.ts'
 import { SEQUENCE, value, values } from './der.ts'
 import { fail, or } from './failure.ts'
@@ -73,6 +73,9 @@ function followed(reference: Element, identifiers: Identifiers): KeyReference {
   if (child.name === KeyIdentifier) {
     const by = by509.get(child.attribute(ValueType) ?? '')
     if (by) return { kind: 'certificate', reference: { by, value: base64(child) } }
+    if (child.attribute(ValueType) === x509v3) {
+      return { kind: 'certificates', der: certificateOctets(base64(child)), others: [] } // as WSS4J writes it
+    }
   }
   return { kind: 'token', element: tokenOf(reference, identifiers) }
 }
@@ -94,6 +97,21 @@ export function tokenOf(reference: Element, identifiers: Identifiers): Element {
   const type = child.name === KeyIdentifier ? child.attribute(ValueType) : undefined
   if (type === saml1Id || type === saml2Id) return found(`#${trimmed(child)}`, identifiers)
   return fail('SecurityTokenUnavailable', 'a reference of a kind that is not taken')
+}
+
+/**
+ * WSS §8.3: what a SecurityTokenReference stands for where it is signed: the token in the message, or for a certificate that is
+ * only named the BinarySecurityToken that it would be, in the form that WSS4J gives it.
+ */
+export function standsFor(reference: Element, identifiers: Identifiers, trust: Trust | undefined): Element {
+  const said = followed(reference, identifiers)
+  if (said.kind === 'token') return said.element
+  const der = said.kind === 'certificate' ? trust?.find(said.reference)?.der : said.kind === 'certificates' && said.der
+  if (!der) return fail('SecurityTokenUnavailable', 'a certificate that is not known here')
+  const attributes = [{ name: ValueType, prefix: '', value: x509v3 }]
+  const token = new Element(undefined, BinarySecurityToken, reference.prefix, attributes)
+  token.children.push({ kind: 'text', value: der.toString('base64') })
+  return token
 }
 
 const found = (uri: string, identifiers: Identifiers): Element =>

@@ -157,6 +157,14 @@ const ec = (uri: string, point: string) =>
   )
 const keyInfos: [string, string, SecurityFault | 'taken', RegExp][] = [
   ['WSS §7.4 an embedded token', reference(`<wsse:Embedded>${token}</wsse:Embedded>`), 'taken', /^$/],
+  [
+    'the certificate itself, as WSS4J writes it',
+    reference(
+      `<wsse:KeyIdentifier ValueType="${x509v3}">${pair('alice').certificate.der.toString('base64')}</wsse:KeyIdentifier>`,
+    ),
+    'taken',
+    /^$/,
+  ],
   ['Embedded with nothing', reference('<wsse:Embedded/>'), 'SecurityTokenUnavailable', /Embedded/],
   [
     'Embedded with two tokens',

@@ -14,6 +14,7 @@ import {
   strTransform,
   wsse,
   wsu,
+  x509v3,
 } from '../../../src/soap/security/names.ts'
 import { protect } from '../../../src/soap/security/outgoing.ts'
 import { type Demand, review, type SecurityPolicy } from '../../../src/soap/security/policy.ts'
@@ -317,6 +318,28 @@ test('WSS §8.3: a token is covered by a reference to it, with a default namespa
   const body = /<s:Body [^>]*wsu:Id="([^"]*)"/.exec(written)![1]!
   const elsewhere = resigned(written, key, reference(digest).replace('#str', `#${body}`))
   await refused(outcome(open(elsewhere), signedPolicy, guard(now, all)), 'InvalidSecurity', /no reference to a token/)
+})
+
+test('WSS §8.3: a certificate that is only named is covered as the token that it would be', async () => {
+  const { key, certificate } = pair('alice')
+  const trust = new Trust({ certificates: [pair('alice').pem] })
+  for (const refer of ['thumbprint', 'issuer-serial', 'key-identifier'] as const) {
+    const written = signedMessage(pair('alice'), { key, by: { certificate, refer } }).replace(
+      '<wsse:SecurityTokenReference>',
+      '<wsse:SecurityTokenReference wsu:Id="str">',
+    )
+    const octets = `<wsse:BinarySecurityToken xmlns="" xmlns:wsse="${wsse}" ValueType="${x509v3}">${certificate.der.toString('base64')}</wsse:BinarySecurityToken>`
+    const reference =
+      `<ds:Reference URI="#str"><ds:Transforms><ds:Transform Algorithm="${strTransform}"><wsse:TransformationParameters>` +
+      '<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></wsse:TransformationParameters></ds:Transform></ds:Transforms>' +
+      `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${createHash('sha256').update(octets).digest('base64')}</ds:DigestValue></ds:Reference>`
+    await taken(outcome(open(resigned(written, key, reference)), signedPolicy, guard(now, { ...all, trust })))
+    const other = reference.replace(/<ds:DigestValue>..../, '<ds:DigestValue>AAAA')
+    await refused(
+      outcome(open(resigned(written, key, other)), signedPolicy, guard(now, { ...all, trust })),
+      'FailedCheck',
+    )
+  }
 })
 
 test('peers 11: enveloped-signature on the Body, and inclusive C14N, are taken', async () => {

@@ -1,0 +1,13 @@
+/** WS-Security 1.1, in and out: what the SOAP face, the client and the shell use of it. */
+export type { Allowance } from './algorithm.ts'
+export { Certificate } from './certificate.ts'
+export { Insecure, type SecurityFault } from './failure.ts'
+export type { AssertionTrust, Decryption, Guard } from './guard.ts'
+export { type Means, wsSecurity } from './hook.ts'
+export { type Encryption, type Protected, type Protection, protect, type Signing } from './outgoing.ts'
+export { type Demand, type Part, review, type SecurityPolicy } from './policy.ts'
+export { published } from './published.ts'
+export type { Confirmation } from './saml.ts'
+export { type Attachments, type Incoming, type Secured, type Signer, secure } from './secure.ts'
+export { type Freshness, freshness } from './timestamp.ts'
+export { type Anchors, Trust } from './trust.ts'
