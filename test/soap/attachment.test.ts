@@ -178,6 +178,11 @@ const hostile: readonly (readonly [string, Pack, number])[] = [
     { body: put(xop('cid:pic@x')), parts: [[image(), 'a\r\n--Bc\r\nd']] },
     500,
   ],
+  [
+    'M2 … before what would be another part',
+    { body: put(xop('cid:pic@x')), parts: [[image(), 'a\r\n--Bc\r\n\r\nd']] },
+    500,
+  ],
   ['M2 something behind the last boundary', { body: put(xop('cid:pic@x')), end: '--\r\nPOST / HTTP/1.1' }, 500],
   ['M3 no type anywhere', { body: put(xop('cid:pic@x')), root: 'Content-ID: <root@x>' }, 415],
   [
@@ -229,6 +234,22 @@ test('M5 what a signature would cover is octets: the security step sees those of
   )
   assert.equal((await send(shop, { body: put(xop('cid:pic@x')) })).status, 200)
   assert.deepEqual(found, ['cid:pic%40x', picture.toString('hex'), undefined])
+})
+
+test('M1 a part that two elements refer to', async () => {
+  const two = node([
+    bare({
+      namespace: 'urn:two',
+      name: 'put',
+      content: t.object({ a: t.bytes(), b: t.bytes().optional() }),
+      answer: { name: 'size', content: t.int() },
+      perform: ({ a }) => a.length,
+    }),
+  ])
+  const put = (more: string) => ({ body: `<put xmlns="urn:two"><a>${xop('cid:pic@x')}</a>${more}</put>` })
+  const ask = (of: Pack) => two.post({ raw: pack(of), as: mtom() })
+  assert.equal((await ask(put(''))).status, 200)
+  assert.match((await ask(put(`<b>${xop('cid:pic@x')}</b>`))).fault?.reason ?? '', /twice/)
 })
 
 test('M6 names and paths that a part brings along mean nothing', async () => {

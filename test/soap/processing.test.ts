@@ -356,7 +356,7 @@ test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to 
   assert.equal(seen.length, 2, 'content that breaks its schema never reaches the handler')
 
   seen.length = 0
-  const unsound = await withBlocks.post({ version: '1.2', body: get.replace('id', 'nope'), header: header() })
+  const unsound = await withBlocks.post({ version: '1.2', body: get.replaceAll('id>', 'nope>'), header: header() })
   assert.ok(unsound.fault && seen.length === 0, 'no handler runs before the Body has been read')
 
   const barred = await withBlocks.post({
