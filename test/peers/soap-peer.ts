@@ -29,7 +29,7 @@ export interface Peer {
   /** Why the peer cannot run here; false when it can. */
   readonly skip: string | false
   /** The program and its first words; may build something of the WSDL. */
-  readonly command: (asked: Case, wsdl: string) => Command | Promise<Command>
+  readonly command: (asked: Case, wsdl: string, endpoint: string) => Command | Promise<Command>
   readonly cases: readonly Case[]
 }
 
@@ -53,7 +53,7 @@ export function soapPeer({ name, skip, command, cases }: Peer): void {
         const path = `/soap/${contract}${style === 'document' ? '' : `/${style}`}`
         const address = `${between.url}${path}?wsdl=${version}`
         const wsdl = await (await fetch(`${running.url}${path}?wsdl=${version}`)).text()
-        const [program, ...first] = await command(asked, wsdl)
+        const [program, ...first] = await command(asked, wsdl, `${running.url}${path}`)
         const namespace = `urn:diglot:orders:${contract}`
         const caller: Driver = driver(program, [...first, address, version, style, ...words], namespace)
         try {

@@ -10,11 +10,14 @@ export interface Walked {
   readonly contract: 'v1' | 'v2'
   /** Ids of two customers, the second one there to be merged into the first. */
   readonly customers: readonly [string, string]
-  /** Operations that the peer cannot call, and `decimals` where it makes numbers of them; each has its reason beside the case. */
+  /**
+   * Operations that the peer cannot call, `decimals` where it makes numbers of them, `astral` where it cannot write a character
+   * beyond U+FFFF. Each has its reason beside the case.
+   */
   readonly cannot?: readonly string[]
 }
 
-export const note = 'Grüße & <tags> ]]> 😀'
+const notes = { bmp: 'Grüße & <tags> ]]> ', astral: '😀' }
 const picture = Buffer.from([
   0x89,
   0x50,
@@ -31,6 +34,7 @@ export async function walk({ call, style, contract, customers: [kept, merged], c
   const does = (what: string): boolean => !cannot.includes(what)
   const money = (actual: string, expected: string): void =>
     does('decimals') ? assert.equal(actual, expected) : assert.equal(Number(actual), Number(expected))
+  const note = notes.bmp + (does('astral') ? notes.astral : '')
   const called = new Set<string>()
   const well = async (operation: string, input: Input, as?: Caller): Promise<unknown> => {
     const said = await call(operation, input, as)
@@ -93,7 +97,10 @@ export async function walk({ call, style, contract, customers: [kept, merged], c
   await well('ShipOrder', { id: other, carrier: 'ups' })
   if (does('NotifyDelivery')) {
     await well('NotifyDelivery', { id: other })
-    assert.equal(text(await well('GetOrder', { id: other }), 'order', 'state'), 'delivered')
+    // Some clients send it in the background
+    const state = async () => text(await well('GetOrder', { id: other }), 'order', 'state')
+    for (let tries = 0; tries < 20 && (await state()) !== 'delivered'; tries++) await pause()
+    assert.equal(await state(), 'delivered')
   }
 
   // Products, and more ordered than there is
@@ -109,10 +116,14 @@ export async function walk({ call, style, contract, customers: [kept, merged], c
   assert.equal(text(cancelled, 'order', 'state'), 'cancelled')
   await well('DeleteOrder', { id: wanted })
   await ill('NotFound', 'GetOrder', { id: wanted })
-  await well('PutProductPicture', { id: productId, picture: picture.toString('base64'), mediaType: 'image/png' })
-  const shown = await well('GetProductPicture', { id: productId })
-  assert.equal(text(shown, 'mediaType'), 'image/png')
-  assert.deepEqual(Buffer.from(text(shown, 'picture'), 'base64'), picture)
+  if (does('PutProductPicture')) {
+    await well('PutProductPicture', { id: productId, picture: picture.toString('base64'), mediaType: 'image/png' })
+    if (does('GetProductPicture')) {
+      const shown = await well('GetProductPicture', { id: productId })
+      assert.equal(text(shown, 'mediaType'), 'image/png')
+      assert.deepEqual(Buffer.from(text(shown, 'picture'), 'base64'), picture)
+    }
+  }
 
   // Lists and searches
   if (does('ListOrders')) {
@@ -142,7 +153,7 @@ export async function walk({ call, style, contract, customers: [kept, merged], c
     for (let tries = 0; tries < 50; tries++) {
       report = await well('GetReportJob', { id: job })
       if (text(report, 'job', 'state') === 'completed') break
-      await new Promise(resolve => setTimeout(resolve, 100))
+      await pause()
     }
     assert.equal(text(report, 'report', 'kind'), 'stock')
     assert.ok(count(report, 'report', 'rows', 'row') > 0)
@@ -151,6 +162,8 @@ export async function walk({ call, style, contract, customers: [kept, merged], c
   const all = 22 - cannot.filter(each => /^[A-Z]/.test(each)).length
   assert.equal(called.size, all, `${all} operations were called, not ${[...called]}`)
 }
+
+const pause = () => new Promise(resolve => setTimeout(resolve, 100))
 
 type Step = string | number
 
