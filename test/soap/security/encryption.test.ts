@@ -221,7 +221,7 @@ const plains: [string, string, string][] = [
   ['no key', listed(data('<a/>').replace(/<k:KeyInfo.*<\/k:KeyInfo>/s, '')), 'SecurityTokenUnavailable'],
   [
     'data with two keys',
-    listed(data('<a/>').replace('<k:KeyName>', '<k:KeyName>other</k:KeyName><k:KeyName>')),
+    listed(data('<a/>').replace('</k:KeyName>', '</k:KeyName><k:KeyName>other</k:KeyName>')),
     'SecurityTokenUnavailable',
   ],
   [
@@ -394,6 +394,9 @@ test('WSS §7.3: data refers to a key of the message by its digest, or by an ide
   for (const reference of refusals) {
     await refused(outcome(by(reference), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
   }
+  const disguised = by('<w:Reference URI="#k0"/>')
+  const renamed = write(disguised.envelope).replaceAll('w:SecurityTokenReference', 'w:TokenReference')
+  await refused(outcome(open(renamed), optional, guard(now, { secrets })), 'SecurityTokenUnavailable', /another kind/)
   const keyless = text.replace(/<k:KeyInfo>.*?<\/k:KeyInfo>/, '')
   await refused(outcome(open(keyless), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
 })
