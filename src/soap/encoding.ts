@@ -1,8 +1,9 @@
 /**
  * RPC/encoded (rule B2.8): SOAP 1.1 §5 and SOAP 1.2 Part 2 §3, graphs of values read by the contract's fields. Guards:
- * (1) a reference leads to an element of the same Body, never in a circle, and all of them together to no more work than a
- * message of the same values without references; (2) an array has the items it says it has, in one dimension and from the
- * first on; (3) an xsi:type may name the declared type or one of the same kind: what is read is what is declared.
+ * (1) a reference leads to an element of the same message, and all of them together to no more work than a message of the
+ * same values without references; a circle has no end in types of finite depth, so it is refused where they end; (2) an
+ * array has the items it says it has, in one dimension and from the first on; (3) an xsi:type may name the declared type or
+ * one of the same kind: what is read is what is declared.
  */
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
@@ -75,8 +76,6 @@ interface Graph {
   readonly types: string
   readonly roots: readonly Element[]
   ids: ReadonlyMap<string, Element> | undefined
-  /** Elements being read, from the call on. */
-  readonly open: Set<Element>
   elements: number
   characters: number
   readonly reading: Reading
@@ -101,7 +100,6 @@ export function encodedReader(
       types,
       roots,
       ids: undefined,
-      open: new Set(),
       elements: most.elements,
       characters: most.characters,
       reading,
@@ -131,16 +129,6 @@ function place(of: Element): string {
 /** SOAP 1.2 Part 2 §4.4, step 3. */
 const broken = (at: Element, detail: string): never =>
   no({ kind: 'encoded', subcode: badArguments, path: place(at), detail })
-
-/** Reads an element, and nothing that is being read already: a graph with a circle is none of ours. */
-function inside<T>(graph: Graph, at: Element, work: () => T): T {
-  if (--graph.elements < 0) broken(at, `refers to more than ${most.elements} elements`)
-  if (graph.open.has(at)) broken(at, 'is part of itself')
-  graph.open.add(at)
-  const value = work()
-  graph.open.delete(at)
-  return value
-}
 
 /** The element a reference leads to; itself when it is none. */
 function referred(graph: Graph, accessor: Element): Element {
@@ -211,16 +199,15 @@ function value(graph: Graph, accessor: Element, field: AnyField, key: string | u
   if (isNil(at)) return at.children.length > 0 ? broken(at, 'is nil and has content') : null
   const { shape } = field
   typed(graph, at, shape)
-  return inside(graph, at, () => {
-    if (shape.kind === 'object') return members(graph, at, shape.fields)
-    if (shape.kind === 'list') return items(graph, at, shape, key)
-    if (shape.kind === 'union') return union(graph, at, shape)
-    if (at.elements().length > 0) broken(at, 'has elements where only text is expected')
-    const { text } = at
-    graph.characters -= text.length
-    if (graph.characters < 0) broken(at, `refers to more than ${most.characters} characters`)
-    return lexical(graph, at, shape, text)
-  })
+  if (--graph.elements < 0) broken(at, `refers to more than ${most.elements} elements`)
+  if (shape.kind === 'object') return members(graph, at, shape.fields)
+  if (shape.kind === 'list') return items(graph, at, shape, key)
+  if (shape.kind === 'union') return union(graph, at, shape)
+  if (at.elements().length > 0) broken(at, 'has elements where only text is expected')
+  const { text } = at
+  graph.characters -= text.length
+  if (graph.characters < 0) broken(at, `refers to more than ${most.characters} characters`)
+  return lexical(graph, at, shape, text)
 }
 
 function lexical(graph: Graph, at: Element, shape: Scalar, text: string): unknown {

@@ -2,9 +2,17 @@
  * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: what is handed on is one message of one version, its blocks
  * and its one Body; nothing stands where the structure has no place for it.
  */
-import { type Cursor, type Document, Element, element, walk } from '../xml/index.ts'
+import { type Cursor, type Document, Element, element, type Options, walk } from '../xml/index.ts'
 import { no } from './refusal.ts'
 import type { Version } from './version.ts'
+
+/** How a message is parsed: SOAP 1.2 Part 1 §5 has no processing instruction; a DTD is no syntax of ours at all. */
+export const strict: Options = {
+  instructions: 'refuse',
+  limits: { elements: 100_000 }, // a list of 10,000 items with their fields; a tree of so many takes 30 MB
+}
+/** Octets of a Header: it becomes a tree before anybody is known. A signature with its certificates has some 20,000. */
+const longest = 1024 * 1024
 
 export interface Envelope {
   readonly version: Version
@@ -67,7 +75,9 @@ function header(
   attributes(cursor, version)
   const around = opened(cursor, root)
   const blocks: Element[] = []
+  const { from } = cursor
   while (cursor.child() === 'start') {
+    if (cursor.from - from > longest) structure(`the Header is longer than ${longest} octets`)
     if (cursor.name.uri === '') structure(`the header block ${cursor.name.local} has no namespace`)
     blocks.push(block(cursor, around))
   }

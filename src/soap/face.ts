@@ -28,7 +28,7 @@ import {
 } from './addressing.ts'
 import type { Attached } from './attachment.ts'
 import type { Endpoint, Received, Sent, SoapNode, SoapOptions } from './conversation.ts'
-import { close, type Envelope, open, openTree } from './envelope.ts'
+import { close, type Envelope, open, openTree, strict } from './envelope.ts'
 import type { Answer, Asked, Exchange } from './exchange.ts'
 import { httpBinding, type Request, type Response } from './http-binding.ts'
 import { type Block, contentOf as blockContent, declared, targeted, understand } from './node.ts'
@@ -149,8 +149,6 @@ const early = (node: SoapNode, version: Version, address: string, refusal: AnyRe
   faulted(node, { address, version, blocks: [], values: [] }, refusal)
 
 // XML and Envelope
-
-const strict = { instructions: 'refuse' } as const // SOAP 1.2 Part 1 §5; a DTD is no syntax of ours at all
 
 function openMessage(node: SoapNode, known: Exchanged): Envelope {
   const { bytes, charset, media } = known.message

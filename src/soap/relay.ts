@@ -6,7 +6,7 @@
 import { anonymous } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
 import { type Document, type Element, Malformed, parse } from '../xml/index.ts'
-import { openTree } from './envelope.ts'
+import { openTree, strict } from './envelope.ts'
 import { type Block, contentOf, declared, flag, type Node, roleOf, targeted, understand } from './node.ts'
 import { type AnyRefusal, faultOf, notUnderstood, upgrade, type Wording } from './refusal.ts'
 import { faultEnvelope } from './reply.ts'
@@ -29,7 +29,7 @@ export async function relay(bytes: Uint8Array, media: Version, node: Intermediar
   let version = media
   let role = media.next
   try {
-    const document = parse(bytes, { instructions: 'refuse', ...(charset !== undefined && { charset }) })
+    const document = parse(bytes, { ...strict, ...(charset !== undefined && { charset }) })
     if (document instanceof Malformed) throw document
     const envelope = openTree(document, versions)
     version = envelope.version

@@ -130,6 +130,25 @@ const both: readonly (readonly [string, (ns: string) => string, string, string])
     'Client',
     'Sender',
   ],
+  [
+    'P11 110,000 elements, none of which has many children',
+    v =>
+      wrap(`<e:Header>${x().replace('>x<', `>${`<a>${'<b/>'.repeat(999)}</a>`.repeat(110)}<`)}</e:Header>${body}`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P12 a Header of 2 MB',
+    v =>
+      wrap(
+        `<e:Header>${x()
+          .replace('>x<', `>${'y'.repeat(2_000_000)}<`)
+          .repeat(2)}</e:Header>${body}`,
+        v,
+      ),
+    'Client',
+    'Sender',
+  ],
   ['P13 a 2 MB name', v => wrap(`<e:Body><${'a'.repeat(2_000_000)}/></e:Body>`, v), 'Client', 'Sender'],
   [
     'P14 a million character references',
