@@ -19,7 +19,8 @@ export function wsSecurity(policy: Omit<SecurityPolicy, 'required'>, means: Mean
     const { root: envelope } = document
     const [header] = envelope.elements(version.header)
     const attachments = { uris: parts, octets: (uri: string, complete: boolean) => (complete ? undefined : part(uri)) }
-    const message = { envelope, header, body, blocks: targeted, attachments, from, confidential }
+    const packaged = parts.length > 0 ? { attachments } : {}
+    const message = { envelope, header, body, blocks: targeted, from, confidential, ...packaged }
     const { caller, body: proven } = await secure(
       message,
       { ...policy, required: evidence.demanded },

@@ -173,10 +173,10 @@ class Examination {
       } else if (child.kind === 'element') this.child(child)
       else if (child.kind === 'text' && child.value.trim() !== '') fail('InvalidSecurity', 'text in the Security block')
     }
-    const ticket = block
+    const [ticket, second] = block
       .elements(BinarySecurityToken)
       .filter(token => kerberosTypes.has(token.attribute(ValueType) ?? ''))
-    if (ticket.length > 1) return fail('InvalidSecurity', 'two tickets')
+    if (second) return fail('InvalidSecurity', 'two tickets')
     if (optional(block, Timestamp) !== time?.element) return fail('InvalidSecurity', 'an encrypted Timestamp')
     if (this.signature && attachments && included(envelope).length > 0) fail('FailedCheck', 'a part that is not signed')
     if (this.message.sent) confirm(block, this.message.sent, this.signature?.elements)
@@ -186,7 +186,7 @@ class Examination {
       stamped: time,
       signature: this.signature,
       usernameToken: optional(block, UsernameToken),
-      ticket: ticket[0],
+      ticket,
       assertion: asserted,
       revealed: this.decrypting.revealed,
       inlined: this.inlined,
@@ -238,8 +238,8 @@ class Examination {
   /** The one assertion of the block; read once. */
   private assertionIn(): Assertion | undefined {
     const [element, another] = this.block.elements().filter(isAssertion)
-    if (!element || this.asserted?.element === element) return this.asserted
     if (another) return fail('InvalidSecurity', 'two assertions')
+    if (!element || this.asserted?.element === element) return this.asserted
     const trust = this.guard.saml ?? fail('UnsupportedSecurityToken', 'assertions are not taken here')
     const { identifiers, allow, now } = this
     this.asserted = assertion(element, { identifiers, allow, now, skew: this.freshness.skew, trust })

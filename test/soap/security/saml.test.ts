@@ -1,9 +1,11 @@
 /** SAML 1.1 and 2.0 assertions as tokens (SAML Token Profile 1.1), X11 of attacks.md; and Kerberos tickets. */
 import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
+import { encrypt } from '../../../src/soap/security/cipher.ts'
 import { Insecure, type SecurityFault } from '../../../src/soap/security/failure.ts'
 import type { Guard } from '../../../src/soap/security/guard.ts'
-import { gssKerberos, saml1, saml2 } from '../../../src/soap/security/names.ts'
+import { gssKerberos, saml1, saml2, xenc } from '../../../src/soap/security/names.ts'
 import { type Protection, protect } from '../../../src/soap/security/outgoing.ts'
 import type { Demand, SecurityPolicy } from '../../../src/soap/security/policy.ts'
 import { Trust } from '../../../src/soap/security/trust.ts'
@@ -227,6 +229,23 @@ test('holder-of-key: a key that is only named, and an assertion in another place
     .replace(/<saml:Assertion .*<\/saml:Assertion>/s, '')
     .replace('</s:Header>', `<x:h xmlns:x="urn:x">${genuine}</x:h></s:Header>`)
   await refused(outcome(open(moved), policy, guard(now, means)), 'InvalidSecurity', /another place/)
+})
+
+test('a second assertion does not come in by decryption after the first was read', async () => {
+  const secret = createSecretKey(Buffer.alloc(32, 9))
+  const assertion = assertionText({ method: 'holder-of-key', keyInfo: keyInfoOf('p256', 'certificate') })
+  const signature: Protection['signature'] = { key: pair('p256').key, by: 'assertion', parts: ['Body', 'Timestamp'] }
+  const text = protect(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
+  const sealed = encrypt({ mode: 'gcm', size: 32 }, secret.export(), Buffer.from(assertionText({ id: 'a2' }))).toString(
+    'base64',
+  )
+  const data =
+    `<e:EncryptedData xmlns:e="${xenc}" Type="${xenc}Element"><e:EncryptionMethod Algorithm="http://www.w3.org/2009/xmlenc11#aes256-gcm"/>` +
+    '<k:KeyInfo xmlns:k="http://www.w3.org/2000/09/xmldsig#"><k:KeyName>s</k:KeyName></k:KeyInfo>' +
+    `<e:CipherData><e:CipherValue>${sealed}</e:CipherValue></e:CipherData></e:EncryptedData>`
+  const two = open(text.replace('</wsse:Security>', `${data}</wsse:Security>`))
+  const here = guard(now, { ...means, secrets: new Map([['s', secret]]) })
+  await refused(outcome(two, demand('holder-of-key', signed), here), 'InvalidSecurity', /two assertions/)
 })
 
 test('another version of SAML, or none where assertions are not taken', async () => {
