@@ -75,6 +75,8 @@ program
   .option('--origin <origin>', 'an origin whose pages may call; may be given again', collect, [])
   .option('--signers <file>', 'PEM certificates, or their authorities, whose holders may sign SOAP messages')
   .option('--insecure', 'let the people of the example in on any address')
+  .option('--workers <number>', 'processes that serve together on this machine', whole(1, 256), 1)
+  .option('--access-log', 'a line for each request')
   .action(serveCommand)
 
 program
@@ -137,6 +139,8 @@ interface ServeFlags {
   readonly keys?: string
   readonly origin: readonly string[]
   readonly insecure?: boolean
+  readonly workers: number
+  readonly accessLog?: boolean
 }
 function tlsOf({ tlsKey: key, tlsCertificate: certificate, authorities }: ServeFlags): ServeOptions['tls'] {
   if (key !== undefined && certificate !== undefined) return { key, certificate, authorities }
@@ -158,7 +162,10 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
 }
 
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
+  const together = flags.workers > 1 ? await import('./host/cluster.ts') : undefined
+  if (together && !together.isWorker()) return serveTogether(together, flags.workers)
   const { serve } = await import('./host/serve.ts')
+  const siblings = together?.siblings()
   const tls = tlsOf(flags)
   const tokens = tokensOf(flags)
   const app = await load(file)
@@ -172,6 +179,8 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     ...(flags.key !== undefined && { key: flags.key }),
     ...(flags.keys !== undefined && { keys: flags.keys }),
     insecure: flags.insecure === true,
+    accessLog: flags.accessLog === true,
+    siblings,
     ...(flags.signers !== undefined && {
       messageSecurity: (await import('./host/secure.ts')).signersIn(flags.signers),
     }),
@@ -192,12 +201,28 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
       complain(thrown)
     }
   })
-  console.log(`listening on ${server.url}`)
+  const lines = [`listening on ${server.url}`]
   const clerk = app.seed().people?.find(person => person.roles.includes('clerk'))
   const collection = app.contract.resources[0]?.name
   if (clerk && collection && !tokens) {
     const token = await server.token(clerk.subject, clerk.roles)
-    console.log(`try: curl -H 'Authorization: Bearer ${token}' ${server.url}/api/${collection}`)
+    lines.push(`try: curl -H 'Authorization: Bearer ${token}' ${server.url}/api/${collection}`)
+  }
+  if (siblings) siblings.ready(lines)
+  else console.log(lines.join('\n'))
+}
+
+async function serveTogether({ workers, WorkerFailed }: typeof import('./host/cluster.ts'), count: number) {
+  const running = workers(count, why => complain(why))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void running.close().then(() => process.exit(0)))
+  process.on('SIGHUP', () => running.signal('SIGHUP'))
+  try {
+    console.log((await running.ready).join('\n'))
+  } catch (thrown) {
+    await running.close()
+    if (thrown instanceof WorkerFailed) process.exit(thrown.status)
+    throw thrown
   }
 }
 

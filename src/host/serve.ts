@@ -13,11 +13,12 @@ import { restFace } from '../rest/face.ts'
 import { forwarded } from '../server/forwarded.ts'
 import { type Limits, type Listener, listen, type Tls } from '../server/listen.ts'
 import { callsOf } from '../service/calls.ts'
-import { memoryLimiter } from '../service/limit.ts'
+import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limit.ts'
 import type { Serving, Settings } from '../service/serving.ts'
 import type { Store } from '../service/store.ts'
 import type { Secure } from '../soap/secure.ts'
 import { apiKeys } from './api-key.ts'
+import type { Siblings } from './cluster.ts'
 import { codings, decodings } from './coding.ts'
 import { documents } from './documents.ts'
 import { guarded } from './guard.ts'
@@ -67,6 +68,8 @@ export interface ServeOptions {
   readonly logger?: Logger
   /** What went wrong inside, with the incident id that the caller was given. Default: a line of the logger's. */
   readonly onError?: (incident: string, thrown: unknown) => void
+  /** The other processes of this machine that serve the same, where there are any. */
+  readonly siblings?: Siblings | undefined
   /** A line of the logger's for each request; default none. */
   readonly accessLog?: boolean
   /** When requests are turned away because too much is under way. */
@@ -115,12 +118,13 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     seeded: takesSeeded(options),
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
   })
+  const limits = await limiterOf(options)
   const work = workers({ app, store, clock, id: identifier, failed: (job, thrown) => report(job.id, thrown) })
   const serving: Serving = {
     app,
     calls: callsOf(app, {
       store,
-      limiter: memoryLimiter(),
+      limiter: limits.limiter,
       clock,
       id: identifier,
       started: work.kick,
@@ -135,7 +139,15 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
   const secure = messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
   const load = new Load(options.overload)
   const figures = new Figures()
-  const handle = router(serving, { store, people: identities, flood: options.flood ?? 1000, load, figures, secure })
+  const handle = router(serving, {
+    store,
+    people: identities,
+    flood: options.flood ?? 1000,
+    load,
+    figures,
+    secure,
+    siblings: options.siblings,
+  })
   const behind = serving.settings.trustProxy
   const answer = received(handle.serve, {
     load,
@@ -152,6 +164,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     onError: failed,
   })
   gauges(figures, load, listener)
+  options.siblings?.answer(() => collected(figures))
   const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEvery).unref()
   return {
     url: listener.url,
@@ -168,7 +181,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
       load.stop()
       handle.drain()
       await Promise.all([listener.close(limit), work.stop()])
-      await store.close()
+      await Promise.all([store.close(), limits.close()])
     },
   }
 }
@@ -187,6 +200,17 @@ function trustOf(tokens: Tokens | undefined, key: LocalKey, service: string, wat
 async function openStore(app: Implementation, database: string | undefined, file: string): Promise<Store> {
   if (database) return (await import('../store/postgres.ts')).postgresStore(app.contract, database)
   return (await import('../store/sqlite.ts')).sqliteStore(app.contract, file)
+}
+
+/** Instances on one database count together there, processes of one machine in the first of them. */
+async function limiterOf({ database, siblings }: ServeOptions): Promise<{ limiter: Limiter; close(): Promise<void> }> {
+  const close = async (): Promise<void> => {}
+  if (database) {
+    const { postgresWindows } = await import('../store/limit.ts')
+    const windows = await postgresWindows(database)
+    return { limiter: sharedLimiter(windows.count), close: windows.close }
+  }
+  return { limiter: siblings ? sharedLimiter(siblings.count) : memoryLimiter(), close }
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -244,6 +268,7 @@ interface Routed {
   readonly flood: number
   readonly load: Load
   readonly figures: Figures
+  readonly siblings: Siblings | undefined
   readonly secure: Secure
 }
 
@@ -270,7 +295,7 @@ function router(serving: Serving, parts: Routed) {
     store,
     draining: () => draining,
     full: () => load.full,
-    figures: async () => exposition([await collected(figures)]),
+    figures: async () => exposition(await (parts.siblings?.figures() ?? Promise.all([collected(figures)]))),
   })
   const described = documents(serving)
   const signing = login(serving, people)

@@ -11,29 +11,105 @@ export interface Limiter {
 /** Callers it remembers at most; when full, windows that are over go first, then all: a limit is never worth the memory. */
 const mostKeys = 100_000
 
+/** Fixed windows by key. */
+class Windows {
+  readonly #kept = new Map<string, { from: number; count: number; span: number }>()
+
+  add(key: string, span: number, by: number, now: number): Counted {
+    let window = this.#kept.get(key)
+    if (!window || now - window.from >= window.span || now < window.from) {
+      if (this.#kept.size >= mostKeys) this.#clear(now)
+      this.#kept.set(key, (window = { from: now, count: 0, span }))
+    }
+    window.count += by
+    return { count: window.count, left: window.from + window.span - now }
+  }
+
+  #clear(now: number): void {
+    for (const [key, window] of this.#kept) if (now - window.from >= window.span) this.#kept.delete(key)
+    if (this.#kept.size >= mostKeys) this.#kept.clear()
+  }
+}
+
 /** In the memory of one process. */
 export function memoryLimiter(): Limiter {
-  const windows = new Map<string, { from: number; count: number; span: number }>()
-  const clear = (now: number): void => {
-    for (const [key, window] of windows) if (now - window.from >= window.span) windows.delete(key)
-    if (windows.size >= mostKeys) windows.clear()
+  const kept = new Windows()
+  return { take: (key, rate, now) => quotaOf(rate, kept.add(key, rate.seconds * 1000, 1, now)) }
+}
+
+/** So many for one key, in a window of `span` milliseconds. */
+export interface Count {
+  readonly key: string
+  readonly span: number
+  readonly by: number
+}
+export interface Counted {
+  /** In this window, these among them. */
+  readonly count: number
+  /** Milliseconds until the window is over. */
+  readonly left: number
+}
+
+/**
+ * One limit over all instances: `count` adds to windows that they share, all or none. Exact, and still cheap: one question is
+ * under way at a time, and who comes meanwhile goes along with the next, so that a busy instance asks once for many. While the
+ * windows are out of reach each instance counts for itself: what needs them will be told so by the store.
+ */
+export function sharedLimiter(count: (counts: readonly Count[]) => Promise<readonly Counted[]>): Limiter {
+  const alone = memoryLimiter()
+  let waiting = new Map<string, Asking>()
+  let asking = false
+  const ask = async (): Promise<void> => {
+    asking = true
+    while (waiting.size > 0) {
+      // In one order, so that two instances never wait for each other.
+      const asked = [...waiting.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+      waiting = new Map()
+      const counts = asked.map(({ key, span, takers }) => ({ key, span, by: takers.length }))
+      const counted = await count(counts).catch(() => undefined)
+      for (const [i, { takers }] of asked.entries()) told(takers, counted?.[i])
+    }
+    asking = false
   }
   return {
     take(key, rate, now) {
       const span = rate.seconds * 1000
-      let window = windows.get(key)
-      if (!window || now - window.from >= span || now < window.from) {
-        if (windows.size >= mostKeys) clear(now)
-        windows.set(key, (window = { from: now, count: 0, span }))
-      }
-      window.count++
-      return {
-        limit: rate.count,
-        remaining: Math.max(0, rate.count - window.count),
-        reset: Math.ceil((window.from + span - now) / 1000),
-        window: rate.seconds,
-        exceeded: window.count > rate.count,
-      }
+      return new Promise(resolve => {
+        const found = waiting.get(key)
+        const takers = found?.takers ?? []
+        if (!found) waiting.set(key, { key, span, takers })
+        takers.push(counted => resolve(counted ? quotaOf(rate, counted) : (alone.take(key, rate, now) as Taken))) // memory answers at once
+        if (!asking) void ask()
+      })
     },
   }
+}
+type Taken = Quota & { readonly exceeded: boolean }
+interface Asking {
+  readonly key: string
+  readonly span: number
+  readonly takers: ((counted: Counted | undefined) => void)[]
+}
+
+/** Each has a number of its own, in the order they came. */
+function told(takers: Asking['takers'], counted: Counted | undefined): void {
+  takers.forEach((taker, i) => {
+    taker(counted && { ...counted, count: counted.count - takers.length + i + 1 })
+  })
+}
+
+function quotaOf({ count: limit, seconds }: Rate, { count, left }: Counted): Taken {
+  return {
+    limit,
+    remaining: Math.max(0, limit - count),
+    reset: Math.max(0, Math.ceil(left / 1000)),
+    window: seconds,
+    exceeded: count > limit,
+  }
+}
+
+/** The windows themselves, where one process keeps them for several. */
+export function windows(): (counts: readonly Count[], now: number) => readonly Counted[] {
+  const kept = new Windows()
+  return (counts, now) => counts.map(({ key, span, by }) => kept.add(key, span, by, now))
 }

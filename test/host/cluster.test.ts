@@ -1,0 +1,184 @@
+/** Several processes on one machine (A1.2): one address, one file, one limit, and no difference to a client. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sharedLimiter, windows } from '../../src/service/limit.ts'
+import { asked, bearer, json } from './house.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const folder = mkdtempSync(join(tmpdir(), 'diglot-cluster-'))
+const orders = join(root, 'examples', 'orders', 'service.ts')
+const cli = ['--conditions=source', join(root, 'src', 'cli.ts')]
+const children: ChildProcess[] = []
+after(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
+
+function started(...words: string[]) {
+  const child = spawn(process.execPath, [...cli, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+  children.push(child)
+  const said = { out: '', err: '' }
+  child.stdout.on('data', piece => (said.out += piece))
+  child.stderr.on('data', piece => (said.err += piece))
+  const ended = new Promise<number | null>(resolve => child.once('exit', resolve))
+  return { child, said, ended }
+}
+
+async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await holds()) return
+    await pause(50)
+  }
+  assert.fail(what)
+}
+
+describe('diglot serve --workers 2', async () => {
+  const data = join(folder, 'orders.sqlite')
+  const { child, said, ended } = started('serve', orders, '--port', '0', '--data', data, '--workers', '2')
+  await until(() => said.out.includes('try:'), 'it does not listen')
+  const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said.out)?.[1])
+  const ask = (method: string, path: string, fields = {}, content?: string) =>
+    asked(port, method, path, fields, content)
+  const token = (subject: string, role: string) =>
+    execFileSync(process.execPath, [...cli, 'token', '--subject', subject, '--role', role, '--data', data], {
+      encoding: 'utf8',
+    }).trim()
+  const manager = bearer(token('maria', 'manager'))
+  const workers = (): number[] =>
+    execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' })
+      .trim()
+      .split(/\s+/)
+      .map(Number)
+
+  test('says once where it listens', () => {
+    assert.equal(said.out.match(/listening on/g)?.length, 1)
+    assert.equal(workers().length, 2)
+  })
+
+  test('A8.1 one limit: each answer has one less left, whoever gave it', async () => {
+    const left: number[] = []
+    for (let i = 0; i < 10; i++) {
+      const { fields } = await ask('GET', '/api/v1/products/p-1')
+      left.push(Number(/;r=(\d+)/.exec(String(fields['ratelimit']))?.[1]))
+    }
+    assert.deepEqual(
+      left,
+      left.map((_, i) => (left[0] ?? 0) - i),
+    )
+  })
+
+  test('both write to one file: each change is there, versions rise by one, none is lost', async () => {
+    const product = JSON.stringify({ name: 'Lamp', price: '1.00', stock: 0 })
+    const made = await ask('POST', '/api/v1/products', { ...manager, ...json }, product)
+    const target = new URL(String(made.fields['location']), 'http://x').pathname
+    const add = async (): Promise<void> => {
+      for (;;) {
+        const seen = await ask('GET', target, manager)
+        const { stock } = JSON.parse(seen.text)
+        const next = JSON.stringify({ stock: stock + 1 })
+        const fields = {
+          ...manager,
+          'content-type': 'application/merge-patch+json',
+          'if-match': String(seen.fields['etag']),
+        }
+        const { status } = await ask('PATCH', target, fields, next)
+        if (status === 200) return
+        assert.equal(status, 412)
+      }
+    }
+    await Promise.all(Array.from({ length: 24 }, add))
+    assert.equal(JSON.parse((await ask('GET', target, manager)).text).stock, 24)
+  })
+
+  test('a key is used once, whoever it is sent to', async () => {
+    const product = JSON.stringify({ name: 'Vase', price: '1.00', stock: 0 })
+    const fields = { ...manager, ...json, 'idempotency-key': '"one"' }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask('POST', '/api/v1/products', fields, product)))
+    const made = answers.filter(each => each.status === 201)
+    assert.ok(made.length > 0)
+    assert.equal(new Set(made.map(each => each.fields['location'])).size, 1)
+    for (const { status } of answers) assert.ok(status === 201 || status === 409, `${status}`)
+  })
+
+  test('figures are of all of them', async () => {
+    const sum = async () =>
+      Number(
+        /diglot_http_responses_total\{face="rest",status="200"\} (\d+)/.exec((await ask('GET', '/metrics')).text)?.[1],
+      )
+    const before = await sum()
+    for (let i = 0; i < 7; i++) await ask('GET', '/api/v1/products/p-1')
+    assert.equal(await sum(), before + 7)
+  })
+
+  test('one that dies is replaced, and what it had written is there', async () => {
+    const made = await ask(
+      'POST',
+      '/api/v1/products',
+      { ...manager, ...json },
+      JSON.stringify({ name: 'Kettle', price: '1.00', stock: 0 }),
+    )
+    const [first = 0] = workers()
+    process.kill(first, 'SIGKILL')
+    await until(() => workers().length === 2 && !workers().includes(first), 'it is not replaced')
+    assert.match(said.err, /a worker ended \(SIGKILL\)/)
+    await until(
+      async () => (await ask('GET', '/health/ready').catch(() => undefined))?.status === 200,
+      'it does not answer',
+    )
+    const target = new URL(String(made.fields['location']), 'http://x').pathname
+    for (let i = 0; i < 4; i++) assert.equal((await ask('GET', target)).status, 200)
+  })
+
+  test('a signal ends all of them in peace', async () => {
+    const all = workers()
+    child.kill('SIGTERM')
+    assert.equal(await ended, 0)
+    for (const each of all) assert.throws(() => process.kill(each, 0))
+  })
+})
+
+test('what cannot start ends with its cause, and leaves nobody', async () => {
+  const { said, ended } = started('serve', orders, '--port', '0', '--data', folder, '--workers', '2')
+  assert.equal(await ended, 1)
+  assert.equal(said.out, '')
+  assert.match(said.err, /^diglot: .*unable to open database file|is a directory|diglot: /)
+})
+
+test('A8.1 a limit over instances is exact, and asks once for many', async () => {
+  const count = windows()
+  let asks = 0
+  const ask = async (counts: Parameters<typeof count>[0]) => {
+    asks++
+    await pause(5)
+    return count(counts, 0)
+  }
+  const [one, two] = [sharedLimiter(ask), sharedLimiter(ask)]
+  const rate = { count: 30, seconds: 60 }
+  const taken = await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 ? one : two).take('caller', rate, 0)))
+  assert.equal(taken.filter(each => each.exceeded).length, 10)
+  assert.deepEqual(
+    taken
+      .map(each => each.remaining)
+      .filter(left => left > 0)
+      .sort((a, b) => a - b),
+    Array.from({ length: 29 }, (_, i) => i + 1),
+  )
+  assert.ok(asks <= 4, `${asks} asks`)
+})
+
+test('A8.1 while the windows are out of reach, each instance counts for itself', async () => {
+  const alone = sharedLimiter(async () => {
+    throw new Error('out of reach')
+  })
+  const rate = { count: 2, seconds: 60 }
+  const taken = [await alone.take('a', rate, 0), await alone.take('a', rate, 0), await alone.take('a', rate, 0)]
+  assert.deepEqual(
+    taken.map(each => each.exceeded),
+    [false, false, true],
+  )
+})
