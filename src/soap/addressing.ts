@@ -78,8 +78,9 @@ export function addressingOf(blocks: readonly Element[]): Addressing | undefined
   return { dialect, found, messageId: ids?.length === 1 ? ids[0]!.text.trim() || undefined : undefined }
 }
 
-export const isAddressing = (block: Element): boolean =>
-  dialects.some(({ blocks }) => properties.some(each => blocks[each] === block.name))
+/** Whether this block is one of those that were read: a message that mixes both dialects speaks only the newer here. */
+export const isAddressing = ({ dialect }: Addressing, block: Element): boolean =>
+  properties.some(each => dialect.blocks[each] === block.name)
 
 /** Where replies may go. Without it: back to whoever asked, or nowhere. */
 export interface Elsewhere {

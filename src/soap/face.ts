@@ -105,7 +105,7 @@ async function converse(node: SoapNode, message: Received): Promise<Sent> {
     const envelope = openMessage(node, known) // XML, its version, its Envelope
     const blocks = targeted(envelope.blocks, envelope.version, node.place) // blocks for this node
     known.addressing = addressingOf(blocks)
-    understand(blocks, envelope.version, each => isKnown(node, envelope.version, each)) // every mandatory one
+    understand(blocks, envelope.version, each => isKnown(node, known, each)) // every mandatory one
     const proven = await prove(node, known, envelope, blocks) // who sent it, and the Body that was proven
     const exchange = operationOf(node, known, proven.body) // the operation: the Body's element
     agree(node, known, exchange) // addressing and action agree with it
@@ -165,8 +165,8 @@ function openMessage(node: SoapNode, known: Exchanged): Envelope {
 
 // Blocks
 
-const isKnown = (node: SoapNode, version: Version, block: Element): boolean =>
-  isAddressing(block) ||
+const isKnown = (node: SoapNode, { version, addressing }: Known, block: Element): boolean =>
+  (addressing !== undefined && isAddressing(addressing, block)) ||
   (block.name === security && node.secure !== undefined) ||
   declared(block, version, node.blocks ?? []) !== undefined
 

@@ -301,6 +301,11 @@ test('To may be mandatory, absent in 1.0, anonymous, or https where TLS ended be
   assert.deepEqual(older.fault?.subcodes, ['MessageInformationHeaderRequired'])
 })
 
+test('S3 a mandatory block of the dialect that is not spoken in this message is not understood', async () => {
+  const mixed = `${blocks(uri10, 'GetOrder')}<o:To xmlns:o="${uri04}" xmlns:e="${ns12}" e:mustUnderstand="1">${here}</o:To>`
+  assert.equal((await shop.post({ version: '1.2', body: get, header: mixed })).fault?.code, 'MustUnderstand')
+})
+
 test('an action of the transport that is not that of the blocks: ActionMismatch', async () => {
   const answer = await shop.post({
     body: get,

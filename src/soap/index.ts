@@ -1,0 +1,12 @@
+/** SOAP for applications: endpoints of a contract, messages and header blocks of their own, and the intermediary. */
+export type { Elsewhere } from './addressing.ts'
+export { type PackageLimits, type Part, packageLimits, parts } from './attachment.ts'
+export type { Described, Endpoint, SoapOptions } from './conversation.ts'
+export type { Answer, Asked, Exchange } from './exchange.ts'
+export { soapFace, soapNode } from './face.ts'
+export { type Code, type Reason, reason, type SoapFault } from './fault.ts'
+export { type Addressee, type Block, block, blockWriter, faulted, type Processing } from './node.ts'
+export { bare, emptyBody, exchange } from './own.ts'
+export { type Intermediary, type Relayed, relay } from './relay.ts'
+export type { Evidence, Secure, Secured } from './secure.ts'
+export { soap11, soap12, type Version } from './version.ts'
