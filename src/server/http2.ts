@@ -4,7 +4,8 @@
  *      `streams` until the application is done with it, so that resetting fast gains nothing.
  *  (2) Fields of the connection do not exist here; what a request says of them the framing layer refuses.
  *  (3) SETTINGS and PING cost an answer each, so only so many are taken in ten seconds.
- *  (4) After the response the rest of the request's content is declined, not read (RFC 9113 §8.1).
+ *  (4) After the response a little of the request's content is still read and dropped, for clients that are sending it;
+ *      then the rest is declined (RFC 9113 §8.1).
  */
 import type * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
@@ -47,6 +48,8 @@ export class Session {
     wire.on('error', () => {})
     wire.on('remoteSettings', () => this.#control())
     wire.on('ping', () => this.#control())
+    // Who closes his side asks no more; half a request that he leaves behind would keep the session waiting.
+    socket.once('end', () => (this.exchanges.size === 0 ? wire.destroy() : wire.close()))
     wire.setTimeout(house.limits.idle)
     wire.on('timeout', () => {
       if (this.exchanges.size === 0) wire.destroy()
@@ -255,8 +258,18 @@ function respond(stream: http2.ServerHttp2Stream, out: Framed, endStream: boolea
 }
 
 /** (4) */
-function decline({ stream }: Exchange2): void {
-  if (!stream.readableEnded && !stream.closed && !stream.endAfterHeaders) stream.close(noError)
+function decline({ stream, session }: Exchange2): void {
+  if (stream.readableEnded || stream.closed || stream.endAfterHeaders) return
+  const { limits } = session.house
+  const enough = () => stream.close(noError)
+  const timer = setTimeout(enough, limits.linger).unref()
+  let left = limits.dump
+  stream.once('close', () => clearTimeout(timer))
+  stream.on('data', (piece: Buffer) => {
+    left -= piece.length + 512 // what a piece costs, however small
+    if (left < 0) enough()
+  })
+  stream.resume()
 }
 
 function torn(exchange: Exchange2, error: unknown): void {

@@ -60,6 +60,37 @@ async function* pieces(...all: string[]) {
   for (const piece of all) yield Buffer.from(piece)
 }
 
+/** RFC 9113 §4.1 */
+function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)])
+// RFC 7541: ":method: GET", ":scheme: http", ":path: /" from the static table, ":authority: a" written out.
+const getHead = Buffer.from([0x82, 0x86, 0x84, 0x41, 0x01, 0x61])
+
+const postHead = Buffer.concat([Buffer.from([0x83]), getHead.subarray(1)])
+
+/** Sends frames after the preface, each in a packet of its own, with pauses (milliseconds, or until something) between. */
+async function pour(port: number, pieces: readonly (Buffer | number | Promise<void>)[], patience = 0): Promise<void> {
+  const socket = dial(port, '127.0.0.1')
+    .on('error', () => {})
+    .setNoDelay(true)
+  socket.resume().write(preface)
+  for (const piece of pieces) {
+    if (typeof piece === 'number') await after(piece)
+    else if (piece instanceof Promise) await piece
+    else socket.write(piece)
+  }
+  await after(patience)
+  socket.unref()
+}
+
 suite('requests', { concurrency: 8 }, () => {
   const seen: readonly (readonly [title: string, fields: OutgoingHttpHeaders, expected: Partial<Request>])[] = [
     [
@@ -175,8 +206,10 @@ suite('requests', { concurrency: 8 }, () => {
   for (const how of ['bytes', 'chunks'] as const) {
     test(`${how}() of a stream that its client resets throws Aborted`, async () => {
       const thrown = Promise.withResolvers<unknown>()
+      const begins = Promise.withResolvers<void>()
       const serve = async (request: Request): Promise<Response> => {
         try {
+          begins.resolve()
           if (how === 'bytes') await request.content.bytes(1000)
           else for await (const _ of request.content.chunks());
           thrown.resolve('nothing thrown')
@@ -190,12 +223,42 @@ suite('requests', { concurrency: 8 }, () => {
         // Node's own client ends a stream before it resets it.
         const begun = Buffer.concat([frame(1, 4, 1, postHead), frame(0, 0, 1, Buffer.from('abc'))])
         const reset = frame(3, 0, 1, Buffer.from([0, 0, 0, 8]))
-        await pour(port, [begun, 30, reset])
+        await pour(port, [begun, begins.promise, 30, reset])
         assert.ok((await thrown.promise) instanceof Aborted)
         assert.deepEqual(errors, [])
       })
     })
   }
+
+  const halves: readonly (readonly [title: string, octets: Buffer])[] = [
+    ['after three octets', preface.subarray(0, 3)],
+    ['within the preface', preface.subarray(0, 20)],
+    ['after the preface', preface],
+    ['within a frame', Buffer.concat([preface, frame(1, 4, 1, postHead).subarray(0, 12)])],
+    ['after a request', Buffer.concat([preface, frame(1, 5, 1, getHead)])],
+  ]
+  for (const [title, octets] of halves) {
+    test(`a client that closes its side ${title} is let go at once`, () =>
+      during(hello, async ({ port }) => {
+        const socket = dial(port, '127.0.0.1')
+          .on('error', () => {})
+          .resume()
+        const closed = new Promise(resolve => socket.once('close', () => resolve('closed')))
+        socket.end(octets)
+        assert.equal(await Promise.race([closed, after(2000, 'open', { ref: false })]), 'closed')
+      }))
+  }
+
+  test('RFC 9113 §8.1 a client that is still sending a little is not reset for it', () =>
+    over2(hello, async ({ session }) => {
+      const stream = session.request({ ':method': 'POST' }, { endStream: false })
+      await new Promise(resolve => stream.once('response', resolve).resume())
+      await after(30)
+      assert.equal(stream.closed, false)
+      stream.end('abc')
+      await new Promise(resolve => stream.once('close', resolve))
+      assert.equal(stream.rstCode, constants.NGHTTP2_NO_ERROR)
+    }))
 
   const ends: readonly (readonly [title: string, data: (id: number) => readonly Buffer[]])[] = [
     ['on the last DATA', id => [frame(0, 1, id, Buffer.from('abc'))]],
@@ -356,36 +419,6 @@ suite('responses', { concurrency: 8 }, () => {
       },
     ))
 })
-
-/** RFC 9113 §4.1 */
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = type
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)])
-// RFC 7541: ":method: GET", ":scheme: http", ":path: /" from the static table, ":authority: a" written out.
-const getHead = Buffer.from([0x82, 0x86, 0x84, 0x41, 0x01, 0x61])
-
-const postHead = Buffer.concat([Buffer.from([0x83]), getHead.subarray(1)])
-
-/** Sends frames after the preface, each in a packet of its own, with pauses (milliseconds) between. */
-async function pour(port: number, pieces: readonly (Buffer | number)[], patience = 0): Promise<void> {
-  const socket = dial(port, '127.0.0.1')
-    .on('error', () => {})
-    .setNoDelay(true)
-  socket.resume().write(preface)
-  for (const piece of pieces) {
-    if (typeof piece === 'number') await after(piece)
-    else socket.write(piece)
-  }
-  await after(patience)
-  socket.unref()
-}
 
 /** Sends octets that no well-behaved client sends; true when the server hung up. */
 function assail(port: number, octets: Buffer | (() => Buffer), rounds = 1, patience = 1500): Promise<boolean> {
