@@ -95,7 +95,7 @@ function answerOf(text: string): Answer {
 
 /** Of one connection, of one moment, or of the way: what may differ where nothing else may. */
 const own = new Set(
-  'age connection date expires keep-alive ratelimit transfer-encoding via server x-varnish x-cache x-cache-lookup alt-svc accept-ranges'.split(
+  'age connection date expires keep-alive ratelimit request-id strict-transport-security transfer-encoding via server x-varnish x-cache x-cache-lookup alt-svc accept-ranges'.split(
     ' ',
   ),
 )

@@ -295,7 +295,8 @@ function battery(cache: Cache): void {
 
     for (const [title, who, target, question] of unchanged) {
       test(`A1.5 ${title}: unchanged`, async () => {
-        const without = await as(who, target, question, direct)
+        const told = { ...question, fields: { ...question.fields, 'x-forwarded-for': '127.0.0.1' } }
+        const without = await as(who, target, told, direct)
         for (let i = 0; i < 2; i++) {
           const with_ = await as(who, target, question)
           assert.equal(with_.status, without.status)

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { atEnd, folder } from './peer.ts'
+import { atEnd, folder, run } from './peer.ts'
 
 export async function freePort(): Promise<number> {
   const server = createServer()
@@ -41,6 +41,16 @@ const listens = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy())
   })
 
+/** A self-signed certificate for 127.0.0.1 and localhost, and its key: paths of PEM files. */
+export function certificate(): { readonly key: string; readonly certificate: string } {
+  const at = folder()
+  const files = { key: join(at, 'key.pem'), certificate: join(at, 'certificate.pem') }
+  const names = '-subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1'
+  const kind = `-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 ${names}`
+  run('openssl', ['req', ...kind.split(' '), '-keyout', files.key, '-out', files.certificate])
+  return files
+}
+
 const portOf = (url: string): string => new URL(url).port
 
 /** Its own rules as they come (`builtin.vcl`); nothing is served beyond its age, and what is too old is asked for again. */
@@ -62,11 +72,14 @@ export interface NginxServer {
   readonly block: string
 }
 
-/** One server for each block, on ports of their own. */
-export async function nginx(servers: readonly NginxServer[]): Promise<readonly string[]> {
+/** One server for each block, on ports of their own, or on those that were asked for. */
+export async function nginx(
+  servers: readonly NginxServer[],
+  given: readonly number[] = [],
+): Promise<readonly string[]> {
   const at = folder()
-  const ports: number[] = []
-  for (const _ of servers) ports.push(await freePort())
+  const ports = [...given]
+  while (ports.length < servers.length) ports.push(await freePort())
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(each => `${each}_temp_path ${at}/${each};`)
   const blocks = servers.map(
     ({ listen = '', block }, i) =>
