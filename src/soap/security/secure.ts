@@ -359,7 +359,6 @@ class Authentication {
         caller === 'username' ? passwords : [],
       ),
     )
-    if (kinds.size === 0) return fail('UnsupportedSecurityToken', 'a UsernameToken is not taken here')
     if (!this.message.confidential && !this.found.revealed.has(token)) kinds.delete('text')
     return username(token, kinds, this.guard, this.message.from)
   }
