@@ -1,25 +1,10 @@
 /** gSOAP: what wsdl2h and soapcpp2 make of the WSDL, with MTOM, WS-Addressing and a block that must be understood. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { folder, missing, run } from './peer.ts'
-import { type Case, type Command, soapPeer } from './soap-peer.ts'
+import { missing } from './peer.ts'
+import { build } from './soap-build.ts'
+import { type Case, soapPeer } from './soap-peer.ts'
 import type { Seen } from './soap-wire.ts'
-
-const built = new Map<string, Command>()
-
-/** The stubs are built once for each WSDL. */
-function build({ version, contract }: Case, wsdl: string): Command {
-  const key = `${version} ${contract}`
-  const standing = built.get(key)
-  if (standing) return standing
-  const place = folder()
-  writeFileSync(join(place, 'orders.wsdl'), wsdl)
-  run(join(import.meta.dirname, 'gsoap', 'build'), [place, version])
-  const command: Command = [join(place, 'orders')]
-  built.set(key, command)
-  return command
-}
 
 const addressed = (seen: readonly Seen[]) => assert.ok(seen.every(each => each.addressed))
 /** gSOAP sends a package where there are octets to pack, and the answer to a package is one. */
@@ -46,7 +31,7 @@ const mandatory: NonNullable<Case['instead']> = [
 soapPeer({
   name: 'gSOAP',
   skip: missing('gSOAP', 'sh', ['-c', 'command -v wsdl2h soapcpp2 g++']),
-  command: build,
+  command: async ({ version }, wsdl) => [join((await build('gsoap', wsdl, version)).place, 'orders')],
   cases: [
     { version: '1.1', style: 'document', contract: 'v2' },
     { version: '1.1', style: 'document', contract: 'v2', words: ['mtom'], shows: packaged },

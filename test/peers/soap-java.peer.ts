@@ -1,24 +1,13 @@
 /** JAX-WS RI, by what wsimport makes of the WSDL and by Dispatch, with MTOM and WS-Addressing; and Axis 1.4. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { folder, missing, run } from './peer.ts'
-import { type Case, type Command, soapPeer } from './soap-peer.ts'
+import { missing } from './peer.ts'
+import { build } from './soap-build.ts'
+import { type Command, soapPeer } from './soap-peer.ts'
 import type { Seen } from './soap-wire.ts'
 
-const built = new Map<string, Command>()
-
-/** The stubs of a WSDL are built once. */
-function build(peer: 'jaxws' | 'axis', { version, style, contract }: Case, wsdl: string): Command {
-  const key = `${peer} ${version} ${style} ${contract}`
-  const standing = built.get(key)
-  if (standing) return standing
-  const place = folder()
-  writeFileSync(join(place, 'orders.wsdl'), wsdl)
-  const path = run(join(import.meta.dirname, 'java', 'build'), [peer, place]).trim()
-  const command: Command = ['java', '-XX:TieredStopAtLevel=1', '-cp', path, peer === 'jaxws' ? 'Jaxws' : 'Axis']
-  built.set(key, command)
-  return command
+async function command(peer: 'jaxws' | 'axis', wsdl: string): Promise<Command> {
+  const { said } = await build('java', wsdl, peer)
+  return ['java', '-XX:TieredStopAtLevel=1', '-cp', said, peer === 'jaxws' ? 'Jaxws' : 'Axis']
 }
 
 const has = (jar: string) => missing(jar, 'sh', ['-c', `command -v javac && test -f /usr/share/java/${jar}.jar`])
@@ -32,7 +21,7 @@ const packaged = (seen: readonly Seen[]) => {
 soapPeer({
   name: 'JAX-WS RI',
   skip: has('jaxws-tools'),
-  command: (asked, wsdl) => build('jaxws', asked, wsdl),
+  command: (_, wsdl) => command('jaxws', wsdl),
   cases: [
     { version: '1.1', style: 'document', contract: 'v2' },
     { version: '1.1', style: 'document', contract: 'v2', words: ['mtom'], shows: packaged },
@@ -56,7 +45,7 @@ const nils = { looseRequests: true }
 soapPeer({
   name: 'Axis 1.4',
   skip: has('axis'),
-  command: (asked, wsdl) => build('axis', asked, wsdl),
+  command: (_, wsdl) => command('axis', wsdl),
   cases: [
     { version: '1.1', style: 'document', contract: 'v2', cannot: [...astral, 'GetProductPicture'] },
     { version: '1.1', style: 'rpc', contract: 'v1', cannot: [...lists, ...pictures], habits: nils },

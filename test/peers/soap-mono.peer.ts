@@ -1,23 +1,15 @@
 /** Mono's ASMX client, by what its wsdl tool makes, and a channel of its WCF. Its svcutil makes nothing of any WSDL of ours. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { folder, missing, run } from './peer.ts'
+import { missing } from './peer.ts'
+import { build } from './soap-build.ts'
 import { type Case, type Command, soapPeer } from './soap-peer.ts'
 import type { Seen } from './soap-wire.ts'
 
-const built = new Map<string, Command>()
-
-/** The stub of a WSDL is built once: of the one for 1.1, since the tool knows no other; its class can be told to speak 1.2. */
-async function build({ contract }: Case, _: string, endpoint: string): Promise<Command> {
-  const standing = built.get(contract)
-  if (standing) return standing
-  const place = folder()
-  writeFileSync(join(place, 'orders.wsdl'), await (await fetch(`${endpoint}?wsdl=1.1`)).text())
-  run(join(import.meta.dirname, 'mono', 'build'), [place])
-  const command: Command = ['mono', join(place, 'orders.exe')]
-  built.set(contract, command)
-  return command
+/** Of the WSDL for 1.1, since the tool knows no other; the class that it makes can be told to speak 1.2. */
+async function command(_: Case, __: string, endpoint: string): Promise<Command> {
+  const wsdl = await (await fetch(`${endpoint}?wsdl=1.1`)).text()
+  return ['mono', join((await build('mono', wsdl)).place, 'orders.exe')]
 }
 
 const addressed = (seen: readonly Seen[]) => assert.ok(seen.every(each => each.addressed))
@@ -28,7 +20,7 @@ const habits = { noAction: true }
 soapPeer({
   name: 'Mono',
   skip: missing('Mono', 'sh', ['-c', 'command -v mono mcs wsdl && test -f /usr/lib/mono/4.5/System.ServiceModel.dll']),
-  command: build,
+  command,
   cases: [
     { version: '1.1', style: 'document', contract: 'v2' },
     { version: '1.2', style: 'document', contract: 'v1' },
