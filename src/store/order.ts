@@ -20,7 +20,14 @@ export function instantKey(text: string): string {
   const days = year === undefined ? 0 : daysSince1970(Number(year), Number(month), Number(day))
   const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
   const whole = days * 1440 + Number(hours) * 60 + Number(minutes) - offset
-  return `${middle + whole}${seconds}${fraction.replace(/0+$/, '')}`
+  return `${middle + whole}${seconds}${withoutZeros(fraction)}`
+}
+
+/** By hand: an expression that looks for zeros at the end tries at each run of them. */
+function withoutZeros(fraction: string): string {
+  let to = fraction.length
+  while (fraction[to - 1] === '0') to--
+  return fraction.slice(0, to)
 }
 
 /** The Gregorian calendar, reaching back before itself; a year begins in March, so that a leap day is its last. */

@@ -11,7 +11,7 @@ interface Place {
  * it is none, or its prefix is not declared here. `born` as of `passing`.
  */
 export function qualified(text: string, place: Place, born?: () => void): Name | undefined {
-  const written = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
+  const written = text.trim() // what it takes beside XML's white space is in no name
   const colon = written.indexOf(':')
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)
