@@ -6,7 +6,7 @@
 import type { Request, Response } from '../http/message.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
-import { Unavailable } from '../service/store.ts'
+import { type Maybe, then, Unavailable } from '../service/store.ts'
 import { Exchange, type Options, siteOf } from './exchange.ts'
 import { finished } from './finish.ts'
 import { decisionsPage, entryReply, htmlPage, problemReply } from './pages.ts'
@@ -17,14 +17,16 @@ import { refused } from './refused.ts'
 import { reply } from './reply.ts'
 import { waited } from './wait.ts'
 
-export function restFace(serving: Serving, options: Options = {}): (request: Request) => Promise<Response> {
+export function restFace(serving: Serving, options: Options = {}): (request: Request) => Maybe<Response> {
   const site = siteOf(serving, options)
-  return async request => {
+  return request => {
     const exchange = new Exchange(site, request)
+    const failed = (thrown: unknown): Response => said(exchange, refusalOf(exchange, thrown))
     try {
-      return finished(exchange, await answered(exchange))
+      const response = then(answered(exchange), answer => finished(exchange, answer))
+      return response instanceof Promise ? response.catch(failed) : response
     } catch (thrown) {
-      return said(exchange, refusalOf(exchange, thrown))
+      return failed(thrown)
     }
   }
 }
@@ -45,10 +47,18 @@ function refusalOf(exchange: Exchange, thrown: unknown): AnyRefusal {
   return incident(exchange, thrown)
 }
 
-async function answered(exchange: Exchange): Promise<Response> {
-  const early = await plan(exchange)
-  if (early) return early
-  if (exchange.page) exchange.row = 30
+const answered = (exchange: Exchange): Maybe<Response> =>
+  then<Response | undefined, Response>(plan(exchange), early => early ?? page(exchange) ?? performed(exchange))
+
+/** A job that is waited for takes its time; nothing else does once it is done. */
+const performed = (exchange: Exchange): Maybe<Response> =>
+  then(perform(exchange), outcome =>
+    outcome.kind === 'job' ? waited(exchange, outcome).then(seen => reply(exchange, seen)) : reply(exchange, outcome),
+  )
+
+function page(exchange: Exchange): Maybe<Response> | undefined {
+  if (!exchange.page) return undefined
+  exchange.row = 30
   switch (exchange.page) {
     case 'entry':
       return entryReply(exchange)
@@ -57,7 +67,6 @@ async function answered(exchange: Exchange): Promise<Response> {
     case 'decisions':
       return htmlPage(decisionsPage())
   }
-  return reply(exchange, await waited(exchange, await perform(exchange)))
 }
 
 function incident({ serving, id }: Exchange, thrown: unknown): AnyRefusal {

@@ -6,7 +6,7 @@ import { evaluate, type Preconditions, parsePreconditions } from '../http/precon
 import type { Call, Verdict } from '../service/call.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { words } from '../service/search.ts'
-import type { Query, Snapshot } from '../service/store.ts'
+import type { Maybe, Query, Snapshot } from '../service/store.ts'
 import { inputOf, takenTypes } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { limits } from './limits.ts'
@@ -15,11 +15,17 @@ import { no } from './refusal.ts'
 import { validatorsOf } from './representation.ts'
 import { digest } from './validator.ts'
 
-export async function perform(x: Exchange): Promise<Outcome> {
-  const { calls } = x.serving
+export function perform(x: Exchange): Maybe<Outcome> {
   const call = callOf(x)
+  const asks = takenTypes(x).length > 0
+  if (!asks && !x.route?.within) return x.serving.calls.perform(call)
+  return performed(x, call, asks)
+}
+
+async function performed(x: Exchange, call: Call, asks: boolean): Promise<Outcome> {
+  const { calls } = x.serving
   await withinOwner(x)
-  if (takenTypes(x).length === 0) return calls.perform(call)
+  if (!asks) return calls.perform(call)
   // A replay is answered as it was, whatever stands by now: it is found in the transaction.
   if (waits(x) && !call.once) await calls.precheck(call)
   x.row = 26

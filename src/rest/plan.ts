@@ -263,14 +263,15 @@ export function refusedAt(kind: Kind, reached: number): number {
   return reached > 21 ? (rowOf.get(kind) ?? reached) : reached
 }
 
-/** Rows 1 to 21; an answer ends the exchange here. What throws `Refused` was a "no". */
-export async function plan(exchange: Exchange): Promise<Response | undefined> {
-  for (const row of rows) {
-    if (!row.ask) continue
-    exchange.row = row.number
-    const answer = row.ask(exchange)
-    const response = answer instanceof Promise ? await answer : answer
-    if (response) return response
+/** Rows 1 to 21, from one of them on; an answer ends the exchange here. What throws `Refused` was a "no". */
+export function plan(exchange: Exchange, from = 0): Maybe<Response | undefined> {
+  for (let at = from; at < rows.length; at++) {
+    const { ask, number } = rows[at] as Row // at is within
+    if (!ask) continue
+    exchange.row = number
+    const answer = ask(exchange)
+    if (answer instanceof Promise) return answer.then(response => response ?? plan(exchange, at + 1))
+    if (answer) return answer
   }
   exchange.row = 22
   return undefined

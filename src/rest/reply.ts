@@ -11,7 +11,7 @@ import { negotiate } from '../http/negotiate.ts'
 import { evaluate } from '../http/precondition.ts'
 import { honoursRange, parseRange, writeByteRanges, writeContentRange } from '../http/range.ts'
 import type { Outcome, Search } from '../service/outcome.ts'
-import type { JobRow, Page, Snapshot, StoredFile } from '../service/store.ts'
+import { type JobRow, type Maybe, type Page, type Snapshot, type StoredFile, then } from '../service/store.ts'
 import { coded } from './coding.ts'
 import { collectionOf } from './collection.ts'
 import type { Document, Link } from './document.ts'
@@ -25,7 +25,7 @@ import { digest, entityTag } from './validator.ts'
 
 type Mutable = Record<string, string>
 
-export function reply(x: Exchange, outcome: Outcome): Promise<Response> | Response {
+export function reply(x: Exchange, outcome: Outcome): Maybe<Response> {
   x.row = 30
   switch (outcome.kind) {
     case 'item':
@@ -59,7 +59,7 @@ const minimal = (x: Exchange): boolean => {
   return asked === 'minimal'
 }
 
-async function itemReply(x: Exchange, item: Snapshot, created: boolean): Promise<Response> {
+function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Response> {
   const { name } = resourceOf(x)
   const href = `${x.base}/${name}/${item.id}`
   const location = created ? { location: href } : {}
@@ -67,13 +67,14 @@ async function itemReply(x: Exchange, item: Snapshot, created: boolean): Promise
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(x, name, item) } }
   const is = shown(x, name, item)
   const content = is.content ?? x.offer?.write(is.document, writingOf(x)) ?? ''
-  return sent(x, created ? 201 : 200, content instanceof Promise ? await content : content, is.coding, {
+  const fields = {
     ...location,
     ...(!x.safe && { 'content-location': href }),
     etag: is.etag,
     'last-modified': writeDate(item.modified),
     ...linkField(is.document.links),
-  })
+  }
+  return then(content, octets => sent(x, created ? 201 : 200, octets, is.coding, fields))
 }
 
 /**
