@@ -11,6 +11,8 @@ export interface Case {
   readonly version: Version
   readonly style: Style
   readonly contract: 'v1' | 'v2'
+  /** From the WSDL with the ports of both versions. */
+  readonly both?: boolean
   /** Words for the driver beside the address and the version: 'mtom', 'addressing', 'gzip'. */
   readonly words?: readonly string[]
   readonly habits?: Habits
@@ -47,12 +49,13 @@ export function soapPeer({ name, skip, command, cases }: Peer): void {
       between = await hop(running.url)
     })
     for (const asked of cases) {
-      const { version, style, contract, words = [], habits, cannot, instead, shows } = asked
-      const title = [`SOAP ${version}`, style, contract, ...words].join(', ')
+      const { version, style, contract, words = [], habits, cannot, both, instead, shows } = asked
+      const title = [`SOAP ${version}`, style, contract, ...words, ...(both ? ['both ports'] : [])].join(', ')
       it(`${instead?.[0] ?? every}: ${title}`, async () => {
         const path = `/soap/${contract}${style === 'document' ? '' : `/${style}`}`
-        const address = `${between.url}${path}?wsdl=${version}`
-        const wsdl = await (await fetch(`${running.url}${path}?wsdl=${version}`)).text()
+        const query = both ? '?wsdl' : `?wsdl=${version}`
+        const address = `${between.url}${path}${query}`
+        const wsdl = await (await fetch(`${running.url}${path}${query}`)).text()
         const [program, ...first] = await command(asked, wsdl, `${running.url}${path}`)
         const namespace = `urn:diglot:orders:${contract}`
         const caller: Driver = driver(program, [...first, address, version, style, ...words], namespace)

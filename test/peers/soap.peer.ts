@@ -15,6 +15,9 @@ soapPeer({
   cases: [
     { version: '1.1', style: 'document', contract: 'v2' },
     { version: '1.2', style: 'document', contract: 'v1' },
+    { version: '1.1', style: 'document', contract: 'v1', both: true },
+    { version: '1.2', style: 'document', contract: 'v2', both: true },
+    { version: '1.2', style: 'encoded', contract: 'v1', both: true },
     {
       version: '1.2',
       style: 'document',
@@ -42,6 +45,7 @@ const optionalParts = ['ListOrders', 'SearchOrders', 'ListCustomers', 'ListProdu
 const zeep: readonly Case[] = [
   { version: '1.1', style: 'document', contract: 'v1' },
   { version: '1.2', style: 'document', contract: 'v2' },
+  { version: '1.1', style: 'document', contract: 'v2', both: true },
   { version: '1.1', style: 'rpc', contract: 'v2', cannot: optionalParts },
   { version: '1.2', style: 'rpc', contract: 'v1', cannot: optionalParts },
 ]
@@ -60,6 +64,7 @@ soapPeer({
   command: () => [python, join(here, 'python', 'suds_orders.py')],
   cases: [
     { version: '1.1', style: 'document', contract: 'v2' },
+    { version: '1.1', style: 'document', contract: 'v1', both: true },
     { version: '1.1', style: 'rpc', contract: 'v1' },
     { version: '1.1', style: 'encoded', contract: 'v2' },
   ],
