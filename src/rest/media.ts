@@ -16,13 +16,21 @@ export interface Offer {
   readonly write: (document: Document, writing: Writing) => Maybe<string | Uint8Array>
   /** Text that a content coding makes smaller. */
   readonly coded: boolean
+  /** Made of its document alone: the same document, the same text. */
+  readonly steady: boolean
 }
 export interface Offers {
   readonly all: readonly Offer[]
   readonly types: readonly string[]
 }
 
-const text = (type: string, write: Offer['write'], sent = type): Offer => ({ type, sent, write, coded: true })
+const text = (type: string, write: Offer['write'], sent = type): Offer => ({
+  type,
+  sent,
+  write,
+  coded: true,
+  steady: true,
+})
 
 const hal = text('application/hal+json', halJson)
 const json = text('application/json', halJson)
@@ -50,6 +58,7 @@ const added = (formats: Handlers['formats']): Offer[] =>
     sent: type.startsWith('text/') ? `${type};charset=utf-8` : type,
     write: (document: Document) => write(document.value as Row), // a document of an item or an output: its value is the row
     coded: type.startsWith('text/'),
+    steady: false,
   }))
 
 /** Nothing is offered for an answer that has no content, or whose media type is that of stored bytes. */

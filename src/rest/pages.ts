@@ -52,7 +52,7 @@ function otherLinks(x: Exchange): Link[] {
     rel: version,
     href: `${x.site.prefix}/api/${version}`,
   }))
-  const given = Object.entries(x.site.options.links ?? {}).map(([rel, href]) => ({ rel, href }))
+  const given = Object.entries(x.site.options.links ?? {}).map(([rel, path]) => ({ rel, href: x.site.prefix + path }))
   return [...versions, ...given]
 }
 

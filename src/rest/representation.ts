@@ -55,9 +55,34 @@ export const fileTag = (x: Exchange, version: number): string =>
 export function shown(x: Exchange, resource: string, item: Snapshot): Shown {
   if (x.shown?.of === item) return x.shown
   const { document, mask } = itemOf(x, resource, item)
+  if (x.coding === 'identity' && x.offer?.coded) return (x.shown = remembered(x, resource, item, document, mask))
   const { content, coding } = written(x, document)
   const etag = entityTag(item.version, variantOf(x, mask, coding))
   return (x.shown = { of: item, document, etag, content, coding })
+}
+
+const mostTexts = 4096
+/** Characters of the longest text that is kept. */
+const longest = 8192
+
+/**
+ * A tag names one text and no other, so a text is written once for it: the version is never used twice for its key, and the
+ * variant tells apart all else that it is made of. Texts that an application writes may depend on more, and are not kept.
+ */
+function remembered(x: Exchange, resource: string, of: Snapshot, document: Document, mask: number): Shown {
+  const variant = variantOf(x, mask, 'identity')
+  const etag = entityTag(of.version, variant)
+  if (!x.offer?.steady) return { of, document, etag, content: undefined, coding: 'identity' }
+  const key = `${resource} ${of.id} ${of.version} ${variant}`
+  const { texts } = x.site
+  const known = texts.get(key)
+  if (known !== undefined) return { of, document, etag, content: known, coding: 'identity' }
+  const content = x.offer.write(document, writingOf(x))
+  if (typeof content === 'string' && content.length <= longest) {
+    if (texts.size >= mostTexts) texts.delete(texts.keys().next().value ?? '')
+    texts.set(key, content)
+  }
+  return { of, document, etag, content, coding: 'identity' }
 }
 
 /**

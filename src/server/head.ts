@@ -20,7 +20,10 @@ export function announce(reply: ServerResponse, status: number, lines: readonly 
 /** @param idle seconds that the connection is kept for a next request */
 export function writeHead(reply: ServerResponse, status: number, lines: readonly string[], idle: number): void {
   const headed = reply as Headed // whether it really is one, the next line asks
-  if (headed._header !== null || !reply.shouldKeepAlive) return announce(reply, status, lines, true)
+  if (headed._header !== null || !reply.shouldKeepAlive) {
+    announce(reply, status, lines, true)
+    return
+  }
   let head = `HTTP/1.1 ${status} ${reasonPhrases[status] ?? ''}\r\n`
   for (let at = 0; at + 1 < lines.length; at += 2) head += `${lines[at]}: ${lines[at + 1]}\r\n`
   headed._header = `${head}Date: ${writeDate(Date.now())}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idle}\r\n\r\n`
