@@ -50,7 +50,7 @@ export function write(shape: Scalar, value: unknown): string {
     const bytes = value as Uint8Array // a bytes field holds bytes: `check` has seen it
     return shape.encoding === 'hex' ? bytes.toHex().toUpperCase() : bytes.toBase64()
   }
-  if (shape.kind === 'double') return writeDouble(value as number) // likewise
+  if (shape.kind === 'double') return writeDouble(shape, value as number) // likewise
   return String(value)
 }
 
@@ -98,7 +98,6 @@ function trimmed(text: string): string {
 }
 const isBlank = (code: number): boolean => code === 32 || code === 9 || code === 10 || code === 13
 
-
 function readBoolean(text: string): boolean | Flaw {
   if (text === 'true' || text === '1') return true
   return text === 'false' || text === '0' ? false : wrong('true or false')
@@ -110,9 +109,19 @@ function readDouble(text: string): number | undefined {
   if (Object.hasOwn(specials, text)) return specials[text]
   return doubleText.test(text) ? Number(text) : undefined
 }
-function writeDouble(value: number): string {
-  if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : String(value)
+function writeDouble({ xsd }: Of<'double'>, value: number): string {
+  if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : xsd === 'float' ? writeFloat(value) : String(value)
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'INF' : '-INF'
+}
+
+/** The shortest text that reads back to the same float (Part 2 §3.2.4): 9 digits always do. */
+export function writeFloat(value: number): string {
+  const float = Math.fround(value)
+  for (let digits = 1; digits < 9; digits++) {
+    const near = Number(value.toPrecision(digits))
+    if (Math.fround(near) === float) return String(near)
+  }
+  return String(Number(value.toPrecision(9)))
 }
 
 /** White space as the XSD type says (Part 2 §4.3.6): normalizedString replaces, the others collapse. */
