@@ -70,12 +70,10 @@ export class Certificate {
     return bits.tag === BIT_STRING ? (bits.content[1] ?? 0) : 0
   }
 
-  /** RFC 5280 §4.2.1.9: whether it may issue certificates, with at most this many issued issuers below it. */
+  /** RFC 5280 §4.2.1.9: whether it is an authority, with as many below it; `checkIssued` looks at its keyUsage. */
   issues(below: number): boolean {
     const found = this.extensions.get('2.5.29.19')
     if (!this.x509.ca || !found) return false
-    const usage = this.usage
-    if (usage !== undefined && (usage & 0x04) === 0) return false // keyCertSign
     const longest = values(value(found.content).content).find(part => part.tag === INTEGER)
     return longest === undefined || Number(BigInt(`0x${longest.content.toString('hex') || '0'}`)) >= below
   }

@@ -390,7 +390,8 @@ test('WSS §7.3: data refers to a key of the message by its digest, or by an ide
     `<w:KeyIdentifier ValueType="${keyIdentifierEncryptedKey}">${value}</w:KeyIdentifier>`
   await taken(outcome(by(identifier(digest)), optional, guard(now, { secrets })))
   await taken(outcome(by('<w:Reference URI="#k0"/>'), optional, guard(now, { secrets })))
-  const refusals = [identifier('AAAA'), '<w:Reference URI="#d0"/>', '<w:Reference URI="#none"/>']
+  const twice = '<w:Reference URI="#k0"/><w:Reference URI="#k0"/>'
+  const refusals = [twice, identifier('AAAA'), '<w:Reference URI="#d0"/>', '<w:Reference URI="#none"/>']
   for (const reference of refusals) {
     await refused(outcome(by(reference), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
   }

@@ -32,7 +32,7 @@ key deep rsa; issue deep deep below "$signs"
 key child rsa; issue child child alice "$signs"
 # what looks like a path and is none: the name of the authority with another key, and its key with another name
 key impostor rsa; root impostor 'Test CA' basicConstraints=critical,CA:TRUE
-key forged rsa; issue forged forged impostor "$signs"
+key forged rsa; issue forged forged impostor "$signs\nauthorityKeyIdentifier=none"
 cp test-only-ca.key.pem test-only-renamed.key.pem; root renamed 'Renamed CA' basicConstraints=critical,CA:TRUE
 key plain rsa; issue plain plain ca ''
 key ofplain rsa; issue ofplain ofplain plain "$signs"
@@ -41,3 +41,7 @@ key ofnotca rsa; issue ofnotca ofnotca notca "$signs"
 key odd rsa; issue odd 'Odd CA' ca 'basicConstraints=critical,CA:TRUE\n1.2.3.4=critical,ASN1:NULL'
 key ofodd rsa; issue ofodd ofodd odd "$signs"
 key k1 secp256k1; issue k1 k1 ca "$signs"
+key fake rsa; root fake 'Between CA' basicConstraints=critical,CA:TRUE
+key offake rsa; issue offake offake fake "$signs\nauthorityKeyIdentifier=none"
+key nosign rsa; issue nosign 'No signing CA' ca 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,cRLSign'
+key ofnosign rsa; issue ofnosign ofnosign nosign "$signs"
