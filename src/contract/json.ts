@@ -3,7 +3,7 @@
  * What is checked is what the XML decoder checks; only the lexical form differs.
  */
 import type { AnyField, Fields } from './field.ts'
-import { check, Flaw, isScalar, read, write } from './scalar.ts'
+import { check, Flaw, isScalar, read, write, writeFloat } from './scalar.ts'
 
 /** A flaw and where it is: member names and indices from the content's root. */
 export interface Problem {
@@ -176,7 +176,10 @@ export const quoted = (text: string): string => (plainText.test(text) ? `"${text
 
 function scalarWriter(shape: Parameters<typeof check>[0]): (value: unknown) => string {
   if (shape.kind === 'boolean' || shape.kind === 'int' || shape.kind === 'long') return String
-  if (shape.kind === 'double') return value => (Number.isFinite(value) ? String(value) : `"${write(shape, value)}"`)
+  if (shape.kind === 'double') {
+    const plain = shape.xsd === 'float' ? writeFloat : String
+    return value => (Number.isFinite(value) ? plain(value as number) : `"${write(shape, value)}"`) // `isFinite` of numbers alone
+  }
   if (shape.kind === 'string' || shape.kind === 'enum') return value => quoted(value as string)
   return value => `"${write(shape, value)}"` // dates, decimals, identifiers and base64 need no escape
 }

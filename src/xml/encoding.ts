@@ -19,6 +19,7 @@ export interface Source {
 /** The encodings a label can mean; for several, the byte order mark says which. */
 const labels = new Map<string, readonly Encoding[]>([
   ['utf-8', ['utf-8']],
+  ['utf8', ['utf-8']], // in use, though not registered (WHATWG Encoding §4.2)
   ['utf-16', ['utf-16le', 'utf-16be']],
   ['utf-16le', ['utf-16le']],
   ['utf-16be', ['utf-16be']],

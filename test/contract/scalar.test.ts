@@ -70,6 +70,7 @@ test('what is written is read again', () => {
     [t.int().shape as Scalar, fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })],
     [t.long().shape as Scalar, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })],
     [t.double().shape as Scalar, fc.double()],
+    [t.double({ xsd: 'float' }).shape as Scalar, fc.double().map(Math.fround)],
     [t.bytes().shape as Scalar, fc.uint8Array()],
     [t.bytes({ encoding: 'hex' }).shape as Scalar, fc.uint8Array()],
     [t.boolean().shape as Scalar, fc.boolean()],
@@ -77,6 +78,20 @@ test('what is written is read again', () => {
   for (const [shape, values] of shapes)
     fc.assert(fc.property(values, value => assert.deepEqual(read(shape, write(shape, value)), value)))
 })
+
+const floats = [
+  ['0.005', '0.005'],
+  ['0.004999999888241291', '0.005'],
+  ['3.4028235e38', '3.4028235e+38'],
+  ['1.401298464324817e-45', '1e-45'],
+  ['16777217', '16777216'],
+  ['-0', '-0'],
+] as const
+for (const [text, shortest] of floats)
+  test(`§3.2.4 the float ${text} is written ${shortest}`, () => {
+    const { shape } = t.double({ xsd: 'float' })
+    assert.equal(write(shape as Scalar, read(shape as Scalar, text)), shortest)
+  })
 
 test('decimals compare by their units', () => {
   fc.assert(

@@ -87,6 +87,7 @@ const accepted: [title: string, source: string | Uint8Array, events: string, opt
     '(__proto__ constructor=1|({u}valueOf|)|)',
   ],
   ['§4.3.3 UTF-8 with a byte order mark', octets('\xef\xbb\xbf<a>\xc3\xa9</a>'), '(a|"é|)'],
+  ['§4.3.3 UTF-8 declared as UTF8', '<?xml version="1.0" encoding="UTF8"?><a>é</a>', '(a|"é|)'],
   ['§4.3.3 UTF-8 declared, in any case', '<?xml version="1.0" encoding="uTf-8"?><a>é</a>', '(a|"é|)'],
   ['§4.3.3 UTF-16, little-endian', octets('\xff\xfe<\0a\0>\0\xe9\0</\0a\0>\0'.replace('</\0', '<\0/\0')), '(a|"é|)'],
   ['§4.3.3 UTF-16, big-endian', octets('\xfe\xff\0<\0a\0/\0>'), '(a|)'],
