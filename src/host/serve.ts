@@ -14,8 +14,10 @@ import { forwarded } from '../server/forwarded.ts'
 import { type Limits, type Listener, listen, type Tls } from '../server/listen.ts'
 import { callsOf } from '../service/calls.ts'
 import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limit.ts'
+import type { Schedule } from '../service/schedule.ts'
 import type { Serving, Settings } from '../service/serving.ts'
 import type { Store } from '../service/store.ts'
+import type { TurnedAway } from '../soap/conversation.ts'
 import type { Secure } from '../soap/secure.ts'
 import { apiKeys } from './api-key.ts'
 import type { Siblings } from './cluster.ts'
@@ -70,6 +72,10 @@ export interface ServeOptions {
   readonly onError?: (incident: string, thrown: unknown) => void
   /** The other processes of this machine that serve the same, where there are any. */
   readonly siblings?: Siblings | undefined
+  /** Jobs that this process runs at once; default 2. False: none, `diglot work` runs them. */
+  readonly work?: number | false
+  /** Jobs that begin by the clock, once for all instances. */
+  readonly schedules?: readonly Schedule[]
   /** A line of the logger's for each request; default none. */
   readonly accessLog?: boolean
   /** When requests are turned away because too much is under way. */
@@ -119,7 +125,11 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
   })
   const limits = await limiterOf(options)
-  const work = workers({ app, store, clock, id: identifier, failed: (job, thrown) => report(job.id, thrown) })
+  const work = workers(
+    { app, store, clock, id: identifier, failed: (job, thrown) => report(job.id, thrown) },
+    options.work === false ? [] : options.schedules,
+    options.work === false ? 0 : options.work,
+  )
   const serving: Serving = {
     app,
     calls: callsOf(app, {
@@ -180,7 +190,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
       clearInterval(sweeping)
       load.stop()
       handle.drain()
-      await Promise.all([listener.close(limit), work.stop()])
+      await Promise.all([listener.close(limit), work.stop(limit)])
       await Promise.all([store.close(), limits.close()])
     },
   }
@@ -222,7 +232,7 @@ export function identifier(prefix: string): string {
 }
 
 /** Row 5: of one address at most so many requests a second, anonymous or not. */
-function floodGate(clock: () => number, count: number): (request: Request) => number | undefined {
+function floodGate(clock: () => number, count: number): (request: Pick<Request, 'from'>) => number | undefined {
   const limiter = memoryLimiter()
   const rate = { count, seconds: 1 }
   return ({ from }) => {
@@ -232,9 +242,6 @@ function floodGate(clock: () => number, count: number): (request: Request) => nu
 }
 
 const tooMany: Response = { status: 429, fields: { 'retry-after': '1', 'cache-control': 'no-store' } }
-
-/** Row 3, before there is a message: `after` as REST has it. */
-const later: Response = { status: 503, fields: { 'retry-after': '5', 'cache-control': 'no-store' } }
 
 function gauges(figures: Figures, load: Load, listener: Listener): void {
   const one = (value: () => number) => () => [{ labels: {}, value: value() }]
@@ -290,7 +297,12 @@ function router(serving: Serving, parts: Routed) {
     sleep: setTimeout,
     links: { 'service-desc': '/openapi.json' },
   })
-  const soap = soapFaces(seenBy('soap'), { secure: parts.secure })
+  const gate = (from: string): TurnedAway | undefined => {
+    if (outOfService()) return { kind: 'unavailable', after: 5 }
+    const after = flood({ from })
+    return after === undefined ? undefined : { kind: 'too-many', after, limit: parts.flood, window: 1 }
+  }
+  const soap = soapFaces(seenBy('soap'), { secure: parts.secure, gate })
   const pages = operationsPages({
     store,
     draining: () => draining,
@@ -303,7 +315,7 @@ function router(serving: Serving, parts: Routed) {
     const { target } = request
     if (target.startsWith('/soap/')) {
       const face = soap(target)
-      if (face) return outOfService() ? later : face(request)
+      if (face) return face(request)
     }
     if (target.startsWith('/log')) {
       if (flood(request) !== undefined) return tooMany

@@ -1,5 +1,6 @@
 /** What a binding and the processing model hand each other, and what a node is made of. */
 import type { Caller } from '../contract/policy.ts'
+import type { Refusal } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
 import type { Maybe } from '../service/store.ts'
 import type { Elsewhere } from './addressing.ts'
@@ -22,6 +23,9 @@ export interface Endpoint {
   readonly versions: 'both' | '1.1' | '1.2'
 }
 
+/** Why nothing is read now: the service is not in service, or this peer asks too much. */
+export type TurnedAway = Extract<Refusal, { readonly kind: 'unavailable' | 'too-many' }>
+
 /** What an application may add to an endpoint. */
 export interface SoapOptions {
   /** Header blocks that are understood here, beside those of WS-Addressing and WS-Security. */
@@ -33,6 +37,8 @@ export interface SoapOptions {
   readonly elsewhere?: Elsewhere
   /** `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every fault has 500 (rule B4.5). */
   readonly faultStatus?: 'w3c'
+  /** Asked before anything of a request from this address is read. Undefined: it is let in. */
+  readonly gate?: (from: string) => TurnedAway | undefined
   /** Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed the limit. */
   readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
   /** What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the kind. */

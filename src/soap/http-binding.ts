@@ -15,10 +15,11 @@ import type { Request, Response } from '../http/message.ts'
 import { negotiate, parseAccept } from '../http/negotiate.ts'
 import { evaluate, parsePreconditions } from '../http/precondition.ts'
 import { writeRetryAfter } from '../http/retry.ts'
+import { parseHost } from '../http/uri.ts'
 import { Refused, refuse } from '../service/refusal.ts'
 import { Unavailable } from '../service/store.ts'
 import { partsOf, readPackage, writePackage } from './attachment.ts'
-import type { Received, Sent, SoapNode } from './conversation.ts'
+import type { Received, Sent, SoapNode, TurnedAway } from './conversation.ts'
 import type { Asked, Exchange, Standing } from './exchange.ts'
 import type { AnyRefusal } from './refusal.ts'
 import { no } from './refusal.ts'
@@ -55,7 +56,10 @@ function end(status: number, text: string, fields: Fields = {}): never {
 export function httpBinding(node: SoapNode, carrying: Carrying): (request: Request) => Promise<Response> {
   return async request => {
     try {
+      addressed(request)
       const asked = targetOf(node, request)
+      const away = node.gate?.(request.from)
+      if (away) return await turnedAway(node, carrying, request, asked, away)
       if (request.method === 'GET') return await got(node, carrying, request, asked)
       if (request.method === 'HEAD') return head(await got(node, carrying, request, asked))
       if (request.method !== 'POST' || asked.operation !== '') return notAllowed(node, asked) // B4.1
@@ -65,6 +69,12 @@ export function httpBinding(node: SoapNode, carrying: Carrying): (request: Reque
       throw thrown
     }
   }
+}
+
+/** RFC 9112 §3.2: exactly one Host, whatever else is asked (two lines of it are no host). */
+function addressed({ fields, version }: Request): void {
+  const { host } = fields
+  if (host === undefined ? version !== '1.0' : !parseHost(host)) end(400, 'there must be exactly one Host')
 }
 
 /** What of an endpoint is asked: itself, or one of its operations. */
@@ -87,6 +97,29 @@ function notAllowed(node: SoapNode, { operation }: Target): never {
   return retrievable(node, operation)
     ? end(405, 'GET it', { allow: 'GET, HEAD' })
     : end(404, 'there is no such operation')
+}
+
+/** With a fault where the request says which version of SOAP is spoken, else with the status alone. */
+async function turnedAway(
+  node: SoapNode,
+  carrying: Carrying,
+  request: Request,
+  { operation }: Target,
+  refusal: TurnedAway,
+): Promise<Response> {
+  const version = request.method === 'POST' ? announced(request) : operation === '' ? undefined : soap12
+  const status = refusal.kind === 'too-many' ? 429 : 503
+  if (!version) return end(status, 'try again later', { ...fieldsOf(node, refusal), 'cache-control': 'no-store' })
+  return written(node, await carrying.early(node, version, about(node, request).addresses[0], refusal))
+}
+
+/** The version of SOAP that the media type of a message, or of the root of its package, speaks. */
+function announced({ fields }: Request): Version | undefined {
+  const type = parseMediaType(fields['content-type'] ?? '')
+  if (type?.essence !== 'multipart/related') return type && mediaOf(type)
+  const [root, inside] = [type.parameters['type'], type.parameters['start-info']]
+  const said = parseMediaType((root === 'application/xop+xml' ? inside : root) ?? '')
+  return said && mediaOf(said)
 }
 
 // POST: a message

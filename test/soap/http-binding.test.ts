@@ -253,8 +253,47 @@ test('SOAP 1.2 Part 2 §7.4 the response pattern: GET of a safe operation, with 
   assert.equal((await ask('ListOrders?size=2&state=paid')).status, 200)
 })
 
-test('H1 a target that is not ours; a Host that is none is not echoed', async () => {
+const turnedAway = [
+  // request, status, media type of the answer
+  ['of SOAP 1.1', 'too-many', {}, 429, 'text/xml'],
+  ['of SOAP 1.2', 'too-many', { as: 'application/soap+xml' }, 429, 'application/soap+xml'],
+  ['of SOAP 1.1, out of service', 'unavailable', {}, 503, 'text/xml'],
+  ['in a package', 'unavailable', { as: 'multipart/related; type="text/xml"; boundary=b' }, 503, 'text/xml'],
+  [
+    'MTOM',
+    'unavailable',
+    { as: 'multipart/related; type="application/xop+xml"; start-info="text/xml"; boundary=b' },
+    503,
+    'text/xml',
+  ],
+  ['of no SOAP', 'too-many', { as: 'text/plain' }, 429, 'text/plain'],
+] as const
+for (const [title, kind, message, status, type] of turnedAway)
+  test(`B4.5 turned away before anything is read: ${title}`, async () => {
+    const away = kind === 'too-many' ? { kind, after: 3, limit: 10, window: 1 } : { kind, after: 3 }
+    const { send, store } = await conversation({}, { gate: from => (from === '192.0.2.1' ? away : undefined) })
+    let isRead = false
+    const unread = { ...content('<'), bytes: async () => void (isRead = true) }
+    const as = 'as' in message ? message.as : 'text/xml'
+    const response = await send({ from: '192.0.2.1', fields: { 'content-type': as }, content: unread })
+    assert.deepEqual([response.status, response.fields['retry-after'], isRead], [status, '3', false])
+    assert.equal(String(response.fields['content-type']).split(';')[0], type)
+    if (type === 'text/plain') return
+    const { fault } = await seen(response)
+    assert.deepEqual(
+      [fault?.code, find(fault?.detail, 'Busy', 'retryAfter')?.text],
+      [type === 'text/xml' ? 'Server' : 'Receiver', '3'],
+    )
+    assert.equal((await send({ method: 'GET', target: '/soap/v1/GetProduct?id=p-1' })).status, 200, 'others are let in')
+    await store.close()
+  })
+
+test('H1 a target that is not ours; exactly one Host, which is never echoed where it is none', async () => {
   assert.equal((await shop.send({ target: '/soap/v1x' })).status, 404)
-  const answer = await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: { host: '"><x>' } })
-  assert.equal((await octets(answer.content)).toString(), '<wsdl at="http://localhost/soap/v1"/>')
+  for (const host of ['"><x>', 'one.example, other.example', 'me@one.example', ''])
+    assert.equal((await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: { host } })).status, 400, host)
+  const unnamed = Object.assign(Object.create(null), { host: undefined })
+  assert.equal((await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: unnamed })).status, 400)
+  const old = await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: unnamed, version: '1.0' })
+  assert.equal((await octets(old.content)).toString(), '<wsdl at="http://localhost/soap/v1"/>')
 })

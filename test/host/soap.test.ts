@@ -1,0 +1,64 @@
+/** The SOAP endpoints as they are hosted: who is turned away, and which address they say they have. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { asked, hosted } from './house.ts'
+
+const envelope = (body: string, header = '') =>
+  `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Header>${header}</e:Header><e:Body>${body}</e:Body></e:Envelope>`
+const getProduct = '<GetProduct xmlns="urn:diglot:orders:v1"><id>p-1</id></GetProduct>'
+const soap = { 'content-type': 'application/soap+xml' }
+
+test('row 5: REST and SOAP are counted together by address; a message over it is answered Busy', async () => {
+  const { ask } = await hosted({ flood: 3, clock: () => 1_000_000 })
+  const statuses = [
+    (await ask('GET', '/api/v1/products/p-1')).status,
+    (await ask('POST', '/soap/v1', soap, envelope(getProduct))).status,
+    (await ask('GET', '/soap/v1?wsdl')).status,
+  ]
+  assert.deepEqual(statuses, [200, 200, 200])
+  const over = await ask('POST', '/soap/v1', soap, envelope(getProduct))
+  assert.deepEqual([over.status, over.fields['retry-after']], [429, '1'])
+  assert.match(over.text, /:Receiver<.*:Busy<.*<retryAfter>1</s)
+  const old = await ask('POST', '/soap/v1', { 'content-type': 'text/xml' }, 'not even XML')
+  assert.deepEqual([old.status, old.fields['content-type']], [429, 'text/xml; charset=utf-8'])
+  assert.equal((await ask('GET', '/soap/v1?wsdl')).status, 429)
+  assert.equal((await ask('GET', '/api/v1/products/p-1')).status, 429)
+})
+
+test('row 2: exactly one Host', async () => {
+  const { server } = await hosted()
+  for (const host of ['me@there.example', 'one.example, two.example'])
+    assert.equal((await asked(server.port, 'GET', '/soap/v1?wsdl', { host })).status, 400, host)
+})
+
+describe('a trusted proxy says how the endpoint was asked', async () => {
+  const behind = await hosted({ settings: { trustProxy: true } })
+  const alone = await hosted()
+  const wsa = 'http://www.w3.org/2005/08/addressing'
+  const to = (address: string) =>
+    envelope(
+      getProduct,
+      `<a:To xmlns:a="${wsa}">${address}</a:To><a:Action xmlns:a="${wsa}">urn:diglot:orders:v1/GetProduct</a:Action><a:MessageID xmlns:a="${wsa}">urn:uuid:1</a:MessageID>`,
+    )
+  const rows = [
+    ['Forwarded', { forwarded: 'for=192.0.2.1;proto=https;host=shop.example' }],
+    [
+      'X-Forwarded-*',
+      { 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' },
+    ],
+  ] as const
+  const known = 'https://shop.example/soap/v1'
+  for (const [title, fields] of rows)
+    test(title, async () => {
+      for (const query of ['wsdl', 'wsdl2'])
+        assert.ok((await behind.ask('GET', `/soap/v1?${query}`, fields)).text.includes(`"${known}"`), query)
+      assert.equal((await behind.ask('POST', '/soap/v1', { ...soap, ...fields }, to(known))).status, 200)
+      const elsewhere = await behind.ask('POST', '/soap/v1', { ...soap, ...fields }, to('https://shop.example/soap/v2'))
+      assert.match(elsewhere.text, /DestinationUnreachable/)
+      assert.ok(!(await alone.ask('GET', '/soap/v1?wsdl', fields)).text.includes('shop.example'), 'not from a stranger')
+      assert.match(
+        (await alone.ask('POST', '/soap/v1', { ...soap, ...fields }, to(known))).text,
+        /DestinationUnreachable/,
+      )
+    })
+})
