@@ -38,7 +38,7 @@ export async function start(name: string, file: string, words: readonly string[]
 export const stop = (target: Target): void => void target.process.kill()
 
 /** Microseconds of CPU that the server has used. */
-async function cpu(target: Target): Promise<number> {
+export async function cpu(target: Target): Promise<number> {
   const answer = once(target.process, 'message')
   target.process.send('cpu')
   const [usage] = (await answer) as [NodeJS.CpuUsage]

@@ -4,6 +4,7 @@ import { type Row, table } from './harness.ts'
 const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   rest: async () => (await import('./rest.ts')).rest(),
   soap: async () => (await import('./soap.ts')).soap(),
+  attacks: async () => (await import('./attacks.ts')).attacksBench(),
 }
 const asked = process.argv.slice(2)
 const unknown = asked.filter(name => !Object.hasOwn(parts, name))
