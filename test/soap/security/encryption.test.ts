@@ -465,6 +465,7 @@ test('M5: a signature covers the octets that an Include stands for, and they are
 
 const misused: [string, string][] = [
   ['two parts in one element', `<data>${include('cid:p')}${include('cid:q')}</data>`],
+  ['an element beside a part', `<data><x/>${include('cid:p')}</data>`],
   ['text beside a part', `<data>x${include('cid:p')}</data>`],
   ['one part twice', `<data>${include('cid:p')}</data><data>${include('cid:p')}</data>`],
   ['one part twice, written in two ways', `<data>${include('cid:p')}</data><data>${include('cid:%70')}</data>`],

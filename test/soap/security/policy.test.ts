@@ -10,6 +10,7 @@ import {
   BinarySecurityToken,
   base64Type,
   ds,
+  keyIdentifierThumbprint,
   Security,
   strTransform,
   wsse,
@@ -334,6 +335,16 @@ test('WSS §8.3: a certificate that is only named is covered as the token that i
       '<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></wsse:TransformationParameters></ds:Transform></ds:Transforms>' +
       `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${createHash('sha256').update(octets).digest('base64')}</ds:DigestValue></ds:Reference>`
     await taken(outcome(open(resigned(written, key, reference)), signedPolicy, guard(now, { ...all, trust })))
+    const stranger = written.replace(
+      '</s:Header>',
+      `<wsse:SecurityTokenReference xmlns:wsse="${wsse}" xmlns:wsu="${wsu}" wsu:Id="other"><wsse:KeyIdentifier ValueType="${keyIdentifierThumbprint}">AAAA</wsse:KeyIdentifier></wsse:SecurityTokenReference></s:Header>`,
+    )
+    const unknown = resigned(stranger, key, reference.replace('#str', '#other'))
+    await refused(
+      outcome(open(unknown), signedPolicy, guard(now, { ...all, trust })),
+      'SecurityTokenUnavailable',
+      /not known/,
+    )
     const other = reference.replace(/<ds:DigestValue>..../, '<ds:DigestValue>AAAA')
     await refused(
       outcome(open(resigned(written, key, other)), signedPolicy, guard(now, { ...all, trust })),

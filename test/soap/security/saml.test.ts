@@ -1,16 +1,17 @@
 /** SAML 1.1 and 2.0 assertions as tokens (SAML Token Profile 1.1), X11 of attacks.md; and Kerberos tickets. */
 import assert from 'node:assert/strict'
-import { createSecretKey } from 'node:crypto'
+import { createHash, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { encrypt } from '../../../src/soap/security/cipher.ts'
 import { Insecure, type SecurityFault } from '../../../src/soap/security/failure.ts'
 import type { Guard } from '../../../src/soap/security/guard.ts'
-import { gssKerberos, saml1, saml2, xenc } from '../../../src/soap/security/names.ts'
+import { gssKerberos, saml1, saml2, wsuId, xenc } from '../../../src/soap/security/names.ts'
 import { type Protection, protect } from '../../../src/soap/security/outgoing.ts'
 import type { Demand, SecurityPolicy } from '../../../src/soap/security/policy.ts'
 import { Trust } from '../../../src/soap/security/trust.ts'
+import { canonical } from '../../../src/xml/index.ts'
 import { assertionText, issuedBy, keyInfoOf, type Said } from './assertion.ts'
-import { guard, now, open, outcome, pair, plainMessage, refused, taken, trusting } from './message.ts'
+import { guard, now, open, outcome, pair, plainMessage, refused, resigned, taken, trusting } from './message.ts'
 
 const issuers = new Map([
   ['urn:issuer', trusting('ca')],
@@ -246,6 +247,18 @@ test('a second assertion does not come in by decryption after the first was read
   const two = open(text.replace('</wsse:Security>', `${data}</wsse:Security>`))
   const here = guard(now, { ...means, secrets: new Map([['s', secret]]) })
   await refused(outcome(two, demand('holder-of-key', signed), here), 'InvalidSecurity', /two assertions/)
+})
+
+test('SAML 2.0 §5.4.2: the signature of an assertion is over it, and over nothing beside', async () => {
+  const text = bearing(assertionText())
+  const { body } = open(text)
+  const octets = canonical(body, { exclusive: true, comments: false })
+  const reference =
+    `<ds:Reference URI="#${body.attribute(wsuId)}"><ds:Transforms><ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></ds:Transforms>` +
+    `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${createHash('sha256').update(octets).digest('base64')}</ds:DigestValue></ds:Reference>`
+  await taken(outcome(open(resigned(text, pair('ca').key)), demand('bearer'), guard(now, means)))
+  const both = open(resigned(text, pair('ca').key, reference))
+  await refused(outcome(both, demand('bearer'), guard(now, means)), 'FailedCheck', /not over its assertion/)
 })
 
 test('another version of SAML, or none where assertions are not taken', async () => {

@@ -135,6 +135,14 @@ test('B8 a wrong name and a wrong password are told apart by nothing', async () 
   }
 })
 
+test('somebody who is known, and whose password is not kept, proves nothing by a digest', async () => {
+  const here = guard(now)
+  const unkept = { ...here, identities: { ...here.identities, secret: () => undefined } }
+  for (const password of ['', 'undefined', right]) {
+    await refused(outcome(open(digest('alice', digested(password))), securePolicy, unkept), 'FailedAuthentication')
+  }
+})
+
 test('X12: a digest is taken once, and its nonce remembered until it is of now no more', async () => {
   const here = guard(now)
   await taken(outcome(open(digest('alice', digested(right))), securePolicy, here))
