@@ -10,3 +10,14 @@ export { type Job, job } from './contract/job.ts'
 export { anyone, type Caller, type Grant, role } from './contract/policy.ts'
 export { type DraftItem, type Item, type Representation, resource } from './contract/resource.ts'
 export { type Service, service } from './contract/service.ts'
+
+import type { Implementation } from './contract/implement.ts'
+import type { ServeOptions, Server } from './host/serve.ts'
+
+export type { ServeOptions, Server }
+
+/** Serves until closed; see `ServeOptions`. The server is loaded when it is asked for: a contract alone costs none of it. */
+export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
+  const host = await import('./host/serve.ts')
+  return host.serve(app, options)
+}
