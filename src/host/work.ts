@@ -1,34 +1,68 @@
-/** Runs jobs in this process: one at a time for each worker, looking again when one was started or after a while. */
+/**
+ * Runs jobs in this process: one at a time for each worker, looking again when one was started or after a while; and starts
+ * those whose time has come.
+ */
 import { runNext, type Working } from '../service/job.ts'
+import { instantsOf, type Schedule, startDue } from '../service/schedule.ts'
 
 export interface Workers {
   /** A job was started: look now. */
   kick(): void
-  /** Ends what runs (it is run again after the next start) and looks no more. */
-  stop(): Promise<void>
+  /**
+   * Takes no more jobs, and gives those that run `limit` milliseconds to finish. What is left then is given back: another
+   * worker, or the next start, runs it again.
+   */
+  stop(limit: number): Promise<void>
 }
 
 /** Milliseconds between looks while there is nothing to do. */
 const pause = 1000
 
-export function workers(working: Working, count = 2): Workers {
+/** Throws for a schedule that is none, or of a job that the contract does not have. */
+export function workers(working: Working, schedules: readonly Schedule[] = [], count = 2): Workers {
   const stopping = new AbortController()
-  const loops = Array.from({ length: working.app.contract.jobs.length > 0 ? count : 0 }, () =>
-    loop(working, stopping.signal),
-  )
+  const ending = new AbortController()
+  const { jobs } = working.app.contract
+  const loops = Array.from({ length: jobs.length > 0 ? count : 0 }, () => loop(working, stopping.signal, ending.signal))
+  const kick = (): void => {
+    for (const each of loops) each.kick()
+  }
+  const timer = scheduled(working, schedules, kick)
   return {
-    kick: () => {
-      for (const each of loops) each.kick()
-    },
-    stop: async () => {
-      stopping.abort(new Error('the service is stopping'))
-      for (const each of loops) each.kick()
+    kick,
+    stop: async limit => {
+      clearInterval(timer)
+      stopping.abort()
+      kick()
+      const late = setTimeout(() => ending.abort(new Error('the service is stopping')), limit)
       await Promise.all(loops.map(each => each.ended))
+      clearTimeout(late)
     },
   }
 }
 
-function loop(working: Working, stop: AbortSignal): { kick(): void; ended: Promise<void> } {
+/** Looks once a second; a look costs one small transaction where an instant has passed since the last, and nothing else. */
+function scheduled(working: Working, schedules: readonly Schedule[], kick: () => void): NodeJS.Timeout | undefined {
+  const all = schedules.map(schedule => {
+    if (!working.app.contract.jobs.some(each => each.job === schedule.job))
+      throw new Error(`the schedule ${schedule.name} is of the job ${schedule.job}, which the contract does not have`)
+    return { schedule, instants: instantsOf(schedule.at), seen: Number.NaN }
+  })
+  if (all.length === 0) return undefined
+  const look = async (): Promise<void> => {
+    for (const one of all) {
+      const instant = one.instants(working.clock())
+      if (instant === undefined || instant === one.seen) continue
+      const started = await startDue(working.store, one.schedule, one.instants, working).catch(() => undefined)
+      if (started !== undefined) one.seen = instant // else the store is out of reach: looked at again
+      if (started) kick()
+    }
+  }
+  void look()
+  return setInterval(() => void look(), pause).unref()
+}
+
+function loop(working: Working, stop: AbortSignal, end: AbortSignal): { kick(): void; ended: Promise<void> } {
   let wake = (): void => {}
   let kicked = false
   const rest = (): Promise<void> =>
@@ -43,7 +77,7 @@ function loop(working: Working, stop: AbortSignal): { kick(): void; ended: Promi
     })
   const run = async (): Promise<void> => {
     while (!stop.aborted) {
-      const busy = await runNext(working, stop).catch(() => false) // the store is out of reach: look again later
+      const busy = await runNext(working, end).catch(() => false) // the store is out of reach: look again later
       if (!busy && !stop.aborted) await rest()
     }
   }

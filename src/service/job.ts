@@ -3,7 +3,9 @@
  *  (1) A job that was answered 202 is run, also when the worker dies: its lease ends and another takes it.
  *  (2) It is completed, failed or cancelled once; who has lost the lease writes nothing more.
  *  (3) Its output is kept in the transaction that completes it.
- * It may be run more than once; its handler's effects must bear that.
+ *  (4) Whoever has lost the lease changes nothing more: each write of a handler asks for it in the same transaction.
+ *  (5) A job whose workers die of it has failed in the end; that it was stopped, or the store out of reach, is no failure of it.
+ * It may be run more than once; what its handler does beside the store must bear that.
  */
 import type { Implementation, Progress, Row } from '../contract/implement.ts'
 import { type Job, jobStates } from '../contract/job.ts'
@@ -11,14 +13,15 @@ import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Call } from './call.ts'
 import { pack, unpack } from './codec.ts'
-import { type About, context } from './context.ts'
+import { type About, context, type Reach } from './context.ts'
 import type { Outcome } from './outcome.ts'
 import { Refused, refuse } from './refusal.ts'
-import type { JobRow, Reader, Store, Writer } from './store.ts'
+import { type JobRow, type Reader, type Store, Unavailable, type Writer } from './store.ts'
 
 const active = new Set<JobRow['state']>(jobStates.slice(0, 2))
-/** Milliseconds that a lease lasts; progress renews it. */
+/** Milliseconds that a lease lasts, and after which the worker renews it. */
 const lease = 30_000
+const renewal = 5_000
 
 export async function startJob(
   call: Call,
@@ -27,26 +30,30 @@ export async function startJob(
   operation: OperationOf<'startJob'>,
 ): Promise<Outcome> {
   const { caller } = call.admitted
-  const job: JobRow = {
-    id: about.id('j'),
-    job: operation.job.job,
-    state: 'queued',
-    progress: 0,
-    owner: caller.subject ?? '',
-    caller: pack(caller),
-    input: pack(call.input?.(undefined).value ?? {}),
-    output: undefined,
-    failure: undefined,
-    tries: 0,
-    version: 1,
-    created: about.now,
-    modified: about.now,
-    leased: 0,
-    due: about.now,
-  }
+  const input = call.input?.(undefined).value ?? {}
+  const job = queued(about.id('j'), operation.job.job, caller, input, about.now)
   await writer.putJob(job)
   return { kind: 'job', job, created: true }
 }
+
+/** A job that nobody has begun. */
+export const queued = (id: string, job: string, caller: Caller, input: Row, now: number): JobRow => ({
+  id,
+  job,
+  state: 'queued',
+  progress: 0,
+  owner: caller.subject ?? '',
+  caller: pack(caller),
+  input: pack(input),
+  output: undefined,
+  failure: undefined,
+  tries: 0,
+  version: 1,
+  created: now,
+  modified: now,
+  leased: 0,
+  due: now,
+})
 
 /** The job of this name, for its owner; to anyone else it does not exist. */
 async function mine(call: Call, reader: Reader, job: Job): Promise<JobRow> {
@@ -108,7 +115,9 @@ export async function runNext(working: Working, stop: AbortSignal): Promise<bool
   const declared = app.contract.jobs.find(each => each.job === job.job)
   const run = app.handlers[job.job]?.run
   if (!declared || !run) return false
-  await attempt(working, declared, run, job, stop)
+  if (job.tries > declared.tries + mostDeaths)
+    await finish(working, job, { state: 'failed', failure: 'lost' }).catch(unlessLost) // (5)
+  else await attempt(working, declared, run, job, stop)
   return true
 }
 
@@ -120,25 +129,47 @@ async function attempt(
   stop: AbortSignal,
 ): Promise<void> {
   const { app, store, clock, id } = working
-  const caller = unpack(job.caller) as Caller // packed by `startJob`
+  const caller = unpack(job.caller) as Caller // packed by `queued`
   const about: About = { contract: app.contract, caller, now: clock(), operation: job.job, id }
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(declared.timeLimit * 1000)])
+  const lost = new AbortController()
+  const signal = AbortSignal.any([stop, lost.signal, AbortSignal.timeout(declared.timeLimit * 1000)])
+  const renewing = setInterval(() => {
+    finish(working, job, { leased: clock() + lease }).catch(thrown => thrown instanceof Lost && lost.abort(thrown))
+  }, renewal)
   try {
-    const ctx = context(about, { read: work => store.read(work), write: work => store.write(work) })
+    const write: Reach['write'] = work =>
+      store.write(async writer => {
+        await holds(writer, job, signal)
+        return work(writer)
+      })
+    const ctx = context(about, { read: work => store.read(work), write })
     const done = run(ctx, unpack(job.input) as Row, progressOf(working, job, signal))
     const output = await Promise.race([done, aborted(signal)])
     await finish(working, job, { state: 'completed', progress: 1, output: pack(output) })
   } catch (thrown) {
-    if (thrown instanceof Lost) return
-    working.failed(job, thrown)
-    const again = !(thrown instanceof Refused) && job.tries < declared.tries
-    const failure = thrown instanceof Refused ? String(thrown.refusal.kind) : 'error'
-    await finish(
-      working,
-      job,
-      again ? { state: 'queued', due: clock() + backOff(job.tries), leased: 0 } : { state: 'failed', failure },
-    )
+    await given(working, declared, job, thrown, stop).catch(unlessLost)
+  } finally {
+    clearInterval(renewing)
+    lost.abort(new Lost(`${job.id} is over`))
   }
+}
+
+/** Leases that may end because their worker did, beside the tries that the contract counts. */
+const mostDeaths = 10
+
+/** What becomes of a job whose try came to nothing (5). */
+async function given(working: Working, declared: Job, job: JobRow, thrown: unknown, stop: AbortSignal): Promise<void> {
+  if (thrown instanceof Lost) return
+  const { clock } = working
+  if (stop.aborted || thrown instanceof Unavailable) {
+    const due = clock() + (thrown instanceof Unavailable ? thrown.after * 1000 : 0)
+    return finish(working, job, { state: 'queued', tries: job.tries - 1, due, leased: 0 })
+  }
+  working.failed(job, thrown)
+  const again = !(thrown instanceof Refused) && job.tries < declared.tries
+  const failure = thrown instanceof Refused ? String(thrown.refusal.kind) : 'error'
+  const due = clock() + backOff(job.tries)
+  await finish(working, job, again ? { state: 'queued', due, leased: 0 } : { state: 'failed', failure })
 }
 
 /** Milliseconds before the next try: one second, doubled each time, at most five minutes. */
@@ -146,9 +177,16 @@ const backOff = (tries: number): number => Math.min(300_000, 1000 * 2 ** (tries 
 
 /** The job was cancelled, or another worker has it: what is under way must end and write nothing. */
 export class Lost extends Error {}
+function unlessLost(thrown: unknown): void {
+  if (!(thrown instanceof Lost)) throw thrown
+}
 
 const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+  new Promise((_, reject) => {
+    const over = (): void => reject(signal.reason)
+    if (signal.aborted) over()
+    else signal.addEventListener('abort', over, { once: true })
+  })
 
 function progressOf(working: Working, job: JobRow, signal: AbortSignal): Progress {
   const report = async (part: number): Promise<void> => {
@@ -159,13 +197,18 @@ function progressOf(working: Working, job: JobRow, signal: AbortSignal): Progres
   return Object.assign(report, { signal })
 }
 
+/** (4) */
+async function holds(reader: Reader, job: JobRow, signal?: AbortSignal): Promise<JobRow> {
+  signal?.throwIfAborted()
+  const row = await reader.job(job.id)
+  if (row?.state !== 'running' || row.tries !== job.tries) throw new Lost(`${job.id} is no longer this worker's`)
+  return row
+}
+
 /** Writes a change of a job that is still ours (2): running, and on the same try. */
 async function finish(working: Working, job: JobRow, change: Partial<JobRow>): Promise<void> {
-  const ours = await working.store.write(async writer => {
-    const row = await writer.job(job.id)
-    if (row?.state !== 'running' || row.tries !== job.tries) return false
+  await working.store.write(async writer => {
+    const row = await holds(writer, job)
     await writer.putJob(next(row, { ...change, modified: working.clock() }))
-    return true
   })
-  if (!ours) throw new Lost(`${job.id} is no longer this worker's`)
 }

@@ -1,0 +1,249 @@
+/** Jobs (A3.1–A3.3) as workers see them: what is tried again, given back, cancelled, lost, begun by the clock. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { t } from '../../src/contract/field.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { job } from '../../src/contract/job.ts'
+import { anonymous, anyone } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { service } from '../../src/contract/service.ts'
+import { identifier } from '../../src/host/serve.ts'
+import { workers } from '../../src/host/work.ts'
+import { queued, runNext, type Working } from '../../src/service/job.ts'
+import { instantsOf, type Schedule, startDue } from '../../src/service/schedule.ts'
+import { type JobRow, Unavailable } from '../../src/service/store.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+
+const tallies = resource('tallies', { fields: { id: t.id('t'), count: t.int() } }).rules({
+  allow: { read: [anyone], create: [anyone], change: [anyone] },
+})
+const sums = job('sums', { input: { what: t.string() }, output: { what: t.string() }, allow: [anyone], timeLimit: 5 })
+const contract = service('work', { namespace: 'urn:work', resources: [tallies], jobs: [sums], versions: { v1: {} } })
+
+type Does = (try_: number, ctx: Parameters<Run>[0], progress: Parameters<Run>[2]) => Promise<void> | void
+type Run = NonNullable<Parameters<typeof implement<typeof contract>>[1]['sums']>['run']
+
+/** A store with one tally, a clock that is moved by hand, and a job that does as it is told. */
+function place(does: Does = () => {}) {
+  let now = 1_000_000
+  let tries = 0
+  const store = sqliteStore(contract, ':memory:')
+  const thrown: unknown[] = []
+  const app = implement(contract, {
+    tallies: {},
+    sums: {
+      run: async (ctx, input, progress) => {
+        await does(++tries, ctx, progress)
+        return { what: input.what }
+      },
+    },
+  })
+  const working: Working = {
+    app,
+    store,
+    clock: () => now,
+    id: identifier,
+    failed: (_, why) => void thrown.push(why),
+  }
+  const start = async (): Promise<string> => {
+    const row = queued(identifier('j'), 'sums', anonymous, { what: 'x' }, now)
+    await store.write(async writer => {
+      await writer.put('tallies', 't-1', { id: 't-1', count: 0 }, {}, undefined, now)
+      await writer.putJob(row)
+    })
+    return row.id
+  }
+  const row = async (id: string): Promise<JobRow> => (await store.read(reader => reader.job(id))) as JobRow
+  const go = () => runNext(working, new AbortController().signal)
+  return { store, working, thrown, start, row, go, pass: (by: number) => (now += by), tries: () => tries }
+}
+
+describe('a job', () => {
+  test('that throws is tried again, later each time, and then has failed', async () => {
+    const { start, row, go, pass, thrown } = place(() => {
+      throw new Error('on purpose')
+    })
+    const id = await start()
+    for (const [tries, wait] of [
+      [1, 1000],
+      [2, 2000],
+    ] as const) {
+      assert.equal(await go(), true)
+      assert.deepEqual([(await row(id)).state, (await row(id)).tries], ['queued', tries])
+      pass(wait - 1)
+      assert.equal(await go(), false)
+      pass(1)
+    }
+    await go()
+    assert.deepEqual([(await row(id)).state, (await row(id)).failure], ['failed', 'error'])
+    assert.equal(await go(), false)
+    assert.equal(thrown.length, 3)
+  })
+
+  test('whose store is out of reach has lost no try', async () => {
+    const { start, row, go, pass, thrown } = place(try_ => {
+      if (try_ < 6) throw new Unavailable(2)
+    })
+    const id = await start()
+    for (let i = 0; i < 6; i++) {
+      await go()
+      pass(2000)
+    }
+    assert.deepEqual([(await row(id)).state, (await row(id)).tries], ['completed', 1])
+    assert.deepEqual(thrown, [])
+  })
+
+  test('whose workers die of it has failed in the end, and is not run again', async () => {
+    const { store, start, row, go, pass, tries } = place()
+    const id = await start()
+    for (let i = 0; i < 13; i++) {
+      await store.write(writer => writer.lease(['sums'], 1_000_000 + i * 60_000, 1_030_000 + i * 60_000))
+      pass(60_000)
+    }
+    await go()
+    assert.deepEqual([(await row(id)).state, (await row(id)).failure, tries()], ['failed', 'lost', 0])
+  })
+
+  test('is taken by another worker when its lease is over; the first one changes nothing more', async () => {
+    const first = Promise.withResolvers<void>()
+    const refused: unknown[] = []
+    const { store, start, row, go, pass } = place(async (try_, ctx) => {
+      if (try_ === 1) await first.promise
+      const { count = 0 } = (await ctx.items.get('tallies', 't-1')) ?? {}
+      await ctx.items.change('tallies', 't-1', { count: count + 1 }).catch(why => {
+        refused.push(why)
+        throw why
+      })
+    })
+    const id = await start()
+    const slow = go()
+    await pause(20)
+    pass(31_000)
+    assert.equal(await go(), true)
+    assert.equal((await row(id)).state, 'completed')
+    const { version } = await row(id)
+    first.resolve()
+    await slow
+    const tally = await store.read(reader => reader.get('tallies', 't-1'))
+    assert.ok(tally && 'value' in tally)
+    assert.equal(tally.value['count'], 1)
+    assert.equal(refused.length, 1)
+    assert.equal((await row(id)).version, version)
+  })
+
+  test('that is cancelled while it runs changes nothing more and stays cancelled', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { store, start, row, go } = place(async (_, ctx) => {
+      await gate.promise
+      await ctx.items.change('tallies', 't-1', { count: 1 })
+    })
+    const id = await start()
+    const running = go()
+    await pause(20)
+    const seen = await row(id)
+    await store.write(writer => writer.putJob({ ...seen, state: 'cancelled', version: seen.version + 1 }))
+    gate.resolve()
+    await running
+    assert.equal((await row(id)).state, 'cancelled')
+    const tally = await store.read(reader => reader.get('tallies', 't-1'))
+    assert.ok(tally && 'value' in tally && tally.value['count'] === 0)
+  })
+
+  test('that is still running when its time is over is tried again', async () => {
+    const brief = { ...sums, timeLimit: 0.05 }
+    const { working, start, row, thrown } = place(() => new Promise(() => {}))
+    const short: Working = { ...working, app: { ...working.app, contract: { ...contract, jobs: [brief] } } }
+    const id = await start()
+    await runNext(short, new AbortController().signal)
+    assert.equal((await row(id)).state, 'queued')
+    assert.equal((thrown[0] as Error).name, 'TimeoutError')
+  })
+})
+
+describe('workers', () => {
+  test('that stop let a job finish within the limit', async () => {
+    const { working, start, row } = place(() => pause(150))
+    const id = await start()
+    const all = workers(working)
+    await pause(50)
+    await all.stop(5000)
+    assert.equal((await row(id)).state, 'completed')
+  })
+
+  test('that stop give back what is not finished, with its try, and it runs elsewhere', async () => {
+    const { working, start, row } = place(try_ => (try_ === 1 ? new Promise(() => {}) : undefined))
+    const id = await start()
+    const all = workers(working)
+    await pause(50)
+    await all.stop(20)
+    assert.deepEqual([(await row(id)).state, (await row(id)).tries], ['queued', 0])
+    const others = workers(working)
+    await pause(50)
+    await others.stop(1000)
+    assert.equal((await row(id)).state, 'completed')
+  })
+})
+
+const utc = (text: string): number => Date.parse(`${text}Z`)
+describe('schedules', () => {
+  const rows: readonly [at: number | string, now: string, last: string | undefined][] = [
+    [60, '2026-03-01T12:34:56', '2026-03-01T12:34:00'],
+    [86_400, '2026-03-01T12:34:56', '2026-03-01T00:00:00'],
+    ['* * * * *', '2026-03-01T12:34:56', '2026-03-01T12:34:00'],
+    ['30 3 * * *', '2026-03-01T03:29:59', '2026-02-28T03:30:00'],
+    ['30 3 * * *', '2026-03-01T03:30:00', '2026-03-01T03:30:00'],
+    ['*/15 8-17 * * 1-5', '2026-03-01T12:00:00', '2026-02-27T17:45:00'],
+    ['0 0 29 2 *', '2026-03-01T00:00:00', '2024-02-29T00:00:00'],
+    ['0 0 29 2 *', '1904-02-01T00:00:00', '1896-02-29T00:00:00'],
+    ['0 12 13 * 5', '2026-03-12T00:00:00', '2026-03-06T12:00:00'],
+    ['0 0 * * 7', '2026-03-04T00:00:00', '2026-03-01T00:00:00'],
+    ['5,10-12/2,50 * * * *', '2026-03-01T12:13:00', '2026-03-01T12:12:00'],
+    ['0 0 31 2 *', '2026-03-01T00:00:00', undefined],
+  ]
+  for (const [at, now, last] of rows)
+    test(`${at} at ${now}: last ${last}`, () => {
+      assert.equal(instantsOf(at)(utc(now)), last && utc(last))
+    })
+  for (const at of [
+    0,
+    -1,
+    1.5,
+    '',
+    '* * * *',
+    '60 * * * *',
+    '* 24 * * *',
+    '* * 0 * *',
+    '5-1 * * * *',
+    '*/0 * * * *',
+    'a * * * *',
+  ])
+    test(`${at} is none`, () => {
+      assert.throws(() => instantsOf(at), /no (interval|schedule|minute|hour|day)|is no/)
+    })
+
+  const schedule: Schedule = { name: 'nightly', job: 'sums', at: 3600, input: () => ({ what: 'x' }), as: anonymous }
+  const started = async (store: ReturnType<typeof place>['store']): Promise<number> => {
+    let count = 0
+    while (await store.write(writer => writer.lease(['sums'], 9e12, 9.1e12))) count++
+    return count
+  }
+
+  test('an instant starts one job over all instances; the first look none; what was missed, one', async () => {
+    const { store, working, pass } = place()
+    const instants = instantsOf(schedule.at)
+    const look = () => Promise.all([1, 2, 3].map(() => startDue(store, schedule, instants, working)))
+    assert.deepEqual(await look(), [false, false, false])
+    pass(3_600_000)
+    assert.deepEqual((await look()).sort(), [false, false, true])
+    pass(10 * 3_600_000)
+    assert.deepEqual((await look()).sort(), [false, false, true])
+    pass(-5 * 3_600_000)
+    assert.deepEqual(await look(), [false, false, false], 'a clock that goes back starts nothing again')
+    assert.equal(await started(store), 2)
+  })
+
+  test('one of a job that is not there does not start', () => {
+    assert.throws(() => workers(place().working, [{ ...schedule, job: 'none' }]), /the contract does not have/)
+  })
+})
