@@ -12,6 +12,9 @@ export interface Problem {
   readonly detail: string
 }
 
+/** With so many, reading ends: what is refused need not be read further, and who sent it has enough to mend. */
+const mostProblems = 100
+
 /** A parsed JSON value; integers that a double cannot hold come as bigint. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json }
 
@@ -29,7 +32,7 @@ const at = (path: Path, flaw: Flaw): Problem => ({ path, code: flaw.code, detail
 const isObject = (json: Json): json is { readonly [name: string]: Json } =>
   typeof json === 'object' && json !== null && !Array.isArray(json)
 
-/** The members of an object, in the contract's order; all problems go to `problems`. */
+/** The members of an object, in the contract's order; problems go to `problems`, the first hundred. */
 export function readFields(
   fields: Fields,
   json: Json,
@@ -42,9 +45,11 @@ export function readFields(
     problems.push(at(path, new Flaw('type', 'must be an object')))
     return value
   }
-  for (const name of Object.keys(json))
+  for (const name of Object.keys(json)) {
+    if (problems.length >= mostProblems) return value
     if (!(Object.hasOwn(fields, name) && !fields[name]?.isInternal) && !(path.length === 0 && how.ignored.has(name)))
       problems.push(at([...path, name], new Flaw('unknown', 'is not a member of this')))
+  }
   for (const [name, field] of Object.entries(fields)) readMember(name, field, json, value, problems, how, path)
   return value
 }
@@ -98,7 +103,12 @@ function readList(field: AnyField, json: Json, problems: Problem[], how: Reading
   }
   const flaw = countFlaw(shape, json.length)
   if (flaw) problems.push(at(path, flaw))
-  return json.map((item: Json, i) => readValue(shape.item, item, problems, how, [...path, i]))
+  const items: unknown[] = []
+  for (const [i, item] of json.entries()) {
+    if (problems.length >= mostProblems) return undefined
+    items.push(readValue(shape.item, item, problems, how, [...path, i]))
+  }
+  return items
 }
 
 /** How many items a list may have, by its `min` and `max`. */
