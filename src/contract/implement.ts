@@ -96,12 +96,19 @@ type ActionHandler<S extends Service<readonly AnyResource[], readonly Job[]>, F 
 /** Writes a representation of another media type: an item, or the items of a page for a collection. */
 export type Writer<T> = (value: T) => Maybe<Uint8Array | string>
 
-/** Keeps a resource elsewhere than in the built-in store. */
+/** One item as a provider has it. `version` grows with each change of its identifier; `modified` in milliseconds since 1970. */
+export interface Provided<V> {
+  readonly value: V
+  readonly version: number
+  readonly modified: number
+}
+/** Keeps a resource elsewhere than in the built-in store: in a service of one's own, in a directory, in another database. */
 export interface Provider<V> {
-  load(id: string): Maybe<{ readonly value: V; readonly version: number } | undefined>
-  list(): Maybe<readonly { readonly value: V; readonly version: number }[]>
-  /** Saves what the call made of it; answers the version it now has, larger than any before. */
+  load(id: string): Maybe<Provided<V> | undefined>
+  list(): Maybe<readonly Provided<V>[]>
+  /** `expected` is the version that was read, undefined for one that must not be there. Answers the version it now has. */
   save(id: string, value: V, expected: number | undefined): Maybe<number | 'stale'>
+  /** False when its version is not `expected`. */
   remove(id: string, expected: number): Maybe<boolean>
 }
 

@@ -343,6 +343,12 @@ function withoutHandlers({ handlers }: Implementation, resource: Resource): stri
     ...Object.keys(resource.actions)
       .filter(verb => !given?.actions[verb])
       .map(verb => `${resource.name}.${verb} has no handler: give implement() one`),
+    ...Object.entries(resource.actions)
+      .filter(([, action]) => given?.keep && (action.effect === 'move' || action.kept))
+      .map(
+        ([verb]) =>
+          `${resource.name}.${verb} moves or keeps an output, which a resource with its own keep cannot: keep it in the store`,
+      ),
     ...(derives && !given?.derive
       ? [`${resource.name} has fields that only the server can set: give implement() a ${resource.name}.derive`]
       : []),

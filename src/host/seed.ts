@@ -11,7 +11,8 @@ export async function planted(app: Implementation, store: Store, key: LocalKey, 
   await store.write(async writer => {
     if (!(await writer.remember('seed', app.contract.service, { value: 'done', expires: 8.64e15 }, now))) return
     await enrol(writer, key, people, now)
-    for (const resource of app.contract.resources)
+    const stored = app.contract.resources.filter(resource => !app.handlers[resource.name]?.keep)
+    for (const resource of stored)
       for (const value of items[resource.name] ?? [])
         await writer.put(resource.name, String(value['id']), value, {}, undefined, now)
   })

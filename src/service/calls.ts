@@ -14,6 +14,7 @@ import { cancelJob, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limit.ts'
 import { file, get, kept, type Look, list, read } from './look.ts'
 import type { Outcome } from './outcome.ts'
+import { provided } from './provided.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
 import {
@@ -42,7 +43,8 @@ export interface Parts {
 }
 
 export function callsOf(app: Implementation, parts: Parts): Calls {
-  const { store, clock } = parts
+  const { clock } = parts
+  const store = provided(app, parts.store)
   const acts = operations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
   const about = (call: Call): About => ({
     contract: app.contract,

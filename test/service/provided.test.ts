@@ -1,0 +1,157 @@
+/** A resource that the application keeps itself: the same policies, preconditions, paging and refusals as in the store. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operations } from '../../src/contract/operation.ts'
+import { implement, type Provider, resource, role, service, t } from '../../src/index.ts'
+import type { Call } from '../../src/service/call.ts'
+import { callsOf } from '../../src/service/calls.ts'
+import { memoryLimiter } from '../../src/service/limit.ts'
+import { type Refusal, Refused } from '../../src/service/refusal.ts'
+import type { Query } from '../../src/service/store.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+
+interface Book {
+  readonly id: string
+  readonly title: string
+  readonly price: string
+  readonly shelf: string
+  readonly state: 'in' | 'out'
+}
+const read = role('reader')
+const books = resource('books', {
+  fields: { id: t.id('b'), title: t.string({ min: 1 }), price: t.decimal(6, 2), shelf: t.ref('shelves') },
+  states: ['in', 'out'],
+  actions: on => ({ lend: on('in').to('out', { rel: 'loan' }) }),
+}).rules({
+  filter: ['price', 'title', 'state'],
+  sort: ['price'],
+  search: ['title', 'shelf.name'],
+  allow: {
+    read: [read, role('owner').owning({ shelf: 'shelf' })],
+    create: [read],
+    change: [read],
+    remove: [read],
+    lend: [read],
+  },
+})
+const shelves = resource('shelves', { fields: { id: t.id('s'), name: t.string() } }).rules({
+  one: 'shelf',
+  allow: { read: [read], create: [read] },
+})
+const library = service('library', { namespace: 'urn:library', resources: [books, shelves] })
+
+function kept(): Provider<Book> & { readonly rows: Map<string, { value: Book; version: number; modified: number }> } {
+  const rows = new Map<string, { value: Book; version: number; modified: number }>()
+  return {
+    rows,
+    load: async id => rows.get(id),
+    list: () => [...rows.values()],
+    save: (id, value, expected) => {
+      if (rows.get(id)?.version !== expected) return 'stale'
+      const version = (expected ?? 0) + 1
+      rows.set(id, { value, version, modified: version })
+      return version
+    },
+    remove: (id, expected) => rows.get(id)?.version === expected && rows.delete(id),
+  }
+}
+
+function started() {
+  const keep = kept()
+  const app = implement(library, { books: { keep, lend: () => {} } })
+  let count = 0
+  const store = sqliteStore(app.contract, ':memory:')
+  const calls = callsOf(app, {
+    store,
+    limiter: memoryLimiter(),
+    clock: () => 1000,
+    id: prefix => `${prefix}-${++count}`,
+  })
+  const ask = async (
+    name: string,
+    more: Partial<Call> = {},
+    caller = { subject: 'r', roles: ['reader'], claims: {} },
+  ) => {
+    const operation = operations(app.contract).find(each => each.name === name)
+    if (!operation) throw new Error(name)
+    try {
+      const admitted = await calls.admit(operation, caller, '')
+      return await calls.perform({ admitted, face: 'soap', request: '', ...more })
+    } catch (thrown) {
+      if (thrown instanceof Refused) return thrown.refusal as Refusal // the service throws no other
+      throw thrown
+    }
+  }
+  return { keep, ask }
+}
+const content = (value: Record<string, unknown>): Partial<Call> => ({ input: () => ({ value, server: [] }) })
+const query = (more: Partial<Query> = {}): Partial<Call> => ({
+  query: { filters: [], sort: [], size: 2, counted: true, ...more },
+})
+const titles = (answer: Awaited<ReturnType<ReturnType<typeof started>['ask']>>): unknown[] =>
+  answer.kind === 'page' ? answer.page.items.map(item => item.value['title']) : [answer.kind]
+
+test('an item of a provider is made, read, changed, moved through its states and removed', async () => {
+  const { keep, ask } = started()
+  await ask('CreateShelf', content({ name: 'Poetry' }))
+  const made = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-1' }))
+  assert.ok(made.kind === 'item' && made.item.value['state'] === 'in')
+  const { id } = made.item
+  assert.equal(keep.rows.get(id)?.value.title, 'Odes')
+  const bad = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-9' }))
+  assert.equal(bad.kind, 'invalid', 'references are looked up wherever they are kept')
+  const lent = await ask('LendBook', { id })
+  assert.ok(lent.kind === 'item' && lent.item.version === 2 && lent.item.value['state'] === 'out')
+  assert.equal((await ask('LendBook', { id })).kind, 'conflict')
+  assert.equal((await ask('DeleteBook', { id, expects: () => 'failed' })).kind, 'stale')
+  assert.equal((await ask('DeleteBook', { id })).kind, 'removed')
+  assert.equal((await ask('GetBook', { id })).kind, 'not-found')
+})
+
+test('of two changes of one version the provider takes one', async () => {
+  const { keep, ask } = started()
+  await ask('CreateShelf', content({ name: 'Poetry' }))
+  const made = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-1' }))
+  assert.ok(made.kind === 'item')
+  const { id } = made.item
+  const slow = keep.load
+  keep.load = async key => {
+    const found = await slow(key)
+    if (found) keep.rows.set(key, { ...found, version: found.version + 1 }) // someone else was faster
+    return found
+  }
+  assert.equal((await ask('LendBook', { id })).kind, 'stale')
+})
+
+test('a list of a provider is restricted, filtered, searched, ordered and paged', async () => {
+  const { ask } = started()
+  await ask('CreateShelf', content({ name: 'Poetry' }))
+  await ask('CreateShelf', content({ name: 'Maps' }))
+  for (const [title, price, shelf] of [
+    ['A', '10.00', 's-1'],
+    ['B', '9.50', 's-1'],
+    ['C', '100.00', 's-2'],
+    ['D', '9.50', 's-2'],
+  ])
+    await ask('CreateBook', content({ title, price, shelf }))
+  const sort = [{ field: 'price', descending: true }]
+  const first = await ask('ListBooks', query({ sort }))
+  assert.deepEqual(titles(first), ['C', 'A'])
+  assert.ok(first.kind === 'page' && first.page.total === 4 && first.page.more.after && !first.page.more.before)
+  const last = first.page.items.at(-1)
+  const from = { keys: first.page.edges?.last ?? [], id: last?.id ?? '', backwards: false }
+  const second = await ask('ListBooks', query({ sort, from }))
+  assert.deepEqual(titles(second), ['B', 'D'])
+  assert.ok(second.kind === 'page' && !second.page.more.after && second.page.more.before)
+  const back = { keys: second.page.edges?.first ?? [], id: second.page.items[0]?.id ?? '', backwards: true }
+  assert.deepEqual(titles(await ask('ListBooks', query({ sort, from: back }))), ['C', 'A'])
+  const filter = (is: 'gte' | 'ne' | 'in', value: unknown) =>
+    query({ filters: [{ field: 'price', is, value }], size: 9 })
+  assert.deepEqual(titles(await ask('ListBooks', filter('gte', '10.00'))), ['A', 'C'])
+  assert.deepEqual(titles(await ask('ListBooks', filter('ne', '9.50'))), ['A', 'C'])
+  assert.deepEqual(titles(await ask('ListBooks', filter('in', ['9.50', '100.00']))), ['B', 'C', 'D'])
+  assert.deepEqual(titles(await ask('SearchBooks', query({ words: ['maps'], size: 9 }))), ['C', 'D'])
+  const owner = { subject: 'o', roles: ['owner'], claims: { shelf: 's-2' } }
+  assert.deepEqual(titles(await ask('ListBooks', query({ size: 9 }), owner)), ['C', 'D'])
+  assert.equal((await ask('GetBook', { id: 'b-3' }, owner)).kind, 'not-found')
+})
