@@ -74,6 +74,7 @@ program
   .option('--keys <file>', 'API keys, as diglot key writes them (default: beside the data)')
   .option('--origin <origin>', 'an origin whose pages may call; may be given again', collect, [])
   .option('--signers <file>', 'PEM certificates, or their authorities, whose holders may sign SOAP messages')
+  .option('--reply-to <address>', 'SOAP replies may go to this address and below; may be given again', collect, [])
   .option('--insecure', 'let the people of the example in on any address')
   .option('--workers <number>', 'processes that serve together on this machine', whole(1, 256), 1)
   .option('--access-log', 'a line for each request')
@@ -138,6 +139,7 @@ interface ServeFlags {
   readonly key?: string
   readonly keys?: string
   readonly origin: readonly string[]
+  readonly replyTo: readonly string[]
   readonly insecure?: boolean
   readonly workers: number
   readonly accessLog?: boolean
@@ -179,6 +181,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     ...(flags.key !== undefined && { key: flags.key }),
     ...(flags.keys !== undefined && { keys: flags.keys }),
     insecure: flags.insecure === true,
+    replies: flags.replyTo,
     accessLog: flags.accessLog === true,
     siblings,
     ...(flags.signers !== undefined && {

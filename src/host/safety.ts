@@ -1,6 +1,7 @@
 /**
  * What keeps a service from starting: settings that would not hold what they promise. Each in one line, with the cure.
  */
+import { flawOf } from './courier.ts'
 import { isAddress } from './jwks.ts'
 import { algorithms, type Places } from './token.ts'
 
@@ -21,6 +22,7 @@ export interface Promised {
   readonly tokens?: Tokens | undefined
   readonly key?: string | undefined
   readonly insecure?: boolean | undefined
+  readonly replies?: readonly string[] | undefined
   readonly settings?: { readonly origins?: readonly string[]; readonly publicUrl?: string } | undefined
 }
 
@@ -38,7 +40,12 @@ export const takesSeeded = ({ host = '127.0.0.1', tokens, insecure = false }: Pr
 
 /** Throws `Unsafe` with every flaw, a line each. */
 export function ensureSafe(options: Promised): void {
-  const flaws = [...ofAddress(options), ...ofTokens(options.tokens), ...ofSettings(options.settings ?? {})]
+  const flaws = [
+    ...ofAddress(options),
+    ...ofTokens(options.tokens),
+    ...ofSettings(options.settings ?? {}),
+    ...ofReplies(options.replies ?? []),
+  ]
   if (flaws.length > 0) throw new Unsafe(flaws.join('\n'))
 }
 
@@ -48,6 +55,8 @@ function ofAddress({ host = '127.0.0.1', tokens, key, insecure }: Promised): str
     `${host} is reached from other machines, and no credentials are configured: give --jwks with --issuer, or --key with a file of your own; --insecure serves the example as it is`,
   ]
 }
+
+const ofReplies = (prefixes: readonly string[]): string[] => prefixes.flatMap(each => flawOf(each) ?? [])
 
 function ofTokens(tokens: Tokens | undefined): string[] {
   if (!tokens) return []

@@ -17,6 +17,7 @@ import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limit.ts'
 import type { Schedule } from '../service/schedule.ts'
 import type { Serving, Settings } from '../service/serving.ts'
 import type { Store } from '../service/store.ts'
+import type { Elsewhere } from '../soap/addressing.ts'
 import type { TurnedAway } from '../soap/conversation.ts'
 import type { Secure } from '../soap/secure.ts'
 import { apiKeys } from './api-key.ts'
@@ -33,6 +34,7 @@ import { login } from './login.ts'
 import { collected, exposition, Figures } from './metrics.ts'
 import { observed } from './observe.ts'
 import { operationsPages } from './operations.ts'
+import { outbox } from './outbox.ts'
 import { received } from './reception.ts'
 import { ensureSafe, type Tokens, takesSeeded } from './safety.ts'
 import { type MessageSecurity, messageSecurity } from './secure.ts'
@@ -64,6 +66,8 @@ export interface ServeOptions {
   readonly settings?: Partial<Settings>
   /** What proves messages at `/soap/…/secure`, beside the people's passwords. */
   readonly messageSecurity?: MessageSecurity
+  /** Addresses that replies of SOAP may go to (ReplyTo, FaultTo), and all below them; default none. */
+  readonly replies?: readonly string[]
   /** Requests a second that one address may send, whoever it says it is; default 1,000. */
   readonly flood?: number
   /** A line for each change and each error. Default pino on standard error; anything that is called as pino is will do. */
@@ -147,6 +151,8 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     settings: { ...defaults, ...options.settings },
   }
   const secure = messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
+  const { replies = [] } = options
+  const posting = replies.length > 0 ? outbox({ store, clock, id: identifier, failed }, replies) : undefined
   const load = new Load(options.overload)
   const figures = new Figures()
   const handle = router(serving, {
@@ -156,6 +162,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     load,
     figures,
     secure,
+    elsewhere: posting?.elsewhere,
     siblings: options.siblings,
   })
   const behind = serving.settings.trustProxy
@@ -190,7 +197,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
       clearInterval(sweeping)
       load.stop()
       handle.drain()
-      await Promise.all([listener.close(limit), work.stop(limit)])
+      await Promise.all([listener.close(limit), work.stop(limit), posting?.stop()])
       await Promise.all([store.close(), limits.close()])
     },
   }
@@ -277,6 +284,7 @@ interface Routed {
   readonly figures: Figures
   readonly siblings: Siblings | undefined
   readonly secure: Secure
+  readonly elsewhere: Elsewhere | undefined
 }
 
 /** SOAP endpoints and the pages for operation have addresses of their own; all the rest is REST. */
@@ -302,7 +310,11 @@ function router(serving: Serving, parts: Routed) {
     const after = flood({ from })
     return after === undefined ? undefined : { kind: 'too-many', after, limit: parts.flood, window: 1 }
   }
-  const soap = soapFaces(seenBy('soap'), { secure: parts.secure, gate })
+  const soap = soapFaces(seenBy('soap'), {
+    secure: parts.secure,
+    gate,
+    ...(parts.elsewhere && { elsewhere: parts.elsewhere }),
+  })
   const pages = operationsPages({
     store,
     draining: () => draining,

@@ -155,6 +155,8 @@ export interface Writer extends Reader {
   remember(space: string, key: string, memo: Memo, now: number): Maybe<boolean>
   forget(space: string, key: string): Maybe<void>
   putJob(row: JobRow): Maybe<void>
+  /** Forgets a job at once, whatever became of it. */
+  dropJob(id: string): Maybe<void>
   /** Takes the next job that is due and nobody's, or whose lease is over, for this worker. */
   lease(jobs: readonly string[], now: number, until: number): Maybe<JobRow | undefined>
   record(deed: Deed): Maybe<void>

@@ -229,6 +229,10 @@ export class SqlWriter extends SqlReader implements Writer {
     return this.on.run(this.schema.records.putJob, jobCells(row))
   }
 
+  dropJob(id: string) {
+    return this.on.run(this.schema.records.dropJob, [id])
+  }
+
   lease(jobs: readonly string[], now: number, until: number): ReturnType<Writer['lease']> {
     if (jobs.length === 0) return undefined
     const { leases, dialect } = this.schema

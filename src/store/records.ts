@@ -92,6 +92,7 @@ export function records(dialect: Dialect) {
     ),
     forget: make(sql`delete from "_memo" where "space" = ${value(0)} and "key" = ${value(1)}`),
     job: make(sql`select ${job} from "_job" where "id" = ${value(0)}`),
+    dropJob: make(sql`delete from "_job" where "id" = ${value(0)}`),
     putJob: make(
       sql`insert into "_job" (${job}) values (${values(0, jobColumns.length)}) on conflict ("id") do update set
         ${list(jobColumns.slice(1).map(column => sql`${name(column)} = excluded.${name(column)}`))}`,
