@@ -81,6 +81,16 @@ program
   .action(serveCommand)
 
 program
+  .command('relay')
+  .description('a SOAP intermediary: process what is for this node, and forward messages to the next')
+  .requiredOption('--listen <port>', 'port; 0 picks a free one', whole(0, 65535))
+  .requiredOption('--to <url>', 'the next node')
+  .option('--host <address>', 'address to listen on', '127.0.0.1')
+  .option('--role <uri>', 'a role that it plays beside next; may be given again', collect, [])
+  .option('--uri <uri>', 'what it is called in faults (default: the address it listens on)')
+  .action(relayCommand)
+
+program
   .command('token')
   .description('print a signed bearer token for the local key, and nothing else')
   .requiredOption('--subject <name>', 'who')
@@ -227,6 +237,21 @@ async function serveTogether({ workers, WorkerFailed }: typeof import('./host/cl
     if (thrown instanceof WorkerFailed) process.exit(thrown.status)
     throw thrown
   }
+}
+
+interface RelayFlags {
+  readonly listen: number
+  readonly to: string
+  readonly host: string
+  readonly role: readonly string[]
+  readonly uri?: string
+}
+async function relayCommand({ listen: port, to, host, role: roles, uri }: RelayFlags): Promise<void> {
+  const { relaying } = await import('./host/relay.ts')
+  const listener = await relaying({ port, host, to, roles, uri, onError: complain })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))
+  console.log(`relaying from ${listener.url} to ${to}`)
 }
 
 interface TokenFlags {

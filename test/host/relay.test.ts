@@ -1,0 +1,230 @@
+/** B4.9 `diglot relay`: the intermediary between HTTP and HTTP, with the real service behind it. */
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage } from 'node:http'
+import { type AddressInfo, createServer as socket } from 'node:net'
+import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { t } from '../../src/contract/field.ts'
+import { type RelayOptions, relaying } from '../../src/host/relay.ts'
+import { block } from '../../src/soap/node.ts'
+import { protect } from '../../src/soap/security/index.ts'
+import { now, pair } from '../soap/security/message.ts'
+import { hosted } from './house.ts'
+
+const ns = 'http://www.w3.org/2003/05/soap-envelope'
+const old = 'http://schemas.xmlsoap.org/soap/envelope/'
+const next = ` e:role="${ns}/role/next"`
+const getProduct = '<GetProduct xmlns="urn:diglot:orders:v1"><id>p-1</id></GetProduct>'
+const message = (header = '', body = getProduct, of = ns) =>
+  `<e:Envelope xmlns:e="${of}"><e:Header>${header}</e:Header><e:Body>${body}</e:Body></e:Envelope>`
+const extra = (attributes: string) => `<x:Extra xmlns:x="urn:x"${attributes}>1</x:Extra>`
+const soap12 = { 'content-type': 'application/soap+xml; charset=utf-8' }
+
+async function relayTo(to: string, more: Partial<RelayOptions> = {}) {
+  const listener = await relaying({ to, ...more })
+  after(() => listener.close(0))
+  return async (
+    content: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = soap12,
+    method = 'POST',
+  ) => {
+    const answer = await fetch(`${listener.url}/in`, { method, headers, ...(method === 'POST' && { body: content }) })
+    return { status: answer.status, fields: answer.headers, text: await answer.text(), url: listener.url }
+  }
+}
+
+interface Came {
+  readonly content: string
+  readonly fields: IncomingMessage['headers']
+}
+
+/** A next node that keeps what it gets. */
+async function nextNode(answer: { status?: number; fields?: Record<string, string>; content?: string } = {}) {
+  const came: Came[] = []
+  const server = createServer(async (request, response) => {
+    let content = ''
+    for await (const piece of request.setEncoding('utf8')) content += piece
+    came.push({ content, fields: request.headers })
+    response
+      .writeHead(answer.status ?? 200, { ...soap12, ...answer.fields })
+      .end(answer.content ?? message('', '<ok/>'))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  after(() => server.close())
+  return { came, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/next` } // listens on TCP
+}
+
+describe('between a client and the service', async () => {
+  const { server, lines } = await hosted({
+    clock: () => now,
+    messageSecurity: {
+      certificates: [pair('alice').pem],
+      policy: { anyOf: [{ caller: 'username', timestamp: true, signed: ['Body', 'Timestamp', 'Token'] }] },
+    },
+  })
+  const other = await hosted({ clock: () => now })
+  const relay = await relayTo(`${server.url}/soap/v1`)
+
+  test('an ordinary message passes, in both versions, coded and not', async () => {
+    const rows = [
+      [message(), soap12],
+      [message('', getProduct, old), { 'content-type': 'text/xml', soapaction: '"urn:diglot:orders:v1/GetProduct"' }],
+      [new Uint8Array(gzipSync(message())), { ...soap12, 'content-encoding': 'gzip' }],
+      [Buffer.from(`\ufeff${message()}`, 'utf16le'), { 'content-type': 'application/soap+xml; charset=utf-16' }],
+    ] as const
+    for (const [content, fields] of rows) {
+      const { status, text } = await relay(content, fields)
+      assert.equal(status, 200, text)
+      assert.match(text, /<GetProductResponse/)
+    }
+  })
+
+  test('a mandatory block that is for the service alone is the service’s to refuse', async () => {
+    const { status, text } = await relay(message(extra(' e:mustUnderstand="1"')))
+    assert.equal(status, 500)
+    assert.match(text, new RegExp(`MustUnderstand.*<soap:Node>${server.url}/soap/v1</soap:Node>`, 's'))
+  })
+
+  test('what was signed is still what is read: /secure takes it after blocks before it were removed', async () => {
+    const alice = pair('alice')
+    const refer = 'direct'
+    const by = { certificate: alice.certificate, refer } as const
+    const signature = { key: alice.key, by, parts: ['Body', 'Timestamp', 'Token'] } as const
+    const username = { name: 'clara', password: 'clara-secret', kind: 'text' } as const
+    const plain = message(extra(next), '<GetOrder xmlns="urn:diglot:orders:v1"><id>o-1</id></GetOrder>')
+    const { envelope } = protect(plain, { timestamp: {}, username, signature }, now)
+    const secured = await relayTo(`${server.url}/soap/v1/secure`)
+    const { status, text } = await secured(envelope)
+    assert.equal(status, 200, `${text} ${JSON.stringify(lines)}`)
+    const changed = await secured(envelope.replace('>o-1<', '>o-2<'))
+    assert.match(changed.text, /FailedCheck|InvalidSecurity/, 'and what was changed is not')
+  })
+
+  test('an answer of the service that is no message, or none at all', async () => {
+    const notify = '<NotifyDelivery xmlns="urn:diglot:orders:v1"><id>o-1</id></NotifyDelivery>'
+    const username = { name: 'maria', password: 'maria-secret', kind: 'text' } as const
+    const { envelope } = protect(message('', notify), { username }, now)
+    const oneWay = await (await relayTo(`${other.server.url}/soap/v1`))(envelope)
+    assert.deepEqual([oneWay.status, oneWay.text], [202, ''])
+    const nowhere = await relayTo(`${server.url}/soap/v9`)
+    assert.match((await nowhere(message())).text, /soap:Receiver<.*answered with 404/s)
+  })
+})
+
+const headers = [
+  ['a block for next is removed', extra(next), ''],
+  ['a block for next with relay="true" is kept', extra(`${next} e:relay="true"`), extra(`${next} e:relay="true"`)],
+  ['a block for another is kept', extra(' e:role="urn:other"'), extra(' e:role="urn:other"')],
+  ['a block for its role is removed', extra(' e:role="urn:mine"'), ''],
+] as const
+for (const [title, given, kept] of headers)
+  test(`§2.7 ${title}, and every other octet stays`, async () => {
+    const { came, url } = await nextNode()
+    const relay = await relayTo(url, { roles: ['urn:mine'] })
+    const body = `<a  b = 'c'><![CDATA[<]]><!-- d --></a>`
+    const type = 'application/soap+xml; action="urn:a?b;c"'
+    assert.equal((await relay(message(given, body), { 'content-type': type, authorization: 'Bearer x' })).status, 200)
+    assert.equal(came[0]?.content, message(kept, body))
+    assert.equal(came[0]?.fields['content-type'], 'application/soap+xml;charset=utf-8;action="urn:a?b;c"')
+    assert.equal(came[0]?.fields.authorization, undefined, 'credentials are between two neighbours')
+  })
+
+test('§2.6 a mandatory block that it does not understand: MustUnderstand, and nothing is forwarded', async () => {
+  const { came, url } = await nextNode()
+  const relay = await relayTo(url)
+  for (const attributes of [`${next} e:mustUnderstand="true"`, `${next} e:mustUnderstand="1" e:relay="true"`]) {
+    const answer = await relay(message(extra(attributes)))
+    assert.equal(answer.status, 500)
+    assert.match(
+      answer.text,
+      new RegExp(`NotUnderstood qname="block:Extra".*MustUnderstand.*<soap:Node>${answer.url}<`, 's'),
+    )
+  }
+  const named = await relayTo(url, { uri: 'urn:hop' })
+  const actor = ' e:actor="http://schemas.xmlsoap.org/soap/actor/next" e:mustUnderstand="1"'
+  const { text, fields } = await named(message(extra(actor), getProduct, old), { 'content-type': 'text/xml' })
+  assert.match(text, /soap:MustUnderstand<.*<faultactor>urn:hop</s)
+  assert.equal(fields.get('content-type'), 'text/xml; charset=utf-8')
+  assert.match((await relay('<e:Envelope')).text, /soap:Sender</)
+  assert.equal(came.length, 0)
+})
+
+test('§2.7.2 a block that it was given a handler for is processed, before anything is forwarded', async () => {
+  const { came, url } = await nextNode()
+  const seen: string[] = []
+  const process = (value: string) => {
+    seen.push(`${value} ${came.length}`)
+    if (value === '2') throw new Error('a bug')
+  }
+  const known = block({ namespace: 'urn:x', name: 'Extra', content: t.string(), process })
+  const errors: unknown[] = []
+  const relay = await relayTo(url, { blocks: [known], onError: thrown => errors.push(thrown) })
+  const asked = extra(`${next} e:mustUnderstand="1"`)
+  assert.equal((await relay(message(asked))).status, 200)
+  assert.deepEqual([seen, came[0]?.content], [['1 0'], message()])
+  const { status, text } = await relay(message(asked.replace('>1<', '>2<')))
+  assert.deepEqual([status, errors.length, came.length], [500, 1, 1])
+  assert.match(text, /soap:Receiver</)
+  assert.ok(!text.includes('a bug'))
+})
+
+test('an answer is a message on its way, too: its blocks for next end here', async () => {
+  const { url } = await nextNode({ content: message(extra(next) + extra(' e:role="urn:other"'), '<ok/>') })
+  assert.equal((await (await relayTo(url))(message())).text, message(extra(' e:role="urn:other"'), '<ok/>'))
+  const strange = await nextNode({ content: message(extra(`${next} e:mustUnderstand="1"`), '<ok/>') })
+  const { status, text } = await (await relayTo(strange.url))(message())
+  assert.equal(status, 500)
+  assert.match(text, /MustUnderstand/)
+  const busy = await nextNode({ status: 503, fields: { 'retry-after': '5' } })
+  const answer = await (await relayTo(busy.url))(message())
+  assert.deepEqual([answer.status, answer.fields.get('retry-after')], [503, '5'])
+})
+
+test('a next node that cannot be asked: a Receiver fault that says so', async () => {
+  const silent = socket(() => {})
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+  const rude = socket(each => each.once('data', () => each.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n<a')))
+  await new Promise<void>(resolve => rude.listen(0, '127.0.0.1', resolve))
+  const gone = socket(() => {})
+  await new Promise<void>(resolve => gone.listen(0, '127.0.0.1', resolve))
+  const at = (server: typeof silent) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/` // listens on TCP
+  const goneAt = at(gone)
+  gone.close()
+  const html = await nextNode({ status: 502, fields: { 'content-type': 'text/html' }, content: '<h1>Bad Gateway</h1>' })
+  const long = await nextNode({ content: message('', `<ok>${'x'.repeat(2000)}</ok>`) })
+  const rows = [
+    [goneAt, /out of reach/],
+    [at(silent), /too slow/],
+    [at(rude), /out of reach/],
+    [html.url, /answered with 502/],
+    [long.url, /says too much/],
+  ] as const
+  for (const [to, why] of rows) {
+    const relay = await relayTo(to, { patience: 200, longest: 1000 })
+    for (const version of [ns, old]) {
+      const type = version === ns ? 'application/soap+xml' : 'text/xml'
+      const { status, text, fields } = await relay(message('', getProduct, version), { 'content-type': type })
+      assert.deepEqual([status, fields.get('content-type')], [500, `${type}; charset=utf-8`])
+      assert.match(text, version === ns ? /soap:Receiver</ : /soap:Server</)
+      assert.match(text, why)
+    }
+  }
+  silent.close()
+  rude.close()
+})
+
+test('what is no SOAP message has its status, and nothing is forwarded', async () => {
+  const { came, url } = await nextNode()
+  const relay = await relayTo(url, { longest: 1000 })
+  const statuses = [
+    (await relay('', {}, 'GET')).status,
+    (await relay('{}', { 'content-type': 'application/json' })).status,
+    (await relay('--b', { 'content-type': 'multipart/related; boundary=b; type="text/xml"' })).status,
+    (await relay(message(), { ...soap12, 'content-encoding': 'br' })).status,
+    (await relay(message('', 'x'.repeat(1000)))).status,
+    (await relay(new Uint8Array(gzipSync(message('', 'x'.repeat(1000)))), { ...soap12, 'content-encoding': 'gzip' }))
+      .status,
+  ]
+  assert.deepEqual([statuses, came.length], [[405, 415, 415, 415, 413, 413], 0])
+  await assert.rejects(relaying({ to: 'ftp://next.example/' }), /no http or https address/)
+})
