@@ -4,7 +4,7 @@
  * What another test holds already is in the table at the end, which says where.
  */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -643,4 +643,11 @@ describe('attacks that another test holds', () => {
       const source = readFileSync(join(import.meta.dirname, '..', `${file}.test.ts`), 'utf8')
       assert.ok(source.includes(title), `${file}.test.ts has no "${title}"`)
     })
+})
+
+test('SECURITY.md names tests that are there', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const named = [...readFileSync(join(root, 'SECURITY.md'), 'utf8').matchAll(/`(test\/[\w/-]+\.test\.ts)`/g)]
+  assert.ok(named.length > 20)
+  for (const [, file = ''] of named) assert.ok(existsSync(join(root, file)), file)
 })
