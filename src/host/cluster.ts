@@ -2,7 +2,7 @@
  * Several processes that are one service, on one machine: Node's cluster gives them one address. The first process serves
  * nothing itself; it keeps what all must share (windows of limits, figures) and starts again what dies. What always holds:
  *  (1) `ready` resolves once all workers listen; when one cannot start, none is left.
- *  (2) A worker that dies is replaced, at once at first, then more slowly the shorter it lived.
+ *  (2) A worker that dies is replaced at once; one that cannot even start, more slowly each time.
  *  (3) `close` ends each worker as a signal to it would: what is under way is answered.
  */
 import cluster, { type Worker } from 'node:cluster'
@@ -43,6 +43,7 @@ export function siblings(): Siblings {
       pending.set(id, resolve)
       say(asked(id))
     })
+  cluster.worker?.once('error', () => process.exit(1)) // the first process is gone
   process.on('message', (told: Told) => {
     if (told.kind === 'collect') void own().then(families => say({ kind: 'collected', id: told.id, families }))
     else pending.get(told.id)?.(told)
@@ -73,9 +74,9 @@ export interface Workers {
   close(): Promise<void>
 }
 
-/** Milliseconds: who lived longer is replaced at once; the longest wait before another is started. */
-const livedLong = 10_000
-const longestWait = 30_000
+/** Milliseconds until another is started: at first, and where one after the other ends before it listens. */
+const leastWait = 100
+const longestWait = 10_000
 /** Milliseconds that the figures of a worker are waited for. */
 const patience = 2000
 
@@ -97,7 +98,7 @@ export function workers(count: number, failed: (why: string) => void): Workers {
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
   let said: readonly string[] | undefined
   let closing = false
-  let wait = 0
+  let wait = leastWait
   let last = 0
 
   const tell = (worker: Worker, told: Told): void => {
@@ -136,25 +137,23 @@ export function workers(count: number, failed: (why: string) => void): Workers {
         if (listening.size === count) resolve(said)
     }
   }
-  const died = (worker: Worker, born: number, how: string, status: number): void => {
+  const died = (worker: Worker, how: string, status: number): void => {
     living.delete(worker)
-    listening.delete(worker)
+    const listened = listening.delete(worker)
     if (closing) return
     failed(`a worker ended (${how})`)
     if (!said) {
       reject(new WorkerFailed(status))
       return
     }
-    const long = performance.now() - born > livedLong
-    wait = long ? 0 : Math.min(longestWait, Math.max(100, wait * 2))
-    setTimeout(() => closing || start(), long ? 0 : wait)
+    wait = listened ? leastWait : Math.min(longestWait, wait * 2)
+    setTimeout(() => closing || start(), wait)
   }
   const start = (): void => {
     const worker = cluster.fork()
-    const born = performance.now()
     living.add(worker)
     worker.on('message', (asked: Asked) => heard(worker, asked))
-    worker.once('exit', (code, signal) => died(worker, born, signal ?? `status ${code}`, code ?? 1))
+    worker.once('exit', (code, signal) => died(worker, signal ?? `status ${code}`, code ?? 1))
   }
   start()
   const signal = (name: NodeJS.Signals): void => {

@@ -67,7 +67,8 @@ const longest = 8192
 
 /**
  * A tag names one text and no other, so a text is written once for it: the version is never used twice for its key, and the
- * variant tells apart all else that it is made of. Texts that an application writes may depend on more, and are not kept.
+ * variant tells apart all else that it is made of. Texts that an application writes may depend on more, and are not kept; nor
+ * is what a change has seen: that may be of a transaction that is undone, and its version is then another's.
  */
 function remembered(x: Exchange, resource: string, of: Snapshot, document: Document, mask: number): Shown {
   const variant = variantOf(x, mask, 'identity')
@@ -78,7 +79,7 @@ function remembered(x: Exchange, resource: string, of: Snapshot, document: Docum
   const known = texts.get(key)
   if (known !== undefined) return { of, document, etag, content: known, coding: 'identity' }
   const content = x.offer.write(document, writingOf(x))
-  if (typeof content === 'string' && content.length <= longest) {
+  if (x.safe && typeof content === 'string' && content.length <= longest) {
     if (texts.size >= mostTexts) texts.delete(texts.keys().next().value ?? '')
     texts.set(key, content)
   }
