@@ -22,7 +22,12 @@ export interface Wsdl11Options {
   readonly soap?: '1.1' | '1.2' | 'both'
   readonly style?: Style
   /** What the endpoint can do beside the contract, each optional for its callers. */
-  readonly policy?: { readonly addressing?: boolean; readonly mtom?: boolean }
+  readonly policy?: {
+    readonly addressing?: boolean
+    readonly mtom?: boolean
+    /** What it demands: a wsp:Policy of WS-Policy 1.2 as it is written, and its wsu:Id. */
+    readonly security?: { readonly id: string; readonly written: string } | undefined
+  }
 }
 
 /** All in which the two bindings differ. */
@@ -82,6 +87,7 @@ export function wsdl11(service: Service, version: string, options: Wsdl11Options
       },
       textTag('wsdl:documentation', `${service.title}, ${version}`),
       policy(name, options),
+      options.policy?.security?.written,
       tag('wsdl:types', {}, typed.schema),
       typed.messages,
       portType(name, all, isAddressed),
@@ -203,6 +209,8 @@ function binding(
     'wsdl:binding',
     { name: `${name}${soap.suffix}`, type: `tns:${name}PortType` },
     hasPolicy(options) && tag('wsp:PolicyReference', { URI: `#${name}Policy` }),
+    options.policy?.security &&
+      tag('sec:PolicyReference', { 'xmlns:sec': wsp12, URI: `#${options.policy.security.id}` }),
     options.policy?.addressing === true && tag('wsaw:UsingAddressing', { 'wsdl:required': false }),
     tag(`${prefix}:binding`, { transport: http, style: style === 'document' ? 'document' : 'rpc' }),
     all.map(message =>
@@ -221,6 +229,8 @@ function binding(
 }
 
 const wsp = 'http://www.w3.org/ns/ws-policy'
+/** The namespace in which WS-SecurityPolicy is written and read: most clients know it in no other. */
+const wsp12 = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 const wsu = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd'
 const hasPolicy = ({ policy }: Wsdl11Options): boolean => policy?.addressing === true || policy?.mtom === true
 

@@ -29,18 +29,25 @@ export interface Memory {
   readonly clock: () => number
 }
 
+/** What proves messages, and the policy by which it does, for whoever asks what is demanded. */
+export interface Secured {
+  readonly secure: Secure
+  readonly policy: SecurityPolicy
+}
+
 /** @throws Error with every mistake of a policy that cannot be enforced with what is given */
-export function messageSecurity(given: MessageSecurity, { store, identities, clock }: Memory): Secure {
+export function messageSecurity(given: MessageSecurity, { store, identities, clock }: Memory): Secured {
   const { authorities = [], certificates = [] } = given
   const trust = new Trust({ authorities, certificates })
   const policy = given.policy ?? { anyOf: trust.empty ? [username] : [username, signature] }
-  return wsSecurity(policy, {
+  const secure = wsSecurity(policy, {
     ...given.means,
     identities,
     trust,
     seen: async (key, expires) =>
       !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock()))),
   })
+  return { secure, policy: { ...policy, required: true } }
 }
 
 /**

@@ -20,6 +20,7 @@ import type { Store } from '../service/store.ts'
 import type { Elsewhere } from '../soap/addressing.ts'
 import type { TurnedAway } from '../soap/conversation.ts'
 import type { Secure } from '../soap/secure.ts'
+import type { SecurityPolicy } from '../soap/security/policy.ts'
 import { apiKeys } from './api-key.ts'
 import type { Siblings } from './cluster.ts'
 import { codings, decodings } from './coding.ts'
@@ -150,7 +151,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     report,
     settings: { ...defaults, ...options.settings },
   }
-  const secure = messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
+  const { secure, policy } = messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
   const { replies = [] } = options
   const posting = replies.length > 0 ? outbox({ store, clock, id: identifier, failed }, replies) : undefined
   const load = new Load(options.overload)
@@ -162,6 +163,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     load,
     figures,
     secure,
+    policy,
     elsewhere: posting?.elsewhere,
     siblings: options.siblings,
   })
@@ -284,6 +286,7 @@ interface Routed {
   readonly figures: Figures
   readonly siblings: Siblings | undefined
   readonly secure: Secure
+  readonly policy: SecurityPolicy
   readonly elsewhere: Elsewhere | undefined
 }
 
@@ -310,11 +313,15 @@ function router(serving: Serving, parts: Routed) {
     const after = flood({ from })
     return after === undefined ? undefined : { kind: 'too-many', after, limit: parts.flood, window: 1 }
   }
-  const soap = soapFaces(seenBy('soap'), {
-    secure: parts.secure,
-    gate,
-    ...(parts.elsewhere && { elsewhere: parts.elsewhere }),
-  })
+  const soap = soapFaces(
+    seenBy('soap'),
+    {
+      secure: parts.secure,
+      gate,
+      ...(parts.elsewhere && { elsewhere: parts.elsewhere }),
+    },
+    parts.policy,
+  )
   const pages = operationsPages({
     store,
     draining: () => draining,

@@ -6,6 +6,8 @@ import { xsd } from '../describe/xsd.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { Serving } from '../service/serving.ts'
 import { type Endpoint, type SoapOptions, soapFace } from '../soap/face.ts'
+import type { SecurityPolicy } from '../soap/security/policy.ts'
+import { published } from '../soap/security/published.ts'
 import { inflate } from './coding.ts'
 
 type Face = (request: Request) => Promise<Response>
@@ -25,12 +27,16 @@ export function endpointsOf(serving: Serving): readonly Endpoint[] {
 }
 
 /** The face at a target's path; undefined where there is none. */
-export function soapFaces(serving: Serving, options: SoapOptions): (target: string) => Face | undefined {
+export function soapFaces(
+  serving: Serving,
+  options: SoapOptions,
+  demanded: SecurityPolicy,
+): (target: string) => Face | undefined {
   const faces = new Map<string, Face>()
   for (const endpoint of endpointsOf(serving)) {
     const face = soapFace(serving, endpoint, {
       inflate,
-      describe: descriptions(serving, endpoint),
+      describe: descriptions(serving, endpoint, demanded),
       page: address => page(serving, endpoint, address),
       ...options,
     })
@@ -47,10 +53,18 @@ export function soapFaces(serving: Serving, options: SoapOptions): (target: stri
 const wsdlType = { mediaType: 'text/xml; charset=utf-8' }
 const most = 64
 
+/** Of what the secure endpoint demands. */
+const id = 'MessageSecurity'
+
 /** Descriptions of an endpoint, at the address that was asked; texts are kept for the few addresses a service has. */
-function descriptions({ app }: Serving, { version, style }: Endpoint): NonNullable<SoapOptions['describe']> {
+function descriptions(
+  { app }: Serving,
+  { version, style, secure }: Endpoint,
+  demanded: SecurityPolicy,
+): NonNullable<SoapOptions['describe']> {
   const { contract } = app
-  const policy = { addressing: true, mtom: true }
+  const security = secure ? { id, written: published(demanded, id) } : undefined
+  const policy = { addressing: true, mtom: true, security }
   const written: Readonly<Record<string, (address: string) => string>> = {
     wsdl: address => wsdl11(contract, version, { address, style, policy }),
     'wsdl=1.1': address => wsdl11(contract, version, { address, style, policy, soap: '1.1' }),

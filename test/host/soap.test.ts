@@ -1,6 +1,7 @@
 /** The SOAP endpoints as they are hosted: who is turned away, and which address they say they have. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { Malformed, parse } from '../../src/xml/index.ts'
 import { asked, hosted } from './house.ts'
 
 const envelope = (body: string, header = '') =>
@@ -61,4 +62,20 @@ describe('a trusted proxy says how the endpoint was asked', async () => {
         /DestinationUnreachable/,
       )
     })
+})
+
+test('B2.12 B5.1 the WSDL of the secure endpoint, and of no other, says what it demands', async () => {
+  const { ask } = await hosted()
+  for (const query of ['wsdl', 'wsdl=1.1', 'wsdl=1.2']) {
+    const { text } = await ask('GET', `/soap/v1/secure?${query}`)
+    const parsed = parse(Buffer.from(text))
+    assert.ok(!(parsed instanceof Malformed))
+    const ids = [...text.matchAll(/wsu:Id="(\w+)"/g)].map(found => found[1])
+    const ways = query === 'wsdl' ? 2 : 1
+    assert.equal(text.match(/:PolicyReference [^>]*URI="#MessageSecurity"/g)?.length, ways)
+    assert.ok(ids.includes('MessageSecurity') && new Set(ids).size === ids.length, ids.join())
+    assert.match(text, /<sp:UsernameToken/)
+    for (const path of ['/soap/v1', '/soap/v1/rpc', '/soap/v1/encoded'])
+      assert.doesNotMatch((await ask('GET', `${path}?${query}`)).text, /MessageSecurity|securitypolicy/)
+  }
 })
