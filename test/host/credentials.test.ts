@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { issueKey } from '../../src/host/api-key.ts'
 import { localPath } from '../../src/host/login.ts'
+import { newSession, openSession } from '../../src/host/session.ts'
 import { basic, bearer, form, hosted, json } from './house.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-who-'))
@@ -127,6 +128,12 @@ describe('A5.1 cookies without a session on our side', async () => {
     assert.match(String(fields['cache-control']), /^public/)
     const mine = await house.ask('GET', '/api/v1/products/p-1', { cookie })
     assert.match(String(mine.fields['cache-control']), /^private/)
+  })
+  test('a new password ends every cookie that the old one gave', () => {
+    const secret = new Uint8Array(32)
+    const { value, until } = newSession(secret, 'clara', 'salt of the old', 0)
+    assert.equal(openSession(secret, value, 'salt of the old'), until)
+    assert.equal(openSession(secret, value, 'salt of the new'), undefined)
   })
   test('no SOAP by cookie', async () =>
     assert.equal((await house.ask('POST', '/soap/v1', { ...soap, cookie }, getOrder)).status, 401))
@@ -372,6 +379,19 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
     for (const [who, status] of rows) assert.equal((await over(server.port, who)).status, status, who ?? 'none')
     assert.equal((await over(server.port, 'stranger', 'GET', basic('clara', 'clara-secret'))).status, 200)
     assert.equal((await over(server.port, 'clara', 'GET', bearer('x'))).status, 401, 'what was sent on purpose counts')
+  })
+  test('a certificate counts within its dates, also on a connection that outlives them', async () => {
+    let now = Date.now()
+    const { server } = await hosted({ tls, clock: () => now })
+    for (const [days, status] of [
+      [0, 200],
+      [3, 401],
+      [-1, 401],
+    ] as const) {
+      now = Date.now() + days * 86_400_000
+      const other = days < 0 ? await hosted({ tls, clock: () => now }) : { server }
+      assert.equal((await over(other.server.port, 'clara')).status, status, `${days} days from now`)
+    }
   })
   test('HSTS, and a cookie that only TLS carries', async () => {
     const { server, ask } = await hosted({ tls })
