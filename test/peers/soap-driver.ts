@@ -20,7 +20,8 @@ export interface Said {
 export type Input = Readonly<Record<string, unknown>>
 
 export interface Driver {
-  call(operation: string, input: Input, as?: Caller): Promise<Said>
+  /** @param password the caller's own by default */
+  call(operation: string, input: Input, as?: Caller, password?: string): Promise<Said>
   end(): void
 }
 
@@ -37,12 +38,12 @@ export function driver(program: string, words: readonly string[], namespace: str
   child.stdin.on('error', () => undefined) // a program that ended early has said why on standard error
   atEnd(end)
   return {
-    async call(operation, input, as = 'maria') {
+    async call(operation, input, as = 'maria', password = `${as}-secret`) {
       const asked = {
         operation,
         input,
         as,
-        password: `${as}-secret`,
+        password,
         namespace,
         xml: toXml(namespace, operation, input),
       }
