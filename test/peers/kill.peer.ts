@@ -31,7 +31,8 @@ it('kill -9 under load: every answered write is there after the restart', async 
   }
   assert.ok(answered.length > 50, `${answered.length} answered`)
   const running = await service([], data)
-  for (const id of answered) {
+  for (const [i, id] of answered.entries()) {
+    if (i % 500 === 499) await new Promise(resolve => setTimeout(resolve, 1000)) // below the flood limit of one address
     const found = await fetch(`${running.url}/api/products/${id}`)
     assert.equal(found.status, 200, id)
     await found.arrayBuffer()

@@ -156,7 +156,8 @@ describe('real sockets', async () => {
     it(`RFC 9112 §11.2 ${title}: refused, and nothing behind it is a request`, async () => {
       const found = statuses(await say(octets))
       assert.equal(found.length, 1, found.join())
-      assert.ok([400, 501].includes(found[0] ?? 0), found.join())
+      // 401: the head alone was enough to refuse it, before its content was looked at.
+      assert.ok([400, 401, 501].includes(found[0] ?? 0), found.join())
     })
   }
 
