@@ -78,6 +78,7 @@ program
   .option('--insecure', 'let the people of the example in on any address')
   .option('--workers <number>', 'processes that serve together on this machine', whole(1, 256), 1)
   .option('--access-log', 'a line for each request')
+  .option('--no-work', 'run no jobs here: diglot work does')
   .action(serveCommand)
 
 program
@@ -89,6 +90,34 @@ program
   .option('--role <uri>', 'a role that it plays beside next; may be given again', collect, [])
   .option('--uri <uri>', 'what it is called in faults (default: the address it listens on)')
   .action(relayCommand)
+
+program
+  .command('work')
+  .description('run the jobs of a service, and serve nothing, until stopped')
+  .argument('<service.ts>', 'the file whose default export is made by implement(…)')
+  .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
+  .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+  .option('--jobs <number>', 'jobs at once', whole(1, 256), 2)
+  .action(workCommand)
+
+program
+  .command('jobs')
+  .description('list the jobs that have failed, one JSON line each')
+  .argument('<service.ts>', 'the file whose default export is made by implement(…)')
+  .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
+  .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+  .option('--retry <id>', 'put this one back, with all its tries')
+  .action(jobsCommand)
+
+program
+  .command('backup')
+  .description('copy the database file while it is in use, and check the copy')
+  .argument('<file>', 'the copy; it must not be there')
+  .option('--data <file>', 'the database file', './data/orders.sqlite')
+  .action(async (file: string, { data }: { readonly data: string }) => {
+    const { backup } = await import('./host/backup.ts')
+    await backup(data, file)
+  })
 
 program
   .command('token')
@@ -153,6 +182,7 @@ interface ServeFlags {
   readonly insecure?: boolean
   readonly workers: number
   readonly accessLog?: boolean
+  readonly work: boolean
 }
 function tlsOf({ tlsKey: key, tlsCertificate: certificate, authorities }: ServeFlags): ServeOptions['tls'] {
   if (key !== undefined && certificate !== undefined) return { key, certificate, authorities }
@@ -193,6 +223,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     insecure: flags.insecure === true,
     replies: flags.replyTo,
     accessLog: flags.accessLog === true,
+    ...(!flags.work && { work: false as const }),
     siblings,
     ...(flags.signers !== undefined && {
       messageSecurity: (await import('./host/secure.ts')).signersIn(flags.signers),
@@ -252,6 +283,33 @@ async function relayCommand({ listen: port, to, host, role: roles, uri }: RelayF
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))
   console.log(`relaying from ${listener.url} to ${to}`)
+}
+
+interface StoreFlags {
+  readonly data?: string
+  readonly database?: string
+}
+async function workCommand(file: string, { jobs, ...flags }: StoreFlags & { readonly jobs: number }): Promise<void> {
+  const [{ work }, app] = await Promise.all([import('./host/serve.ts'), load(file)])
+  const working = await work(app, { ...flags, work: jobs })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void working.close().then(() => process.exit(0)))
+  console.log(`working on ${app.contract.jobs.map(job => job.job).join(', ') || 'nothing: the contract has no jobs'}`)
+}
+
+async function jobsCommand(file: string, { retry, ...flags }: StoreFlags & { readonly retry?: string }): Promise<void> {
+  const [{ openStore }, { failedJobs, retried }, app] = await Promise.all([
+    import('./host/serve.ts'),
+    import('./service/job.ts'),
+    load(file),
+  ])
+  const store = await openStore(app, flags)
+  try {
+    if (retry !== undefined && !(await retried(store, retry, Date.now()))) throw new Error(`${retry} is no failed job`)
+    if (retry === undefined) for (const job of await failedJobs(store)) console.log(JSON.stringify(job))
+  } finally {
+    await store.close()
+  }
 }
 
 interface TokenFlags {

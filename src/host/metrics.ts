@@ -3,6 +3,7 @@
  * way, jobs, the store, and those of the process. Counting is two additions in plain memory; prom-client is loaded when
  * somebody asks for the figures, and writes them.
  */
+import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { Face } from './reception.ts'
 
@@ -57,7 +58,7 @@ export class Figures {
   /** As prom-client has them. */
   async families(): Promise<Family[]> {
     const asked = [...this.#gauges].map(async ([name, { help, read, type }]): Promise<Family> => {
-      const values = await Promise.resolve(read()).catch(() => []) // a store out of reach has no figures
+      const values = await inTime(read())
       return family(name, type, help, [...values])
     })
     return [
@@ -77,6 +78,17 @@ export class Figures {
     ]
   }
 }
+
+/** A store that is out of reach or busy has no figures, and holds up nobody else's. */
+async function inTime(asked: ReturnType<Gauge['read']>): Promise<readonly Value[]> {
+  if (!(asked instanceof Promise)) return asked
+  const late = new AbortController()
+  const none = setTimeout(patience, [], { signal: late.signal, ref: false })
+  none.catch(() => {})
+  return Promise.race([asked.catch(() => []), none]).finally(() => late.abort())
+}
+/** Milliseconds. */
+const patience = 500
 
 interface Gauge {
   readonly help: string

@@ -16,7 +16,7 @@ import { callsOf } from '../service/calls.ts'
 import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limit.ts'
 import type { Schedule } from '../service/schedule.ts'
 import type { Serving, Settings } from '../service/serving.ts'
-import type { Store } from '../service/store.ts'
+import type { JobRow, Store } from '../service/store.ts'
 import type { Elsewhere } from '../soap/addressing.ts'
 import type { TurnedAway } from '../soap/conversation.ts'
 import type { Secure } from '../soap/secure.ts'
@@ -25,6 +25,7 @@ import { apiKeys } from './api-key.ts'
 import type { Siblings } from './cluster.ts'
 import { codings, decodings } from './coding.ts'
 import { documents } from './documents.ts'
+import { type Feed, feedOf } from './feed.ts'
 import { guarded } from './guard.ts'
 import { identitiesOf, type People } from './identity.ts'
 import { jwksOf } from './jwks.ts'
@@ -40,6 +41,7 @@ import { received } from './reception.ts'
 import { ensureSafe, type Tokens, takesSeeded } from './safety.ts'
 import { type MessageSecurity, messageSecurity } from './secure.ts'
 import { planted } from './seed.ts'
+import { type Delivery, type Sink, type Sinks, sinksOf } from './sinks.ts'
 import { soapFaces } from './soap.ts'
 import { localTrust, type Trust } from './token.ts'
 import type { Watching } from './watched.ts'
@@ -77,6 +79,10 @@ export interface ServeOptions {
   readonly onError?: (incident: string, thrown: unknown) => void
   /** The other processes of this machine that serve the same, where there are any. */
   readonly siblings?: Siblings | undefined
+  /** What every committed change is handed on to: `webhook(…)`, or a function of one's own. */
+  readonly sinks?: readonly Sink[]
+  /** Milliseconds before a sink that failed is tried again, doubled each time; default 5,000. */
+  readonly sinkBackOff?: number
   /** Jobs that this process runs at once; default 2. False: none, `diglot work` runs them. */
   readonly work?: number | false
   /** Jobs that begin by the clock, once for all instances. */
@@ -117,7 +123,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
   const key = localKey(options.key ?? `${data}.key`)
   const trust = trustOf(options.tokens, key, contract.service, { clock, failed })
   const keys = apiKeys(options.keys ?? `${data}.keys`, { clock, failed })
-  const store = await openStore(app, options.database, data)
+  const store = await storeAt(app, options.database, data)
   await planted(app, store, key, clock())
   const identities = identitiesOf({
     store,
@@ -143,7 +149,11 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
       clock,
       id: identifier,
       started: work.kick,
-      done: deed => logger.info(changeFields(deed), 'changed'),
+      done: deed => {
+        logger.info(changeFields(deed), 'changed')
+        feed.kick()
+        sinks.kick()
+      },
     }),
     identities,
     clock,
@@ -154,6 +164,18 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
   const { secure, policy } = messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
   const { replies = [] } = options
   const posting = replies.length > 0 ? outbox({ store, clock, id: identifier, failed }, replies) : undefined
+  const feed = feedOf(serving, store, limits.limiter)
+  const sinks = sinksOf(
+    {
+      app,
+      store,
+      clock,
+      id: identifier('i'),
+      failed: (sink, thrown) => logger.warn({ sink, ...errorFields(thrown) }, 'not delivered'),
+      backOff: options.sinkBackOff,
+    },
+    options.sinks ?? [],
+  )
   const load = new Load(options.overload)
   const figures = new Figures()
   const handle = router(serving, {
@@ -166,6 +188,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     policy,
     elsewhere: posting?.elsewhere,
     siblings: options.siblings,
+    feed,
   })
   const behind = serving.settings.trustProxy
   const answer = received(handle.serve, {
@@ -183,6 +206,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     onError: failed,
   })
   gauges(figures, load, listener)
+  workGauges(figures, { store, feed, sinks })
   options.siblings?.answer(() => collected(figures))
   const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEvery).unref()
   return {
@@ -199,7 +223,8 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
       clearInterval(sweeping)
       load.stop()
       handle.drain()
-      await Promise.all([listener.close(limit), work.stop(limit), posting?.stop()])
+      feed.stop()
+      await Promise.all([sinks.stop(), listener.close(limit), work.stop(limit), posting?.stop()])
       await Promise.all([store.close(), limits.close()])
     },
   }
@@ -216,7 +241,34 @@ function trustOf(tokens: Tokens | undefined, key: LocalKey, service: string, wat
   return { ...rest, audience, keys: jwksOf(jwks, watching) }
 }
 
-async function openStore(app: Implementation, database: string | undefined, file: string): Promise<Store> {
+/** Runs the jobs of a service and begins those of its schedules, until closed; nothing is served. */
+export async function work(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
+  reviewed(app)
+  const store = await openStore(app, options)
+  const logger = options.logger ?? standardLogger()
+  const failed = (job: JobRow, thrown: unknown): void =>
+    options.onError?.(job.id, thrown) ?? logger.error({ incident: job.id, ...errorFields(thrown) }, 'a job failed')
+  const working = { app, store, clock: options.clock ?? Date.now, id: identifier, failed }
+  const all = workers(working, options.schedules, options.work === false ? 0 : options.work)
+  // A worker waits for nothing else: this keeps the process alive.
+  const alive = setInterval(() => {}, sweepEvery)
+  return {
+    close: async (limit = 10_000) => {
+      clearInterval(alive)
+      await all.stop(limit)
+      await store.close()
+    },
+  }
+}
+
+/** The database of a service, as `serve` would open it. */
+export async function openStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
+  const { data = `./data/${app.contract.service}.sqlite` } = options
+  if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
+  return storeAt(app, options.database, data)
+}
+
+async function storeAt(app: Implementation, database: string | undefined, file: string): Promise<Store> {
   if (database) return (await import('../store/postgres.ts')).postgresStore(app.contract, database)
   return (await import('../store/sqlite.ts')).sqliteStore(app.contract, file)
 }
@@ -272,6 +324,37 @@ function gauges(figures: Figures, load: Load, listener: Listener): void {
   )
 }
 
+/** Jobs are counted as far as a thousand: beyond that the number says nothing new. */
+function workGauges(figures: Figures, of: { store: Store; feed: Feed; sinks: Sinks }): void {
+  const states = ['queued', 'running', 'failed'] as const
+  figures.gauge('diglot_jobs', 'Jobs by state, a thousand at most.', () =>
+    of.store.read(reader =>
+      Promise.all(states.map(async state => ({ labels: { state }, value: (await reader.jobs(state, 1000)).length }))),
+    ),
+  )
+  figures.gauge('diglot_event_streams', 'Readers of the change feed.', () => [{ labels: {}, value: of.feed.streams() }])
+  const bySink = (value: (state: Delivery) => number) => () =>
+    [...of.sinks.state].map(([sink, state]) => ({ labels: { sink }, value: value(state) }))
+  const { state } = of.sinks
+  if (state.size === 0) return
+  figures.gauge(
+    'diglot_sink_delivered_total',
+    'Events that a sink took.',
+    bySink(each => each.delivered),
+    'counter',
+  )
+  figures.gauge(
+    'diglot_sink_failures',
+    'Failures since a sink last took something.',
+    bySink(each => each.failures),
+  )
+  figures.gauge(
+    'diglot_sink_dead',
+    'Sinks that are given up.',
+    bySink(each => (each.dead ? 1 : 0)),
+  )
+}
+
 function turnsAway(load: Load): boolean {
   if (!load.full) return false
   load.shed++
@@ -285,6 +368,7 @@ interface Routed {
   readonly load: Load
   readonly figures: Figures
   readonly siblings: Siblings | undefined
+  readonly feed: Feed
   readonly secure: Secure
   readonly policy: SecurityPolicy
   readonly elsewhere: Elsewhere | undefined
@@ -328,6 +412,10 @@ function router(serving: Serving, parts: Routed) {
     full: () => load.full,
     figures: async () => exposition(await (parts.siblings?.figures() ?? Promise.all([collected(figures)]))),
   })
+  const changes = (request: Request): Promise<Response> | undefined => {
+    if (!request.target.startsWith('/changes')) return undefined
+    return flood(request) === undefined ? parts.feed.answer(request) : Promise.resolve(tooMany)
+  }
   const described = documents(serving)
   const signing = login(serving, people)
   const answered = (request: Request): Response | Promise<Response> => {
@@ -341,7 +429,7 @@ function router(serving: Serving, parts: Routed) {
       const answer = signing(request)
       if (answer) return answer
     }
-    return pages(request) ?? described(request) ?? rest(request)
+    return pages(request) ?? changes(request) ?? described(request) ?? rest(request)
   }
   const serve = (request: Request): Response | Promise<Response> => {
     const answer = answered(request)

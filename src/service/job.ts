@@ -212,3 +212,33 @@ async function finish(working: Working, job: JobRow, change: Partial<JobRow>): P
     await writer.putJob(next(row, { ...change, modified: working.clock() }))
   })
 }
+
+/** What an operator is shown of a job that has failed; its cause is in the log, under the job's id. */
+export interface FailedJob {
+  readonly id: string
+  readonly job: string
+  readonly owner: string
+  readonly failure: string
+  readonly tries: number
+  readonly at: string
+}
+
+/** Those that failed last, a thousand at most. */
+export async function failedJobs(store: Store): Promise<readonly FailedJob[]> {
+  const rows = await store.read(reader => reader.jobs('failed', 1000))
+  return rows.map(({ id, job, owner, failure = '', tries, modified }) => {
+    return { id, job, owner, failure, tries, at: new Date(modified).toISOString() }
+  })
+}
+
+/** Puts a failed job back, with all its tries; false when it is none. */
+export function retried(store: Store, id: string, now: number): Promise<boolean> {
+  return store.write(async writer => {
+    const row = await writer.job(id)
+    if (row?.state !== 'failed') return false
+    await writer.putJob(
+      next(row, { state: 'queued', tries: 0, failure: undefined, due: now, leased: 0, modified: now }),
+    )
+    return true
+  })
+}

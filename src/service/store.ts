@@ -135,6 +135,8 @@ export interface Reader {
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined>
   recall(space: string, key: string): Maybe<Memo | undefined>
   job(id: string): Maybe<JobRow | undefined>
+  /** Jobs in this state, those that changed last first. */
+  jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
   changes(after: number, limit: number): Maybe<readonly Change[]>
 }
 

@@ -130,6 +130,10 @@ export class SqlReader implements Reader {
     return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
   }
 
+  jobs(state: Parameters<Reader['jobs']>[0], limit: number) {
+    return chain(this.on.rows(this.schema.records.jobs, [state, limit]), rows => rows.map(jobOf))
+  }
+
   changes(after: number, limit: number) {
     return chain(this.on.rows(this.schema.records.changes, [after, limit]), rows => rows.map(changeOf))
   }

@@ -93,6 +93,9 @@ export function records(dialect: Dialect) {
     forget: make(sql`delete from "_memo" where "space" = ${value(0)} and "key" = ${value(1)}`),
     job: make(sql`select ${job} from "_job" where "id" = ${value(0)}`),
     dropJob: make(sql`delete from "_job" where "id" = ${value(0)}`),
+    jobs: make(
+      sql`select ${job} from "_job" where "state" = ${value(0)} order by "modified" desc, "id" limit ${value(1)}`,
+    ),
     putJob: make(
       sql`insert into "_job" (${job}) values (${values(0, jobColumns.length)}) on conflict ("id") do update set
         ${list(jobColumns.slice(1).map(column => sql`${name(column)} = excluded.${name(column)}`))}`,

@@ -10,7 +10,7 @@ import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
 import { identifier } from '../../src/host/serve.ts'
 import { workers } from '../../src/host/work.ts'
-import { queued, runNext, type Working } from '../../src/service/job.ts'
+import { failedJobs, queued, retried, runNext, type Working } from '../../src/service/job.ts'
 import { instantsOf, type Schedule, startDue } from '../../src/service/schedule.ts'
 import { type JobRow, Unavailable } from '../../src/service/store.ts'
 import { sqliteStore } from '../../src/store/sqlite.ts'
@@ -159,6 +159,26 @@ describe('a job', () => {
     assert.equal((await row(id)).state, 'queued')
     assert.equal((thrown[0] as Error).name, 'TimeoutError')
   })
+})
+
+test('jobs that have failed are listed, and one that is put back has all its tries', async () => {
+  let good = false
+  const { store, start, row, go, pass, working } = place(() => {
+    if (!good) throw new Error('on purpose')
+  })
+  const id = await start()
+  for (let i = 0; i < 3; i++) {
+    await go()
+    pass(10_000)
+  }
+  const [failed, ...others] = await failedJobs(store)
+  assert.deepEqual([failed?.id, failed?.failure, failed?.tries, others], [id, 'error', 3, []])
+  assert.equal(await retried(store, 'j-none', working.clock()), false)
+  assert.equal(await retried(store, id, working.clock()), true)
+  assert.deepEqual(await failedJobs(store), [])
+  good = true
+  await go()
+  assert.deepEqual([(await row(id)).state, (await row(id)).tries], ['completed', 1])
 })
 
 describe('workers', () => {

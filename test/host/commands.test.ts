@@ -1,0 +1,93 @@
+/** The commands for whoever runs a service: work, jobs, backup. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import orders from '../../examples/orders/service.ts'
+import { identifier } from '../../src/host/serve.ts'
+import { queued } from '../../src/service/job.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+import { bearer, hosted, json } from './house.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const folder = mkdtempSync(join(tmpdir(), 'diglot-commands-'))
+after(() => rmSync(folder, { recursive: true }))
+const file = join(root, 'examples', 'orders', 'service.ts')
+const cli = ['--conditions=source', join(root, 'src', 'cli.ts')]
+const diglot = (...words: string[]) =>
+  spawnSync(process.execPath, [...cli, ...words], { encoding: 'utf8', timeout: 20_000 })
+const wish = { from: '2026-01-01', to: '2026-01-31', kind: 'stock' }
+
+test('diglot work runs what an instance that runs none has taken, and ends at a signal', async () => {
+  const data = join(folder, 'work.sqlite')
+  const house = await hosted({ data, work: false })
+  const clerk = bearer(await house.server.token('clara', ['clerk']))
+  const started = await house.ask('POST', '/api/v1/reports', { ...clerk, ...json }, JSON.stringify(wish))
+  const job = String(started.fields['location'])
+  const worker = spawn(process.execPath, [...cli, 'work', file, '--data', data], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  after(() => worker.kill('SIGKILL'))
+  const said = new Promise<string>(resolve => worker.stdout.once('data', piece => resolve(String(piece))))
+  const ended = new Promise(resolve => worker.once('exit', resolve))
+  assert.equal(await said, 'working on reports\n')
+  for (let tries = 0; ; tries++) {
+    const { state } = JSON.parse((await house.ask('GET', job, clerk)).text)
+    if (state === 'completed') break
+    assert.ok(tries < 100, state)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  worker.kill('SIGTERM')
+  assert.equal(await ended, 0)
+})
+
+test('diglot jobs lists what has failed and puts it back', async () => {
+  const data = join(folder, 'jobs.sqlite')
+  const store = sqliteStore(orders.contract, data)
+  const caller = { subject: 'clara', roles: ['clerk'], claims: {} }
+  const failed = {
+    ...queued(identifier('j'), 'reports', caller, wish, 1000),
+    state: 'failed',
+    failure: 'error',
+    tries: 3,
+  } as const
+  await store.write(writer => writer.putJob(failed))
+  const list = () => diglot('jobs', file, '--data', data)
+  assert.deepEqual(JSON.parse(list().stdout), {
+    id: failed.id,
+    job: 'reports',
+    owner: 'clara',
+    failure: 'error',
+    tries: 3,
+    at: '1970-01-01T00:00:01.000Z',
+  })
+  const wrong = diglot('jobs', file, '--data', data, '--retry', 'j-none')
+  assert.deepEqual([wrong.status, wrong.stderr], [1, 'diglot: j-none is no failed job\n'])
+  assert.equal(diglot('jobs', file, '--data', data, '--retry', failed.id).status, 0)
+  assert.equal(list().stdout, '')
+  assert.equal((await store.read(reader => reader.job(failed.id)))?.state, 'queued')
+  await store.close()
+})
+
+test('diglot backup copies a file in use, whole, and overwrites none', async () => {
+  const data = join(folder, 'backup.sqlite')
+  const house = await hosted({ data })
+  const copy = join(folder, 'copy.sqlite')
+  assert.equal(diglot('backup', copy, '--data', data).status, 0)
+  const again = diglot('backup', copy, '--data', data)
+  assert.deepEqual([again.status, again.stderr], [1, `diglot: ${copy} is there already: name another file\n`])
+  const none = diglot('backup', join(folder, 'other.sqlite'), '--data', join(folder, 'none.sqlite'))
+  assert.match(none.stderr, /none\.sqlite is not there: name the database file with --data/)
+  const restored = await hosted({ data: copy })
+  const [before, there] = [
+    await house.ask('GET', '/api/v1/products/p-1'),
+    await restored.ask('GET', '/api/v1/products/p-1'),
+  ]
+  assert.deepEqual([there.status, there.text], [200, before.text])
+  const bad = join(folder, 'bad.sqlite')
+  writeFileSync(bad, 'not a database, and long enough to have a header of its own, were it one'.repeat(20))
+  assert.equal(diglot('backup', join(folder, 'third.sqlite'), '--data', bad).status, 1)
+  assert.ok(!readdirSync(folder).some(name => name.startsWith('third') || name.endsWith('unfinished')))
+})
