@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { folder, missing, type Running, run, service } from './peer.ts'
+import { build } from './soap-build.ts'
 import { type Caller, type Driver, driver, type Said } from './soap-driver.ts'
 import { type Exchange, type Hop, hop } from './soap-hop.ts'
 import type { Command } from './soap-peer.ts'
@@ -159,6 +160,34 @@ securePeer({
   name: 'python3-zeep',
   skip: missing('python3-zeep with python3-xmlsec', python, ['-c', 'import zeep, xmlsec']),
   command: () => [python, join(here, 'python', 'zeep_secure.py')],
+  ways: ['text', 'digest', 'signed'],
+  versions: ['1.1', '1.2'],
+})
+
+securePeer({
+  name: 'php-soap',
+  skip: missing('php-soap with php-xml', 'php', [
+    '-r',
+    'exit(class_exists("SoapClient") && class_exists("XMLWriter") ? 0 : 1);',
+  ]),
+  command: () => ['php', join(here, 'php', 'secure.php')],
+  ways: ['text', 'digest'],
+  versions: ['1.1', '1.2'],
+})
+
+securePeer({
+  name: 'WSS4J 1.6 with JAX-WS RI',
+  skip: missing('WSS4J with JAX-WS', 'sh', [
+    '-c',
+    'cd /usr/share/java && command -v javac && ls jaxws-tools.jar wss4j.jar xmlsec.jar',
+  ]),
+  command: async wsdl => [
+    'java',
+    '-XX:TieredStopAtLevel=1',
+    '-cp',
+    (await build('java', wsdl, 'secure')).said,
+    'Secure',
+  ],
   ways: ['text', 'digest', 'signed'],
   versions: ['1.1', '1.2'],
 })
