@@ -191,3 +191,11 @@ securePeer({
   ways: ['text', 'digest', 'signed'],
   versions: ['1.1', '1.2'],
 })
+
+securePeer({
+  name: 'gSOAP wsse',
+  skip: missing('gSOAP', 'sh', ['-c', 'command -v wsdl2h soapcpp2 g++']),
+  command: async (wsdl, version) => [join((await build('gsoap', wsdl, version, 'secure')).place, 'secure')],
+  ways: ['text', 'digest', 'signed'],
+  versions: ['1.1', '1.2'],
+})

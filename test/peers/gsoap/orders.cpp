@@ -1,15 +1,9 @@
 // Calls by what wsdl2h and soapcpp2 make of the WSDL; see soap-driver.ts for the lines it reads and prints.
 // A request is read into its generated class and a response written from its own by gSOAP's serialisers, so that every
 // value goes through the class that a C++ programmer would see.
-#include "nsmap.h"
-#include "proxy.h"
+#include "values.h"
 #include "wsaapi.h"
-#include <iostream>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
-
-using json = nlohmann::json;
 
 struct soap *made(int mode)
 {
@@ -17,32 +11,6 @@ struct soap *made(int mode)
   soap_set_namespaces(soap, namespaces);
   soap_register_plugin(soap, soap_wsa);
   return soap;
-}
-
-template <class Type, class Read> void read(Type &into, const std::string &xml, Read reader)
-{
-  std::istringstream in(xml);
-  into.soap->is = &in;
-  int failed = reader(into.soap, &into);
-  into.soap->is = nullptr;
-  if (failed)
-  {
-    soap_set_fault(into.soap);
-    throw std::runtime_error(std::string("the request is not read: ") + *soap_faultstring(into.soap));
-  }
-}
-
-template <class Type, class Write> std::string written(const Type &from, Write writer)
-{
-  std::ostringstream out;
-  struct soap *plain = soap_new1(SOAP_C_UTFSTRING | SOAP_XML_CANONICAL);
-  soap_set_namespaces(plain, namespaces);
-  plain->os = &out;
-  writer(plain, const_cast<Type *>(&from));
-  plain->os = nullptr;
-  soap_end(plain);
-  soap_free(plain);
-  return out.str();
 }
 
 // With an id or a type the octets go as a part of an MTOM package.
@@ -55,26 +23,6 @@ template <class Type> void unpackage(Type &) {}
 void unpackage(_ns1__GetProductPictureResponse &answered)
 {
   answered.picture.id = answered.picture.type = answered.picture.options = nullptr;
-}
-
-json failure(struct soap *soap)
-{
-  soap_set_fault(soap);
-  const char *code = *soap_faultcode(soap), *reason = *soap_faultstring(soap);
-  if (soap->error != SOAP_FAULT && soap->error != SOAP_MUSTUNDERSTAND && !soap->fault) return {{"error", reason ? reason : "none"}};
-  std::string detail;
-  SOAP_ENV__Detail *found = soap->version == 2 ? soap->fault->SOAP_ENV__Detail : soap->fault->detail;
-  if (found)
-  {
-    if (found->ns1__Forbidden) detail = written(*found->ns1__Forbidden, soap_write__ns1__Forbidden);
-    if (found->ns1__Invalid) detail = written(*found->ns1__Invalid, soap_write__ns1__Invalid);
-    if (found->ns1__NotFound) detail = written(*found->ns1__NotFound, soap_write__ns1__NotFound);
-    if (found->ns1__OutOfStock) detail = written(*found->ns1__OutOfStock, soap_write__ns1__OutOfStock);
-    if (found->ns1__PaymentDeclined) detail = written(*found->ns1__PaymentDeclined, soap_write__ns1__PaymentDeclined);
-    if (found->ns1__StateConflict) detail = written(*found->ns1__StateConflict, soap_write__ns1__StateConflict);
-    if (found->ns1__VersionConflict) detail = written(*found->ns1__VersionConflict, soap_write__ns1__VersionConflict);
-  }
-  return {{"fault", {{"code", code ? code : ""}, {"reason", reason ? reason : ""}, {"detail", detail}}}};
 }
 
 #define CALL(Operation)                                                         \
