@@ -15,9 +15,15 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import orders from '../../examples/orders/service.ts'
+import { serve } from '../../src/host/serve.ts'
 import { type Answer, ask } from './ask.ts'
 import { type Database, database, noDatabase } from './database.ts'
-import { atEnd, folder, type Running, service } from './peer.ts'
+import { atEnd, folder, type Running, root, run, service } from './peer.ts'
+
+const cli = join(root, 'src', 'cli.ts')
+/** What a trial needs of an instance. */
+type Served = Pick<Running, 'url' | 'token' | 'stop'> & Partial<Running>
 
 const minutes = Number(process.env['FAULT_MINUTES'] ?? 0.35)
 
@@ -54,13 +60,13 @@ async function proxy(port: number) {
 
 /** An instance that is started again on the same port when it was killed. */
 class Instance {
-  running: Running
-  readonly #start: () => Promise<Running>
-  constructor(running: Running, start: () => Promise<Running>) {
+  running: Served
+  readonly #start: () => Promise<Served>
+  constructor(running: Served, start: () => Promise<Served>) {
     this.running = running
     this.#start = start
   }
-  static async of(start: () => Promise<Running>): Promise<Instance> {
+  static async of(start: () => Promise<Served>): Promise<Instance> {
     return new Instance(await start(), start)
   }
   async kill(): Promise<void> {
@@ -204,10 +210,11 @@ async function ended(url: string, fields: Record<string, string>, job: string): 
 interface Trial {
   readonly instances: readonly Instance[]
   readonly faults: readonly (readonly [string, () => Promise<void>])[]
+  readonly peace?: () => void
 }
 
 /** Clients, jobs and faults for a while; then peace, and the check. */
-async function trial({ instances, faults }: Trial, forMinutes: number): Promise<string> {
+async function trial({ instances, faults, peace }: Trial, forMinutes: number): Promise<string> {
   const running = instances[0]?.running
   assert.ok(running)
   const manager = { authorization: `Bearer ${running.token('maria', 'manager')}` }
@@ -241,6 +248,7 @@ async function trial({ instances, faults }: Trial, forMinutes: number): Promise<
   }
   await Promise.all(clients)
   const started = await starting
+  peace?.()
   await settled(instances)
   const url = instances[0]?.running.url ?? ''
   for (const [i, target] of targets.entries()) {
@@ -323,13 +331,56 @@ describe('faults', { skip: noDatabase() }, () => {
     const instances = [await Instance.of(start)]
     const faults = [
       ['kill -9 of all', () => instances[0]?.kill() ?? Promise.resolve()],
-      ['kill -9 of one', async () => killOne(instances[0]?.running.process.pid ?? 0)],
+      ['kill -9 of one', async () => killOne(instances[0]?.running.process?.pid ?? 0)],
       ...(disk ? [['disk full', disk.full] as const] : []),
     ] as const
     if (!disk) t.diagnostic('the disk was not filled: mounting is not permitted here')
     t.diagnostic(await trial({ instances, faults }, minutes))
   })
 })
+
+it('two instances on one SQLite file whose clocks jump, each its own way', async t => {
+  const data = join(folder(), 'orders.sqlite')
+  const made = await Promise.all([moved(data), moved(data)])
+  const faults = made.map(
+    ({ jump }, i) =>
+      [
+        `clock ${i + 1} moved`,
+        async () => {
+          jump((Math.random() - 0.5) * 3_600_000)
+          await pause(200)
+        },
+      ] as const,
+  )
+  // What was due by the clock that was furthest ahead is due then.
+  const peace = (): void => {
+    for (const { jump } of made) jump(1_800_000)
+  }
+  t.diagnostic(await trial({ instances: made.map(each => each.instance), faults, peace }, minutes / 3))
+})
+
+/** An instance in this process, for the clock is its own. */
+async function moved(data: string) {
+  let off = 0
+  const logger = { info: () => {}, warn: () => {}, error: () => {} }
+  const server = await serve(orders, { port: 0, data, logger, clock: () => Date.now() + off })
+  atEnd(() => server.close(0))
+  const token = (subject: string, role: string): string =>
+    run(process.execPath, [
+      '--conditions=source',
+      cli,
+      'token',
+      '--subject',
+      subject,
+      '--role',
+      role,
+      '--data',
+      data,
+    ]).trim()
+  const stop = (): Promise<void> => server.close(0)
+  const instance = new Instance({ url: server.url, token, stop }, () => assert.fail('it is not killed'))
+  return { instance, jump: (by: number) => (off = by) }
+}
 
 function killOne(parent: number): void {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(parent)], { encoding: 'utf8' })
