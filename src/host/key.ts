@@ -9,8 +9,9 @@ import {
   generateKeyPairSync,
   hkdfSync,
   type KeyObject,
+  randomUUID,
 } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 
 export interface LocalKey {
   readonly private: KeyObject
@@ -22,21 +23,34 @@ export interface LocalKey {
 const isCode = (thrown: unknown, code: string): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === code
 
-/** Reads the key, or makes it. Several processes may start at once: the first to write wins, the others read his. */
+/** Reads the key, or makes it. Several processes may start at once: the first wins, and nobody sees a file half written. */
 export function localKey(file: string): LocalKey {
   if (file.startsWith(':memory:')) return keyOf(generateKeyPairSync('ed25519').privateKey)
+  return keyOf(createPrivateKey(there(file) ?? made(file)))
+}
+
+function there(file: string): Buffer | undefined {
   try {
-    return keyOf(createPrivateKey(readFileSync(file)))
+    return readFileSync(file)
   } catch (thrown) {
-    if (!isCode(thrown, 'ENOENT')) throw thrown
+    if (isCode(thrown, 'ENOENT')) return undefined
+    throw thrown
   }
-  const made = generateKeyPairSync('ed25519').privateKey
+}
+
+/** Written beside it, and given its name in one step, which fails where another had it first. */
+function made(file: string): string | Buffer {
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
+  const draft = `${file}.${randomUUID()}`
+  writeFileSync(draft, pem, { mode: 0o600, flag: 'wx' })
   try {
-    writeFileSync(file, made.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600, flag: 'wx' })
-    return keyOf(made)
+    linkSync(draft, file)
+    return pem
   } catch (thrown) {
     if (!isCode(thrown, 'EEXIST')) throw thrown
-    return keyOf(createPrivateKey(readFileSync(file)))
+    return readFileSync(file)
+  } finally {
+    unlinkSync(draft)
   }
 }
 
