@@ -138,7 +138,7 @@ const zone = '(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?'
 /** XML Schema Part 2 §3.2, §3.3. */
 const stringForm: Readonly<Record<NonNullable<Of<'string'>['xsd']>, RegExp>> = {
   normalizedString: /^[^\t\r\n]*$/,
-  token: /^(?! )(?!.* {2})(?!.* $)[^\t\r\n]*$/,
+  token: /^(?! )(?!.* {2})(?!.* $)[^\t\r\n]*$/s, // a line separator is a character like any other
   language: /^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$/,
   Name: new RegExp(`^[:${nameStart}][:${nameChar}]*$`, 'u'),
   NCName: ncName,

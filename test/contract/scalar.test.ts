@@ -102,3 +102,9 @@ test('decimals compare by their units', () => {
   assert.equal(check(t.decimal(12, 2).shape as Scalar, 12.5) instanceof Flaw, true, 'money is never a float')
   assert.ok(instant('2026-01-01T10:00:00+01:00') < instant('2026-01-01T09:30:00Z'))
 })
+
+test('§3.3.2 a token has no space at its end, nor two together, behind a line separator either', () => {
+  const token = t.string({ xsd: 'token' }).shape as Scalar
+  assert.equal(check(token, 'a\u2028b'), 'a\u2028b')
+  for (const value of ['a\u2028b ', 'a\u2028b  c', ' a']) assert.ok(check(token, value) instanceof Flaw, value)
+})
