@@ -208,7 +208,7 @@ describe('sinks', () => {
 
   test('where a sink is outlives the service; of two instances one delivers', async () => {
     const { mkdtempSync, rmSync } = await import('node:fs')
-    const folder = mkdtempSync('/tmp/diglot-feed-')
+    const folder = mkdtempSync(join(tmpdir(), 'diglot-feed-'))
     after(() => rmSync(folder, { recursive: true }))
     const seen: string[] = []
     const sink: Sink = { name: 's', deliver: async event => void seen.push(event.id) }
