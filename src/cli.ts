@@ -51,6 +51,7 @@ program
   .addOption(new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'))
   .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
   .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+  .addOption(new Option('--replica <url>', 'a standby of it that safe requests are answered from').env('REPLICA_URL'))
   .option('--trace', 'say in Diglot-Trace how each request was decided; for development')
   .option('--trust-proxy', 'a proxy in front is trusted: its Forwarded fields are read, content coding is left to it')
   .addOption(new Option('--public-url <url>', 'the address clients know').env('PUBLIC_URL'))
@@ -162,6 +163,7 @@ interface ServeFlags {
   readonly host: string
   readonly data?: string
   readonly database?: string
+  readonly replica?: string
   readonly trace?: boolean
   readonly trustProxy?: boolean
   readonly publicUrl?: string
@@ -216,6 +218,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     host: flags.host,
     ...(flags.data !== undefined && { data: flags.data }),
     ...(flags.database !== undefined && { database: flags.database }),
+    ...(flags.replica !== undefined && { replica: flags.replica }),
     ...(tls && { tls }),
     ...(tokens && { tokens }),
     ...(flags.key !== undefined && { key: flags.key }),

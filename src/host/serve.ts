@@ -14,6 +14,7 @@ import { forwarded } from '../server/forwarded.ts'
 import { type Limits, type Listener, listen, type Tls } from '../server/listen.ts'
 import { callsOf } from '../service/calls.ts'
 import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limit.ts'
+import { withReplica } from '../service/replica.ts'
 import type { Schedule } from '../service/schedule.ts'
 import type { Serving, Settings } from '../service/serving.ts'
 import type { JobRow, Store } from '../service/store.ts'
@@ -56,6 +57,8 @@ export interface ServeOptions {
   readonly data?: string
   /** `postgres://…`: PostgreSQL in place of the file. */
   readonly database?: string
+  /** `postgres://…` of a standby of it: safe operations are asked there first, and may be as old as it is behind. */
+  readonly replica?: string
   readonly tls?: Tls
   /** Whose bearer tokens are taken; default those that the local key has signed. */
   readonly tokens?: Tokens
@@ -124,6 +127,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
   const trust = trustOf(options.tokens, key, contract.service, { clock, failed })
   const keys = apiKeys(options.keys ?? `${data}.keys`, { clock, failed })
   const store = await storeAt(app, options.database, data)
+  const replica = await replicaOf(app, options.replica)
   await planted(app, store, key, clock())
   const identities = identitiesOf({
     store,
@@ -144,7 +148,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
   const serving: Serving = {
     app,
     calls: callsOf(app, {
-      store,
+      store: replica ? withReplica(store, replica, clock) : store,
       limiter: limits.limiter,
       clock,
       id: identifier,
@@ -225,7 +229,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
       handle.drain()
       feed.stop()
       await Promise.all([sinks.stop(), listener.close(limit), work.stop(limit), posting?.stop()])
-      await Promise.all([store.close(), limits.close()])
+      await Promise.all([store.close(), replica?.close(), limits.close()])
     },
   }
 }
@@ -266,6 +270,13 @@ export async function openStore(app: Implementation, options: Pick<ServeOptions,
   const { data = `./data/${app.contract.service}.sqlite` } = options
   if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
   return storeAt(app, options.database, data)
+}
+
+async function replicaOf(
+  app: Implementation,
+  url: string | undefined,
+): Promise<Pick<Store, 'read' | 'close'> | undefined> {
+  return url === undefined ? undefined : (await import('../store/postgres.ts')).postgresReplica(app.contract, url)
 }
 
 async function storeAt(app: Implementation, database: string | undefined, file: string): Promise<Store> {

@@ -85,6 +85,25 @@ export async function postgresStore(
   }
 }
 
+/** A copy of the same database that is only read: a standby, which is brought to the contract's shape by its original. */
+export async function postgresReplica(
+  service: Service,
+  url: string,
+  options: Pick<PostgresOptions, 'connections' | 'work'> = {},
+): Promise<Pick<Store, 'read' | 'close'>> {
+  const time = options.work ?? bounds.work
+  const pool = connected(url, options.connections ?? 10, time)
+  const made = schema(service, postgres)
+  const sessions = new Sessions(pool, time)
+  return {
+    read: <T>(work: (reader: Reader) => Maybe<T>) => sessions.run(looking, on => work(new SqlReader(made, on))),
+    close: async () => {
+      await sessions.close()
+      await pool.end()
+    },
+  }
+}
+
 async function migrate(made: Schema, on: Connection): Promise<void> {
   await on.run(exclusive, [])
   const steps = migration(made)

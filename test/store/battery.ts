@@ -33,6 +33,8 @@ export interface StoreOptions {
 /** Where one store keeps its data: opened, closed and opened again. */
 export interface Place {
   open(service: Service, options?: StoreOptions): Promise<Store>
+  /** Where it is, for stores that have an address. */
+  readonly url?: string
   remove(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
-import { postgresStore } from '../../src/store/postgres.ts'
+import { postgresReplica, postgresStore } from '../../src/store/postgres.ts'
 import { storeCases } from './battery.ts'
 import { everything } from './everything.ts'
 import { server } from './postgres.ts'
@@ -54,6 +54,25 @@ test(
       assert.equal(await reader.get('towns', 't-3'), undefined)
       assert.ok(await reader.get('towns', 't-5'))
     })
+    await store.close()
+    await place.remove()
+  },
+)
+
+test(
+  '(4) a replica reads what its original has written, writes nothing, and is unavailable when it is away',
+  only,
+  async () => {
+    const place = await running.place()
+    const store = await place.open(everything)
+    const replica = await postgresReplica(everything, place.url ?? '')
+    await put(store, 't-1', undefined, 'here')
+    const found = await replica.read(reader => reader.get('towns', 't-1'))
+    assert.ok(found && !isFormer(found) && found.value['name'] === 'here')
+    await replica.close()
+    const away = await postgresReplica(everything, 'postgres://127.0.0.1:1/none')
+    await assert.rejects(async () => away.read(reader => reader.get('towns', 't-1')), Unavailable)
+    await away.close()
     await store.close()
     await place.remove()
   },

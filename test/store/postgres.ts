@@ -46,6 +46,7 @@ function at(url: string, stop: () => Promise<void>): Server {
       const own = `${url}${url.includes('?') ? '&' : '?'}options=-c%20search_path%3D${schema}`
       return {
         open: (service, options) => postgresStore(service, own, options),
+        url: own,
         remove: async () => void (await admin.query(`drop schema ${schema} cascade`)),
       }
     },

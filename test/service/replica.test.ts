@@ -1,0 +1,52 @@
+/** A replica answers what it has; whatever it would refuse or cannot answer is asked of the original. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import app from '../../examples/orders/service.ts'
+import { refuse } from '../../src/service/refusal.ts'
+import { withReplica } from '../../src/service/replica.ts'
+import { type Reader, Unavailable } from '../../src/service/store.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+
+const ware = (id: string, name: string) => ({ id, name, price: '1.00', stock: 1 })
+const called = async (reader: Reader, id: string): Promise<unknown> => {
+  const found = await reader.get('products', id)
+  return found && 'value' in found ? found.value['name'] : refuse({ kind: 'not-found' })
+}
+async function two() {
+  const store = sqliteStore(app.contract, ':memory:')
+  const copy = sqliteStore(app.contract, ':memory:')
+  await store.write(writer => writer.put('products', 'p-1', ware('p-1', 'new'), {}, undefined, 1))
+  await store.write(writer => writer.put('products', 'p-2', ware('p-2', 'just made'), {}, undefined, 1))
+  await copy.write(writer => writer.put('products', 'p-1', ware('p-1', 'old'), {}, undefined, 1))
+  return { store, copy }
+}
+
+test('what the replica has it answers; what it has not yet is found in the original; changes never see it', async () => {
+  const { store, copy } = await two()
+  const both = withReplica(store, copy, () => 0)
+  assert.equal(await both.read(reader => called(reader, 'p-1')), 'old')
+  assert.equal(await both.read(reader => called(reader, 'p-2')), 'just made')
+  assert.equal(await both.write(writer => called(writer, 'p-1')), 'new')
+  await assert.rejects(async () => both.read(reader => called(reader, 'p-3')))
+  await assert.rejects(async () =>
+    both.read(() => refuse({ kind: 'unchanged', snapshot: { id: 'p-1', version: 1, modified: 1 } })),
+  )
+})
+
+test('a replica out of reach is left alone for a second', async () => {
+  const { store } = await two()
+  let now = 10_000
+  let asked = 0
+  const lost = {
+    read: () => {
+      asked++
+      throw new Unavailable()
+    },
+  }
+  const both = withReplica(store, lost, () => now)
+  for (let i = 0; i < 3; i++) assert.equal(await both.read(reader => called(reader, 'p-1')), 'new')
+  assert.equal(asked, 1)
+  now += 1000
+  assert.equal(await both.read(reader => called(reader, 'p-1')), 'new')
+  assert.equal(asked, 2)
+})
