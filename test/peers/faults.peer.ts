@@ -275,12 +275,19 @@ async function trial({ instances, faults, peace }: Trial, forMinutes: number): P
   return `${sum(each => each.written.length)} written, ${sum(each => each.refused)} refused, ${sum(each => each.unknown.size)} unanswered, ${sum(each => each.seen.length)} read, ${started.length} jobs; ${faulted.join(', ')}`
 }
 
+/** An instance that is not ready half a minute after the last fault is started anew, and that is said. */
 async function settled(instances: readonly Instance[]): Promise<void> {
-  for (const { running } of instances)
+  for (const instance of instances)
     for (let tries = 0; ; tries++) {
-      const ready = await ask(`${running.url}/health/ready`).catch(() => undefined)
+      const ready = await ask(`${instance.running.url}/health/ready`).catch(() => undefined)
       if (ready?.status === 200) break
-      assert.ok(tries < 300, `${running.url} does not recover by itself`)
+      assert.ok(tries < 600, `${instance.running.url} does not recover, started anew or not`)
+      if (tries === 300) {
+        console.log(
+          `${instance.running.url} did not recover by itself in half a minute: ${ready?.status ?? 'no answer'}`,
+        )
+        await instance.kill()
+      }
       await pause(100)
     }
 }
