@@ -16,12 +16,10 @@ const layers: Record<string, readonly string[]> = {
   describe: ['contract', 'xml'],
   store: ['contract', 'service'],
   server: ['http'],
-  client: ['contract', 'http', 'xml', 'soap'],
-  check: ['http', 'xml'],
   host: ['contract', 'http', 'xml', 'service', 'rest', 'soap', 'describe', 'store', 'server'],
 }
 /** What an application starts from may name anything. */
-const together = ['index.ts', 'cli.ts', 'bridge.ts']
+const together = ['index.ts', 'cli.ts']
 const pure = ['contract', 'http', 'xml', 'service', 'rest', 'soap', 'describe']
 
 const files = globSync('**/*.ts', { cwd: root }).map(file => file.replaceAll('\\', '/'))

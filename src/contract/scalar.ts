@@ -17,6 +17,25 @@ export class Flaw {
 export const isScalar = (shape: { readonly kind: string }): shape is Scalar =>
   shape.kind !== 'list' && shape.kind !== 'object' && shape.kind !== 'union'
 
+/** The type of XML Schema Part 2 that a scalar is, or restricts. */
+export function xsdTypeOf(shape: Scalar): string {
+  switch (shape.kind) {
+    case 'string':
+    case 'int':
+    case 'long':
+    case 'double':
+      return shape.xsd ?? shape.kind
+    case 'bytes':
+      return shape.encoding === 'hex' ? 'hexBinary' : 'base64Binary'
+    case 'enum':
+    case 'id':
+    case 'ref':
+      return 'string'
+    default:
+      return shape.kind
+  }
+}
+
 type Of<K extends Scalar['kind']> = Extract<Scalar, { kind: K }>
 const wrong = (what: string): Flaw => new Flaw('type', `must be ${what}`)
 

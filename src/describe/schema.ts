@@ -4,7 +4,7 @@
  */
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
 import { itemName, xmlName } from '../contract/message.ts'
-import { isScalar, unscaled, write } from '../contract/scalar.ts'
+import { isScalar, unscaled, write, xsdTypeOf } from '../contract/scalar.ts'
 import { type Attributes, tag, textTag } from './markup.ts'
 import { schemaPattern } from './pattern.ts'
 
@@ -82,7 +82,7 @@ export class Types {
   /** A name of the type in any case, made from `name` where it has none: parts of messages need one. */
   always(shape: Shape, name: string | undefined, use: Use): string {
     if (isScalar(shape)) {
-      const known = use === 'encoded' ? `xs:${base(shape)}` : plain(shape)
+      const known = use === 'encoded' ? `xs:${xsdTypeOf(shape)}` : plain(shape)
       if (known !== undefined) return known
       const isIdentifier = shape.kind === 'id' || shape.kind === 'ref'
       return this.define(isIdentifier ? 'Identifier' : capital(name ?? 'item'), this.inside(shape, name, use))
@@ -142,29 +142,10 @@ export class Types {
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** The built-in type that a scalar is or narrows. */
-function base(shape: Scalar): string {
-  switch (shape.kind) {
-    case 'string':
-    case 'int':
-    case 'long':
-    case 'double':
-      return shape.xsd ?? shape.kind
-    case 'bytes':
-      return shape.encoding === 'hex' ? 'hexBinary' : 'base64Binary'
-    case 'enum':
-    case 'id':
-    case 'ref':
-      return 'string'
-    default:
-      return shape.kind
-  }
-}
-
 /** A scalar that a built-in type says wholly. */
 const plain = (shape: Scalar): string | undefined => {
   const { facets, note } = narrowing(shape)
-  return Object.keys(facets).length === 0 && note === undefined ? `xs:${base(shape)}` : undefined
+  return Object.keys(facets).length === 0 && note === undefined ? `xs:${xsdTypeOf(shape)}` : undefined
 }
 
 function simple(shape: Scalar): string {
@@ -172,7 +153,7 @@ function simple(shape: Scalar): string {
   const written = Object.entries(facets).flatMap(([facet, values]) =>
     [values].flat().map(value => tag(`xs:${facet}`, { value })),
   )
-  const restriction = tag('xs:restriction', { base: `xs:${base(shape)}` }, written)
+  const restriction = tag('xs:restriction', { base: `xs:${xsdTypeOf(shape)}` }, written)
   return tag(
     'xs:simpleType',
     {},
@@ -243,7 +224,7 @@ const bounds: Readonly<Record<string, Bounds>> = {
   nonPositiveInteger: [undefined, 0n],
 }
 type NumberShape = Extract<Scalar, { kind: 'int' | 'long' | 'double' }>
-export const boundsOf = (shape: NumberShape): Bounds => bounds[base(shape)] ?? [undefined, undefined]
+export const boundsOf = (shape: NumberShape): Bounds => bounds[xsdTypeOf(shape)] ?? [undefined, undefined]
 
 function ofNumber(shape: NumberShape): Facets {
   const [lowest, highest] = boundsOf(shape)

@@ -12,7 +12,7 @@ import { type AnyField, Field, type Fields, type Scalar, type Shape } from '../c
 import type { Row } from '../contract/implement.ts'
 import { countFlaw } from '../contract/json.ts'
 import { itemName, xmlName } from '../contract/message.ts'
-import { check, Flaw, isScalar, read, write } from '../contract/scalar.ts'
+import { check, Flaw, isScalar, read, write, xsdTypeOf } from '../contract/scalar.ts'
 import { attribute, type Cursor, type Element, type Name, name, text } from '../xml/index.ts'
 import { type Found, no } from './refusal.ts'
 import { soap11, soap12, versions } from './version.ts'
@@ -332,27 +332,8 @@ function outside(cursor: Cursor, parts: Parts, reference: string | undefined): U
 function typesOf(shape: Shape, key: string | undefined, uri: string): ReadonlySet<Name> {
   const made = key === undefined ? [] : [name(uri, xmlName(key.charAt(0).toUpperCase() + key.slice(1)))]
   if (shape.kind === 'id' || shape.kind === 'ref') made.push(name(uri, 'Identifier'))
-  if (isScalar(shape)) return new Set([name(xsd, builtIn(shape)), ...made])
+  if (isScalar(shape)) return new Set([name(xsd, xsdTypeOf(shape)), ...made])
   return new Set(shape.kind === 'object' && shape.name !== undefined ? [name(uri, xmlName(shape.name))] : made)
-}
-
-/** The type of XML Schema Part 2 that a scalar is, or restricts. */
-export function builtIn(shape: Scalar): string {
-  switch (shape.kind) {
-    case 'string':
-    case 'int':
-    case 'long':
-    case 'double':
-      return shape.xsd ?? shape.kind
-    case 'bytes':
-      return shape.encoding === 'hex' ? 'hexBinary' : 'base64Binary'
-    case 'enum':
-    case 'id':
-    case 'ref':
-      return 'string'
-    default:
-      return shape.kind
-  }
 }
 
 // Writing

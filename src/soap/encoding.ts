@@ -9,9 +9,9 @@ import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
 import { countFlaw } from '../contract/json.ts'
 import { itemName, xmlName } from '../contract/message.ts'
-import { Flaw, isScalar, read, write } from '../contract/scalar.ts'
+import { Flaw, isScalar, read, write, xsdTypeOf } from '../contract/scalar.ts'
 import { type Cursor, type Element, element, type Name, name, text } from '../xml/index.ts'
-import { builtIn, memberOf, type Reading, xsiNil, xsiType } from './body.ts'
+import { memberOf, type Reading, xsiNil, xsiType } from './body.ts'
 import { soap } from './fault.ts'
 import { badArguments, no } from './refusal.ts'
 import { complete, silent } from './rpc.ts'
@@ -258,7 +258,7 @@ function fits(shape: Shape, local: string, isBuiltIn: boolean, isOurs: boolean):
   if (!isScalar(shape)) return isBuiltIn ? local === 'Struct' || local === 'anyType' : isOurs && isNamed(shape, local)
   if (!isBuiltIn) return isOurs
   const kind = Object.hasOwn(kinds, local) ? kinds[local] : undefined
-  const own = kinds[builtIn(shape)]
+  const own = kinds[xsdTypeOf(shape)]
   if (own === 'boolean' && kind === 'number') return true // 0 and 1
   return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
 }
@@ -365,7 +365,7 @@ function contentWriter(shape: Shape, key: string | undefined, tag: string): Writ
 
 /** As `describe/schema.ts` names them. */
 function typeName(shape: Shape): string | undefined {
-  if (isScalar(shape)) return `xsd:${builtIn(shape)}`
+  if (isScalar(shape)) return `xsd:${xsdTypeOf(shape)}`
   if (shape.kind === 'list') return 'enc:Array'
   return shape.kind === 'object' && shape.name !== undefined ? `t:${xmlName(shape.name)}` : undefined
 }
