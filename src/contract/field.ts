@@ -116,8 +116,8 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   nullable(): Field<T | null, O, R, D | null> {
     return new Field(this.shape, { ...this, isNullable: true })
   }
-  /** Kept, and read by handlers; never in a representation (rule A2.1). */
-  internal(): Field<T, O, true, D> {
+  /** Kept, and read by handlers; never in a representation (rule A2.1): nothing of it is sent, which its draft says. */
+  internal(): Field<T, O, true, never> {
     return new Field(this.shape, { ...this, isInternal: true, isReadOnly: true })
   }
   /** An attribute in XML instead of an element; scalars alone. */
@@ -190,6 +190,16 @@ export const t = {
   union: <const K extends string, U extends Readonly<Record<string, Fields>>>(on: K, of: U): Field<Union<K, U>> =>
     new Field({ kind: 'union', on, of }),
 }
+
+/** `singular` of a name that is known. */
+export type Singular<N extends string> = N extends `${infer B}ies`
+  ? `${B}y`
+  : N extends `${string}${'s' | 'x' | 'z' | 'ch' | 'sh'}es`
+    ? Less<N, 'es'>
+    : N extends `${string}ss` | 's'
+      ? N
+      : Less<N, 's'>
+type Less<N extends string, E extends string> = N extends `${infer B}${E}` ? B : N
 
 /** The singular of a plural field or collection name, for element and operation names: lines → line, categories → category. */
 export function singular(name: string): string {

@@ -3,10 +3,15 @@ import type { Grant } from './policy.ts'
 import type { Rate } from './resource.ts'
 
 /** Work that takes longer than an answer: POST → 202 and a job resource; its result is a resource of its own (rules A3.1–A3.3). */
-export interface Job<N extends string = string, I extends Fields = Fields, O extends Fields = Fields> {
+export interface Job<
+  N extends string = string,
+  I extends Fields = Fields,
+  O extends Fields = Fields,
+  One extends string = string,
+> {
   readonly job: N
   /** The name of one result; the singular of the collection's name by default. */
-  readonly one: string
+  readonly one: One
   readonly input: I
   readonly output: O
   readonly allow: readonly Grant[]
@@ -21,10 +26,15 @@ export interface Job<N extends string = string, I extends Fields = Fields, O ext
 export type JobState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 export const jobStates: readonly JobState[] = ['queued', 'running', 'completed', 'failed', 'cancelled']
 
-export function job<const N extends string, I extends Fields, O extends Fields>(
+export function job<
+  const N extends string,
+  I extends Fields,
+  O extends Fields,
+  const One extends string = N extends `${infer S}s` ? S : N,
+>(
   name: N,
   is: {
-    readonly one?: string
+    readonly one?: One
     readonly input: I
     readonly output: O
     readonly allow: readonly Grant[]
@@ -33,6 +43,7 @@ export function job<const N extends string, I extends Fields, O extends Fields>(
     readonly timeLimit?: number
     readonly keep?: number
   },
-): Job<N, I, O> {
-  return { tries: 3, timeLimit: 60, keep: 86_400, ...is, job: name, one: is.one ?? name.replace(/s$/, '') }
+): Job<N, I, O, One> {
+  const one = is.one ?? (name.replace(/s$/, '') as One) // One's default
+  return { tries: 3, timeLimit: 60, keep: 86_400, ...is, job: name, one }
 }

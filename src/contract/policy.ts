@@ -31,7 +31,9 @@ export interface Grant {
   readonly when?: { readonly name: string; readonly holds: (circumstance: Circumstance) => boolean }
 }
 
-class GrantOf implements Grant {
+/** `K`: the fields that it binds to a claim; typed clients may leave them out. */
+export class GrantOf<K extends string = never> implements Grant {
+  declare readonly bound: K
   readonly role: string
   readonly where: Readonly<Record<string, string>>
   readonly when?: NonNullable<Grant['when']>
@@ -41,11 +43,11 @@ class GrantOf implements Grant {
     if (when) this.when = when
   }
   /** Only of what is theirs: `role('customer').owning({ customer: 'customer' })`, field → claim. */
-  owning(where: Readonly<Record<string, string>>): GrantOf {
+  owning<W extends Readonly<Record<string, string>>>(where: W): GrantOf<K | (keyof W & string)> {
     return new GrantOf(this.role, { ...this.where, ...where }, this.when)
   }
   /** Only while this holds. */
-  given(name: string, holds: (circumstance: Circumstance) => boolean): GrantOf {
+  given(name: string, holds: (circumstance: Circumstance) => boolean): GrantOf<K> {
     return new GrantOf(this.role, this.where, { name, holds })
   }
 }

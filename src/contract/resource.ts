@@ -1,5 +1,5 @@
 import type { Fault } from './fault.ts'
-import { type Draft, type Field, type Fields, t, type Value } from './field.ts'
+import { type Draft, type Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { Machine } from './machine.ts'
 import type { Grant } from './policy.ts'
 
@@ -12,6 +12,8 @@ export interface Action<
   X extends readonly Fault[] = readonly Fault[],
   E extends 'transition' | 'read' | 'move' = 'transition' | 'read' | 'move',
   L extends string = string,
+  R extends string = string,
+  W extends string | undefined = string | undefined,
 > {
   /** States that offer it; empty: all, or a resource without states. */
   readonly from: readonly From[]
@@ -19,7 +21,7 @@ export interface Action<
   readonly to: To
   readonly effect: E
   /** A noun: the path segment of the sub-resource, and the link relation unless `link` names another. */
-  readonly rel: string
+  readonly rel: R
   readonly link: L
   readonly input: I
   readonly output: O
@@ -27,7 +29,7 @@ export interface Action<
   /** The output stays, readable at the sub-resource; the action answers 201 with its Location. */
   readonly kept: boolean
   /** A further SOAP operation of this name that does the same and is not answered (One-Way, rule B4.10). */
-  readonly oneWay: string | undefined
+  readonly oneWay: W
 }
 export type AnyAction = Action
 
@@ -37,6 +39,7 @@ export interface ActionSpec<
   X extends readonly Fault[],
   R extends string = string,
   L extends string = string,
+  W extends string | undefined = string | undefined,
 > {
   readonly rel: R
   readonly link?: L
@@ -44,7 +47,7 @@ export interface ActionSpec<
   readonly output?: O
   readonly faults?: X
   readonly kept?: boolean
-  readonly oneWay?: string
+  readonly oneWay?: W
 }
 
 /** The link relation is the noun, unless another was named. NoInfer: what it must be assignable to says nothing of it. */
@@ -59,7 +62,8 @@ interface From<S extends string, F extends S> {
     const X extends readonly Fault[] = readonly [],
     const R extends string = string,
     const L extends string = never,
-  >(state: To, spec: ActionSpec<I, O, X, R, L>): Action<F, To, I, O, X, 'transition', Linked<R, L>>
+    const W extends string | undefined = undefined,
+  >(state: To, spec: ActionSpec<I, O, X, R, L, W>): Action<F, To, I, O, X, 'transition', Linked<R, L>, R, W>
   /** Does something and stays. */
   stay<
     I extends Fields = {},
@@ -67,22 +71,24 @@ interface From<S extends string, F extends S> {
     const X extends readonly Fault[] = readonly [],
     const R extends string = string,
     const L extends string = never,
-  >(spec: ActionSpec<I, O, X, R, L>): Action<F, undefined, I, O, X, 'transition', Linked<R, L>>
+    const W extends string | undefined = undefined,
+  >(spec: ActionSpec<I, O, X, R, L, W>): Action<F, undefined, I, O, X, 'transition', Linked<R, L>, R, W>
   /** Safe: GET in HTTP. */
   read<O extends Fields, const R extends string, const L extends string = never>(spec: {
     readonly rel: R
     readonly link?: L
     readonly output: O
-  }): Action<F, undefined, {}, O, readonly [], 'read', Linked<R, L>>
+  }): Action<F, undefined, {}, O, readonly [], 'read', Linked<R, L>, R, undefined>
   /** Ends the resource in favour of another of its kind: afterwards its URI answers 301. */
   moves<
     I extends Fields = {},
     const X extends readonly Fault[] = readonly [],
     const R extends string = string,
     const L extends string = never,
+    const W extends string | undefined = undefined,
   >(
-    spec: Omit<ActionSpec<I, undefined, X, R, L>, 'output' | 'kept'>,
-  ): Action<F, undefined, I, undefined, X, 'move', Linked<R, L>>
+    spec: Omit<ActionSpec<I, undefined, X, R, L, W>, 'output' | 'kept'>,
+  ): Action<F, undefined, I, undefined, X, 'move', Linked<R, L>, R, W>
 }
 /** `on('placed', 'paid').to('cancelled', …)`; `on()` is any state. */
 export type On<S extends string> = <const F extends S>(...from: readonly F[]) => From<S, F>
@@ -164,14 +170,25 @@ export interface Rules<F extends string = string, S extends string = string, A e
   readonly messages?: readonly ('get' | 'list' | 'create' | 'replace' | 'delete' | 'search' | A | (string & {}))[]
 }
 
+/** What of the rules the types of a client are made from; there is nothing here. */
+export interface Ruled {
+  readonly one: string
+  readonly filter: string
+  readonly search: string
+  readonly searchBy: string
+  readonly messages: string
+  readonly allow: Readonly<Partial<Record<string, readonly Grant[]>>>
+}
+
 export class Resource<
   N extends string = string,
   F extends Fields = Fields,
   S extends string = string,
   A extends Readonly<Record<string, AnyAction>> = Readonly<Record<string, AnyAction>>,
   P extends string = string,
+  U extends Ruled = Ruled,
 > {
-  declare readonly types: { readonly fields: F; readonly states: S; readonly actions: A }
+  declare readonly types: { readonly fields: F; readonly states: S; readonly actions: A; readonly rules: U }
   readonly name: N
   readonly fields: F
   readonly states: readonly S[]
@@ -196,7 +213,32 @@ export class Resource<
   }
 
   /** The second phase: all that speaks of the fields, states and actions just declared. */
-  rules(given: Rules<keyof F & string, S, keyof A & string>): Resource<N, F, S, A, P> {
+  rules<
+    const One extends string = Singular<N>,
+    const Filter extends keyof F & string = never,
+    const Search extends string = never,
+    const By extends keyof F & string = never,
+    const Messages extends string = string,
+    const Allow extends Ruled['allow'] = {},
+  >(
+    given: Omit<Rules<keyof F & string, S, keyof A & string>, keyof Ruled> & {
+      readonly one?: One
+      readonly filter?: readonly Filter[]
+      readonly search?: readonly Search[]
+      readonly searchBy?: readonly By[]
+      readonly messages?: readonly Messages[]
+      readonly allow: Allow &
+        Rules<string, string, keyof A & string>['allow'] &
+        Readonly<Record<Exclude<keyof Allow, Doing<keyof A & string>>, never>>
+    },
+  ): Resource<
+    N,
+    F,
+    S,
+    A,
+    P,
+    { one: One; filter: Filter; search: Search; searchBy: By; messages: Messages; allow: Allow }
+  > {
     // Rules of narrower names are read as rules of text from here on; `review` checks the names again at start.
     return new Resource({ ...this, given: given as unknown as Rules })
   }
@@ -216,7 +258,7 @@ export class Resource<
   }
 }
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; values are read through Resource's own defaults
-export type AnyResource = Resource<any, any, any, any, any>
+export type AnyResource = Resource<any, any, any, any, any, any>
 
 type WithState<F extends Fields, S extends string> = [S] extends [never]
   ? F

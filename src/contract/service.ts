@@ -15,6 +15,15 @@ export interface VersionRule {
   readonly retired?: boolean
 }
 
+/** Oldest first. */
+export type Versions = Readonly<Record<string, VersionRule>>
+/** Nothing but versions and their rules: what is inferred as it is written is not held against excess members by itself. */
+type Rule<V> = {
+  readonly [K in keyof V]: K extends `v${number}`
+    ? { readonly [R in Exclude<keyof V[K], keyof VersionRule>]: never }
+    : never
+}
+
 /** Stored searches over one resource: POST /searches, GET /searches/{id}, GET /search (rules A4.12–A4.14). */
 export interface Searches {
   readonly of: string
@@ -27,6 +36,7 @@ export interface Searches {
 export interface Service<
   R extends readonly AnyResource[] = readonly Resource[],
   J extends readonly Job[] = readonly Job[],
+  V extends Versions = Versions,
 > {
   readonly service: string
   /** The XML namespace; a version's is `namespace:v1`. */
@@ -35,13 +45,16 @@ export interface Service<
   readonly resources: R
   readonly jobs: J
   readonly searches?: Searches
-  /** Oldest first. */
-  readonly versions: Readonly<Record<string, VersionRule>>
+  readonly versions: V
   /** Per caller over all operations, where no resource says otherwise. */
   readonly limits: { readonly reads: Rate; readonly changes: Rate }
 }
 
-export function service<const R extends readonly AnyResource[], const J extends readonly Job[] = readonly []>(
+export function service<
+  const R extends readonly AnyResource[],
+  const J extends readonly Job[] = readonly [],
+  const V extends Versions = { readonly v1: {} },
+>(
   name: string,
   is: {
     readonly namespace: string
@@ -49,10 +62,10 @@ export function service<const R extends readonly AnyResource[], const J extends 
     readonly resources: R
     readonly jobs?: J
     readonly searches?: Searches
-    readonly versions?: Readonly<Record<`v${number}`, VersionRule>>
+    readonly versions?: V & Rule<V>
     readonly limits?: Partial<Service['limits']>
   },
-): Service<R, J> {
+): Service<R, J, V> {
   return {
     service: name,
     namespace: is.namespace,
@@ -60,7 +73,7 @@ export function service<const R extends readonly AnyResource[], const J extends 
     resources: is.resources,
     jobs: is.jobs ?? ([] as unknown as J), // J defaults to the empty tuple
     ...(is.searches && { searches: is.searches }),
-    versions: is.versions ?? { v1: {} },
+    versions: is.versions ?? ({ v1: {} } as unknown as V), // V's default
     limits: { reads: { count: 6000, seconds: 60 }, changes: { count: 600, seconds: 60 }, ...is.limits },
   }
 }
