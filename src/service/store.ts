@@ -175,7 +175,17 @@ export interface Store {
   sweep(now: number): Promise<number>
   /** Whether it can answer now. */
   ready(): Promise<boolean>
+  /** How much of it is in use now, where that can be said. */
+  usage?(): Usage | undefined
   close(): Promise<void>
+}
+
+/** What an operator wants to know of a store that is busy. */
+export interface Usage {
+  /** Works that wait for a connection, or for their turn to write. */
+  readonly waiting: number
+  /** Of a pool: in use or being made, and at rest. */
+  readonly connections?: { readonly busy: number; readonly idle: number }
 }
 
 /** A store that can't be reached or is busy throws this; the service answers 503 or Receiver (rule A7.16). */

@@ -6,6 +6,7 @@
  */
 import pg from 'pg'
 import type { Count, Counted } from '../service/limit.ts'
+import { alive } from './session.ts'
 
 export interface Windows {
   count(counts: readonly Count[]): Promise<readonly Counted[]>
@@ -38,7 +39,7 @@ export async function postgresWindows(url: string): Promise<Windows> {
     max: 1,
     connectionTimeoutMillis: patience,
     query_timeout: patience,
-    keepAlive: true,
+    ...alive,
   })
   pool.on('error', () => {})
   try {

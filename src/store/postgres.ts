@@ -8,16 +8,17 @@
  *  (6) A connection that is lost, refused or out of time is `Unavailable`, is not used again, and the next call finds another.
  * Deliberately absent: HTTP, XML, and who is asking.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Service } from '../contract/service.ts'
-import type { Change, Maybe, Reader, Store, Writer } from '../service/store.ts'
+import { type Change, type Maybe, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
 import { type Schema, SqlReader, SqlWriter, schema } from './access.ts'
 import type { Connection } from './connection.ts'
 import { postgres } from './dialect.ts'
 import { migration } from './migration.ts'
 import { bounds } from './queue.ts'
 import { batch, expiries } from './records.ts'
-import { changing, looking, type PostgresPool, plain, Sessions } from './session.ts'
+import { alive, changing, looking, type PostgresPool, patience, plain, Sessions } from './session.ts'
 import { type Statement, statement } from './statement.ts'
 
 export type { PostgresClient, PostgresPool, PostgresQuery } from './session.ts'
@@ -30,8 +31,10 @@ export interface PostgresOptions {
   /** Milliseconds that a committed change stays readable in the feed; default seven days. */
   readonly changesKept?: number
 }
-/** Milliseconds to wait for a connection. */
-const patience = 5000
+/** Milliseconds that bringing the database to the contract's shape may take: an index of a large table takes its time. */
+const migrating = 3_600_000
+/** Milliseconds after which a store that has not answered is not ready: whoever asks that has little patience. */
+const prompt = 2000
 const week = 7 * 24 * 3600 * 1000
 
 /**
@@ -52,7 +55,7 @@ export async function postgresStore(
     if (typeof to === 'string') await pool.end()
   }
   try {
-    await sessions.run(plain, on => migrate(made, on), Number.POSITIVE_INFINITY)
+    await sessions.run(plain, on => migrate(made, on), migrating)
   } catch (thrown) {
     await end()
     throw sessions.failure(thrown)
@@ -76,27 +79,31 @@ export async function postgresStore(
     },
     ready: () =>
       sessions
-        .run(looking, on => on.first(made.records.ready, []))
+        .run(looking, on => on.first(made.records.ready, []), Math.min(time, prompt))
         .then(
           () => true,
           () => false,
         ),
+    usage: () => sessions.usage(),
     close: end,
   }
 }
+
+export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
 
 /** A copy of the same database that is only read: a standby, which is brought to the contract's shape by its original. */
 export async function postgresReplica(
   service: Service,
   url: string,
   options: Pick<PostgresOptions, 'connections' | 'work'> = {},
-): Promise<Pick<Store, 'read' | 'close'>> {
+): Promise<Replica> {
   const time = options.work ?? bounds.work
   const pool = connected(url, options.connections ?? 10, time)
   const made = schema(service, postgres)
   const sessions = new Sessions(pool, time)
   return {
     read: <T>(work: (reader: Reader) => Maybe<T>) => sessions.run(looking, on => work(new SqlReader(made, on))),
+    usage: () => sessions.usage(),
     close: async () => {
       await sessions.close()
       await pool.end()
@@ -105,12 +112,18 @@ export async function postgresReplica(
 }
 
 async function migrate(made: Schema, on: Connection): Promise<void> {
-  await on.run(exclusive, [])
+  // Asked again and again, and not waited for: a server that is gone is not taken for one that is busy.
+  while (!(await promptly(on.first(exclusive, [])))?.[0]) await sleep(turn)
   const steps = migration(made)
   for (let step = steps.next(); !step.done; ) {
     const { text, values = [] } = step.value
     step = steps.next(await on.rows(statement(postgres, text, false), values))
   }
+}
+
+function promptly<T>(answer: Maybe<T>): Promise<T> {
+  const late = sleep(patience, undefined, { ref: false }).then(() => Promise.reject(new Unavailable()))
+  return Promise.race([answer, late])
 }
 
 /**
@@ -133,9 +146,11 @@ class LastlyChanged extends SqlWriter {
   }
 }
 
+/** Milliseconds between two looks whether it is our turn. */
+const turn = 100
 /** Nobody else migrates meanwhile. The number is this program's among all that share the server. */
 const exclusive: Statement = {
-  text: "select set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7306358, hashtext(current_schema()))",
+  text: "select pg_try_advisory_xact_lock(7306358, hashtext(current_schema())), set_config('lock_timeout', '0', true)",
   places: [],
   straight: true,
   name: undefined,
@@ -155,7 +170,9 @@ function connected(url: string, max: number, time: number): PostgresPool {
     connectionTimeoutMillis: patience,
     // Whoever waits for a lock does not see that nobody waits for him any more.
     lock_timeout: time,
-    keepAlive: true,
+    // Nor does the server see a client that is gone without a word: the locks of its transaction are held no longer than this.
+    idle_in_transaction_session_timeout: time,
+    ...alive,
   })
   // An idle connection that breaks has left the pool already: whoever needs one gets another.
   pool.on('error', () => {})

@@ -1,10 +1,13 @@
 /**
- * Transactions on a pool of connections: each on one of its own while it lasts, run again where it collided, given up when its
- * time is over.
+ * Transactions on a pool of connections: each on one of its own while it lasts, run again where it collided. What always holds:
+ *  (1) Nothing is waited for longer than a transaction's time, neither by its caller nor by the pool: a connection that owes an
+ *      answer then is closed at once, without a word to the other side, which may be gone.
+ *  (2) What a connection says is heard from its first moment on: one that fails ends no process.
+ *  (3) A statement of a transaction that is over is never sent: the connection may be another's by then.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Maybe, Unavailable } from '../service/store.ts'
+import { type Maybe, Unavailable, type Usage } from '../service/store.ts'
 import { type Cells, type Connection, Lent } from './connection.ts'
 import type { Cell } from './dialect.ts'
 import { parameters, type Statement } from './statement.ts'
@@ -13,11 +16,17 @@ import { parameters, type Statement } from './statement.ts'
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
   end(): Promise<void>
+  /** Hears of a new connection before anything is asked of it. */
+  on?(event: 'connect', listener: (client: PostgresClient) => void): unknown
+  readonly totalCount?: number
+  readonly idleCount?: number
+  readonly waitingCount?: number
 }
 export interface PostgresClient {
   query(config: PostgresQuery): Promise<{ readonly rows: unknown[][] }>
   /** Back to the pool; broken ones are closed, which ends their transaction. */
   release(broken?: boolean): void
+  readonly connection?: { readonly stream: { destroy(): unknown } }
   on(event: 'error', listener: (error: Error) => void): unknown
   off(event: 'error', listener: (error: Error) => void): unknown
 }
@@ -46,6 +55,11 @@ const types: PostgresQuery['types'] = {
 }
 const bytesOf = (text: string): Uint8Array => Uint8Array.fromHex(text.slice(2))
 
+/** Milliseconds to wait for what needs nothing but a server that answers: a connection, a look at a lock. */
+export const patience = 5000
+/** A server that is gone without a word is noticed within half a minute, where nothing is on the way to it. */
+export const alive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
+
 export class Sessions {
   readonly #pool: PostgresPool
   readonly #time: number
@@ -56,6 +70,8 @@ export class Sessions {
   constructor(pool: PostgresPool, time: number) {
     this.#pool = pool
     this.#time = time
+    // (2) A server that is told to stop may say so in one breath with its readiness, before anybody could listen.
+    pool.on?.('connect', client => client.on('error', ignore))
   }
 
   /** `time` in milliseconds, with all its tries. */
@@ -71,6 +87,13 @@ export class Sessions {
   /** What is behind an `Unavailable`: for an operator, never for a caller. */
   failure(thrown: unknown): unknown {
     return thrown instanceof Unavailable ? (this.#behind ?? thrown) : thrown
+  }
+
+  /** Undefined of a pool that does not say. */
+  usage(): Usage | undefined {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = this.#pool
+    if (totalCount === undefined || idle === undefined || waiting === undefined) return undefined
+    return { waiting, connections: { busy: totalCount - idle, idle } }
   }
 
   #explained(thrown: unknown): unknown {
@@ -98,47 +121,61 @@ export class Sessions {
   }
 
   async #once<T>(begin: string, work: (on: Connection) => Maybe<T>, until: number): Promise<T> {
-    const session = new Session(await this.#pool.connect())
+    const session = new Session(until)
     const lent = new Lent(session)
     try {
-      // A write waits until its transaction has begun: a statement sent after a begin that failed would stand by itself.
-      if (begin === looking) session.send(begin)
-      else await session.end(begin)
-      const answer = await inTime(work(lent), until)
-      lent.over()
-      if (session.failed) throw session.failed
-      if (begin === looking) session.send('commit')
-      else await session.end('commit')
+      const answer = await Promise.race([this.#transaction(session, begin, lent, work), session.late])
       session.release()
       return answer
     } catch (thrown) {
-      lent.over()
       session.abandon(thrown)
       throw session.failed ?? thrown
+    } finally {
+      lent.over()
     }
   }
-}
 
-async function inTime<T>(answer: Maybe<T>, until: number): Promise<T> {
-  if (!(answer instanceof Promise) || until === Number.POSITIVE_INFINITY) return answer
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unavailable()), Math.max(0, until - performance.now()))
-  })
-  return await Promise.race([answer, late]).finally(() => clearTimeout(timer))
+  async #transaction<T>(session: Session, begin: string, lent: Lent, work: (on: Connection) => Maybe<T>): Promise<T> {
+    session.take(await this.#pool.connect())
+    // A write waits until its transaction has begun: a statement sent after a begin that failed would stand by itself.
+    if (begin === changing) await session.end(begin)
+    else session.send(begin)
+    const answer = await work(lent)
+    lent.over()
+    if (session.failed) throw session.failed
+    if (begin === looking) session.send('commit')
+    else await session.end('commit')
+    return answer
+  }
 }
 
 const ignore = (): void => {}
 
 class Session implements Connection {
-  readonly #client: PostgresClient
+  readonly #timer: NodeJS.Timeout
+  #client: PostgresClient | undefined
   #last: Promise<unknown> = Promise.resolve()
+  #over = false
   /** The first failure of a statement: the server has ended the transaction then. */
   failed: unknown
+  /** Rejects when its time is up; then the connection is closed, whatever it owes (1). */
+  readonly late: Promise<never>
 
-  constructor(client: PostgresClient) {
+  constructor(until: number) {
+    const { promise, reject } = Promise.withResolvers<never>()
+    this.#timer = setTimeout(reject, Math.max(0, until - performance.now()), new Unavailable())
+    this.late = promise
+    promise.catch(() => this.#giveBack(true))
+  }
+
+  /** A connection that comes too late goes back. */
+  take(client: PostgresClient): void {
+    if (this.#over) {
+      client.release()
+      throw new Unavailable()
+    }
     this.#client = client
-    client.on('error', ignore) // a connection that breaks while nothing is asked of it; the next statement fails
+    client.on('error', ignore) // it breaks while nothing is asked of it: the next statement fails
   }
 
   /** Without waiting for the answer: what is sent next is answered after it, and fails if it failed. */
@@ -150,6 +187,7 @@ class Session implements Connection {
   }
 
   async #ask(query: PostgresQuery): Promise<readonly Cells[]> {
+    if (this.#over || !this.#client) throw new Unavailable() // (3)
     const asked = this.#client.query(query)
     this.#last = asked.then(ignore, ignore)
     try {
@@ -171,22 +209,29 @@ class Session implements Connection {
     await this.rows(of, values)
   }
 
-  /** Once all that was sent is answered. */
-  release(broken = false): void {
-    void this.#last.then(() => {
-      this.#client.off('error', ignore)
-      this.#client.release(broken || isLost(this.failed))
-    })
+  /** Once all that was sent is answered, at the latest when its time is up. */
+  release(): void {
+    void this.#last.then(() => this.#giveBack(isLost(this.failed)))
   }
 
   /** The transaction did not come to its end. A statement may still be under way: then only closing the connection ends it now. */
   abandon(thrown: unknown): void {
     if (thrown instanceof Unavailable || isLost(this.failed)) {
-      this.#client.release(true)
+      this.#giveBack(true)
       return
     }
     this.send('rollback')
     this.release()
+  }
+
+  #giveBack(broken: boolean): void {
+    if (this.#over) return
+    this.#over = true
+    clearTimeout(this.#timer)
+    this.#client?.off('error', ignore)
+    // To end a client politely is to wait for the answers that are on their way: of a connection that is silent none comes.
+    if (broken) this.#client?.connection?.stream.destroy()
+    this.#client?.release(broken)
   }
 }
 
@@ -200,7 +245,7 @@ const isTransient = (thrown: unknown): boolean => ['40001', '40P01'].includes(st
  * PostgreSQL Appendix A: connections (08), resources (53), intervention (57), lock not available, read-only; and what
  * sockets and pools say.
  */
-const outOfReach = /^(08|53|57|55P03|25006|25P03)|^(E[A-Z]+)$/
+const outOfReach = /^(08|53|57|55P03|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lost = /terminat|timeout|not queryable|closed/i
 const isLost = (thrown: unknown): boolean =>
   thrown instanceof Error && (outOfReach.test(stateOf(thrown)) || (stateOf(thrown) === '' && lost.test(thrown.message)))

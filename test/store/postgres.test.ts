@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
 import { postgresReplica, postgresStore } from '../../src/store/postgres.ts'
+import { proxy } from '../proxy.ts'
 import { storeCases } from './battery.ts'
 import { everything } from './everything.ts'
 import { server } from './postgres.ts'
@@ -85,13 +86,64 @@ test('a server that is not there fails the start, in words for an operator', onl
 test('(6) with every connection in use a call waits, and is unavailable when its time is up', only, async () => {
   const place = await running.place()
   const store = await place.open(everything, { work: 200 })
-  const all = await Promise.allSettled(
-    Array.from({ length: 12 }, (_, i) => store.write(async () => (i < 10 ? await sleep(500) : i))),
-  )
+  const slow = Array.from({ length: 10 }, () => store.write(() => sleep(500)))
+  await sleep(100)
+  const all = await Promise.allSettled([...slow, store.write(() => 10), store.write(() => 11)])
   assert.deepEqual(
     all.map(each => (each.status === 'rejected' ? each.reason instanceof Unavailable : each.value)),
     [...Array.from({ length: 10 }, () => true), 10, 11],
   )
+  await put(store, 't-1')
+  await store.close()
+  await place.remove()
+})
+
+/** Where a URL leads to: a host, or a folder with a socket. */
+function addressOf({ hostname, port, searchParams }: URL) {
+  const folder = searchParams.get('host')
+  return folder ? { path: `${folder}/.s.PGSQL.5432` } : { host: hostname, port: Number(port || 5432) }
+}
+
+test('(6) a client that is gone without a word holds its locks no longer than a work may last', only, async () => {
+  const place = await running.place()
+  const direct = new URL(place.url ?? '')
+  const between = await proxy(addressOf(direct))
+  after(() => between.close())
+  const way = new URL(direct)
+  way.searchParams.delete('host')
+  way.host = `127.0.0.1:${between.port}`
+  const [far, near] = [await postgresStore(everything, way.href, { work: 500 }), await place.open(everything)]
+  await put(near, 't-1')
+  const gone = far.write(async writer => {
+    await writer.put('towns', 't-1', { id: 't-1', name: 'far' }, {}, 1, 1)
+    between.silence()
+    await writer.put('towns', 't-2', { id: 't-2', name: 'far' }, {}, undefined, 1)
+  })
+  await assert.rejects(gone, Unavailable)
+  between.speak()
+  const began = performance.now()
+  await put(near, 't-1', 1, 'near')
+  assert.ok(performance.now() - began < 1500, 'the lock is given up')
+  await put(far, 't-3')
+  assert.equal(await far.ready(), true)
+  await Promise.all([far.close(), near.close()])
+  await place.remove()
+})
+
+test('a start waits for its turn to migrate, and goes on when whoever had it is gone', only, async () => {
+  const place = await running.place()
+  const other = new pg.Client({ connectionString: place.url ?? '' })
+  await other.connect()
+  await other.query('begin; select pg_advisory_xact_lock(7306358, hashtext(current_schema()))')
+  let open = false
+  const opening = place.open(everything).then(store => {
+    open = true
+    return store
+  })
+  await sleep(400)
+  assert.equal(open, false)
+  await other.end()
+  const store = await opening
   await put(store, 't-1')
   await store.close()
   await place.remove()

@@ -1,0 +1,142 @@
+/** Transactions on connections that fail in every way a network and a server can: the call ends in time, and the pool is whole. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { Unavailable } from '../../src/service/store.ts'
+import { postgresWindows } from '../../src/store/limit.ts'
+import { changing, looking, Sessions } from '../../src/store/session.ts'
+import type { Statement } from '../../src/store/statement.ts'
+import { type Fate, wire } from './wire.ts'
+
+const time = 300
+const statement: Statement = { text: 'select 1', places: [], straight: true, name: 'one' }
+
+async function sessions(fate: (text: string, n: number) => Fate, connections = 1) {
+  const server = await wire(fate)
+  const max = connections
+  const pool = new pg.Pool({ connectionString: server.url, max, pipeline: true, connectionTimeoutMillis: time - 50 })
+  pool.on('error', () => {})
+  const made = new Sessions(pool, time)
+  const run = (begin: string) => made.run(begin, on => on.run(statement, []))
+  after(async () => {
+    await made.close()
+    await pool.end()
+  })
+  return { server, pool, sessions: made, run }
+}
+const once =
+  (at: string, fate: Fate) =>
+  (text: string, n: number): Fate =>
+    text === at && n === 1 ? fate : 'answered'
+/** When it fails, it fails as unavailable, within its time. */
+async function unavailable(work: Promise<unknown>): Promise<void> {
+  const began = performance.now()
+  await assert.rejects(work, Unavailable)
+  const took = performance.now() - began
+  assert.ok(took < time + 200, `it took ${took} ms`)
+}
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    assert.ok(tries < 100, what)
+    await sleep(10)
+  }
+}
+
+describe('one connection, and what befalls it once', () => {
+  const places = ['', looking, 'select 1', 'commit', changing] as const
+  for (const fate of ['silent', 'cut', 'stopped'] as const)
+    for (const begin of [looking, changing])
+      for (const at of places.filter(each => each === '' || each === begin || !each.startsWith('begin')))
+        test(`(1) ${fate} at "${at}" of a transaction that does "${begin}": the next has a connection`, async () => {
+          const { server, run, pool } = await sessions(once(at, fate))
+          const first = run(begin).then(
+            () => 'done',
+            thrown => thrown,
+          )
+          const began = performance.now()
+          const came = await first
+          assert.ok(performance.now() - began < time + 200, 'the call ends in time')
+          assert.ok(came === 'done' || came instanceof Unavailable, String(came))
+          await run(begin).catch(thrown => assert.ok(thrown instanceof Unavailable))
+          await run(begin)
+          await until(() => server.open() <= 1, 'a broken connection is closed')
+          assert.equal(pool.totalCount, 1)
+        })
+})
+
+test('(1) all connections silent at once: each call ends in its time, and as many can be had again', async () => {
+  const { run, server, pool } = await sessions((text, n) => (text === 'commit' && n <= 10 ? 'silent' : 'answered'), 10)
+  await Promise.all(Array.from({ length: 10 }, () => unavailable(run(changing))))
+  await Promise.all(Array.from({ length: 10 }, () => run(changing)))
+  assert.equal(pool.totalCount, 10)
+  await until(() => server.open() === 10, 'broken connections are closed')
+})
+
+test('(1) who waits for a connection waits as long as its time, and one that comes later is not lost', async () => {
+  const { run, sessions: made } = await sessions(always)
+  const long = made.run(looking, () => sleep(time - 50))
+  await sleep(20)
+  const short = unavailable(made.run(looking, () => {}, 100))
+  assert.deepEqual(made.usage(), { waiting: 1, connections: { busy: 1, idle: 0 } })
+  await short
+  await long
+  await run(looking)
+  await until(() => made.usage()?.connections?.idle === 1, 'it is at rest again')
+  assert.deepEqual(made.usage(), { waiting: 0, connections: { busy: 0, idle: 1 } })
+})
+const always = (): Fate => 'answered'
+
+test('(2) a server that stops in one breath with its readiness ends no process', async () => {
+  const { run } = await sessions((text, n) => (text === '' && n <= 3 ? 'stopped' : 'answered'))
+  for (let i = 0; i < 3; i++) await run(changing).catch(thrown => assert.ok(thrown instanceof Unavailable))
+  await run(changing)
+})
+
+test('(3) what a work does after its time is not sent, neither a statement nor its commit', async () => {
+  const { sessions: made, server } = await sessions(always)
+  let late: Promise<unknown> = Promise.resolve()
+  await unavailable(
+    made.run(changing, async on => {
+      late = sleep(time + 100).then(() => on.run(statement, []))
+      late.catch(() => {})
+      await sleep(time + 100)
+    }),
+  )
+  await assert.rejects(late, /over/)
+  await sleep(20)
+  assert.deepEqual(server.heard, ['', changing])
+})
+
+test('a store that is closed while connections are silent is closed in time', async () => {
+  const server = await wire(text => (text === changing ? 'silent' : 'answered'))
+  const pool = new pg.Pool({ connectionString: server.url, max: 2, pipeline: true })
+  const made = new Sessions(pool, time)
+  const under = unavailable(made.run(changing, on => on.run(statement, [])))
+  await sleep(20)
+  const began = performance.now()
+  await made.close()
+  await pool.end()
+  await under
+  assert.ok(performance.now() - began < time + 200)
+})
+
+describe('limits', () => {
+  const key = { key: 'k', span: 1000, by: 1 }
+  for (const fate of ['silent', 'cut', 'stopped'] as const)
+    test(`a connection that is ${fate}: the count fails in time, and the next has another`, async () => {
+      const counting = (text: string) => text.includes('insert into "_limit"')
+      let befallen = false
+      const server = await wire(text => {
+        if (befallen || !counting(text)) return 'answered'
+        befallen = true
+        return fate
+      })
+      const windows = await postgresWindows(server.url)
+      const began = performance.now()
+      await windows.count([key]).catch(() => {})
+      assert.ok(performance.now() - began < 2500)
+      assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
+      await windows.close()
+    })
+})
