@@ -37,6 +37,9 @@ export function memoryLimiter(): Limiter {
   return { take: (key, rate, now) => quotaOf(rate, kept.add(key, rate.seconds * 1000, 1, now)) }
 }
 
+/** Milliseconds that windows out of reach are left alone. */
+const pause = 1000
+
 /** So many for one key, in a window of `span` milliseconds. */
 export interface Count {
   readonly key: string
@@ -53,12 +56,16 @@ export interface Counted {
 /**
  * One limit over all instances: `count` adds to windows that they share, all or none. Exact, and still cheap: one question is
  * under way at a time, and who comes meanwhile goes along with the next, so that a busy instance asks once for many. While the
- * windows are out of reach each instance counts for itself: what needs them will be told so by the store.
+ * windows are out of reach each instance counts for itself: what needs them will be told so by the store. One caller a second
+ * finds out whether they are back, and nobody waits with him.
  */
 export function sharedLimiter(count: (counts: readonly Count[]) => Promise<readonly Counted[]>): Limiter {
   const alone = memoryLimiter()
   let waiting = new Map<string, Asking>()
   let asking = false
+  let latest = 0
+  /** When they were found out of reach. */
+  let away: number | undefined
   const ask = async (): Promise<void> => {
     asking = true
     while (waiting.size > 0) {
@@ -67,12 +74,18 @@ export function sharedLimiter(count: (counts: readonly Count[]) => Promise<reado
       waiting = new Map()
       const counts = asked.map(({ key, span, takers }) => ({ key, span, by: takers.length }))
       const counted = await count(counts).catch(() => undefined)
+      away = counted ? undefined : latest
       for (const [i, { takers }] of asked.entries()) told(takers, counted?.[i])
+      if (counted) continue
+      for (const { takers } of waiting.values()) told(takers, undefined)
+      waiting = new Map()
     }
     asking = false
   }
   return {
     take(key, rate, now) {
+      latest = now
+      if (away !== undefined && (asking || Math.abs(now - away) < pause)) return alone.take(key, rate, now)
       const span = rate.seconds * 1000
       return new Promise(resolve => {
         const found = waiting.get(key)

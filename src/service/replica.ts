@@ -1,7 +1,8 @@
 /**
  * A copy of the database for what only reads. It may be a little behind, so its word counts where it found what was asked
  * for; whatever it would refuse (what was just made is not there yet), and all it cannot answer, is asked of the original.
- * Changes, and what they compare, never see it.
+ * Changes, and what they compare, never see it. One that could not be asked is left alone for a while; then one read finds out
+ * whether it is back, and nobody waits with that one.
  */
 import { Refused } from './refusal.ts'
 import type { Maybe, Reader, Store } from './store.ts'
@@ -10,15 +11,24 @@ import type { Maybe, Reader, Store } from './store.ts'
 const pause = 1000
 
 export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: () => number): Store {
-  let resting = 0
+  /** When it could not be asked. */
+  let away: number | undefined
+  let trying = false
+  const left = (): boolean => away !== undefined && (trying || Math.abs(clock() - away) < pause)
   const read = async <T>(work: (reader: Reader) => Maybe<T>): Promise<T> => {
-    if (clock() < resting) return store.read(work)
+    if (left()) return store.read(work)
+    const first = away !== undefined
+    if (first) trying = true
     try {
-      return await replica.read(work)
+      const answer = await replica.read(work)
+      away = undefined
+      return answer
     } catch (thrown) {
-      if (!(thrown instanceof Refused)) resting = clock() + pause
-      else if (thrown.refusal.kind === 'unchanged') throw thrown
+      away = thrown instanceof Refused ? undefined : clock()
+      if (thrown instanceof Refused && thrown.refusal.kind === 'unchanged') throw thrown
       return store.read(work)
+    } finally {
+      if (first) trying = false
     }
   }
   return { ...bound(store), read }
@@ -29,5 +39,6 @@ const bound = (store: Store): Omit<Store, 'read'> => ({
   write: work => store.write(work),
   sweep: now => store.sweep(now),
   ready: () => store.ready(),
+  usage: () => store.usage?.(),
   close: () => store.close(),
 })

@@ -182,3 +182,32 @@ test('A8.1 while the windows are out of reach, each instance counts for itself',
     [false, false, true],
   )
 })
+
+test('A8.1 windows that do not answer hold up one caller a second, and count again for all when they are back', async () => {
+  let gone = true
+  let asks = 0
+  const count = windows()
+  const shared = sharedLimiter(async counts => {
+    asks++
+    await pause(50)
+    if (gone) throw new Error('out of reach')
+    return count(counts, 0)
+  })
+  const rate = { count: 100, seconds: 60 }
+  const took = async (now: number): Promise<number> => {
+    const began = performance.now()
+    await Promise.all(Array.from({ length: 9 }, () => shared.take('a', rate, now)))
+    return performance.now() - began
+  }
+  await shared.take('a', rate, 0)
+  assert.ok((await took(999)) < 40, 'nobody waits')
+  const first = shared.take('a', rate, 1000)
+  assert.ok((await took(1000)) < 40, 'nobody waits with who asks')
+  await first
+  assert.equal(asks, 2)
+  gone = false
+  await shared.take('a', rate, 2000)
+  const other = sharedLimiter(async counts => count(counts, 0))
+  assert.equal((await other.take('a', rate, 2000)).remaining, 98)
+  assert.equal((await shared.take('a', rate, 2001)).remaining, 97)
+})

@@ -1,6 +1,7 @@
 /** A replica answers what it has; whatever it would refuse or cannot answer is asked of the original. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import app from '../../examples/orders/service.ts'
 import { refuse } from '../../src/service/refusal.ts'
 import { withReplica } from '../../src/service/replica.ts'
@@ -49,4 +50,31 @@ test('a replica out of reach is left alone for a second', async () => {
   now += 1000
   assert.equal(await both.read(reader => called(reader, 'p-1')), 'new')
   assert.equal(asked, 2)
+})
+
+test('a replica that does not answer holds up one read a second; when it is back it answers all', async () => {
+  const { store, copy } = await two()
+  let now = 10_000
+  let gone = true
+  let asked = 0
+  const slow = {
+    read: async <T>(work: (reader: Reader) => T | Promise<T>): Promise<T> => {
+      asked++
+      if (gone) await sleep(50).then(() => Promise.reject(new Unavailable()))
+      return copy.read(work)
+    },
+  }
+  const both = withReplica(store, slow, () => now)
+  const read = () => both.read(reader => called(reader, 'p-1'))
+  assert.equal(await read(), 'new')
+  now += 1000
+  const first = read()
+  const began = performance.now()
+  assert.deepEqual(await Promise.all([read(), read()]), ['new', 'new'])
+  assert.ok(performance.now() - began < 40, 'nobody waits with the first')
+  assert.equal(await first, 'new')
+  assert.equal(asked, 2)
+  gone = false
+  now += 1000
+  assert.deepEqual([await read(), await read()], ['old', 'old'])
 })
