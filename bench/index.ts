@@ -1,17 +1,75 @@
-/** `npm run bench`, or one of its parts: `npm run bench -- rest`. Ratios from one run on one machine. */
-import { type Row, table } from './harness.ts'
+/**
+ * `npm run bench`: every figure as a ratio from one run on one machine. `npm run bench -- rest xml`: some parts alone.
+ * `--json FILE` writes the rows there, `--page` into docs/performance.md and its picture, `--quick` takes less time and
+ * gives figures that are worth less.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chart } from './chart.ts'
+import type { Row } from './harness.ts'
+import { facts, markdown, type Result, table } from './report.ts'
 
-const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
-  rest: async () => (await import('./rest.ts')).rest(),
-  soap: async () => (await import('./soap.ts')).soap(),
-  attacks: async () => (await import('./attacks.ts')).attacksBench(),
+type Part = () => Promise<readonly Row[]>
+const parts: Readonly<Record<string, readonly Part[]>> = {
+  rest: [async () => (await import('./rest.ts')).rest()],
+  soap: [async () => (await import('./soap.ts')).soap(), async () => (await import('./signed.ts')).signed()],
+  xml: [async () => (await import('./xml.ts')).xml()],
+  write: [async () => (await import('./write.ts')).write(), async () => (await import('./large.ts')).large()],
+  client: [client],
+  start: [async () => (await import('./start.ts')).startBench()],
+  attacks: [async () => (await import('./attacks.ts')).attacksBench()],
 }
-const asked = process.argv.slice(2)
-const unknown = asked.filter(name => !Object.hasOwn(parts, name))
+
+/** Written beside the client. */
+async function client(): Promise<readonly Row[]> {
+  const file = new URL('client.ts', import.meta.url)
+  const module: { client?: Part } = existsSync(file) ? await import(file.href) : {}
+  return (await module.client?.()) ?? []
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'string' }, page: { type: 'boolean' }, quick: { type: 'boolean' } },
+})
+const unknown = positionals.filter(name => !Object.hasOwn(parts, name))
 if (unknown.length > 0) {
   console.error(`bench: there is no ${unknown.join(', ')}; parts are ${Object.keys(parts).join(', ')}`)
   process.exit(2)
 }
-const rows: Row[] = []
-for (const name of asked.length > 0 ? asked : Object.keys(parts)) rows.push(...((await parts[name]?.()) ?? []))
-console.log(table(rows))
+if (values.page && (positionals.length > 0 || values.quick)) {
+  console.error('bench: the page shows one whole run: --page goes with no part and without --quick')
+  process.exit(2)
+}
+
+const about = facts()
+const results: Result[] = []
+for (const [part, tasks] of Object.entries(parts)) {
+  if (positionals.length > 0 && !positionals.includes(part)) continue
+  console.error(`${part} …`)
+  for (const task of tasks) {
+    try {
+      results.push(...(await task()).map(row => ({ part, ...row })))
+    } catch (thrown) {
+      console.error(`${part}:`, thrown)
+      process.exitCode = 1
+    }
+  }
+}
+console.log(`${Object.values(about).slice(0, 3).join(' · ')}\n\n${table(results)}`)
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ about, results }, null, 2)}\n`)
+if (values.page) page()
+
+/** Between the two marks of the page stands what the last whole run has found. */
+function page(): void {
+  const docs = join(import.meta.dirname, '..', 'docs')
+  const file = join(docs, 'performance.md')
+  const versions = Object.entries(about).map(([name, value]) => `${name} ${value}`)
+  const written = `${versions.join(' · ')}\n\n${markdown(results)}`
+  const whole = readFileSync(file, 'utf8').replace(
+    /(<!-- results -->\n).*(\n<!-- \/results -->)/s,
+    (_, before: string, after: string) => `${before}\n${written}\n${after}`,
+  )
+  writeFileSync(file, whole)
+  writeFileSync(join(docs, 'performance.svg'), chart(results))
+}

@@ -1,51 +1,44 @@
 /**
- * XML, measured against peers: `node bench/xml.ts`. CPU time, both sides in turn in one process, the median of the pairs.
- * Each side does the same for its user: namespace-aware events with names, attribute values and texts as strings; a tree; a
- * record with typed values.
+ * XML beside other parsers, CPU for one document, both in turn, the median of the pairs. Each does the same for its user:
+ * namespace-aware events with names, attribute values and texts; or a document read, validated and bound. What C programs
+ * give are pointers into a buffer, what is given here are strings.
  */
-import { XmlDocument } from 'libxml2-wasm'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { XmlDocument, XsdValidator } from 'libxml2-wasm'
 import { SaxesParser } from 'saxes'
-import type { Cursor } from '../src/xml/cursor.ts'
-import { name } from '../src/xml/name.ts'
+import { messages } from '../src/contract/message.ts'
+import { xsd } from '../src/describe/xsd.ts'
+import { qualified, type Reading, rowReader } from '../src/soap/body.ts'
+import { strict } from '../src/soap/envelope.ts'
 import { scan } from '../src/xml/scanner.ts'
-import { parse } from '../src/xml/tree.ts'
+import { inFolder, paired, quick, type Row, row, skipped, stayOff } from './harness.ts'
+import { orderXml, shop } from './servers/shop.ts'
 
-export interface Row {
-  readonly what: string
-  /** Microseconds of CPU for one document. */
-  readonly ours: number
-  readonly theirs: number
-  readonly peer: string
-  /** The peer's time over ours: the median of the pairs. */
-  readonly ratio: number
-}
-
-const soap = 'http://www.w3.org/2003/05/soap-envelope'
-const orders = 'urn:example:orders'
 const line = (n: number) => `
         <o:line><o:product>product-${n}</o:product><o:quantity unit="piece">${n % 9}</o:quantity><o:price>${n}.50</o:price></o:line>`
 
-function message(lines: number): Uint8Array {
-  return new TextEncoder().encode(`<?xml version="1.0" encoding="UTF-8"?>
-<soap:Envelope xmlns:soap="${soap}" xmlns:wsa="http://www.w3.org/2005/08/addressing">
+/** A message with the namespaces that messages have, 940 octets with 3 lines. */
+export const message = (
+  lines: number,
+): string => `<?xml version="1.0" encoding="UTF-8"?><soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope" xmlns:wsa="http://www.w3.org/2005/08/addressing">
   <soap:Header>
     <wsa:Action soap:mustUnderstand="true">urn:example:orders/CreateOrder</wsa:Action>
     <wsa:MessageID>urn:uuid:6b29fc40-ca47-1067-b31d-00dd010662da</wsa:MessageID>
   </soap:Header>
   <soap:Body>
-    <o:CreateOrder xmlns:o="${orders}">
+    <o:CreateOrder xmlns:o="urn:example:orders">
       <o:customer>c-1024</o:customer>
       <o:currency>EUR</o:currency>
       <o:lines>${Array.from({ length: lines }, (_, n) => line(n + 1)).join('')}
       </o:lines>
     </o:CreateOrder>
   </soap:Body>
-</soap:Envelope>
-`)
-}
+</soap:Envelope>`
 
-/** Every event of the document, with all its strings. */
-function events(bytes: Uint8Array): number {
+/** Every event of the document, with all its strings; counted as the other programs count. */
+export function events(bytes: Uint8Array): number {
   const cursor = scan(bytes)
   let seen = 0
   for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
@@ -53,17 +46,20 @@ function events(bytes: Uint8Array): number {
       seen += cursor.name.local.length
       for (let index = 0; index < cursor.attributes; index++) seen += cursor.attributeValue(index).length
     } else if (event === 'text') seen += cursor.value.length
-    else seen++
+    else if (event === 'end') seen++
   }
   return seen
 }
 
-function saxesEvents(text: string): number {
+export function saxesEvents(text: string): number {
   const parser = new SaxesParser({ xmlns: true })
   let seen = 0
   parser.on('opentag', tag => {
     seen += tag.local.length
-    for (const key in tag.attributes) seen += tag.attributes[key]!.value.length
+    for (const key in tag.attributes) {
+      const { prefix, value } = tag.attributes[key]!
+      if (prefix !== 'xmlns') seen += value.length
+    }
   })
   parser.on('closetag', () => {
     seen++
@@ -75,140 +71,159 @@ function saxesEvents(text: string): number {
   return seen
 }
 
-const names = {
-  envelope: name(soap, 'Envelope'),
-  header: name(soap, 'Header'),
-  body: name(soap, 'Body'),
-  mustUnderstand: name(soap, 'mustUnderstand'),
-  action: name('http://www.w3.org/2005/08/addressing', 'Action'),
-  messageId: name('http://www.w3.org/2005/08/addressing', 'MessageID'),
-  createOrder: name(orders, 'CreateOrder'),
-  customer: name(orders, 'customer'),
-  currency: name(orders, 'currency'),
-  lines: name(orders, 'lines'),
-  line: name(orders, 'line'),
-  product: name(orders, 'product'),
-  quantity: name(orders, 'quantity'),
-  price: name(orders, 'price'),
-}
-
-interface Line {
-  product: string
-  quantity: number
-  price: string
-}
-
-/** What a decoder compiled from a contract does: it expects names in an order and reads values. */
-function decode(bytes: Uint8Array): { action: string; id: string; customer: string; currency: string; lines: Line[] } {
-  const cursor = scan(bytes, { instructions: 'refuse' })
-  start(cursor, names.envelope)
-  start(cursor, names.header)
-  start(cursor, names.action)
-  if (cursor.attribute(names.mustUnderstand) !== 'true') throw new Error('mustUnderstand')
-  const action = content(cursor)
-  const id = value(cursor, names.messageId)
-  end(cursor)
-  start(cursor, names.body)
-  start(cursor, names.createOrder)
-  const customer = value(cursor, names.customer)
-  const currency = value(cursor, names.currency)
-  start(cursor, names.lines)
-  const lines: Line[] = []
-  while (cursor.child() === 'start') {
-    if (cursor.name !== names.line) throw new Error('line')
-    const product = value(cursor, names.product)
-    const quantity = Number(value(cursor, names.quantity))
-    const price = value(cursor, names.price)
-    end(cursor)
-    lines.push({ product, quantity, price })
+/** What the SOAP face does with a Body: it is read, validated and bound in one pass. */
+export function binder(): (bytes: Uint8Array) => Record<string, unknown> {
+  const [{ request } = { request: { fields: {} } }] = messages(shop, 'v1')
+  const read = rowReader(request.fields, qualified('urn:diglot:shop:v1'))
+  return bytes => {
+    const cursor = scan(bytes, strict)
+    const reading: Reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+    cursor.next()
+    const value = read(cursor, reading)
+    cursor.finish()
+    if (reading.found.length > 0) throw new Error(JSON.stringify(reading.found))
+    return value
   }
-  end(cursor)
-  end(cursor)
-  end(cursor)
-  cursor.finish()
-  return { action, id, customer, currency, lines }
-}
-
-function start(cursor: Cursor, name: typeof names.line): void {
-  if (cursor.child() !== 'start' || cursor.name !== name) throw new Error(`expected ${name.local}`)
-}
-
-function end(cursor: Cursor): void {
-  if (cursor.child() !== 'end') throw new Error('expected the end')
-}
-
-function content(cursor: Cursor): string {
-  return cursor.text() ?? end(cursor) ?? ''
-}
-
-function value(cursor: Cursor, name: typeof names.line): string {
-  start(cursor, name)
-  return content(cursor)
 }
 
 /** Microseconds of CPU for one call, over enough calls to be measured. */
-function time(work: () => unknown, calls: number): number {
+export function time(work: () => unknown, calls: number): number {
   const before = process.cpuUsage()
   for (let call = 0; call < calls; call++) work()
   const { user, system } = process.cpuUsage(before)
   return (user + system) / calls
 }
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
+/** One side of a comparison: what one document costs, over so many. */
+type Work = (times: number) => number
+const inside =
+  (work: () => unknown): Work =>
+  times =>
+    time(work, times)
 
-function pair(what: string, peer: string, ours: () => unknown, theirs: () => unknown, calls: number): Row {
-  const pairs = Array.from({ length: 15 }, () => ({ ours: time(ours, calls), theirs: time(theirs, calls) })).slice(4)
-  return {
+/** A program of `native`, compiled here, on one file; `seen`: what it must count. */
+function native(folder: string, name: string, file: string, seen: number, words: readonly string[] = []): Work {
+  return times => {
+    const said = execFileSync(join(folder, name), [file, String(times), ...words], { encoding: 'utf8' })
+    const [took, counted] = said.split(' ').map(Number)
+    if (counted !== seen) throw new Error(`${name} counted ${counted} and not ${seen} in ${file}`)
+    return took ?? Number.NaN
+  }
+}
+
+interface Case {
+  readonly what: string
+  readonly against: string
+  readonly goal: string
+  readonly ours: Work
+  /** Or why it cannot be run. */
+  readonly theirs: Work | string
+}
+
+/** Microseconds of CPU that one measurement takes, about. */
+const enough = 100_000
+
+async function measured({ what, against, goal, ours, theirs }: Case): Promise<Row> {
+  if (typeof theirs === 'string') return skipped(what, against, theirs)
+  const times = [ours, theirs].map(each => Math.max(3, Math.round(enough / warmed(each))))
+  return row(
     what,
-    peer,
-    ours: median(pairs.map(pair => pair.ours)),
-    theirs: median(pairs.map(pair => pair.theirs)),
-    ratio: median(pairs.map(pair => pair.theirs / pair.ours)),
+    against,
+    goal,
+    await paired(
+      quick ? 5 : 13,
+      () => ours(times[0]!),
+      () => theirs(times[1]!),
+    ),
+  )
+}
+
+/** Run until it is compiled; answers about what one time costs. */
+function warmed(work: Work): number {
+  const first = Math.max(1, work(3))
+  return Math.max(1, work(Math.round((enough * 4) / first)))
+}
+
+export const xml = (): Promise<Row[]> =>
+  inFolder(async folder => {
+    stayOff()
+    const cases = [...eventCases(folder), ...bindCases(folder)]
+    const rows: Row[] = []
+    for (const each of cases) rows.push(await measured(each))
+    return rows
+  })
+
+function eventCases(folder: string): Case[] {
+  const compiled = {
+    expat: compile(folder, 'expat', 'expat', 'expat'),
+    sax2: compile(folder, 'sax2', 'libxml-2.0', 'xml2'),
   }
+  return [message(78), message(3)].flatMap((text, i) => {
+    const octets = text.length
+    const bytes = new TextEncoder().encode(text)
+    const file = join(folder, `events-${i}.xml`)
+    writeFileSync(file, bytes)
+    const seen = events(bytes)
+    if (saxesEvents(text) !== seen) throw new Error(`saxes counted ${saxesEvents(text)} and not ${seen}`)
+    const what = `XML events of ${octets.toLocaleString('en')} octets, namespace-aware`
+    const one = { what, ours: inside(() => events(bytes)) }
+    return [
+      { ...one, against: 'saxes 6', goal: '≥ 4.5', theirs: inside(() => saxesEvents(text)) },
+      { ...one, against: 'C expat', goal: '≥ 2', theirs: compiled.expat ?? native(folder, 'expat', file, seen) },
+      { ...one, against: 'C libxml2 SAX2', goal: '≥ 1', theirs: compiled.sax2 ?? native(folder, 'sax2', file, seen) },
+    ]
+  })
 }
 
-function libxml2(bytes: Uint8Array): void {
-  using _document = XmlDocument.fromBuffer(bytes)
+function bindCases(folder: string): Case[] {
+  const schema = join(folder, 'shop.xsd')
+  const written = xsd(shop, 'v1')
+  writeFileSync(schema, written)
+  const why = compile(folder, 'validate', 'libxml-2.0', 'xml2')
+  const validator = XsdValidator.fromDoc(XmlDocument.fromString(written))
+  const bind = binder()
+  return [7, 98, 9950].flatMap(lines => {
+    const text = orderXml(lines)
+    const octets = text.length
+    const bytes = new TextEncoder().encode(text)
+    const file = join(folder, `order-${lines}.xml`)
+    writeFileSync(file, bytes)
+    const parseAndValidate = (from: Uint8Array): void => {
+      using document = XmlDocument.fromBuffer(from)
+      validator.validate(document)
+    }
+    for (const each of [bind, parseAndValidate]) refuses(each, text)
+    const what = `XML of ${octets.toLocaleString('en')} octets parsed, validated, bound`
+    const one = { what, ours: inside(() => bind(bytes)) }
+    return [
+      {
+        ...one,
+        against: 'C libxml2, parse and XSD',
+        goal: '≥ 1.9',
+        theirs: why ?? native(folder, 'validate', file, 1, [schema]),
+      },
+      { ...one, against: 'libxml2-wasm, the same', goal: '≥ 2.8', theirs: inside(() => parseAndValidate(bytes)) },
+    ]
+  })
 }
 
-export async function run(): Promise<Row[]> {
-  const small = message(3)
-  const large = message(78)
-  const text = { small: new TextDecoder().decode(small), large: new TextDecoder().decode(large) }
-  return [
-    pair(
-      `events of ${large.length} octets`,
-      'saxes',
-      () => events(large),
-      () => saxesEvents(text.large),
-      500,
-    ),
-    pair(
-      `events of ${small.length} octets`,
-      'saxes',
-      () => events(small),
-      () => saxesEvents(text.small),
-      4000,
-    ),
-    pair(
-      `a record from ${small.length} octets; the peer only parses`,
-      'libxml2-wasm',
-      () => decode(small),
-      () => libxml2(small),
-      4000,
-    ),
-    pair(
-      `a tree of ${large.length} octets`,
-      'libxml2-wasm',
-      () => parse(large),
-      () => libxml2(large),
-      500,
-    ),
-  ]
-}
-
-if (import.meta.main) {
-  for (const { what, peer, ours, theirs, ratio } of await run()) {
-    console.log(`${what}: ${ours.toFixed(2)} µs; ${peer} ${theirs.toFixed(2)} µs; ×${ratio.toFixed(2)}`)
+/** Both judge alike: what is against the schema at its end is refused. */
+function refuses(work: (bytes: Uint8Array) => unknown, text: string): void {
+  try {
+    work(new TextEncoder().encode(text.replace(/<\/price>(?!.*<price>)/s, 'x</price>')))
+  } catch {
+    return
   }
+  throw new Error('a document with a wrong price was taken')
+}
+
+/** Why it could not be compiled; undefined when it is there. */
+function compile(folder: string, name: string, library: string, link: string): string | undefined {
+  const found = spawnSync('pkg-config', ['--cflags', library], { encoding: 'utf8' })
+  const include = found.status === 0 ? found.stdout.trim().split(' ').filter(Boolean) : ['-I/usr/include/libxml2']
+  const source = join(import.meta.dirname, 'native', `${name}.c`)
+  const done = spawnSync('cc', ['-O2', '-w', ...include, '-o', join(folder, name), source, `-l${link}`], {
+    encoding: 'utf8',
+  })
+  return done.status === 0 ? undefined : `no C compiler, or no lib${link === 'xml2' ? 'xml2' : 'expat1'}-dev`
 }

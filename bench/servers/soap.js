@@ -1,12 +1,12 @@
-/** npm soap serving the same WSDL and one operation with a constant answer: no database, no policy, no validation. */
+/** npm soap serving a WSDL with answers out of memory: no database, no policy, no validation. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { ready } from './report.js'
 
 const soap = createRequire(new URL('../peers/package.json', import.meta.url))('soap')
-const wsdl = readFileSync(process.argv[2], 'utf8')
-const order = {
+const [file, path] = process.argv.slice(2)
+const standing = {
   id: 'o-1',
   customer: 'c-1',
   lines: { line: [{ product: 'p-1', quantity: 1, price: '4.95' }] },
@@ -17,11 +17,14 @@ const order = {
   state: 'placed',
   version: '1',
 }
+const GetOrder = () => ({ order: standing })
+/** A date is a Date to it, and would be written with a time. */
+const CreateOrder = ({ order }) => ({
+  order: { id: 'o-1', ...order, delivery: order.delivery.toISOString().slice(0, 10), version: '1' },
+})
+const services = { OrdersService: { OrdersSoap11: { GetOrder } }, ShopService: { ShopSoap11: { CreateOrder } } }
 const server = createServer((_request, response) => response.end())
 server.listen(0, '127.0.0.1', () => {
-  const GetOrder = () => ({ order })
-  const CreateOrder = () => ({ order })
-  const port = { GetOrder, CreateOrder }
-  soap.listen(server, '/soap/v2', { OrdersService: { OrdersSoap11: port } }, wsdl)
+  soap.listen(server, path, services, readFileSync(file, 'utf8'))
   ready(server.address().port)
 })

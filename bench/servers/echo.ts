@@ -1,0 +1,62 @@
+/**
+ * SOAP as `serve` puts it together, over a store that keeps nothing: what a call costs without a database. Everything else
+ * is there: policy, limits, validation, the audit's line, the fields of the answer.
+ */
+import { randomUUID } from 'node:crypto'
+import { guarded } from '../../src/host/guard.ts'
+import { Load } from '../../src/host/load.ts'
+import { Figures } from '../../src/host/metrics.ts'
+import { observed } from '../../src/host/observe.ts'
+import { received } from '../../src/host/reception.ts'
+import { messageSecurity } from '../../src/host/secure.ts'
+import { soapFaces } from '../../src/host/soap.ts'
+import type { Request, Response } from '../../src/http/message.ts'
+import { listen } from '../../src/server/listen.ts'
+import { callsOf } from '../../src/service/calls.ts'
+import { memoryLimiter } from '../../src/service/limit.ts'
+import type { Serving } from '../../src/service/serving.ts'
+import type { Maybe, Snapshot, Store, Writer } from '../../src/service/store.ts'
+import { ready } from './report.js'
+import app from './shop.ts'
+
+const writer: Pick<Writer, 'put' | 'record' | 'changed'> = {
+  put: (_resource, id, value, kept, _seen, now): Snapshot => ({
+    ...{ id, value, kept, version: 1 },
+    ...{ created: now, modified: now },
+  }),
+  record: () => {},
+  changed: () => {},
+}
+const store: Pick<Store, 'write'> = { write: async work => work(writer as Writer) } // creating an order asks for no more
+
+const nobody = () => undefined
+const figures = new Figures()
+const serving: Serving = {
+  app,
+  calls: observed(
+    callsOf(app, { store: store as Store, limiter: memoryLimiter(), clock: Date.now, id: () => 'o-1' }),
+    'soap',
+    (operation, outcome, took) => figures.called('soap', operation, outcome, took),
+  ),
+  identities: { bearer: nobody, password: nobody, secret: nobody, known: nobody, certificate: nobody, key: nobody },
+  clock: Date.now,
+  id: randomUUID,
+  report: (incident, thrown) => console.error(incident, thrown),
+  settings: { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] },
+}
+const { secure, policy } = messageSecurity({}, { store: store as Store, ...serving })
+const face = soapFaces(serving, { secure }, policy)
+const answered = (request: Request): Maybe<Response> => face(request.target)?.(request) ?? { status: 404, fields: {} }
+const serve = (request: Request): Maybe<Response> => {
+  const answer = answered(request)
+  return answer instanceof Promise ? answer.then(response => guarded(request, response)) : guarded(request, answer)
+}
+const { port } = await listen(
+  received(serve, {
+    load: new Load(undefined),
+    trusted: false,
+    id: randomUUID,
+    answered: (asked, status) => figures.answered(asked, status),
+  }),
+)
+ready(port)
