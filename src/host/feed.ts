@@ -4,6 +4,7 @@
  *  (1) A caller hears of what they may read, and the question is asked for each event when it is told.
  *  (2) A stream ends after a while, so that its credentials are shown again; and there are only so many.
  *  (3) A stream takes from the store what its reader has room for, and nothing waits in memory.
+ *  (4) Who comes too late for what was kept is told so, and where to go on: a page is 410, a stream has an event `gone`.
  */
 import { type Caller, isPublic } from '../contract/policy.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -23,6 +24,7 @@ const json = 'application/json'
 const events = 'text/event-stream'
 const batch = 'application/cloudevents-batch+json'
 const offers = [json, events, batch] as const
+const problem = 'application/problem+json'
 
 /** Pages that one caller may ask for in a minute, and streams in all. */
 const rate = { count: 600, seconds: 60 }
@@ -63,10 +65,12 @@ export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
     if (!asked) return refusal(400, 'after and limit are whole numbers: after from 0, limit from 1 to 1000')
     if (type === events) return stream(caller, asked.after, request.method === 'HEAD')
     const told = await toldTo(serving.app, store, caller, { ...asked, now: serving.clock() })
-    const next = `/changes?after=${told.next}&limit=${asked.limit}`
+    const link = `</changes?after=${told.next}&limit=${asked.limit}>; rel="next"`
+    if (told.missed !== undefined)
+      return { status: 410, fields: { ...ours, 'content-type': problem, link }, content: gone(told.missed) }
     return {
       status: 200,
-      fields: { ...ours, 'content-type': type, link: `<${next}>; rel="next"` },
+      fields: { ...ours, 'content-type': type, link },
       content: type === batch ? batched(told) : paged(told),
     }
   }
@@ -74,7 +78,7 @@ export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
   const batched = ({ changes }: Told): string => JSON.stringify(changes.map(each => cloudEvent(serving.app, each)))
   const paged = ({ changes, next, more }: Told): string => JSON.stringify({ items: changes.map(itemOf), next, more })
 
-  function stream(caller: Caller, after: number, head: boolean): Response {
+  function stream(caller: Caller, after: number | undefined, head: boolean): Response {
     const fields = { ...ours, 'content-type': events, 'x-accel-buffering': 'no' }
     if (head) return { status: 200, fields }
     if (streams >= mostStreams) return refusal(503, 'too many streams', { 'retry-after': '10' })
@@ -83,7 +87,7 @@ export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
   }
 
   /** (3) */
-  async function* told(caller: Caller, from: number): AsyncGenerator<Uint8Array> {
+  async function* told(caller: Caller, from: number | undefined): AsyncGenerator<Uint8Array> {
     const until = performance.now() + longest
     let after = from
     try {
@@ -92,6 +96,7 @@ export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
         const seen = tail.mark()
         const found = await toldTo(serving.app, store, caller, { after, limit: usual, now: serving.clock() })
         after = found.next
+        if (found.missed !== undefined) yield encoded(`id: ${after}\nevent: gone\ndata: ${gone(found.missed)}\n\n`)
         for (const change of found.changes)
           yield encoded(`id: ${change.sequence}\ndata: ${JSON.stringify(cloudEvent(serving.app, change))}\n\n`)
         if (found.more) continue
@@ -127,21 +132,26 @@ const ours = {
 
 const itemOf = ({ at, ...change }: Change) => ({ ...change, at: new Date(at).toISOString() })
 
+/** (4) RFC 9110 §15.5.11; what a program needs of it is a member of its own. */
+const gone = (missed: number): string =>
+  problemJson({ status: 410, title: 'changes since then are not kept any more: read the resources', next: missed })
+
 const somethingPublic = ({ app }: Serving): boolean => app.contract.resources.some(each => isPublic(readGrants(each)))
 
-function askedFor(query: string, last: string | undefined): { after: number; limit: number } | undefined {
+/** A reader who says nothing of where they were begins with the oldest that is kept. */
+function askedFor(query: string, last: string | undefined): { after: number | undefined; limit: number } | undefined {
   const given = new Map(parseQuery(query) ?? [['limit', '']])
-  const whole = (text: string | undefined, usually: number): number =>
-    text === undefined ? usually : /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  const after = whole(last === '' ? undefined : (last ?? given.get('after')), 0)
-  const limit = whole(given.get('limit'), usual)
+  const whole = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN)
+  const place = last === '' ? undefined : (last ?? given.get('after'))
+  const after = place === undefined ? undefined : whole(place)
+  const limit = whole(given.get('limit') ?? String(usual))
   return Number.isNaN(after) || !(limit >= 1 && limit <= most) ? undefined : { after, limit }
 }
 
 function refusal(status: number, detail: string, fields: Record<string, string> = {}): Response {
   return {
     status,
-    fields: { ...ours, 'content-type': 'application/problem+json', ...fields },
+    fields: { ...ours, 'content-type': problem, ...fields },
     content: problemJson({ status, title: detail }),
   }
 }

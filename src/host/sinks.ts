@@ -7,7 +7,7 @@
  */
 import type { Implementation } from '../contract/implement.ts'
 import { type CloudEvent, cloudEvent } from '../service/feed.ts'
-import type { Store } from '../service/store.ts'
+import { type Store, Unavailable } from '../service/store.ts'
 
 export interface Sink {
   /** Tells it from the others; where it is in the feed is remembered under this name. */
@@ -114,6 +114,10 @@ async function deliverAll(
       if (!more) await rest(pause)
     } catch (thrown) {
       if (stop.aborted) break
+      if (thrown instanceof Unavailable) {
+        await rest(pause) // the store's failure, and not the sink's
+        continue
+      }
       delivery.failing ??= clock()
       delivery.failures++
       delivery.dead = thrown instanceof Gone || clock() - delivery.failing > patience
@@ -127,27 +131,28 @@ async function deliverAll(
 
 /** (1) The next change that this sink hears of; those it does not are passed over. False at the end of the feed. */
 async function deliverNext(
-  { app, store }: Delivering,
+  { app, store, failed }: Delivering,
   sink: Sink,
   delivery: Delivery,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const { found, after } = await store.read(async reader => {
+  const { found, swept, after } = await store.read(async reader => {
     const memo = await reader.recall(space, sink.name)
     const after = Number(memo?.value ?? 0)
-    return { found: await reader.changes(after, 100), after }
+    return { found: await reader.changes(after, 100), swept: memo ? await reader.swept() : 0, after }
   })
   const next = found.find(each => !sink.resources || sink.resources.includes(each.resource))
   if (next) {
     await sink.deliver(cloudEvent(app, next), AbortSignal.any([stop, AbortSignal.timeout(timeLimit)]))
     delivery.delivered++
   }
-  const reached = next?.sequence ?? found.at(-1)?.sequence ?? after
+  const reached = next?.sequence ?? found.at(-1)?.sequence ?? Math.max(after, swept)
   if (reached !== after)
     await store.write(async writer => {
       await writer.forget(space, sink.name)
       await writer.remember(space, sink.name, { value: String(reached), expires: forever }, 0)
     })
+  if (after < swept) failed(sink.name, new Error(`changes up to ${swept} were swept away before it took them`))
   return reached !== after
 }
 

@@ -11,6 +11,7 @@ export class Tail {
   #version = 0
   #waiting = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
+  #looking = false
   #seen = 0
 
   /** Who waits is woken after `longest` milliseconds in any case. */
@@ -55,12 +56,21 @@ export class Tail {
       this.#timer = undefined
       return
     }
-    const after = this.#seen
-    const found = await Promise.resolve(this.#store.read(reader => reader.changes(after, 1))).catch(() => [])
-    const last = found.at(-1)?.sequence
+    if (this.#looking) return // a store that is slow to answer is not asked again meanwhile
+    this.#looking = true
+    const last = await this.#last(this.#seen).finally(() => (this.#looking = false))
     if (last === undefined) return
     this.#seen = last
     this.kick()
+  }
+
+  /** The next change after this one; undefined also while the store is out of reach. */
+  async #last(after: number): Promise<number | undefined> {
+    try {
+      return (await this.#store.read(reader => reader.changes(after, 1))).at(-1)?.sequence
+    } catch {
+      return undefined
+    }
   }
 
   stop(): void {

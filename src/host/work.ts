@@ -58,8 +58,13 @@ function scheduled(working: Working, schedules: readonly Schedule[], kick: () =>
       if (started) kick()
     }
   }
-  void look()
-  return setInterval(() => void look(), pause).unref()
+  // A store that is slow to answer is not asked again meanwhile.
+  let looking: Promise<void> | undefined
+  const lookAlone = (): void => {
+    looking ??= look().finally(() => (looking = undefined))
+  }
+  lookAlone()
+  return setInterval(lookAlone, pause).unref()
 }
 
 function loop(working: Working, stop: AbortSignal, end: AbortSignal): { kick(): void; ended: Promise<void> } {

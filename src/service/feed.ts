@@ -13,17 +13,21 @@ export interface Told {
   readonly next: number
   /** Whether there may be more already. */
   readonly more: boolean
+  /** Changes up to this one were swept away before they were read: nothing is told. */
+  readonly missed?: number
 }
 
-/** Up to `limit` changes are looked at, after the one of that sequence. */
+/** Up to `limit` changes are looked at, after the one of that sequence; without one, from the oldest that is kept. */
 export async function toldTo(
   app: Implementation,
   store: Store,
   caller: Caller,
-  { after, limit, now }: { readonly after: number; readonly limit: number; readonly now: number },
+  { after: asked, limit, now }: { readonly after: number | undefined; readonly limit: number; readonly now: number },
 ): Promise<Told> {
   return store.read(async reader => {
-    const found = await reader.changes(after, limit)
+    const [swept, found] = await Promise.all([reader.swept(), reader.changes(asked ?? 0, limit)])
+    if (asked !== undefined && asked < swept) return { changes: [], next: swept, more: true, missed: swept }
+    const after = asked ?? swept
     const changes: Change[] = []
     for (const change of found) if (await mayKnow(app, reader, caller, change, now)) changes.push(change)
     return { changes, next: found.at(-1)?.sequence ?? after, more: found.length === limit }

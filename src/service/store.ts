@@ -138,6 +138,8 @@ export interface Reader {
   /** Jobs in this state, those that changed last first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
   changes(after: number, limit: number): Maybe<readonly Change[]>
+  /** The sequence of the last change that was swept away; 0: none was. Who has read up to there has missed nothing. */
+  swept(): Maybe<number>
 }
 
 export interface Writer extends Reader {

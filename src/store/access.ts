@@ -137,6 +137,10 @@ export class SqlReader implements Reader {
   changes(after: number, limit: number) {
     return chain(this.on.rows(this.schema.records.changes, [after, limit]), rows => rows.map(changeOf))
   }
+
+  swept() {
+    return chain(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
+  }
 }
 
 const textOf = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)

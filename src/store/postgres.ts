@@ -17,7 +17,7 @@ import type { Connection } from './connection.ts'
 import { postgres } from './dialect.ts'
 import { migration } from './migration.ts'
 import { bounds } from './queue.ts'
-import { batch, expiries } from './records.ts'
+import { batch, expired, expiries } from './records.ts'
 import { alive, changing, looking, type PostgresPool, patience, plain, Sessions } from './session.ts'
 import { type Statement, statement } from './statement.ts'
 
@@ -72,9 +72,9 @@ export async function postgresStore(
       }),
     sweep: async now => {
       let gone = 0
-      for (const { statement, values } of sweeps)
+      for (const sweep of sweeps)
         for (let went = batch; went === batch; gone += went)
-          went = (await sessions.run(plain, on => on.rows(statement, values(now)))).length
+          went = await sessions.run(plain, on => expired(sweep, on, now))
       return gone
     },
     ready: () =>

@@ -66,6 +66,11 @@ export class Queue {
     })
   }
 
+  /** Works in the line. */
+  get length(): number {
+    return this.#waiting.length
+  }
+
   /** A look at the same connection: at once when no transaction is open, and then none begins until it is over; else in line. */
   look<T>(work: Work<T>): Maybe<T> {
     if (this.#open || this.#closed) return this.add(work)

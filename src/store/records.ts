@@ -1,8 +1,8 @@
 /** Everything beside the items: files, memos, jobs, the audit, changes and former items. Their tables and statements. */
 import { sql } from 'kysely'
 import type { Service } from '../contract/service.ts'
-import type { Change, Deed, JobRow } from '../service/store.ts'
-import type { Cells } from './connection.ts'
+import type { Change, Deed, JobRow, Maybe } from '../service/store.ts'
+import { type Cells, type Connection, chain } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { list, name, type Statement, statement, value, values } from './statement.ts'
 
@@ -108,6 +108,7 @@ export function records(dialect: Dialect) {
       sql`select ${columns(changeColumns)} from "_change" where "sequence" > ${value(0)}
         order by "sequence" limit ${value(1)}`,
     ),
+    swept: make(sql`select "is" from "_shape" where "of" = 'store' and "name" = 'swept'`),
     ready: make(sql`select 1 from "_shape" limit 1`),
   }
 }
@@ -131,6 +132,8 @@ export const batch = 2000
 export interface Expiry {
   readonly statement: Statement
   readonly values: (now: number) => readonly Cell[]
+  /** Takes the largest number among those of the rows that went. */
+  readonly mark?: Statement
 }
 /** What a sweep deletes, a batch at a time; a row for each that went. `changesKept` in milliseconds. */
 export function expiries(service: Service, dialect: Dialect, changesKept: number): readonly Expiry[] {
@@ -138,12 +141,18 @@ export function expiries(service: Service, dialect: Dialect, changesKept: number
     statement(
       dialect,
       sql`delete from ${name(table)} where ${name(key)} in
-        (select ${name(key)} from ${name(table)} where ${where} limit ${sql.lit(batch)}) returning 1`,
+        (select ${name(key)} from ${name(table)} where ${where} limit ${sql.lit(batch)}) returning ${name(key)}`,
     )
   const memos = statement(
     dialect,
     sql`delete from "_memo" where ("space", "key") in
       (select "space", "key" from "_memo" where "expires" <= ${value(0)} limit ${sql.lit(batch)}) returning 1`,
+  )
+  const mark = statement(
+    dialect,
+    sql`insert into "_shape" ("of", "name", "is") values ('store', 'swept', ${value(0)})
+      on conflict ("of", "name") do update set "is" = excluded."is"
+      where cast("_shape"."is" as bigint) < cast(excluded."is" as bigint)`,
   )
   const finished = sql`"state" not in ('queued', 'running') and "modified" <= ${value(0)} and "job" = ${value(1)}`
   return [
@@ -152,6 +161,15 @@ export function expiries(service: Service, dialect: Dialect, changesKept: number
       statement: oldest('_job', 'id', finished),
       values: (now: number) => [now - job.keep * 1000, job.job],
     })),
-    { statement: oldest('_change', 'sequence', sql`"at" <= ${value(0)}`), values: now => [now - changesKept] },
+    { statement: oldest('_change', 'sequence', sql`"at" <= ${value(0)}`), values: now => [now - changesKept], mark },
   ]
+}
+
+/** Deletes one batch, within a transaction; how many rows went. */
+export function expired({ statement, values, mark }: Expiry, on: Connection, now: number): Maybe<number> {
+  return chain(on.rows(statement, values(now)), rows => {
+    if (!mark || rows.length === 0) return rows.length
+    const last = Math.max(...rows.map(([key]) => Number(key)))
+    return chain(on.run(mark, [String(last)]), () => rows.length)
+  })
 }

@@ -18,7 +18,7 @@ import { type Cells, type Connection, Lent } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { migration } from './migration.ts'
 import { type Bounds, bounds, Queue, type Transaction } from './queue.ts'
-import { batch, expiries } from './records.ts'
+import { batch, expired, expiries } from './records.ts'
 import { parameters, type Statement, statement } from './statement.ts'
 
 export interface SqliteOptions extends Partial<Bounds> {
@@ -189,9 +189,9 @@ function writers(made: Schema, writing: DatabaseSync, options: SqliteOptions, co
   const sweeps = expiries(made.service, sqlite, options.changesKept ?? week)
   const sweep = async (now: number): Promise<number> => {
     let gone = 0
-    for (const { statement, values } of sweeps)
+    for (const sweep of sweeps)
       for (let went = batch; went === batch; gone += went)
-        went = await queue.add({ run: () => running.rows(statement, values(now)).length, over: () => {} })
+        went = await queue.add({ run: () => expired(sweep, running, now), over: () => {} })
     return gone
   }
   return { queue, write, look, sweep }
@@ -204,6 +204,7 @@ function inMemory(made: Schema, writing: DatabaseSync, options: SqliteOptions): 
     read: look,
     sweep,
     ready: async () => writing.isOpen,
+    usage: () => ({ waiting: queue.length }),
     backup: async file => void (await copy(writing, file, { rate: everyPage })),
     close: async () => {
       await queue.close()
@@ -220,6 +221,7 @@ function onFile(made: Schema, writing: DatabaseSync, file: string, options: Sqli
     read: work => readers.read(work),
     sweep,
     ready: async () => readers.ready(),
+    usage: () => ({ waiting: queue.length }),
     backup: async to => {
       const source = new DatabaseSync(file, { readOnly: true })
       try {

@@ -1,18 +1,29 @@
 /** C6.1: the change feed, as pages, as events and through sinks; a complement of what the resources themselves say. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Gone, type Sink } from '../../src/host/sinks.ts'
+import app from '../../examples/orders/service.ts'
+import { Gone, type Sink, sinksOf } from '../../src/host/sinks.ts'
+import { Tail } from '../../src/host/tail.ts'
 import { signed, webhook } from '../../src/host/webhook.ts'
+import { type Store, Unavailable } from '../../src/service/store.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
 import { bearer, hosted, json } from './house.ts'
 
 const order = (customer: string) =>
   JSON.stringify({ customer, lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' })
+/** One that goes with the tests. */
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'diglot-feed-'))
+  after(() => rmSync(made, { recursive: true }))
+  return made
+}
 type House = Awaited<ReturnType<typeof hosted>>
 async function people({ server }: House) {
   return {
@@ -106,8 +117,63 @@ describe('GET /changes', async () => {
     })
 })
 
+describe('changes that are not kept any more', async () => {
+  const data = join(folder(), 'o.sqlite')
+  const house = await hosted({ data })
+  const { clerk } = await people(house)
+  const order = await placed(house, clerk)
+  await house.ask('POST', `/api/v1/orders/${order}/cancellation`, { ...clerk, ...json }, '{}')
+  const sweeping = sqliteStore(app.contract, data, { changesKept: 0 })
+  await sweeping.sweep(Date.now() + 1)
+  await sweeping.close()
+  await placed(house, clerk)
+
+  test('410: whoever has not read them is told where to go on', async () => {
+    for (const accept of ['application/json', 'application/cloudevents-batch+json'])
+      for (const after of [0, 1]) {
+        const { status, fields, text } = await house.ask('GET', `/changes?limit=7&after=${after}`, { ...clerk, accept })
+        assert.equal(status, 410)
+        assert.equal(fields['content-type'], 'application/problem+json')
+        assert.equal(fields['link'], '</changes?after=2&limit=7>; rel="next"')
+        const { status: said, next } = JSON.parse(text)
+        assert.deepEqual([said, next], [410, 2])
+      }
+  })
+
+  test('who has read them, and who begins, is told what is there', async () => {
+    for (const query of ['', '?after=2']) {
+      const { status, text } = await house.ask('GET', `/changes${query}`, clerk)
+      assert.equal(status, 200)
+      const { items, next } = JSON.parse(text)
+      assert.deepEqual([items.map((each: { sequence: number }) => each.sequence), next], [[3], 3])
+    }
+  })
+
+  test('a stream has an event that says so, and goes on with what is there', async () => {
+    const late = events(house.server.port, { ...clerk, 'last-event-id': '1' })
+    await until(() => late.told.length === 2, 'the events do not come')
+    assert.deepEqual(late.told, [
+      { id: 2, name: 'gone', next: 2 },
+      { id: 3, type: 'orders.orders.created' },
+    ])
+    late.stop()
+    for (const fields of [{}, { 'last-event-id': '2' }]) {
+      const other = events(house.server.port, { ...clerk, ...fields })
+      await until(() => other.told.length === 1, 'the event does not come')
+      assert.deepEqual(other.told, [{ id: 3, type: 'orders.orders.created' }])
+      other.stop()
+    }
+  })
+})
+
+interface Event {
+  readonly id: number
+  readonly type?: string
+  readonly name?: string
+  readonly next?: number
+}
 function events(port: number, fields: Record<string, string>) {
-  const told: { id: number; type: string }[] = []
+  const told: Event[] = []
   const asked = request({
     port,
     host: '127.0.0.1',
@@ -123,8 +189,9 @@ function events(port: number, fields: Record<string, string>) {
     answer.on('data', piece => {
       text += piece
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        const [, id, data] = /^id: (\d+)\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
-        if (data) told.push({ id: Number(id), type: JSON.parse(data).type })
+        const [, id, name, data] = /^id: (\d+)(?:\nevent: (.*))?\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
+        if (data && name) told.push({ id: Number(id), name, next: JSON.parse(data).next })
+        else if (data) told.push({ id: Number(id), type: JSON.parse(data).type })
         text = text.slice(end + 2)
       }
     })
@@ -158,6 +225,18 @@ describe('server-sent events', async () => {
     assert.deepEqual(others.told, [])
     again.stop()
     others.stop()
+  })
+
+  test('a store that does not answer is asked once for all who wait, and not again each second', async () => {
+    let asked = 0
+    const read = (): Promise<never> => {
+      asked++
+      return pause(2500).then(() => Promise.reject(new Unavailable()))
+    }
+    const tail = new Tail({ read } as unknown as Store, 2300) // nothing else of it is asked
+    await Promise.all([tail.after(tail.mark(), 0), tail.after(tail.mark(), 0)])
+    tail.stop()
+    assert.equal(asked, 1)
   })
 
   test('end when the service does, at once', async () => {
@@ -209,12 +288,9 @@ describe('sinks', () => {
   })
 
   test('where a sink is outlives the service; of two instances one delivers', async () => {
-    const { mkdtempSync, rmSync } = await import('node:fs')
-    const folder = mkdtempSync(join(tmpdir(), 'diglot-feed-'))
-    after(() => rmSync(folder, { recursive: true }))
     const seen: string[] = []
     const sink: Sink = { name: 's', deliver: async event => void seen.push(event.id) }
-    const data = `${folder}/o.sqlite`
+    const data = join(folder(), 'o.sqlite')
     const first = await hosted({ data, sinks: [sink] })
     const second = await hosted({ data, sinks: [sink] })
     const { clerk } = await people(first)
@@ -246,6 +322,63 @@ describe('sinks', () => {
     await pause(200)
     assert.equal(asked, 1)
     assert.ok(house.lines.some(line => line.level === 'warn' && line.message === 'not delivered'))
+  })
+
+  test('a store out of reach is no failure of a sink: it goes on as soon as the store does', async () => {
+    const store = sqliteStore(app.contract, ':memory:')
+    after(() => store.close())
+    const change = {
+      at: 1,
+      resource: 'orders',
+      id: 'o-1',
+      version: 1,
+      what: 'created',
+      operation: 'CreateOrder',
+    } as const
+    let away = true
+    const failed: unknown[] = []
+    const seen: string[] = []
+    const sinks = sinksOf(
+      {
+        app,
+        clock: Date.now,
+        id: 'i-1',
+        backOff: 60_000,
+        failed: (_, thrown) => void failed.push(thrown),
+        store: { ...store, write: work => (away ? Promise.reject(new Unavailable()) : store.write(work)) },
+      },
+      [{ name: 's', deliver: async event => void seen.push(event.id) }],
+    )
+    await pause(50)
+    assert.deepEqual([sinks.state.get('s')?.failures, failed], [0, []])
+    away = false
+    await store.write(writer => writer.changed(change))
+    sinks.kick()
+    await until(() => seen.length === 1, 'it does not go on')
+    await sinks.stop()
+  })
+
+  test('a sink that comes too late is told of what is there, and the operator of what it missed', async () => {
+    const data = join(folder(), 'o.sqlite')
+    const first = await hosted({ data, sinks: [{ name: 's', deliver: async () => {} }] })
+    const { clerk } = await people(first)
+    await placed(first, clerk)
+    await pause(100)
+    await first.server.close(100)
+    const between = await hosted({ data })
+    await placed(between, clerk)
+    const sweeping = sqliteStore(app.contract, data, { changesKept: 0 })
+    await sweeping.sweep(Date.now() + 1)
+    await sweeping.close()
+    await placed(between, clerk)
+    await between.server.close(100)
+    const seen: string[] = []
+    const second = await hosted({ data, sinks: [{ name: 's', deliver: async event => void seen.push(event.id) }] })
+    await until(() => seen.length === 1, 'it does not go on')
+    assert.deepEqual(seen, ['3'])
+    const warned = second.lines.filter(line => line.message === 'not delivered')
+    assert.equal(warned.length, 1)
+    assert.match(JSON.stringify(warned[0]?.fields), /up to 2 .*swept away/)
   })
 
   const mistakes: readonly [string, Partial<Parameters<typeof webhook>[0]>, RegExp][] = [

@@ -263,6 +263,19 @@ describe('schedules', () => {
     assert.equal(await started(store), 2)
   })
 
+  test('a store that does not answer is asked once, and not again each second', async () => {
+    const { working } = place()
+    let asked = 0
+    const write = (): Promise<never> => {
+      asked++
+      return pause(2500).then(() => Promise.reject(new Unavailable()))
+    }
+    const all = workers({ ...working, store: { ...working.store, write } }, [schedule], 0)
+    await pause(2300)
+    assert.equal(asked, 1)
+    await all.stop(0)
+  })
+
   test('one of a job that is not there does not start', () => {
     assert.throws(() => workers(place().working, [{ ...schedule, job: 'none' }]), /the contract does not have/)
   })

@@ -1076,6 +1076,7 @@ const records: readonly Case[] = [
     'C6.1 changes are read in the order of commits, from where one was left, and what was undone is not among them',
     using(async store => {
       assert.deepEqual(await store.read(reader => reader.changes(0, 10)), [])
+      assert.equal(await store.read(reader => reader.swept()), 0)
       await store.write(async writer => {
         await writer.changed(change('i-1', 1))
         await writer.changed(change('i-2', 1))
@@ -1175,9 +1176,13 @@ const records: readonly Case[] = [
             (await reader.changes(0, 10)).map(each => each.id),
             ['new'],
           )
+          assert.equal(await reader.swept(), Number((await reader.changes(0, 1))[0]?.sequence) - 1)
           assert.ok(await reader.get('items', 'i-1'))
         })
+        const last = (await store.read(reader => reader.changes(0, 10))).at(-1)?.sequence
         await store.sweep(at * 10)
+        await store.sweep(at * 10)
+        assert.equal(await store.read(reader => reader.swept()), last, 'C6.1 who comes later is told how far it went')
         await store.write(writer => writer.changed(change('later', 1)))
         assert.ok(
           ((await store.read(reader => reader.changes(0, 10)))[0]?.sequence ?? 0) > 2,
