@@ -5,6 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import type { Store, Usage } from '../service/store.ts'
 import type { Face } from './reception.ts'
 
 /** Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's patience. */
@@ -77,6 +78,27 @@ export class Figures {
       ...(await Promise.all(asked)),
     ]
   }
+}
+
+/** How much of each store is in use, by its name here. */
+export function storeGauges(figures: Figures, stores: readonly (readonly [string, Pick<Store, 'usage'>])[]): void {
+  const of = (read: (usage: Usage) => readonly Value[]) => () =>
+    stores.flatMap(([store, one]) => {
+      const now = one.usage?.()
+      return now ? read(now).map(({ labels, value }) => ({ labels: { store, ...labels }, value })) : []
+    })
+  figures.gauge(
+    'diglot_store_waiting',
+    'Works that wait for a connection, or for their turn to write.',
+    of(({ waiting }) => [{ labels: {}, value: waiting }]),
+  )
+  figures.gauge(
+    'diglot_store_connections',
+    'Connections to a database, in use and at rest.',
+    of(({ connections }) =>
+      Object.entries(connections ?? {}).map(([state, value]) => ({ labels: { state }, value: Number(value) })),
+    ),
+  )
 }
 
 /** A store that is out of reach or busy has no figures, and holds up nobody else's. */

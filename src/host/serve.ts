@@ -34,7 +34,7 @@ import { type LocalKey, localKey } from './key.ts'
 import { Load, type Overload } from './load.ts'
 import { changeFields, errorFields, type Logger, standardLogger } from './log.ts'
 import { login } from './login.ts'
-import { collected, exposition, Figures } from './metrics.ts'
+import { collected, exposition, Figures, storeGauges } from './metrics.ts'
 import { observed } from './observe.ts'
 import { operationsPages } from './operations.ts'
 import { outbox } from './outbox.ts'
@@ -210,6 +210,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     onError: failed,
   })
   gauges(figures, load, listener)
+  storeGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
   workGauges(figures, { store, feed, sinks })
   options.siblings?.answer(() => collected(figures))
   const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEvery).unref()
@@ -275,7 +276,7 @@ export async function openStore(app: Implementation, options: Pick<ServeOptions,
 async function replicaOf(
   app: Implementation,
   url: string | undefined,
-): Promise<Pick<Store, 'read' | 'close'> | undefined> {
+): Promise<Pick<Store, 'read' | 'usage' | 'close'> | undefined> {
   return url === undefined ? undefined : (await import('../store/postgres.ts')).postgresReplica(app.contract, url)
 }
 

@@ -109,7 +109,9 @@ describe('overload (row 3)', async () => {
       status: 'overloaded',
       checks: { store: 'ok', load: 'failed', draining: 'ok' },
     })
-    assert.match((await ask('GET', '/metrics')).text, /^diglot_requests_shed_total 2$/m)
+    const figures = (await ask('GET', '/metrics')).text
+    assert.match(figures, /^diglot_requests_shed_total 2$/m)
+    assert.match(figures, /^diglot_store_waiting\{store="primary"\} 1$/m)
     release()
     assert.deepEqual(
       (await Promise.all(held)).map(each => each.status),
