@@ -9,12 +9,15 @@
  */
 export type Fields = Readonly<Record<string, string>>
 
+/** Undefined: there were more than was asked for. */
+export type Octets = Uint8Array | undefined
+
 /** Content that may not have arrived yet. It can be read once. */
 export interface Content {
   /** Octets announced by Content-Length; 0 when there is none at all, undefined when it comes chunked. */
   readonly length: number | undefined
   /** All of it; undefined as soon as it exceeds `limit` octets. The first read sends 100 (Continue) where it was asked for. */
-  bytes(limit: number): Promise<Uint8Array | undefined>
+  bytes(limit: number): Octets | Promise<Octets>
   /** Piece by piece as it arrives. */
   chunks(): AsyncIterable<Uint8Array>
 }
@@ -45,7 +48,7 @@ export interface Response {
 /** No content. */
 export const nothing: Content = {
   length: 0,
-  bytes: async () => new Uint8Array(0),
+  bytes: () => new Uint8Array(0),
   async *chunks() {},
 }
 
@@ -54,7 +57,7 @@ export function content(of: string | Uint8Array): Content {
   const bytes = typeof of === 'string' ? new TextEncoder().encode(of) : of
   return {
     length: bytes.length,
-    bytes: async limit => (bytes.length > limit ? undefined : bytes),
+    bytes: limit => (bytes.length > limit ? undefined : bytes),
     async *chunks() {
       yield bytes
     },

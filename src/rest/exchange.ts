@@ -10,6 +10,7 @@ import type { Serving } from '../service/serving.ts'
 import type { Maybe, Snapshot } from '../service/store.ts'
 import type { Document } from './document.ts'
 import { type Edition, editionOf } from './edition.ts'
+import { Heads } from './heads.ts'
 import type { Offer } from './media.ts'
 import { type Asked, nothingAsked } from './parameters.ts'
 import type { Route } from './route.ts'
@@ -40,6 +41,7 @@ export interface Site {
   readonly codings: readonly string[]
   /** Texts of items as they were written, by all that they are made of. */
   readonly texts: Map<string, string>
+  readonly heads: Heads<Said>
 }
 
 export function siteOf(serving: Serving, options: Options): Site {
@@ -48,7 +50,7 @@ export function siteOf(serving: Serving, options: Options): Site {
   const newest = [...editions.values()].at(-1) ?? editionOf(app, 'v1')
   const prefix = settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/+$/, '')
   const codings = settings.trustProxy ? [] : Object.keys(options.codings ?? {})
-  return { serving, options, editions, newest, prefix, codings, texts: new Map() }
+  return { serving, options, editions, newest, prefix, codings, texts: new Map(), heads: new Heads() }
 }
 const versionsOf = (app: Implementation): readonly string[] => Object.keys(app.contract.versions)
 
@@ -64,6 +66,54 @@ export interface Shown {
 /** The face's own pages: the entry, the explanations of problems, and of the plan. */
 export type Page = 'entry' | 'problem' | 'decisions'
 
+/** What the head of a request says (rows 2 to 14 and 19 to 21): the same head says the same again. */
+export interface Said {
+  path: string
+  query: string
+  segments: readonly string[]
+  pairs: Pairs
+  edition: Edition
+  /** Of the addresses that were asked: `/api/v1` or `/api`. */
+  base: string
+  page: Page | undefined
+  route: Route | undefined
+  target: string | undefined
+  allow: string
+  operation: Operation | undefined
+  asked: Asked
+  prefer: Preferences | undefined
+  /** A preference that decided how the query was read. */
+  lenient: boolean
+  offer: Offer | undefined
+  coding: string
+  identityTaken: boolean
+  /** The media type of the request's content. */
+  mediaType: string
+  contentCoding: string
+}
+
+const nothingSaid = ({ newest, prefix }: Site): Said => ({
+  path: '',
+  query: '',
+  segments: [],
+  pairs: [],
+  edition: newest,
+  base: `${prefix}/api/${newest.version}`,
+  page: undefined,
+  route: undefined,
+  target: undefined,
+  allow: '',
+  operation: undefined,
+  asked: nothingAsked,
+  prefer: undefined,
+  lenient: false,
+  offer: undefined,
+  coding: 'identity',
+  identityTaken: true,
+  mediaType: '',
+  contentCoding: 'identity',
+})
+
 export class Exchange {
   readonly site: Site
   readonly request: Request
@@ -71,51 +121,78 @@ export class Exchange {
   readonly now: number
   /** The row that is being asked. */
   row = 1
-  path = ''
-  query = ''
-  segments: readonly string[] = []
-  pairs: Pairs = []
-  edition: Edition
-  /** Of the addresses that were asked: `/api/v1` or `/api`. */
-  base: string
-  page: Page | undefined = undefined
-  route: Route | undefined = undefined
-  target: string | undefined = undefined
-  allow = ''
-  operation: Operation | undefined = undefined
-  asked: Asked = nothingAsked
+  /** Written by the rows of the plan alone. */
+  readonly said: Said
   caller: Caller = anonymous
   admitted: Admitted | undefined = undefined
-  offer: Offer | undefined = undefined
-  coding = 'identity'
-  identityTaken = true
-  /** The media type of the request's content. */
-  mediaType = ''
   /** A search that came as content, as the parameters that ask for the same. */
   criteria: Pairs = []
-  contentCoding = 'identity'
   shown: Shown | undefined = undefined
   /** What of Prefer was honoured. */
-  applied: Record<string, string> = {}
-  private preferred: Preferences | undefined = undefined
+  readonly applied: Record<string, string> = {}
 
-  constructor(site: Site, request: Request) {
+  constructor(site: Site, request: Request, said = nothingSaid(site)) {
     this.site = site
     this.request = request
     this.id = request.id ?? site.serving.id()
     this.now = site.serving.clock()
-    this.edition = site.newest
-    this.base = `${site.prefix}/api/${site.newest.version}`
+    this.said = said
+    if (said.lenient) this.applied['handling'] = 'lenient'
   }
 
   get serving(): Serving {
     return this.site.serving
   }
   get prefer(): Preferences {
-    return (this.preferred ??= parsePrefer(this.request.fields['prefer'] ?? ''))
+    return (this.said.prefer ??= parsePrefer(this.request.fields['prefer'] ?? ''))
   }
   /** Safe methods ask for a representation; HEAD for all but its content. */
   get safe(): boolean {
-    return this.operation?.safe ?? true
+    return this.said.operation?.safe ?? true
+  }
+  get segments(): readonly string[] {
+    return this.said.segments
+  }
+  get pairs(): Pairs {
+    return this.said.pairs
+  }
+  get edition(): Edition {
+    return this.said.edition
+  }
+  get base(): string {
+    return this.said.base
+  }
+  get page(): Page | undefined {
+    return this.said.page
+  }
+  get route(): Route | undefined {
+    return this.said.route
+  }
+  get target(): string | undefined {
+    return this.said.target
+  }
+  get allow(): string {
+    return this.said.allow
+  }
+  get operation(): Operation | undefined {
+    return this.said.operation
+  }
+  get asked(): Asked {
+    return this.said.asked
+  }
+  get offer(): Offer | undefined {
+    return this.said.offer
+  }
+  get coding(): string {
+    return this.said.coding
+  }
+  get identityTaken(): boolean {
+    return this.said.identityTaken
+  }
+  get mediaType(): string {
+    return this.said.mediaType
+  }
+  get contentCoding(): string {
+    return this.said.contentCoding
   }
 }

@@ -11,7 +11,7 @@ import { Exchange, type Options, siteOf } from './exchange.ts'
 import { finished } from './finish.ts'
 import { decisionsPage, entryReply, htmlPage, problemReply } from './pages.ts'
 import { perform } from './perform.ts'
-import { plan } from './plan.ts'
+import { plan, planAgain } from './plan.ts'
 import type { AnyRefusal } from './refusal.ts'
 import { refused } from './refused.ts'
 import { reply } from './reply.ts'
@@ -20,10 +20,11 @@ import { waited } from './wait.ts'
 export function restFace(serving: Serving, options: Options = {}): (request: Request) => Maybe<Response> {
   const site = siteOf(serving, options)
   return request => {
-    const exchange = new Exchange(site, request)
+    const known = site.heads.find(request)
+    const exchange = new Exchange(site, request, known)
     const failed = (thrown: unknown): Response => said(exchange, refusalOf(exchange, thrown))
     try {
-      const response = then(answered(exchange), answer => finished(exchange, answer))
+      const response = then(answered(exchange, known !== undefined), answer => finished(exchange, answer))
       return response instanceof Promise ? response.catch(failed) : response
     } catch (thrown) {
       return failed(thrown)
@@ -47,8 +48,13 @@ function refusalOf(exchange: Exchange, thrown: unknown): AnyRefusal {
   return incident(exchange, thrown)
 }
 
-const answered = (exchange: Exchange): Maybe<Response> =>
-  then<Response | undefined, Response>(plan(exchange), early => early ?? page(exchange) ?? performed(exchange))
+function answered(exchange: Exchange, known: boolean): Maybe<Response> {
+  return then<Response | undefined, Response>(known ? planAgain(exchange) : plan(exchange), early => {
+    if (early) return early
+    if (!known) exchange.site.heads.keep(exchange.request, exchange.said)
+    return page(exchange) ?? performed(exchange)
+  })
+}
 
 /** A job that is waited for takes its time; nothing else does once it is done. */
 const performed = (exchange: Exchange): Maybe<Response> =>

@@ -23,7 +23,7 @@ function entryDocument(x: Exchange): Document {
     fields: entryFields,
     value: { service: service.service, title: service.title, version },
     links: [
-      { rel: 'self', href: x.path === '/' ? `${x.site.prefix}/` : x.base },
+      { rel: 'self', href: x.said.path === '/' ? `${x.site.prefix}/` : x.base },
       ...contractLinks(x),
       ...otherLinks(x),
     ],

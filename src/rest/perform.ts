@@ -2,6 +2,7 @@
 
 import { sameVersion, strong } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/idempotency-key.ts'
+import type { Octets } from '../http/message.ts'
 import { evaluate, type Preconditions, parsePreconditions } from '../http/precondition.ts'
 import type { Call, Verdict } from '../service/call.ts'
 import type { Outcome } from '../service/outcome.ts'
@@ -107,13 +108,15 @@ function once({ request, operation }: Exchange): Pick<Call, 'once'> {
 /** Row 26: the octets, decoded. */
 async function bytesOf(x: Exchange): Promise<Uint8Array> {
   const limit = contentLimit(x)
-  const bytes = (await x.request.content.bytes(limit).catch(cut)) ?? no({ kind: 'too-large', limit })
+  const bytes = (await arrived(x.request.content.bytes(limit))) ?? no({ kind: 'too-large', limit })
   if (x.contentCoding === 'identity' || bytes.length === 0) return bytes
   const found = x.site.options.decodings?.[x.contentCoding]?.(bytes, limit)
   return (
     found ?? no({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
   )
 }
+
+const arrived = (octets: Octets | Promise<Octets>) => (octets instanceof Promise ? octets.catch(cut) : octets)
 
 /** The sender went away or stalled: nobody is left to hear of it, and nothing is wrong with us. */
 function cut(thrown: unknown): never {

@@ -30,6 +30,8 @@ export interface Row {
   /** Statuses with which the row itself answers. */
   readonly answers?: readonly number[]
   readonly source: string
+  /** Asked of this moment: the same request may be answered otherwise the next time. All others are asked of its head alone. */
+  readonly moment?: true
   readonly ask?: (exchange: Exchange) => Maybe<Response | void>
 }
 
@@ -52,6 +54,7 @@ export const rows: readonly Row[] = [
   },
   {
     number: 3,
+    moment: true,
     question: 'Is the service in service: neither draining nor overloaded?',
     no: ['unavailable'],
     source: 'RFC 9110 §15.6.4',
@@ -70,6 +73,7 @@ export const rows: readonly Row[] = [
   },
   {
     number: 5,
+    moment: true,
     question: 'Is the peer’s address within its rate?',
     no: ['too-many'],
     source: 'RFC 6585 §4',
@@ -115,6 +119,7 @@ export const rows: readonly Row[] = [
   { number: 10, question: 'Does a route match?', no: ['not-found'], source: 'RFC 9110 §15.5.5', ask: routed },
   {
     number: 11,
+    moment: true,
     question: 'Is the version served?',
     no: ['not-found', 'retired'],
     source: 'RFC 8594, RFC 9745; rule A9.1',
@@ -144,6 +149,7 @@ export const rows: readonly Row[] = [
   },
   {
     number: 15,
+    moment: true,
     question: 'Do the credentials prove somebody, where anybody must?',
     no: ['unauthenticated'],
     source: 'RFC 9110 §15.5.2; rule A5.3',
@@ -151,6 +157,7 @@ export const rows: readonly Row[] = [
   },
   {
     number: 16,
+    moment: true,
     question: 'May this caller ever do this, and does it not come from a page of a foreign origin?',
     no: ['forbidden'],
     source: 'RFC 9110 §15.5.4; rule A5.2',
@@ -263,14 +270,22 @@ export function refusedAt(kind: Kind, reached: number): number {
   return reached > 21 ? (rowOf.get(kind) ?? reached) : reached
 }
 
-/** Rows 1 to 21, from one of them on; an answer ends the exchange here. What throws `Refused` was a "no". */
-export function plan(exchange: Exchange, from = 0): Maybe<Response | undefined> {
-  for (let at = from; at < rows.length; at++) {
-    const { ask, number } = rows[at] as Row // at is within
-    if (!ask) continue
+/** What can be asked of a request before the service is: rows 1 to 21. */
+const asking = rows.filter((row): row is Row & Required<Pick<Row, 'ask'>> => row.ask !== undefined)
+const ofMoment = asking.filter(row => row.moment)
+
+/** Rows 1 to 21; an answer ends the exchange here. What throws `Refused` was a "no". */
+export const plan = (exchange: Exchange): Maybe<Response | undefined> => follow(exchange, asking)
+
+/** The same where all that the head says is known. */
+export const planAgain = (exchange: Exchange): Maybe<Response | undefined> => follow(exchange, ofMoment)
+
+function follow(exchange: Exchange, asked: typeof asking, from = 0): Maybe<Response | undefined> {
+  for (let at = from; at < asked.length; at++) {
+    const { ask, number } = asked[at]! // at is within
     exchange.row = number
     const answer = ask(exchange)
-    if (answer instanceof Promise) return answer.then(response => response ?? plan(exchange, at + 1))
+    if (answer instanceof Promise) return answer.then(response => response ?? follow(exchange, asked, at + 1))
     if (answer) return answer
   }
   exchange.row = 22
@@ -292,8 +307,8 @@ function addressed(x: Exchange): void {
     no({ kind: 'bad-request', detail: 'there must be exactly one Host' })
   const found = parseTarget(method, target) ?? no({ kind: 'bad-request', detail: 'the request-target is malformed' })
   if (!('path' in found)) return
-  x.path = found.path
-  x.query = found.query ?? ''
+  x.said.path = found.path
+  x.said.query = found.query ?? ''
 }
 
 const everyMethod = allowOf(methods)
@@ -304,12 +319,12 @@ function aboutResource({ request }: Exchange): Response | undefined {
 }
 
 function decoded(x: Exchange): void {
-  const path = parsePath(x.path)
-  const pairs = x.query === '' ? x.pairs : parseQuery(x.query)
+  const path = parsePath(x.said.path)
+  const pairs = x.said.query === '' ? x.pairs : parseQuery(x.said.query)
   if (!path || !pairs) no({ kind: 'bad-request', detail: 'the target cannot be decoded' })
   if (!path.clean) no({ kind: 'bad-request', detail: 'the path has dot segments or empty ones' })
-  x.segments = path.segments
-  x.pairs = pairs
+  x.said.segments = path.segments
+  x.said.pairs = pairs
 }
 
 const pageMethods = allowOf(['GET'])
@@ -318,19 +333,19 @@ const isVersion = (segment: string | undefined): segment is string => /^v\d{1,9}
 function routed(x: Exchange): void {
   const { segments, site } = x
   const [first, second] = segments
-  x.allow = pageMethods
-  if (first === '' && segments.length === 1) return void (x.page = 'entry')
-  if (first === 'problems' && segments.length === 2) return void (x.page = 'problem')
-  if (first === 'decisions' && segments.length === 1) return void (x.page = 'decisions')
+  x.said.allow = pageMethods
+  if (first === '' && segments.length === 1) return void (x.said.page = 'entry')
+  if (first === 'problems' && segments.length === 2) return void (x.said.page = 'problem')
+  if (first === 'decisions' && segments.length === 1) return void (x.said.page = 'decisions')
   if (first !== 'api') no({ kind: 'not-found' })
   const versioned = isVersion(second)
-  x.edition = (versioned ? site.editions.get(second) : named(x)) ?? site.newest
-  x.base = `${site.prefix}/api${versioned ? `/${second}` : ''}`
-  if (segments.length === (versioned ? 2 : 1)) return void (x.page = 'entry')
+  x.said.edition = (versioned ? site.editions.get(second) : named(x)) ?? site.newest
+  x.said.base = `${site.prefix}/api${versioned ? `/${second}` : ''}`
+  if (segments.length === (versioned ? 2 : 1)) return void (x.said.page = 'entry')
   const found = match(x.edition.routes, segments, versioned ? 2 : 1) ?? no({ kind: 'not-found' })
-  x.route = found.route
-  x.target = found.id
-  x.allow = found.route.allow
+  x.said.route = found.route
+  x.said.target = found.id
+  x.said.allow = found.route.allow
 }
 
 /**
@@ -371,14 +386,17 @@ function allowed(x: Exchange): void {
   const { method } = x.request
   if (method === 'OPTIONS') return
   const asks = method === 'HEAD' ? 'GET' : method
-  x.operation = x.route?.methods.get(asks)
+  x.said.operation = x.route?.methods.get(asks)
   if (!x.operation && !(x.page && asks === 'GET')) no({ kind: 'not-allowed', allow: x.allow })
 }
 
 function parameters(x: Exchange): void {
   const lenient = x.prefer['handling']?.value === 'lenient' && x.request.method !== 'DELETE'
-  if (lenient && x.pairs.length > 0) x.applied['handling'] = 'lenient'
-  if (x.operation && x.route) x.asked = asked(x.operation, x.route, x.target, x.pairs, lenient)
+  if (lenient && x.pairs.length > 0) {
+    x.said.lenient = true
+    x.applied['handling'] = 'lenient'
+  }
+  if (x.operation && x.route) x.said.asked = asked(x.operation, x.route, x.target, x.pairs, lenient)
   else if (x.page && x.pairs.length > 0 && !lenient)
     no({ kind: 'bad-parameter', name: x.pairs[0]?.[0] ?? '', detail: 'is not a parameter of this' })
 }
@@ -416,7 +434,7 @@ function sized(x: Exchange): void {
     no({ kind: 'bad-request', detail: 'content is taken as a whole' })
   if ((content.length ?? 0) > limit) no({ kind: 'too-large', limit })
   const coding = (fields['content-encoding'] ?? 'identity').toLowerCase()
-  x.contentCoding = coding === 'x-gzip' ? 'gzip' : coding
+  x.said.contentCoding = coding === 'x-gzip' ? 'gzip' : coding
   const known = Object.keys(x.site.options.decodings ?? {})
   if (x.contentCoding !== 'identity' && !known.includes(x.contentCoding) && content.length !== 0)
     no({
@@ -445,7 +463,7 @@ function typed(x: Exchange): void {
   const xml = type.suffix === 'xml' || type.subtype === 'xml'
   if (charset !== undefined && charset !== 'utf-8' && !(xml && charset.startsWith('utf-16')))
     refuse('the charset is not known here')
-  x.mediaType = type.essence
+  x.said.mediaType = type.essence
 }
 
 /** Chunked content is known to be empty only once it is read (row 26). */
@@ -463,7 +481,7 @@ function negotiated(x: Exchange): void {
   // Which type stored bytes have is known once they are found; that none could serve is known now.
   const [type] = acceptable(acceptOf(x.request), types)
   if (type === undefined) no({ kind: 'not-acceptable', offers: types })
-  x.offer = stored ? undefined : edition.offers(operation).all.find(offer => offer.type === type)
+  x.said.offer = stored ? undefined : edition.offers(operation).all.find(offer => offer.type === type)
   negotiateCoding(x)
 }
 
@@ -480,6 +498,6 @@ function negotiateCoding(x: Exchange): void {
   const taken = acceptableEncodings(x.request.fields['accept-encoding'], [...codings, 'identity'])
   const [best] = taken
   if (best === undefined) no({ kind: 'not-acceptable', offers: [...codings, 'identity'] })
-  x.coding = best
-  x.identityTaken = taken.includes('identity')
+  x.said.coding = best
+  x.said.identityTaken = taken.includes('identity')
 }

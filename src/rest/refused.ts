@@ -66,5 +66,5 @@ function tooMany(x: Exchange, refusal: Extract<AnyRefusal, { kind: 'too-many' }>
 /** The same address with the other identifier. */
 function moved(x: Exchange, to: string): string {
   const path = `${x.base}${(x.route?.template ?? '').replace('{id}', encodeURIComponent(to))}`
-  return x.query === '' ? path : `${path}?${x.query}`
+  return x.said.query === '' ? path : `${path}?${x.said.query}`
 }

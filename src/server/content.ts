@@ -6,9 +6,7 @@
  *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those that stall.
  *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large one.
  */
-import type { IncomingMessage } from 'node:http'
-import type { ServerHttp2Stream } from 'node:http2'
-import type { Content } from '../http/message.ts'
+import type { Content, Octets } from '../http/message.ts'
 import type { House, Waiting } from './house.ts'
 
 /** The sender went away, stalled or broke the framing before the content was complete. */
@@ -19,7 +17,17 @@ export class Aborted extends Error {
   }
 }
 
-export type Source = IncomingMessage | ServerHttp2Stream
+/** Where content comes from. It hands on what arrives by `piece`, and says once by `over` that nothing more will. */
+export interface Source {
+  /** Pieces are wanted, now or again. */
+  flow(): void
+  /** Enough for now. */
+  hold(): void
+  /** Nothing more will come. */
+  readonly ended: boolean
+  /** It came to its end, and all of it was handed on; where it has ended without, it was cut. */
+  readonly complete: boolean
+}
 
 /** What content needs of the exchange that it belongs to. */
 export interface Exchange {
@@ -28,6 +36,31 @@ export interface Exchange {
   /** Ends the exchange with this status, where none was sent yet. */
   refuse(status: number): void
 }
+
+/** Content that came with the head: nobody is waited for. */
+export class Arrived implements Content {
+  readonly length: number
+  readonly #octets: Buffer
+  #read = false
+
+  constructor(octets: Buffer) {
+    this.length = octets.length
+    this.#octets = octets
+  }
+
+  bytes(limit: number): Octets | Promise<Octets> {
+    if (this.#read) return Promise.reject(readOnce())
+    this.#read = true
+    return this.length > limit ? undefined : this.#octets
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    if (this.#read) throw readOnce()
+    this.#read = true
+    yield this.#octets
+  }
+}
+const readOnce = (): Error => new Error('content can be read once')
 
 /** Octets that are kept for a reader who is busy; beyond, the sender is held back. */
 const ahead = 64 * 1024
@@ -84,14 +117,14 @@ export class Arriving implements Content, Waiting {
       this.#once()
       if (this.length !== undefined && this.length > limit) return resolve(undefined)
       this.#limit = limit
-      this.#start()
+      this.#exchange.proceed()
       this.#wait({ resolve, reject })
     })
   }
 
   async *chunks(): AsyncGenerator<Uint8Array> {
     this.#once()
-    this.#start()
+    this.#exchange.proceed()
     try {
       for (;;) {
         const piece = await this.#next()
@@ -109,14 +142,14 @@ export class Arriving implements Content, Waiting {
   }
 
   #wait(reader: Reader): void {
-    if (this.#ended || this.#source.destroyed || (this.#limit === undefined && this.#held.length > 0)) {
-      this.#ended ||= this.#source.destroyed
+    if (this.#ended || this.#source.ended || (this.#limit === undefined && this.#held.length > 0)) {
+      this.#ended ||= this.#source.ended
       this.#answer(reader)
       return
     }
     this.#reader = reader
     this.#house.waiting.add(this)
-    if (this.#source.isPaused()) this.#source.resume()
+    this.#source.flow()
   }
 
   #take(): Buffer {
@@ -127,13 +160,8 @@ export class Arriving implements Content, Waiting {
   }
 
   #once(): void {
-    if (this.#read) throw new Error('content can be read once')
+    if (this.#read) throw readOnce()
     this.#read = true
-  }
-
-  #start(): void {
-    this.#exchange.proceed()
-    this.#source.on('data', this.#onPiece).on('end', this.#onEnd).on('close', this.#onEnd)
   }
 
   /** No more is wanted. */
@@ -141,10 +169,12 @@ export class Arriving implements Content, Waiting {
     if (this.#ended) return
     this.#ended = true
     this.#house.waiting.delete(this)
-    this.#source.off('data', this.#onPiece).off('end', this.#onEnd).off('close', this.#onEnd).pause()
+    this.#source.hold()
   }
 
-  readonly #onPiece = (piece: Buffer): void => {
+  /** From the source. */
+  piece(piece: Buffer): void {
+    if (this.#ended) return
     this.received += piece.length
     this.#held.push(piece)
     this.#heldOctets += piece.length
@@ -152,15 +182,12 @@ export class Arriving implements Content, Waiting {
     if (++this.#pieces > this.#house.limits.pieces + this.received / 16) this.#exchange.refuse(400)
     else if (this.#limit !== undefined) this.#collect(this.#limit)
     else if (this.#reader) this.#settle(this.#reader)
-    else if (this.#heldOctets >= ahead) this.#source.pause()
+    else if (this.#heldOctets >= ahead) this.#source.hold()
   }
 
-  readonly #onEnd = (): void => {
-    if (unsettled(this.#source)) setImmediate(this.#over)
-    else this.#over()
-  }
-
-  readonly #over = (): void => {
+  /** From the source. */
+  over(): void {
+    if (this.#ended) return
     this.#ended = true
     if (this.#reader) this.#settle(this.#reader)
   }
@@ -194,20 +221,11 @@ export class Arriving implements Content, Waiting {
     else reader.reject(new Aborted())
   }
 
-  /**
-   * Parsed to its end, handed out to its end, and as long as it said. Node ends a stream of HTTP/2 that its client resets
-   * just as a complete one and only then marks it as aborted; the protocol's state knows at once: was END_STREAM seen?
-   */
+  /** As long as it said, too. */
   #whole(): boolean {
-    const source = this.#source
-    if (!source.readableEnded || (this.length !== undefined && this.length !== this.received)) return false
-    return 'complete' in source ? source.complete : !source.closed && source.state.remoteClose === 1
+    return this.#source.complete && (this.length === undefined || this.length === this.received)
   }
 }
-
-/** Node may tell of END_STREAM while the protocol is still at that frame: its state follows before the next turn. */
-const unsettled = (source: Source): boolean =>
-  !('complete' in source) && !source.closed && source.state.remoteClose === 0
 
 function joined(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)

@@ -1,68 +1,363 @@
 /**
- * HTTP/1.1 over node:http. What always holds:
- *  (1) Responses leave in the order of their requests, and a pipelined request is served when the one before is answered
- *      (RFC 9112 §9.3.2), so an unsafe request never overtakes or is overtaken.
+ * HTTP/1.1 on a socket (RFC 9112). What always holds:
+ *  (1) One request is read at a time: the next when the response before it is answered and its content read (§9.3.2). So
+ *      responses leave in the order of their requests, and an unsafe request never overtakes or is overtaken.
  *  (2) After a request whose end is not certain the connection ends: no octet of it is ever read as another request.
  *  (3) A connection that ends after a response is first closed for writing and drained for a while, so that a reset does
- *      not take the response away from a client that is still sending (RFC 9112 §9.6).
- *  (4) Whatever the parser refuses is answered here, after the responses that are due, and then the connection ends.
+ *      not take the response away from a client that is still sending (§9.6).
+ *  (4) Octets that nobody reads yet are held within a bound; beyond it their sender is held back.
  * Deliberately absent: routes, media types, caches; CONNECT, Upgrade and unknown expectations go to `serve` as they are.
  */
-import type * as http from 'node:http'
 import type { Socket } from 'node:net'
-import type { Content, Fields, Request, Response } from '../http/message.ts'
+import type { Content, Request, Response } from '../http/message.ts'
 import { nothing } from '../http/message.ts'
-import type { Connection } from './connection.ts'
-import { Aborted, Arriving, type Exchange } from './content.ts'
-import { fieldsOf, lengthOf, sizeOf } from './fields.ts'
+import { Chunked } from './chunked.ts'
+import { Aborted, Arrived, Arriving, type Exchange, type Source } from './content.ts'
 import { type Framed, lastWords, problem, sendable } from './framing.ts'
-import { announce, writeHead } from './head.ts'
+import { kept, last, proceed, writeHead } from './head.ts'
+import { Held } from './held.ts'
 import type { House, Waiting } from './house.ts'
-import { abandon, pour } from './pour.ts'
+import { parserLimit } from './limits.ts'
+import { addressOf, certificateOf } from './peer.ts'
+import { abandon, pour, type Sink } from './pour.ts'
+import { type Head, type Lines, readHead } from './request-head.ts'
 
-/** Node asks for `headers` on every request: it gets our fields, so that they are made once. */
-export type Message = http.IncomingMessage & { fields?: Fields }
+/** (4) Octets held while an exchange is under way. */
+const ahead = 64 * 1024
+/** Requests of one client that are served in one turn of the event loop: then the others have theirs. */
+const inOneTurn = 64
+/** Content that is copied behind its head rather than sent apart from it. */
+const small = 16 * 1024
 
-export function messageClass(node: typeof http): typeof http.IncomingMessage {
-  class Arrived extends node.IncomingMessage {
-    fields?: Fields
+export class Connection {
+  readonly house: House
+  readonly socket: Socket
+  readonly from: string
+  readonly scheme: 'http' | 'https'
+  readonly certificate: Uint8Array | undefined
+  /** The one whose response has not left yet. */
+  exchange: Exchange1 | undefined
+  /** Since when a watch has seen nothing change, and what it saw then. */
+  seen = { turns: -1, since: 0 }
+  /** Goes up with every request begun and every one done: what a watch sees unchanged stands still. */
+  turns = 0
+  /** The last response was sent, or is being sent: no further request is looked at. */
+  ending = false
+  readonly held = new Held()
+  /** Octets of `held` in which the end of a head was looked for. */
+  #searched = 0
+  /** What the last request's fields were. */
+  #lines: Lines | undefined
+  /** The content that the connection carries now. */
+  #inflow: Inflow | undefined
+  /** `read` is at work further up in the stack. */
+  #reading = false
+  /** The client has closed its side. */
+  #closed = false
+  #drained = 0
+  /** Takes the socket over from here when its first octets say that it speaks HTTP/2 (RFC 9113 §3.4). */
+  #preface: ((octets: Buffer) => void) | undefined
+
+  constructor(house: House, socket: Socket, preface?: (octets: Buffer) => void) {
+    this.#preface = preface
+    this.house = house
+    this.socket = socket
+    this.from = addressOf(socket)
+    this.scheme = 'encrypted' in socket ? 'https' : 'http'
+    this.certificate = certificateOf(socket)
   }
-  Object.defineProperty(Arrived.prototype, 'headers', {
-    get(this: Message) {
-      return (this.fields ??= fieldsOf(this.rawHeaders))
-    },
-  })
-  return Arrived
+
+  open(): void {
+    this.socket
+      .on('data', this.#arrived)
+      .on('end', this.#end)
+      .on('close', () => this.#gone())
+      .on('timeout', this.#stalled)
+  }
+
+  readonly #arrived = (octets: Buffer): void => {
+    if (this.ending) {
+      // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts too.
+      this.#drained += octets.length + 512
+      if (this.#drained > this.house.limits.lingerOctets) this.socket.destroy()
+      return
+    }
+    this.held.add(octets)
+    if (!this.#preface || !this.#isPreface(this.#preface)) this.read()
+  }
+
+  /** Whether this is, or may become, "PRI": no method of HTTP/1.1 begins so. */
+  #isPreface(preface: (octets: Buffer) => void): boolean {
+    const begins = this.held.octets.toString('latin1', 0, 3)
+    if (begins.length < 3 && 'PRI'.startsWith(begins)) return true
+    this.#preface = undefined
+    if (begins !== 'PRI') return false
+    this.socket.off('data', this.#arrived).off('end', this.#end).off('timeout', this.#stalled).pause()
+    preface(this.held.octets)
+    return true
+  }
+
+  /** Goes on with what is held: content for who reads it, else the next request. */
+  read(): void {
+    if (this.#reading) return
+    this.#reading = true
+    let count = 0
+    do {
+      this.#inflow?.read()
+      if (this.#inflow?.ended) this.#inflow = undefined
+    } while (this.#isFree() && count++ < inOneTurn && this.#next())
+    this.#reading = false
+    if (count > inOneTurn) setImmediate(() => this.read())
+    else if (!this.#isFree()) this.#holdBack()
+    else if (this.#closed) this.linger()
+  }
+  /** For another request. */
+  #isFree(): boolean {
+    return !this.exchange && !this.#inflow && !this.ending
+  }
+  #holdBack(): void {
+    if (this.held.octets.length >= ahead) this.socket.pause()
+  }
+
+  /** Begins the next request if all of its head is here. */
+  #next(): boolean {
+    const { held, house } = this
+    // §2.2: an empty line or two before a request.
+    while (held.octets[0] === 0x0d && held.octets[1] === 0x0a) held.take(2)
+    if (held.octets.length === 0) return false
+    const end = held.octets.indexOf('\r\n\r\n', Math.max(0, this.#searched - 3), 'latin1')
+    if (end < 0) return this.#incomplete()
+    this.#searched = 0
+    const text = held.take(end + 4).toString('latin1', 0, end + 2)
+    const head = readHead(text, this.#lines, house.limits.fields)
+    if (typeof head === 'number') this.refuse(head)
+    else this.#begin(head)
+    return true
+  }
+
+  #incomplete(): false {
+    const { octets } = this.held
+    if (this.#searched === 0) this.turns++
+    this.#searched = octets.length
+    const [first = 0] = octets
+    if (octets.length > parserLimit) this.refuse(431)
+    // No method begins so, and no half of CRLF is longer than this: a handshake of TLS, say.
+    else if ((first < 0x21 || first > 0x7e) && (first !== 0x0d || octets.length > 1)) this.refuse(400)
+    else if (this.#closed) this.refuse(400)
+    return false
+  }
+
+  #begin(head: Head): void {
+    this.turns++
+    const { length } = (this.#lines = head.lines)
+    const exchange = new Exchange1(this, head)
+    this.exchange = exchange
+    begin(exchange, head.method === 'CONNECT' ? nothing : this.#contentOf(exchange, length))
+  }
+
+  #contentOf(exchange: Exchange1, length: number | undefined): Content {
+    if (length === 0) return nothing
+    if (length !== undefined && this.held.octets.length >= length) return new Arrived(this.held.take(length))
+    const { expects } = exchange.head.lines
+    exchange.expecting = expects && exchange.head.version === '1.1' && this.held.octets.length === 0
+    const inflow = new Inflow(this, exchange, length)
+    this.#inflow = inflow
+    return (exchange.content = inflow.content)
+  }
+
+  /** What is left of the content that an answered request has: read and dropped. */
+  drop(): void {
+    this.#inflow?.drop()
+  }
+
+  /** The response left; the next request may begin, or the connection ends. */
+  answered(stays: boolean): void {
+    this.exchange = undefined
+    this.turns++
+    if (!stays) {
+      this.linger()
+      return
+    }
+    if (this.socket.isPaused()) this.socket.resume()
+    this.read()
+  }
+
+  /** What cannot be understood as a request is answered with this status, and then the connection ends. */
+  refuse(status: number): void {
+    const { socket } = this
+    if (this.ending || !socket.writable) return void socket.destroy()
+    this.ending = true
+    socket.write(lastWords(status))
+    this.linger()
+  }
+
+  /** A request is under way. */
+  get busy(): boolean {
+    return this.exchange !== undefined || this.#searched > 0
+  }
+
+  /** Called now and again: who lets a head wait, or has asked nothing for long, is let go. */
+  watch(now: number): void {
+    const { seen, turns } = this
+    if (seen.turns !== turns) this.seen = { turns, since: now }
+    else if (!this.exchange && !this.ending && now - seen.since > this.#patience()) this.#late()
+  }
+  #patience(): number {
+    const { head, idle } = this.house.limits
+    return this.#searched > 0 || this.turns === 0 ? head : idle
+  }
+  /** Who has begun to ask is told. */
+  #late(): void {
+    if (this.#searched > 0) this.refuse(408)
+    else this.socket.destroy()
+  }
+
+  /** (3): our side is closed, theirs is drained until they close it or patience ends. */
+  linger(): void {
+    this.ending = true
+    this.held.take(this.held.octets.length)
+    linger(this.socket, this.house)
+  }
+
+  readonly #end = (): void => {
+    this.#closed = true
+    if (!this.ending) this.read()
+  }
+  /** Nothing has moved for a while: who does not read a response that is there is given up. */
+  readonly #stalled = (): void => {
+    if (this.socket.writableLength > 0) this.socket.destroy()
+  }
+  get closed(): boolean {
+    return this.#closed
+  }
+  #gone(): void {
+    this.ending = true
+    this.#inflow?.cut()
+  }
+}
+
+export function linger(socket: Socket, house: House): void {
+  if (socket.destroyed) return
+  const { linger, stall } = house.limits
+  const end = () => {
+    const timer = setTimeout(() => socket.destroy(), linger).unref()
+    socket.once('close', () => clearTimeout(timer))
+  }
+  // Until all has left, patience is for a reader who stalls; from then on for one who does not close.
+  if (socket.writableLength > 0) socket.setTimeout(stall)
+  socket.end(end)
+  socket.resume()
+}
+
+/** The content of one request, on its way. */
+class Inflow implements Source {
+  readonly content: Arriving
+  readonly #connection: Connection
+  /** Octets that are missing, or the chunks they come in. */
+  #missing: number | Chunked
+  #wanted = false
+  #dropping = false
+  /** Octets that may still be read and dropped. */
+  #spare = 0
+  #cut = false
+
+  constructor(connection: Connection, exchange: Exchange1, length: number | undefined) {
+    this.#connection = connection
+    this.#missing = length ?? new Chunked()
+    this.content = new Arriving(this, length, exchange, connection.house)
+  }
+
+  get complete(): boolean {
+    return typeof this.#missing === 'number' ? this.#missing === 0 : this.#missing.done
+  }
+  get ended(): boolean {
+    return this.#cut || this.complete
+  }
+
+  flow(): void {
+    this.#wanted = true
+    const { socket } = this.#connection
+    if (socket.isPaused()) socket.resume()
+    this.#connection.read()
+  }
+  hold(): void {
+    this.#wanted = false
+  }
+  drop(): void {
+    this.#dropping = this.#wanted = true
+    this.#spare = this.#connection.house.limits.dump
+  }
+
+  /** Hands on what the connection holds of it. */
+  read(): void {
+    if (!this.#wanted || this.ended) return
+    if (this.#connection.held.octets.length > 0) this.#hand()
+    if (this.complete) this.content.over()
+    else if (this.#connection.closed) this.cut()
+  }
+  #hand(): void {
+    const { held } = this.#connection
+    if (typeof this.#missing === 'number') {
+      const piece = held.take(Math.min(this.#missing, held.octets.length))
+      this.#missing -= piece.length
+      this.#piece(piece)
+    } else this.#chunks(this.#missing)
+  }
+
+  #chunks(chunked: Chunked): void {
+    const { held } = this.#connection
+    const octets = held.take(held.octets.length)
+    const read = chunked.read(octets, piece => this.#piece(piece))
+    if (read === undefined) this.#malformed()
+    else if (read < octets.length) held.add(octets.subarray(read))
+  }
+
+  /** (2) Where it ends is not known. */
+  #malformed(): void {
+    const { exchange } = this.#connection
+    if (exchange) exchange.refuse(400)
+    else this.#connection.linger()
+  }
+
+  #piece(piece: Buffer): void {
+    if (!this.#dropping) {
+      this.content.piece(piece)
+      return
+    }
+    this.#spare -= piece.length + 512 // what a piece costs, however small
+    if (this.#spare < 0) this.#connection.socket.destroy()
+  }
+
+  /** Its sender has gone. */
+  cut(): void {
+    if (this.ended) return
+    this.#cut = true
+    this.content.over()
+  }
 }
 
 export class Exchange1 implements Exchange, Waiting {
-  readonly house: House
-  readonly connection: Connection<Exchange1>
-  readonly message: Message
-  readonly reply: http.ServerResponse
+  readonly connection: Connection
+  readonly head: Head
   content: Arriving | undefined
   request: Request | undefined
   /** The client waits for 100 (Continue) before it sends its content. */
   expecting = false
   /** A response was chosen; another one comes too late. */
-  answered = false
-  /** What went wrong before its turn came. */
-  spoilt: number | undefined
+  answeredWith: Response | undefined
   /** Octets of streamed content that were handed to the socket. */
   written = 0
   readonly deadline = Number.POSITIVE_INFINITY
 
-  constructor(house: House, connection: Connection<Exchange1>, message: Message, reply: http.ServerResponse) {
-    this.house = house
+  constructor(connection: Connection, head: Head) {
     this.connection = connection
-    this.message = message
-    this.reply = reply
+    this.head = head
   }
 
   proceed(): void {
-    if (!this.expecting || this.answered) return
+    if (!this.expecting || this.answeredWith) return
     this.expecting = false
-    this.reply.writeContinue()
+    this.connection.socket.write(proceed, 'latin1')
   }
 
   /**
@@ -78,45 +373,18 @@ export class Exchange1 implements Exchange, Waiting {
   }
 
   refuse(status: number): void {
-    const { connection, reply, request } = this
     this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
-    if (request === undefined) this.spoilt = status
-    else if (!this.answered) answer(this, problem(status), true)
-    else if (reply.writableEnded) {
-      connection.ending = true
-      linger(connection.socket, this.house)
-    } else connection.socket.destroy()
+    if (this.answeredWith) this.connection.socket.destroy()
+    else answer(this, problem(status), true)
   }
 }
 
-/** Takes what the parser made of a request's head. */
-export function arrive(
-  house: House,
-  connection: Connection<Exchange1>,
-  message: Message,
-  reply: http.ServerResponse,
-): void {
-  const exchange = new Exchange1(house, connection, message, reply)
-  connection.open++
-  connection.last = exchange
-  if (connection.busy) connection.queue.push(exchange)
-  else begin(exchange)
-}
-
-function begin(exchange: Exchange1): void {
-  const { house, connection, message } = exchange
-  if (connection.socket.destroyed) return
-  connection.busy = true
-  const fields = (message.fields ??= fieldsOf(message.rawHeaders))
-  const status = exchange.spoilt ?? refusal(message, fields, house)
-  if (status !== undefined) answer(exchange, problem(status), true)
-  else ask(exchange, requestOf(exchange, fields))
-}
-
-function ask(exchange: Exchange1, request: Request): void {
+function begin(exchange: Exchange1, content: Content): void {
+  const { house } = exchange.connection
+  const request = requestOf(exchange, content)
   exchange.request = request
   try {
-    const response = exchange.house.serve(request)
+    const response = house.serve(request)
     if (response instanceof Promise) {
       response.then(
         it => answer(exchange, it, false),
@@ -128,241 +396,161 @@ function ask(exchange: Exchange1, request: Request): void {
   }
 }
 
-/** What makes the message one that cannot be understood at all. */
-function refusal(message: Message, fields: Fields, house: House): number | undefined {
-  if (message.httpVersionMajor !== 1) return 505 // RFC 9110 §15.6.6
-  const coding = fields['transfer-encoding']
-  if (coding !== undefined) {
-    if (message.httpVersionMinor === 0) return 400 // RFC 9112 §6.1: faulty framing
-    if (coding.toLowerCase() !== 'chunked') return 501 // RFC 9112 §6.1: a coding that is not understood
-  }
-  return sizeOf(message.rawHeaders) > house.limits.fields ? 431 : undefined
-}
-
-function requestOf(exchange: Exchange1, fields: Fields): Request {
-  const { connection, message } = exchange
-  const request = {
-    method: message.method ?? '',
-    target: message.url ?? '',
-    fields,
-    content: contentOf(exchange, fields),
-    scheme: connection.scheme,
-    version: message.httpVersionMinor === 0 ? ('1.0' as const) : ('1.1' as const),
-    from: connection.from,
-  }
-  return connection.certificate ? { ...request, certificate: connection.certificate } : request
-}
-
-function contentOf(exchange: Exchange1, fields: Fields): Content {
-  const length = lengthOf(fields)
-  if (length === 0) return nothing
-  const expect = fields['expect']
-  exchange.expecting = expect !== undefined && /^100-continue$/i.test(expect) && exchange.message.httpVersionMinor !== 0
-  return (exchange.content = new Arriving(exchange.message, length, exchange, exchange.house))
+function requestOf({ connection, head }: Exchange1, content: Content): Request {
+  const { scheme, from, certificate } = connection
+  const { method, target, version, lines } = head
+  const request = { method, target, fields: lines.fields, content, scheme, version, from }
+  return certificate ? { ...request, certificate } : request
 }
 
 function broken(exchange: Exchange1, error: unknown): void {
   // Who is told that content was cut short may say so by throwing it on; the client's doing is no error of ours.
-  if (!(error instanceof Aborted)) exchange.house.onError(error, exchange.request)
+  if (!(error instanceof Aborted)) exchange.connection.house.onError(error, exchange.request)
   answer(exchange, problem(500), false)
 }
 
-function answer(exchange: Exchange1, response: Response, last: boolean): void {
-  const { house, message, reply, request } = exchange
-  if (exchange.answered || reply.destroyed) {
+function answer(exchange: Exchange1, response: Response, final: boolean): void {
+  const { connection, head } = exchange
+  const { house, socket } = connection
+  if (exchange.answeredWith || !socket.writable) {
     abandon(response)
     return
   }
-  exchange.answered = true
-  const out = sendable(response, message.method ?? '', error => house.onError(error, request))
-  const stays = !last && !out.close && !house.draining && keepable(exchange)
-  if (!stays) end(exchange)
+  exchange.answeredWith = response
+  const out = sendable(response, head.method, error => house.onError(error, exchange.request))
+  const stays = !final && !out.close && !house.draining && keepable(exchange)
   const { content } = out
   if (content === undefined) abandon(response)
   if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
-    head(exchange, out, stays)
-    // As many octets as characters: it is ASCII, which is written as it is.
-    if (typeof content === 'string' && content.length === out.length) reply.end(content, 'latin1')
-    else reply.end(content)
-    settle(exchange, stays)
-  } else {
-    const before = (octets: number, first: boolean) => {
-      if (first) head(exchange, out, stays)
-      exchange.written += octets
-    }
-    house.waiting.add(exchange)
-    pour(content, reply, out.length, before)
-      .finally(() => house.waiting.delete(exchange))
-      .then(
-        () => settle(exchange, stays),
-        error => torn(exchange, error),
-      )
-  }
-}
-
-function head(exchange: Exchange1, out: Framed, stays: boolean): void {
-  const { lines, length } = out
-  if (length !== undefined) lines.push('content-length', String(length))
-  // node:http's own way for what it knows more of: chunks, HTTP/1.0, and connections that end with an unmet expectation.
-  const request = exchange.request
-  const counted = length !== undefined || out.content === undefined
-  const plain = counted && request?.version === '1.1' && request.fields['expect'] === undefined
-  const idle = stays ? Math.floor(exchange.house.limits.idle / 1000) : undefined
-  if (plain && idle !== undefined) writeHead(exchange.reply, out.status, lines, idle)
-  else announce(exchange.reply, out.status, lines, stays)
-}
-
-/** A stream of content that failed: 500 while nothing was sent, else cut, so that nobody takes it for whole. */
-function torn(exchange: Exchange1, error: unknown): void {
-  exchange.house.onError(error, exchange.request)
-  if (exchange.reply.headersSent) return void exchange.connection.socket.destroy()
-  exchange.answered = false
-  answer(exchange, problem(500), true)
+    send(socket, headOf(exchange, out, stays), content, out.length)
+    sent(exchange, stays)
+  } else void stream(exchange, out, content, stays)
 }
 
 /**
- * RFC 9112 §9.3: the connection can carry another request when the rest of this one's content is read. A little is read
- * and dropped. A client that still waits for 100 (Continue) may send its content or may not: its connection ends.
+ * §9.3: the connection can carry another request when the rest of this one's content is read. A little is read and dropped.
+ * A client that still waits for 100 (Continue) may send its content or may not: its connection ends.
  */
-function keepable(exchange: Exchange1): boolean {
-  const { content, message, reply, request } = exchange
-  // Node's parser loses what follows an Upgrade that is not taken up, to the end of the packet.
-  if (request?.fields['upgrade'] !== undefined) return false
-  if (content === undefined || message.complete) return true
-  if (exchange.expecting || !reply.shouldKeepAlive) return false
-  return content.length === undefined || content.length - content.received <= exchange.house.limits.dump
+function keepable({ connection, content, head, expecting }: Exchange1): boolean {
+  const { method, version, lines } = head
+  // RFC 9110 §9.3.6: what follows CONNECT was meant for the tunnel.
+  if (method === 'CONNECT' || lines.connection === 'close') return false
+  if (version === '1.0' && lines.connection !== 'keep-alive') return false
+  if (content === undefined) return true
+  if (expecting) return false
+  return content.length === undefined || content.length - content.received <= connection.house.limits.dump
 }
 
-/** The response under way is the connection's last. */
-function end({ connection, house }: Exchange1): void {
-  connection.ending = true
-  connection.queue.length = 0
-  const { socket } = connection
-  // Node calls this when the last response was handed over.
-  socket.destroySoon = () => linger(socket, house)
+function headOf({ connection }: Exchange1, { status, lines, length }: Framed, stays: boolean): string {
+  if (length !== undefined) lines.push('content-length', String(length))
+  return writeHead(status, lines, stays ? kept(Math.floor(connection.house.limits.idle / 1000)) : last)
 }
 
-function settle(exchange: Exchange1, stays: boolean): void {
-  const { content, message, connection } = exchange
+/** Head and content in one piece where that costs less than two. */
+function send(socket: Socket, head: string, content: string | Uint8Array | undefined, length = 0): void {
+  if (content === undefined) socket.write(head, 'latin1')
+  else if (typeof content === 'string')
+    // As many octets as characters: it is ASCII.
+    socket.write(head + content, content.length === length ? 'latin1' : 'utf8')
+  else if (content.length <= small) {
+    const octets = Buffer.allocUnsafe(head.length + content.length)
+    octets.write(head, 'latin1')
+    octets.set(content, head.length)
+    socket.write(octets)
+  } else {
+    socket.cork()
+    socket.write(head, 'latin1')
+    socket.write(content)
+    socket.uncork()
+  }
+}
+
+/** A stream of content, that of unknown length in chunks; HTTP/1.0 knows none: there the end of the connection is its end. */
+async function stream(
+  exchange: Exchange1,
+  out: Framed,
+  content: AsyncIterable<Uint8Array>,
+  stays: boolean,
+): Promise<void> {
+  const { connection, head } = exchange
+  const { house, socket } = connection
+  const chunked = out.length === undefined && head.version === '1.1'
+  const keeps = stays && (chunked || out.length !== undefined)
+  let begun = false
+  const before = (octets: number, first: boolean) => {
+    if (first) {
+      begun = true
+      if (chunked) out.lines.push('transfer-encoding', 'chunked')
+      socket.cork()
+      socket.write(headOf(exchange, out, keeps), 'latin1')
+      process.nextTick(() => socket.uncork())
+    }
+    exchange.written += octets
+  }
+  house.waiting.add(exchange)
+  socket.setTimeout(house.limits.stall)
+  try {
+    await pour(content, new Outflow(socket, chunked), out.length, before)
+    socket.setTimeout(0)
+    sent(exchange, keeps)
+  } catch (error) {
+    house.onError(error, exchange.request)
+    // 500 while nothing was sent, else cut, so that nobody takes it for whole.
+    if (begun) return void socket.destroy()
+    exchange.answeredWith = undefined
+    answer(exchange, problem(500), true)
+  } finally {
+    house.waiting.delete(exchange)
+  }
+}
+
+class Outflow implements Sink {
+  readonly #socket: Socket
+  readonly #chunked: boolean
+  constructor(socket: Socket, chunked: boolean) {
+    this.#socket = socket
+    this.#chunked = chunked
+  }
+  get destroyed(): boolean {
+    return this.#socket.destroyed
+  }
+  write(octets: Uint8Array): boolean {
+    const socket = this.#socket
+    if (!this.#chunked) return socket.write(octets)
+    if (octets.length === 0) return true // it would be the last chunk
+    socket.cork()
+    socket.write(`${octets.length.toString(16)}\r\n`, 'latin1')
+    socket.write(octets)
+    const more = socket.write('\r\n', 'latin1')
+    socket.uncork()
+    return more
+  }
+  end(): void {
+    if (this.#chunked) this.#socket.write('0\r\n\r\n', 'latin1')
+  }
+  on(event: 'drain' | 'close', listener: () => void): void {
+    this.#socket.on(event, listener)
+  }
+  off(event: 'drain' | 'close', listener: () => void): void {
+    this.#socket.off(event, listener)
+  }
+}
+
+/** All of the response was handed to the socket. */
+function sent(exchange: Exchange1, stays: boolean): void {
+  const { connection, content } = exchange
+  const { socket, house } = connection
   // Who has answered does not read on.
   content?.abort('the response was sent before the content was read')
-  if (content !== undefined && !message.complete) dump(exchange, stays)
-  finished(connection)
-}
-
-function dump({ message, connection, house }: Exchange1, stays: boolean): void {
-  let left = stays ? house.limits.dump : house.limits.lingerOctets
-  message.removeAllListeners('readable').removeAllListeners('data')
-  message.on('data', (piece: Buffer) => {
-    left -= piece.length + 512 // what a piece costs, however small
-    if (left < 0) connection.socket.destroy()
-  })
-  message.resume()
-}
-
-function finished(connection: Connection<Exchange1>): void {
-  const next = connection.queue.shift()
-  // In a turn of its own, or a thousand pipelined requests would be a thousand calls deep.
-  if (next) process.nextTick(begin, next)
-  else connection.busy = false
-}
-
-/** (3): our side is closed, theirs is drained until they close it or patience ends. */
-export function linger(socket: Socket, house: House): void {
-  if (socket.destroyed) return
-  const timer = setTimeout(() => socket.destroy(), house.limits.linger).unref()
-  socket.once('close', () => clearTimeout(timer))
-  socket.end()
-  socket.resume()
-}
-
-/** RFC 9110 §9.3.6: nothing is tunnelled here, so CONNECT is a request like any other, and the connection's last. */
-export function tunnel(
-  house: House,
-  connection: Connection<Exchange1>,
-  message: Message,
-  socket: Socket,
-  reply: http.ServerResponse,
-): void {
-  // Node has let go of the socket. Who sends CONNECT behind a request that is still unanswered gets neither answered.
-  if (connection.open > 0 || connection.ending) return void socket.destroy()
-  socket.on('error', () => socket.destroy())
-  reply.assignSocket(socket)
-  reply.shouldKeepAlive = false
-  reply.once('finish', () => {
-    replied(connection, house)
-    linger(socket, house)
-  })
-  connection.open++
-  begin(new Exchange1(house, connection, message, reply))
-}
-
-/** A response left altogether, or its client did. */
-export function replied(connection: Connection<Exchange1>, house: House): void {
-  connection.open--
-  if (connection.open > 0) return
-  connection.heard = connection.socket.bytesRead
-  if (connection.failed !== undefined) part(connection, connection.failed, house)
-}
-
-/** Nothing moved on this connection for a while. */
-export function silent(house: House, connection: Connection<Exchange1>): void {
-  const { socket, open, ending, heard } = connection
-  if (open === 0 && !ending && socket.bytesRead > heard)
-    failed(house, connection, timedOut) // half a head
-  else if (open === 0 || socket.writableLength > 0) socket.destroy() // idle, or not reading its response
-}
-
-/** (4) The parser, or a clock that watches it, gave up on this connection. */
-export function failed(house: House, connection: Connection<Exchange1>, error: ParserError): void {
-  const { socket, last } = connection
-  if (connection.failed !== undefined || connection.ending) {
-    // (3) lasts for so many octets, whatever they are.
-    if (socket.bytesRead - connection.heard > house.limits.lingerOctets) socket.destroy()
+  if (stays && content) connection.drop()
+  if (!stays || !socket.writableNeedDrain) {
+    connection.answered(stays)
     return
   }
-  if (!socket.writable || error.code === 'ECONNRESET' || error.code === 'EPIPE') return void socket.destroy()
-  const status = statusOf(error)
-  if (last && !last.message.complete && !last.reply.destroyed) last.refuse(status)
-  else if (connection.open === 0) part(connection, status, house)
-  else connection.failed = status
-}
-
-function part(connection: Connection<Exchange1>, status: number, house: House): void {
-  const { socket } = connection
-  connection.ending = true
-  // Who connected and never said a word is owed none.
-  if (status !== 408 || socket.bytesRead > connection.heard) socket.write(lastWords(status))
-  linger(socket, house)
-}
-
-export interface ParserError extends Error {
-  code?: string
-  rawPacket?: Buffer
-  bytesParsed?: number
-}
-
-const timedOut: ParserError = Object.assign(new Error('no complete head in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-
-function statusOf(error: ParserError): number {
-  switch (error.code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return 431
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 408
-    case 'HPE_INVALID_VERSION':
-      return 505
-    case 'HPE_INVALID_METHOD':
-      return isToken(error.rawPacket, error.bytesParsed ?? 0) ? 501 : 400
-    default:
-      return 400
-  }
-}
-
-/** RFC 9110 §9.1: is the word at this octet a method, though one that the parser has never heard of? */
-function isToken(packet: Buffer | undefined, at: number): boolean {
-  if (packet === undefined) return false
-  const text = packet.toString('latin1', Math.max(0, at - 64), at + 64)
-  const line = text.slice(text.lastIndexOf('\n', Math.min(at, 64) - 1) + 1)
-  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+( |$)/.test(line)
+  // Another response is not made for who has not read this one.
+  socket.setTimeout(house.limits.stall)
+  socket.once('drain', () => {
+    socket.setTimeout(0)
+    connection.answered(true)
+  })
 }

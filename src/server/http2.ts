@@ -11,12 +11,12 @@ import type * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Content, Fields, Request, Response } from '../http/message.ts'
 import { nothing } from '../http/message.ts'
-import { addressOf, certificateOf } from './connection.ts'
-import { Aborted, Arriving, type Exchange } from './content.ts'
+import { Aborted, Arriving, type Exchange, type Source } from './content.ts'
 import { fieldsOf, sizeOf } from './fields.ts'
 import { type Framed, problem, sendable } from './framing.ts'
 import type { House, Waiting } from './house.ts'
 import { parserLimit } from './limits.ts'
+import { addressOf, certificateOf } from './peer.ts'
 import { abandon, pour } from './pour.ts'
 
 // RFC 9113 §7
@@ -203,7 +203,52 @@ function contentOf(exchange: Exchange2, fields: Fields): Content {
   const expect = fields['expect']
   exchange.expecting = expect !== undefined && /^100-continue$/i.test(expect)
   const octets = length === undefined ? undefined : Number(length)
-  return (exchange.content = new Arriving(stream, octets, exchange, session.house))
+  const source = new Inflow(stream)
+  return (source.content = exchange.content = new Arriving(source, octets, exchange, session.house))
+}
+
+/** The content of a stream, from when it is asked for. */
+class Inflow implements Source {
+  readonly #stream: http2.ServerHttp2Stream
+  content: Arriving | undefined
+  #listening = false
+
+  constructor(stream: http2.ServerHttp2Stream) {
+    this.#stream = stream
+  }
+
+  get ended(): boolean {
+    return this.#stream.destroyed
+  }
+
+  /**
+   * Node ends a stream that its client resets just as a complete one and only then marks it as aborted; the protocol's state
+   * knows at once: was END_STREAM seen?
+   */
+  get complete(): boolean {
+    const stream = this.#stream
+    return stream.readableEnded && !stream.closed && stream.state.remoteClose === 1
+  }
+
+  flow(): void {
+    const stream = this.#stream
+    if (!this.#listening) {
+      this.#listening = true
+      stream.on('data', this.#piece).on('end', this.#end).on('close', this.#end)
+    }
+    if (stream.isPaused()) stream.resume()
+  }
+  hold(): void {
+    this.#stream.pause()
+  }
+
+  readonly #piece = (piece: Buffer): void => this.content?.piece(piece)
+  /** Node may tell of END_STREAM while the protocol is still at that frame: its state follows before the next turn. */
+  readonly #end = (): void => {
+    const { closed, state } = this.#stream
+    if (!closed && state.remoteClose === 0) setImmediate(() => this.content?.over())
+    else this.content?.over()
+  }
 }
 
 function broken(exchange: Exchange2, error: unknown): void {

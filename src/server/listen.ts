@@ -6,17 +6,15 @@
  *  (2) Nobody is waited for longer than `limits` says, whatever he does or leaves undone.
  *  (3) `close` ends what is idle at once, gives what is in progress until its limit, and leaves nothing open.
  */
-import type * as http from 'node:http'
-import type * as https from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type * as tls from 'node:tls'
 import type { Request } from '../http/message.ts'
-import { Connection } from './connection.ts'
 import { failureOf, StartFailure } from './failure.ts'
 import { lastWords } from './framing.ts'
 import type { House, Serve, Waiting } from './house.ts'
-import { arrive, type Exchange1, failed, linger, type Message, messageClass, replied, silent, tunnel } from './http1.ts'
+import { Connection, linger } from './http1.ts'
 import { open, type Session } from './http2.ts'
-import { type Limits, parserLimit, usual } from './limits.ts'
+import { type Limits, usual } from './limits.ts'
 import { secureContext, type Tls } from './tls.ts'
 
 export { Aborted } from './content.ts'
@@ -68,27 +66,22 @@ class Door implements Listener {
   url = ''
   port = 0
   readonly #house: House
-  readonly #server: http.Server | https.Server
+  readonly #server: Server | tls.Server
   readonly #secure: boolean
-  /** All sockets, also those whose first octets or handshake are awaited. */
+  /** All sockets, also those whose handshake is awaited. */
   readonly #sockets = new Set<Socket>()
-  readonly #connections = new Map<Socket, Connection<Exchange1>>()
+  readonly #connections = new Set<Connection>()
   readonly #sessions = new Set<Session>()
-  readonly #accept: (socket: Socket) => void
   #watch: NodeJS.Timeout | undefined
 
   constructor(house: House, tls: Tls | undefined) {
     this.#house = house
     this.#secure = tls !== undefined
     this.#server = serverOf(house, tls)
-    const event = tls ? 'secureConnection' : 'connection'
-    // Node's own listener makes an HTTP/1.1 connection of a socket: it is asked when the socket turns out to be one.
-    const accept = this.#server.listeners(event)[0]!
-    this.#accept = socket => accept.call(this.#server, socket)
-    this.#server.removeListener(event, accept as (socket: Socket) => void) // proven by being a listener of that event
-    this.#serveHttp1(this.#server)
     this.#server.on('connection', socket => this.#admit(socket))
-    if (tls) this.#server.on('secureConnection', (socket: Socket) => this.#greeted(socket))
+    if (!tls) return
+    this.#server.on('secureConnection', (socket: Socket) => this.#greeted(socket))
+    this.#server.on('tlsClientError', (_error, socket: Socket) => socket.destroy())
   }
 
   open({ host = '127.0.0.1', port = 0, path }: ListenOptions): Promise<void> {
@@ -99,7 +92,7 @@ class Door implements Listener {
       server.once('error', fail)
       const ready = () => {
         server.off('error', fail).on('error', error => this.#house.onError(error))
-        this.#watch = setInterval(watchOf(this.#house), Math.min(1000, this.#house.limits.stall)).unref()
+        this.#watch = setInterval(this.#watching(), Math.min(1000, this.#house.limits.stall)).unref()
         const address = server.address()
         if (typeof address === 'object' && address !== null) this.#name(address, host)
         else this.url = `unix:${path}`
@@ -134,7 +127,7 @@ class Door implements Listener {
     this.#sockets.add(socket)
     socket.on('error', () => {}).once('close', () => this.#sockets.delete(socket))
     if (this.#sockets.size > limits.connections) this.#turnAway(socket)
-    else if (!this.#secure) this.#peek(socket)
+    else if (!this.#secure) this.#http1(socket, octets => this.#http2(socket, octets))
   }
 
   #turnAway(socket: Socket): void {
@@ -143,74 +136,43 @@ class Door implements Listener {
     linger(socket, this.#house)
   }
 
-  /** RFC 9113 §3.4: a connection that begins with "PRI" is HTTP/2; no method of HTTP/1.1 begins so. */
-  #peek(socket: Socket): void {
-    const leave = () => socket.destroy()
-    let held: Buffer | undefined
-    const look = () => {
-      const more: Buffer | null = socket.read()
-      if (more === null) return
-      held = held ? Buffer.concat([held, more]) : more
-      const begins = held.toString('latin1', 0, 3)
-      if (begins.length < 3 && 'PRI'.startsWith(begins)) return
-      socket.off('readable', look).off('end', leave).off('timeout', leave).setTimeout(0)
-      socket.unshift(held)
-      if (begins === 'PRI') this.#http2(socket)
-      else this.#http1(socket)
-    }
-    socket.setTimeout(this.#house.limits.head, leave)
-    socket.on('readable', look).on('end', leave)
-  }
-
   /** RFC 7301: the handshake has chosen. */
   #greeted(socket: Socket): void {
     if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#http2(socket)
     else this.#http1(socket)
   }
 
-  #http1(socket: Socket): void {
-    this.#connections.set(socket, new Connection<Exchange1>(socket))
-    socket.once('close', () => this.#connections.delete(socket))
-    this.#accept(socket)
+  #http1(socket: Socket, preface?: (octets: Buffer) => void): void {
+    const leave = () => this.#connections.delete(connection)
+    const connection = new Connection(
+      this.#house,
+      socket,
+      preface &&
+        (octets => {
+          leave()
+          preface(octets)
+        }),
+    )
+    this.#connections.add(connection)
+    socket.once('close', leave)
+    connection.open()
   }
 
-  #http2(socket: Socket): void {
+  #http2(socket: Socket, first?: Buffer): void {
+    if (first) socket.unshift(first)
     const session = open(process.getBuiltinModule('node:http2'), this.#house, socket)
     this.#sessions.add(session)
     session.wire.once('close', () => this.#sessions.delete(session))
     if (this.#house.draining) session.wire.close()
   }
 
-  #serveHttp1(server: http.Server): void {
-    const house = this.#house
-    const connections = this.#connections
-    const node = process.getBuiltinModule('node:http')
-    const leave = function (this: http.ServerResponse) {
-      const connection = connections.get(this.req.socket)
-      if (connection) replied(connection, house)
+  #watching(): () => void {
+    const waiting = watchOf(this.#house)
+    return () => {
+      const now = performance.now()
+      waiting(now)
+      for (const connection of this.#connections) connection.watch(now)
     }
-    const take = (message: Message, reply: http.ServerResponse) => {
-      const connection = connections.get(message.socket)
-      if (!connection || connection.ending) return
-      reply.on('close', leave)
-      arrive(house, connection, message, reply)
-    }
-    server.on('request', take).on('checkContinue', take).on('checkExpectation', take)
-    server.on('connect', (message: Message, socket) => {
-      const connection = connections.get(message.socket)
-      if (connection) tunnel(house, connection, message, message.socket, new node.ServerResponse(message))
-      else socket.destroy()
-    })
-    server.on('clientError', (error, socket) => {
-      const connection = connections.get(socket as Socket) // Node says Duplex, for those who made one
-      if (connection) failed(house, connection, error)
-      else socket.destroy()
-    })
-    server.on('timeout', socket => {
-      const connection = connections.get(socket)
-      if (connection) silent(house, connection)
-      else socket.destroy()
-    })
   }
 
   /** (3) */
@@ -219,8 +181,7 @@ class Door implements Listener {
     house.draining = true
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
-    // Node closes what is idle, but has not heard yet of who never said a word.
-    if (!this.#secure) for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+    for (const connection of this.#connections) if (!connection.busy) connection.socket.destroy()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
     await Promise.race([closed, late])
@@ -228,7 +189,6 @@ class Door implements Listener {
     clearInterval(this.#watch)
     const cut = this.#inProgress()
     for (const session of this.#sessions) session.wire.destroy()
-    for (const socket of this.#connections.keys()) socket.destroy()
     for (const socket of this.#sockets) socket.destroy()
     await closed
     this.#sockets.clear()
@@ -237,29 +197,18 @@ class Door implements Listener {
 
   #inProgress(): number {
     let sum = 0
-    for (const connection of this.#connections.values()) sum += connection.open
+    for (const connection of this.#connections) if (connection.exchange) sum++
     for (const session of this.#sessions) sum += session.exchanges.size
     return sum
   }
 }
 
-function serverOf(house: House, tls: Tls | undefined): http.Server | https.Server {
+function serverOf(house: House, tls: Tls | undefined): Server | tls.Server {
   const { limits } = house
-  // By this way, and not by an import at the top: that would load all that node:http exports, a fetch client among it.
-  const node = process.getBuiltinModule('node:http')
-  const options = {
-    IncomingMessage: messageClass(node),
-    maxHeaderSize: parserLimit,
-    headersTimeout: limits.head,
-    requestTimeout: limits.request,
-    keepAliveTimeout: limits.idle,
-    connectionsCheckingInterval: Math.min(1000, limits.head),
-    insecureHTTPParser: false,
-    requireHostHeader: false, // RFC 9112 §3.2 is the face's: it says why
-    optimizeEmptyRequests: true,
-  }
+  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it is still answered.
+  const options = { allowHalfOpen: true, noDelay: true }
   const server = tls
-    ? process.getBuiltinModule('node:https').createServer({
+    ? process.getBuiltinModule('node:tls').createServer({
         ...options,
         ...secureContext(tls),
         ALPNProtocols: ['h2', 'http/1.1'],
@@ -267,20 +216,15 @@ function serverOf(house: House, tls: Tls | undefined): http.Server | https.Serve
         requestCert: tls.authorities !== undefined,
         rejectUnauthorized: false, // who shows no certificate, or a foreign one, is anonymous: the face refuses
       })
-    : node.createServer(options)
-  server.timeout = limits.stall
-  server.maxHeadersCount = 0 // parserLimit bounds them; a count would drop fields in silence
+    : createServer(options)
   server.maxConnections = limits.connections + 1000 // (1)
-  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it is still answered.
-  Object.assign(server, { httpAllowHalfOpen: true })
   return server
 }
 
 /** (2) for all that waits: `pace` octets within `stall`, and all of them by the deadline. */
-function watchOf({ waiting, limits }: House): () => void {
+function watchOf({ waiting, limits }: House): (now: number) => void {
   let marks = new Map<Waiting, { readonly moved: number; readonly since: number }>()
-  return () => {
-    const now = performance.now()
+  return now => {
     const next: typeof marks = new Map()
     for (const one of waiting) {
       const { moved } = one

@@ -1,5 +1,14 @@
-import type { Writable } from 'node:stream'
 import type { Response } from '../http/message.ts'
+
+/** What content is written to. */
+export interface Sink {
+  readonly destroyed: boolean
+  /** False: wait for `drain` before the next. */
+  write(octets: Uint8Array): boolean
+  end(): void
+  on(event: 'drain' | 'close', listener: () => void): unknown
+  off(event: 'drain' | 'close', listener: () => void): unknown
+}
 
 /**
  * Writes a stream of content at the speed of its reader. `before` hears of the octets that come next, at first (when there
@@ -9,13 +18,13 @@ import type { Response } from '../http/message.ts'
  */
 export async function pour(
   source: AsyncIterable<Uint8Array>,
-  sink: Writable,
+  sink: Sink,
   length: number | undefined,
   before: (octets: number, first: boolean) => void,
 ): Promise<void> {
   const pieces = source[Symbol.asyncIterator]()
   const gone = () => leave(source, pieces)
-  sink.once('close', gone)
+  sink.on('close', gone)
   let sent = 0
   try {
     for (let first = true; ; first = false) {
@@ -38,13 +47,15 @@ export async function pour(
   }
 }
 
-function room(sink: Writable): Promise<void> {
+function room(sink: Sink): Promise<void> {
   return new Promise(resolve => {
     const go = () => {
-      sink.off('drain', go).off('close', go)
+      sink.off('drain', go)
+      sink.off('close', go)
       resolve()
     }
-    sink.on('drain', go).on('close', go)
+    sink.on('drain', go)
+    sink.on('close', go)
   })
 }
 

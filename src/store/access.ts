@@ -7,6 +7,7 @@ import { type Cells, type Connection, chain } from './connection.ts'
 import type { Cell, Dialect } from './dialect.ts'
 import { type Items, items } from './item.ts'
 import { listing } from './listing.ts'
+import { Recent } from './recent.ts'
 import { changeCells, changeOf, deedCells, jobCells, jobOf, lease, type Records, records } from './records.ts'
 import { type Statement, statement } from './statement.ts'
 import { type Table, tables } from './table.ts'
@@ -21,6 +22,7 @@ export interface Schema {
   readonly forms: Map<string, ListStatements>
   readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
+  readonly recent: Recent
 }
 interface ListStatements {
   readonly page: Statement
@@ -39,6 +41,7 @@ export function schema(service: Service, dialect: Dialect): Schema {
     forms: new Map(),
     formsMade: { count: 0 },
     leases: new Map(),
+    recent: new Recent(),
   }
 }
 
@@ -60,8 +63,12 @@ export class SqlReader implements Reader {
   }
 
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
-    const { get, item } = itemsOf(this.schema, resource)
-    return chain(this.on.first(get, [id]), row => (row ? item(row) : this.#former(resource, id)))
+    const of = itemsOf(this.schema, resource)
+    return chain(this.on.first(of.get, [id]), row => (row ? this.#item(of, row) : this.#former(resource, id)))
+  }
+
+  #item({ table, item }: Items, row: Cells): Snapshot {
+    return this.schema.recent.item(table.name, row, item)
   }
 
   #former(resource: string, id: string): Maybe<Former | undefined> {
@@ -76,7 +83,7 @@ export class SqlReader implements Reader {
     return chain(this.on.rows(run.page, values), rows =>
       chain(this.#hasOther(run, values, query, rows.length), other =>
         chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
-          page(of, query, rows, other, total && Number(total[0])),
+          page(rows, query, other, total && Number(total[0]), row => this.#item(of, row)),
         ),
       ),
     )
@@ -145,10 +152,16 @@ export class SqlReader implements Reader {
 
 const textOf = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
 
-function page(of: Items, query: Query, rows: readonly Cells[], other: boolean, total: number | undefined): Page {
+function page(
+  rows: readonly Cells[],
+  query: Query,
+  other: boolean,
+  total: number | undefined,
+  item: (row: Cells) => Snapshot,
+): Page {
   const backwards = query.from?.backwards === true
   const extra = rows.length > query.size
-  const items = (extra ? rows.slice(0, query.size) : rows).map(of.item)
+  const items = (extra ? rows.slice(0, query.size) : rows).map(item)
   if (backwards) items.reverse()
   const keys = (item: Snapshot): readonly unknown[] =>
     query.sort.length === 0

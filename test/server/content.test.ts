@@ -45,7 +45,7 @@ suite('content', { concurrency: 8 }, () => {
       [413],
       true,
     ],
-    ['RFC 9110 §10.1.1: no 100 without content', message(post('Expect: 100-continue')), [200], true],
+    ['RFC 9110 §10.1.1: no 100 without content', message(post('Expect: 100-continue')), [200], false],
   ]
   for (const [title, octets, status, closed] of taken) {
     test(title, () =>
@@ -196,7 +196,7 @@ suite('content', { concurrency: 8 }, () => {
     during(
       async request => {
         await request.content.bytes(100)
-        await assert.rejects(request.content.bytes(100), /once/)
+        await assert.rejects(async () => request.content.bytes(100), /once/)
         return { status: 204, fields: {} }
       },
       async ({ port }) =>
