@@ -105,6 +105,8 @@ export function identitiesOf(sources: IdentitySources): People {
   const signing = key.secret(`cookies of ${sources.service}`)
   const lockout = lockoutOf(store, key.secret('failed log-ins'))
   const proven = new Recent<{ readonly caller: Caller; readonly until: number }>()
+  /** What a token came in → its tag. */
+  const tags = new WeakMap<object, string>()
   const unknown: Pick<Kept, 'salt' | 'hash'> = { salt: 'AAAAAAAAAAAAAAAAAAAAAA==', hash: tagOf(secret, 'nobody') }
 
   const person = async (name: string): Promise<Kept | undefined> =>
@@ -164,8 +166,9 @@ export function identitiesOf(sources: IdentitySources): People {
   }
 
   return {
-    bearer: token => {
-      const tag = digest('sha256', token, 'base64url')
+    bearer: (token, came) => {
+      const tag = tags.get(came) ?? digest('sha256', token, 'base64url')
+      tags.set(came, tag)
       return fresh(tag) ?? byToken(token, tag)
     },
     password: async (name, password, from) => {

@@ -46,7 +46,9 @@ export function received(serve: (request: Request) => Maybe<Response>, desk: Des
       load.inFlight--
       desk.answered(face, response.status, took)
       desk.log?.(arrival(request, id, face, response.status, took))
-      return { ...response, fields: { ...response.fields, 'request-id': id } }
+      return response.fields['request-id'] === id
+        ? response
+        : { ...response, fields: { ...response.fields, 'request-id': id } }
     }
     const failed = (thrown: unknown): never => {
       load.inFlight--

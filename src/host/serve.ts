@@ -432,6 +432,7 @@ function router(serving: Serving, parts: Routed) {
   const signing = login(serving, people)
   const answered = (request: Request): Response | Promise<Response> => {
     const { target } = request
+    if (target.startsWith('/api/')) return rest(request)
     if (target.startsWith('/soap/')) {
       const face = soap(target)
       if (face) return face(request)

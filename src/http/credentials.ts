@@ -4,11 +4,12 @@
  * origin can make a browser send that, and cannot make it send these.
  */
 import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeChallenges } from './authorization.ts'
-import type { Request } from './message.ts'
+import type { Fields, Request } from './message.ts'
 
 /** Whoever knows what credentials prove; `P` is what it answers with. */
 export interface Prover<P> {
-  bearer(token: string): P
+  /** @param came what the token came in: the same object when it comes again */
+  bearer(token: string, came: object): P
   password(name: string, password: string, from: string): P
   key(key: string): P
 }
@@ -25,12 +26,22 @@ export function proofOf<P>(
   const { authorization: field, 'api-key': key } = fields
   if (key !== undefined) return field === undefined ? by.key(key) : 'untaken'
   if (field === undefined) return undefined
-  const token = bearerToken(field)
-  if (token !== undefined) return by.bearer(token)
+  const token = tokenOf(fields, field)
+  if (token !== undefined) return by.bearer(token, fields)
   const basic = takes.passwords ? basicCredentials(field) : undefined
   if (basic) return by.password(basic.user, basic.password, from)
   const { scheme, token68 } = parseCredentials(field) ?? {}
   return scheme === 'apikey' && token68 !== undefined ? by.key(token68) : 'untaken'
+}
+
+/** A connection that repeats its fields has one object for them. */
+const tokens = new WeakMap<Fields, string>()
+function tokenOf(fields: Fields, field: string): string | undefined {
+  const before = tokens.get(fields)
+  if (before !== undefined) return before
+  const token = bearerToken(field)
+  if (token !== undefined) tokens.set(fields, token)
+  return token
 }
 
 export interface Schemes {

@@ -6,17 +6,18 @@ const imf = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\
 const rfc850 = /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/
 const asctime = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/
 
-let second = Number.NaN
-let written = ''
+const written = new Map<number, string>()
+const most = 1000
 
-/** The one form that may be sent, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. The last second written is remembered. */
+/** The one form that may be sent, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. Seconds that were written are remembered. */
 export function writeDate(time: number): string {
-  const asked = Math.floor(time / 1000)
-  if (asked !== second) {
-    written = new Date(asked * 1000).toUTCString()
-    second = asked
+  const second = Math.floor(time / 1000)
+  let text = written.get(second)
+  if (text === undefined) {
+    if (written.size >= most) written.clear()
+    written.set(second, (text = new Date(second * 1000).toUTCString()))
   }
-  return written
+  return text
 }
 
 /**

@@ -31,6 +31,8 @@ export interface ResourceView {
   readonly resource: Resource
   readonly one: string
   readonly linkers: readonly Linker[]
+  /** Which links a caller sees of an item depends on the two of them alone: no grant has a further condition. */
+  readonly steady: boolean
 }
 
 /** One link that items may have; `asks` is the operation that must be offered to this caller in this state. */
@@ -112,7 +114,8 @@ function viewOf(resource: Resource, routes: Routes): ResourceView {
         ]
       : []),
   ]
-  return { resource, one: oneOf(resource), linkers }
+  const steady = linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
+  return { resource, one: oneOf(resource), linkers, steady }
 }
 
 function actionLinker(

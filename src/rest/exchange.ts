@@ -39,8 +39,6 @@ export interface Site {
   /** The path of the public address before ours. */
   readonly prefix: string
   readonly codings: readonly string[]
-  /** Texts of items as they were written, by all that they are made of. */
-  readonly texts: Map<string, string>
   readonly heads: Heads<Said>
 }
 
@@ -50,7 +48,7 @@ export function siteOf(serving: Serving, options: Options): Site {
   const newest = [...editions.values()].at(-1) ?? editionOf(app, 'v1')
   const prefix = settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/+$/, '')
   const codings = settings.trustProxy ? [] : Object.keys(options.codings ?? {})
-  return { serving, options, editions, newest, prefix, codings, texts: new Map(), heads: new Heads() }
+  return { serving, options, editions, newest, prefix, codings, heads: new Heads() }
 }
 const versionsOf = (app: Implementation): readonly string[] => Object.keys(app.contract.versions)
 
@@ -59,7 +57,8 @@ export interface Shown {
   readonly of: Snapshot
   readonly document: Document
   readonly etag: string
-  readonly content: Maybe<string | Uint8Array> | undefined
+  /** Once it is written. */
+  content: Maybe<string | Uint8Array> | undefined
   readonly coding: string
 }
 

@@ -34,9 +34,18 @@ function inner(document: Document, only: ReadonlySet<string> | undefined, more: 
     return members === '' ? links : `${members},${links}`
   }
   let items = ''
-  for (const item of document.items) items += `${items === '' ? '{' : ',{'}${inner(item, only, '')}}`
+  for (const item of document.items)
+    items += `${items === '' ? '{' : ',{'}${only ? inner(item, only, '') : known(item)}}`
   const beside = writerOf(document.fields, undefined)(document.value)
   return `"items":[${items}],${beside === '' ? '' : `${beside},`}${links}`
+}
+
+/** Documents of items come again on every page that shows them. */
+const texts = new WeakMap<Document, string>()
+function known(item: Document): string {
+  let text = texts.get(item)
+  if (text === undefined) texts.set(item, (text = inner(item, undefined, '')))
+  return text
 }
 
 function linksJson(links: readonly Link[]): string {

@@ -20,7 +20,7 @@ import type { Exchange } from './exchange.ts'
 import { hasSearchPage, preconditions } from './perform.ts'
 import { acceptOf } from './plan.ts'
 import { no } from './refusal.ts'
-import { codingFor, fileTag, shown, variantOf, writingOf } from './representation.ts'
+import { codingFor, fileTag, shown, textOf, variantOf, writingOf } from './representation.ts'
 import { digest, entityTag } from './validator.ts'
 
 type Mutable = Record<string, string>
@@ -66,7 +66,7 @@ function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Respons
   if (!x.safe && minimal(x))
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(x, name, item) } }
   const is = shown(x, name, item)
-  const content = is.content ?? x.offer?.write(is.document, writingOf(x)) ?? ''
+  const content = textOf(x, is)
   const fields = {
     ...location,
     ...(!x.safe && { 'content-location': href }),

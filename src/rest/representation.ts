@@ -2,23 +2,62 @@
  * What is selected for this caller (RFC 9110 §3.2): a document, its media type, its coding, its validators. An item is
  * written once, whether the precondition or the answer needs it first.
  */
+import type { Caller } from '../contract/policy.ts'
 import { writeDate } from '../http/date.ts'
 import type { Validators } from '../http/precondition.ts'
 import type { Current } from '../service/refusal.ts'
-import type { Snapshot } from '../service/store.ts'
+import type { Maybe, Snapshot } from '../service/store.ts'
 import type { Document, Writing } from './document.ts'
-import { linksOf } from './edition.ts'
+import { type Edition, linksOf, type ResourceView } from './edition.ts'
 import type { Exchange, Shown } from './exchange.ts'
 import { limits } from './limits.ts'
 import { entityTag, versionTag } from './validator.ts'
 
+/** An item's document for who sees these links of it, and how that was last shown. */
+interface Made {
+  readonly edition: Edition
+  readonly base: string
+  readonly mask: number
+  readonly document: Document
+  /** Who was last found to see these links. */
+  caller: Caller
+  shown: (Shown & { readonly asked: Variant }) | undefined
+}
+/** What the text of a document depends on beside it. */
+type Variant = Pick<Exchange, 'offer' | 'coding' | 'identityTaken'>
+
+/** A store that finds an item unchanged gives the same snapshot again (`store/recent.ts`): so it has the same documents. */
+const made = new WeakMap<Snapshot, Made[]>()
+/** Of one snapshot: editions, addresses, and sets of links. */
+const most = 8
+
 /** An item of the resource that an exchange is about, or of another (a search's). */
-export function itemOf(x: Exchange, resource: string, item: Snapshot): { document: Document; mask: number } {
+export function itemOf(x: Exchange, resource: string, item: Snapshot): Made {
   const view = x.edition.views.get(resource)
   if (!view) throw new Error(`${resource} is no resource of ${x.edition.version}`)
-  const { links, mask } = linksOf(view, x.base, item, x.caller, x.serving.calls)
+  const before = made.get(item) ?? []
+  const here = before.filter(each => each.edition === x.edition && each.base === x.base)
+  const same = view.steady ? here.find(each => each.caller === x.caller) : undefined
+  return same ?? seen(x, view, item, before)
+}
+
+function seen(x: Exchange, view: ResourceView, item: Snapshot, before: Made[]): Made {
+  const { edition, base, caller } = x
+  const { links, mask } = linksOf(view, base, item, caller, x.serving.calls)
+  for (const each of before)
+    if (each.edition === edition && each.base === base && each.mask === mask) {
+      each.caller = caller
+      return each
+    }
   const { fields } = view.resource
-  return { document: { name: view.one, title: `${view.one} ${item.id}`, fields, value: item.value, links }, mask }
+  const document = { name: view.one, title: `${view.one} ${item.id}`, fields, value: item.value, links }
+  const one: Made = { edition, base, mask, document, caller, shown: undefined }
+  // What a change has seen may never come to stand.
+  if (!x.safe) return one
+  if (before.length >= most) before.length = 0
+  if (before.length === 0) made.set(item, before)
+  before.push(one)
+  return one
 }
 
 /** All that a tag must tell apart beside the version of the state. */
@@ -51,39 +90,32 @@ function tagOf(x: Exchange, current: Snapshot): string {
 export const fileTag = (x: Exchange, version: number): string =>
   entityTag(version, variantOf(x, '', x.identityTaken ? 'identity' : x.coding))
 
-/** The item as it is sent: remembered, since the precondition and the answer ask for the same. */
+/** The item as it is sent. The precondition and the answer ask for the same; so does who asks again for what has not changed. */
 export function shown(x: Exchange, resource: string, item: Snapshot): Shown {
   if (x.shown?.of === item) return x.shown
-  const { document, mask } = itemOf(x, resource, item)
-  if (x.coding === 'identity' && x.offer?.coded) return (x.shown = remembered(x, resource, item, document, mask))
+  const one = itemOf(x, resource, item)
+  if (one.shown && !x.asked.only && isSame(one.shown.asked, x)) return (x.shown = one.shown)
+  const { document, mask } = one
   const { content, coding } = written(x, document)
   const etag = entityTag(item.version, variantOf(x, mask, coding))
-  return (x.shown = { of: item, document, etag, content, coding })
+  const is = { of: item, document, etag, content, coding }
+  // Texts that an application writes may depend on more than the item.
+  if (x.offer?.steady && !x.asked.only) {
+    const { offer, coding, identityTaken } = x
+    one.shown = { ...is, asked: { offer, coding, identityTaken } }
+  }
+  return (x.shown = is)
 }
 
-const mostTexts = 4096
-/** Characters of the longest text that is kept. */
-const longest = 8192
+const isSame = (a: Variant, b: Variant): boolean =>
+  a.offer === b.offer && a.coding === b.coding && a.identityTaken === b.identityTaken
 
-/**
- * A tag names one text and no other, so a text is written once for it: the version is never used twice for its key, and the
- * variant tells apart all else that it is made of. Texts that an application writes may depend on more, and are not kept; nor
- * is what a change has seen: that may be of a transaction that is undone, and its version is then another's.
- */
-function remembered(x: Exchange, resource: string, of: Snapshot, document: Document, mask: number): Shown {
-  const variant = variantOf(x, mask, 'identity')
-  const etag = entityTag(of.version, variant)
-  if (!x.offer?.steady) return { of, document, etag, content: undefined, coding: 'identity' }
-  const key = `${resource} ${of.id} ${of.version} ${variant}`
-  const { texts } = x.site
-  const known = texts.get(key)
-  if (known !== undefined) return { of, document, etag, content: known, coding: 'identity' }
-  const content = x.offer.write(document, writingOf(x))
-  if (x.safe && typeof content === 'string' && content.length <= longest) {
-    if (texts.size >= mostTexts) texts.delete(texts.keys().next().value ?? '')
-    texts.set(key, content)
-  }
-  return { of, document, etag, content, coding: 'identity' }
+/** The text itself: written once, unless it is the application's to write. */
+export function textOf(x: Exchange, is: Shown): Maybe<string | Uint8Array> {
+  if (is.content !== undefined) return is.content
+  const content = x.offer?.write(is.document, writingOf(x)) ?? ''
+  if (x.offer?.steady) is.content = content
+  return content
 }
 
 /**

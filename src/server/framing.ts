@@ -6,6 +6,8 @@
  *      or the number that GET would have sent.
  */
 
+import { isToken } from '../http/grammar.ts'
+import { memo } from '../http/memo.ts'
 import type { Response } from '../http/message.ts'
 import { abandon } from './pour.ts'
 import { STATUS_TITLES } from './status.ts'
@@ -26,7 +28,6 @@ export class Unsendable extends Error {
   override readonly name = 'Unsendable'
 }
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // RFC 9110 §5.5. obs-text is left out: Node would send it as Latin-1 or UTF-8, depending on the content beside it.
 const unsafe = /[^\t\x20-\x7e]/
 const digits = /^\d+$/
@@ -46,23 +47,19 @@ export function framed(response: Response, method: string): Framed {
   for (const name in fields) {
     const value = fields[name]
     if (value === undefined) continue
-    if (!token.test(name)) throw new Unsendable(`no field can be called ${JSON.stringify(name)}`)
-    switch (name.toLowerCase()) {
-      case 'content-length':
+    switch (kindOf(name)) {
+      case 'none':
+        throw new Unsendable(`no field can be called ${JSON.stringify(name)}`)
+      case 'length':
         announced = lengthIn(value)
-        continue
+        break
       case 'connection':
         close = /(^|[\s,])close($|[\s,])/i.test(String(value))
-        continue
-      case 'keep-alive':
-      case 'proxy-connection':
-      case 'trailer':
-      case 'transfer-encoding':
-      case 'upgrade':
-        continue
+        break
+      case 'field':
+        if (typeof value === 'string') push(lines, name, value)
+        else for (const one of value) push(lines, name, one)
     }
-    if (typeof value === 'string') push(lines, name, value)
-    else for (const one of value) push(lines, name, one)
   }
   const here = octets(content)
   if (method === 'HEAD') {
@@ -73,6 +70,25 @@ export function framed(response: Response, method: string): Framed {
   if (content === undefined || status === 205) return { status, lines, content: undefined, length: 0, close }
   return { status, lines, content, length: here ?? announced, close }
 }
+
+/** (1), (2): what a name is, or that it is none. */
+const kindOf = memo((name: string): 'field' | 'length' | 'connection' | 'ours' | 'none' => {
+  if (!isToken(name)) return 'none'
+  switch (name.toLowerCase()) {
+    case 'content-length':
+      return 'length'
+    case 'connection':
+      return 'connection'
+    case 'keep-alive':
+    case 'proxy-connection':
+    case 'trailer':
+    case 'transfer-encoding':
+    case 'upgrade':
+      return 'ours'
+    default:
+      return 'field'
+  }
+})
 
 /** The same, where a response that cannot be sent becomes a 500 of which `onError` hears. */
 export function sendable(response: Response, method: string, onError: (error: unknown) => void): Framed {

@@ -4,8 +4,8 @@ import type { Maybe } from './store.ts'
 
 /** Each answers undefined for credentials that prove nothing, without saying why and in the same time. */
 export interface Identities {
-  /** RFC 6750: a token, as it stands in the field. */
-  bearer(token: string): Maybe<Caller | undefined>
+  /** RFC 6750: a token, as it stands in the field. `came` is what it came in: the same object when it comes again. */
+  bearer(token: string, came: object): Maybe<Caller | undefined>
   /** RFC 7617, and UsernameToken with PasswordText. `from` is the peer's address, for lockout. */
   password(name: string, password: string, from: string): Maybe<Caller | undefined>
   /** The password itself, for UsernameToken with PasswordDigest; undefined for whom it is not kept. */
