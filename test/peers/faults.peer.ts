@@ -1,22 +1,23 @@
 /**
- * Conditional changes and jobs under faults: instances killed, the database stopped and crashed, connections cut, the clock
- * moved, the disk full. What is checked, of what clients were told alone:
+ * Conditional changes and jobs under faults: instances killed, the database stopped and crashed, connections cut and silenced,
+ * the clock moved, the disk full. What is checked, of what clients were told alone:
  *  (1) No answered write is lost: what stands in the end is at least as new as the newest answer.
  *  (2) No version is used twice: of all writes that were answered, no two have one tag.
  *  (3) No update is lost: a write that was answered stands on the one it was conditional on; of two on the same, one is refused.
  *  (4) Reads follow time: who reads after a write was answered sees it, or a later one.
  *  (5) A job that was accepted comes to its end, and to one result.
+ *  (6) An instance ends when it is killed and never by itself, and is ready half a minute after the last fault.
  * A write that nobody answered may or may not have happened. About a minute; `FAULT_MINUTES=10` for longer.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import orders from '../../examples/orders/service.ts'
 import { serve } from '../../src/host/serve.ts'
+import { proxy } from '../proxy.ts'
 import { type Answer, ask } from './ask.ts'
 import { type Database, database, noDatabase } from './database.ts'
 import { atEnd, folder, type Running, root, run, service } from './peer.ts'
@@ -26,37 +27,6 @@ const cli = join(root, 'src', 'cli.ts')
 type Served = Pick<Running, 'url' | 'token' | 'stop'> & Partial<Running>
 
 const minutes = Number(process.env['FAULT_MINUTES'] ?? 0.35)
-
-/** A loopback proxy whose connections can be cut, with what is on the way in them. */
-async function proxy(port: number) {
-  const pairs = new Set<readonly [Socket, Socket]>()
-  const server = createServer(client => {
-    const inside = connect(port, '127.0.0.1')
-    const pair = [client, inside] as const
-    pairs.add(pair)
-    for (const [from, to] of [pair, [inside, client] as const]) {
-      from
-        .on('error', () => {})
-        .on('close', () => {
-          to.destroy()
-          pairs.delete(pair)
-        })
-      from.pipe(to)
-    }
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const cut = (): void => {
-    for (const [client, inside] of pairs) {
-      client.resetAndDestroy()
-      inside.resetAndDestroy()
-    }
-  }
-  atEnd(() => {
-    cut()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, cut } // it listens on TCP
-}
 
 /** An instance that is started again on the same port when it was killed. */
 class Instance {
@@ -70,6 +40,7 @@ class Instance {
     return new Instance(await start(), start)
   }
   async kill(): Promise<void> {
+    this.lives()
     await this.running.stop('SIGKILL')
     for (;;) {
       const started = await this.#start().catch(() => undefined) // the database may be out of reach as well
@@ -79,6 +50,10 @@ class Instance {
       }
       await pause(200)
     }
+  }
+  lives(): void {
+    const { url, process } = this.running
+    assert.equal(process?.exitCode ?? null, null, `(6) ${url} has ended by itself`)
   }
 }
 
@@ -240,11 +215,12 @@ async function trial({ instances, faults, peace }: Trial, forMinutes: number): P
   })
   const starting = jobs(any, () => manager, going)
   const done: Record<string, number> = {}
-  while (going()) {
-    const [name, fault] = faults[Math.floor(Math.random() * faults.length)] ?? ['', async () => {}]
+  for (let round = shuffled(faults); going(); ) {
+    const [name, fault] = round.pop() ?? fail()
     await fault()
     done[name] = (done[name] ?? 0) + 1
     await pause(400)
+    if (round.length === 0) round = shuffled(faults)
   }
   await Promise.all(clients)
   const started = await starting
@@ -275,19 +251,25 @@ async function trial({ instances, faults, peace }: Trial, forMinutes: number): P
   return `${sum(each => each.written.length)} written, ${sum(each => each.refused)} refused, ${sum(each => each.unknown.size)} unanswered, ${sum(each => each.seen.length)} read, ${started.length} jobs; ${faulted.join(', ')}`
 }
 
-/** An instance that is not ready half a minute after the last fault is started anew, and that is said. */
+/** Each comes once in a round. */
+const shuffled = <T>(all: readonly T[]): T[] =>
+  all
+    .map(each => ({ each, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ each }) => each)
+const fail = (): never => assert.fail('a trial has faults')
+
+/** (6) */
 async function settled(instances: readonly Instance[]): Promise<void> {
+  const until = performance.now() + 30_000
   for (const instance of instances)
-    for (let tries = 0; ; tries++) {
-      const ready = await ask(`${instance.running.url}/health/ready`).catch(() => undefined)
+    for (;;) {
+      const { url } = instance.running
+      const ready = await ask(`${url}/health/ready`).catch(() => undefined)
       if (ready?.status === 200) break
-      assert.ok(tries < 600, `${instance.running.url} does not recover, started anew or not`)
-      if (tries === 300) {
-        console.log(
-          `${instance.running.url} did not recover by itself in half a minute: ${ready?.status ?? 'no answer'}`,
-        )
-        await instance.kill()
-      }
+      instance.lives()
+      const said = ready ? `${ready.status} ${ready.content}` : 'no answer'
+      assert.ok(performance.now() < until, `(6) ${url} does not recover by itself: ${said}`)
       await pause(100)
     }
 }
@@ -303,9 +285,10 @@ const again = (flags: readonly string[], data: string): (() => Promise<Running>)
 }
 
 describe('faults', { skip: noDatabase() }, () => {
-  it('two instances on PostgreSQL: killed, its server restarted and crashed, connections cut', async t => {
+  it('two instances on PostgreSQL: killed, its server restarted and crashed, connections cut and silenced', async t => {
     const shared: Database = await database({ durable: true })
-    const between = await proxy(shared.port)
+    const between = await proxy({ host: '127.0.0.1', port: shared.port })
+    atEnd(() => between.close())
     const url = shared.url.replace(`:${shared.port}`, `:${between.port}`)
     const data = join(folder(), 'keys')
     const start = again(['--database', url], data)
@@ -313,6 +296,14 @@ describe('faults', { skip: noDatabase() }, () => {
     const faults = [
       ['kill -9 of an instance', () => instances[Math.floor(Math.random() * 2)]?.kill() ?? Promise.resolve()],
       ['connections cut', async () => between.cut()],
+      [
+        'connections silent',
+        async () => {
+          between.silence()
+          await pause(2000)
+          between.speak()
+        },
+      ],
       [
         'PostgreSQL restarted',
         async () => {
