@@ -16,6 +16,7 @@ const layers: Record<string, readonly string[]> = {
   describe: ['contract', 'xml'],
   store: ['contract', 'service'],
   server: ['http'],
+  client: ['contract', 'http', 'xml', 'soap'],
   host: ['contract', 'http', 'xml', 'service', 'rest', 'soap', 'describe', 'store', 'server'],
 }
 /** What an application starts from may name anything. */

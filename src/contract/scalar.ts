@@ -69,7 +69,7 @@ export function write(shape: Scalar, value: unknown): string {
     const bytes = value as Uint8Array // a bytes field holds bytes: `check` has seen it
     return shape.encoding === 'hex' ? bytes.toHex().toUpperCase() : bytes.toBase64()
   }
-  if (shape.kind === 'double') return writeDouble(shape, value as number) // likewise
+  if (shape.kind === 'double') return writeDouble(shape, Number(value)) // a number, or a bigint that `check` took for one
   return String(value)
 }
 

@@ -9,9 +9,13 @@ export function flaws(fields: Fields, value: Readonly<Record<string, unknown>>, 
   const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))
   return [
     ...unknown.map(name => ({ path: [...path, name], code: 'unknown', detail: 'is not a field of this' })),
-    ...Object.entries(fields).flatMap(([name, field]) => fieldFlaws(field, value[name], [...path, name])),
+    ...Object.entries(fields).flatMap(([name, field]) => fieldFlaws(field, member(value, name), [...path, name])),
   ]
 }
+
+/** A field may have the name of something that every object inherits. */
+const member = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
+  name in Object.prototype && !Object.hasOwn(value, name) ? undefined : value[name]
 
 function fieldFlaws(field: AnyField, value: unknown, path: Path): Problem[] {
   const flaw = (found: Flaw): Problem[] => [{ path, code: found.code, detail: found.detail }]

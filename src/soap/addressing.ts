@@ -10,7 +10,7 @@ import { security } from './secure.ts'
 import { versions } from './version.ts'
 
 /** All in which the two differ. */
-interface Dialect {
+export interface Dialect {
   readonly uri: string
   readonly anonymous: string
   /** 2004/08 has no such address. */
@@ -37,7 +37,7 @@ const dialect = (
 })
 const uri10 = 'http://www.w3.org/2005/08/addressing'
 const uri04 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing'
-const dialects: readonly Dialect[] = [
+export const dialects: readonly Dialect[] = [
   dialect(uri10, {
     anonymous: `${uri10}/anonymous`,
     none: `${uri10}/none`,
@@ -134,7 +134,7 @@ export function agreeOnAction({ dialect, found }: Addressing, expected: string, 
     )
 }
 
-const textOf = (found: Addressing['found'], property: Property): string | undefined =>
+export const textOf = (found: Addressing['found'], property: Property): string | undefined =>
   found.get(property)?.[0]?.text.trim()
 
 function destination(

@@ -59,6 +59,7 @@ export function no(refusal: SoapRefusal): never {
 }
 
 export type AnyRefusal = Refusal | SoapRefusal
+export { Refused }
 
 /** Sender: the message was at fault; Receiver: this node was (rule B7.3). */
 export const codeOf: Readonly<Record<AnyRefusal['kind'], Code>> = {

@@ -1,0 +1,157 @@
+/** WS-Addressing of the asking side (rules B2.11, B4.11): what is said, and which answers are none. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type AddressingOptions, AnswerError, blockWriter, FaultError } from '../../src/client/index.ts'
+import { t } from '../../src/contract/field.ts'
+import { type Element, Malformed, parse } from '../../src/xml/index.ts'
+import { address, came, envelope, hearing, mediaType, ns, ns11, product, type Sent, wsa } from './canned.ts'
+
+const wsa04 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing'
+
+function blocksOf({ text }: Sent): readonly Element[] {
+  const document = parse(Buffer.from(text))
+  assert.ok(!(document instanceof Malformed))
+  const header = document.root.elements().find(each => each.name.local === 'Header')
+  return header?.elements() ?? []
+}
+const said = (sent: Sent | undefined, uri = wsa) =>
+  Object.fromEntries(
+    blocksOf(sent!)
+      .filter(each => each.name.uri === uri)
+      .map(each => [each.name.local, each.text]),
+  )
+
+/** An answer with the blocks that `written` makes of the message's id. */
+const answering = (
+  written: (id: string) => string,
+  addressing: boolean | AddressingOptions = true,
+  body = product,
+  status = 200,
+) =>
+  hearing(
+    sent =>
+      came(
+        status,
+        mediaType['1.2'],
+        envelope('1.2', body, written(/MessageID[^>]*>([^<]*)</.exec(sent.text)?.[1] ?? '')),
+      ),
+    { addressing },
+  )
+const block = (local: string, content: string, attributes = '', uri = wsa) =>
+  `<a:${local} xmlns:a="${uri}"${attributes}>${content}</a:${local}>`
+const relates = (id: string, attributes = '') => block('RelatesTo', id, attributes)
+const action = block('Action', `${ns}/GetProductResponse`)
+
+describe('a message says which it is', () => {
+  test('MessageID, Action, To; replies go back', async () => {
+    const { client, sent } = answering(id => relates(id) + action)
+    await client.GetProduct({ id: 'p-1' })
+    await client.GetProduct({ id: 'p-1' })
+    const [first, second] = sent.map(each => said(each))
+    assert.deepEqual({ ...first, MessageID: '' }, { Action: `${ns}/GetProduct`, To: address, MessageID: '' })
+    assert.match(first?.['MessageID'] ?? '', /^urn:uuid:[0-9a-f-]{36}$/)
+    assert.notEqual(first?.['MessageID'], second?.['MessageID'])
+  })
+  test('an id of the caller’s, an address that the service knows itself by', async () => {
+    const { client, sent } = answering(relates, { to: 'https://shop.example/known?a=b&c' })
+    await client.GetProduct({ id: 'p-1' }, { messageId: 'urn:mine:1' })
+    const { MessageID, To } = said(sent[0])
+    assert.deepEqual([MessageID, To], ['urn:mine:1', 'https://shop.example/known?a=b&c'])
+  })
+  test('the submission of 2004/08 says ReplyTo', async () => {
+    const { client, sent } = answering(id => block('RelatesTo', id, '', wsa04), { of: '2004/08' })
+    await client.GetProduct({ id: 'p-1' })
+    const [reply] = blocksOf(sent[0]!).filter(each => each.name.local === 'ReplyTo')
+    assert.equal(reply?.elements()[0]?.text, `${wsa04}/role/anonymous`)
+  })
+  test('what is demanded must be understood', async () => {
+    const { client, sent } = answering(relates, { demanded: true })
+    await client.GetProduct({ id: 'p-1' })
+    for (const each of blocksOf(sent[0]!))
+      assert.equal(each.attributes.find(one => one.name.local === 'mustUnderstand')?.value, '1', each.name.local)
+  })
+  test('one-way messages too', async () => {
+    const { client, sent } = hearing(came(202, undefined), { addressing: true })
+    await client.NotifyDelivery({ id: 'o-1' })
+    assert.equal(said(sent[0])['Action'], `${ns}/NotifyDelivery`)
+  })
+  test('nothing where it was not asked for', async () => {
+    const { client, sent } = hearing(came(200, mediaType['1.2'], envelope('1.2', product)))
+    await client.GetProduct({ id: 'p-1' })
+    assert.deepEqual(blocksOf(sent[0]!), [])
+  })
+  test('beside blocks of the caller’s', async () => {
+    const tenant = blockWriter('urn:x', 'Tenant', t.string())
+    const { client, sent } = answering(relates)
+    await client.GetProduct({ id: 'p-1' }, { blocks: [tenant('a & b')] })
+    assert.deepEqual(
+      blocksOf(sent[0]!).map(each => each.name.local),
+      ['Action', 'MessageID', 'To', 'Tenant'],
+    )
+    assert.equal(blocksOf(sent[0]!)[3]?.text, 'a & b')
+  })
+})
+
+const other = 'urn:uuid:00000000-0000-0000-0000-000000000000'
+/** [title, blocks of the answer, why it is none] */
+const answers: readonly (readonly [string, (id: string) => string, RegExp | undefined])[] = [
+  ['B4.11 it relates to the message', id => relates(id) + action, undefined],
+  ['white space around the id', id => relates(`\n ${id} \n`), undefined],
+  ['it says that it is a reply', id => relates(id, ` RelationshipType="${wsa}/reply"`), undefined],
+  ['it relates to others in other ways', id => relates(id) + relates(other, ' RelationshipType="urn:x"'), undefined],
+  ['it is mandatory to understand', id => envelopeAttributes(relates(id) + action), undefined],
+  ['it is for whoever asked', id => relates(id) + block('To', `${wsa}/anonymous`), undefined],
+  ['no block at all', () => '', undefined],
+  ['B4.11 it relates to another', () => relates(other) + action, /answers urn:uuid:0/],
+  ['it relates to the message in another way', id => relates(id, ' RelationshipType="urn:x"'), /which message/],
+  ['it relates to none', () => action, /which message/],
+  ['it is for another', id => relates(id) + block('To', 'http://other.example/'), /for http:\/\/other/],
+  ['it is of another action', id => relates(id) + block('Action', `${ns}/GetOrderResponse`), /action/],
+]
+const envelopeAttributes = (blocks: string) => blocks.replaceAll(/<a:(\w+)/g, '<a:$1 e:mustUnderstand="1"')
+
+describe('an answer says which message it answers', () => {
+  for (const [title, written, why] of answers)
+    test(`${why ? 'none: ' : ''}${title}`, async () => {
+      const call = answering(written).client.GetProduct({ id: 'p-1' })
+      if (!why) return void (await call)
+      await assert.rejects(call, (thrown: unknown) => {
+        assert.ok(thrown instanceof AnswerError, String(thrown))
+        assert.equal(thrown.why, 'uncorrelated')
+        assert.match(thrown.message, why)
+        return true
+      })
+    })
+  test('none: no block at all, where it is demanded', async () => {
+    const call = answering(() => '', { demanded: true }).client.GetProduct({ id: 'p-1' })
+    await assert.rejects(call, (thrown: unknown) => thrown instanceof AnswerError && thrown.why === 'uncorrelated')
+  })
+})
+
+const fault = '<e:Fault><e:Code><e:Value>e:Sender</e:Value></e:Code></e:Fault>'
+describe('a fault does so as far as it can', () => {
+  const rows: readonly (readonly [string, (id: string) => string, boolean])[] = [
+    ['it relates to the message, whatever its action', id => relates(id) + block('Action', `${wsa}/fault`), true],
+    ['of one who could not read the id', () => block('Action', `${wsa}/soap/fault`), true],
+    ['of one who says so', () => relates(`${wsa}/unspecified`), true],
+    ['it relates to another', () => relates(other), false],
+  ]
+  for (const [title, written, taken] of rows)
+    test(title, async () => {
+      const call = answering(written, { demanded: true }, fault, 500).client.GetProduct({ id: 'p-1' })
+      await assert.rejects(call, (thrown: unknown) =>
+        taken ? thrown instanceof FaultError : thrown instanceof AnswerError && thrown.why === 'uncorrelated',
+      )
+    })
+})
+
+test('SOAP 1.1 says it in the same blocks', async () => {
+  const { client, sent } = hearing(
+    ({ text }) =>
+      came(200, mediaType['1.1'], envelope('1.1', product, relates(/MessageID[^>]*>([^<]*)</.exec(text)?.[1] ?? ''))),
+    { addressing: true, soap: '1.1' },
+  )
+  await client.GetProduct({ id: 'p-1' })
+  assert.ok(sent[0]?.text.includes(ns11))
+  assert.equal(sent[0]?.fields['soapaction'], `"${ns}/GetProduct"`)
+})

@@ -1,0 +1,200 @@
+/** Faults as errors of the client, in both structures: SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4; rules B2.9, B2.10, B4.5, B7. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { PaymentDeclined } from '../../examples/orders/contract.ts'
+import {
+  type Came,
+  FaultError,
+  Forbidden,
+  Invalid,
+  NotFound,
+  type SoapClientOptions,
+  StateConflict,
+} from '../../src/client/index.ts'
+import { came, envelope, hearing, mediaType, ns, ns11, ns12 } from './canned.ts'
+
+async function fault(answer: Came, options: Partial<SoapClientOptions<'v2'>> = {}) {
+  const { client } = hearing(answer, options)
+  const thrown = await client.PayOrder({ id: 'o-1', method: 'card', amount: '1.00' }).then(
+    () => assert.fail('it was answered'),
+    why => why,
+  )
+  assert.ok(thrown instanceof FaultError, String(thrown))
+  return thrown
+}
+
+const fault11 = (inside: string, status = 500) =>
+  fault(came(status, mediaType['1.1'], envelope('1.1', `<e:Fault>${inside}</e:Fault>`)), { soap: '1.1' })
+const fault12 = (inside: string, status = 500) =>
+  fault(came(status, mediaType['1.2'], envelope('1.2', `<e:Fault>${inside}</e:Fault>`)))
+
+const declined = `<PaymentDeclined xmlns="${ns}"><reason>too little</reason></PaymentDeclined>`
+const whole11 = `<faultcode>e:Client</faultcode><faultstring xml:lang="de">abgelehnt</faultstring><faultactor>urn:node</faultactor><detail>${declined}</detail>`
+const whole12 = `<e:Code><e:Value>e:Sender</e:Value><e:Subcode><e:Value xmlns:m="urn:m">m:Outer</e:Value><e:Subcode><e:Value xmlns:m="urn:m">m:Inner</e:Value></e:Subcode></e:Subcode></e:Code><e:Reason><e:Text xml:lang="en">declined</e:Text><e:Text xml:lang="de">abgelehnt</e:Text></e:Reason><e:Node>urn:node</e:Node><e:Role>urn:role</e:Role><e:Detail>${declined}</e:Detail>`
+
+test('§4.4 SOAP 1.1: all of it', async () => {
+  const found = await fault11(whole11)
+  const { code, codes, reasons, node, role, fault, detail, status, message, operation } = found
+  assert.deepEqual(
+    { code, codes, reasons, node, role, fault, detail, status, message, operation },
+    {
+      code: 'Sender',
+      codes: [{ uri: ns11, local: 'Client' }],
+      reasons: [{ language: 'de', text: 'abgelehnt' }],
+      node: 'urn:node',
+      role: undefined,
+      fault: 'PaymentDeclined',
+      detail: { reason: 'too little' },
+      status: 500,
+      message: 'PayOrder: abgelehnt',
+      operation: 'PayOrder',
+    },
+  )
+})
+
+test('§5.4 SOAP 1.2: all of it', async () => {
+  const found = await fault12(whole12)
+  const { code, codes, reasons, node, role, fault, detail, status, message } = found
+  assert.deepEqual(
+    { code, codes, reasons, node, role, fault, detail, status, message },
+    {
+      code: 'Sender',
+      codes: [
+        { uri: ns12, local: 'Sender' },
+        { uri: 'urn:m', local: 'Outer' },
+        { uri: 'urn:m', local: 'Inner' },
+      ],
+      reasons: [
+        { language: 'en', text: 'declined' },
+        { language: 'de', text: 'abgelehnt' },
+      ],
+      node: 'urn:node',
+      role: 'urn:role',
+      fault: 'PaymentDeclined',
+      detail: { reason: 'too little' },
+      status: 500,
+      message: 'PayOrder: declined',
+    },
+  )
+})
+
+describe('B2.10 codes', () => {
+  const rows: readonly (readonly [string, string, FaultError['code']])[] = [
+    ['1.1', 'e:Client', 'Sender'],
+    ['1.1', 'e:Server', 'Receiver'],
+    ['1.1', 'e:VersionMismatch', 'VersionMismatch'],
+    ['1.1', 'e:MustUnderstand', 'MustUnderstand'],
+    ['1.1', 'e:Client.Authentication', 'Sender'], // §4.4.1
+    ['1.1', 'Server', 'Receiver'], // without the namespace, as many write it
+    ['1.1', 'unbound:Client', undefined],
+    ['1.1', 'x:Client', undefined], // of another vocabulary
+    ['1.1', 'x:FailedAuthentication', undefined],
+    ['1.2', 'e:Sender', 'Sender'],
+    ['1.2', 'e:Receiver', 'Receiver'],
+    ['1.2', 'e:VersionMismatch', 'VersionMismatch'],
+    ['1.2', 'e:MustUnderstand', 'MustUnderstand'],
+    ['1.2', 'e:DataEncodingUnknown', 'DataEncodingUnknown'],
+    ['1.2', 'e:Client', undefined],
+    ['1.2', 'x:Sender', undefined],
+  ]
+  for (const [version, code, expected] of rows)
+    test(`${version} ${code}`, async () => {
+      const found =
+        version === '1.1'
+          ? await fault11(`<faultcode xmlns:x="urn:x">${code}</faultcode><faultstring>x</faultstring>`)
+          : await fault12(`<e:Code><e:Value xmlns:x="urn:x">${code}</e:Value></e:Code>`)
+      assert.equal(found.code, expected)
+      assert.equal(found.codes[0]?.local, code.startsWith('unbound') ? code : code.replace(/^.*:/, ''))
+    })
+})
+
+describe('a fault that is badly made is still one', () => {
+  for (const [title, found] of [
+    ['1.1 empty', () => fault11('')],
+    ['1.2 empty', () => fault12('')],
+    ['1.1 with the words of 1.2', () => fault11(whole12)],
+    ['1.2 with the words of 1.1', () => fault12(whole11)],
+  ] as const)
+    test(title, async () => {
+      const { code, codes, message, detail, fault, entries } = await found()
+      assert.deepEqual(
+        { code, codes, message, detail, fault, entries: entries.length },
+        {
+          code: undefined,
+          codes: [],
+          message: 'PayOrder: a fault without a reason',
+          detail: {},
+          fault: undefined,
+          entries: 0,
+        },
+      )
+    })
+})
+
+describe('B7.1 the status is the transport’s, the fault the message’s', () => {
+  for (const status of [200, 400, 401, 413, 429, 500, 503])
+    test(`${status}`, async () => assert.equal((await fault12(whole12, status)).status, status))
+  test('its fields are there', async () => {
+    const found = await fault(
+      came(503, mediaType['1.2'], envelope('1.2', `<e:Fault>${whole12}</e:Fault>`), { 'retry-after': '5' }),
+    )
+    assert.equal(found.fields['retry-after'], '5')
+  })
+})
+
+test('B9.1 a fault in the version that the service speaks', async () => {
+  const mismatch = '<faultcode>e:VersionMismatch</faultcode><faultstring>1.1 only</faultstring>'
+  const found = await fault(came(500, mediaType['1.1'], envelope('1.1', `<e:Fault>${mismatch}</e:Fault>`)))
+  assert.equal(found.code, 'VersionMismatch')
+})
+
+describe('B7.5 declared faults are told apart', () => {
+  const detail = (inside: string) =>
+    fault12(`<e:Code><e:Value>e:Sender</e:Value></e:Code><e:Detail>${inside}</e:Detail>`)
+  test('by what the contract declares, with the detail typed', async () => {
+    const found = await detail(
+      `<StateConflict xmlns="${ns}"><state>paid</state><possible><transition>ship</transition></possible></StateConflict>`,
+    )
+    if (!found.is(PaymentDeclined, StateConflict)) return assert.fail('it is one of them')
+    if (found.fault === 'PaymentDeclined') return assert.fail(found.detail.reason)
+    const { state, possible }: { state?: string; possible?: readonly string[] } = found.detail
+    assert.deepEqual([state, possible], ['paid', ['ship']])
+    assert.ok(!found.is(PaymentDeclined) && !found.is())
+  })
+  test('by what an operation declares', async () => {
+    const { client } = hearing(came(202, undefined))
+    const names = client.PayOrder.faults.map(each => each.fault)
+    assert.deepEqual(names, ['PaymentDeclined', 'StateConflict', 'NotFound', 'VersionConflict'])
+    assert.deepEqual(client.NotifyDelivery.faults, [])
+  })
+  test('those that any service has, and an operation does not declare', async () => {
+    const found = await detail(`<Busy xmlns="${ns}"><retryAfter>3</retryAfter></Busy>`)
+    assert.deepEqual([found.fault, found.detail], ['Busy', { retryAfter: 3 }])
+  })
+  test('a list of problems', async () => {
+    const found = await detail(
+      `<Invalid xmlns="${ns}"><problems><problem><path>/a</path><code>b</code><detail>c</detail></problem></problems></Invalid>`,
+    )
+    assert.ok(found.is(Invalid))
+    assert.deepEqual(found.detail.problems, [{ path: '/a', code: 'b', detail: 'c' }])
+  })
+  test('one behind what is not declared', async () => {
+    const found = await detail(`<trace xmlns="urn:x">at y</trace><Forbidden xmlns="${ns}"/>`)
+    assert.ok(found.is(Forbidden))
+    assert.deepEqual(
+      found.entries.map(each => each.name.local),
+      ['trace', 'Forbidden'],
+    )
+  })
+  for (const [title, inside] of [
+    ['of another namespace', '<NotFound xmlns="urn:x"/>'],
+    ['of another version', '<NotFound xmlns="urn:diglot:orders:v1"/>'],
+    ['whose content is not of the schema', `<NotFound xmlns="${ns}"><x/></NotFound>`],
+    ['of the vocabulary, and no fault', `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`],
+  ] as const)
+    test(`none: ${title}`, async () => {
+      const found = await detail(inside)
+      assert.deepEqual([found.fault, found.detail, found.is(NotFound)], [undefined, {}, false])
+      assert.equal(found.entries.length, 1, 'what came is there to be looked at')
+    })
+})

@@ -1,0 +1,166 @@
+/** Octets outside the XML, both ways (rule B4.12; MTOM, XOP 1.0, SOAP Messages with Attachments). */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { shop } from '../../examples/orders/contract.ts'
+import {
+  AnswerError,
+  type Came,
+  type SoapClientOptions,
+  soapClient,
+  type Transport,
+  type Why,
+} from '../../src/client/index.ts'
+import type { Sending } from '../../src/client/transport.ts'
+import { conversation } from '../soap/shop.ts'
+import { address, came, envelope, hearing, ns, over } from './canned.ts'
+
+const picture = Uint8Array.from({ length: 3000 }, (_, at) => (at * 7) % 256)
+const path = '/soap/v2'
+
+/** The real face, and all that went to it and came of it. */
+async function service() {
+  const { face } = await conversation({ version: 'v2', path })
+  const inner = over(face, path)
+  const seen: { sent: Sending; came: Came }[] = []
+  const transport: Transport = {
+    prepare: fields => {
+      const post = inner.prepare(fields)
+      return async sent => {
+        const came = await post(sent)
+        seen.push({ sent: { ...sent, fields: { ...fields, ...sent.fields } }, came })
+        return came
+      }
+    },
+    close: () => {},
+  }
+  const client = (options: Partial<SoapClientOptions<'v2'>>) =>
+    soapClient(shop, { address, version: 'v2', transport, credentials: { bearer: 'maria' }, ...options })
+  return { seen, client }
+}
+const type = (of: { fields?: Came['fields'] | undefined } | undefined) => of?.fields?.['content-type'] ?? ''
+
+for (const soap of ['1.1', '1.2'] as const)
+  describe(`SOAP ${soap}`, () => {
+    test('octets go and come in packages', async () => {
+      const { seen, client } = await service()
+      const mtom = client({ soap, mtom: true })
+      await mtom.PutProductPicture({ id: 'p-1', picture, mediaType: 'image/png' })
+      const got = await mtom.GetProductPicture({ id: 'p-1' })
+      assert.deepEqual([Buffer.from(got.picture), got.mediaType], [Buffer.from(picture), 'image/png'])
+      const [put, get] = seen
+      assert.match(type(put?.sent), /^multipart\/related; type="application\/xop\+xml"/)
+      assert.ok(type(put?.sent).includes(soap === '1.2' ? `action="${ns}/PutProductPicture"` : 'start-info="text/xml"'))
+      assert.ok(Buffer.concat(put?.sent.content as Uint8Array[]).includes(picture), 'as they are')
+      assert.doesNotMatch(type(get?.sent), /multipart/, 'no package where there are no octets')
+      assert.match(type(get?.came), /^multipart\/related/)
+    })
+    test('or inside the XML', async () => {
+      const { seen, client } = await service()
+      const plain = client({ soap })
+      await plain.PutProductPicture({ id: 'p-1', picture, mediaType: 'image/png' })
+      const got = await plain.GetProductPicture({ id: 'p-1' })
+      assert.deepEqual(Buffer.from(got.picture), Buffer.from(picture))
+      for (const { sent, came } of seen) assert.doesNotMatch(type(sent) + type(came), /multipart/)
+    })
+  })
+
+test('with addressing, and a UsernameToken', async () => {
+  const { client } = await service()
+  const { version } = await client({ mtom: true, addressing: true }).PutProductPicture({
+    id: 'p-1',
+    picture,
+    mediaType: 'image/jpeg',
+  })
+  assert.ok(version)
+})
+
+const xop = 'http://www.w3.org/2004/08/xop/include'
+const answer = (inside: string) =>
+  envelope(
+    '1.2',
+    `<GetProductPictureResponse xmlns="${ns}"><picture>${inside}</picture><mediaType>image/png</mediaType><version>1</version></GetProductPictureResponse>`,
+  )
+const include = (href: string) => `<x:Include xmlns:x="${xop}" href="${href}"/>`
+const part = (content: string, fields: string) => `--B\r\n${fields}\r\n\r\n${content}\r\n`
+const rootFields = 'Content-Type: application/xop+xml; charset=utf-8; type="application/soap+xml"\r\nContent-ID: <root>'
+const packaged = (
+  parts: string,
+  type = 'type="application/xop+xml"; start="<root>"; start-info="application/soap+xml"; boundary="B"',
+) => came(200, `multipart/related; ${type}`, Buffer.from(parts, 'latin1'))
+const whole = (inside: string, more = part('\x00\xff\r\n--', 'Content-Type: image/png\r\nContent-ID: <1@x>')) =>
+  `${part(answer(inside), rootFields)}${more}--B--\r\n`
+
+describe('packages that come, asked for or not', () => {
+  const taken: readonly (readonly [string, Came])[] = [
+    ['XOP', packaged(whole(include('cid:1@x')))],
+    [
+      'the root behind what it refers to',
+      packaged(`${part('\x00\xff\r\n--', 'Content-ID: <1@x>')}${part(answer(include('cid:1@x')), rootFields)}--B--`),
+    ],
+    ['an escaped id', packaged(whole(include('cid:1%40x')))],
+    [
+      'SwA: a text that refers to a part',
+      packaged(
+        whole('cid:1@x').replace(
+          'application/xop+xml; charset=utf-8; type="application/soap+xml"',
+          'application/soap+xml',
+        ),
+        'type="application/soap+xml"; start="<root>"; boundary=B',
+      ),
+    ],
+    ['octets inside the XML of a package', packaged(whole(Buffer.from('\x00\xff\r\n--', 'latin1').toString('base64')))],
+  ]
+  for (const [title, answered] of taken)
+    test(title, async () => {
+      const { picture } = await hearing(answered).client.GetProductPicture({ id: 'p-1' })
+      assert.equal(Buffer.from(picture).toString('latin1'), '\x00\xff\r\n--')
+    })
+  const refused: readonly (readonly [string, Came, Why, RegExp])[] = [
+    ['a part that is missing', packaged(whole(include('cid:2@x'))), 'package', /missing/],
+    ['a URI that is no part', packaged(whole(include('http://other.example/'))), 'package', /cid:/],
+    ['no boundary', packaged(whole(include('cid:1@x')), 'type="application/xop+xml"'), 'package', /boundary/],
+    ['cut short', packaged(whole(include('cid:1@x')).slice(0, -10)), 'package', /last boundary/],
+    ['cut short in the message', packaged(whole('').slice(0, 300)), 'package', /last boundary/],
+    ['no root', packaged(whole(include('cid:1@x')).replaceAll('<root>', '<stem>')), 'package', /root/],
+    [
+      'two parts of one name',
+      packaged(whole(include('cid:1@x'), part('a', 'Content-ID: <1@x>') + part('b', 'Content-ID: <1@x>'))),
+      'package',
+      /same Content-ID/,
+    ],
+    [
+      'a root that is no message',
+      packaged(whole('').replace('type="application/soap+xml"', 'type="image/png"')),
+      'media-type',
+      /no message/,
+    ],
+    [
+      'a root of no media type',
+      packaged(
+        whole('').replace('Content-Type: application/xop+xml; charset=utf-8; type="application/soap+xml"', 'X: y'),
+      ),
+      'package',
+      /media type/,
+    ],
+    [
+      'an Include outside of a package',
+      came(200, 'application/soap+xml', answer(include('cid:1@x'))),
+      'invalid',
+      /element/,
+    ],
+    ['content beside an Include', packaged(whole(`${include('cid:1@x')}AAAA`)), 'invalid', /stands alone/],
+  ]
+  for (const [title, answered, why, detail] of refused)
+    test(`none: ${title}`, async () => {
+      await assert.rejects(hearing(answered).client.GetProductPicture({ id: 'p-1' }), (thrown: unknown) => {
+        assert.ok(thrown instanceof AnswerError, String(thrown))
+        assert.equal(thrown.why, why, thrown.message)
+        assert.match(thrown.message, detail)
+        return true
+      })
+    })
+  test('none: more than answers may have', async () => {
+    const call = hearing(packaged(whole(include('cid:1@x'))), { longest: 300 }).client.GetProductPicture({ id: 'p-1' })
+    await assert.rejects(call, (thrown: unknown) => thrown instanceof AnswerError && thrown.why === 'package')
+  })
+})
