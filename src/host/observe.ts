@@ -44,7 +44,7 @@ export function observed(calls: Calls, face: 'rest' | 'soap', saw: Saw): Calls {
     const began = performance.now()
     const { operation } = call.admitted
     const done = (outcome: Outcome): Outcome => {
-      saw(operation.name, 'ok', performance.now() - began)
+      saw(operation.name, saidOf(outcome), performance.now() - began)
       return outcome
     }
     const refused = (thrown: unknown): never => refusedAt(operation, began, thrown)
@@ -65,7 +65,7 @@ function traced(
   return channel.tracePromise(async () => {
     try {
       const outcome = await work()
-      context.outcome = 'ok'
+      context.outcome = saidOf(outcome)
       return outcome
     } catch (thrown) {
       context.outcome = outcomeOf(thrown)
@@ -86,6 +86,8 @@ function settled<T>(work: () => Maybe<T>, done: (value: T) => T, failed: (thrown
 }
 
 /** `unchanged` is an answer like any other; it is told apart because it costs less. */
+const saidOf = ({ kind }: Outcome): string => (kind === 'unchanged' ? kind : 'ok')
+
 function outcomeOf(thrown: unknown): string {
   if (thrown instanceof Refused) return String(thrown.refusal.kind)
   return thrown instanceof Unavailable ? 'unavailable' : 'failed'

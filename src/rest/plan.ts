@@ -207,7 +207,8 @@ export const rows: readonly Row[] = [
   {
     number: 23,
     question: 'Do the preconditions hold on the selected representation, and is the range in it?',
-    no: ['stale', 'unchanged', 'range'],
+    no: ['stale', 'range'],
+    answers: [304],
     source: 'RFC 9110 §13.2.2, §14.2; rules A4.3, A4.20',
   },
   {

@@ -69,7 +69,6 @@ const explained: Readonly<Record<Kind, readonly [title: string, advice: string]>
   'unknown-method': ['Not implemented', 'The method is not known to this server.'],
   unavailable: ['Service unavailable', 'Try again after as long as Retry-After says.'],
   moved: ['Moved', 'It has another address now.'],
-  unchanged: ['Not modified', 'What was read before still stands.'],
 }
 
 /** The last segment of the address of its page. */

@@ -63,7 +63,6 @@ export const statusOf: Readonly<Record<Kind, number>> = {
   unavailable: 503,
   /** For GET and HEAD; anything else is sent again as it is: `statusFor`. */
   moved: 301,
-  unchanged: 304,
 }
 
 /** RFC 9110 §15.4.2, §15.4.9: after 301 a client may change POST to GET, after 308 it may not. */

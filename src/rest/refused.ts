@@ -7,11 +7,9 @@ import { challenges } from './caller.ts'
 import type { Exchange } from './exchange.ts'
 import { problemContent, problemOf } from './problem.ts'
 import { type AnyRefusal, statusFor } from './refusal.ts'
-import { validatorFields } from './representation.ts'
 
 export function refused(x: Exchange, refusal: AnyRefusal): Response {
   const status = statusFor(refusal, x.request.method)
-  if (refusal.kind === 'unchanged') return { status, fields: validatorFields(x, refusal.snapshot) }
   const { type, content } = problemContent(x, problemOf(x, refusal))
   const fields: Record<string, string> = {
     'content-type': type,

@@ -20,7 +20,7 @@ import type { Exchange } from './exchange.ts'
 import { hasSearchPage, preconditions } from './perform.ts'
 import { acceptOf } from './plan.ts'
 import { no } from './refusal.ts'
-import { codingFor, fileTag, shown, textOf, variantOf, writingOf } from './representation.ts'
+import { codingFor, fileTag, shown, textOf, validatorFields, variantOf, writingOf } from './representation.ts'
 import { digest, entityTag } from './validator.ts'
 
 type Mutable = Record<string, string>
@@ -46,6 +46,9 @@ export function reply(x: Exchange, outcome: Outcome): Maybe<Response> {
       return jobReply(x, outcome.job, outcome.created)
     case 'result':
       return resultReply(x, outcome.job, outcome.output)
+    case 'unchanged':
+      x.row = 23
+      return { status: 304, fields: validatorFields(x, outcome.current) }
   }
 }
 

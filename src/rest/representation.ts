@@ -5,7 +5,7 @@
 import type { Caller } from '../contract/policy.ts'
 import { writeDate } from '../http/date.ts'
 import type { Validators } from '../http/precondition.ts'
-import type { Current } from '../service/refusal.ts'
+import type { Current } from '../service/outcome.ts'
 import type { Maybe, Snapshot } from '../service/store.ts'
 import type { Document, Writing } from './document.ts'
 import { type Edition, linksOf, type ResourceView } from './edition.ts'

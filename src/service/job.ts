@@ -66,7 +66,7 @@ async function mine(call: Call, reader: Reader, job: Job): Promise<JobRow> {
 export async function getJob(call: Call, reader: Reader, operation: OperationOf<'getJob'>): Promise<Outcome> {
   const job = await mine(call, reader, operation.job)
   const seen = call.expects?.(asSnapshot(job))
-  if (seen === 'unchanged') refuse({ kind: 'unchanged', snapshot: job })
+  if (seen === 'unchanged') return { kind: 'unchanged', current: job }
   if (seen === 'failed') refuse({ kind: 'stale', version: job.version })
   return { kind: 'job', job, created: false }
 }
@@ -91,7 +91,7 @@ export async function getResult(call: Call, reader: Reader, operation: Operation
   const job = await mine(call, reader, operation.job)
   if (job.state !== 'completed' || job.output === undefined) return refuse({ kind: 'not-found' })
   const seen = call.expects?.(asSnapshot(job))
-  if (seen === 'unchanged') refuse({ kind: 'unchanged', snapshot: job })
+  if (seen === 'unchanged') return { kind: 'unchanged', current: job }
   return { kind: 'result', job, output: unpack(job.output) as Row } // packed by `run` below
 }
 

@@ -9,7 +9,7 @@ import { type About, context, type Reach } from './context.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
 import { type Maybe, type Page, type Query, type Reader, then } from './store.ts'
-import { expected, find, offeredByState, present, readGrants } from './target.ts'
+import { find, isUnchanged, offeredByState, present, readGrants } from './target.ts'
 
 export interface Look {
   readonly call: Call
@@ -21,8 +21,7 @@ export interface Look {
 export function get({ call, about, reader }: Look, operation: OperationOf<'get'>): Maybe<Outcome> {
   return then(find(reader, operation.resource.name, call.id), found => {
     const item = present(found, operation, call.admitted.caller, about.now)
-    expected(call, item)
-    return { kind: 'item', item, created: false }
+    return isUnchanged(call, item) ? { kind: 'unchanged', current: item } : { kind: 'item', item, created: false }
   })
 }
 
@@ -43,7 +42,7 @@ export async function read(look: Look, operation: OperationOf<'look'>): Promise<
   const { call, about, handlers, reader } = look
   const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
   if (!offeredByState(operation, item)) refuse({ kind: 'not-found' })
-  expected(call, item)
+  if (isUnchanged(call, item)) return { kind: 'unchanged', current: item }
   const handler = handlers.actions[operation.verb]
   if (!handler) throw new Error(`${operation.name} has no handler`)
   const output = await handler(context(about, readOnly(reader)), item.value, {})
@@ -62,7 +61,7 @@ export async function kept({ call, about, reader }: Look, operation: OperationOf
   const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
   const output = item.kept[operation.verb]
   if (output === undefined) return refuse({ kind: 'not-found' })
-  expected(call, item)
+  if (isUnchanged(call, item)) return { kind: 'unchanged', current: item }
   return { kind: 'output', item, output: output as Record<string, unknown>, created: false } // kept by `act`: a row
 }
 
@@ -70,6 +69,7 @@ export async function file({ call, about, reader }: Look, operation: OperationOf
   const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
   const found = await reader.file(operation.resource.name, item.id, operation.part)
   if (!found) return refuse({ kind: 'not-found' })
-  expected(call, { ...item, version: found.version, modified: found.modified })
+  const current = { ...item, version: found.version, modified: found.modified }
+  if (isUnchanged(call, current)) return { kind: 'unchanged', current }
   return { kind: 'file', item, file: found, created: false }
 }

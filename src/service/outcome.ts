@@ -13,6 +13,15 @@ export type Outcome =
   | { readonly kind: 'search'; readonly id: string; readonly search: Search; readonly page: Page | undefined }
   | { readonly kind: 'job'; readonly job: JobRow; readonly created: boolean }
   | { readonly kind: 'result'; readonly job: JobRow; readonly output: Row }
+  /** The precondition says that the caller has what stands: nothing was read further. */
+  | { readonly kind: 'unchanged'; readonly current: Current }
+
+/** What a face needs to name a version. Milliseconds since 1970. */
+export interface Current {
+  readonly id: string
+  readonly version: number
+  readonly modified: number
+}
 
 /** The criteria of a search. */
 export interface Search {

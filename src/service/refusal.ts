@@ -16,8 +16,6 @@ export type Refusal =
   | { readonly kind: 'forbidden' }
   /** The precondition does not hold; `version` is what stands, for those who may see it. */
   | { readonly kind: 'stale'; readonly version?: number }
-  /** The precondition says that the caller has what stands: nothing was read further. */
-  | { readonly kind: 'unchanged'; readonly snapshot: Current }
   /** The contract demands a precondition and there is none. */
   | { readonly kind: 'precondition-required' }
   /** The state does not offer the transition. `possible` are the verbs that it does offer this caller. */
@@ -40,13 +38,6 @@ export type Refusal =
   | { readonly kind: 'key-reused' }
   /** The store is busy or out of reach, or the service is draining; `after` in seconds. */
   | { readonly kind: 'unavailable'; readonly after: number }
-
-/** What a face needs of a snapshot to name its version. */
-export interface Current {
-  readonly id: string
-  readonly version: number
-  readonly modified: number
-}
 
 /** Thrown, never returned: inside a transaction it undoes it. Not an `Error`: it keeps no stack, and nothing went wrong. */
 export class Refused<R extends { readonly kind: string } = Refusal> {

@@ -25,7 +25,6 @@ export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: (
       return answer
     } catch (thrown) {
       away = thrown instanceof Refused ? undefined : clock()
-      if (thrown instanceof Refused && thrown.refusal.kind === 'unchanged') throw thrown
       return store.read(work)
     } finally {
       if (first) trying = false

@@ -54,11 +54,16 @@ export function present(
 const formerly = (found: Former) =>
   found.to === undefined ? ({ kind: 'gone' } as const) : ({ kind: 'moved', to: found.to } as const)
 
-/** Row 23: the precondition on what stands. */
-export function expected(call: Call, current: Snapshot | undefined): void {
+/** Row 23: the precondition on what stands, of a call that reads. True: it says that the caller has what stands. */
+export function isUnchanged(call: Call, current: Snapshot | undefined): boolean {
   const verdict = call.expects?.(current) ?? 'proceed'
-  if (verdict === 'unchanged' && current) refuse({ kind: 'unchanged', snapshot: current })
-  if (verdict !== 'proceed') refuse({ kind: 'stale', ...(current && { version: current.version }) })
+  if (verdict === 'unchanged' && current) return true
+  return verdict === 'proceed' ? false : refuse({ kind: 'stale', ...(current && { version: current.version }) })
+}
+
+/** The same for a change: whoever has what stands has not asked for another. */
+export function expected(call: Call, current: Snapshot | undefined): void {
+  if (isUnchanged(call, current)) refuse({ kind: 'stale', ...(current && { version: current.version }) })
 }
 
 /** Row 24: a change to an item where the contract demands a precondition. */

@@ -345,7 +345,7 @@ async function gotAnswer(
   )
   const caching = { 'cache-control': 'private, no-cache', vary: 'Accept, Authorization' }
   const refusal = sent.fault?.refusal
-  if (refusal?.kind === 'unchanged') return { status: 304, fields: { ...caching, ...written304(refusal.snapshot) } }
+  if (refusal?.kind === 'unchanged') return { status: 304, fields: { ...caching, ...written304(refusal.current) } }
   if (refusal?.kind === 'stale') end(412, 'the precondition does not hold')
   const response = written(node, sent)
   if (sent.fault) return response

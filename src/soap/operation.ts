@@ -16,7 +16,7 @@ import { name } from '../xml/index.ts'
 import { attributesWriter, inline, rowWriter } from './body.ts'
 import type { Answer, Asked, Exchange } from './exchange.ts'
 import { nextOf, queryOf } from './paging.ts'
-import type { Wording } from './refusal.ts'
+import { no, type Wording } from './refusal.ts'
 import { type Style, styles } from './style.ts'
 
 /** Octets of a message that carries no file. */
@@ -57,6 +57,7 @@ async function perform(calls: Calls, message: Message, hidden: readonly string[]
   const call = callOf(message, row, admitted, hidden, asked)
   if (!message.response) return unanswered(calls, call)
   const outcome = await calls.perform(call)
+  if (outcome.kind === 'unchanged') return no(outcome)
   return {
     row: answerOf(message, call, outcome),
     standing: standingOf(outcome),

@@ -6,6 +6,7 @@ import type { Fault } from '../contract/fault.ts'
 import { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
 import type { Row } from '../contract/implement.ts'
 import type { Problem } from '../contract/json.ts'
+import type { Current } from '../service/outcome.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
 import { attribute, clark, type Malformed, type Name, text } from '../xml/index.ts'
 import { type Code, reason, type SoapFault, soap } from './fault.ts'
@@ -13,6 +14,8 @@ import { type Version, versions } from './version.ts'
 
 /** What only SOAP can refuse. */
 export type SoapRefusal =
+  /** Asked by GET, under a precondition: the client has what stands (304). */
+  | { readonly kind: 'unchanged'; readonly current: Current }
   /** The Envelope is of a version that is not spoken here. */
   | { readonly kind: 'version-mismatch'; readonly found: Name }
   /** Mandatory blocks for this node that it cannot process. */

@@ -298,7 +298,7 @@ const cases: readonly Case[] = [
     s => s.as.clara('POST', '/api/v1/orders', { ...json, 'if-match': '"x"' }, order),
   ],
   [
-    '23 unchanged',
+    '23 304',
     304,
     'If-None-Match: *',
     s => s.as.clara('GET', '/api/v1/orders/o-1', { 'if-none-match': '*' }),
