@@ -1,24 +1,48 @@
 /** A page of a collection or of a search: items, how many there are, and the way to the other pages (rules A2.3, A4.1). */
 import { t } from '../contract/field.ts'
+import type { Operation } from '../contract/operation.ts'
 import { everAllowed } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Pairs, writeQuery } from '../http/uri.ts'
 import type { Page, Snapshot } from '../service/store.ts'
 import { writeCursor } from './cursor.ts'
 import type { Document, Link } from './document.ts'
-import { criteria } from './edition.ts'
-import type { Exchange } from './exchange.ts'
+import { criteria, type Edition } from './edition.ts'
+import type { Collection, Exchange } from './exchange.ts'
 import { itemOf } from './representation.ts'
+import { digest } from './validator.ts'
 
 const counted = { total: t.int({ min: 0 }).optional() }
 
-export interface Collection {
-  readonly document: Document
-  /** What its tag is made of: identifiers, versions and links of what is shown, in order, and its own links. */
-  readonly state: string
+/** Pages of one face that are kept. */
+const most = 256
+
+/** The same items, asked for by the same head and seen by the same caller, are the same page. */
+export function collectionOf(x: Exchange, resource: Resource, page: Page, path: string): Collection {
+  const { pages } = x.site
+  const before = pages.get(x.said)
+  if (before && before.to === x.caller && isSame(before.of, page)) return before.collection
+  const collection = made(x, resource, page, path)
+  if (x.request.content.length === 0 && isSteady(x, resource)) {
+    if (pages.size >= most) pages.delete(pages.keys().next().value ?? x.said)
+    pages.set(x.said, { of: page, to: x.caller, collection })
+  }
+  return collection
 }
 
-export function collectionOf(x: Exchange, resource: Resource, page: Page, path: string): Collection {
+function isSame(a: Page, b: Page): boolean {
+  if (a.total !== b.total || a.more.before !== b.more.before || a.more.after !== b.more.after) return false
+  for (const [at, item] of a.items.entries()) if (item !== b.items[at]) return false
+  return a.items.length === b.items.length
+}
+
+/** Which links there are depends on the items and the caller alone. */
+function isSteady({ edition }: Exchange, resource: Resource): boolean {
+  const grants = creating(edition, resource)?.grants ?? []
+  return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
+}
+
+function made(x: Exchange, resource: Resource, page: Page, path: string): Collection {
   const items: Document[] = []
   let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
   for (const item of page.items) {
@@ -37,7 +61,7 @@ export function collectionOf(x: Exchange, resource: Resource, page: Page, path: 
     items,
     columns: resource.fields,
   }
-  return { document, state }
+  return { document, version: digest(state), text: undefined }
 }
 
 /** Pages by cursor visit every item once while rows come and go; by number where that was asked for. */
@@ -66,10 +90,12 @@ function pageLinks(x: Exchange, resource: Resource, page: Page, path: string): L
   ]
 }
 
+const creating = ({ routes }: Edition, { name }: Resource): Operation | undefined =>
+  routes.all.find(each => each.template === `/${name}`)?.methods.get('POST')
+
 function collectionLinks(x: Exchange, resource: Resource): Link[] {
   const { base, edition } = x
-  const route = edition.routes.all.find(each => each.template === `/${resource.name}`)
-  const create = route?.methods.get('POST')
+  const create = creating(edition, resource)
   const item = { rel: 'item', href: `${base}/${resource.name}/{id}`, templated: true }
   const form = create && {
     rel: 'create',

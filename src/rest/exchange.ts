@@ -7,7 +7,7 @@ import { type Preferences, parsePrefer } from '../http/prefer.ts'
 import type { Pairs } from '../http/uri.ts'
 import type { Admitted } from '../service/call.ts'
 import type { Serving } from '../service/serving.ts'
-import type { Maybe, Snapshot } from '../service/store.ts'
+import type { Maybe, Page as Rows, Snapshot } from '../service/store.ts'
 import type { Document } from './document.ts'
 import { type Edition, editionOf } from './edition.ts'
 import { Heads } from './heads.ts'
@@ -40,6 +40,8 @@ export interface Site {
   readonly prefix: string
   readonly codings: readonly string[]
   readonly heads: Heads<Said>
+  /** Pages by the head that asked for them. */
+  readonly pages: Map<Said, ShownPage>
 }
 
 export function siteOf(serving: Serving, options: Options): Site {
@@ -48,7 +50,7 @@ export function siteOf(serving: Serving, options: Options): Site {
   const newest = [...editions.values()].at(-1) ?? editionOf(app, 'v1')
   const prefix = settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/+$/, '')
   const codings = settings.trustProxy ? [] : Object.keys(options.codings ?? {})
-  return { serving, options, editions, newest, prefix, codings, heads: new Heads() }
+  return { serving, options, editions, newest, prefix, codings, heads: new Heads(), pages: new Map() }
 }
 const versionsOf = (app: Implementation): readonly string[] => Object.keys(app.contract.versions)
 
@@ -62,6 +64,21 @@ export interface Shown {
   readonly coding: string
 }
 
+/** A page of a collection as it would be shown. */
+export interface Collection {
+  readonly document: Document
+  /** What its tag is made of: a digest of identifiers, versions and links of what is shown, in order, and of its own links. */
+  readonly version: string
+  /** Once it is written. */
+  text: string | Uint8Array | undefined
+}
+
+/** A page that was shown, and of what. */
+export interface ShownPage {
+  readonly of: Rows
+  readonly to: Caller
+  readonly collection: Collection
+}
 /** The face's own pages: the entry, the explanations of problems, and of the plan. */
 export type Page = 'entry' | 'problem' | 'decisions'
 

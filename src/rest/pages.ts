@@ -4,6 +4,7 @@ import { builtIn, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
 import { oneOf } from '../contract/operation.ts'
 import type { Response } from '../http/message.ts'
+import type { Maybe } from '../service/store.ts'
 import { searchLink } from './collection.ts'
 import type { Document, Link } from './document.ts'
 import type { Exchange } from './exchange.ts'
@@ -65,7 +66,7 @@ export const htmlPage = (content: string): Response => ({
   content,
 })
 
-export const entryReply = (x: Exchange): Promise<Response> => computed(x, entryDocument(x), undefined)
+export const entryReply = (x: Exchange): Maybe<Response> => computed(x, entryDocument(x))
 
 export function problemReply(x: Exchange): Response {
   const content = problemPage(x.segments[1] ?? '', faultsOf(x))

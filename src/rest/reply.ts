@@ -96,28 +96,36 @@ function sent(x: Exchange, status: number, content: string | Uint8Array, coding:
   return { status, fields, content: coded(x, coding, content, fields['etag']) }
 }
 
+/** What is known of a representation beside its document. */
+interface About {
+  /** Of the state; absent: the tag is made of the text. */
+  readonly version?: string | number
+  readonly fields?: Mutable
+  readonly modified?: number
+  /** Where it is written already. */
+  readonly text?: string | Uint8Array | undefined
+}
+
 /** A representation whose validators are known only now: the precondition of a safe request is asked here. */
-export async function computed(
-  x: Exchange,
-  document: Document,
-  version: string | number | undefined,
-  fields: Mutable = {},
-  modified?: number,
-): Promise<Response> {
-  const content = (await x.offer?.write(document, writingOf(x))) ?? ''
-  const coding = codingFor(x, content)
-  const etag = entityTag(version ?? digest(content), variantOf(x, '', coding))
+export function computed(x: Exchange, document: Document, about: About = {}): Maybe<Response> {
+  return then(about.text ?? x.offer?.write(document, writingOf(x)) ?? '', text => validated(x, document, about, text))
+}
+
+function validated(x: Exchange, { links }: Document, about: About, text: string | Uint8Array): Response {
+  const { version = digest(text), fields, modified } = about
+  const coding = codingFor(x, text)
+  const etag = entityTag(version, variantOf(x, '', coding))
+  const dated = modified === undefined ? {} : { 'last-modified': writeDate(modified) }
   const verdict = evaluate(preconditions(x), x.request.method, {
     etag,
     ...(modified !== undefined && { lastModified: modified }),
   })
   if (verdict === 'failed') no({ kind: 'stale' })
-  const all = { ...fields, etag, ...(modified !== undefined && { 'last-modified': writeDate(modified) }) }
   if (verdict === 'not-modified') {
     x.row = 23
-    return { status: 304, fields: all }
+    return { status: 304, fields: { ...fields, etag, ...dated } }
   }
-  return sent(x, 200, content, coding, { ...all, ...linkField(document.links) })
+  return sent(x, 200, text, coding, { ...fields, etag, ...dated, ...linkField(links) })
 }
 
 /** What a change answers with; it is not what a later GET is compared with, so it has no validators. */
@@ -127,17 +135,21 @@ async function changed(x: Exchange, status: number, document: Document, fields: 
   return sent(x, status, content, codingFor(x, content), { ...fields, ...linkField(document.links) })
 }
 
-function pageReply(x: Exchange, page: Page): Promise<Response> {
+function pageReply(x: Exchange, page: Page): Maybe<Response> {
   const resource = resourceOf(x)
   const queried = x.request.method === 'QUERY' && hasSearchPage(x)
-  const { document, state } = collectionOf(x, resource, page, queried ? `${x.base}/search` : pathOf(x))
+  const collection = collectionOf(x, resource, page, queried ? `${x.base}/search` : pathOf(x))
+  const { document, version } = collection
+  const text = collection.text ?? x.offer?.write(document, writingOf(x)) ?? ''
+  if (!(text instanceof Promise)) collection.text = text
   // RFC 10008 §2.4: the address at which the same can be asked again by GET.
-  return computed(x, document, digest(state), queried ? { location: document.links[0]?.href ?? '' } : {})
+  const fields = queried ? { location: document.links[0]?.href ?? '' } : {}
+  return then(text, text => computed(x, document, { version, fields, text }))
 }
 
 const pathOf = (x: Exchange): string => `${x.base}${(x.route?.template ?? '').replace('{id}', x.target ?? '')}`
 
-function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Promise<Response> {
+function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Maybe<Response> {
   const { operation } = x
   if (operation?.kind !== 'act' && operation?.kind !== 'look' && operation?.kind !== 'kept')
     throw new Error('an output comes of an action')
@@ -152,8 +164,9 @@ function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>)
     links: [{ rel: 'self', href }, owner],
   }
   if (!x.safe) return changed(x, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
-  if (operation.kind === 'look') return computed(x, document, undefined)
-  return computed(x, document, outcome.item.version, {}, outcome.item.modified)
+  if (operation.kind === 'look') return computed(x, document)
+  const { version, modified } = outcome.item
+  return computed(x, document, { version, modified })
 }
 
 const bulkFields = { removed: t.int(), refused: t.int() }
@@ -217,12 +230,12 @@ function searchCreated(x: Exchange, { id, search }: Extract<Outcome, { kind: 'se
   })
 }
 
-function searchReply(x: Exchange, id: string, search: Search, page: Page): Promise<Response> {
+function searchReply(x: Exchange, id: string, search: Search, page: Page): Maybe<Response> {
   const resource = resourceOf(x)
-  const { document, state } = collectionOf(x, resource, page, `${x.base}/searches/${id}`)
+  const { document, version } = collectionOf(x, resource, page, `${x.base}/searches/${id}`)
   const { fields, value } = searchDocument(x, id, search, [])
   const whole = { ...document, fields: { ...fields, ...document.fields }, value: { ...value, ...document.value } }
-  return computed(x, whole, digest(state))
+  return computed(x, whole, { version })
 }
 
 type JobOperation = OperationOf<'startJob' | 'getJob' | 'cancelJob' | 'getResult'>
@@ -262,15 +275,17 @@ function jobDocument(x: Exchange, row: JobRow): Document {
 }
 
 /** Rules A3.1–A3.3: 202 when it is made, 200 while it runs and when it is done. */
-function jobReply(x: Exchange, row: JobRow, created: boolean): Promise<Response> {
+function jobReply(x: Exchange, row: JobRow, created: boolean): Maybe<Response> {
   const document = jobDocument(x, row)
   const wait: Mutable = running(row) ? { 'retry-after': again } : {}
-  if (!created) return x.safe ? computed(x, document, row.version, wait, row.modified) : changed(x, 200, document, wait)
+  const { version, modified } = row
+  if (!created && x.safe) return computed(x, document, { version, modified, fields: wait })
+  if (!created) return changed(x, 200, document, wait)
   if (x.prefer['respond-async']) x.applied['respond-async'] = ''
   return changed(x, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
 }
 
-function resultReply(x: Exchange, row: JobRow, output: Document['value']): Promise<Response> {
+function resultReply(x: Exchange, row: JobRow, output: Document['value']): Maybe<Response> {
   const job = jobOf(x)
   const document: Document = {
     name: job.one,
@@ -282,7 +297,7 @@ function resultReply(x: Exchange, row: JobRow, output: Document['value']): Promi
       { rel: 'related', href: `${x.base}/${job.job}/jobs/${row.id}` },
     ],
   }
-  return computed(x, document, row.version, {}, row.modified)
+  return computed(x, document, { version: row.version, modified: row.modified })
 }
 
 /** Relations that are registered (IANA): others are names in `_links` alone, where RFC 8288 would want a URI. */

@@ -3,13 +3,13 @@
  * the version of the contract apart, so that no two representations of one state share a tag (RFC 9110 §8.8.3.3). It is
  * worked out once for each such variant and remembered: an answer costs no hashing.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 const known = new Map<string, string>()
 const most = 10_000
 
 /** Hexadecimal, so without the hyphen that divides it from the version. */
-export const digest = (of: string | Uint8Array): string => createHash('sha256').update(of).digest('hex').slice(0, 16)
+export const digest = (of: string | Uint8Array): string => hash('sha256', of, 'hex').slice(0, 16)
 
 function variant(of: string): string {
   const before = known.get(of)

@@ -10,13 +10,17 @@ export interface Column {
   readonly kind: Kind
   /** May hold integers that a double can't: read as text. */
   readonly wide: boolean
+  /** For comparing alone: no value is made of it. */
+  readonly key?: true
 }
+/** Those that a value is made of, in order. */
+export const valued = (columns: readonly Column[]): readonly Column[] => columns.filter(each => !each.key)
 export interface Kept {
   readonly field: string
   readonly columns: readonly Column[]
   /** The cells of a value, undefined for an absent one, in the order of the columns. */
   readonly cells: (value: unknown) => readonly Cell[]
-  /** From the cells at this place of a row; undefined when absent. Without it the one cell is the value. */
+  /** From the cells of its `valued` columns, from this place of a row on; undefined when absent. Without it the one cell is the value. */
   readonly value: ((row: readonly Cell[], at: number) => unknown) | undefined
   /** What filters and sorting compare; undefined for what can't be compared. */
   readonly compared: Compared | undefined
@@ -52,7 +56,7 @@ function nullWhenNothing(of: Kept): NonNullable<Kept['value']> {
 /** A further column tells a null from an absent value. */
 function nullOrAbsent(of: Kept, dialect: Dialect): Kept {
   const value = readerOf(of)
-  const marks = of.columns.length
+  const marks = valued(of.columns).length
   return {
     ...of,
     present: false,
@@ -146,7 +150,7 @@ function ordered(name: string, shape: Scalar, key: (value: unknown) => string): 
     field: name,
     columns: [
       { name, kind: 'text', wide: false },
-      { name: column, kind: 'text', wide: false },
+      { name: column, kind: 'text', wide: false, key: true },
     ],
     cells: value => (isNothing(value) ? [absent, absent] : [String(value), key(value)]),
     value: isLarge(shape) ? (row, at) => (isNothing(row[at]) ? undefined : BigInt(String(row[at]))) : undefined,

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Row } from '../contract/implement.ts'
 import type { Snapshot } from '../service/store.ts'
+import { valued } from './column.ts'
 import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { list, name, names, type Statement, statement, value, values } from './statement.ts'
@@ -32,7 +33,7 @@ export function items(table: Table, dialect: Dialect): Items {
   const at = name(table.name)
   const own = list([
     ...system.map(name),
-    ...columns.map(each => (each.wide ? sql`cast(${name(each.name)} as text)` : name(each.name))),
+    ...valued(columns).map(each => (each.wide ? sql`cast(${name(each.name)} as text)` : name(each.name))),
   ])
   const make = (text: Sql): Statement => statement(dialect, text)
   const former = sql`(select "version" from "_former" where "resource" = ${sql.lit(table.name)} and "id" = ${value(0)})`
@@ -65,7 +66,7 @@ function itemReader(table: Table): Items['item'] {
   let next: number = system.length
   const fields = table.fields.map(({ field, columns, value }) => {
     const at = next
-    next += columns.length
+    next += valued(columns).length
     return { field, at, value }
   })
   const hasId = Object.hasOwn(table.resource.fields, 'id')
