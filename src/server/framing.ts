@@ -47,7 +47,8 @@ export function framed(response: Response, method: string): Framed {
   for (const name in fields) {
     const value = fields[name]
     if (value === undefined) continue
-    switch (kindOf(name)) {
+    const named = nameOf(name)
+    switch (named.kind) {
       case 'none':
         throw new Unsendable(`no field can be called ${JSON.stringify(name)}`)
       case 'length':
@@ -57,8 +58,8 @@ export function framed(response: Response, method: string): Framed {
         close = /(^|[\s,])close($|[\s,])/i.test(String(value))
         break
       case 'field':
-        if (typeof value === 'string') push(lines, name, value)
-        else for (const one of value) push(lines, name, one)
+        if (typeof value === 'string') push(lines, named, value)
+        else for (const one of value) push(lines, named, one)
     }
   }
   const here = octets(content)
@@ -71,8 +72,16 @@ export function framed(response: Response, method: string): Framed {
   return { status, lines, content, length: here ?? announced, close }
 }
 
+interface Named {
+  readonly name: string
+  readonly kind: 'field' | 'length' | 'connection' | 'ours' | 'none'
+  /** A value that was found sound: most fields have the same again. */
+  sound: string
+}
+const nameOf = memo((name: string): Named => ({ name, kind: kindOf(name), sound: '' }))
+
 /** (1), (2): what a name is, or that it is none. */
-const kindOf = memo((name: string): 'field' | 'length' | 'connection' | 'ours' | 'none' => {
+function kindOf(name: string): Named['kind'] {
   if (!isToken(name)) return 'none'
   switch (name.toLowerCase()) {
     case 'content-length':
@@ -88,7 +97,7 @@ const kindOf = memo((name: string): 'field' | 'length' | 'connection' | 'ours' |
     default:
       return 'field'
   }
-})
+}
 
 /** The same, where a response that cannot be sent becomes a 500 of which `onError` hears. */
 export function sendable(response: Response, method: string, onError: (error: unknown) => void): Framed {
@@ -101,9 +110,12 @@ export function sendable(response: Response, method: string, onError: (error: un
   }
 }
 
-function push(lines: string[], name: string, value: string): void {
-  if (unsafe.test(value)) throw new Unsendable(`the value of ${name} has an octet that no field can carry`)
-  lines.push(name, value)
+function push(lines: string[], named: Named, value: string): void {
+  if (value !== named.sound) {
+    if (unsafe.test(value)) throw new Unsendable(`the value of ${named.name} has an octet that no field can carry`)
+    named.sound = value
+  }
+  lines.push(named.name, value)
 }
 
 function lengthIn(value: string | readonly string[]): number {
