@@ -1,7 +1,7 @@
 /** A loopback proxy whose connections can be cut, with what is on the way in them, and silenced: nothing comes any more, and no end. */
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 
-export interface Proxy {
+export interface Way {
   readonly port: number
   /** Connections to come go there. */
   lead(to: NetConnectOpts): void
@@ -19,7 +19,7 @@ interface Pair {
   silent: boolean
 }
 
-export async function proxy(target: NetConnectOpts): Promise<Proxy> {
+export async function proxy(target: NetConnectOpts): Promise<Way> {
   const pairs = new Set<Pair>()
   const swallowed = new Set<Socket>()
   let to = target

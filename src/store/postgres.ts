@@ -33,7 +33,7 @@ export interface PostgresOptions {
 }
 /** Milliseconds that bringing the database to the contract's shape may take: an index of a large table takes its time. */
 const migrating = 3_600_000
-/** Milliseconds after which a store that has not answered is not ready: whoever asks that has little patience. */
+/** Milliseconds to wait where there is another to be asked instead: of an instance that is not ready, of a copy. */
 const prompt = 2000
 const week = 7 * 24 * 3600 * 1000
 
@@ -91,13 +91,16 @@ export async function postgresStore(
 
 export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
 
-/** A copy of the same database that is only read: a standby, which is brought to the contract's shape by its original. */
+/**
+ * A copy of the same database that is only read: a standby, which is brought to the contract's shape by its original. One work
+ * may take two seconds by default.
+ */
 export async function postgresReplica(
   service: Service,
   url: string,
   options: Pick<PostgresOptions, 'connections' | 'work'> = {},
 ): Promise<Replica> {
-  const time = options.work ?? bounds.work
+  const time = options.work ?? prompt
   const pool = connected(url, options.connections ?? 10, time)
   const made = schema(service, postgres)
   const sessions = new Sessions(pool, time)

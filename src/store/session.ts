@@ -242,10 +242,10 @@ const stateOf = (thrown: unknown): string =>
 const isTransient = (thrown: unknown): boolean => ['40001', '40P01'].includes(stateOf(thrown))
 
 /**
- * PostgreSQL Appendix A: connections (08), resources (53), intervention (57), lock not available, read-only; and what
- * sockets and pools say.
+ * PostgreSQL Appendix A: connections (08), what a standby does not support and a plan that is older than its table (0A000),
+ * resources (53), intervention (57), lock not available, read-only; and what sockets and pools say.
  */
-const outOfReach = /^(08|53|57|55P03|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
+const outOfReach = /^(08|0A000|53|57|55P03|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lost = /terminat|timeout|not queryable|closed/i
 const isLost = (thrown: unknown): boolean =>
   thrown instanceof Error && (outOfReach.test(stateOf(thrown)) || (stateOf(thrown) === '' && lost.test(thrown.message)))

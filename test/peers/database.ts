@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { freePort } from './front.ts'
 import { atEnd, folder } from './peer.ts'
-import { type Cluster, cluster, hasPostgres } from './postgres.ts'
+import { type Cluster, cluster, hasPostgres, standby } from './postgres.ts'
 
 export interface Database extends Cluster {
   readonly port: number
@@ -19,7 +19,16 @@ export function noDatabase(): string | false {
 /** `durable`: each commit waits for the disk, as it does where data matters. */
 export async function database({ durable = false } = {}): Promise<Database> {
   const port = await freePort()
-  const made = await cluster(folder(), port, { durable })
+  return kept(await cluster(folder(), port, { durable }), port)
+}
+
+/** A standby of it, which follows it by streaming. */
+export async function standbyOf(primary: Database): Promise<Database> {
+  const port = await freePort()
+  return kept(await standby(folder(), port, primary), port)
+}
+
+function kept(made: Cluster, port: number): Database {
   atEnd(() => made.stop())
   const ask = async (text: string, values: readonly unknown[] = []) => {
     const client = new pg.Client({ connectionString: made.url })

@@ -20,11 +20,27 @@ export const hasPostgres = (): boolean => spawnSync(program('initdb'), ['--versi
 
 /** Made and started. `durable`: each commit waits for the disk, as it does where data matters. */
 export async function cluster(at: string, port: number, { durable = false } = {}): Promise<Cluster> {
-  const as = { ...nobody(), cwd: at, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8' } }
+  filled(at, 'initdb', ['-U', 'tests', '-A', 'trust', '-E', 'UTF8', '--no-sync'])
+  return started(at, port, { durable })
+}
+
+/** A copy of another that follows it by streaming, and answers what only reads. */
+export async function standby(at: string, port: number, of: Cluster): Promise<Cluster> {
+  filled(at, 'pg_basebackup', ['-d', of.url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'])
+  return started(at, port, { durable: false })
+}
+
+const owner = (at: string) => ({ ...nobody(), cwd: at, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8' } })
+const dataOf = (at: string): string => join(at, 'data')
+
+function filled(at: string, maker: string, words: readonly string[]): void {
+  const as = owner(at)
   if (as.uid !== undefined) chownSync(at, as.uid, as.gid ?? as.uid)
-  const data = join(at, 'data')
-  const made = spawnSync(program('initdb'), ['-D', data, '-U', 'tests', '-A', 'trust', '-E', 'UTF8', '--no-sync'], as)
-  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`)
+  const made = spawnSync(program(maker), ['-D', dataOf(at), ...words], as)
+  if (made.status !== 0) throw new Error(`${maker}: ${made.stderr}`)
+}
+
+async function started(at: string, port: number, { durable }: { readonly durable: boolean }): Promise<Cluster> {
   const settings = [
     ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${at}`, 'max_connections=200'],
     ...['jit=off', `fsync=${durable ? 'on' : 'off'}`],
@@ -39,8 +55,8 @@ export async function cluster(at: string, port: number, { durable = false } = {}
     server = undefined
   }
   const start = async (): Promise<void> => {
-    server = spawn(program('postgres'), ['-D', data, ...settings.flatMap(each => ['-c', each])], {
-      ...as,
+    server = spawn(program('postgres'), ['-D', dataOf(at), ...settings.flatMap(each => ['-c', each])], {
+      ...owner(at),
       stdio: 'ignore',
     })
     for (let tries = 0; !(await answers(url)); tries++) {

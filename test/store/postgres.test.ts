@@ -130,6 +130,22 @@ test('(6) a client that is gone without a word holds its locks no longer than a 
   await place.remove()
 })
 
+test('(6) a plan that is older than its table is unavailable once', only, async () => {
+  const place = await running.place()
+  const store = await postgresStore(everything, place.url ?? '', { connections: 1 })
+  await put(store, 't-1')
+  const look = async () => store.read(reader => reader.get('towns', 't-1'))
+  const before = await look()
+  const other = new pg.Client({ connectionString: place.url ?? '' })
+  await other.connect()
+  await other.query('alter table "towns" alter column "name" type varchar(200)')
+  await other.end()
+  await assert.rejects(look, Unavailable)
+  assert.deepEqual(await look(), before)
+  await store.close()
+  await place.remove()
+})
+
 test('a start waits for its turn to migrate, and goes on when whoever had it is gone', only, async () => {
   const place = await running.place()
   const other = new pg.Client({ connectionString: place.url ?? '' })

@@ -1,0 +1,189 @@
+/**
+ * `--replica` with a standby that follows by streaming (docs/scale.md, Reads 3): what only reads is answered by it, as old as it
+ * may be; what it has not yet is found in the primary; changes and what they compare never see it; it may go and come; and
+ * when the primary is lost it can take its place, without a start anew.
+ */
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { proxy, type Way } from '../proxy.ts'
+import { type Answer, ask, type Question } from './ask.ts'
+import { type Database, database, noDatabase, standbyOf } from './database.ts'
+import { atEnd, type Running, service } from './peer.ts'
+
+const json = { 'content-type': 'application/json' }
+const merge = { 'content-type': 'application/merge-patch+json' }
+const bodyOf = ({ content }: Answer) => JSON.parse(content.toString('utf8'))
+const held = 'select pg_wal_replay_pause()'
+const resumed = 'select pg_wal_replay_resume()'
+
+async function until(holds: () => Promise<boolean>, what: string, seconds = 30): Promise<void> {
+  const end = performance.now() + seconds * 1000
+  while (!(await holds())) {
+    assert.ok(performance.now() < end, what)
+    await pause(50)
+  }
+}
+
+describe('a standby that answers what only reads', { skip: noDatabase() }, () => {
+  let primary: Database
+  let standby: Database
+  let toPrimary: Way
+  let toStandby: Way
+  let running: Running
+  let manager: Record<string, string>
+  const to = (database: Database, way: Way) => database.url.replace(`:${database.port}`, `:${way.port}`)
+  const asked = (path: string, question: Question = {}) =>
+    ask(`${running.url}${path}`, { ...question, fields: { ...manager, ...question.fields } })
+  const made = async (name: string): Promise<string> => {
+    const content = JSON.stringify({ name, price: '1.00', stock: 0 })
+    const answer = await asked('/api/products', { method: 'POST', fields: json, content })
+    assert.equal(answer.status, 201)
+    return answer.fields['location'] ?? ''
+  }
+  const set = (path: string, stock: number, fields: Record<string, string> = {}) =>
+    asked(path, {
+      method: 'PATCH',
+      fields: { ...merge, 'if-match': '*', ...fields },
+      content: JSON.stringify({ stock }),
+    })
+  const stock = async (path: string): Promise<number> => bodyOf(await asked(path)).stock
+  /** The standby is as new as the primary. */
+  const followed = () =>
+    until(async () => {
+      const [now] = await primary.ask('select pg_current_wal_lsn()::text as at')
+      const [row] = await standby.ask('select pg_last_wal_replay_lsn() >= $1::pg_lsn as reached', [now?.['at']])
+      return row?.['reached'] === true
+    }, 'the standby follows')
+  const heldBack = async (work: () => Promise<void>): Promise<void> => {
+    await followed()
+    await standby.ask(held)
+    await work()
+    await standby.ask(resumed)
+    await followed()
+  }
+  /** Whether a read is answered by the standby: it does not know yet what was changed. */
+  const answers = async (): Promise<boolean> => {
+    const path = await made('Who answers')
+    await followed()
+    await standby.ask(held)
+    await set(path, 1)
+    const found = await stock(path)
+    await standby.ask(resumed)
+    return found === 0
+  }
+
+  before(async () => {
+    primary = await database()
+    standby = await standbyOf(primary)
+    const way = async (database: Database) => {
+      const between = await proxy({ host: '127.0.0.1', port: database.port })
+      atEnd(() => between.close())
+      return between
+    }
+    toPrimary = await way(primary)
+    toStandby = await way(standby)
+    running = await service(['--database', to(primary, toPrimary), '--replica', to(standby, toStandby)])
+    manager = { authorization: `Bearer ${running.token('maria', 'manager')}` }
+  })
+
+  it('what it has counts, and is as old as it is behind; when it has caught up it is new', async () => {
+    const path = await made('Late')
+    const gone = await made('Gone')
+    await heldBack(async () => {
+      const changed = await set(path, 5)
+      assert.deepEqual([changed.status, bodyOf(changed).stock], [200, 5])
+      const found = await asked(path)
+      assert.deepEqual([found.status, bodyOf(found).stock], [200, 0])
+      assert.notEqual(found.fields['etag'], changed.fields['etag'])
+      assert.equal((await asked(gone, { method: 'DELETE', fields: { 'if-match': '*' } })).status, 204)
+      assert.equal((await asked(gone)).status, 200)
+    })
+    assert.equal(await stock(path), 5)
+    assert.equal((await asked(gone)).status, 410)
+  })
+
+  it('what was made a moment ago is found, by whatever the answer named', async () => {
+    await heldBack(async () => {
+      const path = await made('New')
+      assert.equal(await stock(path), 0)
+      const wish = JSON.stringify({ from: '2026-01-01', to: '2026-01-31', kind: 'stock' })
+      const job = await asked('/api/reports', { method: 'POST', fields: json, content: wish })
+      assert.equal(job.status, 202)
+      const at = job.fields['location'] ?? ''
+      await until(async () => bodyOf(await asked(at)).state === 'completed', 'the job comes to its end')
+      assert.equal((await asked(at.replace('/jobs/', '/'))).status, 200)
+    })
+  })
+
+  it('a change compares with what stands in the primary: a tag that is late is refused, and no update is lost', async () => {
+    const path = await made('Compared')
+    await heldBack(async () => {
+      const changed = await set(path, 1)
+      const late = (await asked(path)).fields['etag'] ?? ''
+      assert.equal((await set(path, 2, { 'if-match': late })).status, 412)
+      assert.equal((await set(path, 3, { 'if-match': changed.fields['etag'] ?? '' })).status, 200)
+    })
+    assert.equal(await stock(path), 3)
+  })
+
+  it('it is stopped, and nobody notices; it comes back, and answers again', async () => {
+    const path = await made('Steady')
+    await followed()
+    assert.equal(await answers(), true)
+    await standby.stop('SIGQUIT')
+    for (let i = 1; i <= 20; i++) {
+      assert.equal((await set(path, i)).status, 200)
+      assert.equal(await stock(path), i)
+    }
+    await standby.start()
+    await until(answers, 'it answers again')
+  })
+
+  it('it is silent: one read waits for its answer, the others are answered; it speaks, and answers again', async () => {
+    const path = await made('Patient')
+    await followed()
+    toStandby.silence()
+    const began = performance.now()
+    assert.equal((await asked(path)).status, 200)
+    assert.ok(performance.now() - began < 4000, 'it waits no longer than a read of a standby may take')
+    await pause(1100)
+    const trying = asked(path)
+    await pause(50)
+    for (let i = 0; i < 10; i++) {
+      const from = performance.now()
+      assert.equal((await asked(path)).status, 200)
+      assert.ok(performance.now() - from < 1000, 'nobody waits with the one who tries')
+    }
+    assert.equal((await trying).status, 200)
+    toStandby.speak()
+    await until(answers, 'it answers again')
+  })
+
+  it('its connections are among the figures', async () => {
+    const text = (await asked('/metrics')).content.toString('utf8')
+    for (const store of ['primary', 'replica']) {
+      assert.match(text, new RegExp(`^diglot_store_waiting\\{store="${store}"\\} 0$`, 'm'))
+      for (const state of ['busy', 'idle'])
+        assert.match(text, new RegExp(`^diglot_store_connections\\{store="${store}",state="${state}"\\} \\d+$`, 'm'))
+    }
+  })
+
+  it('the primary is lost: reads go on, changes are unavailable until it is promoted, and then done; none is lost', async () => {
+    const path = await made('Outlives')
+    const { etag = '' } = (await set(path, 7)).fields
+    await followed()
+    await primary.stop('SIGQUIT')
+    toPrimary.lead({ host: '127.0.0.1', port: standby.port })
+    for (let i = 0; i < 10; i++) {
+      assert.equal(await stock(path), 7)
+      const refused = await set(path, 8, { 'if-match': etag })
+      assert.deepEqual([refused.status, refused.fields['retry-after']], [503, '1'])
+    }
+    await standby.ask('select pg_promote()')
+    await until(async () => (await set(path, 8, { 'if-match': etag })).status === 200, 'changes are done again')
+    assert.equal(await stock(path), 8)
+    assert.equal((await asked('/health/ready')).status, 200)
+    assert.equal(running.process.exitCode, null)
+  })
+})
