@@ -5,12 +5,13 @@ import { wsdl20 } from '../describe/wsdl20.ts'
 import { xsd } from '../describe/xsd.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { Serving } from '../service/serving.ts'
+import type { Maybe } from '../service/store.ts'
 import { type Endpoint, type SoapOptions, soapFace } from '../soap/face.ts'
 import type { SecurityPolicy } from '../soap/security/policy.ts'
 import { published } from '../soap/security/published.ts'
 import { inflate } from './coding.ts'
 
-type Face = (request: Request) => Promise<Response>
+type Face = (request: Request) => Maybe<Response>
 
 /** The endpoints of each served version: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`, `/soap/v1/secure`. */
 export function endpointsOf(serving: Serving): readonly Endpoint[] {

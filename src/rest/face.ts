@@ -6,7 +6,7 @@
 import type { Request, Response } from '../http/message.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
-import { type Maybe, then, Unavailable } from '../service/store.ts'
+import { type Maybe, settled, then, Unavailable } from '../service/store.ts'
 import { Exchange, type Options, siteOf } from './exchange.ts'
 import { finished } from './finish.ts'
 import { decisionsPage, entryReply, htmlPage, problemReply } from './pages.ts'
@@ -22,13 +22,10 @@ export function restFace(serving: Serving, options: Options = {}): (request: Req
   return request => {
     const known = site.heads.find(request)
     const exchange = new Exchange(site, request, known)
-    const failed = (thrown: unknown): Response => said(exchange, refusalOf(exchange, thrown))
-    try {
-      const response = then(answered(exchange, known !== undefined), answer => finished(exchange, answer))
-      return response instanceof Promise ? response.catch(failed) : response
-    } catch (thrown) {
-      return failed(thrown)
-    }
+    return settled(
+      () => then(answered(exchange, known !== undefined), answer => finished(exchange, answer)),
+      thrown => said(exchange, refusalOf(exchange, thrown)),
+    )
   }
 }
 

@@ -24,6 +24,7 @@ import {
   type Reader,
   type Snapshot,
   type Store,
+  settled,
   Unavailable,
   type Writer,
 } from './store.ts'
@@ -103,14 +104,7 @@ export const nameOf = (operation: Operation): string =>
   'job' in operation ? operation.job.job : operation.resource.name
 
 /** A store out of reach is the caller's to try again: 503, Receiver. */
-function reachable<T>(work: () => Maybe<T>): Maybe<T> {
-  try {
-    const answer = work()
-    return answer instanceof Promise ? answer.catch(unreachable) : answer
-  } catch (thrown) {
-    return unreachable(thrown)
-  }
-}
+const reachable = <T>(work: () => Maybe<T>): Maybe<T> => settled(work, unreachable)
 function unreachable(thrown: unknown): never {
   if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
   throw thrown

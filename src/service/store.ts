@@ -15,6 +15,16 @@ export function then<A, B>(value: Maybe<A>, work: (value: A) => Maybe<B>): Maybe
   return value instanceof Promise ? value.then(work) : work(value)
 }
 
+/** What `work` answers, or what `failed` makes of what it throws: at once, or when it comes to its end. */
+export function settled<T>(work: () => Maybe<T>, failed: (thrown: unknown) => Maybe<T>): Maybe<T> {
+  try {
+    const answer = work()
+    return answer instanceof Promise ? answer.catch(failed) : answer
+  } catch (thrown) {
+    return failed(thrown)
+  }
+}
+
 /** One stored item. `value` has every field of the newest contract that is present, the id and state among them. */
 export interface Snapshot {
   readonly id: string

@@ -60,6 +60,9 @@ export interface SoapNode extends SoapOptions {
   readonly spoken: readonly Version[]
   readonly exchanges: readonly Exchange[]
   readonly byElement: ReadonlyMap<Exchange['element'], Exchange>
+  readonly byAction: ReadonlyMap<string, Exchange>
+  /** Octets that the operations take: the least of them, and the most. */
+  readonly sizes: { readonly shortest: number; readonly longest: number }
   readonly place: Node
   /** For faults before an operation is known. */
   readonly wording: Wording

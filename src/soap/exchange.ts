@@ -6,6 +6,7 @@ import type { Fields } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Verdict } from '../service/call.ts'
+import type { Maybe } from '../service/store.ts'
 import type { Cursor, Name } from '../xml/index.ts'
 import type { Reading, Writing } from './body.ts'
 import type { Block } from './node.ts'
@@ -29,7 +30,7 @@ export interface Exchange {
   readonly read: (cursor: Cursor, reading: Reading, version: Version) => Row
   /** The child of Body that answers, written. */
   readonly write: (answer: Row, writing: Writing, version: Version) => string
-  readonly perform: (asked: Asked) => Promise<Answer>
+  readonly perform: (asked: Asked) => Maybe<Answer>
   readonly wording: Wording
 }
 

@@ -12,6 +12,7 @@ import type { Caller } from '../contract/policy.ts'
 import { pack } from '../service/codec.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
+import { type Maybe, settled, then } from '../service/store.ts'
 import { attempt, type Cursor, clark, type Element, Malformed, parse, scan, walk } from '../xml/index.ts'
 import {
   type Addressing,
@@ -35,7 +36,7 @@ import { type Block, contentOf as blockContent, declared, targeted, understand }
 import { exchangesOf, wordingOf } from './operation.ts'
 import { type AnyRefusal, faultOf, no, notUnderstood, upgrade } from './refusal.ts'
 import { envelope, faultEnvelope } from './reply.ts'
-import { security } from './secure.ts'
+import { type Secure, security } from './secure.ts'
 import { soap11, type Version, versions } from './version.ts'
 
 export type { Endpoint, SoapOptions }
@@ -45,7 +46,7 @@ export function soapFace(
   serving: Serving,
   endpoint: Endpoint,
   options: SoapOptions = {},
-): (request: Request) => Promise<Response> {
+): (request: Request) => Maybe<Response> {
   const exchanges = exchangesOf(serving, endpoint.version, endpoint.style)
   return soapNode(serving, endpoint, exchanges, options)
 }
@@ -56,10 +57,11 @@ export function soapNode(
   endpoint: Omit<Endpoint, 'version' | 'style'>,
   exchanges: readonly Exchange[],
   options: SoapOptions = {},
-): (request: Request) => Promise<Response> {
+): (request: Request) => Maybe<Response> {
   if (endpoint.secure && !options.secure)
     throw new Error(`${endpoint.path} demands WS-Security, and nothing is given that could prove it`)
   const spoken = versions.filter(each => endpoint.versions === 'both' || each.number === endpoint.versions)
+  const sizes = exchanges.map(each => each.longest)
   const node: SoapNode = {
     ...options,
     serving,
@@ -67,6 +69,8 @@ export function soapNode(
     spoken,
     exchanges,
     byElement: new Map(exchanges.map(each => [each.element, each])),
+    byAction: new Map(exchanges.map(each => [each.action, each])),
+    sizes: { shortest: Math.min(...sizes), longest: Math.max(...sizes) },
     place: { roles: options.roles ?? [], ultimate: true },
     wording: exchanges[0]?.wording ?? wordingOf('', { request: { name: '', fields: {}, main: undefined } }),
   }
@@ -99,25 +103,40 @@ const begun = (message: Received): Exchanged => ({
   values: [],
 })
 
-async function converse(node: SoapNode, message: Received): Promise<Sent> {
+const converse = (node: SoapNode, message: Received): Maybe<Sent> => {
   const known = begun(message)
-  try {
-    const envelope = openMessage(node, known) // XML, its version, its Envelope
-    const blocks = targeted(envelope.blocks, envelope.version, node.place) // blocks for this node
-    known.addressing = addressingOf(blocks)
-    understand(blocks, envelope.version, each => isKnown(node, known, each)) // every mandatory one
-    const proven = await prove(node, known, envelope, blocks) // who sent it, and the Body that was proven
+  return settled(
+    () => processed(node, known),
+    thrown => faulted(node, known, illFormed(known, thrown) ?? refusalOf(node, message, thrown)),
+  )
+}
+
+/** The steps in their order, up to who sent it, and then those that rest on that. */
+function processed(node: SoapNode, known: Exchanged): Maybe<Sent> {
+  const envelope = openMessage(node, known) // XML, its version, its Envelope
+  const blocks = targeted(envelope.blocks, envelope.version, node.place) // blocks for this node
+  known.addressing = addressingOf(blocks)
+  understand(blocks, envelope.version, each => isKnown(node, known, each)) // every mandatory one
+  return then(prove(node, known, envelope, blocks), proven => {
     const exchange = operationOf(node, known, proven.body) // the operation: the Body's element
     agree(node, known, exchange) // addressing and action agree with it
     const content = contentOf(known, exchange, proven, blocks) // Body to its end, message to its last byte
-    const caller = proven.caller ?? (await message.caller())
-    if (content.sound) await process(node, known, blocks, caller) // blocks that handlers are for
-    const answer = await exchange.perform({ ...asked(known, exchange), content: content.row, caller })
-    return await reply(node, known, exchange, answer)
-  } catch (thrown) {
-    return faulted(node, known, illFormed(known, thrown) ?? refusalOf(node, known.message, thrown))
-  }
+    return then(proven.caller ?? known.message.caller(), caller =>
+      then(content.sound ? process(node, known, blocks, caller) : undefined, () =>
+        // blocks that handlers are for
+        performed(node, known, exchange, { content: content.row, caller }),
+      ),
+    )
+  })
 }
+
+const performed = (
+  node: SoapNode,
+  known: Exchanged,
+  exchange: Exchange,
+  of: Pick<Asked, 'content' | 'caller' | 'expects'>,
+): Maybe<Sent> =>
+  then(exchange.perform({ ...asked(known, exchange), ...of }), answer => reply(node, known, exchange, answer))
 
 /** Whatever else is refused, a message that is not well-formed to its last byte is refused for that. */
 function illFormed({ cursor }: Exchanged, thrown: unknown): AnyRefusal | undefined {
@@ -127,25 +146,22 @@ function illFormed({ cursor }: Exchanged, thrown: unknown): AnyRefusal | undefin
 }
 
 /** SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a message. */
-async function retrieve(
+function retrieve(
   node: SoapNode,
   message: Received,
   exchange: Exchange,
   row: () => Row,
   expects: NonNullable<Asked['expects']>,
-): Promise<Sent> {
+): Maybe<Sent> {
   const known = { ...begun(message), exchange }
-  try {
-    const caller = await message.caller()
-    const answer = await exchange.perform({ ...asked(known, exchange), content: row, caller, expects })
-    return await reply(node, known, exchange, answer)
-  } catch (thrown) {
-    return faulted(node, known, refusalOf(node, known.message, thrown))
-  }
+  return settled(
+    () => then(message.caller(), caller => performed(node, known, exchange, { content: row, caller, expects })),
+    thrown => faulted(node, known, refusalOf(node, message, thrown)),
+  )
 }
 
 /** The fault for what a binding refuses before it has a message. */
-const early = (node: SoapNode, version: Version, address: string, refusal: AnyRefusal): Promise<Sent> =>
+const early = (node: SoapNode, version: Version, address: string, refusal: AnyRefusal): Maybe<Sent> =>
   faulted(node, { address, version, blocks: [], values: [] }, refusal)
 
 // XML and Envelope
@@ -170,18 +186,25 @@ const isKnown = (node: SoapNode, { version, addressing }: Known, block: Element)
   (block.name === security && node.secure !== undefined) ||
   declared(block, version, node.blocks ?? []) !== undefined
 
-async function process(node: SoapNode, known: Known, blocks: readonly Element[], caller: Caller): Promise<void> {
-  for (const block of blocks) {
+function process(node: SoapNode, known: Known, blocks: readonly Element[], caller: Caller): Maybe<void> {
+  const found = blocks.flatMap(block => {
     const declaration = declared(block, known.version, node.blocks ?? [])
-    if (!declaration) continue
+    return declaration ? [{ block, declaration }] : []
+  })
+  return found.length === 0 ? undefined : handled(known, found, caller)
+}
+
+async function handled(
+  known: Known,
+  found: readonly { readonly block: Element; readonly declaration: Block }[],
+  caller: Caller,
+): Promise<void> {
+  const { version } = known
+  const add = (written: string) => known.blocks.push(written)
+  for (const { block, declaration } of found) {
     const value = blockContent(block, declaration.read)
     known.values.push({ declaration, value })
-    await declaration.process(value, {
-      block,
-      version: known.version,
-      caller,
-      add: written => known.blocks.push(written),
-    })
+    await declaration.process(value, { block, version, caller, add })
   }
 }
 
@@ -197,19 +220,19 @@ interface Proven {
   readonly caller: Caller | undefined
 }
 
-async function prove(
-  node: SoapNode,
-  known: Exchanged,
-  envelope: Envelope,
-  blocks: readonly Element[],
-): Promise<Proven> {
+function prove(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
   const asked = node.endpoint.secure || blocks.some(each => each.name === security)
-  if (!node.secure || !asked) return { ...envelope, streamed: true, caller: undefined }
+  return node.secure && asked
+    ? secured(node, known, node.secure)
+    : { body: envelope.body, around: envelope.around, streamed: true, caller: undefined }
+}
+
+async function secured(node: SoapNode, known: Exchanged, secure: Secure): Promise<Proven> {
   const { bytes, charset, ...message } = known.message
   const document = parse(bytes, { ...strict, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
   const whole = openTree(document, node.spoken)
-  const secured = await node.secure({
+  const proven = await secure({
     version: whole.version,
     document,
     body: whole.element,
@@ -223,9 +246,9 @@ async function prove(
     parts: message.parts?.uris ?? [],
     part: href => message.parts?.look(href),
   })
-  const body = walk(secured.body)
+  const body = walk(proven.body)
   body.next()
-  return { body, around: secured.body, streamed: false, caller: secured.caller }
+  return { body, around: proven.body, streamed: false, caller: proven.caller }
 }
 
 // Body
@@ -301,7 +324,7 @@ const fingerprint = (exchange: Exchange, row: Row): string =>
 
 // Replies
 
-async function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answer: Answer): Promise<Sent> {
+function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answer: Answer): Maybe<Sent> {
   const { version, addressing, message } = known
   if (exchange.replyAction === undefined) return { version, envelope: undefined }
   const destination = known.agreed?.reply ?? back
@@ -320,7 +343,7 @@ async function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answe
   return deliver(node, destination, action, sent)
 }
 
-async function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Promise<Sent> {
+function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Maybe<Sent> {
   const { version, addressing, exchange } = known
   const refusal = refused.kind === 'key-reused' && addressing ? duplicate(addressing) : refused
   const told = { ...faultOf(refusal, (exchange ?? node).wording), node: known.address }
@@ -347,12 +370,13 @@ const back: Destination = { to: 'back' }
 const mismatched = (node: SoapNode, media: Version): Version =>
   node.spoken.includes(media) || media === soap11 ? media : soap11
 
-async function deliver(node: SoapNode, destination: Destination, action: string, sent: Sent): Promise<Sent> {
+function deliver(node: SoapNode, destination: Destination, action: string, sent: Sent): Maybe<Sent> {
   if (destination.to === 'back') return sent
   const { version, envelope: content } = sent
-  if (destination.to === 'address' && content !== undefined)
-    await node.elsewhere?.send(destination.address, { mediaType: version.mediaType, action, content })
-  return { version, envelope: undefined }
+  const accepted = { version, envelope: undefined }
+  if (destination.to !== 'address' || content === undefined) return accepted
+  const { mediaType } = version
+  return then(node.elsewhere?.send(destination.address, { mediaType, action, content }), () => accepted)
 }
 
 /** Every refusal is one; our own bugs become one that tells nothing. */

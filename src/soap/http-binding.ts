@@ -17,7 +17,7 @@ import { evaluate, parsePreconditions } from '../http/precondition.ts'
 import { writeRetryAfter } from '../http/retry.ts'
 import { parseHost } from '../http/uri.ts'
 import { Refused, refuse } from '../service/refusal.ts'
-import { Unavailable } from '../service/store.ts'
+import { type Maybe, settled, then, Unavailable } from '../service/store.ts'
 import { partsOf, readPackage, writePackage } from './attachment.ts'
 import type { Received, Sent, SoapNode, TurnedAway } from './conversation.ts'
 import type { Asked, Exchange, Standing } from './exchange.ts'
@@ -31,15 +31,15 @@ type Fields = Readonly<Record<string, string>>
 
 /** What carries the messages out: the processing model of `face.ts`. */
 export interface Carrying {
-  readonly converse: (node: SoapNode, message: Received) => Promise<Sent>
+  readonly converse: (node: SoapNode, message: Received) => Maybe<Sent>
   readonly retrieve: (
     node: SoapNode,
     message: Received,
     exchange: Exchange,
     row: () => Row,
     expects: NonNullable<Asked['expects']>,
-  ) => Promise<Sent>
-  readonly early: (node: SoapNode, version: Version, address: string, refusal: AnyRefusal) => Promise<Sent>
+  ) => Maybe<Sent>
+  readonly early: (node: SoapNode, version: Version, address: string, refusal: AnyRefusal) => Maybe<Sent>
 }
 
 /** Ends the exchange with a status and no message. */
@@ -53,22 +53,24 @@ function end(status: number, text: string, fields: Fields = {}): never {
   throw new Ended(status, text, fields)
 }
 
-export function httpBinding(node: SoapNode, carrying: Carrying): (request: Request) => Promise<Response> {
-  return async request => {
-    try {
-      addressed(request)
-      const asked = targetOf(node, request)
-      const away = node.gate?.(request.from)
-      if (away) return await turnedAway(node, carrying, request, asked, away)
-      if (request.method === 'GET') return await got(node, carrying, request, asked)
-      if (request.method === 'HEAD') return head(await got(node, carrying, request, asked))
-      if (request.method !== 'POST' || asked.operation !== '') return notAllowed(node, asked) // B4.1
-      return await posted(node, carrying, request)
-    } catch (thrown) {
-      if (thrown instanceof Ended) return thrown.response
-      throw thrown
-    }
-  }
+export function httpBinding(node: SoapNode, carrying: Carrying): (request: Request) => Maybe<Response> {
+  return request => settled(() => answered(node, carrying, request), endedBy)
+}
+
+function answered(node: SoapNode, carrying: Carrying, request: Request): Maybe<Response> {
+  addressed(request)
+  const asked = targetOf(node, request)
+  const away = node.gate?.(request.from)
+  if (away) return turnedAway(node, carrying, request, asked, away)
+  if (request.method === 'GET') return got(node, carrying, request, asked)
+  if (request.method === 'HEAD') return then(got(node, carrying, request, asked), head)
+  if (request.method !== 'POST' || asked.operation !== '') return notAllowed(node, asked) // B4.1
+  return posted(node, carrying, request)
+}
+
+function endedBy(thrown: unknown): Response {
+  if (thrown instanceof Ended) return thrown.response
+  throw thrown
 }
 
 /** RFC 9112 §3.2: exactly one Host, whatever else is asked (two lines of it are no host). */
@@ -124,19 +126,21 @@ function announced({ fields }: Request): Version | undefined {
 
 // POST: a message
 
-async function posted(node: SoapNode, carrying: Carrying, request: Request): Promise<Response> {
+function posted(node: SoapNode, carrying: Carrying, request: Request): Maybe<Response> {
   const type = parseMediaType(request.fields['content-type'] ?? '') ?? unsupported() // B4.2
-  try {
-    const message = await received(node, request, type)
-    const sent = await carrying.converse(node, message)
-    return written(node, sent)
-  } catch (thrown) {
-    // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
-    if (!(thrown instanceof Refused)) throw thrown
-    const [address] = about(node, request).addresses
-    const refusal = thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
-    return written(node, await carrying.early(node, mediaOf(type) ?? soap12, address, refusal))
-  }
+  return settled(
+    () =>
+      then(received(node, request, type), message =>
+        then(carrying.converse(node, message), sent => written(node, sent)),
+      ),
+    thrown => {
+      // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
+      if (!(thrown instanceof Refused)) throw thrown
+      const [address] = about(node, request).addresses
+      const refusal = thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
+      return then(carrying.early(node, mediaOf(type) ?? soap12, address, refusal), sent => written(node, sent))
+    },
+  )
 }
 
 const accept = `${soap12.mediaType}, ${soap11.mediaType}, multipart/related`
@@ -145,12 +149,24 @@ const unsupported = (): never => end(415, `SOAP messages come as ${accept}`, { a
 /** The version that a media type speaks; that of a package is its root's. */
 const mediaOf = ({ essence }: MediaType): Version | undefined => versions.find(each => each.mediaType === essence)
 
-async function received(node: SoapNode, request: Request, type: MediaType): Promise<Received> {
+/** Octets that may be a message, of this media type, and what came beside them. */
+interface Unpacked {
+  readonly bytes: Uint8Array
+  readonly type: MediaType
+  readonly parts?: Received['parts']
+}
+
+function received(node: SoapNode, request: Request, type: MediaType): Maybe<Received> {
+  if (type.essence === 'multipart/related')
+    return unpacked(node, request, type).then(content => messageOf(node, request, type, content))
+  if (!mediaOf(type)) unsupported()
+  return then(whole(node, request, type), bytes => messageOf(node, request, type, { bytes, type }))
+}
+
+function messageOf(node: SoapNode, request: Request, type: MediaType, content: Unpacked): Received {
   const { fields } = request
-  const packaged = type.essence === 'multipart/related'
-  const media = packaged ? undefined : (mediaOf(type) ?? unsupported())
-  const content = packaged ? await unpacked(node, request, type) : { bytes: await whole(node, request, type), type }
-  const version = media ?? mediaOf(rootType(content.type, type)) ?? unsupported()
+  const root = rootType(content.type, type)
+  const version = mediaOf(root) ?? unsupported()
   const { charset } = content.type.parameters
   if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
     end(415, 'messages are in UTF-8 or UTF-16', { accept })
@@ -158,32 +174,37 @@ async function received(node: SoapNode, request: Request, type: MediaType): Prom
     bytes: content.bytes,
     charset,
     media: version,
-    action: actionOf(version, rootType(content.type, type), type, fields),
-    parts: 'parts' in content ? content.parts : undefined,
-    takesPackage: packaged || takesPackage(fields['accept']),
+    action: actionOf(version, root, type, fields),
+    parts: content.parts,
+    takesPackage: content.parts !== undefined || takesPackage(fields['accept']),
     ...about(node, request),
   }
 }
 
 /** All octets of the content, within what the longest operation takes. */
-async function whole(node: SoapNode, request: Request, type: MediaType): Promise<Uint8Array> {
+function whole(node: SoapNode, request: Request, type: MediaType): Maybe<Uint8Array> {
   const limit = hinted(node, request, type)
   const { length } = request.content
   const coding = (request.fields['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (coding !== 'identity' && !(node.inflate && (coding === 'gzip' || coding === 'x-gzip')))
     end(415, 'content is gzip or not coded', { 'accept-encoding': node.inflate ? 'gzip' : 'identity' })
   if (length !== undefined && length > limit) tooLong(limit)
-  const bytes = (await request.content.bytes(limit)) ?? tooLong(limit)
-  if (coding === 'identity') return bytes
-  return (await node.inflate?.(bytes, limit)) ?? end(413, 'not gzip, not gzip to its end, or longer than it may be')
+  return then(request.content.bytes(limit), bytes => {
+    const octets = bytes ?? tooLong(limit)
+    if (coding === 'identity') return octets
+    return then(
+      node.inflate?.(octets, limit),
+      found => found ?? end(413, 'not gzip, not gzip to its end, or longer than it may be'),
+    )
+  })
 }
 const tooLong = (limit: number): never => end(413, `messages have at most ${limit} octets`)
 
 /** What may be read before the operation is known: as much as the one that the action names takes, or as any takes. */
 function hinted(node: SoapNode, { fields }: Request, type: MediaType): number {
   const hint = type.parameters['action'] ?? fields['soapaction']?.replace(/"/g, '')
-  const named = hint ? node.exchanges.find(each => each.action === hint) : undefined
-  return named?.longest ?? Math.max(...node.exchanges.map(each => each.longest))
+  const named = hint ? node.byAction.get(hint) : undefined
+  return named?.longest ?? node.sizes.longest
 }
 
 async function unpacked(node: SoapNode, request: Request, type: MediaType) {
@@ -191,8 +212,7 @@ async function unpacked(node: SoapNode, request: Request, type: MediaType) {
   if (boundary === undefined) return end(415, 'a package has a boundary', { accept })
   if (request.fields['content-encoding'] !== undefined)
     end(415, 'packages are not coded', { 'accept-encoding': 'identity' })
-  const [shortest, longest] = [Math.min, Math.max].map(of => of(...node.exchanges.map(each => each.longest)))
-  const sizes = { root: shortest!, rest: longest! } // one for each function
+  const sizes = { root: node.sizes.shortest, rest: node.sizes.longest }
   const limit = sizes.root + sizes.rest
   const { length } = request.content
   if (length !== undefined && length > limit) tooLong(limit)
@@ -240,17 +260,24 @@ function about(node: SoapNode, request: Request) {
 
 const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address)
 
-async function callerOf(node: SoapNode, request: Request, passwords: boolean): Promise<Caller> {
-  const { identities } = node.serving
-  try {
-    const found = proofOf(request, identities, { passwords })
-    if (found === 'untaken') return refuse({ kind: 'unauthenticated' })
-    if (found !== undefined) return (await found) ?? refuse({ kind: 'unauthenticated' })
-    return (request.certificate && (await identities.certificate(request.certificate))) ?? anonymous
-  } catch (thrown) {
-    if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
-    throw thrown
-  }
+const callerOf = (node: SoapNode, request: Request, passwords: boolean): Maybe<Caller> =>
+  settled(
+    () => then(provenBy(node, request, passwords), found => found ?? refuse({ kind: 'unauthenticated' })),
+    thrown => {
+      if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
+      throw thrown
+    },
+  )
+
+function provenBy(
+  { serving: { identities } }: SoapNode,
+  request: Request,
+  passwords: boolean,
+): Maybe<Caller | undefined> {
+  const found = proofOf(request, identities, { passwords })
+  if (found === 'untaken') return undefined
+  if (found !== undefined) return found
+  return then(request.certificate && identities.certificate(request.certificate), caller => caller ?? anonymous)
 }
 
 // Answers

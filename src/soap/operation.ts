@@ -11,7 +11,7 @@ import { unpack } from '../service/codec.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
-import type { JobRow, Page, Snapshot } from '../service/store.ts'
+import { type JobRow, type Maybe, type Page, type Snapshot, then } from '../service/store.ts'
 import { name } from '../xml/index.ts'
 import { attributesWriter, inline, rowWriter } from './body.ts'
 import type { Answer, Asked, Exchange } from './exchange.ts'
@@ -51,12 +51,16 @@ function inXml(fields: Fields): number {
   return Math.ceil((files.reduce((sum, each) => sum + each, 0) * 7) / 5)
 }
 
-async function perform(calls: Calls, message: Message, hidden: readonly string[], asked: Asked): Promise<Answer> {
-  const admitted = await calls.admit(message.operation, asked.caller, asked.from)
-  const row = asked.content()
-  const call = callOf(message, row, admitted, hidden, asked)
-  if (!message.response) return unanswered(calls, call)
-  const outcome = await calls.perform(call)
+function perform(calls: Calls, message: Message, hidden: readonly string[], asked: Asked): Maybe<Answer> {
+  return then(calls.admit(message.operation, asked.caller, asked.from), admitted => {
+    const row = asked.content()
+    const call = callOf(message, row, admitted, hidden, asked)
+    if (!message.response) return unanswered(calls, call)
+    return then(calls.perform(call), outcome => answered(message, call, outcome))
+  })
+}
+
+function answered(message: Message, call: Call, outcome: Outcome): Answer {
   if (outcome.kind === 'unchanged') return no(outcome)
   return {
     row: answerOf(message, call, outcome),

@@ -32,7 +32,7 @@ export function canned(answer: (sent: Sent) => Came | Promise<Came>): Transport 
 }
 
 /** A face of the service as what carries messages to it. */
-export function over(face: (request: Request) => Promise<Response>, path: string): Transport {
+export function over(face: (request: Request) => Response | Promise<Response>, path: string): Transport {
   return {
     prepare: fields => async sending => {
       const bytes = typeof sending.content === 'string' ? sending.content : Buffer.concat(sending.content)

@@ -25,7 +25,7 @@ export const identities: Identities = {
 
 export interface Conversation {
   readonly store: Store
-  readonly face: (request: Request) => Promise<Response>
+  readonly face: (request: Request) => Response | Promise<Response>
   /** What was reported as our bug. */
   readonly incidents: unknown[]
   readonly clock: { now: number }
@@ -99,7 +99,10 @@ export async function conversation(endpoint: Partial<Endpoint> = {}, options: So
   return { store, face, incidents, clock, ...talk(face, endpoint.path ?? '/soap/v1') }
 }
 
-export function talk(face: (request: Request) => Promise<Response>, path: string): Pick<Conversation, 'post' | 'send'> {
+export function talk(
+  face: (request: Request) => Response | Promise<Response>,
+  path: string,
+): Pick<Conversation, 'post' | 'send'> {
   const send = async (request: Partial<Request>) =>
     face({
       method: 'POST',
