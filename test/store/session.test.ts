@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Unavailable } from '../../src/service/store.ts'
 import { postgresWindows } from '../../src/store/limit.ts'
-import { changing, looking, Sessions } from '../../src/store/session.ts'
+import { changing, looking, type PostgresClient, Sessions } from '../../src/store/session.ts'
 import type { Statement } from '../../src/store/statement.ts'
 import { type Fate, wire } from './wire.ts'
 
@@ -75,7 +75,7 @@ test('(1) all connections silent at once: each call ends in its time, and as man
 
 test('(1) who waits for a connection waits as long as its time, and one that comes later is not lost', async () => {
   const { run, sessions: made } = await sessions(always)
-  const long = made.run(looking, () => sleep(time - 50))
+  const long = made.run(looking, () => sleep(time / 2))
   await sleep(20)
   const short = unavailable(made.run(looking, () => {}, 100))
   assert.deepEqual(made.usage(), { waiting: 1, connections: { busy: 1, idle: 0 } })
@@ -94,7 +94,19 @@ test('(2) a server that stops in one breath with its readiness ends no process',
 })
 
 test('(3) what a work does after its time is not sent, neither a statement nor its commit', async () => {
-  const { sessions: made, server } = await sessions(always)
+  const sent: string[] = []
+  let given = 0
+  // Its connection is given to the next without being closed.
+  const client: PostgresClient = {
+    query: async ({ text }) => {
+      sent.push(text)
+      return { rows: [] }
+    },
+    release: () => given++,
+    on: () => {},
+    off: () => {},
+  }
+  const made = new Sessions({ connect: async () => client, end: async () => {} }, time)
   let late: Promise<unknown> = Promise.resolve()
   await unavailable(
     made.run(changing, async on => {
@@ -105,7 +117,7 @@ test('(3) what a work does after its time is not sent, neither a statement nor i
   )
   await assert.rejects(late, /over/)
   await sleep(20)
-  assert.deepEqual(server.heard, ['', changing])
+  assert.deepEqual([sent, given], [[changing], 1])
 })
 
 test('a store that is closed while connections are silent is closed in time', async () => {
@@ -123,9 +135,9 @@ test('a store that is closed while connections are silent is closed in time', as
 
 describe('limits', () => {
   const key = { key: 'k', span: 1000, by: 1 }
+  const counting = (text: string) => text.includes('insert into "_limit"')
   for (const fate of ['silent', 'cut', 'stopped'] as const)
     test(`a connection that is ${fate}: the count fails in time, and the next has another`, async () => {
-      const counting = (text: string) => text.includes('insert into "_limit"')
       let befallen = false
       const server = await wire(text => {
         if (befallen || !counting(text)) return 'answered'
@@ -139,4 +151,15 @@ describe('limits', () => {
       assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
       await windows.close()
     })
+
+  test('a server that stops in one breath with its readiness ends no process', async () => {
+    const server = await wire((text, n) => {
+      if (text === '') return n === 2 || n === 3 ? 'stopped' : 'answered'
+      return n === 1 && counting(text) ? 'cut' : 'answered'
+    })
+    const windows = await postgresWindows(server.url)
+    for (let i = 0; i < 3; i++) await windows.count([key]).catch(() => {})
+    assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
+    await windows.close()
+  })
 })
