@@ -60,6 +60,8 @@ export interface Standing {
 
 export interface Answer {
   readonly row: Row
+  /** The item that it shows and nothing else: the same again is written as it was. */
+  readonly of?: object
   /** Of its octets, where they travel outside the XML. */
   readonly mediaType?: string
   readonly standing: Standing | undefined

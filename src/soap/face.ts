@@ -335,12 +335,23 @@ function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answer: Ans
     attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes })
     return `cid:${id}`
   }
-  const body = exchange.write(answer.row, { attach: packed ? attach : undefined }, version)
+  const body = packed ? exchange.write(answer.row, { attach }, version) : written(exchange, answer, version)
   const action = exchange.replyAction
   const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
   const text = envelope(version, body, [...blocks, ...known.blocks])
   const sent = { version, envelope: text, standing: answer.standing, ...(packed && { attached }) }
   return deliver(node, destination, action, sent)
+}
+
+/** A store that finds an item unchanged gives the same snapshot again: so it is the same text. */
+const texts = new WeakMap<object, { readonly exchange: Exchange; readonly version: Version; readonly text: string }>()
+
+function written(exchange: Exchange, { row, of }: Answer, version: Version): string {
+  const before = of && texts.get(of)
+  if (before && before.exchange === exchange && before.version === version) return before.text
+  const text = exchange.write(row, { attach: undefined }, version)
+  if (of && exchange.safe) texts.set(of, { exchange, version, text })
+  return text
 }
 
 function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Maybe<Sent> {

@@ -11,6 +11,7 @@ import { challengesOf, proofOf } from '../http/credentials.ts'
 import { writeDate } from '../http/date.ts'
 import { sameVersion } from '../http/entity-tag.ts'
 import { type MediaType, parseMediaType } from '../http/media-type.ts'
+import { memo } from '../http/memo.ts'
 import type { Request, Response } from '../http/message.ts'
 import { negotiate, parseAccept } from '../http/negotiate.ts'
 import { evaluate, parsePreconditions } from '../http/precondition.ts'
@@ -86,7 +87,9 @@ interface Target {
   readonly query: string
 }
 
+const itself: Target = { operation: '', query: '' }
 function targetOf({ endpoint }: SoapNode, { target }: Request): Target {
+  if (target === endpoint.path) return itself
   const [, path = '', query = ''] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)\??(.*)$/s.exec(target) ?? []
   if (path === endpoint.path) return { operation: '', query }
   return path.startsWith(`${endpoint.path}/`)
@@ -202,10 +205,12 @@ const tooLong = (limit: number): never => end(413, `messages have at most ${limi
 
 /** What may be read before the operation is known: as much as the one that the action names takes, or as any takes. */
 function hinted(node: SoapNode, { fields }: Request, type: MediaType): number {
-  const hint = type.parameters['action'] ?? fields['soapaction']?.replace(/"/g, '')
+  const hint = type.parameters['action'] ?? unquoted(fields['soapaction'] ?? '')
   const named = hint ? node.byAction.get(hint) : undefined
   return named?.longest ?? node.sizes.longest
 }
+
+const unquoted = memo((field: string) => field.replace(/"/g, ''))
 
 async function unpacked(node: SoapNode, request: Request, type: MediaType) {
   const { boundary, start } = type.parameters
@@ -232,9 +237,9 @@ function actionOf(version: Version, root: MediaType, type: MediaType, fields: Fi
   if (version.actionIn === 'media type') return root.parameters['action'] ?? type.parameters['action']
   const field = fields['soapaction']?.trim()
   if (field === undefined || field === '') return undefined
-  const [, uri] = /^"([^"\\]*)"$/.exec(field) ?? []
-  return uri ?? no({ kind: 'structure', detail: 'SOAPAction is one URI in quotes' })
+  return uriIn(field) ?? no({ kind: 'structure', detail: 'SOAPAction is one URI in quotes' })
 }
+const uriIn = memo((field: string): string | undefined => /^"([^"\\]*)"$/.exec(field)?.[1])
 
 const takesPackage = (field: string | undefined): boolean =>
   field !== undefined &&
@@ -244,8 +249,7 @@ const takesPackage = (field: string | undefined): boolean =>
 
 function about(node: SoapNode, request: Request) {
   const { settings } = node.serving
-  const host = /^[-\w.:[\]%]{1,255}$/.test(request.fields['host'] ?? '') ? request.fields['host'] : 'localhost'
-  const own = `${request.scheme}://${host}${node.endpoint.path}`
+  const own = `${request.scheme}://${hostIn(request.fields['host'] ?? '')}${node.endpoint.path}`
   const known = settings.publicUrl?.replace(/\/$/, '')
   const addresses: [string, ...string[]] = known === undefined ? [own] : [`${known}${node.endpoint.path}`, own]
   const confidential = request.scheme === 'https' || (settings.passwordsOnLoopback && isLoopback(request.from))
@@ -258,7 +262,9 @@ function about(node: SoapNode, request: Request) {
   }
 }
 
-const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address)
+/** For addresses that we write: nothing that could end one. */
+const hostIn = memo((field: string) => (/^[-\w.:[\]%]{1,255}$/.test(field) ? field : 'localhost'))
+const isLoopback = memo((address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address))
 
 const callerOf = (node: SoapNode, request: Request, passwords: boolean): Maybe<Caller> =>
   settled(

@@ -65,6 +65,7 @@ function answered(message: Message, call: Call, outcome: Outcome): Answer {
   return {
     row: answerOf(message, call, outcome),
     standing: standingOf(outcome),
+    ...(outcome.kind === 'item' && { of: outcome.item }),
     ...(outcome.kind === 'file' && { mediaType: outcome.file.mediaType }),
   }
 }
