@@ -4,7 +4,7 @@ import { type Message, xmlName } from '../contract/message.ts'
 import { qualified, type ReadRow, rowReader } from '../soap/body.ts'
 import type { Code, Reason } from '../soap/fault.ts'
 import { Refused } from '../soap/refusal.ts'
-import { soap11, type Version } from '../soap/version.ts'
+import { type Version, versions } from '../soap/version.ts'
 import { type Element, type Name, name, passing, walk, xmlUri } from '../xml/index.ts'
 import type { FaultRead } from './failure.ts'
 
@@ -22,9 +22,13 @@ export function faultsOf(all: readonly Message[], namespace: string): Faults {
   )
 }
 
-/** A Fault element of this version of SOAP. What it lacks is left out: a fault that is badly made is still one. */
+/**
+ * A Fault element in an Envelope of this version. What it lacks is left out, and either structure is read in either version:
+ * a fault that is badly made is still one, and what its sender meant is worth more than what he got wrong.
+ */
 export function faultIn(element: Element, version: Version, faults: Faults): FaultRead {
-  const read = version === soap11 ? read11(element) : read12(element, version)
+  const is11 = ['faultcode', 'faultstring'].some(local => child(element, '', local))
+  const read = is11 ? read11(element) : read12(element, version)
   return { ...read, declared: declaredIn(read.entries, faults) }
 }
 
@@ -39,12 +43,12 @@ const reasonOf = (element: Element): Reason => ({
   text: element.text.trim(),
 })
 
-/** Its children are in no namespace. */
+/** SOAP 1.1: its children are in no namespace. */
 function read11(fault: Element): Read {
   const code = codeIn(child(fault, '', 'faultcode'))
   const string = child(fault, '', 'faultstring')
   return {
-    code: code && code11(code),
+    code: code && codeOf(code),
     codes: code ? [code] : [],
     reasons: string ? [reasonOf(string)] : [],
     node: child(fault, '', 'faultactor')?.text.trim(),
@@ -62,7 +66,7 @@ function read12(fault: Element, { namespace }: Version): Read {
   }
   const [first] = codes
   return {
-    code: first?.uri === namespace && isCode(first.local) ? first.local : undefined,
+    code: first && codeOf(first),
     codes,
     reasons: at(fault, 'Reason')?.elements(name(namespace, 'Text')).map(reasonOf) ?? [],
     node: at(fault, 'Node')?.text.trim(),
@@ -71,25 +75,27 @@ function read12(fault: Element, { namespace }: Version): Read {
   }
 }
 
-/** A QName in content; without a prefix that is declared its words are taken as they are. */
+/** A QName in content. Many senders use a prefix that they do not declare: then its namespace is empty. */
 function codeIn(element: Element | undefined): Name | undefined {
-  const written = element?.text.trim()
-  if (!element || !written) return undefined
-  const colon = written.indexOf(':')
-  const uri = element.namespace(colon < 0 ? '' : written.slice(0, colon))
-  return uri === undefined ? passing('', written) : passing(uri, written.slice(colon + 1))
+  const [, prefix = '', local] = /^(?:([^:\s]+):)?([^:\s]+)$/.exec(element?.text.trim() ?? '') ?? []
+  return local === undefined ? undefined : passing(element?.namespace(prefix) ?? '', local)
 }
 
-const codes: readonly Code[] = ['VersionMismatch', 'MustUnderstand', 'DataEncodingUnknown', 'Sender', 'Receiver']
-const isCode = (local: string): local is Code => codes.some(each => each === local)
+/** The words of both versions. SOAP 1.1 §4.4.1: `Client.Authentication` is a Client. */
+const words: Readonly<Record<string, Code>> = {
+  VersionMismatch: 'VersionMismatch',
+  MustUnderstand: 'MustUnderstand',
+  DataEncodingUnknown: 'DataEncodingUnknown',
+  Sender: 'Sender',
+  Client: 'Sender',
+  Receiver: 'Receiver',
+  Server: 'Receiver',
+}
 
-/** SOAP 1.1 §4.4.1: `Client.Authentication` is a Client. Many senders forget the namespace. */
-function code11({ uri, local }: Name): Code | undefined {
-  if (uri !== soap11.namespace && uri !== '') return undefined
+function codeOf({ uri, local }: Name): Code | undefined {
+  const isOfSoap = uri === '' || versions.some(each => each.namespace === uri)
   const [generic = ''] = local.split('.')
-  if (generic === 'Client') return 'Sender'
-  if (generic === 'Server') return 'Receiver'
-  return generic === 'VersionMismatch' || generic === 'MustUnderstand' ? generic : undefined
+  return isOfSoap && Object.hasOwn(words, generic) ? words[generic] : undefined
 }
 
 /** The first entry that is a declared fault's, where its content is of the schema. */

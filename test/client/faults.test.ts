@@ -86,7 +86,7 @@ describe('B2.10 codes', () => {
     ['1.1', 'e:MustUnderstand', 'MustUnderstand'],
     ['1.1', 'e:Client.Authentication', 'Sender'], // §4.4.1
     ['1.1', 'Server', 'Receiver'], // without the namespace, as many write it
-    ['1.1', 'unbound:Client', undefined],
+    ['1.1', 'unbound:Client', 'Sender'], // and many write it so
     ['1.1', 'x:Client', undefined], // of another vocabulary
     ['1.1', 'x:FailedAuthentication', undefined],
     ['1.2', 'e:Sender', 'Sender'],
@@ -94,7 +94,10 @@ describe('B2.10 codes', () => {
     ['1.2', 'e:VersionMismatch', 'VersionMismatch'],
     ['1.2', 'e:MustUnderstand', 'MustUnderstand'],
     ['1.2', 'e:DataEncodingUnknown', 'DataEncodingUnknown'],
-    ['1.2', 'e:Client', undefined],
+    ['1.2', 'e:Client', 'Sender'], // of the other version
+    ['1.2', 'unbound:Server', 'Receiver'],
+    ['1.2', 'e:Other', undefined],
+    ['1.2', 'e:constructor', undefined],
     ['1.2', 'x:Sender', undefined],
   ]
   for (const [version, code, expected] of rows)
@@ -104,7 +107,7 @@ describe('B2.10 codes', () => {
           ? await fault11(`<faultcode xmlns:x="urn:x">${code}</faultcode><faultstring>x</faultstring>`)
           : await fault12(`<e:Code><e:Value xmlns:x="urn:x">${code}</e:Value></e:Code>`)
       assert.equal(found.code, expected)
-      assert.equal(found.codes[0]?.local, code.startsWith('unbound') ? code : code.replace(/^.*:/, ''))
+      assert.equal(found.codes[0]?.local, code.replace(/^.*:/, ''))
     })
 })
 
@@ -112,8 +115,8 @@ describe('a fault that is badly made is still one', () => {
   for (const [title, found] of [
     ['1.1 empty', () => fault11('')],
     ['1.2 empty', () => fault12('')],
-    ['1.1 with the words of 1.2', () => fault11(whole12)],
-    ['1.2 with the words of 1.1', () => fault12(whole11)],
+    ['1.1 with a code that is no name', () => fault11('<faultcode>a b</faultcode>')],
+    ['1.2 with a code that is no name', () => fault12('<e:Code><e:Value>a:b:c</e:Value></e:Code>')],
   ] as const)
     test(title, async () => {
       const { code, codes, message, detail, fault, entries } = await found()
@@ -128,6 +131,15 @@ describe('a fault that is badly made is still one', () => {
           entries: 0,
         },
       )
+    })
+  for (const [title, found] of [
+    ['1.1 with the structure of 1.2', () => fault11(whole12)],
+    ['1.2 with the structure of 1.1', () => fault12(whole11)],
+  ] as const)
+    test(title, async () => {
+      const { code, message, fault, detail } = await found()
+      assert.deepEqual([code, fault, detail], ['Sender', 'PaymentDeclined', { reason: 'too little' }])
+      assert.match(message, /declined|abgelehnt/)
     })
 })
 

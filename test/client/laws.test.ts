@@ -67,7 +67,7 @@ for (const way of ways)
         assert.deepEqual(reading.found, [])
       }
     })
-    await fc.assert(property, { numRuns: 60 })
+    await fc.assert(property, { numRuns: 30 })
   })
 
 test('a fault that the service writes is the one that the client reads, with its detail', async () => {
@@ -158,6 +158,6 @@ describe('an answer with anything done to it is an answer, or an error that says
           assert.ok(thrown instanceof AnswerError || thrown instanceof FaultError, raw)
         }
       })
-      await fc.assert(property, { numRuns: 1000 })
+      await fc.assert(property, { numRuns: 500 })
     })
 })
