@@ -5,7 +5,8 @@
  *  (2) No more connections than allowed, no more calls waiting for one than allowed; those that wait go in their order.
  *  (3) A call settles once; its time limit holds from the moment it is made, waiting and connecting included.
  *  (4) No text of a caller can end a line of the head or begin another.
- * Its own and not http.Agent, which costs three times as much a call (docs/performance.md). Nothing is tried twice here.
+ * Its own and not http.Agent, which takes three times the CPU for a POST: 125 µs to 37, and 54 to 15 with 32 at once. Nothing
+ * is tried twice here.
  */
 import type * as net from 'node:net'
 import type * as tls from 'node:tls'
@@ -83,7 +84,7 @@ class Exchange {
     this.sending = sending
     this.resolve = resolve
     this.reject = reject
-    this.timer = setTimeout(late, sending.timeLimit, this)
+    this.timer = setTimeout(late, Math.min(sending.timeLimit, longestTimer), this)
     sending.signal?.addEventListener('abort', this.abort)
     if (sending.signal?.aborted) this.abort()
   }
@@ -143,6 +144,8 @@ class Exchange {
   }
 }
 const late = (exchange: Exchange): void => exchange.late()
+/** What is longer than a timer can be would end at once. */
+const longestTimer = 2 ** 31 - 1
 
 class Pool {
   readonly longest: number

@@ -41,8 +41,9 @@ export interface SoapClientOptions<V extends string = string> extends HttpOption
 }
 
 export interface CallOptions {
-  readonly signal?: AbortSignal
-  readonly timeLimit?: number
+  /** Ends the call with its reason; whether the service has carried it out is not known then. */
+  readonly signal?: AbortSignal | undefined
+  readonly timeLimit?: number | undefined
   /** Header blocks of this message, as `blockWriter` writes them. */
   readonly blocks?: readonly string[]
   /** With addressing: the message's id in place of one that is made up; the same again is the same message. */

@@ -2,7 +2,6 @@
  * A SOAP client of a contract: one typed method for each operation that the contract offers as a message. A call is read in
  * one direction: *check, write, send, read*. The bodies are those of the service's side, the other way round.
  */
-import { randomUUID } from 'node:crypto'
 import type { Row } from '../contract/implement.ts'
 import { type Message, messages, replyAction } from '../contract/message.ts'
 import { namespaceOf, newest, type Service } from '../contract/service.ts'
@@ -111,7 +110,7 @@ function operationOf(station: Station, message: Message): Operation {
     blocks: options.blocks ?? [],
     limits: limitsOf(longest),
     longest,
-    post: transport.prepare({ 'content-type': mediaType(version, message), ...fields }),
+    post: transport.prepare({ ...fields, 'content-type': mediaType(version, message) }),
     postPackage: transport.prepare(fields),
   }
 }
@@ -125,20 +124,24 @@ const actionIn = (version: Version, { action }: Message): string =>
   version.actionIn === 'media type' ? `; action="${action}"` : ''
 
 function fieldsOf({ version, options, shown }: Station, { action }: Message): Fields {
+  const own = Object.entries(options.fields ?? {}).map(([name, value]) => [name.toLowerCase(), value])
   return {
+    ...Object.fromEntries(own),
+    ...shown.fields,
     accept: options.mtom ? `multipart/related, ${version.mediaType}` : version.mediaType,
     ...(version.actionIn === 'SOAPAction' && { soapaction: `"${action}"` }),
-    ...shown.fields,
-    ...options.fields,
   }
 }
+
+/** Loaded by those that need it: messages with addressing, and packages. */
+const unique = (): string => process.getBuiltinModule('node:crypto').randomUUID()
 
 // A call
 
 async function perform(operation: Operation, input: Row, options: CallOptions): Promise<Row | undefined> {
   const problems = flaws(operation.message.request.fields, input)
   if (problems.length > 0) throw new InputError(operation.operation, problems)
-  const id = operation.addressing ? (options.messageId ?? `urn:uuid:${randomUUID()}`) : ''
+  const id = operation.addressing ? (options.messageId ?? `urn:uuid:${unique()}`) : ''
   const came = await sent(operation, write(operation, input, options, id), options)
   return answered(operation, came, id)
 }
@@ -168,8 +171,7 @@ async function sent(operation: Operation, written: Written, options: CallOptions
   const until = Date.now() + (options.timeLimit ?? operation.options.timeLimit ?? usual.timeLimit)
   for (let tries = 0; ; tries++) {
     try {
-      const posted = post(operation, written, options.signal, until)
-      return await posted
+      return await post(operation, written, options.signal, until)
     } catch (thrown) {
       if (!(thrown instanceof Unanswered)) throw thrown
       if (tries >= retries || !isRepeatable(operation, thrown)) throw new ConnectionError(operation.operation, thrown)
@@ -204,7 +206,7 @@ async function dressed(
   const fields = await shown.changing?.()
   const within = { signal, timeLimit: until - Date.now() }
   if (attached.length === 0) return operation.post({ content: whole, fields, ...within })
-  const { type, content } = writePackage(version.mediaType, whole, attached, `diglot-${randomUUID()}`)
+  const { type, content } = writePackage(version.mediaType, whole, attached, `diglot-${unique()}`)
   const packaged = { ...fields, 'content-type': type + actionIn(version, message) }
   return operation.postPackage({ content: await Array.fromAsync(content), fields: packaged, ...within })
 }

@@ -123,6 +123,18 @@ const refused: readonly (readonly [string, (version: Number) => Came, Why, RegEx
     /follows/,
   ],
   ['a message that is no fault with status 500', v => came(500, mediaType[v], envelope(v, product)), 'status', /500/],
+  [
+    'something behind a Fault',
+    v => came(500, mediaType[v], envelope(v, '<e:Fault/><x/>')),
+    'structure',
+    /follows the Fault/,
+  ],
+  [
+    'not well-formed behind a Fault',
+    v => came(500, mediaType[v], envelope(v, '<e:Fault/>').slice(0, -3)),
+    'malformed',
+    /octet/,
+  ],
   // Not understood
   [
     'B2.4 mustUnderstand="1"',

@@ -202,6 +202,7 @@ describe('B7.5 declared faults are told apart', () => {
     ['of another namespace', '<NotFound xmlns="urn:x"/>'],
     ['of another version', '<NotFound xmlns="urn:diglot:orders:v1"/>'],
     ['whose content is not of the schema', `<NotFound xmlns="${ns}"><x/></NotFound>`],
+    ['with a value outside its bounds', `<Busy xmlns="${ns}"><retryAfter>-1</retryAfter></Busy>`],
     ['of the vocabulary, and no fault', `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`],
   ] as const)
     test(`none: ${title}`, async () => {

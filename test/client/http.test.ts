@@ -202,6 +202,10 @@ describe('(3) a time limit, and a signal, hold wherever the call is', () => {
     const call = posting(silent.replace('http:', 'https:'))({ ...one, timeLimit: 50 })
     assert.deepEqual(await unanswered(call), { why: 'late', mayHaveRun: false, begun: false })
   })
+  test('no limit at all', async () => {
+    const { ask } = await serving(() => pause(20, says('a')))
+    assert.equal(await ask({ timeLimit: Number.POSITIVE_INFINITY }), 'a')
+  })
   test('aborted: the signal says why', async () => {
     const { server, ask } = await serving(() => undefined, { connections: 1 })
     const reason = new Error('enough')

@@ -37,9 +37,14 @@ describe('B4.2 B4.3 media types and actions', () => {
     })
   })
   test('fields of one’s own', async () => {
-    const { client, sent } = hearing(answer, { fields: { traceparent: '00-1-2-03' } })
+    const fields = { TraceParent: '00-1-2-03', 'Content-Type': 'text/plain', ACCEPT: '*/*' }
+    const { client, sent } = hearing(answer, { fields })
     await client.GetProduct({ id: 'p-1' })
-    assert.equal(sent[0]?.fields['traceparent'], '00-1-2-03')
+    assert.deepEqual(sent[0]?.fields, {
+      traceparent: '00-1-2-03',
+      'content-type': `application/soap+xml; charset=utf-8; action="${action}"`,
+      accept: 'application/soap+xml',
+    })
   })
 })
 
