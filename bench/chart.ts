@@ -1,8 +1,8 @@
 /** The rows as a picture: how far each goal is exceeded or missed, on a logarithmic scale; readable in light and in dark. */
 import { type Result, score } from './report.ts'
 
-const width = 1000
-const [left, right] = [560, 920]
+const width = 1040
+const [left, right] = [600, 950]
 const line = 20
 const top = 56
 /** A bar ends where its row is so many times its goal. */
@@ -35,7 +35,7 @@ function bar(result: Result, index: number): string {
 <text class="dim" x="${width - 4}" y="${y + 13}" text-anchor="end">${value}</text>`
 }
 
-const cut = (text: string): string => (text.length > 88 ? `${text.slice(0, 86)} …` : text)
+const cut = (text: string): string => (text.length > 96 ? `${text.slice(0, 94)} …` : text)
 
 export function chart(results: readonly Result[]): string {
   const shown = results.filter(each => score(each) !== undefined)

@@ -26,7 +26,7 @@ export interface Target {
   readonly name: string
   readonly process: ChildProcess
   readonly port: number
-  /** What ends with it and is not counted: a proxy in front. */
+  /** What belongs to it, and is counted with it: who speaks HTTP for it. */
   readonly beside?: readonly ChildProcess[]
 }
 
@@ -115,8 +115,9 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
 }
 
 /** Microseconds of CPU that the server has used, its threads and children included. */
-export async function cpu({ process: { pid } }: Target): Promise<number> {
-  return family(pid ?? 0).reduce((sum, each) => sum + counted(each), 0) / 1000
+export async function cpu({ process: child, beside = [] }: Target): Promise<number> {
+  const all = [child, ...beside].flatMap(({ pid = 0 }) => family(pid))
+  return all.reduce((sum, each) => sum + counted(each), 0) / 1000
 }
 
 /** A process and all that it has started. */
@@ -209,7 +210,9 @@ export async function load(port: number, ask: Ask, count: number, connections = 
 /** Whole answers by Content-Length, or by the last chunk. */
 function answers(socket: Socket, each: (text: string) => void): void {
   let held = ''
-  socket.on('data', part => {
+  let usual = 0
+  socket.on('data', (part: string) => {
+    if (held === '' && part.length === usual) return each(part) // as long as the one before, which was whole
     held += part
     for (;;) {
       const head = held.indexOf('\r\n\r\n')
@@ -221,6 +224,7 @@ function answers(socket: Socket, each: (text: string) => void): void {
       if ((length === undefined && !bare && end < 7) || held.length < whole) return
       const text = held.slice(0, whole)
       held = held.slice(whole)
+      usual = whole
       each(text)
     }
   })

@@ -3,7 +3,7 @@
  * `--json FILE` writes the rows there, `--page` into docs/performance.md and its picture, `--quick` takes less time and
  * gives figures that are worth less.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chart } from './chart.ts'
@@ -16,16 +16,9 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   soap: [async () => (await import('./soap.ts')).soap(), async () => (await import('./signed.ts')).signed()],
   xml: [async () => (await import('./xml.ts')).xml()],
   write: [async () => (await import('./write.ts')).write(), async () => (await import('./large.ts')).large()],
-  client: [client],
+  client: [async () => (await import('./client.ts')).client()],
   start: [async () => (await import('./start.ts')).startBench()],
   attacks: [async () => (await import('./attacks.ts')).attacksBench()],
-}
-
-/** Written beside the client. */
-async function client(): Promise<readonly Row[]> {
-  const file = new URL('client.ts', import.meta.url)
-  const module: { client?: Part } = existsSync(file) ? await import(file.href) : {}
-  return (await module.client?.()) ?? []
 }
 
 const { positionals, values } = parseArgs({
@@ -57,7 +50,8 @@ for (const [part, tasks] of Object.entries(parts)) {
   }
 }
 console.log(`${Object.values(about).slice(0, 3).join(' · ')}\n\n${table(results)}`)
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ about, results }, null, 2)}\n`)
+for (const file of [values.json, values.page && join(import.meta.dirname, 'results.json')])
+  if (file) writeFileSync(file, `${JSON.stringify({ about, results }, null, 2)}\n`)
 if (values.page) page()
 
 /** Between the two marks of the page stands what the last whole run has found. */
@@ -67,8 +61,8 @@ function page(): void {
   const versions = Object.entries(about).map(([name, value]) => `${name} ${value}`)
   const written = `${versions.join(' · ')}\n\n${markdown(results)}`
   const whole = readFileSync(file, 'utf8').replace(
-    /(<!-- results -->\n).*(\n<!-- \/results -->)/s,
-    (_, before: string, after: string) => `${before}\n${written}\n${after}`,
+    /(?<=<!-- results -->\n).*(?=<!-- \/results -->)/s,
+    () => `\n${written}\n\n`,
   )
   writeFileSync(file, whole)
   writeFileSync(join(docs, 'performance.svg'), chart(results))

@@ -57,7 +57,7 @@ async function calls(folder: string): Promise<Row[]> {
     for (const [i, peer] of peers.entries()) rows.push(await beside(peer, join(folder, String(i))))
     const floor = await start('node:http', 'constant.js', [await contentOf(diglot.port)])
     const found = await compare({ target: diglot, ask: call }, { target: floor, ask: call }).finally(() => stop(floor))
-    rows.push(row(what, 'node:http that reads the POST and answers a constant', '≤ 1.5', found))
+    rows.push(row(what, 'node:http, the POST read, a constant answer', '≤ 1.5', found))
   } finally {
     stop(diglot)
   }

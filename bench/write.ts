@@ -70,9 +70,9 @@ const durable = (): Promise<Row[]> =>
       )
       for (const target of [ours, peer]) await stopped(target)
       const rates = [found.ours, found.theirs].map(took => `${Math.round(1e6 / took)}/s`).join(', ')
-      const name = `Fastify, a commit a request, synchronous=${synchronous.toUpperCase()}`
+      const name = `Fastify, each commits, synchronous=${synchronous.toUpperCase()}`
       rows.push({
-        what: `durable POST, ${connections} connections, requests a second`,
+        what: `durable POST, ${connections} connections, requests/s`,
         against: name,
         ratio: found.ratio,
         goal,

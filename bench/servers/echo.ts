@@ -1,6 +1,7 @@
 /**
- * SOAP as `serve` puts it together, over a store that keeps nothing: what a call costs without a database. Everything else
- * is there: policy, limits, validation, the audit's line, the fields of the answer.
+ * SOAP as `serve` puts it together, over a store that keeps nothing: what a call costs where nothing is changed and no
+ * database is asked. Policy, limits, validation, figures and the fields of the answer are there; the line that the log has
+ * of each change is not.
  */
 import { randomUUID } from 'node:crypto'
 import { guarded } from '../../src/host/guard.ts'

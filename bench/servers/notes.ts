@@ -1,5 +1,6 @@
 /** The contract that writing is measured with: a note, made by POST. `notes.ts FILE`, or `notes.ts postgres://…` with a file for its key. */
 import { anyone, implement, resource, service, t } from 'diglot'
+import { pino } from 'pino'
 import { serve } from '../../src/host/serve.ts'
 import { ready } from './report.js'
 
@@ -22,7 +23,8 @@ export const book = service('notes', {
 
 if (import.meta.main) {
   const [data = ':memory:', database] = process.argv.slice(2)
-  const logger = { info: () => {}, warn: console.error, error: console.error }
+  // The line of each change is written as it always is, but not shown.
+  const logger = pino({ base: null }, pino.destination({ dest: '/dev/null', sync: true }))
   const options = { port: 0, data, flood: 1e9, logger, ...(database !== undefined && { database }) }
   ready(
     (
