@@ -8,8 +8,6 @@
  */
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import * as http from 'node:http'
-import * as https from 'node:https'
 import { BlockList, isIP } from 'node:net'
 
 export interface Letter {
@@ -81,7 +79,8 @@ async function pinned({ hostname }: URL, resolve: Resolve, signal: AbortSignal):
 }
 
 function post(url: URL, host: string, letter: Letter, signal: AbortSignal): Promise<number> {
-  const { request } = url.protocol === 'https:' ? https : http
+  // Loaded when the first is sent: a server by itself needs no client.
+  const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const port = url.port === '' ? {} : { port: url.port }
   const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? { servername: url.hostname } : {}
   const path = `${url.pathname}${url.search}`

@@ -6,6 +6,7 @@
  */
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { Unavailable } from '../service/store.ts'
+import { isAddress } from './safety.ts'
 import { type Watching, watched } from './watched.ts'
 
 /** Milliseconds. */
@@ -17,8 +18,6 @@ const peace = 5_000
 /** @param source a path, or an https address; http is for loopback alone. Throws `Unusable`. */
 export const jwksOf = (source: string, watching: Watching): JWTVerifyGetKey =>
   isAddress(source) ? ofAddress(new URL(source), watching) : ofFile(source, watching)
-
-export const isAddress = (source: string): boolean => /^https?:/i.test(source)
 
 function ofFile(file: string, watching: Watching): JWTVerifyGetKey {
   // `createLocalJWKSet` throws for what is no set of keys.

@@ -2,7 +2,6 @@
  * What keeps a service from starting: settings that would not hold what they promise. Each in one line, with the cure.
  */
 import { flawOf } from './courier.ts'
-import { isAddress } from './jwks.ts'
 import { algorithms, type Places } from './token.ts'
 
 /** Whom bearer tokens are believed; without it the local key alone. */
@@ -86,3 +85,6 @@ function ofSettings({ origins = [], publicUrl }: NonNullable<Promised['settings'
     ...(address ? [] : [`the public address ${publicUrl} is no http or https address`]),
   ]
 }
+
+/** Of keys: in place of a file. */
+export const isAddress = (source: string): boolean => /^https?:/i.test(source)

@@ -29,7 +29,6 @@ import { documents } from './documents.ts'
 import { type Feed, feedOf } from './feed.ts'
 import { guarded } from './guard.ts'
 import { identitiesOf, type People } from './identity.ts'
-import { jwksOf } from './jwks.ts'
 import { type LocalKey, localKey } from './key.ts'
 import { Load, type Overload } from './load.ts'
 import { changeFields, errorFields, type Logger, standardLogger } from './log.ts'
@@ -124,7 +123,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     ((incident, thrown) => logger.error({ incident, ...errorFields(thrown) }, 'something went wrong'))
   const failed = (thrown: unknown): void => report(randomUUID(), thrown)
   const key = localKey(options.key ?? `${data}.key`)
-  const trust = trustOf(options.tokens, key, contract.service, { clock, failed })
+  const trust = await trustOf(options.tokens, key, contract.service, { clock, failed })
   const keys = apiKeys(options.keys ?? `${data}.keys`, { clock, failed })
   const store = await storeAt(app, options.database, data)
   const replica = await replicaOf(app, options.replica)
@@ -240,9 +239,10 @@ const defaults: Settings = { trustProxy: false, trace: false, passwordsOnLoopbac
 /** Milliseconds between two removals of what has expired. */
 const sweepEvery = 60_000
 
-function trustOf(tokens: Tokens | undefined, key: LocalKey, service: string, watching: Watching): Trust {
+async function trustOf(tokens: Tokens | undefined, key: LocalKey, service: string, watching: Watching): Promise<Trust> {
   if (!tokens) return localTrust(key, service)
   const { jwks, audience = service, ...rest } = tokens
+  const { jwksOf } = await import('./jwks.ts')
   return { ...rest, audience, keys: jwksOf(jwks, watching) }
 }
 

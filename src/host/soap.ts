@@ -33,22 +33,30 @@ export function soapFaces(
   options: SoapOptions,
   demanded: SecurityPolicy,
 ): (target: string) => Face | undefined {
-  const faces = new Map<string, Face>()
+  const faces = new Map<string, () => Face>()
   for (const endpoint of endpointsOf(serving)) {
-    const face = soapFace(serving, endpoint, {
-      inflate,
-      describe: descriptions(serving, endpoint, demanded),
-      page: address => page(serving, endpoint, address),
-      ...options,
-    })
+    // Compiled when it is first asked: most partners use one endpoint of many.
+    const face = once(() =>
+      soapFace(serving, endpoint, {
+        inflate,
+        describe: descriptions(serving, endpoint, demanded),
+        page: address => page(serving, endpoint, address),
+        ...options,
+      }),
+    )
     faces.set(endpoint.path, face)
     // The response pattern of SOAP 1.2 asks below the endpoint: /soap/v1/GetOrder?id=o-1
     faces.set(`${endpoint.path}/`, face)
   }
   return target => {
     const path = target.split('?', 1)[0] ?? ''
-    return faces.get(path) ?? faces.get(path.slice(0, path.lastIndexOf('/') + 1))
+    return (faces.get(path) ?? faces.get(path.slice(0, path.lastIndexOf('/') + 1)))?.()
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 const wsdlType = { mediaType: 'text/xml; charset=utf-8' }

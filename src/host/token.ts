@@ -3,7 +3,7 @@
  *  (1) The algorithm is one of a list, all of them asymmetric: no `none`, and no public key passes for a secret.
  *  (2) Issuer, audience, subject and expiry are demanded and compared; nothing of a token is used before it is proven.
  */
-import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
+import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { Caller } from '../contract/policy.ts'
 import { Unavailable } from '../service/store.ts'
 import type { LocalKey } from './key.ts'
@@ -23,7 +23,8 @@ export interface TokenSpec {
 
 const issuer = 'diglot'
 
-export function sign(key: LocalKey, audience: string, spec: TokenSpec, now: number): Promise<string> {
+export async function sign(key: LocalKey, audience: string, spec: TokenSpec, now: number): Promise<string> {
+  const { SignJWT } = await import('jose')
   const at = Math.floor(now / 1000)
   return new SignJWT({ roles: [...spec.roles], ...(spec.claims && { claims: spec.claims }) })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
@@ -66,6 +67,8 @@ export async function verify(
   token: string,
   now: number,
 ): Promise<{ readonly caller: Caller; readonly expires: number } | undefined> {
+  // Loaded with the first token: who serves anybody never needs it.
+  const { errors, jwtVerify } = await import('jose')
   try {
     const { payload } = await jwtVerify(token, trust.keys, {
       algorithms: [...(trust.algorithms ?? algorithms)],

@@ -7,8 +7,6 @@
  */
 import { createHmac } from 'node:crypto'
 import { lookup as resolve } from 'node:dns'
-import { request as http } from 'node:http'
-import { request as https } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublic } from './courier.ts'
 import { Gone, Later, type Sink } from './sinks.ts'
@@ -84,7 +82,7 @@ function posted(
   signal: AbortSignal,
 ): Promise<Answered> {
   return new Promise((done, fail) => {
-    const request = target.protocol === 'https:' ? https : http
+    const { request } = process.getBuiltinModule(target.protocol === 'https:' ? 'node:https' : 'node:http')
     const options = { method: 'POST', headers, signal, agent: false, ...(!inside && { lookup: outside }) }
     const asked = request(target, options, answer => {
       answer.on('error', () => {}) // (3)

@@ -1,28 +1,17 @@
 /**
  * All in which the two databases differ as SQL, as two records; no other file asks which it has. Everything else is
- * written once, with Kysely's `sql`, which quotes names and numbers parameters as each wants them.
+ * written once, with the fragments of `sql.ts`.
  */
-import {
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type RawBuilder,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely'
+import { type Sql, sql } from './sql.ts'
 
-export type Sql = RawBuilder<unknown>
+export type { Sql }
 export type Cell = null | number | bigint | string | boolean | Uint8Array
 /** What a column holds. `integer` is 64 bit. */
 export type Kind = 'text' | 'integer' | 'real' | 'boolean' | 'blob'
 
 export interface Dialect {
-  /** Compiles; it runs nothing. */
-  readonly compiler: Kysely<unknown>
+  /** The parameter with this number, from 1. */
+  readonly parameter: (number: number) => string
   readonly types: Readonly<Record<Kind, Sql>>
   /** A key that counts up by itself and never back. */
   readonly counter: Sql
@@ -56,14 +45,7 @@ const literal = (text: string): Sql => sql.lit(text)
 const jsonPath = (name: string): Sql => literal(`$."${name}"`)
 
 export const sqlite: Dialect = {
-  compiler: new Kysely({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: db => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  }),
+  parameter: () => '?',
   types: { text: sql`text`, integer: sql`integer`, real: sql`real`, boolean: sql`integer`, blob: sql`blob` },
   counter: sql`integer primary key autoincrement`,
   keyBytes: Number.POSITIVE_INFINITY,
@@ -89,14 +71,7 @@ export const sqlite: Dialect = {
 }
 
 export const postgres: Dialect = {
-  compiler: new Kysely({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: db => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  }),
+  parameter: number => `$${number}`,
   types: {
     text: sql`text collate "C"`,
     integer: sql`bigint`,

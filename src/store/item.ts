@@ -1,10 +1,10 @@
 /** Items of one table: the statements, the row of a value and the value of a row. */
-import { sql } from 'kysely'
 import type { Row } from '../contract/implement.ts'
 import type { Snapshot } from '../service/store.ts'
 import { valued } from './column.ts'
 import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
+import { sql } from './sql.ts'
 import { list, name, names, type Statement, statement, value, values } from './statement.ts'
 import { columnsOf, system, type Table } from './table.ts'
 

@@ -5,10 +5,10 @@
  *  (2) Absent values come before all others ascending, after all descending.
  *  (3) No text of a request is part of a statement: every name is looked up among the contract's columns.
  */
-import { sql } from 'kysely'
 import type { Filter, Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
+import { sql } from './sql.ts'
 import { all, any, list, name, value } from './statement.ts'
 import type { SearchPath, Step, Table } from './table.ts'
 import { folded } from './words.ts'

@@ -5,7 +5,6 @@
  *  (2) Anything else is refused before anything is changed, all of it at once, each with the SQL that a person may run.
  * The shape that stands is kept in the table `_shape`: one row for each table, field and index.
  */
-import { sql } from 'kysely'
 import type { Schema } from './access.ts'
 import type { Column, Kept } from './column.ts'
 import type { Cells } from './connection.ts'
@@ -13,6 +12,7 @@ import type { Cell, Dialect, Sql } from './dialect.ts'
 import type { Items } from './item.ts'
 import { recordTables } from './records.ts'
 import { keeps, misread, missing, type Signature, signature } from './signature.ts'
+import { sql } from './sql.ts'
 import { list, name, value } from './statement.ts'
 import type { Index, Table } from './table.ts'
 import { foldedAs } from './words.ts'

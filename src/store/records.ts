@@ -1,9 +1,9 @@
 /** Everything beside the items: files, memos, jobs, the audit, changes and former items. Their tables and statements. */
-import { sql } from 'kysely'
 import type { Service } from '../contract/service.ts'
 import type { Change, Deed, JobRow, Maybe } from '../service/store.ts'
 import { type Cells, type Connection, chain } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
+import { sql } from './sql.ts'
 import { list, name, type Statement, statement, value, values } from './statement.ts'
 
 /** Made once, when the store is new. */

@@ -1,6 +1,6 @@
 /** SQL compiled once and run often: values have numbered places, so one text serves every call of its form. */
-import { type RawBuilder, sql } from 'kysely'
 import type { Cell, Dialect, Sql } from './dialect.ts'
+import { compiled, sql } from './sql.ts'
 
 /** One prepared text. `places` says which of a call's values each parameter takes. */
 export interface Statement {
@@ -12,24 +12,14 @@ export interface Statement {
   readonly name: string | undefined
 }
 
-class Place {
-  readonly at: number
-  constructor(at: number) {
-    this.at = at
-  }
-}
 /** The place of the value with this number. */
-export const value = (at: number): RawBuilder<unknown> => sql.val(new Place(at))
+export const value = (at: number): Sql => sql.place(at)
 
 let made = 0
 export function statement(dialect: Dialect, text: Sql, named = true): Statement {
-  const compiled = text.compile(dialect.compiler)
-  const places = compiled.parameters.map(parameter => {
-    if (parameter instanceof Place) return parameter.at
-    throw new Error('a value of a statement has no place')
-  })
+  const { text: written, places } = compiled(text, dialect.parameter)
   return {
-    text: compiled.sql,
+    text: written,
     places,
     straight: places.every((at, i) => at === i),
     name: named ? `diglot ${++made}` : undefined,

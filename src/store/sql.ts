@@ -1,0 +1,54 @@
+/**
+ * SQL as fragments: text that stands in this program, and in it names, literals and places of values, each written so that it
+ * cannot be anything else. Only fragments fit in a fragment: a text of a request has no way in but as a value.
+ */
+
+type Part = string | Sql | Place
+
+/** A piece of SQL. Made by `sql`. */
+export class Sql {
+  readonly parts: readonly Part[]
+  constructor(parts: readonly Part[]) {
+    this.parts = parts
+  }
+}
+
+/** Where the value with this number of a call goes. */
+class Place {
+  readonly at: number
+  constructor(at: number) {
+    this.at = at
+  }
+}
+
+export function sql(texts: TemplateStringsArray, ...inner: readonly Sql[]): Sql {
+  return new Sql(texts.flatMap((text, i) => (i < inner.length ? [text, inner[i]!] : [text]))) // as many as there are gaps
+}
+
+const quoted = (text: string, quote: string): string => quote + text.replaceAll(quote, quote + quote) + quote
+
+/** A name, quoted as both databases quote it. */
+sql.id = (name: string): Sql => new Sql([quoted(name, '"')])
+/** A literal: of the contract, never of a request. */
+sql.lit = (value: string | number): Sql => new Sql([typeof value === 'number' ? String(value) : quoted(value, "'")])
+/** Words of this program. */
+sql.raw = (text: string): Sql => new Sql([text])
+sql.place = (at: number): Sql => new Sql([new Place(at)])
+sql.join = (parts: readonly Sql[], between: Sql = comma): Sql =>
+  new Sql(parts.flatMap((part, i) => (i === 0 ? [part] : [between, part])))
+const comma = new Sql([', '])
+
+/** The text, and for each parameter in it the number of its value. `mark` writes the parameter with this number, from 1. */
+export function compiled(of: Sql, mark: (parameter: number) => string): { text: string; places: readonly number[] } {
+  const places: number[] = []
+  const write = ({ parts }: Sql): string =>
+    parts
+      .map(part => {
+        if (typeof part === 'string') return part
+        if (part instanceof Sql) return write(part)
+        places.push(part.at)
+        return mark(places.length)
+      })
+      .join('')
+  return { text: write(of), places }
+}
