@@ -171,6 +171,34 @@ test('A8.1 a limit over instances is exact, and asks once for many', async () =>
   assert.ok(asks <= 4, `${asks} asks`)
 })
 
+test('A8.1 a large limit over instances is never exceeded, is used but for one in a hundred each, and is asked about seldom', async () => {
+  const count = windows()
+  let asks = 0
+  const ask = async (counts: Parameters<typeof count>[0]) => {
+    asks++
+    return count(counts, 0)
+  }
+  const all = Array.from({ length: 3 }, () => sharedLimiter(ask))
+  const rate = { count: 1000, seconds: 60 }
+  let admitted = 0
+  let fewest = rate.count
+  for (let i = 0; i < 200; i++) {
+    const taken = await Promise.all(Array.from({ length: 10 }, async () => all[i % 3]?.take('caller', rate, i)))
+    for (const one of taken) {
+      if (one && !one.exceeded) admitted++
+      fewest = Math.min(fewest, one?.remaining ?? 0)
+    }
+  }
+  assert.ok(admitted <= rate.count && admitted >= rate.count - 3 * 10, `${admitted} let in`)
+  assert.equal(fewest, 0)
+  const next = await all[0]?.take('caller', rate, 60_001)
+  assert.equal(next?.exceeded, false, 'another window')
+  asks = 0
+  for (let i = 0; i < 100; i++)
+    await Promise.all(Array.from({ length: 10 }, async () => all[0]?.take('busy', { count: 10_000, seconds: 60 }, i)))
+  assert.ok(asks < 50, `${asks} asks for a hundred times ten`)
+})
+
 test('A8.1 while the windows are out of reach, each instance counts for itself', async () => {
   const alone = sharedLimiter(async () => {
     throw new Error('out of reach')
