@@ -53,7 +53,7 @@ export function read(shape: Scalar, text: string): unknown | Flaw {
     case 'boolean':
       return readBoolean(trimmed(text))
     case 'int':
-      return check(shape, integerText.test(trimmed(text)) ? Number(trimmed(text)) : undefined)
+      return check(shape, integerOf(trimmed(text)))
     case 'long':
       return check(shape, integerText.test(trimmed(text)) ? BigInt(trimmed(text).replace(/^\+/, '')) : undefined)
     case 'double':
@@ -107,6 +107,22 @@ export function check(shape: Scalar, value: unknown): unknown | Flaw {
 /** RFC 3986's unreserved characters: an identifier is a path segment as it is. */
 const identifier = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}$/
 const integerText = /^[+-]?[0-9]{1,400}$/
+
+/** By hand up to fifteen digits, which a double holds whatever they are. */
+function integerOf(text: string): number | undefined {
+  const from = text.charCodeAt(0) === minus ? 1 : 0
+  if (text.length > 15 || text.length === from) return integerText.test(text) ? Number(text) : undefined
+  let value = 0
+  for (let at = from; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - zero
+    if (digit < 0 || digit > 9) return integerText.test(text) ? Number(text) : undefined
+    value = value * 10 + digit
+  }
+  return from === 1 ? -value : value
+}
+const zero = 48
+const minus = 45
+const point = 46
 
 /** XML's white space off both ends. By hand: an expression that looks for blanks at the end tries at each run of them. */
 function trimmed(text: string): string {
@@ -181,13 +197,11 @@ export function patternOf(pattern: string): RegExp {
 
 function checkString(shape: Of<'string'>, value: string): string | Flaw {
   if (unsendable.test(value)) return new Flaw('character', 'has a character that XML cannot carry')
-  if (shape.min !== undefined || shape.max !== undefined) {
-    const length = lengthOf(value)
-    if (shape.min !== undefined && length < shape.min)
-      return new Flaw('minLength', `must have at least ${shape.min} characters`)
-    if (shape.max !== undefined && length > shape.max)
-      return new Flaw('maxLength', `must have at most ${shape.max} characters`)
-  }
+  // A character is one UTF-16 unit or two: they are counted where that makes a difference.
+  if (shape.min !== undefined && value.length < shape.min * 2 && lengthOf(value) < shape.min)
+    return new Flaw('minLength', `must have at least ${shape.min} characters`)
+  if (shape.max !== undefined && value.length > shape.max && lengthOf(value) > shape.max)
+    return new Flaw('maxLength', `must have at most ${shape.max} characters`)
   if (shape.xsd !== undefined && !stringForm[shape.xsd].test(value)) return wrong(`of type ${shape.xsd}`)
   if (shape.pattern !== undefined && !patternOf(shape.pattern).test(value))
     return new Flaw('pattern', `must match ${shape.pattern}`)
@@ -206,16 +220,18 @@ function lengthOf(text: string): number {
 }
 
 /** XML Schema Part 2 §3.3.16–§3.3.24. */
-const intBounds: Readonly<Record<NonNullable<Of<'int'>['xsd']>, readonly [number, number]>> = {
-  int: [-2147483648, 2147483647],
-  short: [-32768, 32767],
-  byte: [-128, 127],
-  unsignedShort: [0, 65535],
-  unsignedByte: [0, 255],
+const intBounds: Readonly<
+  Record<NonNullable<Of<'int'>['xsd']>, { readonly lowest: number; readonly highest: number }>
+> = {
+  int: { lowest: -2147483648, highest: 2147483647 },
+  short: { lowest: -32768, highest: 32767 },
+  byte: { lowest: -128, highest: 127 },
+  unsignedShort: { lowest: 0, highest: 65535 },
+  unsignedByte: { lowest: 0, highest: 255 },
 }
 function checkInt(shape: Of<'int'>, value: unknown): number | Flaw {
   if (typeof value !== 'number' || !Number.isInteger(value)) return wrong('a whole number')
-  const [lowest, highest] = intBounds[shape.xsd ?? 'int']
+  const { lowest, highest } = intBounds[shape.xsd ?? 'int']
   return bounded(value + 0, Math.max(shape.min ?? lowest, lowest), Math.min(shape.max ?? highest, highest))
 }
 
@@ -284,7 +300,44 @@ export function unscaled(units: bigint | number, places: number): string {
   const sign = units < 0 ? '-' : ''
   return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`
 }
+/** The bounds of a decimal in units, as doubles; undefined where one is wider than a double is exact. */
+interface Plain {
+  readonly least: number
+  readonly most: number
+}
+const plain = new WeakMap<Of<'decimal'>, Plain | 'wide'>()
+function plainOf(shape: Of<'decimal'>): Plain | 'wide' {
+  const { min, max, digits, places } = shape
+  const most = 10 ** digits - 1
+  const [least, highest] = [min, max].map(each => (each === undefined ? undefined : Number(scaled(each, places) ?? 0n)))
+  const wide = digits > 15 || Math.max(Math.abs(least ?? 0), Math.abs(highest ?? 0)) > most
+  return wide ? 'wide' : { least: least ?? -most, most: highest ?? most }
+}
+
+/** Units of a text that is written as it is kept: digits, all its places, nothing before or between. Undefined for any other. */
+function unitsOf(text: string, places: number): number | undefined {
+  const at = places === 0 ? text.length : text.length - places - 1
+  if (at < 1 || text.length > 16 || (at > 1 && text.charCodeAt(0) === zero)) return undefined
+  let units = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (i !== at && (code < zero || code > zero + 9)) return undefined
+    if (i === at && code !== point) return undefined
+    if (i !== at) units = units * 10 + code - zero
+  }
+  return units
+}
+
 function checkDecimal(shape: Of<'decimal'>, value: string): string | Flaw {
+  let bounds = plain.get(shape)
+  if (bounds === undefined) plain.set(shape, (bounds = plainOf(shape)))
+  const whole = bounds === 'wide' ? undefined : unitsOf(value, shape.places)
+  if (bounds !== 'wide' && whole !== undefined && whole >= bounds.least && whole <= bounds.most) return value
+  return checkedDecimal(shape, value)
+}
+
+/** Whatever it looks like, and what is wrong with it. */
+function checkedDecimal(shape: Of<'decimal'>, value: string): string | Flaw {
   const units = scaled(value, shape.places)
   if (units === undefined)
     return wrong(`decimal text with at most ${shape.places} places, such as "${unscaled(1250, shape.places)}"`)

@@ -108,3 +108,44 @@ test('§3.3.2 a token has no space at its end, nor two together, behind a line s
   assert.equal(check(token, 'a\u2028b'), 'a\u2028b')
   for (const value of ['a\u2028b ', 'a\u2028b  c', ' a']) assert.ok(check(token, value) instanceof Flaw, value)
 })
+
+test('a decimal is what its digits say, however it is written', () => {
+  const digits = fc.integer({ min: 1, max: 18 })
+  fc.assert(
+    fc.property(digits, fc.nat(6), fc.bigInt(-(10n ** 19n), 10n ** 19n), fc.boolean(), (all, places, units, padded) => {
+      fc.pre(places <= all)
+      const canonical = decimalText(units, places)
+      const given = padded ? canonical.replace(/^-?/, sign => `${sign}0`) : canonical
+      const [low, high] = [-(10n ** BigInt(all)) / 3n, 10n ** BigInt(all) / 2n]
+      const { shape } = t.decimal(all, places, { min: decimalText(low, places), max: decimalText(high, places) })
+      const found = check(shape as Scalar, given)
+      const fits = units >= low && units <= high
+      assert.equal(
+        found instanceof Flaw ? 'a flaw' : found,
+        fits ? canonical.replace(/^-(0*(\.0*)?)$/, '$1') : 'a flaw',
+      )
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+function decimalText(units: bigint, places: number): string {
+  const magnitude = (units < 0n ? -units : units).toString().padStart(places + 1, '0')
+  const point = magnitude.length - places
+  return `${units < 0n ? '-' : ''}${magnitude.slice(0, point)}${places > 0 ? `.${magnitude.slice(point)}` : ''}`
+}
+
+test('an int is what its digits say, however it is written', () =>
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -(2 ** 33), max: 2 ** 33 }),
+      fc.nat(20),
+      fc.constantFrom('', '+'),
+      (value, zeros, plus) => {
+        const text = `${value < 0 ? '-' : plus}${'0'.repeat(zeros)}${Math.abs(value)}`
+        const found = read(t.int().shape as Scalar, text)
+        if (Math.abs(value) < 2 ** 31) assert.equal(found, value)
+        else assert.ok(found instanceof Flaw || value === -(2 ** 31))
+      },
+    ),
+  ))
