@@ -1,26 +1,28 @@
 /** `/openapi.json`: the description of the HTTP face, at the address that was asked or the configured one. */
 import type { Implementation } from '../contract/implement.ts'
-import { openapi } from '../describe/openapi.ts'
 import type { Request, Response } from '../http/message.ts'
 import { offersFor, vendorType } from '../rest/media.ts'
 import { routesOf } from '../rest/route.ts'
 import { nameOf } from '../service/calls.ts'
 import type { Serving } from '../service/serving.ts'
+import type { Maybe } from '../service/store.ts'
 
 const notAllowed: Response = { status: 405, fields: { allow: 'GET, HEAD, OPTIONS', 'cache-control': 'no-store' } }
 const options: Response = { status: 204, fields: { allow: 'GET, HEAD, OPTIONS', 'cache-control': 'no-store' } }
 
 /** OpenAPI of what is served, with every address and media type that it has. */
-export const openapiOf = ({ contract, handlers }: Implementation, address?: string): string =>
-  openapi(contract, {
+export async function openapiOf({ contract, handlers }: Implementation, address?: string): Promise<string> {
+  const { openapi } = await import('../describe/openapi.ts')
+  return openapi(contract, {
     ...(address !== undefined && { address }),
     addresses: seen => routesOf(seen).all,
     answers: (operation, version) =>
       offersFor(operation, vendorType(contract.service, version), handlers[nameOf(operation)]).types,
   })
+}
 
-export function documents({ app, settings }: Serving): (request: Request) => Response | undefined {
-  let text: string | undefined
+export function documents({ app, settings }: Serving): (request: Request) => Maybe<Response> | undefined {
+  let text: Promise<string> | undefined
   return request => {
     if (request.target.split('?', 1)[0] !== '/openapi.json') return undefined
     if (request.method === 'OPTIONS') return options
@@ -30,6 +32,6 @@ export function documents({ app, settings }: Serving): (request: Request) => Res
       'content-type': 'application/vnd.oai.openapi+json;version=3.1',
       'cache-control': 'public, max-age=60',
     }
-    return { status: 200, fields, content: text }
+    return text.then(content => ({ status: 200, fields, content }))
   }
 }

@@ -2,7 +2,7 @@
  * Puts the parts together: a contract with its handlers, a store, the two faces, an address. The one place where time,
  * randomness, keys and sockets come from.
  */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomFillSync, randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -17,11 +17,9 @@ import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limit.ts'
 import { withReplica } from '../service/replica.ts'
 import type { Schedule } from '../service/schedule.ts'
 import type { Serving, Settings } from '../service/serving.ts'
-import type { JobRow, Store } from '../service/store.ts'
+import { type JobRow, type Maybe, type Store, then } from '../service/store.ts'
 import type { Elsewhere } from '../soap/addressing.ts'
 import type { TurnedAway } from '../soap/conversation.ts'
-import type { Secure } from '../soap/secure.ts'
-import type { SecurityPolicy } from '../soap/security/policy.ts'
 import { apiKeys } from './api-key.ts'
 import type { Siblings } from './cluster.ts'
 import { codings, decodings } from './coding.ts'
@@ -39,10 +37,9 @@ import { operationsPages } from './operations.ts'
 import { outbox } from './outbox.ts'
 import { received } from './reception.ts'
 import { ensureSafe, type Tokens, takesSeeded } from './safety.ts'
-import { type MessageSecurity, messageSecurity } from './secure.ts'
+import type { MessageSecurity, Secured } from './secure.ts'
 import { planted } from './seed.ts'
 import { type Delivery, type Sink, type Sinks, sinksOf } from './sinks.ts'
-import { soapFaces } from './soap.ts'
 import { localTrust, type Trust } from './token.ts'
 import type { Watching } from './watched.ts'
 import { workers } from './work.ts'
@@ -164,7 +161,12 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     report,
     settings: { ...defaults, ...options.settings },
   }
-  const { secure, policy } = messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
+  const secured = async (): Promise<Secured> => {
+    const { messageSecurity } = await import('./secure.ts')
+    return messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
+  }
+  // What was configured is looked at now, and its mistakes end the start.
+  const configured = options.messageSecurity && (await secured())
   const { replies = [] } = options
   const posting = replies.length > 0 ? outbox({ store, clock, id: identifier, failed }, replies) : undefined
   const feed = feedOf(serving, store, limits.limiter)
@@ -187,8 +189,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     flood: options.flood ?? 1000,
     load,
     figures,
-    secure,
-    policy,
+    secured: configured ? async () => configured : secured,
     elsewhere: posting?.elsewhere,
     siblings: options.siblings,
     feed,
@@ -299,10 +300,17 @@ async function limiterOf({ database, siblings }: ServeOptions): Promise<{ limite
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 /** 80 random bits in Crockford's base 32. */
 export function identifier(prefix: string): string {
+  if (at + 16 > pool.length) {
+    randomFillSync(pool)
+    at = 0
+  }
   let text = `${prefix}-`
-  for (const octet of randomBytes(16)) text += alphabet[octet & 31]
+  for (const end = at + 16; at < end; at++) text += alphabet[(pool[at] ?? 0) & 31]
   return text
 }
+/** Random octets, drawn many at once; none is used twice. */
+const pool = new Uint8Array(4096)
+let at = pool.length
 
 /** Row 5: of one address at most so many requests a second, anonymous or not. */
 function floodGate(clock: () => number, count: number): (request: Pick<Request, 'from'>) => number | undefined {
@@ -367,6 +375,15 @@ function workGauges(figures: Figures, of: { store: Store; feed: Feed; sinks: Sin
   )
 }
 
+/** Milliseconds. */
+const soonAfter = 2000
+
+/** Made when it is first asked for, and there from then on: half of what a process loads is for SOAP. */
+function onDemand<T>(make: () => Promise<T>): () => Maybe<T> {
+  let made: Maybe<T> | undefined
+  return () => (made ??= make().then(it => (made = it)))
+}
+
 function turnsAway(load: Load): boolean {
   if (!load.full) return false
   load.shed++
@@ -381,8 +398,7 @@ interface Routed {
   readonly figures: Figures
   readonly siblings: Siblings | undefined
   readonly feed: Feed
-  readonly secure: Secure
-  readonly policy: SecurityPolicy
+  readonly secured: () => Promise<Secured>
   readonly elsewhere: Elsewhere | undefined
 }
 
@@ -409,15 +425,10 @@ function router(serving: Serving, parts: Routed) {
     const after = flood({ from })
     return after === undefined ? undefined : { kind: 'too-many', after, limit: parts.flood, window: 1 }
   }
-  const soap = soapFaces(
-    seenBy('soap'),
-    {
-      secure: parts.secure,
-      gate,
-      ...(parts.elsewhere && { elsewhere: parts.elsewhere }),
-    },
-    parts.policy,
-  )
+  const soap = onDemand(async () => {
+    const [{ soapFaces }, { secure, policy }] = await Promise.all([import('./soap.ts'), parts.secured()])
+    return soapFaces(seenBy('soap'), { secure, gate, ...(parts.elsewhere && { elsewhere: parts.elsewhere }) }, policy)
+  })
   const pages = operationsPages({
     store,
     draining: () => draining,
@@ -430,24 +441,25 @@ function router(serving: Serving, parts: Routed) {
   }
   const described = documents(serving)
   const signing = login(serving, people)
-  const answered = (request: Request): Response | Promise<Response> => {
+  const others = (request: Request): Maybe<Response> =>
+    pages(request) ?? changes(request) ?? described(request) ?? rest(request)
+  const answered = (request: Request): Maybe<Response> => {
     const { target } = request
     if (target.startsWith('/api/')) return rest(request)
-    if (target.startsWith('/soap/')) {
-      const face = soap(target)
-      if (face) return face(request)
-    }
+    if (target.startsWith('/soap/')) return then(soap(), face => face(target)?.(request) ?? others(request))
     if (target.startsWith('/log')) {
       if (flood(request) !== undefined) return tooMany
       const answer = signing(request)
       if (answer) return answer
     }
-    return pages(request) ?? changes(request) ?? described(request) ?? rest(request)
+    return others(request)
   }
   const serve = (request: Request): Response | Promise<Response> => {
     const answer = answered(request)
     return answer instanceof Promise ? answer.then(response => guarded(request, response)) : guarded(request, answer)
   }
+  // A moment after the start, so that no partner waits for it.
+  setTimeout(soonAfter, undefined, { ref: false }).then(soap, () => {})
   return {
     serve,
     drain: () => {

@@ -36,8 +36,8 @@ async function partner(status: (count: number) => number = () => 202, more: Read
   return { came, port, url: `http://127.0.0.1:${port}/replies` }
 }
 
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let tries = 0; tries < 200 && !holds(); tries++) await pause(50)
+async function until(holds: () => boolean, what: string, seconds = 10): Promise<void> {
+  for (let tries = 0; tries < seconds * 20 && !holds(); tries++) await pause(50)
   assert.ok(holds(), what)
 }
 
@@ -283,7 +283,8 @@ test('B4.11 a reply outlives kill -9 of the process that took it over', async ()
   isOpen = true
   const before = receiver.came.length
   const second = await start()
-  await until(() => receiver.came.length > before, 'not delivered after the restart')
+  // Who died with it in hand had it for half a minute.
+  await until(() => receiver.came.length > before, 'not delivered after the restart', 60)
   assert.equal(receiver.came.at(-1)?.content, receiver.came[0]?.content, 'the same message, under the same MessageID')
   second.child.kill('SIGTERM')
   await second.ended
