@@ -5,7 +5,46 @@ import { check, Flaw } from './scalar.ts'
 
 type Path = readonly (string | number)[]
 
-export function flaws(fields: Fields, value: Readonly<Record<string, unknown>>, path: Path = []): Problem[] {
+export const flaws = (fields: Fields, value: Readonly<Record<string, unknown>>): Problem[] =>
+  isSound(fields, value) ? [] : flawsIn(fields, value, [])
+
+/** Nearly every value is: so it is asked first, without a path to where it is not. */
+function isSound(fields: Fields, value: Readonly<Record<string, unknown>>): boolean {
+  for (const name in value) if (!Object.hasOwn(fields, name)) return false
+  for (const { name, field } of entriesOf(fields)) if (!isSoundField(field, member(value, name))) return false
+  return true
+}
+
+function isSoundField(field: AnyField, value: unknown): boolean {
+  if (value === undefined) return field.isOptional
+  if (value === null) return field.isNullable
+  const { shape } = field
+  switch (shape.kind) {
+    case 'list':
+      return (
+        Array.isArray(value) && !countFlaw(shape, value.length) && value.every(each => isSoundField(shape.item, each))
+      )
+    case 'object':
+      return typeof value === 'object' && isSound(shape.fields, value as Record<string, unknown>) // an object, just asked
+    case 'union':
+      return fieldFlaws(field, value, []).length === 0
+    default:
+      return !(check(shape, value) instanceof Flaw)
+  }
+}
+
+interface Entry {
+  readonly name: string
+  readonly field: AnyField
+}
+const entries = new WeakMap<Fields, readonly Entry[]>()
+function entriesOf(fields: Fields): readonly Entry[] {
+  let known = entries.get(fields)
+  if (!known) entries.set(fields, (known = Object.entries(fields).map(([name, field]) => ({ name, field }))))
+  return known
+}
+
+function flawsIn(fields: Fields, value: Readonly<Record<string, unknown>>, path: Path): Problem[] {
   const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))
   return [
     ...unknown.map(name => ({ path: [...path, name], code: 'unknown', detail: 'is not a field of this' })),
@@ -30,10 +69,10 @@ function fieldFlaws(field: AnyField, value: unknown, path: Path): Problem[] {
   if (shape.kind === 'object' || shape.kind === 'union') {
     if (typeof value !== 'object') return flaw(new Flaw('type', 'must be an object'))
     const members = value as Record<string, unknown> // an object, just asked
-    if (shape.kind === 'object') return flaws(shape.fields, members, path)
+    if (shape.kind === 'object') return flawsIn(shape.fields, members, path)
     const { [shape.on]: which, ...rest } = members
     const of = typeof which === 'string' && Object.hasOwn(shape.of, which) ? shape.of[which] : undefined
-    return of ? flaws(of, rest, path) : flaw(new Flaw('enum', `must be one of ${Object.keys(shape.of).join(', ')}`))
+    return of ? flawsIn(of, rest, path) : flaw(new Flaw('enum', `must be one of ${Object.keys(shape.of).join(', ')}`))
   }
   const found = check(shape, value)
   return found instanceof Flaw ? flaw(found) : []
@@ -45,7 +84,20 @@ export function references(
   value: Readonly<Record<string, unknown>>,
   path: Path = [],
 ): { readonly resource: string; readonly id: string; readonly path: Path }[] {
-  return Object.entries(fields).flatMap(([name, field]) => fieldReferences(field, value[name], [...path, name]))
+  return referring(fields).flatMap(({ name, field }) => fieldReferences(field, value[name], [...path, name]))
+}
+
+/** Fields that are references, or have some in them. */
+const referringOf = new WeakMap<Fields, readonly Entry[]>()
+function referring(fields: Fields): readonly Entry[] {
+  let known = referringOf.get(fields)
+  if (!known) referringOf.set(fields, (known = entriesOf(fields).filter(({ field }) => refers(field))))
+  return known
+}
+function refers({ shape }: AnyField): boolean {
+  if (shape.kind === 'list') return refers(shape.item)
+  if (shape.kind === 'object') return referring(shape.fields).length > 0
+  return shape.kind === 'union' ? Object.values(shape.of).some(of => referring(of).length > 0) : shape.kind === 'ref'
 }
 
 function fieldReferences(field: AnyField, value: unknown, path: Path): ReturnType<typeof references> {

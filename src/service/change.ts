@@ -64,14 +64,21 @@ async function made(
 
 /** Content may leave out what a claim fills; for whoever has no such claim it is required after all. */
 function complete(resource: Resource, draft: Row): void {
-  const missing = Object.entries(resource.fields).filter(
-    ([name, field]) => !field.isOptional && !field.isReadOnly && draft[name] === undefined,
-  )
+  const missing = demandedOf(resource).filter(name => draft[name] === undefined)
   if (missing.length > 0)
     refuse({
       kind: 'invalid',
-      problems: missing.map(([name]) => ({ path: [name], code: 'required', detail: 'is required' })),
+      problems: missing.map(name => ({ path: [name], code: 'required', detail: 'is required' })),
     })
+}
+const demandedFields = new WeakMap<Resource, readonly string[]>()
+function demandedOf(resource: Resource): readonly string[] {
+  let known = demandedFields.get(resource)
+  if (!known) {
+    const all = Object.entries(resource.fields).filter(([, field]) => !field.isOptional && !field.isReadOnly)
+    demandedFields.set(resource, (known = all.map(([name]) => name)))
+  }
+  return known
 }
 
 /** The whole next value: what stays of the server's, what the client sent, what the application computes. */
