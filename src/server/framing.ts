@@ -12,10 +12,19 @@ import type { Response } from '../http/message.ts'
 import { abandon } from './pour.ts'
 import { STATUS_TITLES } from './status.ts'
 
+/** One field line. */
+export interface Line {
+  readonly name: string
+  readonly value: string
+  /** As HTTP/1.1 writes it, with its end. */
+  readonly text: string
+}
+export const line = (name: string, value: string): Line => ({ name, value, text: `${name}: ${value}\r\n` })
+
 export interface Framed {
   readonly status: number
-  /** Name, value, name, value, …: without Content-Length and the fields of the connection. */
-  readonly lines: string[]
+  /** Without Content-Length and the fields of the connection. */
+  readonly lines: Line[]
   readonly content: string | Uint8Array | AsyncIterable<Uint8Array> | undefined
   /** What Content-Length says; undefined when it is not sent. */
   readonly length: number | undefined
@@ -41,7 +50,7 @@ export function framed(response: Response, method: string): Framed {
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new Unsendable(`${status} is no final status`)
   // RFC 9110 §9.3.6: the client would take what follows for the tunnel.
   if (method === 'CONNECT' && status < 300) throw new Unsendable('CONNECT cannot succeed: there are no tunnels here')
-  const lines: string[] = []
+  const lines: Line[] = []
   let announced: number | undefined
   let close = false
   for (const name in fields) {
@@ -75,10 +84,10 @@ export function framed(response: Response, method: string): Framed {
 interface Named {
   readonly name: string
   readonly kind: 'field' | 'length' | 'connection' | 'ours' | 'none'
-  /** A value that was found sound: most fields have the same again. */
-  sound: string
+  /** The last one that was found sound: most fields have the same value again. */
+  line: Line
 }
-const nameOf = memo((name: string): Named => ({ name, kind: kindOf(name), sound: '' }))
+const nameOf = memo((name: string): Named => ({ name, kind: kindOf(name), line: line(name, '') }))
 
 /** (1), (2): what a name is, or that it is none. */
 function kindOf(name: string): Named['kind'] {
@@ -110,12 +119,12 @@ export function sendable(response: Response, method: string, onError: (error: un
   }
 }
 
-function push(lines: string[], named: Named, value: string): void {
-  if (value !== named.sound) {
+function push(lines: Line[], named: Named, value: string): void {
+  if (value !== named.line.value) {
     if (unsafe.test(value)) throw new Unsendable(`the value of ${named.name} has an octet that no field can carry`)
-    named.sound = value
+    named.line = line(named.name, value)
   }
-  lines.push(named.name, value)
+  lines.push(named.line)
 }
 
 function lengthIn(value: string | readonly string[]): number {
@@ -140,10 +149,13 @@ export function problem(status: number): Response {
 /** The same, as the octets of an HTTP/1.1 response after which the connection ends. */
 export function lastWords(status: number): string {
   const { lines, content, length } = framed(problem(status), 'GET')
-  const fields = [...lines, 'date', new Date().toUTCString(), 'connection', 'close', 'content-length', String(length)]
-  let head = `HTTP/1.1 ${status} ${STATUS_TITLES[status] ?? 'Error'}\r\n`
-  for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`
-  return `${head}\r\n${String(content)}`
+  lines.push(
+    line('date', new Date().toUTCString()),
+    line('connection', 'close'),
+    line('content-length', String(length)),
+  )
+  const fields = lines.map(each => each.text).join('')
+  return `HTTP/1.1 ${status} ${STATUS_TITLES[status] ?? 'Error'}\r\n${fields}\r\n${String(content)}`
 }
 
 const retry = (status: number) => (status === 503 ? { 'retry-after': '5' } : {})

@@ -13,7 +13,7 @@ import type { Content, Request, Response } from '../http/message.ts'
 import { nothing } from '../http/message.ts'
 import { Chunked } from './chunked.ts'
 import { Aborted, Arrived, Arriving, type Exchange, type Source } from './content.ts'
-import { type Framed, lastWords, problem, sendable } from './framing.ts'
+import { type Framed, lastWords, line, problem, sendable } from './framing.ts'
 import { kept, last, proceed, writeHead } from './head.ts'
 import { Held } from './held.ts'
 import type { House, Waiting } from './house.ts'
@@ -442,8 +442,15 @@ function keepable({ connection, content, head, expecting }: Exchange1): boolean 
 }
 
 function headOf({ connection }: Exchange1, { status, lines, length }: Framed, stays: boolean): string {
-  if (length !== undefined) lines.push('content-length', String(length))
-  return writeHead(status, lines, stays ? kept(Math.floor(connection.house.limits.idle / 1000)) : last)
+  if (length !== undefined) lines.push(line('content-length', String(length)))
+  return writeHead(status, lines, stays ? keptFor(connection.house) : last)
+}
+
+const keptTexts = new WeakMap<House, string>()
+function keptFor(house: House): string {
+  let text = keptTexts.get(house)
+  if (text === undefined) keptTexts.set(house, (text = kept(Math.floor(house.limits.idle / 1000))))
+  return text
 }
 
 /** Head and content in one piece where that costs less than two. */
@@ -480,7 +487,7 @@ async function stream(
   const before = (octets: number, first: boolean) => {
     if (first) {
       begun = true
-      if (chunked) out.lines.push('transfer-encoding', 'chunked')
+      if (chunked) out.lines.push(line('transfer-encoding', 'chunked'))
       socket.cork()
       socket.write(headOf(exchange, out, keeps), 'latin1')
       process.nextTick(() => socket.uncork())

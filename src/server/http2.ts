@@ -292,9 +292,9 @@ function answer(exchange: Exchange2, response: Response): void {
 
 function respond(stream: http2.ServerHttp2Stream, out: Framed, endStream: boolean): void {
   const fields: Record<string, string | string[]> = { ':status': String(out.status) }
-  for (let at = 0; at < out.lines.length; at += 2) {
-    const name = out.lines[at]!.toLowerCase()
-    const value = out.lines[at + 1]!
+  for (const line of out.lines) {
+    const name = line.name.toLowerCase()
+    const { value } = line
     const before = fields[name]
     fields[name] = before === undefined ? value : [before, value].flat()
   }
