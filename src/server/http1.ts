@@ -404,8 +404,12 @@ function requestOf({ connection, head }: Exchange1, content: Content): Request {
 }
 
 function broken(exchange: Exchange1, error: unknown): void {
-  // Who is told that content was cut short may say so by throwing it on; the client's doing is no error of ours.
-  if (!(error instanceof Aborted)) exchange.connection.house.onError(error, exchange.request)
+  // Who is told that content was cut short may say so by throwing it on; the client's doing is no error of ours (§8).
+  if (error instanceof Aborted) {
+    answer(exchange, problem(400), true)
+    return
+  }
+  exchange.connection.house.onError(error, exchange.request)
   answer(exchange, problem(500), false)
 }
 

@@ -252,8 +252,9 @@ class Inflow implements Source {
 }
 
 function broken(exchange: Exchange2, error: unknown): void {
-  if (!(error instanceof Aborted)) exchange.session.house.onError(error, exchange.request)
-  served(exchange, problem(500))
+  const isTheirs = error instanceof Aborted
+  if (!isTheirs) exchange.session.house.onError(error, exchange.request)
+  served(exchange, problem(isTheirs ? 400 : 500))
 }
 
 function served(exchange: Exchange2, response: Response): void {

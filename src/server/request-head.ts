@@ -31,9 +31,6 @@ export interface Head {
   readonly lines: Lines
 }
 
-/** RFC 9110 §9.1, RFC 5789, RFC 10008. Other tokens are methods that nobody here has heard of: 501. */
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'TRACE', 'CONNECT'])
-
 /**
  * @param text from the first octet to the CRLF of the last field line
  * @param before the lines that this connection sent last
@@ -44,8 +41,8 @@ export function readHead(text: string, before: Lines | undefined, largest: numbe
   const first = text.indexOf(' ')
   const last = text.lastIndexOf(' ', end - 1)
   if (first < 0 || first > end) return 400
-  const method = text.slice(0, first)
-  if (!methods.has(method)) return isToken(method) ? 501 : 400
+  const method = methodOf(text.slice(0, first))
+  if (method === undefined) return 400
   if (last === first) return 400
   const version = versionOf(text.slice(last + 1, end))
   if (typeof version === 'number') return version
@@ -59,6 +56,9 @@ export function readHead(text: string, before: Lines | undefined, largest: numbe
   if (version === '1.0' && lines.length === undefined) return 400
   return { method, target, version, lines }
 }
+
+/** RFC 9110 §9.1: any token. One that nobody here has heard of is the face's to refuse, as in HTTP/2. */
+const methodOf = memo((text: string): string | undefined => (isToken(text) ? text : undefined))
 
 /** §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to refuse. */
 const visible = /^[\x21-\x7e]+$/

@@ -192,6 +192,19 @@ suite('content', { concurrency: 8 }, () => {
     })
   }
 
+  test('RFC 9112 §8: content that its client leaves incomplete, who still listens → 400, and no error of ours', () =>
+    during(echo, async ({ port, errors }) => {
+      for (const cut of [post('Content-Length: 10'), post('Transfer-Encoding: chunked')]) {
+        const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+        socket.end(message(cut, '3\r\nabc'))
+        let text = ''
+        for await (const piece of socket) text += piece
+        socket.end()
+        assert.deepEqual(statuses(text), [400])
+      }
+      assert.deepEqual(errors, [])
+    }))
+
   test('content is read once', () =>
     during(
       async request => {

@@ -32,8 +32,8 @@ suite('RFC 9112 §3 the request line', () => {
     ['GET / HTTP/1.10', 400],
     ['GET / HTTP/1.2', 505],
     ['GET / HTTP/3.0', 505],
-    ['PROPFIND / HTTP/1.1', 501],
-    ['Get / HTTP/1.1', 501],
+    ['PROPFIND / HTTP/1.1', { method: 'PROPFIND' }],
+    ['Get / HTTP/1.1', { method: 'Get' }],
     ['G@T / HTTP/1.1', 400],
     [' GET / HTTP/1.1', 400],
   ]
