@@ -97,6 +97,7 @@ function kindOf(name: string): Named['kind'] {
       return 'length'
     case 'connection':
       return 'connection'
+    case 'date': // RFC 9110 §6.6.1: when it was sent, by the clock of who sends it
     case 'keep-alive':
     case 'proxy-connection':
     case 'trailer':

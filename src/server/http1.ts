@@ -72,6 +72,7 @@ export class Connection {
       .on('data', this.#arrived)
       .on('end', this.#end)
       .on('close', () => this.#gone())
+      .on('error', () => {}) // it is closed then; a TLS socket has errors of its own, beside those of what carries it
       .on('timeout', this.#stalled)
   }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connect2 } from 'node:http2'
+import { connect as connectPlain } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after as afterAll, suite, test } from 'node:test'
@@ -70,6 +72,33 @@ suite('TLS', { skip }, () => {
           assert.match(text, /https 1\.1 anonymous$/)
           socket.destroy()
         }
+      },
+      { tls },
+    ))
+
+  test('connections that break at any moment, or send what is no record, end nothing but themselves', () =>
+    during(
+      async request => after(30, serve(request)),
+      async ({ port, errors }) => {
+        const half = message(['POST / HTTP/1.1', 'Content-Length: 9'], 'abc')
+        for (const octets of ['', 'GET / HT', message(['GET / HTTP/1.1']), half])
+          for (const end of ['reset', 'garbage']) {
+            const raw = connectPlain(port, '127.0.0.1').on('error', () => {})
+            const socket = connect({ socket: raw, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+            await once(
+              socket.on('error', () => {}),
+              'secureConnect',
+            )
+            if (octets !== '') socket.write(octets)
+            await after(10)
+            if (end === 'reset') raw.resetAndDestroy()
+            else raw.write('no record at all')
+          }
+        await after(60)
+        const { text, socket } = await over(port, {}, undefined, 200)
+        assert.match(text, /https 1\.1 anonymous$/)
+        socket.destroy()
+        assert.deepEqual(errors, [])
       },
       { tls },
     ))
