@@ -3,6 +3,7 @@
  * `read` takes text to a value, `check` holds a value against its facets; both answer a flaw instead of throwing.
  */
 import type { Scalar } from './field.ts'
+import { memoized } from './memoized.ts'
 
 /** Why a value is not of its type: a stable code and a sentence for people. */
 export class Flaw {
@@ -305,14 +306,13 @@ interface Plain {
   readonly least: number
   readonly most: number
 }
-const plain = new WeakMap<Of<'decimal'>, Plain | 'wide'>()
-function plainOf(shape: Of<'decimal'>): Plain | 'wide' {
+const plainOf = memoized((shape: Of<'decimal'>): Plain | 'wide' => {
   const { min, max, digits, places } = shape
   const most = 10 ** digits - 1
   const [least, highest] = [min, max].map(each => (each === undefined ? undefined : Number(scaled(each, places) ?? 0n)))
   const wide = digits > 15 || Math.max(Math.abs(least ?? 0), Math.abs(highest ?? 0)) > most
   return wide ? 'wide' : { least: least ?? -most, most: highest ?? most }
-}
+})
 
 /** Units of a text that is written as it is kept: digits, all its places, nothing before or between. Undefined for any other. */
 function unitsOf(text: string, places: number): number | undefined {
@@ -329,8 +329,7 @@ function unitsOf(text: string, places: number): number | undefined {
 }
 
 function checkDecimal(shape: Of<'decimal'>, value: string): string | Flaw {
-  let bounds = plain.get(shape)
-  if (bounds === undefined) plain.set(shape, (bounds = plainOf(shape)))
+  const bounds = plainOf(shape)
   const whole = bounds === 'wide' ? undefined : unitsOf(value, shape.places)
   if (bounds !== 'wide' && whole !== undefined && whole >= bounds.least && whole <= bounds.most) return value
   return checkedDecimal(shape, value)

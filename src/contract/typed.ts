@@ -1,6 +1,7 @@
 /** Whether a typed value is what its fields say: the last look at what handlers computed, before it is kept. */
 import type { AnyField, Fields } from './field.ts'
 import { countFlaw, type Problem } from './json.ts'
+import { memoized } from './memoized.ts'
 import { check, Flaw } from './scalar.ts'
 
 type Path = readonly (string | number)[]
@@ -37,12 +38,9 @@ interface Entry {
   readonly name: string
   readonly field: AnyField
 }
-const entries = new WeakMap<Fields, readonly Entry[]>()
-function entriesOf(fields: Fields): readonly Entry[] {
-  let known = entries.get(fields)
-  if (!known) entries.set(fields, (known = Object.entries(fields).map(([name, field]) => ({ name, field }))))
-  return known
-}
+const entriesOf = memoized((fields: Fields): readonly Entry[] =>
+  Object.entries(fields).map(([name, field]) => ({ name, field })),
+)
 
 function flawsIn(fields: Fields, value: Readonly<Record<string, unknown>>, path: Path): Problem[] {
   const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))
@@ -88,12 +86,7 @@ export function references(
 }
 
 /** Fields that are references, or have some in them. */
-const referringOf = new WeakMap<Fields, readonly Entry[]>()
-function referring(fields: Fields): readonly Entry[] {
-  let known = referringOf.get(fields)
-  if (!known) referringOf.set(fields, (known = entriesOf(fields).filter(({ field }) => refers(field))))
-  return known
-}
+const referring = memoized((fields: Fields): readonly Entry[] => entriesOf(fields).filter(({ field }) => refers(field)))
 function refers({ shape }: AnyField): boolean {
   if (shape.kind === 'list') return refers(shape.item)
   if (shape.kind === 'object') return referring(shape.fields).length > 0

@@ -167,8 +167,8 @@ export function identitiesOf(sources: IdentitySources): People {
 
   return {
     bearer: (token, came) => {
-      const tag = tags.get(came) ?? digest('sha256', token, 'base64url')
-      tags.set(came, tag)
+      let tag = tags.get(came)
+      if (tag === undefined) tags.set(came, (tag = digest('sha256', token, 'base64url')))
       return fresh(tag) ?? byToken(token, tag)
     },
     password: async (name, password, from) => {

@@ -378,10 +378,18 @@ function workGauges(figures: Figures, of: { store: Store; feed: Feed; sinks: Sin
 /** Milliseconds. */
 const soonAfter = 2000
 
-/** Made when it is first asked for, and there from then on: half of what a process loads is for SOAP. */
+/** Made when it is first asked for, and there from then on; what failed is tried again. Half of what a process loads is for SOAP. */
 function onDemand<T>(make: () => Promise<T>): () => Maybe<T> {
   let made: Maybe<T> | undefined
-  return () => (made ??= make().then(it => (made = it)))
+  const making = async (): Promise<T> => {
+    try {
+      return (made = await make())
+    } catch (thrown) {
+      made = undefined
+      throw thrown
+    }
+  }
+  return () => (made ??= making())
 }
 
 function turnsAway(load: Load): boolean {
@@ -458,8 +466,10 @@ function router(serving: Serving, parts: Routed) {
     const answer = answered(request)
     return answer instanceof Promise ? answer.then(response => guarded(request, response)) : guarded(request, answer)
   }
-  // A moment after the start, so that no partner waits for it.
-  setTimeout(soonAfter, undefined, { ref: false }).then(soap, () => {})
+  // A moment after the start, so that no partner waits for it; who asks is told if it fails.
+  setTimeout(soonAfter, undefined, { ref: false })
+    .then(soap)
+    .catch(() => {})
   return {
     serve,
     drain: () => {

@@ -2,6 +2,7 @@
 import type { Fields } from '../contract/field.ts'
 import { Field } from '../contract/field.ts'
 import type { Implementation } from '../contract/implement.ts'
+import { memoized } from '../contract/memoized.ts'
 import { type Operation, oneOf } from '../contract/operation.ts'
 import { type Caller, isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -156,14 +157,5 @@ export const criteria: (of: Resource) => Fields = memoized(resource => {
   })
   return { q: new Field({ kind: 'string', max: 1000 }), ...Object.fromEntries(by) }
 })
-
-function memoized<K extends object, V>(make: (key: K) => V): (key: K) => V {
-  const known = new WeakMap<K, V>()
-  return key => {
-    const found = known.get(key) ?? make(key)
-    known.set(key, found)
-    return found
-  }
-}
 
 export const readIsPublic = (resource: Resource): boolean => isPublic(resource.given.allow['read'] ?? [])

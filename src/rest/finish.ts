@@ -17,6 +17,7 @@ export function finished(x: Exchange, response: Response, refusal?: AnyRefusal):
     ...response.fields,
     vary: varyOf(x, response),
     'x-content-type-options': 'nosniff',
+    // Where it has a name already; `host/reception.ts` names all other answers, at the price of a copy.
     ...(x.request.id !== undefined && { 'request-id': x.request.id }),
   }
   if (fields['cache-control'] === undefined) caching(x, response, fields)

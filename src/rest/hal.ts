@@ -1,6 +1,7 @@
 /** Documents as HAL JSON (draft-kelly-json-hal), also served as application/json; and as HAL-FORMS with the transitions' templates. */
 import type { AnyField, Fields } from '../contract/field.ts'
 import { type MembersWriter, membersWriter, quoted } from '../contract/json.ts'
+import { memoized } from '../contract/memoized.ts'
 import { isScalar } from '../contract/scalar.ts'
 import { writeJson } from '../http/json.ts'
 import type { Document, Form, Link, Writing } from './document.ts'
@@ -41,12 +42,7 @@ function inner(document: Document, only: ReadonlySet<string> | undefined, more: 
 }
 
 /** Documents of items come again on every page that shows them. */
-const texts = new WeakMap<Document, string>()
-function known(item: Document): string {
-  let text = texts.get(item)
-  if (text === undefined) texts.set(item, (text = inner(item, undefined, '')))
-  return text
-}
+const known = memoized((item: Document): string => inner(item, undefined, ''))
 
 function linksJson(links: readonly Link[]): string {
   let text = ''

@@ -36,19 +36,19 @@ export function itemOf(x: Exchange, resource: string, item: Snapshot): Made {
   const view = x.edition.views.get(resource)
   if (!view) throw new Error(`${resource} is no resource of ${x.edition.version}`)
   const before = made.get(item) ?? []
-  const here = before.filter(each => each.edition === x.edition && each.base === x.base)
-  const same = view.steady ? here.find(each => each.caller === x.caller) : undefined
+  const same = view.steady ? before.find(each => isHere(each, x) && each.caller === x.caller) : undefined
   return same ?? seen(x, view, item, before)
 }
+const isHere = (each: Made, { edition, base }: Exchange): boolean => each.edition === edition && each.base === base
 
 function seen(x: Exchange, view: ResourceView, item: Snapshot, before: Made[]): Made {
   const { edition, base, caller } = x
   const { links, mask } = linksOf(view, base, item, caller, x.serving.calls)
-  for (const each of before)
-    if (each.edition === edition && each.base === base && each.mask === mask) {
-      each.caller = caller
-      return each
-    }
+  const same = before.find(each => isHere(each, x) && each.mask === mask)
+  if (same) {
+    same.caller = caller
+    return same
+  }
   const { fields } = view.resource
   const document = { name: view.one, title: `${view.one} ${item.id}`, fields, value: item.value, links }
   const one: Made = { edition, base, mask, document, caller, shown: undefined }

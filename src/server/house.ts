@@ -17,6 +17,8 @@ export interface Waiting {
 export interface House {
   readonly serve: Serve
   readonly limits: Limits
+  /** What HTTP/1.1 says of a connection that stays: `kept` of `head.ts`. */
+  readonly kept: string
   /** The last resort: what nobody else caught. */
   readonly onError: (error: unknown, request?: Request) => void
   /** All that waits for a peer. */

@@ -14,7 +14,7 @@ import { nothing } from '../http/message.ts'
 import { Chunked } from './chunked.ts'
 import { Aborted, Arrived, Arriving, type Exchange, type Source } from './content.ts'
 import { type Framed, lastWords, line, problem, sendable } from './framing.ts'
-import { kept, last, proceed, writeHead } from './head.ts'
+import { last, proceed, writeHead } from './head.ts'
 import { Held } from './held.ts'
 import type { House, Waiting } from './house.ts'
 import { parserLimit } from './limits.ts'
@@ -38,11 +38,11 @@ export class Connection {
   /** The one whose response has not left yet. */
   exchange: Exchange1 | undefined
   /** Since when a watch has seen nothing change, and what it saw then. */
-  seen = { turns: -1, since: 0 }
+  #seen = { turns: -1, since: 0 }
   /** Goes up with every request begun and every one done: what a watch sees unchanged stands still. */
-  turns = 0
+  #turns = 0
   /** The last response was sent, or is being sent: no further request is looked at. */
-  ending = false
+  #ending = false
   readonly held = new Held()
   /** Octets of `held` in which the end of a head was looked for. */
   #searched = 0
@@ -72,12 +72,11 @@ export class Connection {
       .on('data', this.#arrived)
       .on('end', this.#end)
       .on('close', () => this.#gone())
-      .on('error', () => {}) // it is closed then; a TLS socket has errors of its own, beside those of what carries it
       .on('timeout', this.#stalled)
   }
 
   readonly #arrived = (octets: Buffer): void => {
-    if (this.ending) {
+    if (this.#ending) {
       // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts too.
       this.#drained += octets.length + 512
       if (this.#drained > this.house.limits.lingerOctets) this.socket.destroy()
@@ -114,7 +113,7 @@ export class Connection {
   }
   /** For another request. */
   #isFree(): boolean {
-    return !this.exchange && !this.#inflow && !this.ending
+    return !this.exchange && !this.#inflow && !this.#ending
   }
   #holdBack(): void {
     if (this.held.octets.length >= ahead) this.socket.pause()
@@ -138,7 +137,7 @@ export class Connection {
 
   #incomplete(): false {
     const { octets } = this.held
-    if (this.#searched === 0) this.turns++
+    if (this.#searched === 0) this.#turns++
     this.#searched = octets.length
     const [first = 0] = octets
     if (octets.length > parserLimit) this.refuse(431)
@@ -149,7 +148,7 @@ export class Connection {
   }
 
   #begin(head: Head): void {
-    this.turns++
+    this.#turns++
     const { length } = (this.#lines = head.lines)
     const exchange = new Exchange1(this, head)
     this.exchange = exchange
@@ -174,7 +173,7 @@ export class Connection {
   /** The response left; the next request may begin, or the connection ends. */
   answered(stays: boolean): void {
     this.exchange = undefined
-    this.turns++
+    this.#turns++
     if (!stays) {
       this.linger()
       return
@@ -186,8 +185,8 @@ export class Connection {
   /** What cannot be understood as a request is answered with this status, and then the connection ends. */
   refuse(status: number): void {
     const { socket } = this
-    if (this.ending || !socket.writable) return void socket.destroy()
-    this.ending = true
+    if (this.#ending || !socket.writable) return void socket.destroy()
+    this.#ending = true
     socket.write(lastWords(status))
     this.linger()
   }
@@ -199,13 +198,13 @@ export class Connection {
 
   /** Called now and again: who lets a head wait, or has asked nothing for long, is let go. */
   watch(now: number): void {
-    const { seen, turns } = this
-    if (seen.turns !== turns) this.seen = { turns, since: now }
-    else if (!this.exchange && !this.ending && now - seen.since > this.#patience()) this.#late()
+    const turns = this.#turns
+    if (this.#seen.turns !== turns) this.#seen = { turns, since: now }
+    else if (!this.exchange && !this.#ending && now - this.#seen.since > this.#patience()) this.#late()
   }
   #patience(): number {
     const { head, idle } = this.house.limits
-    return this.#searched > 0 || this.turns === 0 ? head : idle
+    return this.#searched > 0 || this.#turns === 0 ? head : idle
   }
   /** Who has begun to ask is told. */
   #late(): void {
@@ -215,14 +214,14 @@ export class Connection {
 
   /** (3): our side is closed, theirs is drained until they close it or patience ends. */
   linger(): void {
-    this.ending = true
+    this.#ending = true
     this.held.take(this.held.octets.length)
     linger(this.socket, this.house)
   }
 
   readonly #end = (): void => {
     this.#closed = true
-    if (!this.ending) this.read()
+    if (!this.#ending) this.read()
   }
   /** Nothing has moved for a while: who does not read a response that is there is given up. */
   readonly #stalled = (): void => {
@@ -232,7 +231,7 @@ export class Connection {
     return this.#closed
   }
   #gone(): void {
-    this.ending = true
+    this.#ending = true
     this.#inflow?.cut()
   }
 }
@@ -345,7 +344,7 @@ export class Exchange1 implements Exchange, Waiting {
   /** The client waits for 100 (Continue) before it sends its content. */
   expecting = false
   /** A response was chosen; another one comes too late. */
-  answeredWith: Response | undefined
+  answered = false
   /** Octets of streamed content that were handed to the socket. */
   written = 0
   readonly deadline = Number.POSITIVE_INFINITY
@@ -356,7 +355,7 @@ export class Exchange1 implements Exchange, Waiting {
   }
 
   proceed(): void {
-    if (!this.expecting || this.answeredWith) return
+    if (!this.expecting || this.answered) return
     this.expecting = false
     this.connection.socket.write(proceed, 'latin1')
   }
@@ -375,7 +374,7 @@ export class Exchange1 implements Exchange, Waiting {
 
   refuse(status: number): void {
     this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
-    if (this.answeredWith) this.connection.socket.destroy()
+    if (this.answered) this.connection.socket.destroy()
     else answer(this, problem(status), true)
   }
 }
@@ -417,11 +416,11 @@ function broken(exchange: Exchange1, error: unknown): void {
 function answer(exchange: Exchange1, response: Response, final: boolean): void {
   const { connection, head } = exchange
   const { house, socket } = connection
-  if (exchange.answeredWith || !socket.writable) {
+  if (exchange.answered || !socket.writable) {
     abandon(response)
     return
   }
-  exchange.answeredWith = response
+  exchange.answered = true
   const out = sendable(response, head.method, error => house.onError(error, exchange.request))
   const stays = !final && !out.close && !house.draining && keepable(exchange)
   const { content } = out
@@ -448,14 +447,7 @@ function keepable({ connection, content, head, expecting }: Exchange1): boolean 
 
 function headOf({ connection }: Exchange1, { status, lines, length }: Framed, stays: boolean): string {
   if (length !== undefined) lines.push(line('content-length', String(length)))
-  return writeHead(status, lines, stays ? keptFor(connection.house) : last)
-}
-
-const keptTexts = new WeakMap<House, string>()
-function keptFor(house: House): string {
-  let text = keptTexts.get(house)
-  if (text === undefined) keptTexts.set(house, (text = kept(Math.floor(house.limits.idle / 1000))))
-  return text
+  return writeHead(status, lines, stays ? connection.house.kept : last)
 }
 
 /** Head and content in one piece where that costs less than two. */
@@ -509,7 +501,7 @@ async function stream(
     house.onError(error, exchange.request)
     // 500 while nothing was sent, else cut, so that nobody takes it for whole.
     if (begun) return void socket.destroy()
-    exchange.answeredWith = undefined
+    exchange.answered = false
     answer(exchange, problem(500), true)
   } finally {
     house.waiting.delete(exchange)

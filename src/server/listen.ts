@@ -11,6 +11,7 @@ import type * as tls from 'node:tls'
 import type { Request } from '../http/message.ts'
 import { failureOf, StartFailure } from './failure.ts'
 import { lastWords } from './framing.ts'
+import { kept } from './head.ts'
 import type { House, Serve, Waiting } from './house.ts'
 import { Connection, linger } from './http1.ts'
 import { open, type Session } from './http2.ts'
@@ -50,9 +51,11 @@ export interface Listener {
 
 /** Serves until closed. Rejects with `StartFailure`. */
 export async function listen(serve: Serve, options: ListenOptions = {}): Promise<Listener> {
+  const limits = { ...usual, ...options.limits }
   const house: House = {
     serve,
-    limits: { ...usual, ...options.limits },
+    limits,
+    kept: kept(Math.floor(limits.idle / 1000)),
     onError: options.onError ?? (() => {}),
     waiting: new Set(),
     draining: false,

@@ -1,6 +1,7 @@
 /** The operations that change an item, inside the call's transaction, in the order of rows 22–29 of the HTTP decisions. */
 import type { Handlers, Row } from '../contract/implement.ts'
 import type { Problem } from '../contract/json.ts'
+import { memoized } from '../contract/memoized.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import { allowed, type Caller, type Grant, restriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -71,15 +72,9 @@ function complete(resource: Resource, draft: Row): void {
       problems: missing.map(name => ({ path: [name], code: 'required', detail: 'is required' })),
     })
 }
-const demandedFields = new WeakMap<Resource, readonly string[]>()
-function demandedOf(resource: Resource): readonly string[] {
-  let known = demandedFields.get(resource)
-  if (!known) {
-    const all = Object.entries(resource.fields).filter(([, field]) => !field.isOptional && !field.isReadOnly)
-    demandedFields.set(resource, (known = all.map(([name]) => name)))
-  }
-  return known
-}
+const demandedOf = memoized(({ fields }: Resource): readonly string[] =>
+  Object.keys(fields).filter(name => !fields[name]?.isOptional && !fields[name]?.isReadOnly),
+)
 
 /** The whole next value: what stays of the server's, what the client sent, what the application computes. */
 async function derived(change: Change, resource: Resource, draft: Row, stays: Row, current?: Row): Promise<Row> {
