@@ -546,7 +546,7 @@ describe('attacks by HTTP', async () => {
   })
 })
 
-/** The least CPU of up to three tries: the process is busy with other things, too. */
+/** The least CPU of up to eight tries: the process is busy with other things, too. */
 async function cheapest<T>(work: () => Promise<T>): Promise<{ answer: T; cpu: number }> {
   let least = Number.POSITIVE_INFINITY
   for (let tries = 0; ; tries++) {
