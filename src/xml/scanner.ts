@@ -1,3 +1,4 @@
+import { type Binding, Bindings } from './bindings.ts'
 import {
   AMP,
   APOSTROPHE,
@@ -43,7 +44,7 @@ import { expected, follow, Token, token } from './token.ts'
  *  (4) No read is beyond the bytes: `end` is the offset after the last `>`, and every scan without a bound of its own stops at
  *      a `>`.
  *  (5) What is skipped is checked like what is read.
- * Strings are made when they are asked for, by cutting a Latin-1 view of the document where the span is ASCII.
+ * Strings are made when they are asked for, by cutting a Latin-1 view of what is ahead where the span is ASCII.
  */
 export interface Options {
   readonly limits?: Partial<Limits>
@@ -74,8 +75,6 @@ class Frame {
   /** The innermost binding outside this element. */
   bindings: Binding | undefined = undefined
   children = 0
-  /** The name of the last child. */
-  last: Name = nameless
   /** How many neighbours of one name end with this element. */
   nth = 0
 
@@ -84,23 +83,13 @@ class Frame {
   }
 }
 
-/** A prefix and what it stands for, in the order of declaration. */
-interface Binding {
-  readonly prefix: string
-  readonly uri: string
-  readonly depth: number
-  /** What the prefix stood for outside. */
-  readonly hidden: Binding | undefined
-  readonly previous: Binding | undefined
-}
-
 /** Stands for the start tag before the first. */
 const first = new Token('', '', 0)
 const nameless = name('', '')
 /** Tokens remember names of namespaces up to this length, so that what they hold is bounded. */
 const remembered = 256
-/** Documents up to this size may be kept alive by a string cut from them; from larger ones strings are copied. */
-const viewed = 32 * 1024
+/** Octets of the window that strings are cut from, which one of them may keep alive. Long strings are copied by themselves. */
+const windowed = 8 * 1024
 const opening = new TextEncoder().encode('<![CDATA[')
 const BRACKET_OPEN = 0x5b
 /** §4.6 */
@@ -129,7 +118,10 @@ export class Scanner implements Cursor {
   /** The document in UTF-8, in which all offsets count. */
   readonly bytes: Buffer
   private readonly words: DataView
-  private readonly view: string | undefined
+  /** Octets [windowFrom, windowTo) as Latin-1. It moves forward only. */
+  private window = ''
+  private windowFrom = 0
+  private windowTo = 0
   private readonly end: number
   private readonly limits: Limits
   private readonly comments: boolean
@@ -146,8 +138,7 @@ export class Scanner implements Cursor {
   }
   private character = ''
 
-  private readonly scope = new Map<string, Binding>()
-  private bindings: Binding | undefined = undefined
+  private readonly bindings = new Bindings()
   private previous: Token = first
   private recentPrefix: string | undefined = undefined
   private recentUri = ''
@@ -172,7 +163,6 @@ export class Scanner implements Cursor {
     const { buffer, byteOffset, byteLength } = this.source.bytes
     this.bytes = Buffer.from(buffer, byteOffset, byteLength)
     this.words = new DataView(buffer, byteOffset, byteLength)
-    this.view = byteLength <= viewed ? this.bytes.toString('latin1') : undefined
     this.comments = options.comments ?? false
     this.refusing = options.instructions === 'refuse'
     this.end = this.bytes.length
@@ -252,9 +242,10 @@ export class Scanner implements Cursor {
   }
 
   declarations(): readonly { readonly prefix: string; readonly uri: string }[] {
-    if (this.bindings === this.frame.bindings) return []
+    const outer = this.frame.bindings
+    if (this.bindings.innermost === outer) return []
     const own: { readonly prefix: string; readonly uri: string }[] = []
-    for (let binding = this.bindings; binding !== this.frame.bindings; binding = binding!.previous) {
+    for (let binding = this.bindings.innermost; binding !== outer; binding = binding!.previous) {
       own.push({ prefix: binding!.prefix, uri: binding!.uri })
     }
     return own.reverse()
@@ -262,7 +253,7 @@ export class Scanner implements Cursor {
 
   namespace(prefix: string): string | undefined {
     if (prefix === 'xml') return xmlUri
-    return this.scope.get(prefix)?.uri ?? (prefix === '' ? '' : undefined)
+    return this.bindings.of(prefix)?.uri ?? (prefix === '' ? '' : undefined)
   }
 
   qname(text: string): Name | undefined {
@@ -347,9 +338,8 @@ export class Scanner implements Cursor {
     if (++outer.children > limits.children) this.fail(`more than ${limits.children} children`, from, 'children')
     frame.nameFrom = from + 1
     frame.nameTo = at
-    frame.bindings = this.bindings
+    frame.bindings = this.bindings.innermost
     frame.children = 0
-    frame.last = nameless
     this.frame = frame
     this.attributes = 0
     this.empty = false
@@ -357,8 +347,7 @@ export class Scanner implements Cursor {
     else at = this.attributeList(at)
     const named = this.expand(spelt, this.resolve(spelt.prefix, from))
     if (this.attributes > 0) this.nameAttributes(frame.nameTo)
-    frame.nth = outer.last === named ? frame.nth + 1 : 1
-    outer.last = named
+    frame.nth = outer.children > 1 && frame.name === named ? frame.nth + 1 : 1 // what was kept is of the last child
     frame.name = named
     frame.prefix = spelt.prefix
     this.from = from
@@ -390,7 +379,10 @@ export class Scanner implements Cursor {
 
   private leave(): void {
     const { frame } = this
-    if (this.bindings !== frame.bindings) this.unbind(frame.bindings)
+    if (this.bindings.innermost !== frame.bindings) {
+      this.bindings.back(frame.bindings)
+      this.recentPrefix = undefined
+    }
     this.frame = frame.outer!
     this.depth--
   }
@@ -542,20 +534,8 @@ export class Scanner implements Cursor {
     if (prefix === 'xmlns' || uri === xmlnsUri) this.fail('xmlns and its namespace cannot be declared', at)
     if ((prefix === 'xml') !== (uri === xmlUri)) this.fail('xml stands for its namespace, and nothing else does', at)
     if (prefix !== '' && uri === '') this.fail(`the prefix ${prefix} cannot be undeclared`, at)
-    const hidden = this.scope.get(prefix)
-    if (hidden !== undefined && hidden.depth === this.depth) this.fail('a namespace declaration twice', at)
-    this.bindings = { prefix, uri, depth: this.depth, hidden, previous: this.bindings }
-    this.scope.set(prefix, this.bindings)
-    this.recentPrefix = undefined
-  }
-
-  private unbind(outer: Binding | undefined): void {
-    for (let binding = this.bindings; binding !== outer; binding = binding!.previous) {
-      const { prefix, hidden } = binding!
-      if (hidden) this.scope.set(prefix, hidden)
-      else this.scope.delete(prefix)
-    }
-    this.bindings = outer
+    if (this.bindings.of(prefix)?.depth === this.depth) this.fail('a namespace declaration twice', at)
+    this.bindings.add(prefix, uri, this.depth)
     this.recentPrefix = undefined
   }
 
@@ -784,7 +764,17 @@ export class Scanner implements Cursor {
 
   private cut(from: number, to: number, ascii: boolean): string {
     if (!ascii) return this.bytes.toString('utf8', from, to)
-    return this.view === undefined ? this.bytes.toString('latin1', from, to) : this.view.substring(from, to)
+    if (from < this.windowFrom || to > this.windowTo) return this.cutOutside(from, to)
+    return this.window.substring(from - this.windowFrom, to - this.windowFrom)
+  }
+
+  private cutOutside(from: number, to: number): string {
+    const { bytes } = this
+    if (from < this.windowFrom || to - from > windowed / 2) return bytes.toString('latin1', from, to)
+    this.windowFrom = from
+    this.windowTo = Math.min(from + windowed, bytes.length)
+    this.window = bytes.toString('latin1', from, this.windowTo)
+    return this.window.substring(0, to - from)
   }
 
   private lines(from: number, to: number): string {

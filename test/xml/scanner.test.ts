@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import {
   attempt,
   type Cursor,
@@ -401,6 +402,67 @@ test('names are one object for one meaning, whenever they are made', () => {
   assert.equal(root.name, name('urn:late', 'late'))
   assert.equal(read('<late xmlns="urn:late"/>').root.name, root.name)
   assert.notEqual(name('', '__proto__'), name('', 'constructor'))
+})
+
+test('a string is the same wherever in a document it is cut, and whenever it is asked for', () => {
+  const lengths = fc.oneof(fc.nat(40), fc.integer({ min: 4080, max: 4110 }), fc.integer({ min: 8180, max: 8200 }))
+  const parts = fc.array(
+    fc.record({ lengths: fc.array(lengths, { minLength: 3, maxLength: 3 }), late: fc.boolean() }),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  )
+  fc.assert(
+    fc.property(parts, fc.nat(9000), (plans, before) => {
+      const spelt = plans.map(({ lengths }, n) =>
+        lengths.map((length, k) => `${n}.${k} ${'abcdefghij'.repeat(1000)}`.slice(0, length)),
+      )
+      const elements = spelt.map(([a, b, text]) => `<e a="${a}" b="${b}">${text}</e>`)
+      const cursor = scan(bytes(`<d>${' '.repeat(before)}${elements.join('')}</d>`))
+      cursor.child()
+      plans.forEach(({ late }, n) => {
+        cursor.child()
+        const asked = late ? [1, 0, 1] : [0, 1]
+        for (const k of asked) assert.equal(cursor.attributeValue(k), spelt[n]![k])
+        assert.equal(cursor.text(), spelt[n]![2])
+      })
+      cursor.finish()
+    }),
+  )
+})
+
+test('Namespaces §6.1 a prefix stands for what the innermost declares, however many there are', () => {
+  const declared = fc.array(fc.array(fc.tuple(fc.nat(20), fc.nat(3)), { maxLength: 6 }), {
+    minLength: 1,
+    maxLength: 12,
+  })
+  fc.assert(
+    fc.property(declared, levels => {
+      const scopes = levels.map(level => new Map(level.map(([prefix, uri]) => [`p${prefix}`, `urn:${uri}`])))
+      const tags = scopes.map(scope => `<e ${[...scope].map(([p, uri]) => `xmlns:${p}="${uri}"`).join(' ')}>`)
+      const cursor = scan(bytes(`${tags.join('')}${'</e>'.repeat(tags.length)}`))
+      for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
+        const inForce = scopes.slice(0, cursor.depth)
+        for (let n = 0; n <= 20; n++) {
+          assert.equal(cursor.namespace(`p${n}`), inForce.findLast(scope => scope.has(`p${n}`))?.get(`p${n}`))
+        }
+        assert.deepEqual(
+          cursor.declarations().map(({ prefix, uri }) => [prefix, uri]),
+          [...inForce.at(-1)!],
+        )
+      }
+    }),
+  )
+})
+
+test('a path counts neighbours of one name, of each parent anew', () => {
+  const cursor = scan(bytes('<r><a><b/></a><a><b/><b/><c/><b/></a><c><b/></c></r>'))
+  const paths: string[] = []
+  for (let event = cursor.next(); event !== 'after'; event = cursor.next())
+    if (event === 'start') paths.push(cursor.path().slice(5))
+  const expected = ['', '/a[1]', '/a[1]/b[1]', '/a[2]', '/a[2]/b[1]', '/a[2]/b[2]', '/a[2]/c[1]', '/a[2]/b[1]']
+  assert.deepEqual(paths, [...expected, '/c[1]', '/c[1]/b[1]'])
 })
 
 test('a string cut from a large document does not keep it', () => {
