@@ -69,17 +69,3 @@ export function past(bytes: Uint8Array, at: number): number {
   if ((bytes[at + 3]! & 0xc0) !== 0x80) return 0
   return first > 0xf4 || (first === 0xf0 && second < 0x90) || (first === 0xf4 && second > 0x8f) ? 0 : at + 4
 }
-
-/**
- * Whether the same octets stand at both places, both wholly inside. Compared in fours, for names are
- * short and this is asked at every end tag.
- */
-export function same(octets: DataView, a: number, b: number, length: number): boolean {
-  if (length < 4) {
-    for (let k = 0; k < length; k++) if (octets.getUint8(a + k) !== octets.getUint8(b + k)) return false
-    return true
-  }
-  const last = length - 4
-  for (let k = 0; k < last; k += 4) if (octets.getInt32(a + k) !== octets.getInt32(b + k)) return false
-  return octets.getInt32(a + last) === octets.getInt32(b + last)
-}

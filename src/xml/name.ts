@@ -54,9 +54,9 @@ export function passing(uri: string, local: string, born?: () => void): Name {
   return made
 }
 
-/** The same text, as the one string that the names of this namespace carry if there are any. */
-export function uriOf(text: string): string {
-  return spaces.get(text)?.uri ?? text
+/** The same text, as the one string that the names of this namespace carry; undefined when there are none. */
+export function knownUri(text: string): string | undefined {
+  return spaces.get(text)?.uri
 }
 
 /** For messages and maps: `{uri}local` (James Clark's notation), or the local part alone. */

@@ -23,15 +23,14 @@ import {
   QUOTE,
   SEMICOLON,
   SLASH,
-  same,
 } from './character.ts'
 import type { Cursor, Event } from './cursor.ts'
 import { received, type Source, source } from './encoding.ts'
 import { Malformed } from './failure.ts'
 import { type Limits, limits } from './limits.ts'
-import { type Name, name, passing, uriOf, xmlnsUri, xmlUri } from './name.ts'
+import { knownUri, type Name, name, passing, xmlnsUri, xmlUri } from './name.ts'
 import { qualified } from './qname.ts'
-import { expected, follow, Token, token } from './token.ts'
+import { attributes, elements, expected, type Followers, follow, Token, token } from './token.ts'
 
 /**
  * The parser: a cursor over bytes. What always holds, by number:
@@ -63,6 +62,10 @@ export function scan(bytes: Uint8Array, options: Options = {}): Scanner {
   return new Scanner(bytes, options)
 }
 
+/** Stands for the start tag before the first. */
+const first = new Token('', '', 0)
+const nameless = name('', '')
+
 /** An open element. Frames are kept and used again, one for each depth. */
 class Frame {
   readonly outer: Frame | undefined
@@ -83,9 +86,17 @@ class Frame {
   }
 }
 
-/** Stands for the start tag before the first. */
-const first = new Token('', '', 0)
-const nameless = name('', '')
+/** An attribute of the start tag at hand. Kept and used again. */
+class Slot {
+  spelt: Token = first
+  name: Name = nameless
+  /** Octets of the value. */
+  from = 0
+  to = 0
+  /** Undefined where it is these octets as they are. */
+  value: string | undefined = undefined
+}
+
 /** Tokens remember names of namespaces up to this length, so that what they hold is bounded. */
 const remembered = 256
 /** Octets of the window that strings are cut from, which one of them may keep alive. Long strings are copied by themselves. */
@@ -117,7 +128,6 @@ export class Scanner implements Cursor {
   private readonly source: Source
   /** The document in UTF-8, in which all offsets count. */
   readonly bytes: Buffer
-  private readonly words: DataView
   /** Octets [windowFrom, windowTo) as Latin-1. It moves forward only. */
   private window = ''
   private windowFrom = 0
@@ -143,11 +153,7 @@ export class Scanner implements Cursor {
   private recentPrefix: string | undefined = undefined
   private recentUri = ''
 
-  private readonly tokens: Token[] = []
-  private readonly attributeNames: Name[] = []
-  private readonly valueFrom: number[] = []
-  private readonly valueTo: number[] = []
-  private readonly values: (string | undefined)[] = []
+  private readonly slots: Slot[] = []
 
   /** The text at hand: octets [textFrom, textTo) when `cooked` is undefined. */
   private cooked: string | undefined = ''
@@ -160,9 +166,8 @@ export class Scanner implements Cursor {
     this.original = bytes
     if (bytes.length > this.limits.bytes) throw new Malformed('the document is too long', this.limits.bytes, 'bytes')
     this.source = source(bytes, options.charset)
-    const { buffer, byteOffset, byteLength } = this.source.bytes
-    this.bytes = Buffer.from(buffer, byteOffset, byteLength)
-    this.words = new DataView(buffer, byteOffset, byteLength)
+    const { bytes: utf8 } = this.source
+    this.bytes = Buffer.isBuffer(utf8) ? utf8 : Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength)
     this.comments = options.comments ?? false
     this.refusing = options.instructions === 'refuse'
     this.end = this.bytes.length
@@ -170,7 +175,7 @@ export class Scanner implements Cursor {
     this.at = this.source.from
     if (this.bytes[this.end - 1] !== GT)
       this.fail('the document is cut off, or something follows it', this.bytes.length)
-    for (const [prefix, uri] of options.scope ?? []) this.bind(prefix, uriOf(uri), 0)
+    for (const [prefix, uri] of options.scope ?? []) this.bind(prefix, knownUri(uri) ?? uri, 0)
   }
 
   // Moving
@@ -223,20 +228,20 @@ export class Scanner implements Cursor {
   }
 
   attributeName(index: number): Name {
-    return this.attributeNames[index]!
+    return this.slots[index]!.name
   }
 
   attributePrefix(index: number): string {
-    return this.tokens[index]!.prefix
+    return this.slots[index]!.spelt.prefix
   }
 
   attributeValue(index: number): string {
-    return this.values[index] ?? this.cut(this.valueFrom[index]!, this.valueTo[index]!, true)
+    return this.valueOf(this.slots[index]!)
   }
 
   attribute(name: Name): string | undefined {
     for (let index = 0; index < this.attributes; index++) {
-      if (this.attributeNames[index] === name) return this.attributeValue(index)
+      if (this.slots[index]!.name === name) return this.attributeValue(index)
     }
     return undefined
   }
@@ -327,7 +332,8 @@ export class Scanner implements Cursor {
 
   private open(from: number): Event {
     const { bytes, limits } = this
-    const spelt = expected(bytes, from + 1, this.previous) ?? this.unexpected(from + 1)
+    const spelt =
+      expected(bytes, from + 1, this.previous, elements) ?? this.unexpected(from + 1, this.previous, elements)
     if (spelt.length > limits.name) this.fail('a name is too long', from + 1 + limits.name, 'name')
     this.previous = spelt
     let at = from + 1 + spelt.length
@@ -344,7 +350,7 @@ export class Scanner implements Cursor {
     this.attributes = 0
     this.empty = false
     if (bytes[at] === GT) at++
-    else at = this.attributeList(at)
+    else at = this.attributeList(at, spelt)
     const named = this.expand(spelt, this.resolve(spelt.prefix, from))
     if (this.attributes > 0) this.nameAttributes(frame.nameTo)
     frame.nth = outer.children > 1 && frame.name === named ? frame.nth + 1 : 1 // what was kept is of the last child
@@ -359,7 +365,8 @@ export class Scanner implements Cursor {
     const { bytes, frame } = this
     const length = frame.nameTo - frame.nameFrom
     let at = from + 2 + length
-    if (at >= this.end || !same(this.words, from + 2, frame.nameFrom, length)) this.mismatch(from)
+    if (at >= this.end) this.mismatch(from)
+    for (let a = from + 2, b = frame.nameFrom; a < at; a++, b++) if (bytes[a] !== bytes[b]) this.mismatch(from)
     if (bytes[at] !== GT) {
       at = this.blanks(at)
       if (bytes[at] !== GT) this.mismatch(from)
@@ -390,12 +397,13 @@ export class Scanner implements Cursor {
   // Attributes: [41] Attribute, Namespaces [1] NSAttName
 
   /** From after the element's name to after the tag. Declarations are bound; attributes await their names. */
-  private attributeList(from: number): number {
+  private attributeList(from: number, element: Token): number {
     const { bytes } = this
     let declarations = 0
+    let previous = element
     for (let at = from; ; ) {
       const before = at
-      at = this.blanks(at)
+      while (blank[bytes[at]!] === 1) at++
       if (bytes[at] === GT) return at + 1
       if (bytes[at] === SLASH) {
         if (bytes[at + 1] !== GT) this.fail('`/` without `>`', at)
@@ -407,33 +415,74 @@ export class Scanner implements Cursor {
         this.fail(`more than ${this.limits.attributes} attributes`, at, 'attributes')
       }
       const nameFrom = at
-      let hash = 0
-      while (nameOctet[bytes[at]!] === 1) hash = (Math.imul(hash, 31) + bytes[at++]!) | 0
-      const spelt = this.token(nameFrom, at, hash)
-      if (bytes[at] !== EQUALS) {
-        at = this.blanks(at)
-        if (bytes[at] !== EQUALS) this.fail('an attribute without a value', at)
-      }
-      at++
-      if (bytes[at] !== QUOTE && bytes[at] !== APOSTROPHE) at = this.blanks(at)
-      const index = this.attributes
-      const to = this.attributeValueFrom(at, index)
-      at = to + 1
-      if (spelt.prefix === 'xmlns') {
-        this.bind(spelt.local, uriOf(this.attributeValue(index)), nameFrom)
-        declarations++
-      } else if (spelt.prefix === '' && spelt.local === 'xmlns') {
-        this.bind('', uriOf(this.attributeValue(index)), nameFrom)
+      const spelt = expected(bytes, at, previous, attributes) ?? this.unexpected(at, previous, attributes)
+      if (spelt.length > this.limits.name) this.fail('a name is too long', at + this.limits.name, 'name')
+      previous = spelt
+      at = this.quote(at + spelt.length)
+      if (spelt.declares) {
+        at = this.declaration(spelt, nameFrom, at)
         declarations++
       } else {
-        this.tokens[index] = spelt
-        this.attributes++
+        const slot = this.slot(this.attributes++)
+        slot.spelt = spelt
+        at = this.attributeValueFrom(at, slot)
       }
+      at++
     }
   }
 
+  /** [25] Eq. @returns the offset of the quote that has to follow */
+  private quote(from: number): number {
+    const { bytes } = this
+    let at = from
+    if (bytes[at] !== EQUALS) {
+      at = this.blanks(at)
+      if (bytes[at] !== EQUALS) this.fail('an attribute without a value', at)
+    }
+    at++
+    return bytes[at] === QUOTE || bytes[at] === APOSTROPHE ? at : this.blanks(at)
+  }
+
+  private slot(index: number): Slot {
+    const { slots } = this
+    if (index === slots.length) slots.push(new Slot())
+    return slots[index]!
+  }
+
+  private valueOf(slot: Slot): string {
+    return slot.value ?? this.cut(slot.from, slot.to, true)
+  }
+
+  /** Most declarations say what they said last. @returns the offset of the closing quote */
+  private declaration(spelt: Token, from: number, open: number): number {
+    const { declared } = spelt
+    const prefix = spelt.prefix === '' ? '' : spelt.local
+    if (declared !== undefined && this.repeats(declared.octets, open)) {
+      this.bind(prefix, declared.uri, from)
+      return open + declared.octets.length + 1
+    }
+    const slot = this.slot(this.attributes)
+    const close = this.attributeValueFrom(open, slot)
+    const text = this.valueOf(slot)
+    const known = knownUri(text)
+    this.bind(prefix, known ?? text, from)
+    if (known !== undefined && slot.value === undefined) spelt.declare(this.bytes.subarray(open + 1, close), known)
+    return close
+  }
+
+  /** Whether these octets, in which no quote is, stand between the quotes here. */
+  private repeats(octets: Uint8Array, open: number): boolean {
+    const { bytes } = this
+    const { length } = octets
+    const quote = bytes[open]
+    if ((quote !== QUOTE && quote !== APOSTROPHE) || length > this.limits.value) return false
+    if (open + length >= this.end || bytes[open + 1 + length] !== quote) return false
+    for (let k = 0; k < length; k++) if (octets[k] !== bytes[open + 1 + k]) return false
+    return true
+  }
+
   /** [10] AttValue, normalised as §3.3.3 says of CDATA. @returns the offset of the closing quote */
-  private attributeValueFrom(open: number, index: number): number {
+  private attributeValueFrom(open: number, slot: Slot): number {
     const { bytes } = this
     const quote = bytes[open]
     if (quote !== QUOTE && quote !== APOSTROPHE) this.fail('an attribute value is not quoted', open)
@@ -469,42 +518,42 @@ export class Scanner implements Cursor {
     if (at - from > this.limits.value) this.fail('an attribute value is too long', from + this.limits.value, 'value')
     if (value !== undefined) value += this.cut(start, at, ascii)
     else if (!ascii) value = this.cut(from, at, false)
-    this.values[index] = value
-    this.valueFrom[index] = from
-    this.valueTo[index] = at
+    slot.value = value
+    slot.from = from
+    slot.to = at
     return at
   }
 
   /** Namespaces §6.2, §6.3: an attribute without a prefix is in no namespace; no two have one expanded name. */
   private nameAttributes(at: number): void {
-    const { attributes, attributeNames } = this
+    const { attributes, slots } = this
     for (let index = 0; index < attributes; index++) {
-      const spelt = this.tokens[index]!
-      attributeNames[index] = this.expand(spelt, spelt.prefix === '' ? '' : this.resolve(spelt.prefix, at))
+      const slot = slots[index]!
+      const { prefix } = slot.spelt
+      slot.name = this.expand(slot.spelt, prefix === '' ? '' : this.resolve(prefix, at))
     }
     if (attributes > 8) {
       const distinct = new Set<Name>()
-      for (let index = 0; index < attributes; index++) distinct.add(attributeNames[index]!)
+      for (let index = 0; index < attributes; index++) distinct.add(slots[index]!.name)
       if (distinct.size < attributes) this.fail('an attribute twice', at)
       return
     }
     for (let index = 1; index < attributes; index++) {
-      for (let other = 0; other < index; other++) {
-        if (attributeNames[index] === attributeNames[other]) this.fail('an attribute twice', at)
-      }
+      const { name } = slots[index]!
+      for (let other = 0; other < index; other++) if (slots[other]!.name === name) this.fail('an attribute twice', at)
     }
   }
 
   // Names and namespaces
 
   /** The token at `from`, when the guess was wrong. */
-  private unexpected(from: number): Token {
+  private unexpected(from: number, previous: Token, followers: Followers): Token {
     const { bytes } = this
     let at = from
     let hash = 0
     while (nameOctet[bytes[at]!] === 1) hash = (Math.imul(hash, 31) + bytes[at++]!) | 0
     const spelt = this.token(from, at, hash)
-    follow(this.previous, spelt)
+    follow(previous, spelt, followers)
     return spelt
   }
 
@@ -577,7 +626,7 @@ export class Scanner implements Cursor {
     let at = from
     for (;;) {
       let octet = bytes[at]!
-      while ((octet > GT && octet < 0x80) || plainText[octet] === 1) octet = bytes[++at]!
+      while (plainText[octet] === 1) octet = bytes[++at]!
       if (octet === LT && bytes[at + 1] !== BANG) break
       if (octet >= 0x80) {
         at = this.wide(at)

@@ -1,4 +1,4 @@
-import { nameOctet, ncName } from './character.ts'
+import { APOSTROPHE, nameOctet, ncName, QUOTE } from './character.ts'
 import type { Name } from './name.ts'
 
 /**
@@ -12,24 +12,48 @@ export class Token {
   readonly prefix: string
   readonly local: string
   name: Name | undefined = undefined
+  /** Of an attribute that declares a prefix: what it said last. */
+  declared: Declared | undefined = undefined
   /** Its place in the table; 0, which is as good as any, when it is too long for it. */
   slot = 0
   /** In octets, as written. */
   readonly length: number
+  /** Whether it is the name of a namespace declaration (Namespaces [1] NSAttName). */
+  readonly declares: boolean
 
   constructor(prefix: string, local: string, length: number) {
     this.length = length
     this.prefix = prefix
     this.local = local
+    this.declares = prefix === 'xmlns' || (prefix === '' && local === 'xmlns')
+  }
+
+  /** Remembers a declaration, but none that is long or has a quote in it. */
+  declare(octets: Uint8Array, uri: string): void {
+    if (octets.length > longest || octets.includes(QUOTE) || octets.includes(APOSTROPHE)) return
+    this.declared = { octets: new Uint8Array(octets), uri }
   }
 }
 
+/** A namespace name as it is written, and as the one string of the names in it. */
+interface Declared {
+  readonly octets: Uint8Array
+  readonly uri: string
+}
+
+/** Octets of a declaration that is remembered. */
+const longest = 128
 const slots = 4096
 const width = 64 // longer names are rare, and work without the table
 const tokens: (Token | undefined)[] = new Array(slots).fill(undefined)
 const lengths = new Uint8Array(slots)
 const spelling = new Uint8Array(slots * width)
-const successors = new Uint16Array(slots)
+/** For each token, the one that came after it the last time. */
+export type Followers = Uint16Array
+/** The element after an element. */
+export const elements: Followers = new Uint16Array(slots)
+/** The first attribute of an element, and the attribute after an attribute. */
+export const attributes: Followers = new Uint16Array(slots)
 
 /** The token spelt by these octets, whose `hash` the caller computed while it scanned them; undefined when it is no QName. */
 export function token(bytes: Buffer, from: number, to: number, hash: number): Token | undefined {
@@ -43,8 +67,8 @@ export function token(bytes: Buffer, from: number, to: number, hash: number): To
 }
 
 /** The token that came after `previous` the last time, if it is spelt at `from`: a guess that saves most look-ups. */
-export function expected(bytes: Buffer, from: number, previous: Token): Token | undefined {
-  const slot = successors[previous.slot]!
+export function expected(bytes: Buffer, from: number, previous: Token, followers: Followers): Token | undefined {
+  const slot = followers[previous.slot]!
   const length = lengths[slot]!
   for (let k = 0, base = slot * width; k < length; k++) {
     if (spelling[base + k] !== bytes[from + k]) return undefined
@@ -53,8 +77,8 @@ export function expected(bytes: Buffer, from: number, previous: Token): Token | 
 }
 
 /** What to expect the next time. */
-export function follow(previous: Token, next: Token): void {
-  successors[previous.slot] = next.slot
+export function follow(previous: Token, next: Token, followers: Followers): void {
+  followers[previous.slot] = next.slot
 }
 
 function enter(bytes: Buffer, from: number, to: number, slot: number): Token | undefined {
@@ -63,7 +87,7 @@ function enter(bytes: Buffer, from: number, to: number, slot: number): Token | u
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)
   if (!ncName(local) || (colon >= 0 && !ncName(prefix))) return undefined
-  const made = new Token(unique(prefix), local, to - from)
+  const made = new Token(unique(prefix), prefix === 'xmlns' ? unique(local) : local, to - from)
   if (to - from <= width && to > from) {
     tokens[slot] = made
     made.slot = slot

@@ -456,6 +456,48 @@ test('Namespaces §6.1 a prefix stands for what the innermost declares, however 
   )
 })
 
+test('Namespaces §3 a declaration that is read again says what stands there', () => {
+  const values: readonly (readonly [written: string, uri: string])[] = [
+    ['"urn:a"', 'urn:a'],
+    ["'urn:a'", 'urn:a'],
+    ['"urn:b"', 'urn:b'],
+    ['"urn:ab"', 'urn:ab'],
+    [`'urn:"a'`, 'urn:"a'],
+    [`"urn:'a"`, "urn:'a"],
+    ['"urn:&#97;"', 'urn:a'],
+    ['" urn:a"', ' urn:a'],
+    ['"urn:é"', 'urn:é'],
+    ['"urn:>"', 'urn:>'],
+    [`"urn:${'long'.repeat(100)}"`, `urn:${'long'.repeat(100)}`],
+  ]
+  const tags = fc.array(fc.tuple(fc.constantFrom('', 'p', 'q'), fc.constantFrom(...values), fc.boolean()))
+  fc.assert(
+    fc.property(tags, all => {
+      const [tagged, expected] = [[] as string[], [] as string[]]
+      for (const [prefix, [written, uri], space] of all) {
+        const [qname, declares] = prefix ? [`${prefix}:a`, `xmlns:${prefix}`] : ['a', 'xmlns']
+        tagged.push(`<${qname} b="" ${declares}${space ? ' = ' : '='}${written}/>`)
+        expected.push(`({${uri}}a b=|)`)
+      }
+      const found = events(scan(bytes(`<r>${tagged.join('')}</r>`)))
+      assert.equal(found, ['(r', ...expected, ')'].join('|'))
+    }),
+  )
+})
+
+test('Namespaces §3 what only looks like a declaration that was read before is refused', () => {
+  const declared = (written: string): Malformed | undefined =>
+    attempt(() => scan(bytes(`<r><a xmlns:p=${written}/></r>`)).finish()) as Malformed | undefined
+  for (let again = 0; again < 3; again++) {
+    for (const good of ['"urn:x"', `'urn:"x'`, `"urn:'x"`]) assert.equal(declared(good), undefined)
+    for (const wrong of ['xurn:xx', `"urn:"x"`, `'urn:'x'`, `"urn:x'`, 'urn:x', `"urn:x`, `"urn:x"b="">`, '>urn:x>'])
+      assert.ok(declared(wrong) instanceof Malformed, wrong)
+  }
+  const short = { limits: { value: 4 } }
+  assert.ok(attempt(() => scan(bytes('<r><a xmlns:p="urn:x"/></r>'), short).finish()) instanceof Malformed)
+  assert.ok(attempt(() => scan(bytes('<r xmlns:p="urn:x" xmlns:p="urn:x"/>')).finish()) instanceof Malformed)
+})
+
 test('a path counts neighbours of one name, of each parent anew', () => {
   const cursor = scan(bytes('<r><a><b/></a><a><b/><b/><c/><b/></a><c><b/></c></r>'))
   const paths: string[] = []
