@@ -40,7 +40,9 @@ const ask: Ask = {
 
 /** The statements that making a note runs, as Diglot writes them. */
 function statements(file: string, dialect: typeof sqlite): string {
-  const { items, records } = schema(book, dialect)
+  const { items, records } = schema(book, dialect, () => {
+    throw new Error('nothing is read here')
+  })
   const { insert } = items.get('notes')!
   const numbering = { text: 'select pg_advisory_xact_lock(7306359, hashtext(current_schema()))', places: [] }
   const used = { insert, changed: records.changed, record: records.record }

@@ -22,7 +22,7 @@ import type { Elsewhere } from '../soap/addressing.ts'
 import type { TurnedAway } from '../soap/conversation.ts'
 import { apiKeys } from './api-key.ts'
 import type { Siblings } from './cluster.ts'
-import { codings, decodings } from './coding.ts'
+import { codings, decodings, streams } from './coding.ts'
 import { documents } from './documents.ts'
 import { type Feed, feedOf } from './feed.ts'
 import { guarded } from './guard.ts'
@@ -423,6 +423,7 @@ function router(serving: Serving, parts: Routed) {
   const rest = restFace(seenBy('rest'), {
     codings,
     decodings,
+    streams,
     draining: outOfService,
     flood,
     sleep: setTimeout,

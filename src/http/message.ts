@@ -41,7 +41,10 @@ export interface Request {
 export interface Response {
   readonly status: number
   readonly fields: Readonly<Record<string, string | readonly string[]>>
-  /** Nothing, all at once, or a stream. The server counts Content-Length itself when it can. */
+  /**
+   * Nothing, all at once, or a stream. The server counts Content-Length itself when it can. It asks a stream for more by
+   * `next(true)` once the piece before has left, by `next(false)` where that may still be on its way: a source may free the one.
+   */
   readonly content?: string | Uint8Array | AsyncIterable<Uint8Array>
 }
 

@@ -79,26 +79,17 @@ export function parseContentRange(field: string): { range?: ByteRange; length?: 
   return { range, ...(whole !== undefined && { length: whole }) }
 }
 
-/** §14.6 multipart/byteranges: the content of a 206 with several ranges. The boundary must not occur in the content. */
-export function writeByteRanges(
-  content: Uint8Array,
+/**
+ * §14.6 multipart/byteranges: the content of a 206 with several ranges, as texts and ranges of the octets, in order. The boundary
+ * must not occur in the content.
+ */
+export function byteRangeParts(
   ranges: readonly ByteRange[],
+  length: number,
   mediaType: string,
   boundary: string,
-): Uint8Array {
-  const text = new TextEncoder()
-  const parts = ranges.flatMap(range => [
-    text.encode(
-      `\r\n--${boundary}\r\nContent-Type: ${mediaType}\r\nContent-Range: ${writeContentRange(range, content.length)}\r\n\r\n`,
-    ),
-    content.subarray(range.first, range.last + 1),
-  ])
-  parts.push(text.encode(`\r\n--${boundary}--\r\n`))
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+): readonly (string | ByteRange)[] {
+  const head = (range: ByteRange): string =>
+    `\r\n--${boundary}\r\nContent-Type: ${mediaType}\r\nContent-Range: ${writeContentRange(range, length)}\r\n\r\n`
+  return [...ranges.flatMap(range => [head(range), range]), `\r\n--${boundary}--\r\n`]
 }

@@ -1,6 +1,11 @@
 /** Content codings on the way out (rule A4.18): compressed once for each representation and remembered by its tag. */
 import type { Exchange } from './exchange.ts'
 
+/** Octets that are not of the coding they are said to be of. */
+export class Undecodable extends Error {
+  override readonly name = 'Undecodable'
+}
+
 const remembered = new Map<string, Uint8Array>()
 let octets = 0
 /** Octets of compressed content that are remembered at most; when there are more, all are forgotten. */

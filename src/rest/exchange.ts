@@ -15,6 +15,8 @@ import type { Offer } from './media.ts'
 import { type Asked, nothingAsked } from './parameters.ts'
 import type { Route } from './route.ts'
 
+type Flow = (octets: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+
 export interface Options {
   /** Row 3: whether the service is ending, or has more to do than it can. */
   readonly draining?: () => boolean
@@ -24,6 +26,8 @@ export interface Options {
   readonly codings?: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>>
   /** The way in: undefined when the octets are not of this coding, or become more than `limit`. */
   readonly decodings?: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>>
+  /** The same codings for what passes piece by piece. What is not of its coding ends with `Undecodable`. */
+  readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, Flow>>>>
   /** Links that the entry page has beside its own: relation → path. */
   readonly links?: Readonly<Record<string, string>>
   /** Passes this many milliseconds: for `Prefer: wait`, which is not honoured without it. */

@@ -2,19 +2,20 @@
 
 import { sameVersion, strong } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/idempotency-key.ts'
-import type { Octets } from '../http/message.ts'
 import { evaluate, type Preconditions, parsePreconditions } from '../http/precondition.ts'
 import type { Call, Verdict } from '../service/call.ts'
+import type { Received } from '../service/octets.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { words } from '../service/search.ts'
 import type { Maybe, Query, Snapshot } from '../service/store.ts'
 import { inputOf, takenTypes } from './content.ts'
 import type { Exchange } from './exchange.ts'
+import { receivedFile } from './file.ts'
 import { limits } from './limits.ts'
 import { contentLimit } from './plan.ts'
 import { no } from './refusal.ts'
 import { validatorsOf } from './representation.ts'
-import { digest } from './validator.ts'
+import { digest, shortened } from './validator.ts'
 
 export function perform(x: Exchange): Maybe<Outcome> {
   const call = callOf(x)
@@ -30,6 +31,7 @@ async function performed(x: Exchange, call: Call, asks: boolean): Promise<Outcom
   // A replay is answered as it was, whatever stands by now: it is found in the transaction.
   if (waits(x) && !call.once) await calls.precheck(call)
   x.row = 26
+  if (x.operation?.kind === 'putFile') return calls.perform(withFile(x, call, await arrived(receivedFile(x))))
   return calls.perform(withContent(x, call, await bytesOf(x)))
 }
 
@@ -116,7 +118,7 @@ async function bytesOf(x: Exchange): Promise<Uint8Array> {
   )
 }
 
-const arrived = (octets: Octets | Promise<Octets>) => (octets instanceof Promise ? octets.catch(cut) : octets)
+const arrived = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octets.catch(cut) : octets)
 
 /** The sender went away or stalled: nobody is left to hear of it, and nothing is wrong with us. */
 function cut(thrown: unknown): never {
@@ -125,13 +127,21 @@ function cut(thrown: unknown): never {
   throw thrown
 }
 
+/** The same key with other content is another request. */
+function printed({ mediaType }: Exchange, call: Call, digest: () => string): Call {
+  if (!call.once) return call
+  return { ...call, once: { ...call.once, fingerprint: `${call.once.fingerprint} ${mediaType} ${digest()}` } }
+}
+
+const withFile = (x: Exchange, call: Call, octets: Received): Call => ({
+  ...printed(x, call, () => shortened(octets.digest())),
+  file: { mediaType: x.mediaType, octets },
+})
+
 function withContent(x: Exchange, call: Call, bytes: Uint8Array): Call {
-  const { operation, mediaType } = x
-  const print = call.once && `${call.once.fingerprint} ${mediaType} ${digest(bytes)}`
-  const full = { ...call, ...(call.once && print && { once: { ...call.once, fingerprint: print } }) }
-  if (operation?.kind === 'putFile') return { ...full, file: () => ({ mediaType, bytes }) }
+  const full = printed(x, call, () => digest(bytes))
   const input = inputOf(x, bytes)
-  return operation?.kind === 'search' ? { ...full, query: searched(x, input(undefined).value) } : { ...full, input }
+  return x.operation?.kind === 'search' ? { ...full, query: searched(x, input(undefined).value) } : { ...full, input }
 }
 
 /** `GET /search` asks for the same (rule A4.14), where this is what is searched there. */

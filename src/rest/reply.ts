@@ -7,20 +7,18 @@ import type { Operation, OperationOf } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import { writeDate } from '../http/date.ts'
 import type { Response } from '../http/message.ts'
-import { negotiate } from '../http/negotiate.ts'
 import { evaluate } from '../http/precondition.ts'
-import { honoursRange, parseRange, writeByteRanges, writeContentRange } from '../http/range.ts'
 import type { Outcome, Search } from '../service/outcome.ts'
-import { type JobRow, type Maybe, type Page, type Snapshot, type StoredFile, then } from '../service/store.ts'
+import { type JobRow, type Maybe, type Page, type Snapshot, then } from '../service/store.ts'
 import { coded } from './coding.ts'
 import { collectionOf } from './collection.ts'
 import type { Document, Link } from './document.ts'
 import { criteria } from './edition.ts'
 import type { Exchange } from './exchange.ts'
+import { filePut, fileReply } from './file.ts'
 import { hasSearchPage, preconditions } from './perform.ts'
-import { acceptOf } from './plan.ts'
 import { no } from './refusal.ts'
-import { codingFor, fileTag, shown, textOf, validatorFields, variantOf, writingOf } from './representation.ts'
+import { codingFor, shown, textOf, validatorFields, variantOf, writingOf } from './representation.ts'
 import { digest, entityTag } from './validator.ts'
 
 type Mutable = Record<string, string>
@@ -39,7 +37,7 @@ export function reply(x: Exchange, outcome: Outcome): Maybe<Response> {
     case 'bulk':
       return changed(x, 200, bulkDocument(outcome))
     case 'file':
-      return x.safe ? fileReply(x, outcome.file) : filePut(x, outcome)
+      return outcome.octets ? fileReply(x, outcome.file, outcome.octets) : filePut(x, outcome, pathOf(x))
     case 'search':
       return outcome.page ? searchReply(x, outcome.id, outcome.search, outcome.page) : searchCreated(x, outcome)
     case 'job':
@@ -177,44 +175,6 @@ const bulkDocument = ({ removed, refused }: Extract<Outcome, { kind: 'bulk' }>):
   value: { removed, refused },
   links: [],
 })
-
-/** A picture and its like: bytes, whole or in ranges (RFC 9110 §14). */
-function fileReply(x: Exchange, file: StoredFile): Response {
-  const type = negotiate(acceptOf(x.request), [file.mediaType])
-  if (type === undefined) return no({ kind: 'not-acceptable', offers: [file.mediaType] })
-  const etag = fileTag(x, file.version)
-  const fields: Mutable = {
-    'content-type': file.mediaType,
-    etag,
-    'last-modified': writeDate(file.modified),
-    'accept-ranges': 'bytes',
-    'content-security-policy': "default-src 'none'; sandbox", // whatever was uploaded, it is never a page of ours
-  }
-  if (!x.identityTaken) {
-    const coding = { 'content-encoding': x.coding }
-    return { status: 200, fields: { ...fields, ...coding }, content: coded(x, x.coding, file.bytes, etag) }
-  }
-  const { range, 'if-range': ifRange } = x.request.fields
-  const asked = x.request.method === 'GET' && honoursRange(ifRange, { etag, lastModified: file.modified }, x.now)
-  const { length } = file.bytes
-  const ranges = asked ? parseRange(range, length) : 'whole'
-  if (ranges === 'unsatisfiable') return no({ kind: 'range', length })
-  if (ranges === 'whole') return { status: 200, fields, content: file.bytes }
-  const [first, second] = ranges
-  if (first && !second) {
-    const content = file.bytes.subarray(first.first, first.last + 1)
-    return { status: 206, fields: { ...fields, 'content-range': writeContentRange(first, length) }, content }
-  }
-  const boundary = `part-${x.id}`
-  const content = writeByteRanges(file.bytes, ranges, file.mediaType, boundary)
-  return { status: 206, fields: { ...fields, 'content-type': `multipart/byteranges; boundary=${boundary}` }, content }
-}
-
-/** RFC 9110 §9.3.4: the bytes are kept as they came, so their tag may go with the answer. */
-function filePut(x: Exchange, { file, created }: Extract<Outcome, { kind: 'file' }>): Response {
-  const fields = { etag: fileTag(x, file.version), 'last-modified': writeDate(file.modified) }
-  return created ? { status: 201, fields: { ...fields, location: pathOf(x) } } : { status: 204, fields }
-}
 
 function searchDocument(x: Exchange, id: string, search: Search, links: readonly Link[]): Document {
   const resource = resourceOf(x)

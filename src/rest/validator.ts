@@ -9,7 +9,8 @@ const known = new Map<string, string>()
 const most = 10_000
 
 /** Hexadecimal, so without the hyphen that divides it from the version. */
-export const digest = (of: string | Uint8Array): string => hash('sha256', of, 'hex').slice(0, 16)
+export const digest = (of: string | Uint8Array): string => shortened(hash('sha256', of, 'hex'))
+export const shortened = (digest: string): string => digest.slice(0, 16)
 
 function variant(of: string): string {
   const before = known.get(of)

@@ -518,6 +518,9 @@ class Outflow implements Sink {
   get destroyed(): boolean {
     return this.#socket.destroyed
   }
+  get writableLength(): number {
+    return this.#socket.writableLength
+  }
   write(octets: Uint8Array): boolean {
     const socket = this.#socket
     if (!this.#chunked) return socket.write(octets)

@@ -3,6 +3,8 @@ import type { Response } from '../http/message.ts'
 /** What content is written to. */
 export interface Sink {
   readonly destroyed: boolean
+  /** Octets that have not left yet. */
+  readonly writableLength: number
   /** False: wait for `drain` before the next. */
   write(octets: Uint8Array): boolean
   end(): void
@@ -28,7 +30,7 @@ export async function pour(
   let sent = 0
   try {
     for (let first = true; ; first = false) {
-      const next = await pieces.next()
+      const next = await pieces.next(sink.writableLength === 0)
       if (sink.destroyed) return
       const octets = next.done ? 0 : next.value.length
       sent += octets

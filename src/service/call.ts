@@ -6,8 +6,9 @@ import type { Row } from '../contract/implement.ts'
 import type { Reading } from '../contract/json.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
+import type { Received } from './octets.ts'
 import type { Outcome } from './outcome.ts'
-import type { Maybe, Query, Snapshot } from './store.ts'
+import type { FileOctets, Maybe, Query, Snapshot } from './store.ts'
 
 /** What a precondition says of what stands: go on, the caller has it already, or it does not hold. */
 export type Verdict = 'proceed' | 'unchanged' | 'failed'
@@ -46,8 +47,8 @@ export interface Call {
   readonly query?: Omit<Query, 'within'>
   /** The content; it is given what stands, so that a patch can be applied to it and parts can be kept. */
   readonly input?: (current: Snapshot | undefined) => Input
-  /** The bytes of a file. */
-  readonly file?: () => { readonly mediaType: string; readonly bytes: Uint8Array }
+  /** What is to be the file. */
+  readonly file?: { readonly mediaType: string; readonly octets: FileOctets }
   /** The precondition, asked once what stands is known. Absent: none was given. */
   readonly expects?: (current: Snapshot | undefined) => Verdict
   /** Fields of the newest contract that the caller's version does not know: a replacement keeps them. */
@@ -68,6 +69,11 @@ export interface Calls {
   admit(operation: Operation, caller: Caller, from: string): Maybe<Admitted>
   /** The target and the precondition alone, before the content is asked for (rows 22–24). */
   precheck(call: Call): Maybe<void>
+  /**
+   * Takes the content of a file in as it arrives, for the call that `perform` is given next. Undefined as soon as there is more
+   * than `limit`; throws what the content throws. Either leaves nothing behind.
+   */
+  keep(admitted: Admitted, content: AsyncIterable<Uint8Array>, limit: number): Promise<Received | undefined>
   perform(call: Call): Maybe<Outcome>
   /** May this caller do this to this item, now? For links: the same policy and machine that `perform` asks. */
   offers(operation: Operation, caller: Caller, item: Snapshot): boolean

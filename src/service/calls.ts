@@ -13,6 +13,7 @@ import { alone, once } from './idempotency.ts'
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limit.ts'
 import { file, get, kept, type Look, list, read } from './look.ts'
+import { discard, keep } from './octets.ts'
 import type { Outcome } from './outcome.ts'
 import { provided } from './provided.ts'
 import { refuse } from './refusal.ts'
@@ -82,7 +83,13 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
 
   const change = async (call: Call): Promise<Outcome> => {
     const did: Did = {}
-    const outcome = await reachable(() => alone(call, () => store.write(writer => changing(call, writer, did))))
+    let outcome: Outcome | undefined
+    try {
+      outcome = await reachable(() => alone(call, () => store.write(writer => changing(call, writer, did))))
+    } finally {
+      // Also of a call that was answered as it was before.
+      if (!(outcome && did.deed)) await discard(store, call.file?.octets.name)
+    }
     if (did.deed) parts.done?.(did.deed)
     if (call.admitted.operation.kind === 'startJob') parts.started?.()
     return outcome
@@ -91,6 +98,7 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
   return {
     admit: (operation, caller, from) => admit(parts, operation, caller, from),
     precheck: call => reachable(() => store.read(reader => precheck(call, reader, clock()))),
+    keep: async (_admitted, content, limit) => reachable(() => keep({ store, clock, id: parts.id }, content, limit)),
     perform: call => {
       const { operation } = call.admitted
       return operation.safe ? reachable(() => store.read(reader => looking(call, reader))) : change(call)

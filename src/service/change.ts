@@ -228,7 +228,7 @@ export async function putFile(change: Change, operation: OperationOf<'putFile'>)
   const item = present(await find(writer, resource.name, call.id), operation, call.admitted.caller, about.now)
   const before = await writer.file(resource.name, item.id, part)
   expected(call, before && { ...item, version: before.version, modified: before.modified })
-  const content = call.file?.()
+  const content = call.file
   if (!content) throw new Error(`${operation.name}: no content was given`)
   const file = await writer.putFile(resource.name, item.id, part, content, about.now)
   return { kind: 'file', item, file, created: before === undefined }

@@ -69,7 +69,8 @@ export async function file({ call, about, reader }: Look, operation: OperationOf
   const item = present(await find(reader, operation.resource.name, call.id), operation, call.admitted.caller, about.now)
   const found = await reader.file(operation.resource.name, item.id, operation.part)
   if (!found) return refuse({ kind: 'not-found' })
-  const current = { ...item, version: found.version, modified: found.modified }
+  const { octets, ...file } = found
+  const current = { ...item, version: file.version, modified: file.modified }
   if (isUnchanged(call, current)) return { kind: 'unchanged', current }
-  return { kind: 'file', item, file: found, created: false }
+  return { kind: 'file', item, file, octets, created: false }
 }

@@ -1,6 +1,6 @@
 /** What a call came to, for a face to put in its words. */
 import type { Row } from '../contract/implement.ts'
-import type { JobRow, Page, Snapshot, StoredFile } from './store.ts'
+import type { FileVersion, JobRow, Page, Snapshot, StoredOctets } from './store.ts'
 
 export type Outcome =
   /** An item, as it stands after the call. `created` also after a kept output: then `output` is what was created. */
@@ -9,7 +9,14 @@ export type Outcome =
   | { readonly kind: 'page'; readonly page: Page }
   | { readonly kind: 'removed'; readonly id: string }
   | { readonly kind: 'bulk'; readonly removed: number; readonly refused: number }
-  | { readonly kind: 'file'; readonly item: Snapshot; readonly file: StoredFile; readonly created: boolean }
+  /** A file as it stands; without its octets after it was put: they need not be kept for who asks for the same again. */
+  | {
+      readonly kind: 'file'
+      readonly item: Snapshot
+      readonly file: FileVersion
+      readonly octets?: StoredOctets
+      readonly created: boolean
+    }
   | { readonly kind: 'search'; readonly id: string; readonly search: Search; readonly page: Page | undefined }
   | { readonly kind: 'job'; readonly job: JobRow; readonly created: boolean }
   | { readonly kind: 'result'; readonly job: JobRow; readonly output: Row }

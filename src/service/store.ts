@@ -81,11 +81,27 @@ export interface Page {
   readonly edges: { readonly first: readonly unknown[]; readonly last: readonly unknown[] } | undefined
 }
 
-export interface StoredFile {
+/** Octets as a store takes them: those of one piece as they are, more by the name that their pieces were staged under. */
+export interface FileOctets {
+  readonly length: number
+  readonly here: Uint8Array | undefined
+  readonly name: string | undefined
+}
+export interface StoredOctets extends FileOctets {
+  /**
+   * From octet `from` up to `to`, which is not among them, piece by piece. It may outlast the look that it came from. Who is done
+   * with a piece asks for the next by `next(true)`: it is freed then.
+   */
+  read(from: number, to: number): AsyncGenerator<Uint8Array, void, boolean | undefined>
+}
+/** A file at one version, but for what is in it. */
+export interface FileVersion {
   readonly mediaType: string
-  readonly bytes: Uint8Array
   readonly version: number
   readonly modified: number
+}
+export interface StoredFile extends FileVersion {
+  readonly octets: StoredOctets
 }
 
 /** One row of a memory that forgets: idempotency keys, searches, replay, revoked tokens. */
@@ -162,9 +178,13 @@ export interface Writer extends Reader {
     resource: string,
     id: string,
     part: string,
-    file: { mediaType: string; bytes: Uint8Array },
+    file: { readonly mediaType: string; readonly octets: FileOctets },
     now: number,
-  ): Maybe<StoredFile>
+  ): Maybe<FileVersion>
+  /** Keeps pieces from this number on. They are nobody's until `putFile`, and are swept when that does not come within the hour. */
+  stage(name: string, number: number, pieces: readonly Uint8Array[], now: number): Maybe<void>
+  /** Pieces that are nobody's are not wanted any more. Those of a file stay. */
+  discard(name: string): Maybe<void>
   /** False when the key is there and has not expired: nothing is written then. */
   remember(space: string, key: string, memo: Memo, now: number): Maybe<boolean>
   forget(space: string, key: string): Maybe<void>
@@ -183,7 +203,7 @@ export interface Store {
   read<T>(work: (reader: Reader) => Maybe<T>): Maybe<T>
   /** One transaction: see (2) and (3). Work may run again after a serialisation failure, so it has no other effects. */
   write<T>(work: (writer: Writer) => Maybe<T>): Promise<T>
-  /** Deletes what has expired: memos, finished jobs, old changes. Answers how many rows went. */
+  /** Deletes what has expired: memos, finished jobs, old changes, pieces that are no file's. Answers how many rows went. */
   sweep(now: number): Promise<number>
   /** Whether it can answer now. */
   ready(): Promise<boolean>

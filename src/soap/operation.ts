@@ -8,6 +8,7 @@ import { isScalar } from '../contract/scalar.ts'
 import { namespaceOf } from '../contract/service.ts'
 import type { Admitted, Call, Calls } from '../service/call.ts'
 import { unpack } from '../service/codec.ts'
+import { collected, here } from '../service/octets.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
@@ -56,8 +57,17 @@ function perform(calls: Calls, message: Message, hidden: readonly string[], aske
     const row = asked.content()
     const call = callOf(message, row, admitted, hidden, asked)
     if (!message.response) return unanswered(calls, call)
-    return then(calls.perform(call), outcome => answered(message, call, outcome))
+    return then(calls.perform(call), outcome =>
+      outcome.kind === 'file' ? answeredFile(message, call, outcome) : answered(message, call, outcome),
+    )
   })
+}
+
+async function answeredFile(message: Message, call: Call, outcome: Outcome): Promise<Answer> {
+  const answer = answered(message, call, outcome)
+  const main = message.response?.main ?? ''
+  const octets = outcome.kind === 'file' && outcome.octets
+  return octets ? { ...answer, row: { ...answer.row, [main]: await collected(octets) } } : answer
 }
 
 function answered(message: Message, call: Call, outcome: Outcome): Answer {
@@ -116,7 +126,7 @@ function contentOf({ operation, request }: Message, row: Row, rest: Row): Partia
     }
     case 'putFile': {
       const { mediaType } = row as { mediaType: string } // demanded by the vocabulary
-      return { file: () => ({ mediaType, bytes: main as Uint8Array }) }
+      return { file: { mediaType, octets: here(main as Uint8Array) } }
     }
     default:
       return {}
@@ -146,8 +156,8 @@ function answerOf(message: Message, call: Call, outcome: Outcome): Row {
     case 'page':
       return { [main]: outcome.page.items.map(shown), ...aboutPage(call, outcome.page) }
     case 'file': {
-      const { bytes, mediaType, version } = outcome.file
-      return { ...(response.main !== undefined && { [main]: bytes }), mediaType, version: String(version) }
+      const { mediaType, version } = outcome.file
+      return { ...(outcome.octets && { [main]: outcome.octets }), mediaType, version: String(version) }
     }
     case 'job':
       return { job: jobOf(outcome.job), ...resultOf(response.fields, outcome.job) }

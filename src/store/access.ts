@@ -1,8 +1,22 @@
 /** The port's readers and writers, over any connection of either database. */
 import type { Row } from '../contract/implement.ts'
 import type { Service } from '../contract/service.ts'
+import { inPieces, whole } from '../service/octets.ts'
 import { Refused } from '../service/refusal.ts'
-import type { Former, Maybe, Page, Query, Reader, Snapshot, StoredFile, Writer } from '../service/store.ts'
+import {
+  type FileOctets,
+  type FileVersion,
+  type Former,
+  type Maybe,
+  type Page,
+  type Query,
+  type Reader,
+  type Snapshot,
+  type StoredFile,
+  type StoredOctets,
+  Unavailable,
+  type Writer,
+} from '../service/store.ts'
 import { type Cells, type Connection, chain } from './connection.ts'
 import type { Cell, Dialect } from './dialect.ts'
 import { type Items, items } from './item.ts'
@@ -23,14 +37,17 @@ export interface Schema {
   readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
   readonly recent: Recent
+  /** A look of its own, for what is read after the one that it came from is over. */
+  readonly look: Look
 }
+type Look = <T>(work: (reader: SqlReader) => Maybe<T>) => Maybe<T>
 interface ListStatements {
   readonly page: Statement
   readonly count: Statement
   readonly other: Statement
 }
 
-export function schema(service: Service, dialect: Dialect): Schema {
+export function schema(service: Service, dialect: Dialect, look: Look): Schema {
   const made = tables(service, dialect)
   return {
     service,
@@ -42,6 +59,7 @@ export function schema(service: Service, dialect: Dialect): Schema {
     formsMade: { count: 0 },
     leases: new Map(),
     recent: new Recent(),
+    look,
   }
 }
 
@@ -117,15 +135,21 @@ export class SqlReader implements Reader {
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined> {
     return chain(this.on.first(this.schema.records.file, [resource, id, part]), row => {
       if (!row) return undefined
-      const [mediaType, bytes, version, modified] = row
-      // The statement leaves out rows without bytes; the table's types are these.
-      return {
-        mediaType: String(mediaType),
-        bytes: bytes as Uint8Array,
-        version: Number(version),
-        modified: Number(modified),
-      }
+      const [mediaType, bytes, version, modified, content, length] = row
+      const octets = bytes instanceof Uint8Array ? whole(bytes) : this.#pieces(String(content), Number(length))
+      return { mediaType: String(mediaType), octets, version: Number(version), modified: Number(modified) }
     })
+  }
+
+  #pieces(content: string, length: number): StoredOctets {
+    const { look } = this.schema
+    return inPieces(content, length, number => look(reader => reader.piece(content, number)))
+  }
+
+  /** One of the pieces of a file; undefined where they are gone. */
+  piece(content: string, number: number): Maybe<Uint8Array | undefined> {
+    // The table's type is this.
+    return chain(this.on.first(this.schema.records.piece, [content, number]), row => row?.[0] as Uint8Array | undefined)
   }
 
   recall(space: string, key: string) {
@@ -177,6 +201,11 @@ function page(
   }
 }
 
+/** Milliseconds that pieces stay which nobody has made a file, from the last one that came. */
+const stagedKept = 3_600_000
+/** Milliseconds that the pieces of a file stay which was replaced or removed: as long as a slow reader of it may take. */
+const retiredKept = 600_000
+
 export class SqlWriter extends SqlReader implements Writer {
   put(resource: string, id: string, value: Row, kept: Row, seen: number | undefined, now: number): Maybe<Snapshot> {
     const of = itemsOf(this.schema, resource)
@@ -208,33 +237,69 @@ export class SqlWriter extends SqlReader implements Writer {
     })
   }
 
-  remove(resource: string, id: string, seen: number): Maybe<void> {
-    return this.#end(resource, id, seen, null)
+  remove(resource: string, id: string, seen: number, now: number): Maybe<void> {
+    return this.#end(resource, id, seen, null, now)
   }
 
-  move(resource: string, id: string, to: string, seen: number): Maybe<void> {
-    return this.#end(resource, id, seen, to)
+  move(resource: string, id: string, to: string, seen: number, now: number): Maybe<void> {
+    return this.#end(resource, id, seen, to, now)
   }
 
-  #end(resource: string, id: string, seen: number, to: string | null): Maybe<void> {
+  #end(resource: string, id: string, seen: number, to: string | null, now: number): Maybe<void> {
     const of = itemsOf(this.schema, resource)
     const { end, emptyFiles } = this.schema.records
     return chain(this.on.first(of.remove, [id, seen]), (row): Maybe<void> => {
       if (!row) return this.#stale(of, id)
-      return chain(this.on.run(end, [resource, id, seen, to]), () => this.on.run(emptyFiles, [resource, id]))
+      return chain(this.on.run(end, [resource, id, seen, to]), () =>
+        chain(this.on.rows(emptyFiles, [resource, id]), files => this.#retire(files, now)),
+      )
     })
+  }
+
+  /** Of rows with the name of pieces: whoever reads them has a while to come to their end. */
+  #retire([file, ...others]: readonly Cells[], now: number): Maybe<void> {
+    if (!file) return
+    const [before] = file
+    const retired =
+      before === null ? undefined : this.on.run(this.schema.records.retire, [before ?? null, now + retiredKept])
+    return chain(retired, () => this.#retire(others, now))
   }
 
   putFile(
     resource: string,
     id: string,
     part: string,
-    file: { mediaType: string; bytes: Uint8Array },
+    { mediaType, octets }: { readonly mediaType: string; readonly octets: FileOctets },
     now: number,
-  ): Maybe<StoredFile> {
-    const { mediaType, bytes } = file
-    const put = this.on.first(this.schema.records.putFile, [resource, id, part, mediaType, bytes, now])
-    return chain(put, row => ({ mediaType, bytes, version: Number(row?.[0]), modified: now }))
+  ): Maybe<FileVersion> {
+    const { here = null, name = null, length } = octets
+    return chain(this.#claim(name, now), () => {
+      const cells = [resource, id, part, mediaType, here, name, length, now]
+      return chain(this.on.first(this.schema.records.putFile, cells), row => {
+        const retired = this.#retire([[row?.[1] ?? null]], now)
+        return chain(retired, () => ({ mediaType, version: Number(row?.[0]), modified: now }))
+      })
+    })
+  }
+
+  #claim(name: string | null, now: number): Maybe<void> {
+    if (name === null) return
+    return chain(this.on.first(this.schema.records.claim, [name, now]), row => {
+      if (!row) throw new Unavailable()
+    })
+  }
+
+  stage(name: string, number: number, pieces: readonly Uint8Array[], now: number): Maybe<void> {
+    const { staged, stage } = this.schema.records
+    const put = (at: number): Maybe<void> =>
+      at === pieces.length
+        ? undefined
+        : chain(this.on.run(stage, [name, number + at, pieces[at] ?? null]), () => put(at + 1))
+    return chain(this.on.run(staged, [name, now + stagedKept]), () => put(0))
+  }
+
+  discard(name: string): Maybe<void> {
+    return this.on.run(this.schema.records.discard, [name])
   }
 
   remember(space: string, key: string, memo: { value: string; expires: number }, now: number): Maybe<boolean> {

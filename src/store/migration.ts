@@ -3,14 +3,17 @@
  *  (1) Only additions are made: a new table, an optional column, an index, a word index. No value that stands is lost or read
  *      as another.
  *  (2) Anything else is refused before anything is changed, all of it at once, each with the SQL that a person may run.
+ *  (3) Files that an older program has kept as one value are cut into pieces, one after the other; an older program starts no more.
  * The shape that stands is kept in the table `_shape`: one row for each table, field and index.
  */
+
+import { pieceSize } from '../service/octets.ts'
 import type { Schema } from './access.ts'
 import type { Column, Kept } from './column.ts'
 import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import type { Items } from './item.ts'
-import { recordTables } from './records.ts'
+import { growPieces, recordTables } from './records.ts'
 import { keeps, misread, missing, type Signature, signature } from './signature.ts'
 import { sql } from './sql.ts'
 import { list, name, value } from './statement.ts'
@@ -24,7 +27,9 @@ export interface Run {
 }
 type Steps<T = void> = Generator<Run, T, readonly Cells[]>
 
-const format = '1'
+const format = '2'
+/** Files were one value each in it. */
+const before = '1'
 interface Difference {
   readonly what: string
   readonly cure: readonly string[]
@@ -42,8 +47,36 @@ export function* migration(schema: Schema): Steps {
   const shape = shapeOf(yield { text: sql`select "of", "name", "is" from "_shape"` })
   const differences = yield* different(schema, shape)
   if (differences.length > 0) throw new Error(refusal(differences))
+  if (shape.get('store')?.get('format') === before) {
+    yield* cutFiles(dialect)
+    yield remember('store', 'format', format)
+  }
   for (const items of schema.items.values()) yield* grow(items, dialect, shape)
   yield* indexed(schema, shape)
+}
+
+/** (3) */
+function* cutFiles(dialect: Dialect): Steps {
+  for (const text of growPieces(dialect)) yield { text }
+  const large = yield {
+    text: sql`select "resource", "id", "part" from "_file" where length("bytes") > ${sql.lit(pieceSize)}`,
+  }
+  for (const key of large) {
+    const file = sql`"resource" = ${value(0)} and "id" = ${value(1)} and "part" = ${value(2)}`
+    const [row] = yield { text: sql`select "bytes" from "_file" where ${file}`, values: key }
+    const bytes = row?.[0] as Uint8Array // the column's type
+    const content = `file ${key.join(' ')}`
+    yield { text: sql`insert into "_content" ("id") values (${value(0)})`, values: [content] }
+    for (let number = 0; number * pieceSize < bytes.length; number++)
+      yield {
+        text: sql`insert into "_piece" ("content", "number", "bytes") values (${value(0)}, ${value(1)}, ${value(2)})`,
+        values: [content, number, bytes.subarray(number * pieceSize, (number + 1) * pieceSize)],
+      }
+    yield {
+      text: sql`update "_file" set "bytes" = null, "content" = ${value(3)}, "length" = ${value(4)} where ${file}`,
+      values: [...key, content, bytes.length],
+    }
+  }
 }
 
 function shapeOf(rows: readonly Cells[]): Shape {
@@ -81,7 +114,7 @@ function refusal(differences: readonly Difference[]): string {
 function* different(schema: Schema, shape: Shape): Steps<readonly Difference[]> {
   const found: Difference[] = []
   const stands = shape.get('store')?.get('format')
-  if (stands !== format)
+  if (stands !== format && stands !== before)
     return [
       {
         what: `the database has format ${stands} and this program writes ${format}`,

@@ -17,7 +17,7 @@ import type { Connection } from './connection.ts'
 import { postgres } from './dialect.ts'
 import { migration } from './migration.ts'
 import { bounds } from './queue.ts'
-import { batch, expired, expiries } from './records.ts'
+import { expired, expiries } from './records.ts'
 import { alive, changing, looking, type PostgresPool, patience, plain, Sessions } from './session.ts'
 import { type Statement, statement } from './statement.ts'
 
@@ -48,8 +48,8 @@ export async function postgresStore(
 ): Promise<Store> {
   const time = options.work ?? bounds.work
   const pool = typeof to === 'string' ? connected(to, options.connections ?? 10, time) : to
-  const made = schema(service, postgres)
   const sessions = new Sessions(pool, time)
+  const made: Schema = schema(service, postgres, work => sessions.run(looking, on => work(new SqlReader(made, on))))
   const end = async (): Promise<void> => {
     await sessions.close()
     if (typeof to === 'string') await pool.end()
@@ -73,7 +73,7 @@ export async function postgresStore(
     sweep: async now => {
       let gone = 0
       for (const sweep of sweeps)
-        for (let went = batch; went === batch; gone += went)
+        for (let went = sweep.batch; went === sweep.batch; gone += went)
           went = await sessions.run(plain, on => expired(sweep, on, now))
       return gone
     },
@@ -102,8 +102,8 @@ export async function postgresReplica(
 ): Promise<Replica> {
   const time = options.work ?? prompt
   const pool = connected(url, options.connections ?? 10, time)
-  const made = schema(service, postgres)
   const sessions = new Sessions(pool, time)
+  const made: Schema = schema(service, postgres, work => sessions.run(looking, on => work(new SqlReader(made, on))))
   return {
     read: <T>(work: (reader: Reader) => Maybe<T>) => sessions.run(looking, on => work(new SqlReader(made, on))),
     usage: () => sessions.usage(),

@@ -14,7 +14,9 @@ export function recordTables(dialect: Dialect): readonly Sql[] {
     sql`create table "_former" ("resource" ${text} not null, "id" ${text} not null, "version" ${integer} not null, "to" ${text},
       primary key ("resource", "id"))`,
     sql`create table "_file" ("resource" ${text} not null, "id" ${text} not null, "part" ${text} not null, "mediaType" ${text},
-      "bytes" ${blob}, "version" ${integer} not null, "modified" ${integer} not null, primary key ("resource", "id", "part"))`,
+      "bytes" ${blob}, "version" ${integer} not null, "modified" ${integer} not null, ${fileColumns(dialect)},
+      primary key ("resource", "id", "part"))`,
+    ...pieceTables(dialect),
     sql`create table "_memo" ("space" ${text} not null, "key" ${text} not null, "value" ${text} not null,
       "expires" ${integer} not null, primary key ("space", "key"))`,
     sql`create index "_memo#expires" on "_memo" ("expires")`,
@@ -34,6 +36,33 @@ export function recordTables(dialect: Dialect): readonly Sql[] {
     sql`create index "_change#at" on "_change" ("at")`,
   ]
 }
+
+/**
+ * Of `_file`: the name of its pieces, where it is more than one, and the octets in them; and the name of those that it had before,
+ * so that the statement that puts others in their place says whose time has come.
+ */
+const fileColumns = ({ types: { text, integer } }: Dialect): Sql => list(ofPieces(text, integer))
+const ofPieces = (text: Sql, integer: Sql): readonly Sql[] => [
+  sql`"content" ${text}`,
+  sql`"length" ${integer}`,
+  sql`"before" ${text}`,
+]
+
+/** `expires` is when pieces go that are not a file's, or not any more; those of a file have none. */
+function pieceTables({ types: { text, integer, blob } }: Dialect): readonly Sql[] {
+  return [
+    sql`create table "_content" ("id" ${text} primary key, "expires" ${integer})`,
+    sql`create index "_content#expires" on "_content" ("expires") where "expires" is not null`,
+    sql`create table "_piece" ("content" ${text} not null, "number" ${integer} not null, "bytes" ${blob} not null,
+      primary key ("content", "number"))`,
+  ]
+}
+
+/** What a store has not that was made when files were one value each. */
+export const growPieces = (dialect: Dialect): readonly Sql[] => [
+  ...ofPieces(dialect.types.text, dialect.types.integer).map(column => sql`alter table "_file" add column ${column}`),
+  ...pieceTables(dialect),
+]
 
 const jobColumns = [
   'id', 'job', 'state', 'progress', 'owner', 'caller', 'input', 'output', 'failure', 'tries', 'version', 'created',
@@ -73,17 +102,34 @@ export function records(dialect: Dialect) {
     end: make(sql`insert into "_former" ("resource", "id", "version", "to") values (${values(0, 4)})`),
     begin: make(sql`delete from "_former" where "resource" = ${value(0)} and "id" = ${value(1)}`),
     file: make(
-      sql`select "mediaType", "bytes", "version", "modified" from "_file" where ${file} and "bytes" is not null`,
+      sql`select "mediaType", "bytes", "version", "modified", "content", "length" from "_file"
+        where ${file} and "mediaType" is not null`,
     ),
     putFile: make(
-      sql`insert into "_file" ("resource", "id", "part", "mediaType", "bytes", "modified", "version") values (${values(0, 6)}, 1)
-        on conflict ("resource", "id", "part") do update set "mediaType" = excluded."mediaType", "bytes" = excluded."bytes",
-        "modified" = excluded."modified", "version" = "_file"."version" + 1 returning "version"`,
+      sql`insert into "_file" ("resource", "id", "part", "mediaType", "bytes", "content", "length", "modified", "version")
+        values (${values(0, 8)}, 1) on conflict ("resource", "id", "part") do update set "mediaType" = excluded."mediaType",
+        "bytes" = excluded."bytes", "before" = "_file"."content", "content" = excluded."content",
+        "length" = excluded."length", "modified" = excluded."modified", "version" = "_file"."version" + 1
+        returning "version", "before"`,
     ),
     /** The version stays, so that it is not used again. */
     emptyFiles: make(
-      sql`update "_file" set "bytes" = null, "mediaType" = null where "resource" = ${value(0)} and "id" = ${value(1)}`,
+      sql`update "_file" set "bytes" = null, "mediaType" = null, "before" = "content", "content" = null, "length" = null
+        where "resource" = ${value(0)} and "id" = ${value(1)} returning "before"`,
     ),
+    /** Of a name and when it expires: not of a file's. */
+    staged: make(
+      sql`insert into "_content" ("id", "expires") values (${values(0, 2)}) on conflict ("id")
+        do update set "expires" = excluded."expires" where "_content"."expires" is not null`,
+    ),
+    stage: make(sql`insert into "_piece" ("content", "number", "bytes") values (${values(0, 3)})`),
+    discard: make(sql`update "_content" set "expires" = 0 where "id" = ${value(0)} and "expires" is not null`),
+    /** Of a name and now: a file's from here on. No row where it is too late. */
+    claim: make(
+      sql`update "_content" set "expires" = null where "id" = ${value(0)} and "expires" > ${value(1)} returning 1`,
+    ),
+    retire: make(sql`update "_content" set "expires" = ${value(1)} where "id" = ${value(0)}`),
+    piece: make(sql`select "bytes" from "_piece" where "content" = ${value(0)} and "number" = ${value(1)}`),
     recall: make(sql`select "value", "expires" from "_memo" where "space" = ${value(0)} and "key" = ${value(1)}`),
     remember: make(
       sql`insert into "_memo" ("space", "key", "value", "expires") values (${values(0, 4)})
@@ -127,10 +173,14 @@ export function lease(dialect: Dialect, jobs: number): Statement {
 }
 
 /** How many rows one transaction deletes, so that it is short. */
-export const batch = 2000
+const batch = 2000
+/** Eight megabytes. */
+const pieceBatch = 32
 
 export interface Expiry {
   readonly statement: Statement
+  /** Rows in one batch: as many went as there may, so there may be more. */
+  readonly batch: number
   readonly values: (now: number) => readonly Cell[]
   /** Takes the largest number among those of the rows that went. */
   readonly mark?: Statement
@@ -155,13 +205,28 @@ export function expiries(service: Service, dialect: Dialect, changesKept: number
       where cast("_shape"."is" as bigint) < cast(excluded."is" as bigint)`,
   )
   const finished = sql`"state" not in ('queued', 'running') and "modified" <= ${value(0)} and "job" = ${value(1)}`
+  const over = sql`"expires" <= ${value(0)}`
+  const pieces = statement(
+    dialect,
+    sql`delete from "_piece" where ("content", "number") in (select "content", "number" from "_piece" where "content" in
+      (select "id" from "_content" where ${over}) limit ${sql.lit(pieceBatch)}) returning 1`,
+  )
+  const empty = sql`${over} and not exists (select 1 from "_piece" where "_piece"."content" = "_content"."id")`
   return [
-    { statement: memos, values: now => [now] },
+    { statement: memos, batch, values: now => [now] },
+    { statement: pieces, batch: pieceBatch, values: now => [now] },
+    { statement: oldest('_content', 'id', empty), batch, values: now => [now] },
     ...service.jobs.map(job => ({
       statement: oldest('_job', 'id', finished),
+      batch,
       values: (now: number) => [now - job.keep * 1000, job.job],
     })),
-    { statement: oldest('_change', 'sequence', sql`"at" <= ${value(0)}`), values: now => [now - changesKept], mark },
+    {
+      statement: oldest('_change', 'sequence', sql`"at" <= ${value(0)}`),
+      batch,
+      values: now => [now - changesKept],
+      mark,
+    },
   ]
 }
 

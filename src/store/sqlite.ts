@@ -18,7 +18,7 @@ import { type Cells, type Connection, Lent } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { migration } from './migration.ts'
 import { type Bounds, bounds, Queue, type Transaction } from './queue.ts'
-import { batch, expired, expiries } from './records.ts'
+import { expired, expiries } from './records.ts'
 import { parameters, type Statement, statement } from './statement.ts'
 
 export interface SqliteOptions extends Partial<Bounds> {
@@ -40,7 +40,7 @@ const pause = 20
 
 /** Opens the file, makes it when it is not there, and brings it to the contract's shape; throws when that is no addition. */
 export function sqliteStore(service: Service, file: string, options: SqliteOptions = {}): SqliteStore {
-  const made = schema(service, sqlite)
+  const made = schema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is one
   const writing = open(file, options.patience ?? 5000)
   try {
     migrate(writing, made)
@@ -49,7 +49,9 @@ export function sqliteStore(service: Service, file: string, options: SqliteOptio
     throw thrown
   }
   writing.exec(`pragma busy_timeout = ${pause}`)
-  return file === ':memory:' || file === '' ? inMemory(made, writing, options) : onFile(made, writing, file, options)
+  const store =
+    file === ':memory:' || file === '' ? inMemory(made, writing, options) : onFile(made, writing, file, options)
+  return store
 }
 
 function open(file: string, patience: number): DatabaseSync {
@@ -190,7 +192,7 @@ function writers(made: Schema, writing: DatabaseSync, options: SqliteOptions, co
   const sweep = async (now: number): Promise<number> => {
     let gone = 0
     for (const sweep of sweeps)
-      for (let went = batch; went === batch; gone += went)
+      for (let went = sweep.batch; went === sweep.batch; gone += went)
         went = await queue.add({ run: () => expired(sweep, running, now), over: () => {} })
     return gone
   }

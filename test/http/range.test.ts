@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  honoursRange,
-  parseContentRange,
-  parseRange,
-  writeByteRanges,
-  writeContentRange,
-} from '../../src/http/range.ts'
+import { byteRangeParts, honoursRange, parseContentRange, parseRange, writeContentRange } from '../../src/http/range.ts'
 
 const rows: readonly [title: string, field: string | undefined, length: number, ranges: unknown][] = [
   ['§14.2   no field', undefined, 100, 'whole'],
@@ -120,18 +114,14 @@ test('RFC 9110 §14.4 Content-Range', () => {
 })
 
 test('RFC 9110 §14.6 multipart/byteranges', () => {
-  const content = new TextEncoder().encode('0123456789')
-  const text = new TextDecoder().decode(
-    writeByteRanges(
-      content,
-      [
-        { first: 0, last: 1 },
-        { first: 8, last: 9 },
-      ],
-      'text/plain',
-      'x',
-    ),
-  )
+  const content = '0123456789'
+  const ranges = [
+    { first: 0, last: 1 },
+    { first: 8, last: 9 },
+  ]
+  const text = byteRangeParts(ranges, content.length, 'text/plain', 'x')
+    .map(part => (typeof part === 'string' ? part : content.slice(part.first, part.last + 1)))
+    .join('')
   assert.equal(
     text,
     [

@@ -5,6 +5,7 @@ import { brotliCompressSync, constants, gunzipSync, gzipSync, zstdCompressSync }
 import app from '../../examples/orders/service.ts'
 import type { Implementation } from '../../src/contract/implement.ts'
 import type { Caller } from '../../src/contract/policy.ts'
+import { streams } from '../../src/host/coding.ts'
 import { content, nothing, type Request, type Response } from '../../src/http/message.ts'
 import type { Options } from '../../src/rest/exchange.ts'
 import { restFace } from '../../src/rest/face.ts'
@@ -12,6 +13,7 @@ import { callsOf } from '../../src/service/calls.ts'
 import { runNext } from '../../src/service/job.ts'
 import { memoryLimiter } from '../../src/service/limit.ts'
 import type { Serving, Settings } from '../../src/service/serving.ts'
+import type { Store } from '../../src/service/store.ts'
 import { sqliteStore } from '../../src/store/sqlite.ts'
 
 const people: Readonly<Record<string, Caller>> = {
@@ -41,6 +43,7 @@ export interface Shop {
   readonly face: (request: Request) => Response | Promise<Response>
   readonly clock: { now: number }
   readonly serving: Serving
+  readonly store: Store
   /** What was reported as a bug of ours. */
   readonly incidents: unknown[]
   /** Runs every job that is due. */
@@ -104,7 +107,7 @@ export async function shop(how: How = {}): Promise<Shop> {
     report: (_incident, thrown) => incidents.push(thrown),
     settings: { ...settings, ...how.settings },
   }
-  const face = restFace(serving, { codings, decodings, ...how.options })
+  const face = restFace(serving, { codings, decodings, streams, ...how.options })
   const as = (name: string | undefined): Ask => {
     const who = name === undefined ? {} : { authorization: `Bearer ${name}` }
     return async (method, target, fields = {}, sent = undefined, more = {}) =>
@@ -122,6 +125,7 @@ export async function shop(how: How = {}): Promise<Shop> {
     face,
     clock,
     serving,
+    store,
     incidents,
     work: async () => {
       while (await runNext(working, new AbortController().signal));
@@ -155,6 +159,10 @@ export function request(
   }
 }
 
+async function octetsOf(content: Exclude<Response['content'], string | undefined>): Promise<Uint8Array> {
+  return content instanceof Uint8Array ? content : Buffer.concat(await Array.fromAsync(content))
+}
+
 export async function answer(response: Response): Promise<Answer> {
   const { status, content = '' } = response
   const fields: Record<string, string> = {}
@@ -162,8 +170,7 @@ export async function answer(response: Response): Promise<Answer> {
     assert.equal(name, name.toLowerCase())
     fields[name] = typeof value === 'string' ? value : value.join(', ')
   }
-  assert.ok(typeof content === 'string' || content instanceof Uint8Array)
-  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : await octetsOf(content)
   return {
     status,
     fields,

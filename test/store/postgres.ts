@@ -47,6 +47,7 @@ function at(url: string, stop: () => Promise<void>): Server {
       return {
         open: (service, options) => postgresStore(service, own, options),
         url: own,
+        direct: async text => void (await admin.query(`set search_path to ${schema}; ${text}; reset search_path`)),
         remove: async () => void (await admin.query(`drop schema ${schema} cascade`)),
       }
     },
@@ -114,6 +115,7 @@ async function embedded(): Promise<Server> {
       await database.exec(`create schema ${schema}`)
       return {
         open: async (service, options) => postgresStore(service, onePool(database, schema), options),
+        direct: async text => void (await database.exec(`set search_path to ${schema}; ${text}`)),
         remove: async () => void (await database.exec(`drop schema ${schema} cascade`)),
       }
     },

@@ -21,6 +21,7 @@ async function onFile(): Promise<Place> {
   const own = await folder()
   return {
     open: async (service, options) => sqliteStore(service, join(own, 'data.sqlite'), options),
+    direct: async text => direct(join(own, 'data.sqlite'), text),
     remove: () => rm(own, { recursive: true }),
   }
 }
@@ -30,7 +31,7 @@ const forgets = 'it forgets when it is closed'
 storeCases(
   'sqlite, in memory',
   async () => ({ open: async (service, options) => sqliteStore(service, ':memory:', options), remove: async () => {} }),
-  { 'everything stands after a restart': forgets, 'the contract has': forgets },
+  { 'everything stands after a restart': forgets, 'the contract has': forgets, 'files that an older program': forgets },
 )
 
 async function opened(t: TestContext, options: SqliteOptions = {}) {

@@ -1,0 +1,207 @@
+/** Files of many pieces through the REST face (rules A4.10, A8.3): what is asked before they are read, and what of them is sent. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import type { Content } from '../../src/http/message.ts'
+import { pieceSize } from '../../src/service/octets.ts'
+import { type Answer, type Shop, shop } from './shop.ts'
+
+const at = '/api/v1/products/p-1/picture'
+const png = { 'content-type': 'image/png' }
+const most = 5 * 1024 * 1024
+const hour = 3_600_000
+
+function octets(seed: number, length = 3 * pieceSize + 100): Uint8Array {
+  const made = new Uint32Array(Math.ceil(length / 4))
+  for (let i = 0; i < made.length; i++) made[i] = Math.imul(i + 1, 2654435761) ^ seed
+  return new Uint8Array(made.buffer, 0, length)
+}
+
+/** As it comes in chunks: nobody knows how much it is. */
+function chunked(all: Uint8Array, failing?: Error): Content & { readonly taken: () => number } {
+  let taken = 0
+  const chunks = async function* () {
+    for (; taken < all.length; taken += 50_000) yield all.subarray(taken, taken + 50_000)
+    if (failing) throw failing
+  }
+  const bytes = async (limit: number) => {
+    const found = Buffer.concat(await Array.fromAsync(chunks()))
+    return found.length > limit ? undefined : found
+  }
+  return { length: undefined, bytes, chunks, taken: () => taken }
+}
+const put = (of: Shop, content: Content, fields: Record<string, string> = {}): Promise<Answer> =>
+  of.as.maria('PUT', at, { ...png, ...fields }, undefined, { content })
+const get = (of: Shop, fields: Record<string, string> = {}): Promise<Answer> => of.as.anyone('GET', at, fields)
+const same = (found: Uint8Array, expected: Uint8Array) => assert.ok(Buffer.from(expected).equals(found), 'other octets')
+/** How many rows go when all that is nobody's has expired. */
+const leftOver = (of: Shop): Promise<number> => of.store.sweep(of.clock.now + 20 * hour)
+const rows = 5
+
+describe('A4.10 a picture of many pieces', () => {
+  it('201, 204, its octets, its length, its type, its tag; HEAD reads none of it', async () => {
+    const of = await shop()
+    const made = await put(of, chunked(octets(1)))
+    assert.deepEqual([made.status, made.fields['location']], [201, at])
+    const got = await get(of)
+    assert.deepEqual(
+      [got.status, got.fields['content-type'], got.fields['content-length'], got.fields['etag']],
+      [200, 'image/png', String(octets(1).length), made.fields['etag']],
+    )
+    same(got.bytes, octets(1))
+    const again = await put(of, chunked(octets(2)), { 'if-match': made.fields['etag'] ?? '' })
+    assert.equal(again.status, 204)
+    same((await get(of)).bytes, octets(2))
+    const head = await of.as.anyone('HEAD', at)
+    assert.deepEqual(
+      [head.status, head.fields['content-length'], head.bytes.length],
+      [200, got.fields['content-length'], 0],
+    )
+    assert.equal((await get(of, { 'if-none-match': again.fields['etag'] ?? '' })).status, 304)
+    assert.equal(await leftOver(of), rows, 'those of the first alone')
+  })
+
+  it('RFC 9110 §14 ranges across pieces: one, several, none', async () => {
+    const of = await shop()
+    const all = octets(1)
+    await put(of, chunked(all))
+    const edge = pieceSize - 2
+    const part = await get(of, { range: `bytes=${edge}-${edge + 3}` })
+    assert.deepEqual(
+      [part.status, part.fields['content-range'], part.fields['content-length']],
+      [206, `bytes ${edge}-${edge + 3}/${all.length}`, '4'],
+    )
+    same(part.bytes, all.subarray(edge, edge + 4))
+    const ranges: [number, number][] = [
+      [0, 0],
+      [edge, 2 * pieceSize + 1],
+      [all.length - 5, all.length - 1],
+    ]
+    const several = await get(of, { range: `bytes=${ranges.map(range => range.join('-')).join(', ')}` })
+    const [, boundary = ''] = /^multipart\/byteranges; boundary=(.*)$/.exec(several.fields['content-type'] ?? '') ?? []
+    const expected = ranges.flatMap(([first, last]) => [
+      Buffer.from(
+        `\r\n--${boundary}\r\nContent-Type: image/png\r\nContent-Range: bytes ${first}-${last}/${all.length}\r\n\r\n`,
+      ),
+      all.subarray(first, last + 1),
+    ])
+    same(several.bytes, Buffer.concat([...expected, Buffer.from(`\r\n--${boundary}--\r\n`)]))
+    assert.equal(several.fields['content-length'], String(several.bytes.length))
+    assert.equal((await get(of, { range: `bytes=${all.length}-` })).status, 416)
+  })
+
+  it('whoever reads while it is replaced gets the octets that they began with', async () => {
+    const of = await shop()
+    await put(of, chunked(octets(1)))
+    const { content } = await of.face({ ...(await requested()), method: 'GET' })
+    assert.ok(typeof content === 'object' && !(content instanceof Uint8Array))
+    const reading = content[Symbol.asyncIterator]()
+    const parts = [(await reading.next()).value as Uint8Array]
+    assert.equal((await put(of, chunked(octets(2)))).status, 204)
+    assert.equal((await of.as.maria('DELETE', '/api/v1/products/p-1', { 'if-match': '*' })).status, 204)
+    for (let next = await reading.next(); !next.done; next = await reading.next()) parts.push(next.value)
+    same(Buffer.concat(parts), octets(1))
+  })
+
+  it('RFC 9110 §12.5.3 for a client that takes no identity it is coded as it is sent', async () => {
+    const of = await shop()
+    const all = octets(1)
+    await put(of, chunked(all))
+    for (const [coding, decode] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      const coded = await get(of, { 'accept-encoding': `${coding}, identity;q=0` })
+      assert.equal(coded.fields['content-encoding'], coding)
+      same(decode(coded.bytes), all)
+    }
+  })
+})
+
+const requested = async () => ({
+  target: at,
+  fields: { host: 'shop.test' },
+  content: { length: 0, bytes: () => new Uint8Array(), async *chunks() {} },
+  scheme: 'http' as const,
+  version: '1.1' as const,
+  from: '127.0.0.1',
+})
+
+describe('A8.3 what a picture may be, and who may send one, is asked in time', () => {
+  it('413 as soon as there is too much, announced or not, and nothing of it stays', async () => {
+    const of = await shop()
+    await put(of, chunked(octets(1)))
+    const content = chunked(octets(2, 3 * most))
+    assert.equal((await put(of, content)).status, 413)
+    assert.ok(content.taken() <= most + 50_000, 'no more was read')
+    assert.equal(await leftOver(of), 4 * 4 + 1)
+    const announced = chunked(octets(2, 3 * most))
+    assert.equal((await put(of, { ...announced, length: 3 * most })).status, 413)
+    assert.equal(announced.taken(), 0)
+    same((await get(of)).bytes, octets(1))
+  })
+
+  it('401, 403, 404, 415: nothing is read; 412 leaves the old one and nothing of the new one', async () => {
+    const of = await shop()
+    await put(of, chunked(octets(1)))
+    const content = chunked(octets(2))
+    const refused = [
+      await of.as.anyone('PUT', at, png, undefined, { content }),
+      await of.as.clara('PUT', at, png, undefined, { content }),
+      await of.as.maria('PUT', at.replace('p-1', 'p-0'), png, undefined, { content }),
+      await of.as.maria('PUT', at, { 'content-type': 'image/gif' }, undefined, { content }),
+    ]
+    assert.deepEqual(
+      refused.map(each => each.status),
+      [401, 403, 404, 415],
+    )
+    assert.equal(content.taken(), 0)
+    assert.equal((await put(of, content, { 'if-match': '"other"' })).status, 412)
+    same((await get(of)).bytes, octets(1))
+    assert.equal(await leftOver(of), rows)
+  })
+
+  it('400 where it is cut short: the old one stands, and nothing of the new one stays', async () => {
+    const of = await shop()
+    await put(of, chunked(octets(1)))
+    const aborted = Object.assign(new Error('the content ended before it was complete'), { name: 'Aborted' })
+    assert.equal((await put(of, chunked(octets(2, 6 * pieceSize), aborted))).status, 400)
+    assert.deepEqual(of.incidents, [])
+    same((await get(of)).bytes, octets(1))
+    assert.equal(await leftOver(of), 4 + 1)
+  })
+
+  it('A4.17 gzip: what comes out is kept and counted; what is none, or goes on behind it, is 400', async () => {
+    const of = await shop()
+    const coded = (octets: Uint8Array) => put(of, chunked(octets), { 'content-encoding': 'gzip' })
+    assert.equal((await coded(gzipSync(octets(1)))).status, 201)
+    same((await get(of)).bytes, octets(1))
+    const bomb = gzipSync(new Uint8Array(most + 1))
+    const rows: readonly [number, Uint8Array][] = [
+      [400, bomb],
+      [400, octets(2)],
+      [400, gzipSync(octets(2)).subarray(0, 500_000)],
+      [400, Buffer.concat([gzipSync(octets(2)), Buffer.from('more')])],
+      [413, gzipSync(octets(2, most + 500_000), { level: 0 })],
+    ]
+    for (const [status, sent] of rows) assert.equal((await coded(sent)).status, status, `${sent.length}`)
+    assert.equal(bomb.length < 50_000, true)
+    same((await get(of)).bytes, octets(1))
+    assert.deepEqual(of.incidents, [])
+    assert.equal((await coded(new Uint8Array())).status, 204, 'nothing is nothing in any coding')
+    assert.equal((await get(of)).bytes.length, 0)
+  })
+
+  it('the same key is the same upload: its answer is given again, its octets are kept once; other octets are 422', async () => {
+    const of = await shop()
+    const key = { 'idempotency-key': '"upload-1"' }
+    const first = await put(of, chunked(octets(1)), key)
+    const again = await put(of, chunked(octets(1)), key)
+    assert.deepEqual([again.status, again.fields['etag']], [first.status, first.fields['etag']])
+    assert.equal((await put(of, chunked(octets(2)), key)).status, 422)
+    same((await get(of)).bytes, octets(1))
+    const memo = 1
+    assert.equal(await leftOver(of), 2 * rows)
+    assert.equal(await of.store.sweep(of.clock.now + 30 * hour), memo)
+  })
+})
