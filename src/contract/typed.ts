@@ -6,14 +6,27 @@ import { check, Flaw } from './scalar.ts'
 
 type Path = readonly (string | number)[]
 
-export const flaws = (fields: Fields, value: Readonly<Record<string, unknown>>): Problem[] =>
-  isSound(fields, value) ? [] : flawsIn(fields, value, [])
+/** `sound` is a value of these fields: what stands in it is not looked at again. */
+export const flaws = (
+  fields: Fields,
+  value: Readonly<Record<string, unknown>>,
+  sound?: Readonly<Record<string, unknown>>,
+): Problem[] => (isSound(fields, value, sound) ? [] : flawsIn(fields, value, []))
 
 /** Nearly every value is: so it is asked first, without a path to where it is not. */
-function isSound(fields: Fields, value: Readonly<Record<string, unknown>>): boolean {
-  for (const name in value) if (!Object.hasOwn(fields, name)) return false
-  for (const { name, field } of entriesOf(fields)) if (!isSoundField(field, member(value, name))) return false
-  return true
+function isSound(
+  fields: Fields,
+  value: Readonly<Record<string, unknown>>,
+  sound?: Readonly<Record<string, unknown>>,
+): boolean {
+  let found = 0
+  for (const entry of entriesOf(fields)) {
+    const each = memberAt(value, entry)
+    if (each !== undefined) found++
+    const known = sound !== undefined && each !== undefined && each === memberAt(sound, entry)
+    if (!known && !isSoundField(entry.field, each)) return false
+  }
+  return found === Object.keys(value).length
 }
 
 function isSoundField(field: AnyField, value: unknown): boolean {
@@ -37,10 +50,14 @@ function isSoundField(field: AnyField, value: unknown): boolean {
 interface Entry {
   readonly name: string
   readonly field: AnyField
+  /** Every object has something of this name. */
+  readonly inherited: boolean
 }
 const entriesOf = memoized((fields: Fields): readonly Entry[] =>
-  Object.entries(fields).map(([name, field]) => ({ name, field })),
+  Object.entries(fields).map(([name, field]) => ({ name, field, inherited: name in Object.prototype })),
 )
+const memberAt = (value: Readonly<Record<string, unknown>>, { name, inherited }: Entry): unknown =>
+  inherited ? member(value, name) : value[name]
 
 function flawsIn(fields: Fields, value: Readonly<Record<string, unknown>>, path: Path): Problem[] {
   const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))

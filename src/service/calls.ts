@@ -26,6 +26,7 @@ import {
   type Snapshot,
   type Store,
   settled,
+  then,
   Unavailable,
   type Writer,
 } from './store.ts'
@@ -65,7 +66,7 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
     const { operation } = call.admitted
     return look({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
   }
-  const changing = (call: Call, writer: Writer, did: Did): Promise<Outcome> => {
+  const changing = (call: Call, writer: Writer, did: Did): Maybe<Outcome> => {
     const { operation, caller } = call.admitted
     const change: Change = {
       call,
@@ -74,25 +75,31 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
       writer,
       possible: item => possible(caller, item, nameOf(operation)),
     }
-    return once(call, writer, change.about.now, async () => {
-      const outcome = await perform(change, operation)
-      await writer.record((did.deed = deedOf(change, outcome)))
+    return once(call, writer, change.about.now, () =>
+      then(perform(change, operation), outcome =>
+        then(writer.record((did.deed = deedOf(change, outcome))), () => outcome),
+      ),
+    )
+  }
+
+  const change = (call: Call): Maybe<Outcome> => {
+    const did: Did = {}
+    const written = () => reachable(() => alone(call, () => store.write(writer => changing(call, writer, did))))
+    return then(call.file ? filed(call.file, did, written) : written(), outcome => {
+      if (did.deed) parts.done?.(did.deed)
+      if (call.admitted.operation.kind === 'startJob') parts.started?.()
       return outcome
     })
   }
-
-  const change = async (call: Call): Promise<Outcome> => {
-    const did: Did = {}
+  /** Octets that became no file go again: also those of a call that was answered as it was before. */
+  const filed = async ({ octets }: NonNullable<Call['file']>, did: Did, written: () => Maybe<Outcome>) => {
     let outcome: Outcome | undefined
     try {
-      outcome = await reachable(() => alone(call, () => store.write(writer => changing(call, writer, did))))
+      outcome = await written()
+      return outcome
     } finally {
-      // Also of a call that was answered as it was before.
-      if (!(outcome && did.deed)) await discard(store, call.file?.octets.name)
+      if (!(outcome && did.deed)) await discard(store, octets.name)
     }
-    if (did.deed) parts.done?.(did.deed)
-    if (call.admitted.operation.kind === 'startJob') parts.started?.()
-    return outcome
   }
 
   return {
@@ -173,7 +180,7 @@ function look(look: Look, operation: Operation): Maybe<Outcome> {
   }
 }
 
-function perform(change: Change, operation: Operation): Promise<Outcome> {
+function perform(change: Change, operation: Operation): Maybe<Outcome> {
   const { call, about, writer } = change
   switch (operation.kind) {
     case 'create':

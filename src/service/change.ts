@@ -11,7 +11,7 @@ import { pack } from './codec.ts'
 import { type About, checked, context, keep, told, within } from './context.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
-import { type Former, isFormer, type Snapshot, type Writer } from './store.ts'
+import { type Former, inTurn, isFormer, type Maybe, type Snapshot, then, type Writer } from './store.ts'
 import { demanded, expected, find, offeredByState, present, stateOf } from './target.ts'
 
 /** All that one change works with. */
@@ -26,16 +26,12 @@ export interface Change {
 
 const nothing: Input = { value: {}, server: [] }
 
-export async function create(change: Change, operation: OperationOf<'create'>): Promise<Outcome> {
+export function create(change: Change, operation: OperationOf<'create'>): Maybe<Outcome> {
   const { call, about } = change
   const input = call.input?.(undefined) ?? nothing
   const draft = owned(operation.grants, call.admitted.caller, about.now, input.value)
   const id = about.id(idPrefix(operation.resource))
-  return {
-    kind: 'item',
-    item: await made(change, operation.resource, operation.grants, id, draft, input.server),
-    created: true,
-  }
+  return made(change, operation.resource, operation.grants, id, draft, input)
 }
 
 /** Fields that a grant binds to a claim are filled with it where the caller left them out: an order is for oneself. */
@@ -44,24 +40,30 @@ function owned(grants: readonly Grant[], caller: Caller, now: number, draft: Row
   return rows === 'all' || rows.length !== 1 ? draft : { ...rows[0], ...draft }
 }
 
-async function made(
+/** `draft` is what was sent, and what a claim has filled. */
+function made(
   change: Change,
   resource: Resource,
   grants: readonly Grant[],
   id: string,
   draft: Row,
-  server: Input['server'],
-): Promise<Snapshot> {
+  input: Input,
+): Maybe<Outcome> {
   const { about, writer, call } = change
   complete(resource, draft)
   if (!allowed(grants, call.admitted.caller, about.now, { ...draft, id })) refuse({ kind: 'forbidden' })
-  const value = await derived(change, resource, draft, { id, ...(resource.states[0] && { state: resource.states[0] }) })
-  agreed(server, [value])
-  checked(about, resource.name, value)
-  const item = await writer.put(resource.name, id, value, {}, undefined, about.now)
-  await told(about, writer, resource.name, 'created', item)
-  return item
+  const stays = resource.states[0] === undefined ? { id } : { id, state: resource.states[0] }
+  return then(derived(change, resource, draft, stays), value => {
+    agreed(input.server, [value])
+    checked(about, resource.name, value, readAs(change, input))
+    return then(writer.put(resource.name, id, value, {}, undefined, about.now), item =>
+      then(told(about, writer, resource.name, 'created', item), () => ({ kind: 'item', item, created: true })),
+    )
+  })
 }
+
+/** What a face has read is what the fields say, as long as no handler has had it in its hands. */
+const readAs = ({ handlers }: Change, { value }: Input): Row | undefined => (handlers.derive ? undefined : value)
 
 /** Content may leave out what a claim fills; for whoever has no such claim it is required after all. */
 function complete(resource: Resource, draft: Row): void {
@@ -77,22 +79,33 @@ const demandedOf = memoized(({ fields }: Resource): readonly string[] =>
 )
 
 /** The whole next value: what stays of the server's, what the client sent, what the application computes. */
-async function derived(change: Change, resource: Resource, draft: Row, stays: Row, current?: Row): Promise<Row> {
-  await exist(change, resource.fields, draft)
-  const computed = await change.handlers.derive?.(context(change.about, within(change.writer)), draft, current)
+function derived(change: Change, resource: Resource, draft: Row, stays: Row, current?: Row): Maybe<Row> {
+  const { derive } = change.handlers
   const { id, state } = stays
-  return { ...stays, ...draft, ...computed, id, ...(state !== undefined && { state }) }
+  const whole = (computed?: Row): Row => ({
+    ...stays,
+    ...draft,
+    ...computed,
+    id,
+    ...(state !== undefined && { state }),
+  })
+  return then(exist(change, resource.fields, draft), () =>
+    derive ? then(derive(context(change.about, within(change.writer)), draft, current), whole) : whole(),
+  )
 }
 
 /** Row 28: what is referred to exists. */
-async function exist(change: Change, fields: Parameters<typeof references>[0], value: Row): Promise<void> {
+function exist(change: Change, fields: Parameters<typeof references>[0], value: Row): Maybe<void> {
   const problems: Problem[] = []
-  for (const { resource, id, path } of references(fields, value)) {
-    const found = await change.writer.get(resource, id)
-    if (!found || isFormer(found))
-      problems.push({ path, code: 'reference', detail: `there is no ${id} in ${resource}` })
-  }
-  if (problems.length > 0) refuse({ kind: 'invalid', problems })
+  const looked = inTurn(references(fields, value), ({ resource, id, path }) =>
+    then(change.writer.get(resource, id), found => {
+      if (!found || isFormer(found))
+        problems.push({ path, code: 'reference', detail: `there is no ${id} in ${resource}` })
+    }),
+  )
+  return then(looked, () => {
+    if (problems.length > 0) refuse({ kind: 'invalid', problems })
+  })
 }
 
 /** Server fields in content are ignored when they equal what stands or will stand, and refused when they differ. */
@@ -104,35 +117,47 @@ function agreed(server: Input['server'], values: readonly Row[]): void {
 const at = (row: unknown, path: readonly (string | number)[]): unknown =>
   path.reduce((value: unknown, part) => (value as Record<string | number, unknown> | undefined)?.[part], row)
 
-export async function replace(change: Change, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {
+export function replace(change: Change, operation: OperationOf<'replace' | 'patch'>): Maybe<Outcome> {
+  const { call, writer } = change
+  const { resource } = operation
+  return then(find(writer, resource.name, call.id), found =>
+    operation.kind === 'replace' && mayCreate(resource, found)
+      ? putNew(change, operation)
+      : replaced(change, operation, present(found, operation, call.admitted.caller, change.about.now)),
+  )
+}
+
+function replaced(change: Change, operation: OperationOf<'replace' | 'patch'>, item: Snapshot): Maybe<Outcome> {
   const { call, about, writer } = change
   const { resource } = operation
-  const found = await find(writer, resource.name, call.id)
-  if (operation.kind === 'replace' && mayCreate(resource, found)) return putNew(change, operation)
-  const item = present(found, operation, call.admitted.caller, about.now)
   expected(call, item)
   demanded(call, resource)
   const input = call.input?.(item) ?? nothing
   complete(resource, { ...hiddenOf(call, item), ...input.value })
   if (!offeredByState(operation, item)) conflict(change, item)
   const stays = { ...serverFields(resource, item.value), ...hiddenOf(call, item) }
-  const value = await derived(change, resource, input.value, stays, item.value)
-  if (!allowed(operation.grants, call.admitted.caller, about.now, value)) refuse({ kind: 'forbidden' })
-  agreed(input.server, [item.value, value])
-  return { kind: 'item', item: await keep(about, writer, resource.name, item, value), created: false }
+  return then(derived(change, resource, input.value, stays, item.value), value => {
+    if (!allowed(operation.grants, call.admitted.caller, about.now, value)) refuse({ kind: 'forbidden' })
+    agreed(input.server, [item.value, value])
+    return then(keep(about, writer, resource.name, item, value), stands => ({
+      kind: 'item',
+      item: stands,
+      created: false,
+    }))
+  })
 }
 
 const mayCreate = (resource: Resource, found: Snapshot | Former | undefined): boolean =>
   resource.given.putCreates === true && (found === undefined || (isFormer(found) && found.to === undefined))
 
-async function putNew(change: Change, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {
+function putNew(change: Change, operation: OperationOf<'replace' | 'patch'>): Maybe<Outcome> {
   const { call } = change
   const { resource } = operation
   expected(call, undefined)
   const id = call.id ?? ''
   const grants = resource.given.allow['create'] ?? []
   const input = call.input?.(undefined) ?? nothing
-  return { kind: 'item', item: await made(change, resource, grants, id, input.value, input.server), created: true }
+  return made(change, resource, grants, id, input.value, input)
 }
 
 const serverFields = (resource: Resource, value: Row): Row =>
@@ -187,24 +212,38 @@ export async function bulk(change: Change, operation: OperationOf<'bulk'>): Prom
   return { kind: 'bulk', removed: going.length, refused: items.length - going.length }
 }
 
-export async function act(change: Change, operation: OperationOf<'act'>): Promise<Outcome> {
+export function act(change: Change, operation: OperationOf<'act'>): Maybe<Outcome> {
   const { call, about, writer } = change
   const { resource, action, verb } = operation
-  const item = present(await find(writer, resource.name, call.id), operation, call.admitted.caller, about.now)
-  expected(call, item)
-  const input = call.input?.(item) ?? nothing
-  if (!offeredByState(operation, item)) conflict(change, item)
-  await exist(change, action.input, input.value)
-  const handler = change.handlers.actions[verb]
-  if (!handler) throw new Error(`${resource.name}.${verb} has no handler`)
-  const effect = await handler(context(about, within(writer)), item.value, input.value)
+  return then(find(writer, resource.name, call.id), found => {
+    const item = present(found, operation, call.admitted.caller, about.now)
+    expected(call, item)
+    const input = call.input?.(item) ?? nothing
+    if (!offeredByState(operation, item)) conflict(change, item)
+    const handler = change.handlers.actions[verb]
+    if (!handler) throw new Error(`${resource.name}.${verb} has no handler`)
+    return then(exist(change, action.input, input.value), () =>
+      then(handler(context(about, within(writer)), item.value, input.value), effect =>
+        effected(change, operation, item, effect ?? undefined),
+      ),
+    )
+  })
+}
+
+type Effect = Awaited<ReturnType<Handlers['actions'][string]>>
+
+function effected(change: Change, operation: OperationOf<'act'>, item: Snapshot, effect: Effect): Maybe<Outcome> {
+  const { about, writer } = change
+  const { resource, action, verb } = operation
   if (action.effect === 'move') return moved(change, resource, item, String(effect?.to))
   const next = { ...item.value, ...effect?.set, ...(action.to !== undefined && { state: action.to }) }
   const output = effect?.output
   const kept = action.kept ? { ...item.kept, [verb]: output } : item.kept
-  const stands = await keep(about, writer, resource.name, item, next, kept)
-  if (!action.output) return { kind: 'item', item: stands, created: false }
-  return { kind: 'output', item: stands, output: output ?? {}, created: action.kept }
+  return then(keep(about, writer, resource.name, item, next, kept), stands =>
+    action.output
+      ? { kind: 'output', item: stands, output: output ?? {}, created: action.kept }
+      : { kind: 'item', item: stands, created: false },
+  )
 }
 
 async function moved(change: Change, resource: Resource, item: Snapshot, to: string): Promise<Outcome> {

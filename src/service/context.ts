@@ -6,7 +6,7 @@ import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { flaws } from '../contract/typed.ts'
 import { refuse } from './refusal.ts'
-import { type Change, isFormer, type Maybe, type Reader, type Snapshot, type Writer } from './store.ts'
+import { type Change, isFormer, type Maybe, type Reader, type Snapshot, then, type Writer } from './store.ts'
 
 /** How a context reaches the store: within a call's transaction, or one small transaction each in a job. */
 export interface Reach {
@@ -61,35 +61,35 @@ async function current(reader: Reader, resource: string, id: string): Promise<Sn
 }
 
 /** Puts a value in an item's place, and says so in the feed. A value that is not the contract's is a handler's bug. */
-export async function keep(
+export function keep(
   about: About,
   writer: Writer,
   resource: string,
   was: Snapshot,
   value: Row,
   kept: Row = was.kept,
-): Promise<Snapshot> {
+): Maybe<Snapshot> {
   checked(about, resource, value)
-  const item = await writer.put(resource, was.id, value, kept, was.version, about.now)
-  await told(about, writer, resource, 'changed', item)
-  return item
+  return then(writer.put(resource, was.id, value, kept, was.version, about.now), item =>
+    then(told(about, writer, resource, 'changed', item), () => item),
+  )
 }
 
-export async function told(
+export function told(
   about: About,
   writer: Writer,
   resource: string,
   what: Change['what'],
   item: { readonly id: string; readonly version: number },
-): Promise<void> {
+): Maybe<void> {
   const { id, version } = item
-  await writer.changed({ at: about.now, resource, id, version, what, operation: about.operation })
+  return writer.changed({ at: about.now, resource, id, version, what, operation: about.operation })
 }
 
-/** The last look at a value before it is kept. */
-export function checked(about: About, resource: string, value: Row): void {
+/** The last look at a value before it is kept; what stands as it is in `sound` has been looked at. */
+export function checked(about: About, resource: string, value: Row, sound?: Row): void {
   const fields = about.contract.resources.find(each => each.name === resource)?.fields
-  const [first] = fields ? flaws(fields, value) : [noResource(resource)]
+  const [first] = fields ? flaws(fields, value, sound) : [noResource(resource)]
   if (first)
     throw new Error(`${about.operation}: a handler left ${resource}.${first.path.join('.')} that ${first.detail}`)
 }

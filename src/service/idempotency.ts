@@ -7,7 +7,7 @@ import type { Call } from './call.ts'
 import { pack, unpack } from './codec.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
-import type { Writer } from './store.ts'
+import type { Maybe, Writer } from './store.ts'
 
 /** Milliseconds that an outcome is kept. */
 const kept = 24 * 3_600_000
@@ -20,22 +20,26 @@ export function keyOf(call: Call): string | undefined {
 }
 
 /** Holds the key while the work is under way in this process: a second one is told so instead of waiting. */
-export async function alone<T>(call: Call, work: () => Promise<T>): Promise<T> {
+export function alone<T>(call: Call, work: () => Promise<T>): Promise<T> {
   const key = keyOf(call)
   if (key === undefined) return work()
   if (inFlight.has(key)) refuse({ kind: 'in-flight' })
   inFlight.add(key)
-  try {
-    return await work()
-  } finally {
-    inFlight.delete(key)
-  }
+  return work().finally(() => inFlight.delete(key))
 }
 
-export async function once(call: Call, writer: Writer, now: number, work: () => Promise<Outcome>): Promise<Outcome> {
+export function once(call: Call, writer: Writer, now: number, work: () => Maybe<Outcome>): Maybe<Outcome> {
   const key = keyOf(call)
-  if (key === undefined || !call.once) return work()
-  const { fingerprint, space } = call.once
+  return key === undefined || !call.once ? work() : remembered(call.once, key, writer, now, work)
+}
+
+async function remembered(
+  { fingerprint, space }: NonNullable<Call['once']>,
+  key: string,
+  writer: Writer,
+  now: number,
+  work: () => Maybe<Outcome>,
+): Promise<Outcome> {
   const memo = await writer.recall(space, key)
   if (memo && memo.expires > now) {
     const before = unpack(memo.value) as { fingerprint: string; outcome: Outcome } // written below and nowhere else

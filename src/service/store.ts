@@ -15,6 +15,14 @@ export function then<A, B>(value: Maybe<A>, work: (value: A) => Maybe<B>): Maybe
   return value instanceof Promise ? value.then(work) : work(value)
 }
 
+/** One after the other: at once as long as none is waited for. */
+export function inTurn<T>(items: readonly T[], work: (item: T) => Maybe<void>): Maybe<void> {
+  for (const [i, item] of items.entries()) {
+    const done = work(item)
+    if (done instanceof Promise) return done.then(() => inTurn(items.slice(i + 1), work))
+  }
+}
+
 /** What `work` answers, or what `failed` makes of what it throws: at once, or when it comes to its end. */
 export function settled<T>(work: () => Maybe<T>, failed: (thrown: unknown) => Maybe<T>): Maybe<T> {
   try {
