@@ -2,7 +2,7 @@
  * Puts the parts together: a contract with its handlers, a store, the two faces, an address. The one place where time,
  * randomness, keys and sockets come from.
  */
-import { randomFillSync, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -26,6 +26,7 @@ import { codings, decodings, streams } from './coding.ts'
 import { documents } from './documents.ts'
 import { type Feed, feedOf } from './feed.ts'
 import { guarded } from './guard.ts'
+import { identifier } from './identifier.ts'
 import { identitiesOf, type People } from './identity.ts'
 import { type LocalKey, localKey } from './key.ts'
 import { Load, type Overload } from './load.ts'
@@ -296,21 +297,6 @@ async function limiterOf({ database, siblings }: ServeOptions): Promise<{ limite
   }
   return { limiter: siblings ? sharedLimiter(siblings.count) : memoryLimiter(), close }
 }
-
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-/** 80 random bits in Crockford's base 32. */
-export function identifier(prefix: string): string {
-  if (at + 16 > pool.length) {
-    randomFillSync(pool)
-    at = 0
-  }
-  let text = `${prefix}-`
-  for (const end = at + 16; at < end; at++) text += alphabet[(pool[at] ?? 0) & 31]
-  return text
-}
-/** Random octets, drawn many at once; none is used twice. */
-const pool = new Uint8Array(4096)
-let at = pool.length
 
 /** Row 5: of one address at most so many requests a second, anonymous or not. */
 function floodGate(clock: () => number, count: number): (request: Pick<Request, 'from'>) => number | undefined {
