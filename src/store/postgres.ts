@@ -11,7 +11,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Service } from '../contract/service.ts'
-import { type Change, type Maybe, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
+import {
+  type Change,
+  type Deed,
+  type Maybe,
+  type Reader,
+  type Store,
+  Unavailable,
+  type Writer,
+} from '../service/store.ts'
 import { type Schema, SqlReader, SqlWriter, schema } from './access.ts'
 import type { Connection } from './connection.ts'
 import { postgres } from './dialect.ts'
@@ -65,9 +73,9 @@ export async function postgresStore(
     read: <T>(work: (reader: Reader) => Maybe<T>) => sessions.run(looking, on => work(new SqlReader(made, on))),
     write: <T>(work: (writer: Writer) => Maybe<T>) =>
       sessions.run(changing, async on => {
-        const writer = new LastlyChanged(made, on)
+        const writer = new Lastly(made, on)
         const answer = await work(writer)
-        await writer.tell()
+        writer.tell()
         return answer
       }),
     sweep: async now => {
@@ -130,24 +138,33 @@ function promptly<T>(answer: Maybe<T>): Promise<T> {
 }
 
 /**
+ * What is only written down, the deed and the changes, goes with the commit in one breath: nobody in the work waits for it.
  * Numbers of changes are taken one transaction at a time, from here to its commit: so they rise in the order of commits, and who
  * reads on from the last number seen misses none. As the last thing before the commit, others wait for that alone.
  */
-class LastlyChanged extends SqlWriter {
+class Lastly extends SqlWriter {
   #changes: Omit<Change, 'sequence'>[] | undefined = []
+  #deeds: Deed[] | undefined = []
 
   override changed(change: Omit<Change, 'sequence'>): void {
-    if (!this.#changes) throw new Error('the work that this was given to is over')
+    if (!this.#changes) throw over()
     this.#changes.push(change)
   }
+  override record(deed: Deed): void {
+    if (!this.#deeds) throw over()
+    this.#deeds.push(deed)
+  }
 
-  async tell(): Promise<void> {
-    const changes = this.#changes ?? []
-    this.#changes = undefined
-    if (changes.length === 0) return
-    await Promise.all([this.on.run(numbering, []), ...changes.map(change => super.changed(change))])
+  /** Sends it. What fails of it fails the transaction, and is told at its end. */
+  tell(): void {
+    const [changes, deeds] = [this.#changes ?? [], this.#deeds ?? []]
+    this.#changes = this.#deeds = undefined
+    const told: Maybe<void>[] = deeds.map(deed => super.record(deed))
+    if (changes.length > 0) told.push(this.on.run(numbering, []), ...changes.map(change => super.changed(change)))
+    Promise.all(told).catch(() => {})
   }
 }
+const over = (): Error => new Error('the work that this was given to is over')
 
 /** Milliseconds between two looks whether it is our turn. */
 const turn = 100

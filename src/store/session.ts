@@ -145,6 +145,8 @@ export class Sessions {
     if (session.failed) throw session.failed
     if (begin === looking) session.send('commit')
     else await session.end('commit')
+    // What the work sent without waiting for it: the commit of a transaction that failed undoes it, and says nothing.
+    if (session.failed) throw session.failed
     return answer
   }
 }
