@@ -197,7 +197,8 @@ export function patternOf(pattern: string): RegExp {
 }
 
 function checkString(shape: Of<'string'>, value: string): string | Flaw {
-  if (unsendable.test(value)) return new Flaw('character', 'has a character that XML cannot carry')
+  if (!plain.test(value) && unsendable.test(value))
+    return new Flaw('character', 'has a character that XML cannot carry')
   // A character is one UTF-16 unit or two: they are counted where that makes a difference.
   if (shape.min !== undefined && value.length < shape.min * 2 && lengthOf(value) < shape.min)
     return new Flaw('minLength', `must have at least ${shape.min} characters`)
@@ -209,6 +210,8 @@ function checkString(shape: Of<'string'>, value: string): string | Flaw {
   return value
 }
 
+/** Characters of one unit each, which nearly every text has alone: none of them is unsendable. */
+const plain = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd]*$/
 /** What XML 1.0 §2.2 has no Char for: a value that one face could not say is refused by both. */
 const unsendable =
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
@@ -361,14 +364,37 @@ const durationText =
 
 /** The day exists in its month (Part 2 §3.2.9); what follows the day is for `rest`. */
 function isDay(text: string, rest: (tail: string) => boolean): boolean {
+  const [year, month, day] = [wholeAt(text, 0, 4), wholeAt(text, 5, 7), wholeAt(text, 8, 10)]
+  const plain = year >= 0 && text.charCodeAt(4) === minus && text.charCodeAt(7) === minus
+  return plain ? day > 0 && day <= daysOf(year, month) && rest(text.slice(10)) : isFarDay(text, rest)
+}
+
+/** A year of more than four digits, or before the first: or no day at all. */
+function isFarDay(text: string, rest: (tail: string) => boolean): boolean {
   const [, year, month, day, tail] = dateText.exec(text) ?? []
   if (year === undefined || month === undefined || tail === undefined) return false
-  const leap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0)
-  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][Number(month) - 1] ?? 0
-  return Number(day) <= days && rest(tail)
+  return Number(day) <= daysOf(Number(year), Number(month)) && rest(tail)
 }
+
+/** 0 for a month that there is not. */
+function daysOf(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : month >= 1 && month <= 12 ? 31 : 0
+}
+
+/** The number that these digits are; -1 where there is something else. */
+function wholeAt(text: string, from: number, to: number): number {
+  let value = 0
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - zero
+    if (!(digit >= 0 && digit <= 9)) return -1
+    value = value * 10 + digit
+  }
+  return value
+}
+
 const temporal: Readonly<Record<'date' | 'time' | 'dateTime' | 'duration', (text: string) => boolean>> = {
-  date: text => isDay(text, tail => zoneText.test(tail)),
+  date: text => isDay(text, tail => tail === '' || zoneText.test(tail)),
   time: text => timeText.test(text),
   dateTime: text => isDay(text, tail => tail[0] === 'T' && timeText.test(tail.slice(1))),
   duration: text => durationText.test(text),

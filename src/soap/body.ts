@@ -350,12 +350,16 @@ export const memberOf = (row: Row, key: string): unknown =>
 export function rowWriter(fields: Fields, prefix: string, below: string = prefix): Write {
   const parts = Object.entries(fields)
     .filter(([, field]) => !field.isInternal && !field.isAttribute)
-    .map(([key, field]) => ({ key, write: elementWriter(field, key, prefix + xmlName(key), below) }))
+    .map(([key, field]) => ({
+      key,
+      inherited: key in Object.prototype,
+      write: elementWriter(field, key, prefix + xmlName(key), below),
+    }))
   return (value, writing) => {
     const row = value as Row // a value that the contract's checks have passed
     let written = ''
-    for (const { key, write } of parts) {
-      const member = memberOf(row, key)
+    for (const { key, inherited, write } of parts) {
+      const member = inherited ? memberOf(row, key) : row[key]
       if (member !== undefined) written += write(member, writing)
     }
     return written
