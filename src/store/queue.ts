@@ -4,7 +4,7 @@
  *  (2) No outcome is told, good or bad, before the transaction that it was reached in is durable. If that fails, nothing of the
  *      group happened, and all of it is unavailable.
  *  (3) A work that takes too long is undone and is unavailable; what it tries afterwards throws.
- * A group is what has come while the one before was written, so a write without company waits for nobody.
+ * A group is what comes in turns of the event loop that follow one another, so a write without company waits for nobody.
  */
 import { type Maybe, Unavailable } from '../service/store.ts'
 
@@ -31,6 +31,9 @@ export interface Bounds {
 }
 /** A group is large enough to share the cost of a disk's flush, and short enough that nobody notices having waited. */
 export const bounds: Bounds = { group: 256, open: 50, work: 10_000 }
+
+/** Turns of the event loop in which a group gathers: each reads what has come meanwhile, and waits for nothing. */
+const mostTurns = 8
 
 /** Something to do within the transaction; `over` is called when its time is up or it is done. */
 export interface Work<T> {
@@ -95,10 +98,18 @@ export class Queue {
   }
 
   async #drain(): Promise<void> {
-    // The others of this turn of the event loop come along.
-    await new Promise(resolve => setImmediate(resolve))
+    await this.#gathered()
     while (this.#waiting.length > 0) await this.#group()
     this.#running = undefined
+  }
+
+  /** The others of this turn of the event loop come along, and those of the next ones while each brings some. */
+  async #gathered(): Promise<void> {
+    let before = 0
+    for (let turns = 0; turns < mostTurns && this.#waiting.length > before; turns++) {
+      before = this.#waiting.length
+      await new Promise(resolve => setImmediate(resolve))
+    }
   }
 
   async #group(): Promise<void> {

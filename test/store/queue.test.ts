@@ -55,6 +55,29 @@ test('works that come together share one transaction, each in a savepoint; one a
   assert.deepEqual(noted.log, ['begin', ...one, ...one, 'commit', 'begin', ...one, 'commit'])
 })
 
+test('who comes in turns of the event loop that follow one another comes along, and a group waits for no more than a few', async () => {
+  const noted = new Noted()
+  const queue = new Queue(noted)
+  const all: Promise<unknown>[] = []
+  const inTurns = (count: number): void => {
+    setImmediate(() => {
+      all.push(queue.add(work(() => count)))
+      if (count > 1) inTurns(count - 1)
+    })
+  }
+  inTurns(3)
+  all.push(queue.add(work(() => 0)))
+  await sleep(20)
+  assert.deepEqual(await told(all), [0, 3, 2, 1])
+  assert.equal(noted.log.filter(each => each === 'begin').length, 1)
+  noted.log.length = 0
+  inTurns(100)
+  await sleep(100)
+  await told(all)
+  assert.equal(all.length, 104)
+  assert.ok(noted.log.filter(each => each === 'begin').length > 5, 'it waited for them all')
+})
+
 test('(1) what one throws undoes it alone', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
