@@ -80,7 +80,7 @@ const demandedOf = memoized(({ fields }: Resource): readonly string[] =>
 
 /** The whole next value: what stays of the server's, what the client sent, what the application computes. */
 function derived(change: Change, resource: Resource, draft: Row, stays: Row, current?: Row): Maybe<Row> {
-  const { derive } = change.handlers
+  const { handlers } = change
   const { id, state } = stays
   const whole = (computed?: Row): Row => ({
     ...stays,
@@ -90,7 +90,9 @@ function derived(change: Change, resource: Resource, draft: Row, stays: Row, cur
     ...(state !== undefined && { state }),
   })
   return then(exist(change, resource.fields, draft), () =>
-    derive ? then(derive(context(change.about, within(change.writer)), draft, current), whole) : whole(),
+    handlers.derive
+      ? then(handlers.derive(context(change.about, within(change.writer)), draft, current), whole)
+      : whole(),
   )
 }
 

@@ -360,11 +360,13 @@ describe('sinks', () => {
 
   test('a sink that comes too late is told of what is there, and the operator of what it missed', async () => {
     const data = join(folder(), 'o.sqlite')
-    const first = await hosted({ data, sinks: [{ name: 's', deliver: async () => {} }] })
+    const delivered: string[] = []
+    const first = await hosted({ data, sinks: [{ name: 's', deliver: async event => void delivered.push(event.id) }] })
     const { clerk } = await people(first)
     await placed(first, clerk)
+    await until(() => delivered.length === 1, 'the first is not delivered')
     await pause(100)
-    await first.server.close(100)
+    await first.server.close(5000)
     const between = await hosted({ data })
     await placed(between, clerk)
     const sweeping = sqliteStore(app.contract, data, { changesKept: 0 })
