@@ -1,7 +1,7 @@
 /** A process as a whole: how soon it answers, what it keeps in memory, how late it is under load, how it grows. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -29,7 +29,7 @@ import {
   type Target,
 } from './harness.ts'
 import { resident } from './large.ts'
-import { percentiles } from './open-loop.ts'
+import { compile } from './native.ts'
 import { orderAsk } from './rest.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -174,23 +174,26 @@ async function times(count: number, work: (i: number) => Promise<number>): Promi
 
 // Under load
 
+/** Ours, a bare Fastify, and a constant by node:http: what no server of this platform and machine is better than. */
 async function waiting(folder: string): Promise<Row[]> {
+  const [what, against] = ['p99 of item GET at 70 % load', 'own p50']
+  const missing = compile(folder, 'open-loop')
+  if (missing) return [skipped(what, against, missing)]
   const data = join(folder, 'orders.sqlite')
   const ours = await start('diglot', 'diglot.ts', [data])
-  const theirs = await start('Fastify', 'fastify.js', [data])
+  const theirs = [await start('Fastify', 'fastify.js', [data]), await start('node:http', 'constant.js', ['"id":"o-1"'])]
   try {
     const { item } = await orderAsk(data)
-    const rates = [await rateOf(ours, item), await rateOf(theirs, item)]
-    const looks: Late[][] = [[], []]
-    // The first of each is to warm up: the load too is compiled as it runs.
-    for (let i = 0; i < (quick ? 2 : 11); i++)
-      for (const [at, target] of [ours, theirs].entries()) looks[at]!.push(await late(target, item, rates[at]!))
-    const [mine, other] = looks.map(each => middle(each.slice(1))) as [Late, Late]
+    writeFileSync(join(folder, 'request'), item.request)
+    const all: Late[] = []
+    for (const target of [ours, ...theirs]) all.push(await lateOf(folder, target, item))
+    const [mine, bare, constant] = all as [Late, Late, Late]
     const shown = ({ p50, p99, rate }: Late): string => `${p99.toFixed(2)} ms, ${p50.toFixed(2)} ms at ${rate}/s`
-    const note = `${shown(mine)}; bare Fastify ${(other.p99 / other.p50).toFixed(1)} ×: ${shown(other)}`
-    return [{ what: 'p99 of item GET at 70 % load', against: 'own p50', ratio: mine.p99 / mine.p50, goal: '≤ 8', note }]
+    const other = (name: string, late: Late): string => `${name} ${(late.p99 / late.p50).toFixed(1)} ×: ${shown(late)}`
+    const note = [shown(mine), other('bare Fastify', bare), other('a constant by node:http', constant)].join('; ')
+    return [{ what, against, ratio: mine.p99 / mine.p50, goal: '≤ 8', note }]
   } finally {
-    for (const target of [ours, theirs]) await stopped(target)
+    for (const target of [ours, ...theirs]) await stopped(target)
   }
 }
 
@@ -210,42 +213,64 @@ async function rateOf({ port }: Target, ask: Ask): Promise<number> {
   return Math.round(most * 0.7)
 }
 
-const late = async ({ port }: Target, ask: Ask, rate: number): Promise<Late> => ({
-  rate,
-  ...(await percentiles(port, ask, rate, 2)),
-})
+/** The middle of its spells, of which the first is to warm up. */
+async function lateOf(folder: string, target: Target, ask: Ask): Promise<Late> {
+  const rate = await rateOf(target, ask)
+  const spells: (readonly [number, number])[] = []
+  for (let i = 0; i < (quick ? 2 : 11); i++) spells.push(await spell(folder, target, ask, rate))
+  const middle = (at: 0 | 1): number => median(spells.slice(1).map(each => each[at]))
+  return { rate, p50: middle(0), p99: middle(1) }
+}
 
-const middle = (looks: readonly Late[]): Late => ({
-  rate: looks[0]?.rate ?? 0,
-  p50: median(looks.map(each => each.p50)),
-  p99: median(looks.map(each => each.p99)),
-})
+/** Two seconds of requests at fixed times: milliseconds that half of them, and 99 of a hundred, took. */
+async function spell(folder: string, { port }: Target, ask: Ask, rate: number): Promise<readonly [number, number]> {
+  const words = [join(folder, 'open-loop'), String(port), String(rate), '2', join(folder, 'request'), ask.contains]
+  const [program = '', ...rest] = on(1, words)
+  const { stdout } = await promisify(execFile)(program, rest)
+  const [p50 = Number.NaN, p99 = Number.NaN] = stdout.split(' ').map(Number)
+  return [p50, p99]
+}
 
 // Workers
 
 /**
- * Both cores are the servers' here, so the load has to be small: wrk asks, and takes a tenth of what a server takes. With one
- * worker it has the other core to itself; with two it shares them, which counts against two.
+ * Both cores are the servers' here, so the load has to be small: wrk asks, and the kernel does for it what it does for a server.
+ * With one worker it has the other core to itself; with two it shares them: at a cost of s for the server and w for wrk two
+ * workers can reach 2 s / (s + w) of one.
  */
 async function together(folder: string): Promise<Row[]> {
-  const [what, against] = ['two workers on two cores, item GET, requests/s', 'one worker']
-  if (!has('sh', ['-c', 'command -v wrk'])) return [skipped(what, against, 'wrk is not installed')]
+  const of = (what: string) => [`two workers on two cores, ${what}, requests/s`, 'one worker'] as const
+  const whats = [of('item GET'), of('list of 20')]
+  if (!has('sh', ['-c', 'command -v wrk'])) return whats.map(each => skipped(...each, 'wrk is not installed'))
   const data = join(folder, 'orders.sqlite')
   const one = await served(data, 1)
   const two = await served(data, 2)
   try {
     const { token } = await orderAsk(data)
-    for (const each of [one, two]) await asked(each, token, 3)
-    const looks: { one: Asked; two: Asked }[] = []
-    for (let i = 0; i < (quick ? 1 : 5); i++) looks.push({ two: await asked(two, token), one: await asked(one, token) })
-    const middle = (of: (look: (typeof looks)[number]) => number): number => median(looks.map(of))
-    const rates = `${middle(each => each.two.rate).toFixed(0)}/s, ${middle(each => each.one.rate).toFixed(0)}/s`
-    const costs = `${middle(each => each.two.cost).toFixed(0)} µs, ${middle(each => each.one.cost).toFixed(0)} µs of CPU`
-    const ratio = middle(each => each.two.rate / each.one.rate)
-    return [{ what, against, ratio, goal: '≥ 1.7', note: `${rates}; ${costs}` }]
+    const rows: Row[] = []
+    for (const [i, path] of ['/api/orders/o-1', '/api/orders'].entries())
+      rows.push(await workers(whats[i]!, one, two, (target, seconds) => asked(target, path, token, seconds)))
+    return rows
   } finally {
     for (const each of [one, two]) await stopped(each)
   }
+}
+
+async function workers(
+  [what, against]: readonly [string, string],
+  one: Target,
+  two: Target,
+  ask: (target: Target, seconds?: number) => Promise<Asked>,
+): Promise<Row> {
+  for (const each of [one, two]) await ask(each, 3)
+  const looks: { one: Asked; two: Asked }[] = []
+  for (let i = 0; i < (quick ? 1 : 5); i++) looks.push({ two: await ask(two), one: await ask(one) })
+  const middle = (of: (look: (typeof looks)[number]) => number): number => median(looks.map(of))
+  const rates = `${middle(each => each.two.rate).toFixed(0)}/s, ${middle(each => each.one.rate).toFixed(0)}/s`
+  const costs = `${middle(each => each.two.cost).toFixed(0)} µs, ${middle(each => each.one.cost).toFixed(0)} µs of CPU`
+  const load = `${middle(each => each.one.load).toFixed(0)} µs of wrk's`
+  const ratio = middle(each => each.two.rate / each.one.rate)
+  return { what, against, ratio, goal: '≥ 1.7', note: `${rates}; ${costs}, ${load}` }
 }
 
 /** On both cores, as it would be. */
@@ -262,16 +287,25 @@ interface Asked {
   readonly rate: number
   /** Microseconds of CPU a request, all processes of the service. */
   readonly cost: number
+  /** The same, of wrk. */
+  readonly load: number
 }
 
-async function asked(target: Target, token: string, seconds = quick ? 2 : 4): Promise<Asked> {
-  const address = `http://127.0.0.1:${target.port}/api/orders/o-1`
+async function asked(target: Target, path: string, token: string, seconds = quick ? 2 : 4): Promise<Asked> {
+  const address = `http://127.0.0.1:${target.port}${path}`
   const fields = ['-H', `Authorization: Bearer ${token}`, '-H', 'Accept: application/json']
   const words = ['-c', '0,1', 'wrk', '-t1', '-c32', `-d${seconds}s`, ...fields, address]
-  const before = await cpu(target)
+  const [before, began] = [await cpu(target), childrensCpu()]
   const { stdout } = await promisify(execFile)('taskset', words)
-  const used = (await cpu(target)) - before
+  const [used, load] = [(await cpu(target)) - before, childrensCpu() - began]
   if (/Non-2xx/.test(stdout)) throw new Error(stdout)
   const count = Number(/([0-9]+) requests in/.exec(stdout)?.[1])
-  return { rate: Number(/Requests\/sec: +([0-9.]+)/.exec(stdout)?.[1]), cost: used / count }
+  const rate = Number(/Requests\/sec: +([0-9.]+)/.exec(stdout)?.[1])
+  return { rate, cost: used / count, load: load / count }
+}
+
+/** Microseconds that children of this process had used when they ended (proc(5): cutime and cstime, of 10 ms each). */
+function childrensCpu(): number {
+  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[13]) + Number(fields[14])) * 10_000
 }

@@ -3,7 +3,7 @@
  * namespace-aware events with names, attribute values and texts; or a document read, validated and bound. What C programs
  * give are pointers into a buffer, what is given here are strings.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { XmlDocument, XsdValidator } from 'libxml2-wasm'
@@ -14,6 +14,7 @@ import { qualified, type Reading, rowReader } from '../src/soap/body.ts'
 import { strict } from '../src/soap/envelope.ts'
 import { scan } from '../src/xml/scanner.ts'
 import { inFolder, paired, quick, type Row, row, skipped, stayOff } from './harness.ts'
+import { compile } from './native.ts'
 import { orderXml, shop } from './servers/shop.ts'
 
 const line = (n: number) => `
@@ -101,6 +102,7 @@ const inside =
   times =>
     time(work, times)
 
+const libxml2 = { library: 'libxml-2.0', link: 'xml2', package: 'libxml2-dev' }
 /** A program of `native`, compiled here, on one file; `seen`: what it must count. */
 function native(folder: string, name: string, file: string, seen: number, words: readonly string[] = []): Work {
   return times => {
@@ -155,8 +157,8 @@ export const xml = (): Promise<Row[]> =>
 
 function eventCases(folder: string): Case[] {
   const compiled = {
-    expat: compile(folder, 'expat', 'expat', 'expat'),
-    sax2: compile(folder, 'sax2', 'libxml-2.0', 'xml2'),
+    expat: compile(folder, 'expat', { library: 'expat', link: 'expat', package: 'libexpat1-dev' }),
+    sax2: compile(folder, 'sax2', libxml2),
   }
   return [message(78), message(3)].flatMap((text, i) => {
     const octets = text.length
@@ -179,7 +181,7 @@ function bindCases(folder: string): Case[] {
   const schema = join(folder, 'shop.xsd')
   const written = xsd(shop, 'v1')
   writeFileSync(schema, written)
-  const why = compile(folder, 'validate', 'libxml-2.0', 'xml2')
+  const why = compile(folder, 'validate', libxml2)
   const validator = XsdValidator.fromDoc(XmlDocument.fromString(written))
   const bind = binder()
   return [7, 98, 9950].flatMap(lines => {
@@ -215,15 +217,4 @@ function refuses(work: (bytes: Uint8Array) => unknown, text: string): void {
     return
   }
   throw new Error('a document with a wrong price was taken')
-}
-
-/** Why it could not be compiled; undefined when it is there. */
-function compile(folder: string, name: string, library: string, link: string): string | undefined {
-  const found = spawnSync('pkg-config', ['--cflags', library], { encoding: 'utf8' })
-  const include = found.status === 0 ? found.stdout.trim().split(' ').filter(Boolean) : ['-I/usr/include/libxml2']
-  const source = join(import.meta.dirname, 'native', `${name}.c`)
-  const done = spawnSync('cc', ['-O2', '-w', ...include, '-o', join(folder, name), source, `-l${link}`], {
-    encoding: 'utf8',
-  })
-  return done.status === 0 ? undefined : `no C compiler, or no lib${link === 'xml2' ? 'xml2' : 'expat1'}-dev`
 }

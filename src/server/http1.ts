@@ -26,6 +26,9 @@ import { type Head, type Lines, readHead } from './request-head.ts'
 const ahead = 64 * 1024
 /** Requests of one client that are served in one turn of the event loop: then the others have theirs. */
 const inOneTurn = 64
+/** Octets in which a head is looked for first. */
+const usualHead = 2048
+const emptyLine = '\r\n\r\n'
 /** Content that is copied behind its head rather than sent apart from it. */
 const small = 16 * 1024
 
@@ -125,14 +128,25 @@ export class Connection {
     // §2.2: an empty line or two before a request.
     while (held.octets[0] === 0x0d && held.octets[1] === 0x0a) held.take(2)
     if (held.octets.length === 0) return false
-    const end = held.octets.indexOf('\r\n\r\n', Math.max(0, this.#searched - 3), 'latin1')
-    if (end < 0) return this.#incomplete()
+    const text = this.#headText()
+    if (text === undefined) return this.#incomplete()
     this.#searched = 0
-    const text = held.take(end + 4).toString('latin1', 0, end + 2)
+    held.take(text.length + 2)
     const head = readHead(text, this.#lines, house.limits.fields)
     if (typeof head === 'number') this.refuse(head)
     else this.#begin(head)
     return true
+  }
+
+  /** Up to the CRLF of the last field line. A text is searched sooner than octets are, and most heads are short. */
+  #headText(): string | undefined {
+    const { octets } = this.held
+    const text = this.#searched === 0 ? octets.toString('latin1', 0, usualHead) : ''
+    const end = text.indexOf(emptyLine)
+    if (end >= 0) return text.slice(0, end + 2)
+    if (octets.length <= usualHead && this.#searched === 0) return undefined
+    const far = octets.indexOf(emptyLine, Math.max(0, this.#searched - 3), 'latin1')
+    return far < 0 ? undefined : octets.toString('latin1', 0, far + 2)
   }
 
   #incomplete(): false {
