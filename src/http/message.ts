@@ -18,7 +18,7 @@ export interface Content {
   readonly length: number | undefined
   /** All of it; undefined as soon as it exceeds `limit` octets. The first read sends 100 (Continue) where it was asked for. */
   bytes(limit: number): Octets | Promise<Octets>
-  /** Piece by piece as it arrives. */
+  /** Piece by piece as it arrives. Who is done with a piece asks for the next by `next(true)`: its memory may be freed. */
   chunks(): AsyncIterable<Uint8Array>
 }
 

@@ -83,6 +83,9 @@ export class Arriving implements Content, Waiting {
   readonly #blocks: Buffer[] = []
   #held: Buffer[] = []
   #heldOctets = 0
+  /** Buffers of nothing but pieces that were handed on, and those of them whose last piece the reader has. */
+  #spent: Buffer[] = []
+  #lent: Buffer[] = []
   #pieces = 0
   /** Of `bytes`; undefined for `chunks`. */
   #limit: number | undefined
@@ -122,14 +125,15 @@ export class Arriving implements Content, Waiting {
     })
   }
 
-  async *chunks(): AsyncGenerator<Uint8Array> {
+  async *chunks(): AsyncGenerator<Uint8Array, void, boolean | undefined> {
     this.#once()
     this.#exchange.proceed()
     try {
       for (;;) {
         const piece = await this.#next()
         if (piece === undefined) return
-        yield piece
+        if (yield piece) for (const buffer of this.#lent) free(buffer)
+        this.#lent = []
       }
     } finally {
       this.#stop()
@@ -154,6 +158,10 @@ export class Arriving implements Content, Waiting {
 
   #take(): Buffer {
     const piece = joined(this.#blocks.length === 0 ? this.#held : [...this.#blocks, ...this.#held])
+    if (this.#limit === undefined) {
+      this.#lent = this.#held.length > 1 && isWhole(piece) ? [...this.#spent, piece] : this.#spent
+      this.#spent = []
+    }
     this.#held = []
     this.#heldOctets = 0
     return piece
@@ -183,6 +191,11 @@ export class Arriving implements Content, Waiting {
     else if (this.#limit !== undefined) this.#collect(this.#limit)
     else if (this.#reader) this.#settle(this.#reader)
     else if (this.#heldOctets >= ahead) this.#source.hold()
+  }
+
+  /** From the source: of this buffer of its own it has handed on all that it will. */
+  spent(buffer: Buffer): void {
+    if (this.#limit === undefined && !this.#ended && isWhole(buffer)) this.#spent.push(buffer)
   }
 
   /** From the source. */
@@ -225,6 +238,14 @@ export class Arriving implements Content, Waiting {
   #whole(): boolean {
     return this.#source.complete && (this.length === undefined || this.length === this.received)
   }
+}
+
+/** Not a slice of what is others', too. */
+const isWhole = ({ byteLength, buffer }: Buffer): boolean => byteLength > 0 && byteLength === buffer.byteLength
+
+/** At once: memory beside the heap brings no collection about before there are tens of megabytes of it. */
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 function joined(pieces: readonly Buffer[]): Buffer {

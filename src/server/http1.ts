@@ -315,6 +315,7 @@ class Inflow implements Source {
       const piece = held.take(Math.min(this.#missing, held.octets.length))
       this.#missing -= piece.length
       this.#piece(piece)
+      this.content.spent(piece)
     } else this.#chunks(this.#missing)
   }
 
@@ -324,6 +325,7 @@ class Inflow implements Source {
     const read = chunked.read(octets, piece => this.#piece(piece))
     if (read === undefined) this.#malformed()
     else if (read < octets.length) held.add(octets.subarray(read))
+    else this.content.spent(octets)
   }
 
   /** (2) Where it ends is not known. */

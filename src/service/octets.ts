@@ -66,9 +66,12 @@ export const inPieces = (
   },
 })
 
-/** At once: memory beside the heap brings no collection about before there are tens of megabytes of it. */
-function free({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+/**
+ * Memory that nobody else has a part of, at once: what is beside the heap brings no collection about before there are tens of
+ * megabytes of it. A slice of something larger is left alone.
+ */
+export function free({ byteLength, buffer }: Uint8Array): void {
+  if (byteLength > 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /** All of them as one value: for who can't take them piece by piece. */
@@ -98,20 +101,22 @@ export async function keep(
   const held: Uint8Array[] = []
   let length = 0
   let bench: Bench | undefined
+  const arriving = content[Symbol.asyncIterator]()
   try {
-    for await (const octets of content) {
-      length += octets.length
+    // Benched octets are copies: what they came in may go.
+    for (let next = await arriving.next(); !next.done; next = await arriving.next(bench !== undefined)) {
+      length += next.value.length
       if (length > limit) break
-      if (bench) await bench.add(octets)
-      else held.push(octets)
-      if (bench || length <= pieceSize) continue
-      bench = new Bench(keeping)
-      for (const each of held.splice(0)) await bench.add(each)
+      held.push(next.value)
+      if (!bench && length > pieceSize) bench = new Bench(keeping)
+      if (bench) for (const each of held.splice(0)) await bench.add(each)
     }
     if (length <= limit) return bench ? await bench.done(length) : here(joined(held))
   } catch (thrown) {
     await discard(keeping.store, bench?.name)
     throw thrown
+  } finally {
+    await arriving.return?.()
   }
   await discard(keeping.store, bench?.name)
   return undefined

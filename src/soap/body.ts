@@ -29,7 +29,15 @@ export interface Reading {
 }
 export interface Parts {
   /** The octets of the part that a `cid:` URI means; refuses when there is none, or it was taken before. */
-  take(href: string): Uint8Array
+  take(href: string): Uint8Array | Coming
+}
+/** In place of the octets of a part that has not come yet: whether they are wanted is not known before all the rest is read. */
+export class Coming {
+  /** Its Content-ID. */
+  readonly id: string
+  constructor(id: string) {
+    this.id = id
+  }
 }
 /** What one message is written with. */
 export interface Writing {
@@ -312,7 +320,7 @@ function bytesReader(shape: Extract<Shape, { kind: 'bytes' }>, allowed: Allowed)
 const referring: ReadonlySet<Name> = new Set([href, ...contentTypes])
 
 /** The octets of the part that is referred to; undefined when they are the text at hand. Goes to the element's `end`. */
-function outside(cursor: Cursor, parts: Parts, reference: string | undefined): Uint8Array | undefined {
+function outside(cursor: Cursor, parts: Parts, reference: string | undefined): Uint8Array | Coming | undefined {
   const event = cursor.child()
   if (event === 'end') return reference === undefined ? new Uint8Array(0) : parts.take(reference)
   if (reference !== undefined) broken(cursor, 'refers to a part and has content')

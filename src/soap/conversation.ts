@@ -4,9 +4,10 @@ import type { Refusal } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
 import type { Maybe } from '../service/store.ts'
 import type { Elsewhere } from './addressing.ts'
-import type { Attached, partsOf } from './attachment.ts'
+import type { Attached, Rest } from './attachment.ts'
 import type { Exchange, Standing } from './exchange.ts'
 import type { SoapFault } from './fault.ts'
+import type { Filling } from './filling.ts'
 import type { Block, Node } from './node.ts'
 import type { AnyRefusal, Wording } from './refusal.ts'
 import type { Secure } from './secure.ts'
@@ -76,7 +77,7 @@ export interface Received {
   readonly media: Version
   /** What the transport says of the action: a hint (rule 1). */
   readonly action: string | undefined
-  readonly parts: ReturnType<typeof partsOf> | undefined
+  readonly parts: Rest | undefined
   /** Whether its sender takes a package for an answer. */
   readonly takesPackage: boolean
   /** This endpoint as it was asked, and as it is known. */
@@ -96,5 +97,7 @@ export interface Sent {
   readonly envelope: string | undefined
   readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnyRefusal }
   readonly attached?: readonly Attached[]
+  /** Octets whose base64 stands in the envelope where this mark does. */
+  readonly filling?: Filling
   readonly standing?: Standing | undefined
 }

@@ -6,9 +6,9 @@ import type { Fields } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Verdict } from '../service/call.ts'
-import type { Maybe } from '../service/store.ts'
+import type { Maybe, StoredOctets } from '../service/store.ts'
 import type { Cursor, Name } from '../xml/index.ts'
-import type { Reading, Writing } from './body.ts'
+import type { Coming, Reading, Writing } from './body.ts'
 import type { Block } from './node.ts'
 import type { Wording } from './refusal.ts'
 import type { Version } from './version.ts'
@@ -25,6 +25,8 @@ export interface Exchange {
   readonly safe: boolean
   /** Octets that a message may have, its attachments not counted. */
   readonly longest: number
+  /** What must have come of a package before its message is read: where nothing must, octets may be `Coming`. */
+  readonly awaits?: 'all' | 'nothing'
   readonly request: Fields
   /** At the `start` of its element; goes to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: Reading, version: Version) => Row
@@ -37,6 +39,8 @@ export interface Exchange {
 export interface Asked {
   /** The content; what was wrong with it is thrown here, after the caller is admitted. */
   readonly content: () => Row
+  /** What of a package has not come yet. */
+  readonly beside: Beside | undefined
   readonly caller: Caller
   /** The address of the peer. */
   readonly from: string
@@ -52,6 +56,13 @@ export interface Asked {
   readonly expects?: (current: Standing | undefined) => Verdict
 }
 
+export interface Beside {
+  /** The octets of one part as they come; they end when the package has. */
+  octets(coming: Coming): AsyncIterable<Uint8Array>
+  /** Reads on to the end, where nothing of what comes is wanted. */
+  passed(): Maybe<void>
+}
+
 /** What stands, for validators. Milliseconds since 1970. */
 export interface Standing {
   readonly version: number
@@ -64,5 +75,7 @@ export interface Answer {
   readonly of?: object
   /** Of its octets, where they travel outside the XML. */
   readonly mediaType?: string
+  /** The octets of this field of the row, which has none: they are read as they are sent. */
+  readonly large?: { readonly field: string; readonly octets: StoredOctets }
   readonly standing: Standing | undefined
 }

@@ -31,6 +31,7 @@ import type { Attached } from './attachment.ts'
 import type { Endpoint, Received, Sent, SoapNode, SoapOptions } from './conversation.ts'
 import { close, type Envelope, open, openTree, strict } from './envelope.ts'
 import type { Answer, Asked, Exchange } from './exchange.ts'
+import { type Filling, filled } from './filling.ts'
 import { httpBinding, type Request, type Response } from './http-binding.ts'
 import { type Block, contentOf as blockContent, declared, targeted, understand } from './node.ts'
 import { exchangesOf, wordingOf } from './operation.ts'
@@ -120,14 +121,25 @@ function processed(node: SoapNode, known: Exchanged): Maybe<Sent> {
   return then(prove(node, known, envelope, blocks), proven => {
     const exchange = operationOf(node, known, proven.body) // the operation: the Body's element
     agree(node, known, exchange) // addressing and action agree with it
-    const content = contentOf(known, exchange, proven, blocks) // Body to its end, message to its last byte
-    return then(proven.caller ?? known.message.caller(), caller =>
-      then(content.sound ? process(node, known, blocks, caller) : undefined, () =>
-        // blocks that handlers are for
-        performed(node, known, exchange, { content: content.row, caller }),
-      ),
-    )
+    const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect() // what travels beside it
+    return then(parts, () => concluded(node, known, exchange, proven, blocks))
   })
+}
+
+function concluded(
+  node: SoapNode,
+  known: Exchanged,
+  exchange: Exchange,
+  proven: Proven,
+  blocks: readonly Element[],
+): Maybe<Sent> {
+  const content = contentOf(known, exchange, proven, blocks) // Body to its end, message to its last byte
+  return then(proven.caller ?? known.message.caller(), caller =>
+    then(content.sound ? process(node, known, blocks, caller) : undefined, () =>
+      // blocks that handlers are for
+      performed(node, known, exchange, { content: content.row, caller }),
+    ),
+  )
 }
 
 const performed = (
@@ -229,6 +241,7 @@ function prove(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: rea
 
 async function secured(node: SoapNode, known: Exchanged, secure: Secure): Promise<Proven> {
   const { bytes, charset, ...message } = known.message
+  await message.parts?.collect() // a signature may cover any of them
   const document = parse(bytes, { ...strict, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
   const whole = openTree(document, node.spoken)
@@ -313,6 +326,7 @@ function asked(known: Exchanged, exchange: Exchange): Omit<Asked, 'content' | 'c
     request: known.message.request,
     blocks: <T>(of: Block<T>) => known.values.filter(each => each.declaration === of).map(each => each.value as T), // its `read` gives what it says
     add: block => known.blocks.push(block),
+    beside: known.message.parts,
     once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprint(exchange, row) }),
   }
 }
@@ -330,17 +344,33 @@ function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answer: Ans
   const destination = known.agreed?.reply ?? back
   const attached: Attached[] = []
   const packed = message.takesPackage && destination.to === 'back'
+  const large = answer.large && marked(node, answer.large)
   const attach = (bytes: Uint8Array) => {
     const id = `${attached.length + 1}@diglot`
-    attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes })
+    const octets = bytes === large?.bytes ? large.octets.read(0, large.octets.length) : bytes
+    attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes: octets })
     return `cid:${id}`
   }
-  const body = packed ? exchange.write(answer.row, { attach }, version) : written(exchange, answer, version)
+  const whole = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
+  const body = packed ? exchange.write(whole.row, { attach }, version) : written(exchange, whole, version)
   const action = exchange.replyAction
   const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
   const text = envelope(version, body, [...blocks, ...known.blocks])
-  const sent = { version, envelope: text, standing: answer.standing, ...(packed && { attached }) }
+  const inside = large && attached.length === 0
+  const sent = {
+    version,
+    envelope: text,
+    standing: answer.standing,
+    ...(packed && { attached }),
+    ...(inside && { filling: large }),
+  }
   return deliver(node, destination, action, sent)
+}
+
+/** In place of octets that are many: what stands for them where they are attached, and is found where they are not. */
+function marked({ serving }: SoapNode, { field, octets }: NonNullable<Answer['large']>) {
+  const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
+  return { bytes, octets, row: { [field]: bytes }, mark: bytes.toBase64() }
 }
 
 /** A store that finds an item unchanged gives the same snapshot again: so it is the same text. */
@@ -383,16 +413,25 @@ const mismatched = (node: SoapNode, media: Version): Version =>
 
 function deliver(node: SoapNode, destination: Destination, action: string, sent: Sent): Maybe<Sent> {
   if (destination.to === 'back') return sent
-  const { version, envelope: content } = sent
+  const { version, envelope: text, filling } = sent
   const accepted = { version, envelope: undefined }
-  if (destination.to !== 'address' || content === undefined) return accepted
+  if (destination.to !== 'address' || text === undefined) return accepted
   const { mediaType } = version
-  return then(node.elsewhere?.send(destination.address, { mediaType, action, content }), () => accepted)
+  const { address } = destination
+  return then(filling ? textOf(text, filling) : text, content =>
+    then(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted),
+  )
+}
+
+/** A letter is one text. */
+async function textOf(envelope: string, filling: Filling): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(filled(envelope, filling))).toString('utf8')
 }
 
 /** Every refusal is one; our own bugs become one that tells nothing. */
 function refusalOf(node: SoapNode, { request: incident }: Received, thrown: unknown): AnyRefusal {
   if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
+  if (thrown instanceof Error && thrown.name === 'Aborted') throw thrown // its sender has gone: the transport says the last word
   if (thrown instanceof Refused) return thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
   node.serving.report(incident, thrown)
   return { kind: 'incident', incident }

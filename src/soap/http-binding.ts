@@ -19,9 +19,10 @@ import { writeRetryAfter } from '../http/retry.ts'
 import { parseHost } from '../http/uri.ts'
 import { Refused, refuse } from '../service/refusal.ts'
 import { type Maybe, settled, then, Unavailable } from '../service/store.ts'
-import { partsOf, readPackage, writePackage } from './attachment.ts'
+import { openPackage, writePackage } from './attachment.ts'
 import type { Received, Sent, SoapNode, TurnedAway } from './conversation.ts'
 import type { Asked, Exchange, Standing } from './exchange.ts'
+import { filled } from './filling.ts'
 import type { AnyRefusal } from './refusal.ts'
 import { no } from './refusal.ts'
 import { soap11, soap12, type Version, versions } from './version.ts'
@@ -221,9 +222,23 @@ async function unpacked(node: SoapNode, request: Request, type: MediaType) {
   const limit = sizes.root + sizes.rest
   const { length } = request.content
   if (length !== undefined && length > limit) tooLong(limit)
-  const found = (await readPackage(request.content.chunks(), boundary, start, sizes)) ?? tooLong(limit)
+  const found = (await openPackage(counted(request.content.chunks(), limit), boundary, start, sizes)) ?? tooLong(limit)
   const root = parseMediaType(found.root.type) ?? unsupported()
-  return { bytes: found.root.bytes, type: root, parts: partsOf(found.parts) }
+  return { bytes: found.root.bytes, type: root, parts: found.rest }
+}
+
+/** All of a package, whatever its parts are. */
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+  const arriving = chunks[Symbol.asyncIterator]()
+  let [length, done]: [number, boolean | undefined] = [0, false]
+  for (let next = await arriving.next(); !next.done; next = await arriving.next(done)) {
+    length += next.value.length
+    if (length > limit) no({ kind: 'too-long', limit })
+    done = yield next.value
+  }
 }
 
 /** XOP §4.1: the type of what is in an XOP document stands beside it; else the root is what it says it is. */
@@ -289,11 +304,12 @@ function provenBy(
 // Answers
 
 function written(node: SoapNode, sent: Sent): Response {
-  const { version, envelope, attached, fault } = sent
+  const { version, envelope: text, attached, fault, filling } = sent
   if (fault?.refusal.kind === 'too-long') tooLong(fault.refusal.limit)
-  if (envelope === undefined) return { status: 202, fields: {} } // B4.10; 204 breaks half the peers
+  if (text === undefined) return { status: 202, fields: {} } // B4.10; 204 breaks half the peers
   const fields = { 'cache-control': 'no-store', ...(fault ? fieldsOf(node, fault.refusal) : {}) }
   const status = fault ? statusOf(node, version, fault) : 200
+  const envelope = filling ? filled(text, filling) : text
   if (!attached)
     return { status, fields: { 'content-type': `${version.mediaType}; charset=utf-8`, ...fields }, content: envelope }
   const { type, content } = writePackage(version.mediaType, envelope, attached, `diglot-${node.serving.id()}`)

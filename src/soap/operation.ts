@@ -8,14 +8,14 @@ import { isScalar } from '../contract/scalar.ts'
 import { namespaceOf } from '../contract/service.ts'
 import type { Admitted, Call, Calls } from '../service/call.ts'
 import { unpack } from '../service/codec.ts'
-import { collected, here } from '../service/octets.ts'
+import { here, pieceSize, type Received, whole } from '../service/octets.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Serving } from '../service/serving.ts'
 import { type JobRow, type Maybe, type Page, type Snapshot, then } from '../service/store.ts'
 import { name } from '../xml/index.ts'
-import { attributesWriter, inline, rowWriter } from './body.ts'
-import type { Answer, Asked, Exchange } from './exchange.ts'
+import { attributesWriter, Coming, inline, rowWriter } from './body.ts'
+import type { Answer, Asked, Beside, Exchange } from './exchange.ts'
 import { nextOf, queryOf } from './paging.ts'
 import { no, type Wording } from './refusal.ts'
 import { type Style, styles } from './style.ts'
@@ -40,6 +40,7 @@ export function exchangesOf({ app, calls }: Serving, version: string, style: Sty
       request: message.request.fields,
       read: codec.read,
       write: codec.write,
+      awaits: message.operation.kind !== 'putFile' ? 'all' : 'nothing',
       perform: asked => perform(calls, message, hidden, asked),
       wording: wordingOf(namespace, message),
     }
@@ -55,19 +56,57 @@ function inXml(fields: Fields): number {
 function perform(calls: Calls, message: Message, hidden: readonly string[], asked: Asked): Maybe<Answer> {
   return then(calls.admit(message.operation, asked.caller, asked.from), admitted => {
     const row = asked.content()
-    const call = callOf(message, row, admitted, hidden, asked)
-    if (!message.response) return unanswered(calls, call)
-    return then(calls.perform(call), outcome =>
-      outcome.kind === 'file' ? answeredFile(message, call, outcome) : answered(message, call, outcome),
-    )
+    const kept = message.operation.kind === 'putFile' ? keptFile(calls, message, admitted, row, asked) : row
+    return then(kept, row => {
+      const call = callOf(message, row, admitted, hidden, asked)
+      if (!message.response) return unanswered(calls, call)
+      return then(calls.perform(call), outcome => answered(message, call, outcome))
+    })
   })
 }
 
-async function answeredFile(message: Message, call: Call, outcome: Outcome): Promise<Answer> {
-  const answer = answered(message, call, outcome)
-  const main = message.response?.main ?? ''
-  const octets = outcome.kind === 'file' && outcome.octets
-  return octets ? { ...answer, row: { ...answer.row, [main]: await collected(octets) } } : answer
+/** The row with what was received in place of the octets of a file: many go to the store, from the message or as they come. */
+function keptFile(calls: Calls, message: Message, admitted: Admitted, row: Row, asked: Asked): Maybe<Row> {
+  const { main = '' } = message.request
+  const file = row[main] as Uint8Array | Coming // demanded by the vocabulary
+  if (file instanceof Coming) return comingFile(calls, message, admitted, row, asked, file)
+  return then(asked.beside?.passed(), () => {
+    if (file.length <= pieceSize) return { ...row, [main]: here(file) }
+    return staged(calls, message, admitted, row, whole(file).read(0, file.length))
+  })
+}
+
+async function comingFile(
+  calls: Calls,
+  message: Message,
+  admitted: Admitted,
+  row: Row,
+  asked: Asked,
+  coming: Coming,
+): Promise<Row> {
+  const { id } = row as { id: string } // demanded by the vocabulary
+  // A replay is answered as it was, whatever stands by now: it is found in the transaction.
+  if (!asked.once) await calls.precheck({ admitted, face: 'soap', request: asked.request, id })
+  const { beside } = asked
+  if (!beside) throw new Error('parts come of packages alone')
+  return staged(calls, message, admitted, row, beside.octets(coming), beside)
+}
+
+async function staged(
+  calls: Calls,
+  message: Message,
+  admitted: Admitted,
+  row: Row,
+  octets: AsyncIterable<Uint8Array>,
+  beside?: Beside,
+): Promise<Row> {
+  const { main = '' } = message.request
+  const max = message.operation.kind === 'putFile' ? message.operation.file.max : 0
+  const received = await calls.keep(admitted, octets, max)
+  if (received) return { ...row, [main]: received }
+  await beside?.passed() // a message that is too long as a whole is refused for that
+  const path = wordingOf('', message).place([])
+  return no({ kind: 'bounds', problems: [{ path, code: 'maxLength', detail: `must have at most ${max} octets` }] })
 }
 
 function answered(message: Message, call: Call, outcome: Outcome): Answer {
@@ -75,6 +114,7 @@ function answered(message: Message, call: Call, outcome: Outcome): Answer {
   return {
     row: answerOf(message, call, outcome),
     standing: standingOf(outcome),
+    ...(outcome.kind === 'file' && largeOf(message, outcome)),
     ...(outcome.kind === 'item' && { of: outcome.item }),
     ...(outcome.kind === 'file' && { mediaType: outcome.file.mediaType }),
   }
@@ -100,10 +140,17 @@ function callOf(message: Message, row: Row, admitted: Admitted, hidden: readonly
     ...(id !== undefined && { id }),
     ...(expects && { expects }),
     ...(hidden.length > 0 && { hidden }),
-    ...(asked.once && { once: { ...asked.once(row), space: 'message' } }),
+    ...(asked.once && { once: { ...asked.once(printed(row)), space: 'message' } }),
     ...contentOf(message, row, rest),
   }
 }
+
+/** As it tells one message from another: of octets that are many, their digest. */
+const printed = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [key, isReceived(value) ? (value.here ?? value.digest()) : value]),
+  )
+const isReceived = (value: unknown): value is Received => value instanceof Object && 'digest' in value
 
 const sameVersion = (version: string) => (current: Snapshot | undefined) =>
   current && String(current.version) === version ? 'proceed' : 'failed'
@@ -126,7 +173,7 @@ function contentOf({ operation, request }: Message, row: Row, rest: Row): Partia
     }
     case 'putFile': {
       const { mediaType } = row as { mediaType: string } // demanded by the vocabulary
-      return { file: { mediaType, octets: here(main as Uint8Array) } }
+      return { file: { mediaType, octets: main as Received } }
     }
     default:
       return {}
@@ -135,6 +182,11 @@ function contentOf({ operation, request }: Message, row: Row, rest: Row): Partia
 const content = (value: Row): Partial<Call> => ({ input: () => ({ value, server: [] }) })
 
 // Answers
+
+/** Octets that are read as they are sent. */
+function largeOf({ response }: Message, { octets }: Extract<Outcome, { kind: 'file' }>): Pick<Answer, 'large'> {
+  return octets && !octets.here ? { large: { field: response?.main ?? '', octets } } : {}
+}
 
 function standingOf(outcome: Outcome): Answer['standing'] {
   if (outcome.kind === 'file') return outcome.file
@@ -157,7 +209,8 @@ function answerOf(message: Message, call: Call, outcome: Outcome): Row {
       return { [main]: outcome.page.items.map(shown), ...aboutPage(call, outcome.page) }
     case 'file': {
       const { mediaType, version } = outcome.file
-      return { ...(outcome.octets && { [main]: outcome.octets }), mediaType, version: String(version) }
+      const bytes = outcome.octets?.here
+      return { ...(bytes && { [main]: bytes }), mediaType, version: String(version) }
     }
     case 'job':
       return { job: jobOf(outcome.job), ...resultOf(response.fields, outcome.job) }

@@ -34,6 +34,10 @@ const digest = (() => {
   return hash.digest('hex')
 })()
 
+const base64Digest = createHash('sha256')
+  .update(Buffer.concat([...octets()]).toString('base64'))
+  .digest('hex')
+
 /** A self-signed certificate and its key, as paths; undefined where there is no openssl. */
 function certificate(): readonly [string, string] | undefined {
   const [key, made] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
@@ -108,6 +112,37 @@ const overHttp2 =
     return Object.assign(stream, { status: fields[':status'] ?? 0 })
   }
 
+const envelope = (body: string): string =>
+  `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>${body}</e:Body></e:Envelope>`
+const getScan = '<GetPaperScan xmlns="urn:papers:v1"><id>p-1</id></GetPaperScan>'
+const putScan = `<PutPaperScan xmlns="urn:papers:v1"><id>p-1</id><scan><x:Include xmlns:x="http://www.w3.org/2004/08/xop/include" href="cid:scan"/></scan><mediaType>application/pdf</mediaType></PutPaperScan>`
+const packed = 'multipart/related; type="application/xop+xml"; start-info="text/xml"; boundary=B'
+function* packageOf(): Generator<Buffer> {
+  yield Buffer.from(`--B\r\nContent-Type: application/xop+xml; type="text/xml"\r\n\r\n${envelope(putScan)}\r\n`)
+  yield Buffer.from('--B\r\nContent-Type: application/pdf\r\nContent-ID: <scan>\r\n\r\n')
+  yield* octets()
+  yield Buffer.from('\r\n--B--\r\n')
+}
+
+/** A digest of what follows these words, as it comes. */
+function between(words: string) {
+  const hash = createHash('sha256')
+  let before = Buffer.alloc(0)
+  let found = false
+  const kept: Buffer[] = []
+  return {
+    take: (octets: Buffer) => {
+      if (found) return void kept.push(octets)
+      before = Buffer.concat([before, octets])
+      const at = before.indexOf(words)
+      if (at < 0) return
+      found = true
+      kept.push(before.subarray(at + words.length))
+    },
+    digest: (length: number) => hash.update(Buffer.concat(kept).subarray(0, length)).digest('hex'),
+  }
+}
+
 const pem = certificate()
 const secure = pem ? false : 'skipped: no openssl here'
 const ways: readonly (readonly [string, Way, readonly string[], string | false])[] = [
@@ -142,6 +177,42 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
       })
       of.child.kill()
     })
+
+  test('B4.12 by SOAP: as a part of a package, in and out; and as base64, out', async () => {
+    const of = await house()
+    const soap = async (fields: Record<string, string>, content: Iterable<Buffer>): Promise<Stream> => {
+      const request = http.request({ port: of.port, path: '/soap/v1', method: 'POST', headers: fields })
+      const answer = once(request, 'response') as Promise<[http.IncomingMessage]>
+      for (const each of content) if (!request.write(each)) await once(request, 'drain')
+      request.end()
+      const [response] = await answer
+      return Object.assign(response, { status: response.statusCode ?? 0 })
+    }
+    // SOAP is loaded when it is first asked for: that is no part of what a message takes.
+    for await (const _ of await soap({ 'content-type': 'text/xml' }, [Buffer.from(envelope(getScan))]));
+    await within(of, 'the upload', async () => {
+      const put = await soap({ 'content-type': packed }, packageOf())
+      assert.equal(put.status, 200)
+      for await (const _ of put);
+    })
+    const slowly = async (fields: Record<string, string>, take: (octets: Buffer) => void) => {
+      const got = await soap({ 'content-type': 'text/xml', ...fields }, [Buffer.from(envelope(getScan))])
+      assert.equal(got.status, 200)
+      await sleep(300)
+      for await (const each of got) take(each)
+    }
+    await within(of, 'the reader of a package', async () => {
+      const found = between('Content-ID: <1@diglot>\r\n\r\n')
+      await slowly({ accept: 'multipart/related, text/xml' }, found.take)
+      assert.equal(found.digest(size), digest)
+    })
+    await within(of, 'the reader of base64', async () => {
+      const found = between('<scan>')
+      await slowly({}, found.take)
+      assert.equal(found.digest(Math.ceil(size / 3) * 4), base64Digest)
+    })
+    of.child.kill()
+  })
 
   test('a reader who does not read makes the server read nothing more, and is let go', async () => {
     const of = await house()
