@@ -270,7 +270,7 @@ function echo({ uri, isReference }: Dialect, parameter: Element): string {
   const unsaid = parameter.attributes.filter(each => !ours.has(each.name.uri))
   const marked = isReference ? [...unsaid, { name: isReference, prefix: 'wsa', value: 'true' }] : unsaid
   const copy = new Element(undefined, parameter.name, parameter.prefix, marked, scopeOf(parameter, uri, isReference))
-  copy.children.push(...parameter.children)
+  copy.append(parameter.children)
   return write(copy)
 }
 

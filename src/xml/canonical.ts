@@ -1,5 +1,5 @@
 import { Malformed } from './failure.ts'
-import { clark, xmlUri } from './name.ts'
+import { type Name, xmlUri } from './name.ts'
 import { Scope } from './scope.ts'
 import type { Attribute, Document, Element, Node } from './tree.ts'
 
@@ -9,6 +9,7 @@ import type { Attribute, Document, Element, Node } from './tree.ts'
  * the tree outside the element count only as both recommendations say: for the namespaces in scope and, in the inclusive
  * form, for attributes of the xml namespace. The tree must declare the prefixes it uses, as every parsed one does, and must
  * have been parsed with comments if the form has comments.
+ * Most of what is signed was written in canonical form but for the declarations of its first tag: it is copied, not written anew.
  */
 export interface Form {
   /** Exclusive: only namespaces that are visibly used are written, where they are used. */
@@ -20,65 +21,145 @@ export interface Form {
   readonly without?: Element
 }
 
-/** The canonical form as text; its UTF-8 is what is hashed. @throws Malformed for a relative namespace name (C14N §1.3) */
-export function canonical(node: Document | Element, form: Form): string {
-  return new Canonical(form).whole(node)
+/** The canonical form in UTF-8, which is what is hashed. @throws Malformed for a relative namespace name (C14N §1.3) */
+export function canonicalOctets(node: Document | Element, form: Form): Uint8Array {
+  const out = new Output()
+  new Canonical(form, out).whole(node)
+  return out.octets()
+}
+
+/** The same as text. */
+export const canonical = (node: Document | Element, form: Form): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(canonicalOctets(node, form))
+
+/** Octets in the making, of texts and of spans of documents. Spans that follow each other are one. */
+class Output {
+  private readonly parts: Uint8Array[] = []
+  private text = ''
+  private source: Uint8Array | undefined = undefined
+  private from = 0
+  private to = 0
+
+  write(text: string): void {
+    this.ended()
+    this.text += text
+  }
+
+  copy(source: Uint8Array, from: number, to: number): void {
+    if (this.source !== source || this.to !== from) {
+      this.ended()
+      if (this.text !== '') this.parts.push(Buffer.from(this.text))
+      this.text = ''
+      this.source = source
+      this.from = from
+    }
+    this.to = to
+  }
+
+  private ended(): void {
+    if (this.source) this.parts.push(this.source.subarray(this.from, this.to))
+    this.source = undefined
+  }
+
+  octets(): Uint8Array {
+    this.ended()
+    if (this.parts.length === 0) return Buffer.from(this.text)
+    return Buffer.concat([...this.parts, Buffer.from(this.text)])
+  }
 }
 
 class Canonical {
   private readonly form: Form
+  private readonly out: Output
   private readonly prefixes: ReadonlySet<string>
   /** What has been written on the elements around, and so need not be written again. */
   private readonly written = new Scope()
 
-  constructor(form: Form) {
+  constructor(form: Form, out: Output) {
     this.form = form
-    this.prefixes = new Set(form.prefixes?.map(prefix => (prefix === '#default' ? '' : prefix)))
+    this.out = out
+    this.prefixes = form.prefixes ? new Set(form.prefixes.map(prefix => (prefix === '#default' ? '' : prefix))) : nobody
   }
 
   /** C14N §2.3: outside the root, comments and processing instructions stand on lines of their own. */
-  whole(node: Document | Element): string {
-    if (node.kind === 'element') return this.element(node, inherited(node))
-    const parts = node.children.map(child => this.node(child)).filter(part => part !== '')
-    return parts.join('\n')
+  whole(node: Document | Element): void {
+    const { comments, without } = this.form
+    const nodes = node.kind === 'document' ? node.children : [node]
+    const kept = nodes.filter(each => each !== without && (comments || each.kind !== 'comment'))
+    for (const [index, each] of kept.entries()) {
+      if (index > 0) this.out.write('\n')
+      if (each.kind === 'element') this.element(each, true)
+      else this.node(each)
+    }
   }
 
-  private node(node: Node): string {
-    if (node.kind === 'text') return escapeText(node.value)
-    if (node.kind === 'element') return this.element(node)
-    if (node.kind === 'comment') return this.form.comments ? `<!--${node.value}-->` : ''
-    return node.value === '' ? `<?${node.target}?>` : `<?${node.target} ${node.value}?>`
+  private node(node: Node): void {
+    const { out } = this
+    if (node.kind === 'text') out.write(escapeText(node.value))
+    else if (node.kind === 'element') this.element(node)
+    else if (node.kind === 'instruction') out.write(`<?${node.target}${node.value === '' ? '' : ` ${node.value}`}?>`)
+    else if (this.form.comments) out.write(`<!--${node.value}-->`)
   }
 
-  private element(element: Element, around?: Inherited): string {
-    if (element === this.form.without) return ''
+  private element(element: Element, isApex = false): void {
+    const { spelling } = element
+    if (element === this.form.without) return
+    if (spelling && !isApex && element.attributes.length < 2 && this.declaresNothing(element)) {
+      this.copied(element, spelling)
+      return
+    }
     const mark = this.written.mark()
-    const prefix = element.prefix === '' ? '' : `${element.prefix}:`
-    let out = `<${prefix}${element.name.local}`
-    for (const [prefix, uri] of this.namespaces(element, around)) out += declaration(prefix, uri)
-    for (const attribute of this.attributes(element, around)) out += written(attribute)
-    out += '>'
-    for (const child of element.children) out += this.node(child)
+    const tag: Tag = { namespaces: this.namespaces(element, isApex), attributes: this.attributes(element, isApex) }
+    if (spelling) this.copied(element, spelling, isWritten(element, tag) ? undefined : tag)
+    else {
+      this.out.write(startTag(element, tag))
+      for (const child of element.children) this.node(child)
+      this.out.write(`</${qualified(element)}>`)
+    }
     this.written.back(mark)
-    return `${out}</${prefix}${element.name.local}>`
+  }
+
+  /** As the document has it, but for the start tag if another is given. */
+  private copied(element: Element, spelling: Uint8Array, tag?: Tag): void {
+    const { out } = this
+    const { from, inside, to } = element
+    const isEmpty = inside === to
+    if (tag) out.write(startTag(element, tag))
+    else if (isEmpty) {
+      out.copy(spelling, from, inside - 2)
+      out.write('>')
+    } else out.copy(spelling, from, inside)
+    let at = inside
+    for (const child of element.children) {
+      if (child.kind !== 'element') continue
+      if (at < child.from) out.copy(spelling, at, child.from)
+      this.element(child)
+      at = child.to
+    }
+    if (isEmpty) out.write(`</${qualified(element)}>`)
+    else out.copy(spelling, at, to)
   }
 
   /** C14N §2.3 namespace axis, Exclusive C14N §3: the declarations to write on this element, in order. */
-  private namespaces(element: Element, around: Inherited | undefined): [string, string][] {
-    if (!around && this.declaresNothing(element)) return []
-    const candidates = new Map<string, string>(around ? around.namespaces : [])
-    for (const { prefix, uri } of element.declarations) candidates.set(prefix, uri)
-    for (const uri of candidates.values()) {
-      if (!absolute.test(uri)) throw new Malformed('a relative namespace name has no canonical form', element.from)
+  private namespaces(element: Element, isApex: boolean): readonly (readonly [string, string])[] {
+    if (!isApex && this.declaresNothing(element)) return nothing
+    const { exclusive } = this.form
+    const needed: [string, string][] = []
+    if (exclusive) {
+      this.need(element.prefix, element.name.uri, needed)
+      for (const { prefix, name } of element.attributes) if (prefix !== '') this.need(prefix, name.uri, needed)
     }
-    if (this.form.exclusive) {
-      for (const prefix of candidates.keys()) if (!this.prefixes.has(prefix)) candidates.delete(prefix)
-      candidates.set(element.prefix, element.name.uri)
-      for (const { prefix, name } of element.attributes) if (prefix !== '') candidates.set(prefix, name.uri)
+    for (const { prefix, uri } of isApex ? element.inScope() : element.declarations) {
+      if (!isAbsolute(uri)) throw new Malformed('a relative namespace name has no canonical form', element.from)
+      if (!exclusive || this.prefixes.has(prefix)) this.need(prefix, uri, needed)
     }
-    const needed = [...candidates].filter(([prefix, uri]) => prefix !== 'xml' && this.written.get(prefix) !== uri)
-    for (const [prefix, uri] of needed) this.written.set(prefix, uri)
-    return needed.sort(([a], [b]) => order(a, b))
+    return needed.length < 2 ? needed : needed.sort(([a], [b]) => order(a, b))
+  }
+
+  private need(prefix: string, uri: string, needed: [string, string][]): void {
+    if (prefix === 'xml' || this.written.get(prefix) === uri) return
+    this.written.set(prefix, uri)
+    needed.push([prefix, uri])
   }
 
   /** Most elements: a signed message spends a seventh less where they are seen at once. */
@@ -90,35 +171,55 @@ class Canonical {
   }
 
   /** C14N §2.3 attribute axis, §2.4: an apex in the inclusive form has the xml attributes of the elements around it. */
-  private attributes(element: Element, around: Inherited | undefined): Attribute[] {
-    const attributes = [...element.attributes]
-    if (around && !this.form.exclusive) {
-      for (const attribute of around.attributes) {
-        if (element.attribute(attribute.name) === undefined) attributes.push(attribute)
-      }
-    }
-    return attributes.sort((a, b) => order(a.name.uri, b.name.uri) || order(a.name.local, b.name.local))
+  private attributes(element: Element, isApex: boolean): readonly Attribute[] {
+    const added = isApex && !this.form.exclusive ? inherited(element) : []
+    if (element.attributes.length + added.length < 2) return added.length === 0 ? element.attributes : added
+    return [...element.attributes, ...added].sort(
+      (a, b) => order(a.name.uri, b.name.uri) || order(a.name.local, b.name.local),
+    )
   }
 }
 
-/** No namespace, or a URI with a scheme. */
+const nobody: ReadonlySet<string> = new Set()
+const nothing: readonly (readonly [string, string])[] = []
+
+/** What canonical form has in a start tag, in its order. */
+interface Tag {
+  readonly namespaces: readonly (readonly [prefix: string, uri: string])[]
+  readonly attributes: readonly Attribute[]
+}
+
+/** Whether the element has just these, in this order. */
+const isWritten = ({ declarations, attributes }: Element, tag: Tag): boolean =>
+  declarations.length === tag.namespaces.length &&
+  attributes.length === tag.attributes.length &&
+  declarations.every(({ prefix }, index) => prefix === tag.namespaces[index]![0]) &&
+  (attributes === tag.attributes || attributes.every((attribute, index) => attribute === tag.attributes[index]))
+
+function startTag(element: Element, { namespaces, attributes }: Tag): string {
+  let out = `<${qualified(element)}`
+  for (const [prefix, uri] of namespaces) out += declaration(prefix, uri)
+  for (const attribute of attributes) out += written(attribute)
+  return `${out}>`
+}
+
+const qualified = ({ prefix, name }: Element): string => (prefix === '' ? name.local : `${prefix}:${name.local}`)
+
+/** No namespace, or a URI with a scheme; the usual ones are seen at once. */
+const isAbsolute = (uri: string): boolean => uri.startsWith('http:') || uri.startsWith('urn:') || absolute.test(uri)
 const absolute = /^(?:$|[A-Za-z][-+.A-Za-z0-9]*:)/
 
-/** What an apex gets from the elements around it: for each prefix and for each xml attribute, the nearest. */
-interface Inherited {
-  readonly namespaces: ReadonlyMap<string, string>
-  readonly attributes: Iterable<Attribute>
-}
-
-function inherited(element: Element): Inherited {
-  const attributes = new Map<string, Attribute>()
+/** The xml attributes of the elements around this one that it has not itself, for each name the nearest. */
+function inherited(element: Element): Attribute[] {
+  const attributes = new Map<Name, Attribute>()
   for (let outer = element.parent; outer; outer = outer.parent) {
     for (const attribute of outer.attributes) {
-      const key = clark(attribute.name)
-      if (attribute.name.uri === xmlUri && !attributes.has(key)) attributes.set(key, attribute)
+      const { name } = attribute
+      if (name.uri !== xmlUri || attributes.has(name) || element.attribute(name) !== undefined) continue
+      attributes.set(name, attribute)
     }
   }
-  return { namespaces: element.parent?.namespaces() ?? new Map(), attributes: attributes.values() }
+  return [...attributes.values()]
 }
 
 const declaration = (prefix: string, uri: string) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeValue(uri)}"`

@@ -3,6 +3,7 @@
 export const TAB = 0x09
 export const LF = 0x0a
 export const CR = 0x0d
+export const SPACE = 0x20
 export const BANG = 0x21
 export const QUOTE = 0x22
 export const HASH = 0x23

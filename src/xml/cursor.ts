@@ -28,6 +28,10 @@ export interface Cursor {
   /** Octets [from, to) of the event in the document's UTF-8 form: of a tag, not of the whole element. */
   readonly from: number
   readonly to: number
+  /** The UTF-8 form that these count in; undefined over a tree. */
+  readonly bytes: Uint8Array | undefined
+  /** Where the document was last spelt otherwise than canonical form spells it, order and empty elements left out; or -1. */
+  readonly irregular: number
 
   /** How many attributes, without namespace declarations, in their order. */
   readonly attributes: number

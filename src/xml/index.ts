@@ -1,5 +1,5 @@
 /** XML 1.0 with namespaces: bytes to cursor to tree, and back. */
-export { canonical, type Form } from './canonical.ts'
+export { canonical, canonicalOctets, type Form } from './canonical.ts'
 export type { Cursor, Event } from './cursor.ts'
 export { attempt, Malformed, type Position, position } from './failure.ts'
 export { type Limits, limits } from './limits.ts'

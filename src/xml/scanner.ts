@@ -23,6 +23,7 @@ import {
   QUOTE,
   SEMICOLON,
   SLASH,
+  SPACE,
 } from './character.ts'
 import type { Cursor, Event } from './cursor.ts'
 import { received, type Source, source } from './encoding.ts'
@@ -123,6 +124,7 @@ export class Scanner implements Cursor {
   target = ''
   from = 0
   attributes = 0
+  irregular = -1
 
   private readonly original: Uint8Array
   private readonly source: Source
@@ -368,6 +370,7 @@ export class Scanner implements Cursor {
     if (at >= this.end) this.mismatch(from)
     for (let a = from + 2, b = frame.nameFrom; a < at; a++, b++) if (bytes[a] !== bytes[b]) this.mismatch(from)
     if (bytes[at] !== GT) {
+      this.irregular = at
       at = this.blanks(at)
       if (bytes[at] !== GT) this.mismatch(from)
     }
@@ -404,12 +407,14 @@ export class Scanner implements Cursor {
     for (let at = from; ; ) {
       const before = at
       while (blank[bytes[at]!] === 1) at++
-      if (bytes[at] === GT) return at + 1
-      if (bytes[at] === SLASH) {
+      if (bytes[at] === GT || bytes[at] === SLASH) {
+        if (at > before) this.irregular = before
+        if (bytes[at] === GT) return at + 1
         if (bytes[at + 1] !== GT) this.fail('`/` without `>`', at)
         this.empty = true
         return at + 2
       }
+      if (at !== before + 1 || bytes[before] !== SPACE) this.irregular = before
       if (at === before) this.fail('a name ends here, or white space is missing', at)
       if (this.attributes + declarations >= this.limits.attributes) {
         this.fail(`more than ${this.limits.attributes} attributes`, at, 'attributes')
@@ -420,6 +425,7 @@ export class Scanner implements Cursor {
       previous = spelt
       at = this.quote(at + spelt.length)
       if (spelt.declares) {
+        if (this.attributes > 0) this.irregular = nameFrom
         at = this.declaration(spelt, nameFrom, at)
         declarations++
       } else {
@@ -434,13 +440,11 @@ export class Scanner implements Cursor {
   /** [25] Eq. @returns the offset of the quote that has to follow */
   private quote(from: number): number {
     const { bytes } = this
-    let at = from
-    if (bytes[at] !== EQUALS) {
-      at = this.blanks(at)
-      if (bytes[at] !== EQUALS) this.fail('an attribute without a value', at)
-    }
-    at++
-    return bytes[at] === QUOTE || bytes[at] === APOSTROPHE ? at : this.blanks(at)
+    if (bytes[from] === EQUALS && bytes[from + 1] === QUOTE) return from + 1
+    this.irregular = from
+    const at = this.blanks(from)
+    if (bytes[at] !== EQUALS) this.fail('an attribute without a value', at)
+    return this.blanks(at + 1)
   }
 
   private slot(index: number): Slot {
@@ -504,6 +508,7 @@ export class Scanner implements Cursor {
       else if (octet === LT) this.fail('`<` in an attribute value', at)
       else {
         value = (value ?? '') + this.cut(start, at, ascii)
+        this.irregular = at
         if (octet === AMP) {
           at = this.reference(at)
           value += this.character
@@ -631,8 +636,9 @@ export class Scanner implements Cursor {
       if (octet >= 0x80) {
         at = this.wide(at)
         this.ascii = false
-      } else if (octet === GT) at = this.greater(at)
+      } else if (octet === GT) at = this.irregular = this.greater(at)
       else {
+        this.irregular = at
         at = this.cook(from, at)
         break
       }

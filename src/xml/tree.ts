@@ -49,13 +49,15 @@ export interface Document {
   readonly bytes: Uint8Array
 }
 
+const childless: readonly Node[] = []
+const bare: Attribute[] = []
+
 export class Element {
   readonly kind = 'element'
   readonly name: Name
   readonly prefix: string
   readonly attributes: readonly Attribute[]
   readonly declarations: readonly Declaration[]
-  readonly children: Node[] = []
   /** The element around this one; undefined for a root. */
   readonly parent: Element | undefined
   /**
@@ -64,6 +66,14 @@ export class Element {
    */
   from = 0
   to = 0
+  /** The offset after its start tag. */
+  inside = 0
+  /**
+   * The document, where it spells this element's own tags and the text directly in it as canonical form does, order and empty
+   * elements left out. What is changed here has no spelling there: the elements in it keep theirs.
+   */
+  spelling: Uint8Array | undefined = undefined
+  private nodes: readonly Node[] = childless
   private table: Map<string, string> | undefined = undefined
 
   constructor(
@@ -78,6 +88,27 @@ export class Element {
     this.prefix = prefix
     this.attributes = attributes
     this.declarations = declarations
+  }
+
+  /** Changed by `append` and `splice`, and by nothing else. */
+  get children(): readonly Node[] {
+    return this.nodes
+  }
+
+  /** One more child, as the document has it. Most elements have one, and an array that is made of one has no room for more. */
+  read(child: Node): void {
+    if (this.nodes === childless) this.nodes = [child]
+    else (this.nodes as Node[]).push(child) // the array is this element's own
+  }
+
+  append(nodes: readonly Node[]): void {
+    this.splice(this.children.length, 0, nodes)
+  }
+
+  /** Puts these in the place of so many children from `at` on. */
+  splice(at: number, count: number, nodes: readonly Node[]): void {
+    this.spelling = undefined
+    this.nodes = [...this.nodes.slice(0, at), ...nodes, ...this.nodes.slice(at + count)]
   }
 
   /** The value of the attribute of this name. */
@@ -97,11 +128,16 @@ export class Element {
 
   /** All namespaces in scope here, by prefix; with `xml` only where it is declared. */
   namespaces(): Map<string, string> {
-    const found = new Map<string, string>()
+    return new Map(Array.from(this.inScope(), ({ prefix, uri }) => [prefix, uri]))
+  }
+
+  /** The declarations that make them. */
+  inScope(): Iterable<Declaration> {
+    const found = new Map<string, Declaration>()
     for (let element: Element | undefined = this; element; element = element.parent) {
-      for (const { prefix, uri } of element.declarations) if (!found.has(prefix)) found.set(prefix, uri)
+      for (const each of element.declarations) if (!found.has(each.prefix)) found.set(each.prefix, each)
     }
-    return found
+    return found.values()
   }
 
   /** A QName in content, such as the value of xsi:type. Undefined when it is none, or its prefix is not declared. */
@@ -149,22 +185,26 @@ export function parse(bytes: Uint8Array, options: Options = {}): Document | Malf
 export function element(cursor: Cursor, parent?: Element): Element {
   const root = opened(cursor, parent)
   let open = root
-  for (;;) {
+  for (let before = cursor.to; ; before = cursor.to) {
     const event = cursor.next()
+    if (cursor.irregular >= before) open.spelling = undefined
     if (event === 'start') {
       const inner = opened(cursor, open)
-      open.children.push(inner)
+      open.read(inner)
       open = inner
     } else if (event === 'end') {
       open.to = cursor.to
       if (open === root) return root
       open = open.parent!
-    } else open.children.push(leaf(cursor))
+    } else {
+      if (event !== 'text') open.spelling = undefined
+      open.read(leaf(cursor))
+    }
   }
 }
 
 function opened(cursor: Cursor, parent: Element | undefined): Element {
-  const attributes: Attribute[] = []
+  const attributes: Attribute[] = cursor.attributes === 0 ? bare : []
   for (let index = 0; index < cursor.attributes; index++) {
     attributes.push({
       name: cursor.attributeName(index),
@@ -174,6 +214,8 @@ function opened(cursor: Cursor, parent: Element | undefined): Element {
   }
   const made = new Element(parent, cursor.name, cursor.prefix, attributes, cursor.declarations())
   made.from = cursor.from
+  made.inside = cursor.to
+  if (cursor.irregular < cursor.from) made.spelling = cursor.bytes
   return made
 }
 

@@ -19,6 +19,8 @@ class Walker implements Cursor {
   depth = 0
   value = ''
   target = ''
+  readonly bytes = undefined
+  readonly irregular = -1
 
   private at: Element
   /** For each open element, the index of the child that comes next. */

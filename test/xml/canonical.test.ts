@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { XmlC14NMode, XmlDocument, type XmlElement } from 'libxml2-wasm'
-import { attempt, canonical, type Form, Malformed, write } from '../../src/xml/index.ts'
+import {
+  attempt,
+  attribute,
+  canonical,
+  type Element,
+  type Form,
+  Malformed,
+  type Node,
+  text,
+  write,
+} from '../../src/xml/index.ts'
 import { all, anyTree, read as readPlain } from './documents.ts'
 
 const inclusive: Form = { exclusive: false, comments: false }
@@ -40,6 +50,97 @@ test('C14N, Exclusive C14N: any document, and any element of it, as libxml2 has 
       }
     }),
     { numRuns: 300 },
+  )
+})
+
+/** A document of this tree, in one of the many ways to write it; `chance` is asked for each way. */
+function spelt(node: Node, chance: () => boolean): string {
+  const blank = (least: string) =>
+    chance() ? [' ', '\n', '\t', '\r\n', '  '][Number(chance()) * 2 + Number(chance())]! : least
+  if (node.kind === 'instruction') return `<?${node.target} ${node.value}?>`
+  if (node.kind === 'comment') return `<!--${node.value}-->`
+  if (node.kind === 'text') {
+    if (chance() && !node.value.includes(']]>') && !/\r/.test(node.value)) return `<![CDATA[${node.value}]]>`
+    const written = text(node.value).replace(/\r/g, '&#13;')
+    if (chance()) return written
+    return written.replace(/&gt;/g, (reference, at: number) => (written.slice(0, at).endsWith(']]') ? reference : '>'))
+  }
+  const qname = node.prefix === '' ? node.name.local : `${node.prefix}:${node.name.local}`
+  const quoted = (value: string) => {
+    const written = attribute(value)
+    return chance()
+      ? `'${written
+          .slice(1, -1)
+          .replace(/'/g, '&#39;')
+          .replace(/&quot;/g, '"')}'`
+      : written
+  }
+  const declared = node.declarations.map(
+    ({ prefix, uri }) => `xmlns${prefix && `:${prefix}`}${blank('')}=${blank('')}${quoted(uri)}`,
+  )
+  const given = node.attributes.map(
+    ({ prefix, name, value }) => `${prefix && `${prefix}:`}${name.local}${blank('')}=${blank('')}${quoted(value)}`,
+  )
+  const all = chance()
+    ? [...given, ...declared]
+    : chance()
+      ? [...declared, ...given]
+      : [...declared, ...given].reverse()
+  const tag = `<${qname}${all.map(each => `${blank(' ') || ' '}${each}`).join('')}${blank('')}`
+  const content = node.children.map(child => spelt(child, chance)).join(chance() ? '<!--between-->' : '')
+  if (content === '' && chance()) return `${tag}/>`
+  return `${tag}>${content}</${qname}${blank('')}>`
+}
+
+test('C14N, Exclusive C14N: however a document is written, and a slice of it', () => {
+  fc.assert(
+    fc.property(anyTree, fc.nat(), fc.integer({ min: 1, max: 40 }), (tree, seed, seldom) => {
+      let state = seed
+      const chance = () => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+        return (state >>> 8) % seldom === 0
+      }
+      const source = spelt(tree, chance)
+      using peer = XmlDocument.fromString(source)
+      for (const form of forms) {
+        const { root } = form.comments ? read(source) : readPlain(source)
+        for (const [index, element] of all(root).entries())
+          assert.equal(canonical(element, form), oracle(peer, index, form), source)
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('C14N: what was changed in a tree is not what the document says', () => {
+  const source = '<r><a>one</a><b><c>two</c></b><d/></r>'
+  const changed = (change: (root: Element) => void) => {
+    const { root } = readPlain(source)
+    change(root)
+    return canonical(root, exclusive)
+  }
+  const two: Node = { kind: 'text', value: 'other' }
+  const at = (root: Element, ...path: readonly number[]) =>
+    path.reduce((element, index) => element.elements()[index]!, root)
+  assert.equal(
+    changed(() => {}),
+    '<r><a>one</a><b><c>two</c></b><d></d></r>',
+  )
+  assert.equal(
+    changed(root => at(root, 1, 0).splice(0, 1, [two])),
+    '<r><a>one</a><b><c>other</c></b><d></d></r>',
+  )
+  assert.equal(
+    changed(root => at(root, 2).append([two])),
+    '<r><a>one</a><b><c>two</c></b><d>other</d></r>',
+  )
+  assert.equal(
+    changed(root => root.splice(0, 2, [two])),
+    '<r>other<d></d></r>',
+  )
+  assert.equal(
+    changed(root => root.append(readPlain('<x>longer than that</x>').root.children)),
+    '<r><a>one</a><b><c>two</c></b><d></d>longer than that</r>',
   )
 })
 

@@ -95,8 +95,8 @@ function build(plan: Plan, parent: Element | undefined): Element {
             : build(item, element)
     const last = element.children.at(-1)
     if (node.kind === 'text' && last?.kind === 'text') {
-      element.children[element.children.length - 1] = { kind: 'text', value: last.value + node.value }
-    } else if (node.kind !== 'text' || node.value !== '') element.children.push(node)
+      element.splice(element.children.length - 1, 1, [{ kind: 'text', value: last.value + node.value }])
+    } else if (node.kind !== 'text' || node.value !== '') element.append([node])
   }
   return element
 }

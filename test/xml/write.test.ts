@@ -104,7 +104,7 @@ test('a tree made by hand needs no declarations; prefixes that clash are changed
     { name: name('', 'd'), prefix: '', value: '3' },
     { name: name('x', 'e'), prefix: 'xml', value: '4' },
   ])
-  root.children.push(new Element(root, name('', 'f'), ''), new Element(root, name('v', 'g'), ''))
+  root.append([new Element(root, name('', 'f'), ''), new Element(root, name('v', 'g'), '')])
   const again = read(write(root)).root
   assert.deepEqual(
     again.attributes.map(({ name, value }) => [name.uri, name.local, value]),

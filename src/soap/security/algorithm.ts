@@ -3,6 +3,7 @@
  * policy has it. An algorithm and a key go together only when they are of one kind: no public key ever serves as an HMAC secret.
  */
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
+import { memoized } from '../../contract/memoized.ts'
 import type { Element, Form } from '../../xml/index.ts'
 import { fail, or } from './failure.ts'
 import { Algorithm, ds, exclusiveUri, InclusiveNamespaces, PrefixList, xenc } from './names.ts'
@@ -79,36 +80,39 @@ const longestModulus = 8192 // one operation stays under a millisecond
 const shortestSecret = 16
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
+/** Node asks OpenSSL each time, which takes a microsecond. */
+const detailsOf = memoized((key: KeyObject) => key.asymmetricKeyDetails ?? {})
+
 /** Whether this key may be used so. */
 export function fits({ family }: Method, key: KeyObject): boolean {
   if (family === 'hmac') return key.type === 'secret' && (key.symmetricKeySize ?? 0) >= shortestSecret
-  const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {}
+  const { modulusLength = 0, namedCurve = '' } = detailsOf(key)
   if (family === 'ecdsa') return key.asymmetricKeyType === 'ec' && curves.has(namedCurve)
   return key.asymmetricKeyType === 'rsa' && modulusLength >= shortestModulus && modulusLength <= longestModulus
 }
 
-const options = (family: Method['family']) =>
-  family === 'rsa-pss'
-    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
-    : family === 'ecdsa'
-      ? { dsaEncoding: 'ieee-p1363' as const } // XML Signature §6.4.3: r and s, side by side
-      : { padding: constants.RSA_PKCS1_PADDING }
+/** The key as it is used. An RSA key without more said goes with RSASSA-PKCS1-v1_5, and is sooner ready so. */
+function used({ family }: Method, key: KeyObject) {
+  if (family === 'rsa') return key
+  if (family === 'ecdsa') return { key, dsaEncoding: 'ieee-p1363' as const } // XML Signature §6.4.3: r and s, side by side
+  return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+}
 
-export function verifies(method: Method, key: KeyObject, data: Buffer, signature: Buffer): boolean {
+export function verifies(method: Method, key: KeyObject, data: Uint8Array, signature: Buffer): boolean {
   if (!fits(method, key)) return fail('FailedCheck', 'the key is not one for this algorithm')
   if (method.family === 'hmac') {
     const expected = createHmac(method.hash, key).update(data).digest()
     return expected.length === signature.length && timingSafeEqual(expected, signature)
   }
   return or('FailedCheck', 'the signature cannot be checked', () =>
-    verify(method.hash, data, { key, ...options(method.family) }, signature),
+    verify(method.hash, data, used(method, key), signature),
   )
 }
 
 export function signed(method: Method, key: KeyObject, data: Buffer): Buffer {
   if (!fits(method, key)) throw new TypeError(`the key is not one for ${method.family}`)
   if (method.family === 'hmac') return createHmac(method.hash, key).update(data).digest()
-  return sign(method.hash, data, { key, ...options(method.family) })
+  return sign(method.hash, data, used(method, key))
 }
 
 const comments = 'WithComments'

@@ -32,16 +32,14 @@ export function adopted(
   copy.from = element.from
   copy.to = element.to
   made(copy, element)
-  for (const child of element.children) {
-    copy.children.push(child.kind === 'element' ? adopted(child, copy, change, made) : child)
-  }
+  copy.append(element.children.map(child => (child.kind === 'element' ? adopted(child, copy, change, made) : child)))
   return copy
 }
 
 /** Puts nodes where this one is. */
 export function replace(element: Element, nodes: readonly Node[]): void {
-  const siblings = element.parent!.children
-  siblings.splice(siblings.indexOf(element), 1, ...nodes)
+  const parent = element.parent!
+  parent.splice(parent.children.indexOf(element), 1, nodes)
 }
 
 function depthOf(element: Element): number {

@@ -100,7 +100,7 @@ class Work {
     this.body = body
     const { prefix } = this.envelope
     if (this.envelope.elements(version.header).length === 0) {
-      this.envelope.children.unshift(...planted(`<${qualified(prefix, 'Header')}/>`, this.envelope))
+      this.envelope.splice(0, 0, planted(`<${qualified(prefix, 'Header')}/>`, this.envelope))
     }
     this.header = this.envelope.elements(version.header)[0]!
     const mandatory = protection.mustUnderstand === false ? '' : ` s:mustUnderstand="1" xmlns:s="${version.namespace}"`
@@ -110,7 +110,7 @@ class Work {
 
   private add(parent: Element, written: string): Element {
     const [element] = planted(written, parent)
-    parent.children.push(element!)
+    parent.append([element!])
     return element!
   }
 
@@ -160,7 +160,7 @@ class Work {
     const value = signed(method, signing.key, octets)
     this.signatures.push(value)
     const ending = `<ds:SignatureValue>${value.toString('base64')}</ds:SignatureValue><ds:KeyInfo>${keyInfo}</ds:KeyInfo>`
-    signature.children.push(...planted(ending, signature))
+    signature.append(planted(ending, signature))
   }
 
   private elements(part: Part): Element[] {
@@ -221,7 +221,7 @@ class Work {
           `<wsse:Reference URI="#${keyId}"/></wsse:SecurityTokenReference></ds:KeyInfo>${cipherData(encrypt(cipher, secret, Buffer.from(plain)))}</xenc:EncryptedData>`
         if (part === 'Body') {
           const plain = element.children.map(child => write(child)).join('')
-          element.children.splice(0, Infinity, ...planted(data('Content', plain), element))
+          element.splice(0, Infinity, planted(data('Content', plain), element))
         } else {
           const sealed = data('Element', write(element))
           const wrapped =
@@ -236,7 +236,7 @@ class Work {
       `<xenc:EncryptedKey xmlns:xenc="${n.xenc}" xmlns:ds="${n.ds}" Id="${keyId}">${transportMethod(transport)}` +
       `<ds:KeyInfo>${certificateReference(to, 'thumbprint')}</ds:KeyInfo>${cipherData(seal(to.key, secret, transport))}` +
       `<xenc:ReferenceList>${list.join('')}</xenc:ReferenceList></xenc:EncryptedKey>`
-    this.security.children.unshift(...planted(key, this.security)) // WSS §9: it is read before what it is for
+    this.security.splice(0, 0, planted(key, this.security)) // WSS §9: it is read before what it is for
   }
 }
 

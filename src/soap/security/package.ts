@@ -29,7 +29,7 @@ export function inline(envelope: Element, parts: Parts): ReadonlyMap<string, Ele
     }
     taken.set(contentId(uri), around)
     const value = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('base64')
-    around.children.splice(0, Infinity, { kind: 'text', value })
+    around.splice(0, Infinity, [{ kind: 'text', value }])
   }
   return taken
 }

@@ -8,7 +8,7 @@
  * Deliberately absent: XPath, XSLT, base64, XPointer, Manifest, RetrievalMethod, and keys that a message brings along.
  */
 import { hash, type KeyObject } from 'node:crypto'
-import { canonical, type Element, type Form } from '../../xml/index.ts'
+import { canonical, canonicalOctets, type Element, type Form } from '../../xml/index.ts'
 import { type Allowances, digestOf, formOf, isCanonicalization, methodOf, verifies } from './algorithm.ts'
 import { fail, or } from './failure.ts'
 import type { Identifiers } from './identifier.ts'
@@ -67,7 +67,7 @@ export function verify<S extends { readonly key: KeyObject }>(signature: Element
   const [form, method, references] = readSignedInfo(signedInfo, checking.allow)
   const value = base64(signatureValue, 'FailedCheck')
   const signer = checking.signer(keyInfo)
-  const octets = or('FailedCheck', 'SignedInfo', () => Buffer.from(canonical(signedInfo, form)))
+  const octets = or('FailedCheck', 'SignedInfo', () => canonicalOctets(signedInfo, form))
   if (!verifies(method, signer.key, octets, value)) return fail('FailedCheck', 'the SignatureValue is wrong')
   const elements = new Set<Element>()
   const attachments = new Set<string>()
@@ -114,17 +114,18 @@ function digested<S extends { readonly key: KeyObject }>(
   const transforms = listed?.elements() ?? []
   if (reference.elements().length !== (listed ? 3 : 2)) return fail('InvalidSecurity', 'a Reference with more in it')
   const algorithm = digestOf(required(reference, DigestMethod), checking.allow)
-  const expected = base64(required(reference, DigestValue), 'FailedCheck')
+  const expected = base64(required(reference, DigestValue), 'FailedCheck').toString('base64')
   const check = (octets: Uint8Array | string) => {
-    if (!hash(algorithm, octets, 'buffer').equals(expected)) fail('FailedCheck', 'a digest is wrong')
+    // As text: the engine takes 2 µs more to make a buffer.
+    if (hash(algorithm, octets, 'base64') !== expected) fail('FailedCheck', 'a digest is wrong')
   }
   if (uri.startsWith('cid:')) {
     check(attached(uri, transforms, checking))
     return uri
   }
   const target = checking.identifiers.referred(uri) ?? fail('FailedCheck', 'a reference to nothing in this document')
-  const [element, text] = transformed(target, transforms, signature, checking)
-  check(text)
+  const [element, octets] = transformed(target, transforms, signature, checking)
+  check(octets)
   return element
 }
 
@@ -145,7 +146,7 @@ function attached<S extends { readonly key: KeyObject }>(
 const enveloped = `${ds}enveloped-signature`
 
 /**
- * The element that is covered, and the text that is digested for it. Taken: enveloped-signature (XML Signature §6.6.4; on an
+ * The element that is covered, and the octets that are digested for it. Taken: enveloped-signature (XML Signature §6.6.4; on an
  * element without the Signature in it, it does nothing), then one canonicalization; or STR-Transform alone (WSS §8.3). A
  * reference to an identifier has no comments in it (XML Signature §4.4.3.3), whatever the canonicalization would keep.
  */
@@ -154,7 +155,7 @@ function transformed<S extends { readonly key: KeyObject }>(
   transforms: readonly Element[],
   signature: Element,
   checking: Checking<S>,
-): [Element, string] {
+): [Element, Uint8Array | string] {
   const kinds = transforms.map(transform =>
     transform.name === Transform
       ? attributeOf(transform, Algorithm)
@@ -165,10 +166,10 @@ function transformed<S extends { readonly key: KeyObject }>(
   const form = last > 0 && isCanonicalization(kinds[last - 1]!) ? formOf(transforms[--last]!) : plain
   const without = last > 0 && kinds[last - 1] === enveloped && last--
   if (last !== 0) return fail('UnsupportedAlgorithm', 'a transform that is not taken')
-  const text = or('FailedCheck', 'a reference', () =>
-    canonical(target, { ...form, comments: false, ...(without !== false && { without: signature }) }),
+  const octets = or('FailedCheck', 'a reference', () =>
+    canonicalOctets(target, { ...form, comments: false, ...(without !== false && { without: signature }) }),
   )
-  return [target, text]
+  return [target, octets]
 }
 
 /** XML Signature §4.4.3.2: a node-set that no transform made octets of. */

@@ -110,7 +110,7 @@ export function standsFor(reference: Element, identifiers: Identifiers, trust: T
   if (!der) return fail('SecurityTokenUnavailable', 'a certificate that is not known here')
   const attributes = [{ name: ValueType, prefix: '', value: x509v3 }]
   const token = new Element(undefined, BinarySecurityToken, reference.prefix, attributes)
-  token.children.push({ kind: 'text', value: der.toString('base64') })
+  token.append([{ kind: 'text', value: der.toString('base64') }])
   return token
 }
 

@@ -6,7 +6,6 @@
  *      of every issuer: a CA, within its path length. The certificate itself may sign.
  *  (3) Only trusted certificates are remembered, and a bounded number: a stranger's cost is paid again, and kept nowhere.
  */
-import { hash } from 'node:crypto'
 import { Certificate, type DistinguishedName, sameName } from './certificate.ts'
 
 export interface Anchors {
@@ -52,7 +51,7 @@ export class Trust {
 
   /** The certificate in these octets, if it is trusted at this time. @param others that came with it and may be on the path */
   trusted(der: Buffer, now: number, others: readonly Buffer[] = []): Certificate | undefined {
-    const key = hash('sha256', der, 'base64')
+    const key = der.toString('latin1')
     let path = this.paths.get(key)
     if (!path) {
       path = this.path(der, others)
