@@ -1,5 +1,15 @@
 import { type Binding, Bindings } from './bindings.ts'
-import {
+import * as character from './character.ts'
+import type { Cursor, Event } from './cursor.ts'
+import { received, type Source, source } from './encoding.ts'
+import { Malformed } from './failure.ts'
+import { type Limits, limits } from './limits.ts'
+import { knownUri, type Name, name, passing, xmlnsUri, xmlUri } from './name.ts'
+import { qualified } from './qname.ts'
+import { attributes, elements, expected, type Followers, follow, Token, token } from './token.ts'
+
+/** Constants of this module are constants to the compiler, where it reads an imported one each time: a twelfth of a scan. */
+const {
   AMP,
   APOSTROPHE,
   BANG,
@@ -24,14 +34,7 @@ import {
   SEMICOLON,
   SLASH,
   SPACE,
-} from './character.ts'
-import type { Cursor, Event } from './cursor.ts'
-import { received, type Source, source } from './encoding.ts'
-import { Malformed } from './failure.ts'
-import { type Limits, limits } from './limits.ts'
-import { knownUri, type Name, name, passing, xmlnsUri, xmlUri } from './name.ts'
-import { qualified } from './qname.ts'
-import { attributes, elements, expected, type Followers, follow, Token, token } from './token.ts'
+} = character
 
 /**
  * The parser: a cursor over bytes. What always holds, by number:
@@ -485,8 +488,20 @@ export class Scanner implements Cursor {
     return true
   }
 
-  /** [10] AttValue, normalised as §3.3.3 says of CDATA. @returns the offset of the closing quote */
+  /** [10] AttValue. @returns the offset of the closing quote */
   private attributeValueFrom(open: number, slot: Slot): number {
+    const { bytes } = this
+    let at = open + 1
+    while (plainValue[bytes[at]!] === 1) at++
+    if (bytes[open] !== QUOTE || bytes[at] !== QUOTE || at - open > this.limits.value) return this.anyValue(open, slot)
+    slot.value = undefined
+    slot.from = open + 1
+    slot.to = at
+    return at
+  }
+
+  /** The same of any value, normalised as §3.3.3 says of CDATA. */
+  private anyValue(open: number, slot: Slot): number {
     const { bytes } = this
     const quote = bytes[open]
     if (quote !== QUOTE && quote !== APOSTROPHE) this.fail('an attribute value is not quoted', open)

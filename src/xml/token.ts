@@ -1,5 +1,7 @@
-import { APOSTROPHE, nameOctet, ncName, QUOTE } from './character.ts'
+import * as character from './character.ts'
 import type { Name } from './name.ts'
+
+const { APOSTROPHE, nameOctet, ncName, QUOTE } = character
 
 /**
  * A qualified name as it is written (Namespaces in XML 1.0 §4 [7] QName), found by its octets without making a string.
