@@ -24,18 +24,18 @@ interface Durations {
 
 /** What is counted while the service runs. Labels are the contract's names and our own words: their number is bounded. */
 export class Figures {
-  readonly #calls = new Map<string, Durations>()
-  readonly #answers = new Map<string, { readonly labels: Record<string, string>; count: number }>()
+  readonly #calls = { rest: new Map<string, Map<string, Durations>>(), soap: new Map<string, Map<string, Durations>>() }
+  readonly #answers = {
+    rest: new Map<number, number>(),
+    soap: new Map<number, number>(),
+    operations: new Map<number, number>(),
+  }
   readonly #gauges = new Map<string, Gauge>()
 
   /** `took` in milliseconds. */
   called(face: 'rest' | 'soap', operation: string, outcome: string, took: number): void {
-    const key = `${face} ${operation} ${outcome}`
-    let line = this.#calls.get(key)
-    if (!line) {
-      const labels = { face, operation, outcome }
-      this.#calls.set(key, (line = { labels, count: 0, sum: 0, buckets: new Array(bounds.length + 1).fill(0) }))
-    }
+    const lines = entry(this.#calls[face], operation, () => new Map<string, Durations>())
+    const line = entry(lines, outcome, () => durations({ face, operation, outcome }))
     const seconds = took / 1000
     let at = 0
     while (at < bounds.length && seconds > (bounds[at] ?? 0)) at++
@@ -45,10 +45,8 @@ export class Figures {
   }
 
   answered(face: Face, status: number): void {
-    const key = `${face} ${status}`
-    const line = this.#answers.get(key)
-    if (line) line.count++
-    else this.#answers.set(key, { labels: { face, status: String(status) }, count: 1 })
+    const counts = this.#answers[face]
+    counts.set(status, (counts.get(status) ?? 0) + 1)
   }
 
   /** A figure that is asked for when it is wanted. */
@@ -67,13 +65,17 @@ export class Figures {
         'diglot_call_duration_seconds',
         'histogram',
         'Calls by operation, face and outcome.',
-        [...this.#calls.values()].flatMap(cumulated),
+        Object.values(this.#calls).flatMap(each =>
+          [...each.values()].flatMap(lines => [...lines.values()].flatMap(cumulated)),
+        ),
       ),
       family(
         'diglot_http_responses_total',
         'counter',
         'Answers by face and status.',
-        [...this.#answers.values()].map(({ labels, count }) => ({ labels, value: count })),
+        Object.entries(this.#answers).flatMap(([face, counts]) =>
+          [...counts].map(([status, value]) => ({ labels: { face, status: String(status) }, value })),
+        ),
       ),
       ...(await Promise.all(asked)),
     ]
@@ -122,6 +124,19 @@ export type Family = MetricObjectWithValues<Value>
 
 const family = (name: string, type: string, help: string, values: Value[]): Family =>
   ({ name, help, type, aggregator: 'sum', values }) as unknown as Family // prom-client's enum of types is these words
+
+const durations = (labels: Record<string, string>): Durations => ({
+  labels,
+  count: 0,
+  sum: 0,
+  buckets: new Array(bounds.length + 1).fill(0),
+})
+
+function entry<K, V>(of: Map<K, V>, key: K, make: () => V): V {
+  let found = of.get(key)
+  if (found === undefined) of.set(key, (found = make()))
+  return found
+}
 
 function cumulated({ labels, count, sum, buckets }: Durations): Value[] {
   const name = 'diglot_call_duration_seconds'

@@ -48,10 +48,11 @@ export function soapFaces(
     // The response pattern of SOAP 1.2 asks below the endpoint: /soap/v1/GetOrder?id=o-1
     faces.set(`${endpoint.path}/`, face)
   }
-  return target => {
+  const below = (target: string) => {
     const path = target.split('?', 1)[0] ?? ''
-    return (faces.get(path) ?? faces.get(path.slice(0, path.lastIndexOf('/') + 1)))?.()
+    return faces.get(path) ?? faces.get(path.slice(0, path.lastIndexOf('/') + 1))
   }
+  return target => (faces.get(target) ?? below(target))?.()
 }
 
 function once<T>(make: () => T): () => T {

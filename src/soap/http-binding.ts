@@ -116,7 +116,7 @@ async function turnedAway(
   const version = request.method === 'POST' ? announced(request) : operation === '' ? undefined : soap12
   const status = refusal.kind === 'too-many' ? 429 : 503
   if (!version) return end(status, 'try again later', { ...fieldsOf(node, refusal), 'cache-control': 'no-store' })
-  return written(node, await carrying.early(node, version, about(node, request).addresses[0], refusal))
+  return written(node, request, await carrying.early(node, version, about(node, request).addresses[0], refusal))
 }
 
 /** The version of SOAP that the media type of a message, or of the root of its package, speaks. */
@@ -135,14 +135,14 @@ function posted(node: SoapNode, carrying: Carrying, request: Request): Maybe<Res
   return settled(
     () =>
       then(received(node, request, type), message =>
-        then(carrying.converse(node, message), sent => written(node, sent)),
+        then(carrying.converse(node, message), sent => written(node, request, sent)),
       ),
     thrown => {
       // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
       if (!(thrown instanceof Refused)) throw thrown
       const [address] = about(node, request).addresses
       const refusal = thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
-      return then(carrying.early(node, mediaOf(type) ?? soap12, address, refusal), sent => written(node, sent))
+      return then(carrying.early(node, mediaOf(type) ?? soap12, address, refusal), sent => written(node, request, sent))
     },
   )
 }
@@ -303,17 +303,21 @@ function provenBy(
 
 // Answers
 
-function written(node: SoapNode, sent: Sent): Response {
+function written(node: SoapNode, { id }: Request, sent: Sent): Response {
   const { version, envelope: text, attached, fault, filling } = sent
   if (fault?.refusal.kind === 'too-long') tooLong(fault.refusal.limit)
   if (text === undefined) return { status: 202, fields: {} } // B4.10; 204 breaks half the peers
-  const fields = { 'cache-control': 'no-store', ...(fault ? fieldsOf(node, fault.refusal) : {}) }
-  const status = fault ? statusOf(node, version, fault) : 200
   const envelope = filling ? filled(text, filling) : text
-  if (!attached)
-    return { status, fields: { 'content-type': `${version.mediaType}; charset=utf-8`, ...fields }, content: envelope }
-  const { type, content } = writePackage(version.mediaType, envelope, attached, `diglot-${node.serving.id()}`)
-  return { status, fields: { 'content-type': type, ...fields }, content }
+  const packed = attached && writePackage(version.mediaType, envelope, attached, `diglot-${node.serving.id()}`)
+  const fields: Record<string, Fields[string]> = {
+    'content-type': packed?.type ?? `${version.mediaType}; charset=utf-8`,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  }
+  // Where it has a name already; `host/reception.ts` names all other answers, at the price of a copy.
+  if (id !== undefined) fields['request-id'] = id
+  if (fault) Object.assign(fields, fieldsOf(node, fault.refusal))
+  return { status: fault ? statusOf(node, version, fault) : 200, fields, content: packed?.content ?? envelope }
 }
 
 /** B4.5, B7.1: 500 for every fault but those that HTTP itself has to act on. */
@@ -396,7 +400,7 @@ async function gotAnswer(
   const refusal = sent.fault?.refusal
   if (refusal?.kind === 'unchanged') return { status: 304, fields: { ...caching, ...written304(refusal.current) } }
   if (refusal?.kind === 'stale') end(412, 'the precondition does not hold')
-  const response = written(node, sent)
+  const response = written(node, request, sent)
   if (sent.fault) return response
   return { ...response, fields: { ...response.fields, ...caching, ...(sent.standing && written304(sent.standing)) } }
 }
