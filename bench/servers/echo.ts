@@ -4,7 +4,6 @@
  * of each change is not.
  */
 import { randomUUID } from 'node:crypto'
-import { guarded } from '../../src/host/guard.ts'
 import { Load } from '../../src/host/load.ts'
 import { Figures } from '../../src/host/metrics.ts'
 import { observed } from '../../src/host/observe.ts'
@@ -47,11 +46,7 @@ const serving: Serving = {
 }
 const { secure, policy } = messageSecurity({}, { store: store as Store, ...serving })
 const face = soapFaces(serving, { secure }, policy)
-const answered = (request: Request): Maybe<Response> => face(request.target)?.(request) ?? { status: 404, fields: {} }
-const serve = (request: Request): Maybe<Response> => {
-  const answer = answered(request)
-  return answer instanceof Promise ? answer.then(response => guarded(request, response)) : guarded(request, answer)
-}
+const serve = (request: Request): Maybe<Response> => face(request.target)?.(request) ?? { status: 404, fields: {} }
 const { port } = await listen(
   received(serve, {
     load: new Load(undefined),

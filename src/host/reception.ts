@@ -1,12 +1,13 @@
 /**
- * What happens to each request before and after it is answered, whichever face it is for: it gets a name, is counted, and leaves
- * a line in the log where one is wanted. What it guards:
+ * What happens to each request before and after it is answered, whichever face it is for: it gets a name, its answer the fields that
+ * guard who reads it, it is counted, and leaves a line in the log where one is wanted. What it guards:
  *  (1) A name is taken from the request only where a proxy in front is trusted, and only in characters that no log or field
  *      can mistake; else it is made up here, unguessable.
  *  (2) The name is in the answer, in the audit, in the log, and it is the incident of a 500.
  */
 import type { Request, Response } from '../http/message.ts'
 import type { Maybe } from '../service/store.ts'
+import { guarded } from './guard.ts'
 import type { Load } from './load.ts'
 
 /** One request that was answered. */
@@ -40,7 +41,8 @@ export function received(serve: (request: Request) => Maybe<Response>, desk: Des
     const id = nameOf(came, desk)
     const request = { ...came, id }
     const began = performance.now()
-    const leave = (response: Response): Response => {
+    const leave = (answer: Response): Response => {
+      const response = guarded(request, answer)
       const took = performance.now() - began
       const face = faceOf(request.target)
       load.inFlight--

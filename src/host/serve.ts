@@ -25,7 +25,6 @@ import type { Siblings } from './cluster.ts'
 import { codings, decodings, streams } from './coding.ts'
 import { documents } from './documents.ts'
 import { type Feed, feedOf } from './feed.ts'
-import { guarded } from './guard.ts'
 import { identifier } from './identifier.ts'
 import { identitiesOf, type People } from './identity.ts'
 import { type LocalKey, localKey } from './key.ts'
@@ -438,7 +437,7 @@ function router(serving: Serving, parts: Routed) {
   const signing = login(serving, people)
   const others = (request: Request): Maybe<Response> =>
     pages(request) ?? changes(request) ?? described(request) ?? rest(request)
-  const answered = (request: Request): Maybe<Response> => {
+  const serve = (request: Request): Maybe<Response> => {
     const { target } = request
     if (target.startsWith('/api/')) return rest(request)
     if (target.startsWith('/soap/')) return then(soap(), face => face(target)?.(request) ?? others(request))
@@ -448,10 +447,6 @@ function router(serving: Serving, parts: Routed) {
       if (answer) return answer
     }
     return others(request)
-  }
-  const serve = (request: Request): Response | Promise<Response> => {
-    const answer = answered(request)
-    return answer instanceof Promise ? answer.then(response => guarded(request, response)) : guarded(request, answer)
   }
   // A moment after the start, so that no partner waits for it; who asks is told if it fails.
   setTimeout(soonAfter, undefined, { ref: false })

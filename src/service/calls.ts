@@ -82,14 +82,15 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
     )
   }
 
-  const change = (call: Call): Maybe<Outcome> => {
+  const change = (call: Call): Promise<Outcome> => {
     const did: Did = {}
-    const written = () => reachable(() => alone(call, () => store.write(writer => changing(call, writer, did))))
-    return then(call.file ? filed(call.file, did, written) : written(), outcome => {
+    const written = () => alone(call, () => store.write(writer => changing(call, writer, did)))
+    const answer = call.file ? filed(call.file, did, written) : written()
+    return answer.then(outcome => {
       if (did.deed) parts.done?.(did.deed)
       if (call.admitted.operation.kind === 'startJob') parts.started?.()
       return outcome
-    })
+    }, unreachable)
   }
   /** Octets that became no file go again: also those of a call that was answered as it was before. */
   const filed = async ({ octets }: NonNullable<Call['file']>, did: Did, written: () => Maybe<Outcome>) => {

@@ -56,7 +56,11 @@ function end(status: number, text: string, fields: Fields = {}): never {
 }
 
 export function httpBinding(node: SoapNode, carrying: Carrying): (request: Request) => Maybe<Response> {
-  return request => settled(() => answered(node, carrying, request), endedBy)
+  return request =>
+    settled(
+      () => answered(node, carrying, request),
+      thrown => refusedBy(node, carrying, request, thrown),
+    )
 }
 
 function answered(node: SoapNode, carrying: Carrying, request: Request): Maybe<Response> {
@@ -73,6 +77,17 @@ function answered(node: SoapNode, carrying: Carrying, request: Request): Maybe<R
 function endedBy(thrown: unknown): Response {
   if (thrown instanceof Ended) return thrown.response
   throw thrown
+}
+
+function refusedBy(node: SoapNode, carrying: Carrying, request: Request, thrown: unknown): Maybe<Response> {
+  if (!(thrown instanceof Refused)) return endedBy(thrown)
+  const type = parseMediaType(request.fields['content-type'] ?? '')
+  if (request.method !== 'POST' || !type) throw thrown
+  // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
+  const [address] = about(node, request).addresses
+  const refusal = thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
+  const early = () => carrying.early(node, mediaOf(type) ?? soap12, address, refusal)
+  return settled(() => then(early(), sent => written(node, request, sent)), endedBy)
 }
 
 /** RFC 9112 §3.2: exactly one Host, whatever else is asked (two lines of it are no host). */
@@ -132,18 +147,8 @@ function announced({ fields }: Request): Version | undefined {
 
 function posted(node: SoapNode, carrying: Carrying, request: Request): Maybe<Response> {
   const type = parseMediaType(request.fields['content-type'] ?? '') ?? unsupported() // B4.2
-  return settled(
-    () =>
-      then(received(node, request, type), message =>
-        then(carrying.converse(node, message), sent => written(node, request, sent)),
-      ),
-    thrown => {
-      // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
-      if (!(thrown instanceof Refused)) throw thrown
-      const [address] = about(node, request).addresses
-      const refusal = thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
-      return then(carrying.early(node, mediaOf(type) ?? soap12, address, refusal), sent => written(node, request, sent))
-    },
+  return then(received(node, request, type), message =>
+    then(carrying.converse(node, message), sent => written(node, request, sent)),
   )
 }
 
