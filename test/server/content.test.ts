@@ -167,6 +167,35 @@ suite('content', { concurrency: 8 }, () => {
       },
     ))
 
+  test('a piece that its reader is done with is freed, and what came with it stays', async () => {
+    const held: Uint8Array[] = []
+    const told: string[] = []
+    const serve = async ({ content }: Request): Promise<Response> => {
+      const reading = content.chunks()[Symbol.asyncIterator]()
+      let text = ''
+      for (let next = await reading.next(); !next.done; next = await reading.next(true)) {
+        text += Buffer.from(next.value).toString()
+        held.push(next.value)
+      }
+      told.push(text)
+      return { status: 204, fields: {} }
+    }
+    await during(serve, async ({ port }) => {
+      const [three, head] = ['a'.repeat(3000), message(post('Content-Length: 6000'))]
+      // Each piece but the last of a message is a packet of its own: so much later than the one before that nothing joins them.
+      const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+      const last = `${chunk('c')}0\r\n\r\n${message(post('Content-Length: 3'), 'end')}`
+      const heard = await say(port, [
+        ...[head, 80, three, 80, `${three}${message(post('Transfer-Encoding: chunked'))}`],
+        ...[80, chunk('b'), 80, chunk(three), 80, last],
+      ])
+      assert.deepEqual(statuses(heard.text), [204, 204, 204])
+      assert.deepEqual(told, [three + three, `b${three}c`, 'end'])
+      const gone = held.map(each => each.length === 0)
+      assert.deepEqual(gone, [true, false, true, true, false, false], 'whole packets alone')
+    })
+  })
+
   for (const how of ['bytes', 'chunks'] as const) {
     test(`${how}() of a client that goes away throws Aborted`, async () => {
       const thrown = Promise.withResolvers<unknown>()

@@ -138,7 +138,7 @@ describe('B4.12 a part of many pieces, in', () => {
       assert.deepEqual([answer.status, answer.fault !== undefined], [500, true], answer.text)
     }
     await stands(shop, picture(1))
-    assert.equal(await leftOver(shop), 4 * rows, 'four had come as far as the store')
+    assert.equal(await shop.store.sweep(shop.clock.now), 4 * rows, 'four had come as far as the store')
     assert.equal(await leftOver(shop), 0)
     assert.deepEqual(shop.incidents, [])
   })
@@ -181,7 +181,7 @@ describe('B4.12 a part of many pieces, in', () => {
     assert.deepEqual([await version(ask(1)), await version(ask(1))], ['1', '1'])
     assert.match((await ask(2)).text, /DuplicateMessageID/)
     await stands(shop, picture(1))
-    assert.equal(await leftOver(shop), 2 * rows)
+    assert.equal(await shop.store.sweep(shop.clock.now), 2 * rows)
   })
 })
 

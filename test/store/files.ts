@@ -63,7 +63,7 @@ export const files: readonly Case[] = [
       assert.equal((await give(store, await kept(store, all))).version, 1)
       const { octets: found, ...file } = await look(store)
       assert.deepEqual(file, { mediaType: 'image/png', version: 1, modified: 0 })
-      assert.deepEqual([found.length, found.here], [size, undefined])
+      assert.deepEqual([found.length, found.here === undefined], [size, true])
       await same(store, all)
       const near = fc
         .tuple(fc.nat(5), fc.integer({ min: -3, max: 3 }))
@@ -90,7 +90,7 @@ export const files: readonly Case[] = [
       assert.deepEqual((await kept(store, most)).here, most)
       assert.equal(await store.sweep(2 * hour), 0)
       const more = await kept(store, octets(1, pieceSize + 1))
-      assert.deepEqual([more.here, more.length], [undefined, pieceSize + 1])
+      assert.deepEqual([more.here === undefined, more.length], [true, pieceSize + 1])
       assert.equal(await store.sweep(2 * hour), 3)
     }),
   ],
@@ -100,6 +100,7 @@ export const files: readonly Case[] = [
       await give(store, await kept(store, octets(1)))
       const late = await kept(store, octets(2))
       assert.equal(await store.sweep(hour - 1), 0)
+      await assert.rejects(give(store, late, hour), Unavailable, 'too late, swept or not')
       assert.equal(await store.sweep(hour), rows)
       await assert.rejects(give(store, late, 1), Unavailable)
       assert.equal(await store.sweep(1e15), 0)
@@ -212,7 +213,7 @@ export const files: readonly Case[] = [
         const store = await place.open(everything)
         const { octets: found, ...file } = await look(store)
         assert.deepEqual(file, { mediaType: 'image/png', version: 1, modified: 0 })
-        assert.deepEqual([found.length, found.here], [size, undefined])
+        assert.deepEqual([found.length, found.here === undefined], [size, true])
         await same(store, octets(1))
         const small = await store.read(reader => reader.file('things', 'x-2', 'picture'))
         assert.deepEqual(small?.octets.here, octets(2, 9))
