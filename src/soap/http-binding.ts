@@ -17,6 +17,7 @@ import { negotiate, parseAccept } from '../http/negotiate.ts'
 import { evaluate, parsePreconditions } from '../http/precondition.ts'
 import { writeRetryAfter } from '../http/retry.ts'
 import { parseHost } from '../http/uri.ts'
+import { pieceSize } from '../service/octets.ts'
 import { Refused, refuse } from '../service/refusal.ts'
 import { type Maybe, settled, then, Unavailable } from '../service/store.ts'
 import { openPackage, writePackage } from './attachment.ts'
@@ -227,12 +228,16 @@ async function unpacked(node: SoapNode, request: Request, type: MediaType) {
   const limit = sizes.root + sizes.rest
   const { length } = request.content
   if (length !== undefined && length > limit) tooLong(limit)
-  const found = (await openPackage(counted(request.content.chunks(), limit), boundary, start, sizes)) ?? tooLong(limit)
+  const chunks = request.content.chunks()
+  const found = await openPackage(length === undefined ? counted(chunks, limit) : chunks, boundary, start, sizes)
+  if (!found) return tooLong(limit)
+  // What is little has come: to wait for who sent it would cost more than it.
+  if (length !== undefined && length <= pieceSize) await found.rest.collect()
   const root = parseMediaType(found.root.type) ?? unsupported()
   return { bytes: found.root.bytes, type: root, parts: found.rest }
 }
 
-/** All of a package, whatever its parts are. */
+/** All of a package of which nobody has said how long it is, whatever its parts are. */
 async function* counted(
   chunks: AsyncIterable<Uint8Array>,
   limit: number,
