@@ -45,23 +45,21 @@ export class Swept extends Error {
   }
 }
 
-/** Octets that the store has in pieces; `piece` finds one by its number. */
+/** Octets that the store has in pieces; `next` finds some of those from one place up to another, as many as it likes. */
 export const inPieces = (
   name: string,
   length: number,
-  piece: (number: number) => Maybe<Uint8Array | undefined>,
+  next: (from: number, to: number) => Maybe<Uint8Array | undefined>,
 ): StoredOctets => ({
   length,
   here: undefined,
   name,
   async *read(from, to) {
     for (let at = from; at < to; ) {
-      const begins = at - (at % pieceSize)
-      const found = await piece(begins / pieceSize)
-      const part = found?.subarray(at - begins, to - begins)
-      if (!found || !part || part.length === 0) throw new Swept()
+      const part = await next(at, to)
+      if (!part || part.length === 0) throw new Swept()
       at += part.length
-      if (yield part) free(found)
+      if (yield part) free(part)
     }
   },
 })

@@ -1,7 +1,7 @@
 /** The port's readers and writers, over any connection of either database. */
 import type { Row } from '../contract/implement.ts'
 import type { Service } from '../contract/service.ts'
-import { inPieces, whole } from '../service/octets.ts'
+import { inPieces, pieceSize, whole } from '../service/octets.ts'
 import { Refused } from '../service/refusal.ts'
 import {
   type FileOctets,
@@ -37,7 +37,7 @@ export interface Schema {
   readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
   readonly recent: Recent
-  /** A look of its own, for what is read after the one that it came from is over. */
+  /** A look of its own at one row, for what is read after the look that it came from is over. */
   readonly look: Look
 }
 type Look = <T>(work: (reader: SqlReader) => Maybe<T>) => Maybe<T>
@@ -143,13 +143,16 @@ export class SqlReader implements Reader {
 
   #pieces(content: string, length: number): StoredOctets {
     const { look } = this.schema
-    return inPieces(content, length, number => look(reader => reader.piece(content, number)))
+    return inPieces(content, length, (from, to) => look(reader => reader.octets(content, from, to)))
   }
 
-  /** One of the pieces of a file; undefined where they are gone. */
-  piece(content: string, number: number): Maybe<Uint8Array | undefined> {
+  /** Octets of one of the pieces of a file, from one place up to another; undefined where they are gone. */
+  octets(content: string, from: number, to: number): Maybe<Uint8Array | undefined> {
+    const at = from % pieceSize
+    const most = Math.min(this.schema.dialect.answer, pieceSize - at, to - from)
+    const cells = [content, (from - at) / pieceSize, at + 1, most] // substr counts from 1
     // The table's type is this.
-    return chain(this.on.first(this.schema.records.piece, [content, number]), row => row?.[0] as Uint8Array | undefined)
+    return chain(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
   }
 
   recall(space: string, key: string) {

@@ -17,6 +17,12 @@ export interface Dialect {
   readonly counter: Sql
   /** Octets that a key of an index may have; a field that may be longer gets none. */
   readonly keyBytes: number
+  /** Octets of a column that one answer should have at most: more would gather as text and as buffers on their way here. */
+  readonly answer: number
+  /** Statements by which a column of octets is kept as it comes, so that a part of it is found without the rest. */
+  readonly uncompressed: (table: string, column: string) => readonly Sql[]
+  /** A number that functions of text take. */
+  readonly small: (number: Sql) => Sql
   /** A row when this table is there. */
   readonly hasTable: (table: string) => Sql
   readonly boolean: (value: boolean) => Cell
@@ -49,6 +55,9 @@ export const sqlite: Dialect = {
   types: { text: sql`text`, integer: sql`integer`, real: sql`real`, boolean: sql`integer`, blob: sql`blob` },
   counter: sql`integer primary key autoincrement`,
   keyBytes: Number.POSITIVE_INFINITY,
+  answer: Number.POSITIVE_INFINITY,
+  uncompressed: () => [],
+  small: number => number,
   hasTable: table => sql`select 1 from sqlite_master where type = 'table' and name = ${literal(table)}`,
   boolean: value => (value ? 1 : 0),
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
@@ -81,6 +90,11 @@ export const postgres: Dialect = {
   },
   counter: sql`bigint generated always as identity primary key`,
   keyBytes: 2400, // a third of a page of 8 KiB, less the other columns
+  answer: 48 * 1024, // its digits and what the driver joins them in are four times that
+  uncompressed: (table, column) => [
+    sql`alter table ${sql.id(table)} alter column ${sql.id(column)} set storage external`,
+  ],
+  small: number => sql`${number}::integer`,
   hasTable: table => sql`select 1 from pg_tables where schemaname = current_schema() and tablename = ${literal(table)}`,
   boolean: value => value,
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,

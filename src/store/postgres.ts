@@ -26,7 +26,7 @@ import { postgres } from './dialect.ts'
 import { migration } from './migration.ts'
 import { bounds } from './queue.ts'
 import { expired, expiries } from './records.ts'
-import { alive, changing, looking, type PostgresPool, patience, plain, Sessions } from './session.ts'
+import { alive, alone, changing, looking, type PostgresPool, patience, plain, Sessions } from './session.ts'
 import { type Statement, statement } from './statement.ts'
 
 export type { PostgresClient, PostgresPool, PostgresQuery } from './session.ts'
@@ -57,7 +57,7 @@ export async function postgresStore(
   const time = options.work ?? bounds.work
   const pool = typeof to === 'string' ? connected(to, options.connections ?? 10, time) : to
   const sessions = new Sessions(pool, time)
-  const made: Schema = schema(service, postgres, work => sessions.run(looking, on => work(new SqlReader(made, on))))
+  const made: Schema = schema(service, postgres, work => sessions.run(alone, on => work(new SqlReader(made, on))))
   const end = async (): Promise<void> => {
     await sessions.close()
     if (typeof to === 'string') await pool.end()
@@ -111,7 +111,7 @@ export async function postgresReplica(
   const time = options.work ?? prompt
   const pool = connected(url, options.connections ?? 10, time)
   const sessions = new Sessions(pool, time)
-  const made: Schema = schema(service, postgres, work => sessions.run(looking, on => work(new SqlReader(made, on))))
+  const made: Schema = schema(service, postgres, work => sessions.run(alone, on => work(new SqlReader(made, on))))
   return {
     read: <T>(work: (reader: Reader) => Maybe<T>) => sessions.run(looking, on => work(new SqlReader(made, on))),
     usage: () => sessions.usage(),

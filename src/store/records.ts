@@ -49,12 +49,13 @@ const ofPieces = (text: Sql, integer: Sql): readonly Sql[] => [
 ]
 
 /** `expires` is when pieces go that are not a file's, or not any more; those of a file have none. */
-function pieceTables({ types: { text, integer, blob } }: Dialect): readonly Sql[] {
+function pieceTables({ types: { text, integer, blob }, uncompressed }: Dialect): readonly Sql[] {
   return [
     sql`create table "_content" ("id" ${text} primary key, "expires" ${integer})`,
     sql`create index "_content#expires" on "_content" ("expires") where "expires" is not null`,
     sql`create table "_piece" ("content" ${text} not null, "number" ${integer} not null, "bytes" ${blob} not null,
       primary key ("content", "number"))`,
+    ...uncompressed('_piece', 'bytes'),
   ]
 }
 
@@ -129,7 +130,11 @@ export function records(dialect: Dialect) {
       sql`update "_content" set "expires" = null where "id" = ${value(0)} and "expires" > ${value(1)} returning 1`,
     ),
     retire: make(sql`update "_content" set "expires" = ${value(1)} where "id" = ${value(0)}`),
-    piece: make(sql`select "bytes" from "_piece" where "content" = ${value(0)} and "number" = ${value(1)}`),
+    /** Of a name, the number of a piece, where in it, and how many. */
+    octets: make(
+      sql`select substr("bytes", ${dialect.small(value(2))}, ${dialect.small(value(3))}) from "_piece"
+        where "content" = ${value(0)} and "number" = ${value(1)}`,
+    ),
     recall: make(sql`select "value", "expires" from "_memo" where "space" = ${value(0)} and "key" = ${value(1)}`),
     remember: make(
       sql`insert into "_memo" ("space", "key", "value", "expires") values (${values(0, 4)})

@@ -42,6 +42,8 @@ export const looking = 'begin isolation level repeatable read read only'
 export const changing = 'begin isolation level serializable'
 /** For what does not depend on what others do. */
 export const plain = 'begin'
+/** For one statement that only reads: it is a look of its own. */
+export const alone = ''
 
 /** 64-bit integers that a double holds; a wider one is read as text. Bytes without Buffer's prototype. */
 const types: PostgresQuery['types'] = {
@@ -139,10 +141,11 @@ export class Sessions {
     session.take(await this.#pool.connect())
     // A write waits until its transaction has begun: a statement sent after a begin that failed would stand by itself.
     if (begin === changing) await session.end(begin)
-    else session.send(begin)
+    else if (begin !== alone) session.send(begin)
     const answer = await work(lent)
     lent.over()
     if (session.failed) throw session.failed
+    if (begin === alone) return answer
     if (begin === looking) session.send('commit')
     else await session.end('commit')
     // What the work sent without waiting for it: the commit of a transaction that failed undoes it, and says nothing.
