@@ -9,7 +9,7 @@
 import { createHash, hash } from 'node:crypto'
 import type { FileOctets, Maybe, Store, StoredOctets } from './store.ts'
 
-/** Octets of every piece but the last, and of a file that is kept as one value: twelve reads of a socket, sixty pages of a database. */
+/** Octets of every piece but the last, and of a file that is kept as one value: four reads of a socket, sixty-four pages of SQLite. */
 export const pieceSize = 256 * 1024
 /** Pieces in one transaction: a flush of the disk for each megabyte. */
 const atOnce = 4

@@ -15,6 +15,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+import { app } from './papers.ts'
 
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'large-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -52,6 +54,8 @@ function certificate(): readonly [string, string] | undefined {
 
 interface House {
   readonly port: number
+  /** Where its database is. */
+  readonly data: string
   readonly child: ChildProcess
 }
 let count = 0
@@ -63,7 +67,7 @@ async function house(words: readonly string[] = []): Promise<House> {
   })
   after(() => child.kill())
   const [port] = (await once(child, 'message')) as [number]
-  return { port, child }
+  return { port, data, child }
 }
 
 const measurable = existsSync('/proc/self/clear_refs')
@@ -245,5 +249,25 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
     for await (const each of await overHttp(http, {})(of, undefined)) parts.push(each)
     assert.equal(Buffer.concat(parts).toString(), 'the old one')
     of.child.kill()
+  })
+
+  test('killed on the way: the old one stands, and what had come is swept when it is an hour old', async () => {
+    const of = await house()
+    for await (const _ of await overHttp(http, {})(of, [Buffer.from('the old one')]));
+    const socket = connect(of.port, '127.0.0.1').on('error', () => {})
+    socket.write(
+      `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/pdf\r\nContent-Length: ${size}\r\n\r\n`,
+    )
+    for (const each of [...octets()].slice(0, 20)) if (!socket.write(each)) await once(socket, 'drain')
+    of.child.kill('SIGKILL')
+    await once(of.child, 'exit')
+    const store = sqliteStore(app.contract, of.data)
+    const file = await store.read(reader => reader.file('papers', 'p-1', 'scan'))
+    assert.equal(Buffer.from(file?.octets.here ?? []).toString(), 'the old one')
+    assert.equal(await store.sweep(Date.now()), 0)
+    const gone = await store.sweep(Date.now() + 3_600_000)
+    assert.ok(gone > 4 * 10, `${gone} pieces`)
+    assert.equal(await store.sweep(1e15), 0)
+    await store.close()
   })
 })

@@ -6,13 +6,16 @@ const papers = resource('papers', {
   files: { scan: { mediaTypes: ['application/pdf'], max: 64 * 2 ** 20 } },
 }).rules({ messages: ['get', 'scan'], allow: { read: [anyone], create: [anyone], change: [anyone] } })
 
-const app = implement(
+export const app = implement(
   service('papers', { namespace: 'urn:papers', resources: [papers], versions: { v1: {} } }),
   {},
   () => ({ items: { papers: [{ id: 'p-1', name: 'A scan' }] } }),
 )
-const [data = ':memory:', key, certificate] = process.argv.slice(2)
-const logger = { info: () => {}, warn: console.error, error: console.error }
-const tls = key !== undefined && certificate !== undefined ? { tls: { key, certificate } } : {}
-const { port } = await serve(app, { port: 0, data, logger, ...tls })
-process.send?.(port)
+
+if (import.meta.main) {
+  const [data = ':memory:', key, certificate] = process.argv.slice(2)
+  const logger = { info: () => {}, warn: console.error, error: console.error }
+  const tls = key !== undefined && certificate !== undefined ? { tls: { key, certificate } } : {}
+  const { port } = await serve(app, { port: 0, data, logger, ...tls })
+  process.send?.(port)
+}
