@@ -23,7 +23,7 @@ export interface Form {
 
 /** The canonical form in UTF-8, which is what is hashed. @throws Malformed for a relative namespace name (C14N §1.3) */
 export function canonicalOctets(node: Document | Element, form: Form): Uint8Array {
-  const out = new Output()
+  const out = new Output(node.kind === 'element' ? node.to - node.from + 512 : node.bytes.length)
   new Canonical(form, out).whole(node)
   return out.octets()
 }
@@ -32,24 +32,43 @@ export function canonicalOctets(node: Document | Element, form: Form): Uint8Arra
 export const canonical = (node: Document | Element, form: Form): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(canonicalOctets(node, form))
 
+/** Texts and spans that are no longer are sooner copied here, octet by octet, than by the engine. */
+const short = 64
+
 /** Octets in the making, of texts and of spans of documents. Spans that follow each other are one. */
 class Output {
-  private readonly parts: Uint8Array[] = []
-  private text = ''
+  private made: Buffer
+  private length = 0
   private source: Uint8Array | undefined = undefined
   private from = 0
   private to = 0
 
+  constructor(expected: number) {
+    this.made = Buffer.allocUnsafe(expected)
+  }
+
   write(text: string): void {
     this.ended()
-    this.text += text
+    this.room(3 * text.length)
+    const { made, length } = this
+    if (text.length <= short) {
+      let at = 0
+      for (; at < text.length; at++) {
+        const code = text.charCodeAt(at)
+        if (code >= 0x80) break
+        made[length + at] = code
+      }
+      if (at === text.length) {
+        this.length += at
+        return
+      }
+    }
+    this.length += made.write(text, length)
   }
 
   copy(source: Uint8Array, from: number, to: number): void {
     if (this.source !== source || this.to !== from) {
       this.ended()
-      if (this.text !== '') this.parts.push(Buffer.from(this.text))
-      this.text = ''
       this.source = source
       this.from = from
     }
@@ -57,14 +76,26 @@ class Output {
   }
 
   private ended(): void {
-    if (this.source) this.parts.push(this.source.subarray(this.from, this.to))
+    const { source, from, to } = this
+    if (source === undefined) return
+    this.room(to - from)
+    const { made, length } = this
+    if (to - from <= short) for (let k = 0; k < to - from; k++) made[length + k] = source[from + k]!
+    else made.set(source.subarray(from, to), length)
+    this.length += to - from
     this.source = undefined
+  }
+
+  private room(octets: number): void {
+    if (this.length + octets <= this.made.length) return
+    const more = Buffer.allocUnsafe(2 * (this.length + octets))
+    this.made.copy(more, 0, 0, this.length)
+    this.made = more
   }
 
   octets(): Uint8Array {
     this.ended()
-    if (this.parts.length === 0) return Buffer.from(this.text)
-    return Buffer.concat([...this.parts, Buffer.from(this.text)])
+    return this.made.subarray(0, this.length)
   }
 }
 

@@ -90,6 +90,8 @@ class Frame {
   }
 }
 
+const undeclared: readonly { readonly prefix: string; readonly uri: string }[] = []
+
 /** An attribute of the start tag at hand. Kept and used again. */
 class Slot {
   spelt: Token = first
@@ -253,7 +255,7 @@ export class Scanner implements Cursor {
 
   declarations(): readonly { readonly prefix: string; readonly uri: string }[] {
     const outer = this.frame.bindings
-    if (this.bindings.innermost === outer) return []
+    if (this.bindings.innermost === outer) return undeclared
     const own: { readonly prefix: string; readonly uri: string }[] = []
     for (let binding = this.bindings.innermost; binding !== outer; binding = binding!.previous) {
       own.push({ prefix: binding!.prefix, uri: binding!.uri })

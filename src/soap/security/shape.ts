@@ -7,9 +7,13 @@ import { fail, type SecurityFault } from './failure.ts'
 
 /** The one child of this name, or none. Two refuse. */
 export function optional(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): Element | undefined {
-  const found = element.elements(name)
-  if (found.length > 1) return fail(fault, `two ${clark(name)} where one may be`)
-  return found[0]
+  let found: Element | undefined
+  for (const child of element.children) {
+    if (child.kind !== 'element' || child.name !== name) continue
+    if (found) return fail(fault, `two ${clark(name)} where one may be`)
+    found = child
+  }
+  return found
 }
 
 /** The one child of this name. */
