@@ -6,10 +6,12 @@ import {
   attempt,
   attribute,
   canonical,
+  canonicalOctets,
   type Element,
   type Form,
   Malformed,
   type Node,
+  parse,
   text,
   write,
 } from '../../src/xml/index.ts'
@@ -111,6 +113,23 @@ test('C14N, Exclusive C14N: however a document is written, and a slice of it', (
     { numRuns: 1000 },
   )
 })
+
+test('C14N §2.1: the canonical form is in UTF-8, whatever the document is in', () => {
+  const source = '<r a="é"><b>\u{1f600} ü</b><c/></r>'
+  const wide = Uint8Array.from([0xff, 0xfe, ...new Uint8Array(new Uint16Array(units(source)).buffer)])
+  const narrow = Uint8Array.from(units('<?xml version="1.0" encoding="ISO-8859-1"?><r a="é"><b> ü</b><c/></r>'))
+  const expected = '<r a="é"><b>\u{1f600} ü</b><c></c></r>'
+  for (const [octets, form] of [
+    [new TextEncoder().encode(`\ufeff${source}`), expected],
+    [wide, expected],
+    [narrow, expected.replace('\u{1f600}', '')],
+  ] as const) {
+    const document = parse(octets)
+    assert.ok(!(document instanceof Malformed))
+    assert.equal(new TextDecoder().decode(canonicalOctets(document.root, inclusive)), form)
+  }
+})
+const units = (text: string) => Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
 
 test('C14N: what was changed in a tree is not what the document says', () => {
   const source = '<r><a>one</a><b><c>two</c></b><d/></r>'
