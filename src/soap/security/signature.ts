@@ -116,7 +116,7 @@ function digested<S extends { readonly key: KeyObject }>(
   const algorithm = digestOf(required(reference, DigestMethod), checking.allow)
   const expected = base64(required(reference, DigestValue), 'FailedCheck').toString('base64')
   const check = (octets: Uint8Array | string) => {
-    // As text: the engine takes 2 µs more to make a buffer.
+    // As text: to make a buffer takes the engine a microsecond or two.
     if (hash(algorithm, octets, 'base64') !== expected) fail('FailedCheck', 'a digest is wrong')
   }
   if (uri.startsWith('cid:')) {
