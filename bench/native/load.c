@@ -1,7 +1,9 @@
 /*
- * open-loop PORT RATE SECONDS FILE TEXT: sends the request in FILE at a fixed rate, whether or not those before are answered, over
- * 64 connections. Each answer must contain TEXT. What one took counts from the moment it was due: a server that stands still
- * delays all who come meanwhile. Says the median and the 99th percentile in milliseconds. It spins, so that it is never late itself.
+ * load PORT RATE SECONDS FILE TEXT: sends the request in FILE over 64 connections; each answer must contain TEXT.
+ *
+ * At a RATE above 0 (requests a second) it sends whether or not those before are answered. What one took counts from the moment it
+ * was due: a server that stands still delays all who come meanwhile. Says the median and the 99th percentile in milliseconds, and
+ * spins, so that it is never late itself. At a RATE of 0 each connection asks again as soon as it is answered: says how many were.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -33,7 +35,7 @@ static double now(void)
 
 static void fail(const char *why)
 {
-  fprintf(stderr, "open-loop: %s\n", why);
+  fprintf(stderr, "load: %s\n", why);
   exit(1);
 }
 
@@ -71,39 +73,79 @@ static int compared(const void *one, const void *other)
   return difference < 0 ? -1 : difference > 0;
 }
 
-int main(int count, char **words)
+static int waiter;
+
+static void connected(int port)
 {
-  if (count != 6) fail("PORT RATE SECONDS FILE TEXT");
-  double rate = atof(words[2]);
-  long all = rate * atof(words[3]), sent = 0, begun = 0, done = 0;
-  FILE *file = fopen(words[4], "rb");
-  if (file == NULL || (length = fread(request, 1, room, file)) == 0) fail("no request");
-  double *took = malloc(all * sizeof *took);
-  int poll = epoll_create1(0);
+  waiter = epoll_create1(0);
   for (int i = 0; i < connections; i++) {
-    sockets[i] = opened(atoi(words[1]));
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
-    epoll_ctl(poll, EPOLL_CTL_ADD, sockets[i], &event);
+    sockets[i] = opened(port);
+    epoll_ctl(waiter, EPOLL_CTL_ADD, sockets[i], &event);
     idle[idles++] = i;
   }
+}
+
+/* Reads what has come, and hands each connection that has its answer to `answered`. */
+static void look(int milliseconds, const char *text, void (*answered)(int))
+{
+  struct epoll_event events[connections];
+  int ready = epoll_wait(waiter, events, connections, milliseconds);
+  for (int i = 0; i < ready; i++) {
+    int which = events[i].data.u32;
+    ssize_t more = read(sockets[which], answers[which] + held[which], room - 1 - held[which]);
+    if (more <= 0) fail("the connection ended");
+    held[which] += more;
+    if (whole(which, text)) answered(which);
+  }
+}
+
+static double *took;
+static long done;
+
+static void timed(int which)
+{
+  took[done++] = now() - due[which];
+  idle[idles++] = which;
+}
+
+static void at_a_rate(double rate, double seconds, const char *text)
+{
+  long all = rate * seconds, sent = 0, begun = 0;
   double began = now() + 20;
+  took = malloc(all * sizeof *took);
   while (done < all) {
     /* `sent` of those that are due have a connection; the others wait for one, in the order in which they were due. */
     for (double at = now(); begun < all && began + begun * 1e3 / rate <= at; begun++);
     for (; sent < begun && idles > 0; sent++) ask(idle[--idles], began + sent * 1e3 / rate);
-    struct epoll_event events[connections];
-    int ready = epoll_wait(poll, events, connections, 0);
-    for (int i = 0; i < ready; i++) {
-      int which = events[i].data.u32;
-      ssize_t more = read(sockets[which], answers[which] + held[which], room - 1 - held[which]);
-      if (more <= 0) fail("the connection ended");
-      held[which] += more;
-      if (!whole(which, words[5])) continue;
-      took[done++] = now() - due[which];
-      idle[idles++] = which;
-    }
+    look(0, text, timed);
   }
   qsort(took, all, sizeof *took, compared);
   printf("%f %f\n", took[all / 2], took[all * 99 / 100]);
+}
+
+static void again(int which)
+{
+  done++;
+  ask(which, 0);
+}
+
+static void as_fast(double seconds, const char *text)
+{
+  double until = now() + seconds * 1e3;
+  while (idles > 0) ask(idle[--idles], 0);
+  while (now() < until) look(100, text, again);
+  printf("%ld\n", done);
+}
+
+int main(int count, char **words)
+{
+  if (count != 6) fail("PORT RATE SECONDS FILE TEXT");
+  double rate = atof(words[2]), seconds = atof(words[3]);
+  FILE *file = fopen(words[4], "rb");
+  if (file == NULL || (length = fread(request, 1, room, file)) == 0) fail("no request");
+  connected(atoi(words[1]));
+  if (rate > 0) at_a_rate(rate, seconds, words[5]);
+  else as_fast(seconds, words[5]);
   return 0;
 }
