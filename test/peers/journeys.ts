@@ -24,7 +24,7 @@ const told = ['content-type', 'allow', 'location', 'link', 'retry-after', 'vary'
 const varies = (field: string): string => field.replace('Accept-Encoding, ', '')
 /** Identifiers that were made up, times of this run, and what follows from them. */
 const own =
-  /\b(o|p|c|s|j|pay|file)-[0-9a-z]{16}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|"[0-9a-f]{16}-[0-9a-f]+"|cursor=[\w-]+|urn:(uuid|diglot:message):[\w-]+|127\.0\.0\.1:\d+/g
+  /\b(o|p|c|s|j|pay|file)-[0-9a-z]{20}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|"[0-9a-f]{16}-[0-9a-f]+"|cursor=[\w-]+|urn:(uuid|diglot:message):[\w-]+|127\.0\.0\.1:\d+/g
 const plain = (text: string): string =>
   text.replace(own, found => (/^[a-z]+[-=]/.test(found) ? found.replace(/[-=].*/, '-…') : '…'))
 
