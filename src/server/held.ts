@@ -5,20 +5,37 @@ export class Held {
   octets: Buffer = none
   /** `octets` stand at its start. */
   #room: Buffer | undefined
+  /** `octets` are another's. */
+  #lent = false
 
-  add(more: Buffer): void {
+  /** `lent`: they are ours only until `keep`. */
+  add(more: Buffer, lent = false): void {
     const length = this.octets.length + more.length
     if (length === more.length) {
       this.octets = more
+      this.#lent = lent
       this.#room = undefined
       return
     }
+    this.keep()
     if (!this.#room || this.#room.length < length) {
       this.#room = Buffer.allocUnsafe(length * 2)
       this.octets.copy(this.#room)
     }
     more.copy(this.#room, this.octets.length)
     this.octets = this.#room.subarray(0, length)
+  }
+
+  /** What was lent is copied, for its owner will use it for something else. */
+  keep(): void {
+    if (this.#lent && this.octets.length > 0) this.octets = copyOf(this.octets)
+    this.#lent = false
+  }
+
+  /** The same as `take`, to be kept. */
+  own(count: number): Buffer {
+    const taken = this.take(count)
+    return this.#lent ? copyOf(taken) : taken
   }
 
   /** The first so many, which are held no more. */
@@ -28,4 +45,14 @@ export class Held {
     this.#room = undefined
     return taken
   }
+}
+
+/** Copies of up to so many octets share a buffer; a longer one has its own, which can be freed as soon as it is read. */
+const together = 4096
+
+function copyOf(octets: Buffer): Buffer {
+  if (octets.length < together) return Buffer.from(octets)
+  const copy = Buffer.allocUnsafeSlow(octets.length)
+  octets.copy(copy)
+  return copy
 }

@@ -17,6 +17,7 @@ import { type Framed, lastWords, line, problem, sendable } from './framing.ts'
 import { last, proceed, writeHead } from './head.ts'
 import { Held } from './held.ts'
 import type { House, Waiting } from './house.ts'
+import { intake, type Taken } from './intake.ts'
 import { parserLimit } from './limits.ts'
 import { addressOf, certificateOf } from './peer.ts'
 import { abandon, pour, type Sink } from './pour.ts'
@@ -58,6 +59,8 @@ export class Connection {
   /** The client has closed its side. */
   #closed = false
   #drained = 0
+  /** Ends what `open` began. */
+  #stop: (() => void) | undefined
   /** Takes the socket over from here when its first octets say that it speaks HTTP/2 (RFC 9113 §3.4). */
   #preface: ((octets: Buffer) => void) | undefined
 
@@ -72,21 +75,22 @@ export class Connection {
 
   open(): void {
     this.socket
-      .on('data', this.#arrived)
       .on('end', this.#end)
       .on('close', () => this.#gone())
       .on('timeout', this.#stalled)
+    this.#stop = intake(this.socket, this.#arrived)
   }
 
-  readonly #arrived = (octets: Buffer): void => {
+  readonly #arrived: Taken = (octets, lent) => {
     if (this.#ending) {
       // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts too.
       this.#drained += octets.length + 512
       if (this.#drained > this.house.limits.lingerOctets) this.socket.destroy()
       return
     }
-    this.held.add(octets)
+    this.held.add(octets, lent)
     if (!this.#preface || !this.#isPreface(this.#preface)) this.read()
+    this.held.keep()
   }
 
   /** Whether this is, or may become, "PRI": no method of HTTP/1.1 begins so. */
@@ -95,8 +99,9 @@ export class Connection {
     if (begins.length < 3 && 'PRI'.startsWith(begins)) return true
     this.#preface = undefined
     if (begins !== 'PRI') return false
-    this.socket.off('data', this.#arrived).off('end', this.#end).off('timeout', this.#stalled).pause()
-    preface(this.held.octets)
+    this.#stop?.()
+    this.socket.off('end', this.#end).off('timeout', this.#stalled).pause()
+    preface(this.held.own(this.held.octets.length))
     return true
   }
 
@@ -171,7 +176,7 @@ export class Connection {
 
   #contentOf(exchange: Exchange1, length: number | undefined): Content {
     if (length === 0) return nothing
-    if (length !== undefined && this.held.octets.length >= length) return new Arrived(this.held.take(length))
+    if (length !== undefined && this.held.octets.length >= length) return new Arrived(this.held.own(length))
     const { expects } = exchange.head.lines
     exchange.expecting = expects && exchange.head.version === '1.1' && this.held.octets.length === 0
     const inflow = new Inflow(this, exchange, length)
@@ -312,7 +317,7 @@ class Inflow implements Source {
   #hand(): void {
     const { held } = this.#connection
     if (typeof this.#missing === 'number') {
-      const piece = held.take(Math.min(this.#missing, held.octets.length))
+      const piece = held.own(Math.min(this.#missing, held.octets.length))
       this.#missing -= piece.length
       this.#piece(piece)
       this.content.spent(piece)
@@ -321,7 +326,7 @@ class Inflow implements Source {
 
   #chunks(chunked: Chunked): void {
     const { held } = this.#connection
-    const octets = held.take(held.octets.length)
+    const octets = held.own(held.octets.length)
     const read = chunked.read(octets, piece => this.#piece(piece))
     if (read === undefined) this.#malformed()
     else if (read < octets.length) held.add(octets.subarray(read))

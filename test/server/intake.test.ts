@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Held } from '../../src/server/held.ts'
+import { intake, type Taken } from '../../src/server/intake.ts'
+
+/** Both ends of a connection; the server's is taken in. */
+async function taken(taking: (socket: Socket) => Taken, work: (client: Socket, server: Socket) => Promise<void>) {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').setNoDelay(true)
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  intake(socket, taking(socket))
+  try {
+    await work(client, socket)
+  } finally {
+    client.destroy()
+    socket.destroy()
+    server.close()
+  }
+}
+
+describe('octets of a socket as they come', () => {
+  test('what is lent is in one buffer, whose owner uses it again; what is copied in time stays', async () => {
+    const lent: Buffer[] = []
+    const kept: string[] = []
+    const take: Taken = (octets, isLent) => {
+      assert.ok(isLent)
+      lent.push(octets)
+      kept.push(octets.toString())
+    }
+    await taken(
+      () => take,
+      async client => {
+        for (const text of ['first', 'other']) {
+          client.write(text)
+          await pause(50)
+        }
+        assert.deepEqual(kept, ['first', 'other'])
+        assert.equal(lent[0]?.buffer, lent[1]?.buffer)
+        assert.equal(lent[0]?.toString(), 'other')
+      },
+    )
+  })
+
+  test('it is held back while paused, and goes on where it was', async () => {
+    let count = 0
+    await taken(
+      socket => octets => {
+        count += octets.length
+        socket.pause()
+      },
+      async (client, server) => {
+        const all = 8 * 2 ** 20
+        client.write(Buffer.alloc(all))
+        await pause(100)
+        assert.ok(count > 0 && count <= 64 * 1024, `${count} octets after the first`)
+        assert.ok(server.isPaused())
+        while (count < all) {
+          server.resume()
+          await pause(0)
+        }
+        assert.equal(count, all)
+      },
+    )
+  })
+
+  test('its end is heard, and the other direction stays open', async () => {
+    const texts: string[] = []
+    await taken(
+      () => octets => void texts.push(octets.toString()),
+      async (client, server) => {
+        const ended = once(server, 'end')
+        client.end('all')
+        await ended
+        assert.deepEqual(texts, ['all'])
+        const answered = once(client, 'data')
+        server.end('heard')
+        assert.equal(String((await answered)[0]), 'heard')
+      },
+    )
+  })
+
+  test('who stops hears no more, and the socket is as it was before', async () => {
+    const texts: string[] = []
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const [socket] = (await once(server, 'connection')) as [Socket]
+    intake(socket, octets => void texts.push(octets.toString()))()
+    client.write('nobody hears it')
+    await pause(50)
+    assert.deepEqual(texts, [])
+    client.destroy()
+    socket.destroy()
+    server.close()
+  })
+})
+
+describe('what is held of it', () => {
+  const room = Buffer.from('GET / and more')
+  test('what is left of lent octets is copied by keep', () => {
+    const held = new Held()
+    held.add(room, true)
+    held.take(6)
+    held.keep()
+    const before = held.octets.toString()
+    room.fill('x')
+    assert.equal(held.octets.toString(), before)
+    held.add(Buffer.from('!'))
+    assert.equal(held.octets.toString(), 'and more!')
+  })
+
+  test('own copies what is lent, and nothing else', () => {
+    const held = new Held()
+    const lent = Buffer.from('lent')
+    held.add(lent, true)
+    const mine = held.own(2)
+    lent.fill('x')
+    assert.equal(mine.toString(), 'le')
+    const given = Buffer.from('given')
+    const other = new Held()
+    other.add(given)
+    assert.equal(other.own(5).buffer, given.buffer)
+  })
+})
