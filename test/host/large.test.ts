@@ -74,14 +74,17 @@ const measurable = existsSync('/proc/self/clear_refs')
 const kilobytes = ({ child: { pid } }: House, name: string): number =>
   Number(new RegExp(`${name}:\\s+([0-9]+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 
+/** Megabytes. Node's TLS hands on buffers that only the collector frees, when it comes to it. */
+const [mostPlain, mostSecure] = [40, 64]
+
 /** What `work` takes at most above what the server had before. */
-async function within(of: House, what: string, work: () => Promise<void>): Promise<void> {
+async function within(of: House, what: string, work: () => Promise<void>, most = mostPlain): Promise<void> {
   if (!measurable) return work()
   const before = kilobytes(of, 'VmRSS')
   writeFileSync(`/proc/${of.child.pid}/clear_refs`, '5') // proc(5): the peak begins anew
   await work()
   const took = (kilobytes(of, 'VmHWM') - before) / 1024
-  assert.ok(took < 40, `${what} took ${took.toFixed(0)} MB`)
+  assert.ok(took < most, `${what} took ${took.toFixed(0)} MB`)
 }
 
 interface Stream extends AsyncIterable<Buffer> {
@@ -161,11 +164,12 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
   for (const [name, way, words, skip] of ways)
     test(`${name}: in as fast as it comes, out as slowly as it is read`, { skip }, async () => {
       const of = await house(words)
-      await within(of, 'the upload', async () => {
+      const upload = async () => {
         const put = await way(of, octets())
         assert.ok([201, 204].includes(put.status), String(put.status))
         for await (const _ of put);
-      })
+      }
+      await within(of, 'the upload', upload, words.length > 0 ? mostSecure : mostPlain)
       await within(of, 'the slow reader', async () => {
         const got = await way(of, undefined)
         assert.equal(got.status, 200)
