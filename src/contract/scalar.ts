@@ -365,8 +365,8 @@ const durationText =
 /** The day exists in its month (Part 2 §3.2.9); what follows the day is for `rest`. */
 function isDay(text: string, rest: (tail: string) => boolean): boolean {
   const [year, month, day] = [wholeAt(text, 0, 4), wholeAt(text, 5, 7), wholeAt(text, 8, 10)]
-  const plain = year >= 0 && text.charCodeAt(4) === minus && text.charCodeAt(7) === minus
-  return plain ? day > 0 && day <= daysOf(year, month) && rest(text.slice(10)) : isFarDay(text, rest)
+  const isPlain = year >= 0 && text.charCodeAt(4) === minus && text.charCodeAt(7) === minus
+  return isPlain ? day > 0 && day <= daysOf(year, month) && rest(text.slice(10)) : isFarDay(text, rest)
 }
 
 /** A year of more than four digits, or before the first: or no day at all. */

@@ -17,13 +17,13 @@ export class Held {
       this.#room = undefined
       return
     }
-    this.keep()
     if (!this.#room || this.#room.length < length) {
       this.#room = Buffer.allocUnsafe(length * 2)
       this.octets.copy(this.#room)
     }
     more.copy(this.#room, this.octets.length)
     this.octets = this.#room.subarray(0, length)
+    this.#lent = false
   }
 
   /** What was lent is copied, for its owner will use it for something else. */

@@ -7,6 +7,7 @@ import {
   type FileOctets,
   type FileVersion,
   type Former,
+  inTurn,
   type Maybe,
   type Page,
   type Query,
@@ -14,10 +15,11 @@ import {
   type Snapshot,
   type StoredFile,
   type StoredOctets,
+  then,
   Unavailable,
   type Writer,
 } from '../service/store.ts'
-import { type Cells, type Connection, chain } from './connection.ts'
+import type { Cells, Connection } from './connection.ts'
 import type { Cell, Dialect } from './dialect.ts'
 import { type Items, items } from './item.ts'
 import { listing } from './listing.ts'
@@ -82,7 +84,7 @@ export class SqlReader implements Reader {
 
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
     const of = itemsOf(this.schema, resource)
-    return chain(this.on.first(of.get, [id]), row => (row ? this.#item(of, row) : this.#former(resource, id)))
+    return then(this.on.first(of.get, [id]), row => (row ? this.#item(of, row) : this.#former(resource, id)))
   }
 
   #item({ table, item }: Items, row: Cells): Snapshot {
@@ -91,16 +93,16 @@ export class SqlReader implements Reader {
 
   #former(resource: string, id: string): Maybe<Former | undefined> {
     const found = this.on.first(this.schema.records.former, [resource, id])
-    return chain(found, row => row && { id, version: Number(row[0]), to: textOf(row[1]) })
+    return then(found, row => row && { id, version: Number(row[0]), to: textOf(row[1]) })
   }
 
   list(resource: string, query: Query): Maybe<Page> {
     const of = itemsOf(this.schema, resource)
     const { form, values, texts } = listing(of.table, this.schema.tables, query, this.schema.dialect, of.columns)
     const run = this.#form(`${resource}\n${form}`, texts)
-    return chain(this.on.rows(run.page, values), rows =>
-      chain(this.#hasOther(run, values, query, rows.length), other =>
-        chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
+    return then(this.on.rows(run.page, values), rows =>
+      then(this.#hasOther(run, values, query, rows.length), other =>
+        then(query.counted ? this.on.first(run.count, values) : undefined, total =>
           page(rows, query, other, total && Number(total[0]), row => this.#item(of, row)),
         ),
       ),
@@ -129,11 +131,11 @@ export class SqlReader implements Reader {
   #hasOther(run: ListStatements, values: readonly Cell[], query: Query, rows: number): Maybe<boolean> {
     if (!query.from && (query.offset ?? 0) === 0) return false
     if (!query.from && rows > 0) return true
-    return chain(this.on.first(run.other, values), row => row !== undefined)
+    return then(this.on.first(run.other, values), row => row !== undefined)
   }
 
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined> {
-    return chain(this.on.first(this.schema.records.file, [resource, id, part]), row => {
+    return then(this.on.first(this.schema.records.file, [resource, id, part]), row => {
       if (!row) return undefined
       const [mediaType, bytes, version, modified, content, length] = row
       const octets = bytes instanceof Uint8Array ? whole(bytes) : this.#pieces(String(content), Number(length))
@@ -152,28 +154,28 @@ export class SqlReader implements Reader {
     const most = Math.min(this.schema.dialect.answer, pieceSize - at, to - from)
     const cells = [content, (from - at) / pieceSize, at + 1, most] // substr counts from 1
     // The table's type is this.
-    return chain(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
+    return then(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
   }
 
   recall(space: string, key: string) {
     const found = this.on.first(this.schema.records.recall, [space, key])
-    return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
+    return then(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
   }
 
   job(id: string) {
-    return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
+    return then(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
   }
 
   jobs(state: Parameters<Reader['jobs']>[0], limit: number) {
-    return chain(this.on.rows(this.schema.records.jobs, [state, limit]), rows => rows.map(jobOf))
+    return then(this.on.rows(this.schema.records.jobs, [state, limit]), rows => rows.map(jobOf))
   }
 
   changes(after: number, limit: number) {
-    return chain(this.on.rows(this.schema.records.changes, [after, limit]), rows => rows.map(changeOf))
+    return then(this.on.rows(this.schema.records.changes, [after, limit]), rows => rows.map(changeOf))
   }
 
   swept() {
-    return chain(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
+    return then(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
   }
 }
 
@@ -222,20 +224,20 @@ export class SqlWriter extends SqlReader implements Writer {
       kept,
     })
     if (seen === undefined)
-      return chain(this.on.first(of.insert, [id, now, of.kept(kept), ...cells]), row => {
+      return then(this.on.first(of.insert, [id, now, of.kept(kept), ...cells]), row => {
         if (!row) return this.#stale(of, id)
         const version = Number(row[0])
         const begun = version > 1 ? this.on.run(this.schema.records.begin, [resource, id]) : undefined
-        return chain(begun, () => stands(version, now))
+        return then(begun, () => stands(version, now))
       })
-    return chain(this.on.first(of.update, [id, now, of.kept(kept), seen, ...cells]), row =>
+    return then(this.on.first(of.update, [id, now, of.kept(kept), seen, ...cells]), row =>
       row ? stands(Number(row[0]), Number(row[1])) : this.#stale(of, id),
     )
   }
 
   /** Something else stands there, or nothing. */
   #stale(of: Items, id: string): Maybe<never> {
-    return chain(this.on.first(of.version, [id]), row => {
+    return then(this.on.first(of.version, [id]), row => {
       throw new Refused({ kind: 'stale', ...(row && { version: Number(row[0]) }) })
     })
   }
@@ -251,21 +253,19 @@ export class SqlWriter extends SqlReader implements Writer {
   #end(resource: string, id: string, seen: number, to: string | null, now: number): Maybe<void> {
     const of = itemsOf(this.schema, resource)
     const { end, emptyFiles } = this.schema.records
-    return chain(this.on.first(of.remove, [id, seen]), (row): Maybe<void> => {
+    return then(this.on.first(of.remove, [id, seen]), (row): Maybe<void> => {
       if (!row) return this.#stale(of, id)
-      return chain(this.on.run(end, [resource, id, seen, to]), () =>
-        chain(this.on.rows(emptyFiles, [resource, id]), files => this.#retire(files, now)),
+      return then(this.on.run(end, [resource, id, seen, to]), () =>
+        then(this.on.rows(emptyFiles, [resource, id]), files => this.#retire(files, now)),
       )
     })
   }
 
   /** Of rows with the name of pieces: whoever reads them has a while to come to their end. */
-  #retire([file, ...others]: readonly Cells[], now: number): Maybe<void> {
-    if (!file) return
-    const [before] = file
-    const retired =
-      before === null ? undefined : this.on.run(this.schema.records.retire, [before ?? null, now + retiredKept])
-    return chain(retired, () => this.#retire(others, now))
+  #retire(files: readonly Cells[], now: number): Maybe<void> {
+    return inTurn(files, ([before = null]) =>
+      before === null ? undefined : this.on.run(this.schema.records.retire, [before, now + retiredKept]),
+    )
   }
 
   putFile(
@@ -276,29 +276,27 @@ export class SqlWriter extends SqlReader implements Writer {
     now: number,
   ): Maybe<FileVersion> {
     const { here = null, name = null, length } = octets
-    return chain(this.#claim(name, now), () => {
+    return then(this.#claim(name, now), () => {
       const cells = [resource, id, part, mediaType, here, name, length, now]
-      return chain(this.on.first(this.schema.records.putFile, cells), row => {
+      return then(this.on.first(this.schema.records.putFile, cells), row => {
         const retired = this.#retire([[row?.[1] ?? null]], now)
-        return chain(retired, () => ({ mediaType, version: Number(row?.[0]), modified: now }))
+        return then(retired, () => ({ mediaType, version: Number(row?.[0]), modified: now }))
       })
     })
   }
 
   #claim(name: string | null, now: number): Maybe<void> {
     if (name === null) return
-    return chain(this.on.first(this.schema.records.claim, [name, now]), row => {
+    return then(this.on.first(this.schema.records.claim, [name, now]), row => {
       if (!row) throw new Unavailable()
     })
   }
 
   stage(name: string, number: number, pieces: readonly Uint8Array[], now: number): Maybe<void> {
     const { staged, stage } = this.schema.records
-    const put = (at: number): Maybe<void> =>
-      at === pieces.length
-        ? undefined
-        : chain(this.on.run(stage, [name, number + at, pieces[at] ?? null]), () => put(at + 1))
-    return chain(this.on.run(staged, [name, now + stagedKept]), () => put(0))
+    return then(this.on.run(staged, [name, now + stagedKept]), () =>
+      inTurn([...pieces.entries()], ([at, piece]) => this.on.run(stage, [name, number + at, piece])),
+    )
   }
 
   discard(name: string): Maybe<void> {
@@ -307,7 +305,7 @@ export class SqlWriter extends SqlReader implements Writer {
 
   remember(space: string, key: string, memo: { value: string; expires: number }, now: number): Maybe<boolean> {
     const kept = this.on.first(this.schema.records.remember, [space, key, memo.value, memo.expires, now])
-    return chain(kept, row => row !== undefined)
+    return then(kept, row => row !== undefined)
   }
 
   forget(space: string, key: string) {
@@ -327,7 +325,7 @@ export class SqlWriter extends SqlReader implements Writer {
     const { leases, dialect } = this.schema
     let take = leases.get(jobs.length)
     if (!take) leases.set(jobs.length, (take = lease(dialect, jobs.length)))
-    return chain(this.on.first(take, [now, until, ...jobs]), row => row && jobOf(row))
+    return then(this.on.first(take, [now, until, ...jobs]), row => row && jobOf(row))
   }
 
   record(deed: Parameters<Writer['record']>[0]) {

@@ -13,10 +13,6 @@ export interface Connection {
   run(statement: Statement, values: readonly Cell[]): Maybe<void>
 }
 
-/** Goes on at once with what is there already: an embedded database never makes a promise. */
-export const chain = <A, B>(given: Maybe<A>, next: (value: A) => Maybe<B>): Maybe<B> =>
-  given instanceof Promise ? given.then(next) : next(given)
-
 /** Refuses once the work that it was given to is over. */
 export class Lent implements Connection {
   readonly #on: Connection

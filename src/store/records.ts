@@ -1,7 +1,7 @@
 /** Everything beside the items: files, memos, jobs, the audit, changes and former items. Their tables and statements. */
 import type { Service } from '../contract/service.ts'
-import type { Change, Deed, JobRow, Maybe } from '../service/store.ts'
-import { type Cells, type Connection, chain } from './connection.ts'
+import { type Change, type Deed, type JobRow, type Maybe, then } from '../service/store.ts'
+import type { Cells, Connection } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { sql } from './sql.ts'
 import { list, name, type Statement, statement, value, values } from './statement.ts'
@@ -237,9 +237,9 @@ export function expiries(service: Service, dialect: Dialect, changesKept: number
 
 /** Deletes one batch, within a transaction; how many rows went. */
 export function expired({ statement, values, mark }: Expiry, on: Connection, now: number): Maybe<number> {
-  return chain(on.rows(statement, values(now)), rows => {
+  return then(on.rows(statement, values(now)), rows => {
     if (!mark || rows.length === 0) return rows.length
     const last = Math.max(...rows.map(([key]) => Number(key)))
-    return chain(on.run(mark, [String(last)]), () => rows.length)
+    return then(on.run(mark, [String(last)]), () => rows.length)
   })
 }

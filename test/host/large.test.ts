@@ -10,7 +10,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -68,6 +68,16 @@ async function house(words: readonly string[] = []): Promise<House> {
   after(() => child.kill())
   const [port] = (await once(child, 'message')) as [number]
   return { port, data, child }
+}
+
+/** A PUT whose sender has got to its twentieth piece. */
+async function begun({ port }: House): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  socket.write(
+    `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/pdf\r\nContent-Length: ${size}\r\n\r\n`,
+  )
+  for (const each of [...octets()].slice(0, 20)) if (!socket.write(each)) await once(socket, 'drain')
+  return socket
 }
 
 const measurable = existsSync('/proc/self/clear_refs')
@@ -241,16 +251,7 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
   test('cut short: the old one stands, and the sender of the next is served', async () => {
     const of = await house()
     for await (const _ of await overHttp(http, {})(of, [Buffer.from('the old one')]));
-    const socket = connect(of.port, '127.0.0.1').on('error', () => {})
-    socket.write(
-      `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/pdf\r\nContent-Length: ${size}\r\n\r\n`,
-    )
-    let sent = 0
-    for (const each of octets()) {
-      if (!socket.write(each)) await once(socket, 'drain')
-      if (++sent === 20) break
-    }
-    socket.destroy()
+    ;(await begun(of)).destroy()
     await sleep(50)
     const parts: Buffer[] = []
     for await (const each of await overHttp(http, {})(of, undefined)) parts.push(each)
@@ -261,11 +262,7 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
   test('killed on the way: the old one stands, and what had come is swept when it is an hour old', async () => {
     const of = await house()
     for await (const _ of await overHttp(http, {})(of, [Buffer.from('the old one')]));
-    const socket = connect(of.port, '127.0.0.1').on('error', () => {})
-    socket.write(
-      `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/pdf\r\nContent-Length: ${size}\r\n\r\n`,
-    )
-    for (const each of [...octets()].slice(0, 20)) if (!socket.write(each)) await once(socket, 'drain')
+    await begun(of)
     of.child.kill('SIGKILL')
     await once(of.child, 'exit')
     const store = sqliteStore(app.contract, of.data)
