@@ -15,7 +15,7 @@ import type { ApiKeys } from './api-key.ts'
 import { namedBy } from './certificate.ts'
 import { type LocalKey, tagOf } from './key.ts'
 import { lockoutOf } from './lockout.ts'
-import { hash } from './password.ts'
+import { type Cost, hash, today } from './password.ts'
 import { newSession, openSession, type Session, subjectOf } from './session.ts'
 import { type Trust, verify } from './token.ts'
 
@@ -30,8 +30,12 @@ interface Kept {
   readonly claims: Readonly<Record<string, string>>
   readonly salt: string
   readonly hash: string
+  /** Of `hash`; none: `former`. */
+  readonly cost?: Cost
   readonly sealed: string
 }
+/** Of who was enrolled before it was kept. */
+const former: Cost = { memory: 19_456, passes: 2 }
 
 export async function enrol(writer: Writer, key: LocalKey, people: readonly Person[], now: number): Promise<void> {
   for (const person of people) {
@@ -40,7 +44,8 @@ export async function enrol(writer: Writer, key: LocalKey, people: readonly Pers
       roles: person.roles,
       claims: person.claims ?? {},
       salt: salt.toString('base64'),
-      hash: (await hash(person.password, salt)).toString('base64'),
+      hash: (await hash(person.password, salt, today)).toString('base64'),
+      cost: today,
       sealed: seal(key, person.subject, person.password),
     }
     await writer.remember(space, person.subject, { value: JSON.stringify(kept), expires: never }, now)
@@ -107,7 +112,11 @@ export function identitiesOf(sources: IdentitySources): People {
   const proven = new Recent<{ readonly caller: Caller; readonly until: number }>()
   /** What a token came in → its tag. */
   const tags = new WeakMap<object, string>()
-  const unknown: Pick<Kept, 'salt' | 'hash'> = { salt: 'AAAAAAAAAAAAAAAAAAAAAA==', hash: tagOf(secret, 'nobody') }
+  const unknown: Pick<Kept, 'salt' | 'hash' | 'cost'> = {
+    salt: 'AAAAAAAAAAAAAAAAAAAAAA==',
+    hash: tagOf(secret, 'nobody'),
+    cost: today,
+  }
 
   const person = async (name: string): Promise<Kept | undefined> =>
     keptIn(await store.read(reader => reader.recall(space, name)))
@@ -134,8 +143,8 @@ export function identitiesOf(sources: IdentitySources): People {
       locked: await lockout.locked(reader, name, from, clock()),
     }))
     if (locked) return undefined
-    const { salt, hash: right } = kept ?? unknown
-    const given = await hash(password, Buffer.from(salt, 'base64'))
+    const { salt, hash: right, cost = former } = kept ?? unknown
+    const given = await hash(password, Buffer.from(salt, 'base64'), cost)
     const expected = Buffer.from(right, 'base64')
     const same = given.length === expected.length && timingSafeEqual(given, expected)
     if (kept && seeded && same) {

@@ -1,7 +1,7 @@
 /**
  * Guards the application against JSON that two readers understand differently: RFC 8259 with the rules of I-JSON (RFC 7493).
  * (1) A name comes once in an object, texts are well-formed Unicode, the encoding is UTF-8 without a byte order mark.
- * (2) Nothing is nested deeper, and no number is longer, than the limits.
+ * (2) Nothing is nested deeper, no number is longer and no object has more names than the limits allow.
  * (3) An integer is exact: beyond ±(2^53−1) it is a bigint. A number that no double can hold, such as 1e400, is a failure.
  * (4) `__proto__` is an own property as any other name; no prototype is ever set.
  *
@@ -20,9 +20,11 @@ export interface JsonLimits {
   readonly depth: number
   /** Characters of one number: the conversion of a long integer takes time that grows with its square. */
   readonly digits: number
+  /** Names in one object: each that the engine has not met costs it as much as a hundred octets elsewhere. */
+  readonly names: number
 }
 
-export const jsonLimits: JsonLimits = { depth: 64, digits: 1000 }
+export const jsonLimits: JsonLimits = { depth: 64, digits: 1000, names: 10_000 }
 
 export interface JsonFailure {
   readonly reason: string
@@ -77,14 +79,16 @@ const backslash = 0x5c
 
 /**
  * The number of names in a text, for JSON.parse to read; undefined when it needs the careful reader: an escape that may be
- * half a surrogate pair, sixteen digits in a row or an exponent (exact integers, overflow), nesting beyond the limit. Not a
- * check of the grammar, which is left to JSON.parse; in a text that passes it every colon outside a string ends a name.
+ * half a surrogate pair, sixteen digits in a row or an exponent (exact integers, overflow), nesting or an object beyond the
+ * limit. Not a check of the grammar, which is left to JSON.parse; in a text that passes it every colon outside a string ends
+ * a name.
  */
 function plainNames(text: string, limits: JsonLimits): number | undefined {
   if (!text.isWellFormed()) return undefined
   const escapes = text.includes('\\')
   if (escapes && /\\u[dD]/.test(text)) return undefined
   const longest = Math.min(15, limits.digits)
+  const own = [0] // the names so far of the object that is open at each depth
   let names = 0
   let depth = 0
   let digits = 0
@@ -98,9 +102,12 @@ function plainNames(text: string, limits: JsonLimits): number | undefined {
     if (code === quote) {
       at = endOfString(text, at + 1, escapes)
       if (at < 0) return undefined
-    } else if (code === 0x3a) names++
-    else if (code === 0x7b || code === 0x5b) {
+    } else if (code === 0x3a) {
+      names++
+      if (++own[depth]! > limits.names) return undefined
+    } else if (code === 0x7b || code === 0x5b) {
       if (++depth > limits.depth) return undefined
+      own[depth] = 0
     } else if (code === 0x7d || code === 0x5d) depth--
     else if (code === 0x45 || (code === 0x65 && isDigit(text.charCodeAt(at - 1)))) return undefined
   }
@@ -216,8 +223,11 @@ class Reader {
     const record: { [name: string]: Json } = {}
     this.open()
     if (this.next('}')) return record
-    do this.member(record)
-    while (this.next(','))
+    let names = 0
+    do {
+      if (++names > this.limits.names) this.fail(`more than ${this.limits.names} names in one object`)
+      this.member(record)
+    } while (this.next(','))
     if (!this.next('}')) this.fail('a comma or } is due')
     return record
   }

@@ -83,9 +83,10 @@ export class Connection {
 
   readonly #arrived: Taken = (octets, lent) => {
     if (this.#ending) {
-      // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts too.
+      // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts too. From then on
+      // nothing is read: closed at once, the connection would take the answer with it (RFC 9112 §9.6).
       this.#drained += octets.length + 512
-      if (this.#drained > this.house.limits.lingerOctets) this.socket.destroy()
+      if (this.#drained > this.house.limits.lingerOctets) this.socket.pause()
       return
     }
     this.held.add(octets, lent)

@@ -326,7 +326,7 @@ const rows: readonly Row[] = [
     'clara',
     'POST',
     '/api/v1/orders',
-    422,
+    400,
     json,
     `{${Array.from({ length: 80_000 }, (_, i) => `"a${i}":1`).join()}}`,
   ],

@@ -1,10 +1,12 @@
 /** Rules A5.1, A5.3, A5.4: each way to say who one is, over the whole service and real sockets. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { argon2Sync } from 'node:crypto'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as askTls } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from 'node:tls'
@@ -280,6 +282,25 @@ describe('A5.1 passwords where the way is safe', async () => {
       const signing = await house.ask('POST', '/login', { ...form, ...fields }, 'name=clara&password=clara-secret')
       assert.equal(signing.status, status === 200 ? 303 : 403)
     })
+})
+
+test('A5.1 who was enrolled when a hash cost more memory and fewer passes is known, by his password alone', async () => {
+  const data = join(folder, 'former.sqlite')
+  await (await hosted({ data })).server.close(0)
+  const salt = Buffer.alloc(16, 7)
+  const cost = { parallelism: 1, tagLength: 32, memory: 19_456, passes: 2 }
+  const hash = argon2Sync('argon2id', { message: 'clara-secret', nonce: salt, ...cost }).toString('base64')
+  const file = new DatabaseSync(data)
+  file
+    .prepare(
+      `update "_memo" set "value" = json_remove(json_set("value", '$.salt', ?, '$.hash', ?), '$.cost')
+        where "space" = 'people' and "key" = 'clara'`,
+    )
+    .run(salt.toString('base64'), hash)
+  file.close()
+  const { ask } = await hosted({ data })
+  const order = async (password: string) => (await ask('GET', '/api/v1/orders/o-1', basic('clara', password))).status
+  assert.deepEqual([await order('maria-secret'), await order('clara-secret')], [401, 200])
 })
 
 describe('guessing', () => {

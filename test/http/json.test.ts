@@ -5,6 +5,9 @@ import fc from 'fast-check'
 import { type Json, parseJson, writeJson } from '../../src/http/json.ts'
 import { suites } from '../suites.ts'
 
+const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join(',')}}`
+const membered = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [String(at), 0]))
+
 const accepted: readonly [title: string, text: string, value: Json][] = [
   ['an integer that a double holds', '9007199254740991', 9007199254740991],
   ['the next one is a bigint', '9007199254740992', 9007199254740992n],
@@ -24,6 +27,7 @@ const accepted: readonly [title: string, text: string, value: Json][] = [
   ['integer-like names', '{"2":1,"1":2}', { 1: 2, 2: 1 }],
   ['white space of all four kinds', '\t\r\n {\t"a" :\r[ 1 ,\n2 ] } ', { a: [1, 2] }],
   ['64 levels', `${'['.repeat(64)}${']'.repeat(64)}`, nested(64)],
+  ['10,000 names in each of two objects', `[${members(10_000)},${members(10_000)}]`, [membered, membered]],
 ]
 
 function nested(depth: number): Json {
@@ -58,6 +62,7 @@ const refused: readonly [title: string, text: string | Uint8Array, at: number, p
   ['a number of 1001 characters', `[${'1'.repeat(1001)}]`, 1, '/0', /longer/],
   ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`, 64, '/0'.repeat(64), /deeper/],
   ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, 320, '/a'.repeat(64), /deeper/],
+  ['10,001 names in one object', `[{},${members(10_001)}]`, 88_895, '/1', /more than 10000 names/],
   ['nothing', '', 0, '', /ends/],
   ['text after the value', '{} x', 3, '', /after/],
   ['cut', '{"a":[1,', 8, '/a/1', /ends/],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { request as ask } from 'node:http'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
@@ -109,6 +110,23 @@ suite('content', { concurrency: 8 }, () => {
       const other = await say(port, [head, ...Array.from({ length: 40 }, () => ['a'.repeat(100_000), 1]).flat()], 1000)
       assert.deepEqual(statuses(other.text), [400])
     }))
+
+  test('RFC 9112 §9.6: beyond what is drained a client is held back, and reads its 413 when it gets to it', () =>
+    during(
+      echo,
+      async ({ port }) => {
+        const socket = connect({ port, host: '127.0.0.1' }).pause()
+        let error: Error | undefined
+        socket.on('error', failed => (error = failed))
+        socket.write(message(post('Content-Length: 60000000')) + 'a'.repeat(60_000_000))
+        await after(200)
+        assert.equal(error, undefined)
+        const [first] = (await once(socket.resume(), 'data')) as [Buffer]
+        assert.deepEqual(statuses(first.toString('latin1')), [413])
+        socket.destroy()
+      },
+      { limits: { lingerOctets: 1_000_000, linger: 5_000 } },
+    ))
 
   test('CONNECT with content', () =>
     during(
