@@ -22,6 +22,7 @@ import { parserLimit } from './limits.ts'
 import { addressOf, certificateOf } from './peer.ts'
 import { abandon, pour, type Sink } from './pour.ts'
 import { type Head, type Lines, readHead } from './request-head.ts'
+import { sever, together } from './together.ts'
 
 /** (4) Octets held while an exchange is under way. */
 const ahead = 64 * 1024
@@ -347,7 +348,7 @@ class Inflow implements Source {
       return
     }
     this.#spare -= piece.length + 512 // what a piece costs, however small
-    if (this.#spare < 0) this.#connection.socket.destroy()
+    if (this.#spare < 0) sever(this.#connection.socket)
   }
 
   /** Its sender has gone. */
@@ -396,7 +397,7 @@ export class Exchange1 implements Exchange, Waiting {
 
   refuse(status: number): void {
     this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
-    if (this.answered) this.connection.socket.destroy()
+    if (this.answered) sever(this.connection.socket)
     else answer(this, problem(status), true)
   }
 }
@@ -448,6 +449,7 @@ function answer(exchange: Exchange1, response: Response, final: boolean): void {
   const { content } = out
   if (content === undefined) abandon(response)
   if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
+    together(socket)
     send(socket, headOf(exchange, out, stays), content, out.length)
     sent(exchange, stays)
   } else void stream(exchange, out, content, stays)

@@ -17,6 +17,7 @@ import { Connection, linger } from './http1.ts'
 import { open, type Session } from './http2.ts'
 import { type Limits, usual } from './limits.ts'
 import { secureContext, type Tls } from './tls.ts'
+import { sever } from './together.ts'
 
 export { Aborted } from './content.ts'
 export { Unsendable } from './framing.ts'
@@ -184,7 +185,7 @@ class Door implements Listener {
     house.draining = true
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
-    for (const connection of this.#connections) if (!connection.busy) connection.socket.destroy()
+    for (const connection of this.#connections) if (!connection.busy) sever(connection.socket)
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
     await Promise.race([closed, late])
@@ -192,7 +193,7 @@ class Door implements Listener {
     clearInterval(this.#watch)
     const cut = this.#inProgress()
     for (const session of this.#sessions) session.wire.destroy()
-    for (const socket of this.#sockets) socket.destroy()
+    for (const socket of this.#sockets) sever(socket)
     await closed
     this.#sockets.clear()
     return cut

@@ -154,6 +154,17 @@ suite('close', { concurrency: 8 }, () => {
     assert.equal(listener.connections(), 0)
   })
 
+  test('what was answered in the turn that closes has left', async () => {
+    let closed: Promise<number> | undefined
+    const listener = await listen(request => {
+      queueMicrotask(() => (closed = listener.close(1000)))
+      return hello(request)
+    })
+    const { text } = await say(listener.port, message(['GET /last HTTP/1.1']), 500)
+    assert.match(text, /\/last$/)
+    assert.equal(await closed, 0)
+  })
+
   test('content that is on its way may arrive', async () => {
     const listener = await listen(echo)
     const talk = say(listener.port, [message(['POST /p HTTP/1.1', 'Content-Length: 3']), 50, 'ab', 50, 'c'], 500)
