@@ -160,6 +160,8 @@ export class Element {
 
   /** The text directly in this element. */
   get text(): string {
+    const [only] = this.children
+    if (only?.kind === 'text' && this.children.length === 1) return only.value
     return this.children.map(child => (child.kind === 'text' ? child.value : '')).join('')
   }
 }

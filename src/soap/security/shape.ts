@@ -49,22 +49,24 @@ export function base64(element: Element, fault: SecurityFault = 'InvalidSecurity
 
 /** The octets of base64 with white space in it; undefined when it is none, as padding with bits left over is none. */
 export function decoded(text: string): Buffer | undefined {
-  const packed = blank.test(text) ? text.replace(blanks, '') : text
-  const octets = Buffer.from(packed, 'base64')
-  return octets.toString('base64') === packed ? octets : undefined
+  const alone = packed(text)
+  const octets = Buffer.from(alone, 'base64')
+  return octets.toString('base64') === alone ? octets : undefined
 }
+
+/** Without white space, which base64 may have anywhere. */
+export const packed = (text: string): string => (blank.test(text) ? text.replace(blanks, '') : text)
 
 const blank = /[ \t\r\n]/
 const blanks = /[ \t\r\n]+/g
 
 /** Milliseconds since 1970 of an xs:dateTime with its zone (WSS §10: UTC); undefined when it is none. */
 export function instant(text: string): number | undefined {
-  const match = dateTime.exec(text)
-  if (!match) return undefined
-  const time = Date.parse(`${match[1]}${(match[2] ?? '').slice(0, 4)}${match[3]}`)
-  if (Number.isNaN(time)) return undefined
-  const local = match[3] === 'Z' ? time : Date.parse(`${match[1]}Z`)
-  return new Date(local).getUTCDate() === Number(match[1]!.slice(8, 10)) ? time : undefined
+  if (!dateTime.test(text)) return undefined
+  const time = Date.parse(text)
+  // A day that its month does not have is one of the next to Date.
+  const day = text.endsWith('Z') ? time : Date.parse(`${text.slice(0, 19)}Z`)
+  return new Date(day).getUTCDate() === Number(text.slice(8, 10)) ? time : undefined
 }
 
-const dateTime = /^(\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?(Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
+const dateTime = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
