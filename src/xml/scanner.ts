@@ -1,4 +1,4 @@
-import { type Binding, Bindings } from './bindings.ts'
+import { type Binding, Bindings, outermost } from './bindings.ts'
 import * as character from './character.ts'
 import type { Cursor, Event } from './cursor.ts'
 import { received, type Source, source } from './encoding.ts'
@@ -70,6 +70,13 @@ export function scan(bytes: Uint8Array, options: Options = {}): Scanner {
 const first = new Token('', '', 0)
 const nameless = name('', '')
 
+/** Kinds of what is due, which are sooner compared than events are. */
+const NOTHING = 0
+/** After an `end`: its element is left. */
+const LEAVING = 1
+/** After the `start` of an element without content: it ends. */
+const EMPTY = 2
+
 /** An open element. Frames are kept and used again, one for each depth. */
 class Frame {
   readonly outer: Frame | undefined
@@ -80,7 +87,7 @@ class Frame {
   nameFrom = 0
   nameTo = 0
   /** The innermost binding outside this element. */
-  bindings: Binding | undefined = undefined
+  bindings: Binding = outermost
   children = 0
   /** How many neighbours of one name end with this element. */
   nth = 0
@@ -146,7 +153,8 @@ export class Scanner implements Cursor {
 
   private at: number
   private frame: Frame = new Frame(undefined)
-  private empty = false
+  /** What the next movement does first. */
+  private due = NOTHING
   private elements = 0
   private references = 0
   private names = 0
@@ -157,8 +165,6 @@ export class Scanner implements Cursor {
 
   private readonly bindings = new Bindings()
   private previous: Token = first
-  private recentPrefix: string | undefined = undefined
-  private recentUri = ''
 
   private readonly slots: Slot[] = []
 
@@ -182,7 +188,7 @@ export class Scanner implements Cursor {
     this.at = this.source.from
     if (this.bytes[this.end - 1] !== GT)
       this.fail('the document is cut off, or something follows it', this.bytes.length)
-    for (const [prefix, uri] of options.scope ?? []) this.bind(prefix, knownUri(uri) ?? uri, 0)
+    for (const [prefix, uri] of options.scope ?? []) this.bind(prefix, knownUri(uri) ?? uri, false, 0)
   }
 
   // Moving
@@ -257,8 +263,8 @@ export class Scanner implements Cursor {
     const outer = this.frame.bindings
     if (this.bindings.innermost === outer) return undeclared
     const own: { readonly prefix: string; readonly uri: string }[] = []
-    for (let binding = this.bindings.innermost; binding !== outer; binding = binding!.previous) {
-      own.push({ prefix: binding!.prefix, uri: binding!.uri })
+    for (let binding = this.bindings.innermost; binding !== outer; binding = binding.previous!) {
+      own.push({ prefix: binding.prefix, uri: binding.uri })
     }
     return own.reverse()
   }
@@ -281,8 +287,9 @@ export class Scanner implements Cursor {
   // Documents: [1] document, [22] prolog, [27] Misc
 
   private advance(passing: boolean): Event {
-    if (this.event === 'end') this.leave()
-    else if (this.event === 'start' && this.empty) return this.closed(this.at, this.at)
+    const { due } = this
+    if (due === LEAVING) this.leave()
+    else if (due === EMPTY) return this.closed(this.at, this.at)
     return this.depth === 0 ? this.outside() : this.inside(passing)
   }
 
@@ -355,10 +362,10 @@ export class Scanner implements Cursor {
     frame.children = 0
     this.frame = frame
     this.attributes = 0
-    this.empty = false
+    this.due = NOTHING
     if (bytes[at] === GT) at++
     else at = this.attributeList(at, spelt)
-    const named = this.expand(spelt, this.resolve(spelt.prefix, from))
+    const named = spelt.scope === this.bindings.innermost.scope ? spelt.name! : this.expand(spelt, from)
     if (this.attributes > 0) this.nameAttributes(frame.nameTo)
     frame.nth = outer.children > 1 && frame.name === named ? frame.nth + 1 : 1 // what was kept is of the last child
     frame.name = named
@@ -389,14 +396,15 @@ export class Scanner implements Cursor {
   private closed(from: number, to: number): Event {
     this.from = from
     this.at = to
+    this.due = LEAVING
     return (this.event = 'end')
   }
 
   private leave(): void {
     const { frame } = this
+    this.due = NOTHING
     if (this.bindings.innermost !== frame.bindings) {
       this.bindings.back(frame.bindings)
-      this.recentPrefix = undefined
     }
     this.frame = frame.outer!
     this.depth--
@@ -416,7 +424,7 @@ export class Scanner implements Cursor {
         if (at > before) this.irregular = before
         if (bytes[at] === GT) return at + 1
         if (bytes[at + 1] !== GT) this.fail('`/` without `>`', at)
-        this.empty = true
+        this.due = EMPTY
         return at + 2
       }
       if (at !== before + 1 || bytes[before] !== SPACE) this.irregular = before
@@ -467,14 +475,14 @@ export class Scanner implements Cursor {
     const { declared } = spelt
     const prefix = spelt.prefix === '' ? '' : spelt.local
     if (declared !== undefined && this.repeats(declared.octets, open)) {
-      this.bind(prefix, declared.uri, from)
+      this.bind(prefix, declared.uri, true, from)
       return open + declared.octets.length + 1
     }
     const slot = this.slot(this.attributes)
     const close = this.attributeValueFrom(open, slot)
     const text = this.valueOf(slot)
     const known = knownUri(text)
-    this.bind(prefix, known ?? text, from)
+    this.bind(prefix, known ?? text, known !== undefined, from)
     if (known !== undefined && slot.value === undefined) spelt.declare(this.bytes.subarray(open + 1, close), known)
     return close
   }
@@ -551,8 +559,9 @@ export class Scanner implements Cursor {
     const { attributes, slots } = this
     for (let index = 0; index < attributes; index++) {
       const slot = slots[index]!
-      const { prefix } = slot.spelt
-      slot.name = this.expand(slot.spelt, prefix === '' ? '' : this.resolve(prefix, at))
+      const { spelt } = slot
+      if (spelt.prefix === '') slot.name = spelt.unqualified ??= passing('', spelt.local, this.born)
+      else slot.name = spelt.scope === this.bindings.innermost.scope ? spelt.name! : this.expand(spelt, at)
     }
     if (attributes > 8) {
       const distinct = new Set<Name>()
@@ -584,30 +593,26 @@ export class Scanner implements Cursor {
     return token(this.bytes, from, to, hash) ?? this.fail('not a name', from)
   }
 
-  private expand(spelt: Token, uri: string): Name {
-    const { name } = spelt
-    if (name !== undefined && name.uri === uri) return name
-    const found = passing(uri, spelt.local, this.born)
-    if (uri.length <= remembered) spelt.name = found
+  /** What a token stands for in this scope, which it then remembers. */
+  private expand(spelt: Token, at: number): Name {
+    const { prefix, local, name } = spelt
+    const uri = this.namespace(prefix)
+    if (uri === undefined) this.fail(`the prefix ${prefix} is not declared`, at)
+    const found = name !== undefined && name.uri === uri ? name : passing(uri, local, this.born)
+    if (uri.length <= remembered) {
+      spelt.name = found
+      spelt.scope = this.bindings.innermost.scope
+    }
     return found
   }
 
-  private resolve(prefix: string, at: number): string {
-    if (prefix === this.recentPrefix) return this.recentUri
-    const uri = this.namespace(prefix)
-    if (uri === undefined) this.fail(`the prefix ${prefix} is not declared`, at)
-    this.recentPrefix = prefix
-    return (this.recentUri = uri)
-  }
-
   /** Namespaces §3, reserved prefixes; §2.2, no prefix undeclared; §6.3 with [41] unique attributes. */
-  private bind(prefix: string, uri: string, at: number): void {
+  private bind(prefix: string, uri: string, known: boolean, at: number): void {
     if (prefix === 'xmlns' || uri === xmlnsUri) this.fail('xmlns and its namespace cannot be declared', at)
     if ((prefix === 'xml') !== (uri === xmlUri)) this.fail('xml stands for its namespace, and nothing else does', at)
     if (prefix !== '' && uri === '') this.fail(`the prefix ${prefix} cannot be undeclared`, at)
     if (this.bindings.of(prefix)?.depth === this.depth) this.fail('a namespace declaration twice', at)
-    this.bindings.add(prefix, uri, this.depth)
-    this.recentPrefix = undefined
+    this.bindings.add(prefix, uri, this.depth, known)
   }
 
   // Character data: [14] CharData, [18] CDSect, [67] Reference, §2.11 end-of-line handling
@@ -615,7 +620,7 @@ export class Scanner implements Cursor {
   /** All text of an element without children; then at its `end`. */
   private gather(): boolean {
     if (this.event !== 'start') throw new Error('text is read at the start of an element')
-    if (this.empty) {
+    if (this.due === EMPTY) {
       this.advance(false)
       this.cooked = ''
       return true

@@ -8,12 +8,16 @@ const { APOSTROPHE, nameOctet, ncName, QUOTE } = character
  *  (1) The table has a fixed number of slots, one for each hash, and a newcomer takes its slot: names made to collide, or a
  *      flood of new ones, cost no more than a look-up and no memory.
  *  (2) A token is found only when all of its octets are equal, and only well-formed names enter: what is found needs no check.
- *  (3) A token remembers the expanded name it meant last; it holds on to no document.
+ *  (3) A token remembers the expanded names it meant last, and where; it holds on to no document.
  */
 export class Token {
   readonly prefix: string
   readonly local: string
+  /** With its prefix, or the default namespace, bound as it was in `scope`. */
   name: Name | undefined = undefined
+  scope: object | undefined = undefined
+  /** Of an attribute without a prefix, which is in no namespace. */
+  unqualified: Name | undefined = undefined
   /** Of an attribute that declares a prefix: what it said last. */
   declared: Declared | undefined = undefined
   /** Its place in the table; 0, which is as good as any, when it is too long for it. */

@@ -456,6 +456,45 @@ test('Namespaces §6.1 a prefix stands for what the innermost declares, however 
   )
 })
 
+test('Namespaces §6 a name is what it stands for here, whatever it stood for elsewhere or in the document before', () => {
+  const uris = [name('urn:a', 'x').uri, name('urn:b', 'x').uri, 'urn:nobody-knows']
+  const one = fc.record({
+    prefix: fc.constantFrom('', 'p', 'q'),
+    attribute: fc.constantFrom('', 'x', 'p:x', 'q:x'),
+    declared: fc.uniqueArray(fc.tuple(fc.constantFrom('', 'p', 'q'), fc.constantFrom(...uris)), {
+      selector: ([prefix]) => prefix,
+    }),
+    /** Elements that end behind this start. */
+    up: fc.nat(3),
+  })
+  const written = (prefix: string) => (prefix === '' ? 'x' : `${prefix}:x`)
+  fc.assert(
+    fc.property(fc.array(one, { maxLength: 12 }), all => {
+      const open: { readonly tag: string; readonly scope: ReadonlyMap<string, string> }[] = []
+      const [text, expected] = [['<r xmlns:p="urn:a" xmlns:q="urn:b">'], ['(r']]
+      const end = () => {
+        text.push(`</${open.pop()!.tag}>`)
+        expected.push(')')
+      }
+      for (const { prefix, attribute, declared, up } of all) {
+        const around = open.at(-1)?.scope ?? [
+          ['p', 'urn:a'],
+          ['q', 'urn:b'],
+        ]
+        const scope = new Map([...(around as Iterable<[string, string]>), ...declared])
+        const meant = (of: string) => clark({ uri: scope.get(of) ?? '', local: 'x' })
+        const said = declared.map(([of, uri]) => ` xmlns${of && `:${of}`}="${uri}"`).join('')
+        text.push(`<${written(prefix)}${attribute && ` ${attribute}="1"`}${said}>`)
+        expected.push(`(${meant(prefix)}${attribute && ` ${attribute === 'x' ? 'x' : meant(attribute[0]!)}=1`}`)
+        open.push({ tag: written(prefix), scope })
+        for (let k = 0; k < up && open.length > 0; k++) end()
+      }
+      while (open.length > 0) end()
+      assert.equal(events(scan(bytes(`${text.join('')}</r>`))), [...expected, ')'].join('|'))
+    }),
+  )
+})
+
 test('Namespaces §3 a declaration that is read again says what stands there', () => {
   const values: readonly (readonly [written: string, uri: string])[] = [
     ['"urn:a"', 'urn:a'],
