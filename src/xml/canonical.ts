@@ -114,9 +114,12 @@ class Canonical {
 
   /** C14N §2.3: outside the root, comments and processing instructions stand on lines of their own. */
   whole(node: Document | Element): void {
+    if (node.kind === 'element') {
+      this.element(node, true)
+      return
+    }
     const { comments, without } = this.form
-    const nodes = node.kind === 'document' ? node.children : [node]
-    const kept = nodes.filter(each => each !== without && (comments || each.kind !== 'comment'))
+    const kept = node.children.filter(each => each !== without && (comments || each.kind !== 'comment'))
     for (const [index, each] of kept.entries()) {
       if (index > 0) this.out.write('\n')
       if (each.kind === 'element') this.element(each, true)

@@ -206,20 +206,20 @@ export function element(cursor: Cursor, parent?: Element): Element {
 }
 
 function opened(cursor: Cursor, parent: Element | undefined): Element {
-  const attributes: Attribute[] = cursor.attributes === 0 ? bare : []
-  for (let index = 0; index < cursor.attributes; index++) {
-    attributes.push({
-      name: cursor.attributeName(index),
-      prefix: cursor.attributePrefix(index),
-      value: cursor.attributeValue(index),
-    })
-  }
+  const attributes = cursor.attributes === 0 ? bare : [attribute(cursor, 0)] // most have one, as of children
+  for (let index = 1; index < cursor.attributes; index++) attributes.push(attribute(cursor, index))
   const made = new Element(parent, cursor.name, cursor.prefix, attributes, cursor.declarations())
   made.from = cursor.from
   made.inside = cursor.to
   if (cursor.irregular < cursor.from) made.spelling = cursor.bytes
   return made
 }
+
+const attribute = (cursor: Cursor, index: number): Attribute => ({
+  name: cursor.attributeName(index),
+  prefix: cursor.attributePrefix(index),
+  value: cursor.attributeValue(index),
+})
 
 function leaf(cursor: Cursor): Node {
   if (cursor.event === 'text') return { kind: 'text', value: cursor.value }

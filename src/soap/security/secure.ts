@@ -271,8 +271,9 @@ class Authentication {
       const why = this.policy.anyOf.map(demand => `${demand.caller}: ${this.unmet(demand)}`)
       return fail('InvalidSecurity', why.join('; '))
     }
-    const named = await this.named()
-    const principal = await this.principal()
+    const { usernameToken, ticket } = this.found
+    const named = usernameToken && (await this.named(usernameToken))
+    const principal = ticket && (await this.principal(ticket))
     const caller = await this.asked(met, named, principal)
     await this.remember(named)
     return caller
@@ -351,9 +352,7 @@ class Authentication {
     return this.message.header?.elements(part) ?? []
   }
 
-  private async named(): Promise<Named | undefined> {
-    const token = this.found.usernameToken
-    if (!token) return undefined
+  private named(token: Element): Promise<Named> {
     const kinds = new Set(
       this.policy.anyOf.flatMap(({ caller, passwords = ['text', 'digest'] }) =>
         caller === 'username' ? passwords : [],
@@ -363,9 +362,7 @@ class Authentication {
     return username(token, kinds, this.guard, this.message.from)
   }
 
-  private async principal(): Promise<string | undefined> {
-    const { ticket } = this.found
-    if (!ticket) return undefined
+  private async principal(ticket: Element): Promise<string> {
     if (!this.guard.kerberos) return fail('UnsupportedSecurityToken', 'tickets are not taken here')
     const proven = await this.guard.kerberos(binary(ticket))
     return proven?.principal ?? fail('FailedAuthentication', 'the ticket')
