@@ -1,5 +1,6 @@
 /** What every answer says beside its own: how it may be cached, what it varies with, rates, versions, the trace. */
 import { writeDate } from '../http/date.ts'
+import { decimal } from '../http/decimal.ts'
 import { writeDeprecation } from '../http/deprecation.ts'
 import type { Response } from '../http/message.ts'
 import { writePreferences } from '../http/prefer.ts'
@@ -85,7 +86,7 @@ function rates({ admitted }: Exchange, fields: Record<string, string | readonly 
   const policy = policies.get(key) ?? writeRateLimitPolicy([{ name: counted, quota: limit, window }]) ?? ''
   policies.set(key, policy)
   fields['ratelimit-policy'] = policy
-  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${remaining};t=${reset}` // the name, as it was written
+  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${decimal(remaining)};t=${reset}` // the name, as it was written
 }
 
 /** RFC 9745, RFC 8594: what will not be served for ever says so on each answer. */

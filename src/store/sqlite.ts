@@ -251,7 +251,7 @@ class Readers {
   readonly #made: Schema
   readonly #file: string
   readonly #free: Reading[] = []
-  readonly #busy = new Set<Reading>()
+  #busy = 0
   #shared: Reading | undefined
   #closed = false
 
@@ -278,10 +278,10 @@ class Readers {
   }
 
   #begin(): Reading {
-    if (this.#closed || this.#busy.size >= mostReads) throw new Unavailable()
+    if (this.#closed || this.#busy >= mostReads) throw new Unavailable()
     const reading = this.#free.pop() ?? new Reading(this.#file)
     reading.begin()
-    this.#busy.add(reading)
+    this.#busy++
     this.#shared = reading
     setImmediate(() => {
       if (this.#shared === reading) this.renew()
@@ -303,7 +303,7 @@ class Readers {
   }
 
   #end(reading: Reading): void {
-    this.#busy.delete(reading)
+    this.#busy--
     reading.end()
     if (this.#closed || this.#free.length >= idleReads) reading.close()
     else this.#free.push(reading)
