@@ -40,7 +40,7 @@ function saidBy(fields: Fields): Said | undefined {
 /** RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ), parameters in all but the first ";". */
 function ofForwarded(field: string | undefined): Said | undefined {
   if (field === undefined) return undefined
-  const cursor = over(`;${last(field) ?? ''}`)
+  const cursor = over(`;${elements(field).at(-1) ?? ''}`)
   const said: Parameters = parameters(cursor) ?? noParameters
   return { from: node(said['for']), scheme: said['proto'], host: said['host'] }
 }
@@ -48,11 +48,11 @@ function ofForwarded(field: string | undefined): Said | undefined {
 function ofUsual(fields: Fields): Said | undefined {
   const { 'x-forwarded-for': from, 'x-forwarded-proto': scheme, 'x-forwarded-host': host } = fields
   if (from === undefined && scheme === undefined && host === undefined) return undefined
-  return { from: node(last(from)), scheme: last(scheme), host: last(host) }
+  return { from: node(lastOf(from)), scheme: lastOf(scheme), host: lastOf(host) }
 }
 
-/** (1) */
-const last = (field: string | undefined): string | undefined => field && trim([...elements(field)].at(-1) ?? '')
+/** (1) of X-Forwarded-*: it has no quoted-strings, so that a quote hides no comma. */
+const lastOf = (field: string | undefined): string | undefined => field && trim(field.slice(field.lastIndexOf(',') + 1))
 
 /** §6 node: an address without its port, an obfuscated name, or unknown, which is nobody in particular. */
 function node(said: string | undefined): string | undefined {

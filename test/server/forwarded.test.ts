@@ -40,6 +40,11 @@ const rows: readonly [title: string, fields: Readonly<Record<string, string>>, i
     ['192.0.2.1', 'https', 'shop.example'],
   ],
   ['(1) the last of X-Forwarded-For', { 'x-forwarded-for': '127.0.0.1, 192.0.2.1' }, ['192.0.2.1', 'http', host]],
+  [
+    '(1) X-Forwarded-For has no quotes: one left open swallows nothing',
+    { 'x-forwarded-for': '"a, 192.0.2.1', 'x-forwarded-proto': '"a, https' },
+    ['192.0.2.1', 'https', host],
+  ],
   ['X-Forwarded-For has IPv6 bare', { 'x-forwarded-for': '2001:db8::1' }, ['2001:db8::1', 'http', host]],
   ['X-Forwarded-For with a port', { 'x-forwarded-for': '192.0.2.1:99' }, ['192.0.2.1', 'http', host]],
   ['X-Forwarded-For empty', { 'x-forwarded-for': '' }, unchanged],
