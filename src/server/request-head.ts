@@ -6,7 +6,7 @@
  *  (3) Field names are tokens; values keep every octet but the white space around them.
  * A refusal is the status it is answered with; after one the connection ends, for nothing says where the next request begins.
  */
-import { isToken } from '../http/grammar.ts'
+import { isToken, trim } from '../http/grammar.ts'
 import { memo } from '../http/memo.ts'
 import type { Fields } from '../http/message.ts'
 import { add } from './fields.ts'
@@ -111,10 +111,10 @@ function framing(fields: Fields): number | undefined | 'uncertain' | 'unknown co
     return /^\d{1,15}$/.test(length) ? Number(length) : 'uncertain'
   }
   if (length !== undefined) return 'uncertain'
-  const codings = coding.split(',').map(each => each.trim().toLowerCase())
+  const codings = coding.split(',').map(each => trim(each).toLowerCase())
   if (codings.length === 1 && codings[0] === 'chunked') return undefined
-  // Chunked is the last coding, and is applied once; of the others none is understood here.
-  return codings.slice(0, -1).includes('chunked') ? 'uncertain' : 'unknown coding'
+  // Chunked is the last coding, and is applied once: else there is no end. Of those before it none is understood here.
+  return codings.indexOf('chunked') === codings.length - 1 ? 'unknown coding' : 'uncertain'
 }
 
 function connectionOf(field = ''): Lines['connection'] {

@@ -104,10 +104,13 @@ suite('RFC 9112 §6.3 where the content ends', () => {
     [['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], 'refused 400'],
     [['Transfer-Encoding: chunked, identity'], 'refused 400'],
     [['Transfer-Encoding: gzip, chunked'], 'refused 501'],
-    [['Transfer-Encoding: gzip'], 'refused 501'],
-    [['Transfer-Encoding: "chunked"'], 'refused 501'],
-    [['Transfer-Encoding:'], 'refused 501'],
+    [['Transfer-Encoding: gzip'], 'refused 400'],
+    [['Transfer-Encoding: identity'], 'refused 400'],
+    [['Transfer-Encoding: "chunked"'], 'refused 400'],
+    [['Transfer-Encoding:'], 'refused 400'],
     [['Transfer-Encoding: \x0bchunked'], 'refused 400'],
+    [['Transfer-Encoding: \xa0chunked'], 'refused 400'],
+    [['Transfer-Encoding: chunked\xa0'], 'refused 400'],
   ]
   for (const [each, expected] of table)
     test(each.join('; ') || 'no field', () => {

@@ -39,7 +39,7 @@ suite('what no face sees: refused, answered with a problem, and the connection e
     [
       'RFC 9112 §6.3: a coding that hides chunked (TE.TE)',
       message(post('Transfer-Encoding: xchunked'), '0\r\n\r\n'),
-      501,
+      400,
     ],
     [
       'RFC 9112 §6.3: chunked twice',
