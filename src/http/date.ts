@@ -31,15 +31,14 @@ export function parseDate(text: string, now?: number): number | undefined {
   part = asctime.exec(text)
   if (part) return time(part[6]!, part[1]!, part[2]!, part[3]!, part[4]!, part[5]!)
   part = rfc850.exec(text)
-  if (part) return time(String(century(Number(part[3]), now)), part[2]!, part[1]!, part[4]!, part[5]!, part[6]!)
-  return undefined
-}
-
-function century(twoDigits: number, now: number | undefined): number {
-  if (now === undefined) return twoDigits + (twoDigits >= 70 ? 1900 : 2000)
+  if (!part) return undefined
+  const within = (year: number) => time(String(year), part[2]!, part[1]!, part[4]!, part[5]!, part[6]!)
+  const twoDigits = Number(part[3])
+  if (now === undefined) return within(twoDigits + (twoDigits >= 70 ? 1900 : 2000))
   const current = new Date(now).getUTCFullYear()
   const year = current - (current % 100) + twoDigits
-  return year > current + 50 ? year - 100 : year
+  const found = within(year)
+  return found !== undefined && found > new Date(now).setUTCFullYear(current + 50) ? within(year - 100) : found
 }
 
 function time(year: string, month: string, day: string, hour: string, minute: string, second: string) {

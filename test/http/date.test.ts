@@ -9,7 +9,18 @@ const rows: readonly [title: string, text: string, time: number | undefined, now
   ['RFC 850', 'Sunday, 06-Nov-94 08:49:37 GMT', time],
   ['asctime', 'Sun Nov  6 08:49:37 1994', time],
   ['asctime, two digits', 'Wed Nov 16 08:49:37 1994', Date.UTC(1994, 10, 16, 8, 49, 37)],
-  ['RFC 850, 50 years ahead', 'Sunday, 06-Nov-76 08:49:37 GMT', Date.UTC(2076, 10, 6, 8, 49, 37), Date.UTC(2026, 0)],
+  [
+    'RFC 850, 50 years ahead',
+    'Friday, 06-Nov-76 08:49:37 GMT',
+    Date.UTC(2076, 10, 6, 8, 49, 37),
+    Date.UTC(2026, 10, 6, 8, 49, 37),
+  ],
+  [
+    'RFC 850, 50 years and a second ahead is in the past',
+    'Saturday, 06-Nov-76 08:49:37 GMT',
+    Date.UTC(1976, 10, 6, 8, 49, 37),
+    Date.UTC(2026, 10, 6, 8, 49, 36),
+  ],
   [
     'RFC 850, 51 years ahead is in the past',
     'Sunday, 06-Nov-77 08:49:37 GMT',
