@@ -14,6 +14,7 @@ import type { Exchange } from './exchange.ts'
 import { acceptOf, contentLimit } from './plan.ts'
 import { no } from './refusal.ts'
 import { fileTag } from './representation.ts'
+import { digest } from './validator.ts'
 
 type Mutable = Record<string, string>
 type FileOutcome = Extract<Outcome, { kind: 'file' }>
@@ -93,7 +94,7 @@ export function fileReply(x: Exchange, file: FileVersion, octets: StoredOctets):
   const [first, second] = ranges
   if (first && !second)
     return answer(206, { ...fields, 'content-range': writeContentRange(first, length) }, octets, [first])
-  const boundary = `part-${x.id}`
+  const boundary = `part-${digest(x.id)}` // RFC 2046 §5.1.1: not all that a proxy may call a request can stand in one
   const multipart = { ...fields, 'content-type': `multipart/byteranges; boundary=${boundary}` }
   return answer(206, multipart, octets, byteRangeParts(ranges, length, file.mediaType, boundary))
 }
