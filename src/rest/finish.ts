@@ -26,11 +26,15 @@ export function finished(x: Exchange, response: Response, refusal?: AnyRefusal):
   if (x.operation || x.page === 'entry') version(x, fields)
   if (x.request.fields['origin'] !== undefined) Object.assign(fields, corsFields(x.request, x.serving))
   if (isApplied(x)) fields['preference-applied'] = writePreferences(x.applied)
-  if (String(fields['content-type'] ?? '').startsWith('text/html')) Object.assign(fields, pageFields)
+  if (isPage(fields)) Object.assign(fields, pageFields)
   if (x.serving.settings.trace) fields['diglot-trace'] = trace(x, response.status, refusal)
   const whole = { ...response, fields }
   return x.request.method === 'HEAD' ? headed(whole) : whole
 }
+
+/** Of our own: HTML that was uploaded has a stricter policy already. */
+const isPage = (fields: Response['fields']): boolean =>
+  String(fields['content-type'] ?? '').startsWith('text/html') && fields['content-security-policy'] === undefined
 
 function isApplied({ applied }: Exchange): boolean {
   for (const _ in applied) return true

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { anyone, implement, resource, role, service, t } from 'diglot'
 import type { Content } from '../../src/http/message.ts'
 import { pieceSize } from '../../src/service/octets.ts'
 import { type Answer, type Shop, shop } from './shop.ts'
@@ -209,4 +210,18 @@ describe('A8.3 what a picture may be, and who may send one, is asked in time', (
     assert.equal(await givenUp(of), 2 * rows)
     assert.equal(await of.store.sweep(of.clock.now + 30 * hour), memo)
   })
+})
+
+it('CSP Level 3 §6.6: HTML that was uploaded is in a sandbox, and no page of ours', async () => {
+  const notes = resource('notes', {
+    fields: { id: t.id('n') },
+    files: { page: { mediaTypes: ['text/html'], max: 1000 } },
+  }).rules({ precondition: false, allow: { read: [anyone], create: [role('clerk')], change: [role('clerk')] } })
+  const of = await shop({
+    app: implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), { notes: {} }),
+  })
+  const made = await of.as.clara('POST', '/api/v1/notes', { 'content-type': 'application/json' }, {})
+  const page = `${made.fields['location']}/page`
+  await of.as.clara('PUT', page, { 'content-type': 'text/html' }, '<form method="post" action="/api/v1/notes"></form>')
+  assert.match((await of.as.anyone('GET', page)).fields['content-security-policy'] ?? '', /; sandbox$/)
 })
