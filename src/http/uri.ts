@@ -149,9 +149,11 @@ export type Pairs = readonly (readonly [name: string, value: string])[]
  */
 export function parseQuery(text: string, limit = 1000): Pairs | undefined {
   const pairs: [string, string][] = []
-  if (text === '') return pairs
-  for (const piece of text.split('&', limit + 1)) {
-    if (piece === '') continue
+  for (let at = 0, end = 0; at < text.length; at = end + 1) {
+    end = text.indexOf('&', at)
+    if (end < 0) end = text.length
+    if (end === at) continue
+    const piece = text.slice(at, end)
     const equals = piece.indexOf('=')
     const name = formDecode(equals < 0 ? piece : piece.slice(0, equals))
     const value = equals < 0 ? '' : formDecode(piece.slice(equals + 1))

@@ -199,6 +199,11 @@ test('query: no more pairs than the limit', () => {
   assert.equal(parseQuery('a&'.repeat(3), 3)?.length, 3)
   assert.equal(parseQuery('a&'.repeat(4), 3), undefined)
   assert.equal(parseQuery('&'.repeat(4), 3)?.length, 0)
+  assert.deepEqual(parseQuery(`${'&'.repeat(4)}a=1&&b=2`, 3), [
+    ['a', '1'],
+    ['b', '2'],
+  ])
+  assert.equal(parseQuery(`${'&'.repeat(4)}${'a&'.repeat(4)}`, 3), undefined)
 })
 
 test('form: the octets are UTF-8', () => {
