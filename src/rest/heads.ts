@@ -15,9 +15,9 @@ export class Heads<Said> {
     return this.#known.get(fields)?.get(`${method} ${target}`)
   }
 
-  /** Of a request that was asked all rows of the plan, and has no content. */
+  /** Of a request that was asked all rows of the plan, and has no content. HTTP/1.0 is asked for less: it may lack a Host. */
   keep({ fields, method, target, version, content }: Request, said: Said): void {
-    if (version === '2' || content.length !== 0) return
+    if (version !== '1.1' || content.length !== 0) return
     let targets = this.#known.get(fields)
     if (!targets) this.#known.set(fields, (targets = new Map()))
     if (targets.size >= most) targets.clear()

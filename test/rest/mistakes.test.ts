@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Answer, json, order, type Shop, shop } from './shop.ts'
+import { type Answer, json, order, request, type Shop, shop } from './shop.ts'
 
 const at = '/api/v1/orders/o-1'
 const then = 'Sat, 21 Nov 2026 12:00:00 GMT'
@@ -81,6 +81,12 @@ describe('what well-known frameworks get wrong', async () => {
   it('HEAD is unlike GET', async () => {
     const head = await of.as.clara('HEAD', at)
     assert.deepEqual([head.status, head.fields['etag'], head.bytes.length], [200, await tagOf(of), 0])
+  })
+
+  it('RFC 9112 §3.2: HTTP/1.1 may lack a Host after HTTP/1.0 did, on one connection', async () => {
+    const fields = { authorization: 'Bearer clara' } // one object, as for field lines that come again
+    const ask = async (version: '1.0' | '1.1') => (await of.face({ ...request('GET', at), fields, version })).status
+    assert.deepEqual([await ask('1.0'), await ask('1.1')], [200, 400])
   })
 
   it('a 412 leaks what a 403 hides', async () => {
