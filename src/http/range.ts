@@ -13,7 +13,8 @@ export interface ByteRange {
   readonly last: number
 }
 
-const spec = /^(\d{1,15})-(\d{0,15})$|^-(\d{1,15})$/
+/** §14.1.2: of any number of digits. One that is beyond all lengths need not be exact. */
+const spec = /^(\d+)-(\d*)$|^-(\d+)$/
 
 /**
  * §14.1.2, §14.2: what of a representation of `length` octets the Range field of a GET asks for (§14.2: other methods only where they define it), in order, never overlapping.

@@ -41,7 +41,12 @@ const rows: readonly [title: string, field: string | undefined, length: number, 
   ['§17.15  sixteen', `bytes=${'5-5,'.repeat(16)}`, 100, [[5, 5]]],
   ['§14.2   nothing', 'bytes=', 100, 'whole'],
   ['§14.2   another unit', 'pages=1-2', 100, 'whole'],
-  ['§14.2   numbers beyond all', `bytes=${'9'.repeat(30)}-`, 100, 'whole'],
+  ['§14.1.2 a first beyond all numbers', `bytes=${'9'.repeat(400)}-`, 100, 'unsatisfiable'],
+  ['§14.1.2 a last beyond all numbers', `bytes=90-${'9'.repeat(400)}`, 100, [[90, 99]]],
+  ['§14.1.2 a suffix beyond all numbers', `bytes=-${'9'.repeat(400)}`, 100, [[0, 99]]],
+  ['§14.1.2 both beyond all numbers', `bytes=${'9'.repeat(400)}-${'9'.repeat(400)}`, 100, 'unsatisfiable'],
+  ['§14.1.2 zeros before', `bytes=${'0'.repeat(20)}1-02`, 100, [[1, 2]]],
+  ['§15.5.17 an empty suffix of many zeros', 'bytes=-00', 100, 'unsatisfiable'],
   ['§17.15  more than sixteen', `bytes=${'0-0,'.repeat(17)}`, 100, 'whole'],
 ]
 
