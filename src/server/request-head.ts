@@ -63,9 +63,9 @@ const methodOf = memo((text: string): string | undefined => (isToken(text) ? tex
 /** §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to refuse. */
 const visible = /^[\x21-\x7e]+$/
 
-/** §2.3 */
+/** §2.3; RFC 9110 §2.5: a later minor version is read as 1.1, and §15.6.6: it is the major one that 505 is about. */
 function versionOf(text: string): Head['version'] | number {
-  if (text === 'HTTP/1.1') return '1.1'
+  if (text === 'HTTP/1.1' || /^HTTP\/1\.[2-9]$/.test(text)) return '1.1'
   if (text === 'HTTP/1.0') return '1.0'
   return /^HTTP\/\d\.\d$/.test(text) ? 505 : 400
 }

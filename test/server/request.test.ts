@@ -14,7 +14,7 @@ suite('what no face sees: refused, answered with a problem, and the connection e
     ['RFC 9112 §3: no request line', 'hello\r\n\r\n', 400],
     ['RFC 9112 §3: a TLS handshake on the cleartext port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
     ['RFC 9112 §3: no target', message(['GET HTTP/1.1', 'Host: a']), 400],
-    ['RFC 9112 §2.3: HTTP/1.2', message(['GET / HTTP/1.2', 'Host: a']), 505],
+    ['RFC 9110 §15.6.6: HTTP/0.9', message(['GET / HTTP/0.9', 'Host: a']), 505],
     ['RFC 9112 §2.3: HTTP/2.0 in HTTP/1.1 syntax', message(['GET / HTTP/2.0', 'Host: a']), 505],
     ['RFC 9112 §5.2: obs-fold', message(['GET / HTTP/1.1', 'Host: a', 'A: b', ' c']), 400],
     ['RFC 9112 §5.1: white space before the colon', message(['GET / HTTP/1.1', 'Host : a']), 400],
