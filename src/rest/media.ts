@@ -22,6 +22,8 @@ export interface Offer {
 export interface Offers {
   readonly all: readonly Offer[]
   readonly types: readonly string[]
+  /** The same with their parameters, which Accept may ask for too (RFC 9110 §12.5.1). */
+  readonly sent: readonly string[]
 }
 
 const text = (type: string, write: Offer['write'], sent = type): Offer => ({
@@ -49,7 +51,11 @@ export function vendorVersion(service: string, type: string): string | undefined
   return type.startsWith(start) && type.endsWith('+json') ? type.slice(start.length, -'+json'.length) : undefined
 }
 
-const listed = (all: readonly Offer[]): Offers => ({ all, types: all.map(offer => offer.type) })
+const listed = (all: readonly Offer[]): Offers => ({
+  all,
+  types: all.map(offer => offer.type),
+  sent: all.map(offer => offer.sent),
+})
 
 /** Any media type is added by a writer in the implementation's `formats`; what it makes is as small as it gets. */
 const added = (formats: Handlers['formats']): Offer[] =>

@@ -480,9 +480,10 @@ function negotiated(x: Exchange): void {
   const types = stored ?? (page && page !== 'entry' ? [] : edition.offers(operation).types)
   if (types.length === 0) return
   // Which type stored bytes have is known once they are found; that none could serve is known now.
-  const [type] = acceptable(acceptOf(x.request), types)
+  const { all, sent } = edition.offers(operation)
+  const [type] = acceptable(acceptOf(x.request), stored ?? sent)
   if (type === undefined) no({ kind: 'not-acceptable', offers: types })
-  x.said.offer = stored ? undefined : edition.offers(operation).all.find(offer => offer.type === type)
+  x.said.offer = stored ? undefined : all.find(offer => offer.sent === type)
   negotiateCoding(x)
 }
 

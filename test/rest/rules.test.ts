@@ -555,6 +555,13 @@ describe('A4 methods', async () => {
     assert.equal(await type('*/*, application/xml'), 'application/xml;charset=utf-8')
     assert.equal(await type('application/problem+json'), 'application/hal+json')
     assert.equal(await type('application/json, application/problem+json;q=1'), 'application/json')
+    for (const accept of ['text/csv;header=present', 'text/csv;header=absent'])
+      assert.equal(
+        (await of.as.clara('GET', '/api/v1/orders', { accept: `${accept}, application/json;q=0.5` })).fields[
+          'content-type'
+        ],
+        accept.endsWith('present') ? 'text/csv;charset=utf-8;header=present' : 'application/json',
+      )
     const none = await of.as.clara('GET', '/api/v1/orders/o-1', { accept: 'image/png, application/json;q=0' })
     assert.deepEqual([none.status, none.json.offers.includes('application/pdf')], [406, true])
     assert.match(none.fields['vary'] ?? '', /Accept, Accept-Encoding/)
