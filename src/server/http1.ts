@@ -159,12 +159,14 @@ export class Connection {
   #incomplete(): false {
     const { octets } = this.held
     if (this.#searched === 0) this.#turns++
+    const more = octets.toString('latin1', Math.max(0, this.#searched - 1))
     this.#searched = octets.length
     const [first = 0] = octets
     if (octets.length > parserLimit) this.refuse(431)
     // No method begins so, and no half of CRLF is longer than this: a handshake of TLS, say.
     else if ((first < 0x21 || first > 0x7e) && (first !== 0x0d || octets.length > 1)) this.refuse(400)
-    else if (this.#closed) this.refuse(400)
+    // Half of a CRLF stands alone: nothing that follows makes a head of it.
+    else if (/\r[^\n]|[^\r]\n/.test(more) || this.#closed) this.refuse(400)
     return false
   }
 
