@@ -165,24 +165,25 @@ export function negotiateEncoding<T extends string>(field: string | undefined, o
 export function acceptableLanguages<T extends string>(field: string | undefined, offers: readonly T[]): readonly T[] {
   const ranges = field === undefined ? [] : parseWeighted(field)
   if (ranges.length === 0) return offers
-  return rank(offers, offer => best(ranges, range => closeness(range.name, offer.toLowerCase())))
+  return rank(offers, offer => best(ranges, range => closeness(range, offer.toLowerCase())))
 }
 
 /**
  * How closely a range covers a tag. A range that is the tag, or starts it (§3.3.1: `en` covers `en-us`), beats a tag
- * that starts the range (§3.4: who asks for `de-ch` gets `de`), and longer common parts beat shorter ones.
+ * that starts the range (§3.4: who asks for `de-ch` gets `de`; who refuses it may still take `de`), and longer common
+ * parts beat shorter ones.
  */
-function closeness(range: string, tag: string): number {
-  if (range === tag) return 3_000
-  if (tag.startsWith(`${range}-`)) return 2_000 + range.length
-  if (range.startsWith(`${tag}-`)) return 1_000 + tag.length
-  return range === '*' ? 1 : 0
+function closeness({ name, quality }: Weighted, tag: string): number {
+  if (name === tag) return 3_000
+  if (tag.startsWith(`${name}-`)) return 2_000 + name.length
+  if (quality > 0 && name.startsWith(`${tag}-`)) return 1_000 + tag.length
+  return name === '*' ? 1 : 0
 }
 
-/** RFC 9110 §12.5.4: the language to send. It never fails: what cannot be met gets our first offer. */
+/** RFC 9110 §12.5.4: the language to send. It never fails: what cannot be met gets our first offer that is not refused. */
 export function negotiateLanguage<T extends string>(
   field: string | undefined,
   offers: readonly [T, ...(readonly T[])],
 ): T {
-  return acceptableLanguages(field, offers)[0] ?? offers[0]
+  return acceptableLanguages(field, offers)[0] ?? acceptableLanguages(`${field}, *;q=0.001`, offers)[0] ?? offers[0]
 }

@@ -142,6 +142,8 @@ const language: readonly [title: string, field: string | undefined, best: string
   ['RFC 9110 §12.5.4 no field: our first', undefined, 'en'],
   ['RFC 9110 §12.5.4 never fails', 'ja', 'en'],
   ['RFC 9110 §12.5.4 never fails, though all is excluded', '*;q=0', 'en'],
+  ['RFC 9110 §12.4.2 never fails, and not with what is excluded', 'en;q=0', 'de'],
+  ['RFC 9110 §12.4.2 never fails, though each is excluded', 'en;q=0, de;q=0, pt;q=0', 'en'],
   ['RFC 4647 §2.1 case-insensitive', 'DE', 'de'],
   ['RFC 4647 §3.4 look-up shortens the range', 'de-CH-1996', 'de'],
   ['RFC 4647 §3.4 the longest that fits', 'de-at-1996', 'de-AT'],
@@ -150,6 +152,7 @@ const language: readonly [title: string, field: string | undefined, best: string
   ['RFC 9110 §12.5.4 quality', 'en;q=0.2, de;q=0.8', 'de'],
   ['RFC 9110 §12.4.2 q=0 excludes', 'de;q=0, *', 'en'],
   ['RFC 9110 §12.4.2 q=0 of a longer tag leaves the shorter', 'de-AT;q=0, de', 'de'],
+  ['RFC 9110 §12.4.2 q=0 of a longer tag leaves the shorter to *', 'de-CH;q=0, en;q=0.5, *', 'de'],
   ['RFC 4647 §3.4 * takes anything else', 'de-CH;q=0.1, *;q=0.5', 'en'],
 ]
 
