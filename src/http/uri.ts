@@ -124,10 +124,13 @@ export function parsePath(path: string): Path | undefined {
       clean = false
       if (segment === '..') segments.pop()
       if (last) segments.push('')
-    } else if (segment === '' && !last) clean = false
-    else segments.push(segment)
+    } else {
+      if (segment === '' && !last) clean = false // it stays until then: `..` takes it away, and not the one before it
+      segments.push(segment)
+    }
   }
-  return { segments, clean }
+  if (clean) return { segments, clean }
+  return { segments: segments.filter((segment, at) => segment !== '' || at === segments.length - 1), clean }
 }
 
 /** RFC 3986 §6.2.2: the one spelling of a path: no dot segments, no `//`, escapes only where needed. */

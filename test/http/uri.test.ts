@@ -123,6 +123,8 @@ const paths: readonly [title: string, path: string, segments: readonly string[] 
   ['..%2f is a name', '/a/..%2fb', ['a', '../b'], true],
   ['three dots are a name', '/...', ['...'], true],
   ['//', '//a//b', ['a', 'b'], false],
+  ['§5.2.4 .. takes an empty segment away', '/a//../b', ['a', 'b'], false],
+  ['§5.2.4 .. takes an empty segment away at the end', '/a//..', ['a', ''], false],
   ['%00', '/a%00', undefined],
   ['%0d%0a', '/a%0d%0a', undefined],
   ['%7f', '/%7f', undefined],
