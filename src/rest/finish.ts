@@ -1,4 +1,5 @@
 /** What every answer says beside its own: how it may be cached, what it varies with, rates, versions, the trace. */
+import { vary } from '../http/cache.ts'
 import { writeDate } from '../http/date.ts'
 import { decimal } from '../http/decimal.ts'
 import { writeDeprecation } from '../http/deprecation.ts'
@@ -52,14 +53,15 @@ const lengthOf = (content: Exclude<Response['content'], string | undefined>): nu
 
 /** Every field that could have changed the outcome (RFC 9110 §12.5.5), on identity answers and errors too. */
 function varyOf(x: Exchange, { fields }: Response): string {
-  if (fields['vary'] !== undefined) return String(fields['vary'])
-  let text = 'Accept'
-  if (x.site.codings.length > 0) text += ', Accept-Encoding'
-  text += proving(x)
+  const own = fields['vary']
+  let text = own === undefined ? negotiatedBy(x) : String(own)
   if (!x.safe || isApplied(x)) text += ', Prefer'
   if (x.serving.settings.origins.length > 0) text += ', Origin'
-  return text
+  return own === undefined ? text : vary(text)
 }
+
+const negotiatedBy = (x: Exchange): string =>
+  `Accept${x.site.codings.length > 0 ? ', Accept-Encoding' : ''}${proving(x)}`
 
 /** Fields that may have said who is asking. */
 const proving = ({ serving: { identities } }: Exchange): string =>

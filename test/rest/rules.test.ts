@@ -812,6 +812,11 @@ describe('A5 callers', async () => {
     assert.match(fields['access-control-allow-methods'] ?? '', /PUT/)
     const got = await open.as.clara('GET', '/api/v1/orders/o-1', { origin: 'https://shop.example' })
     assert.match(got.fields['vary'] ?? '', /Origin/)
+    const page = await open.as.anyone('GET', '/decisions?x', {
+      origin: 'https://shop.example',
+      prefer: 'handling=lenient',
+    })
+    assert.deepEqual([page.status, page.fields['vary']], [200, 'Accept-Encoding, Prefer, Origin'])
     assert.match(got.fields['access-control-expose-headers'] ?? '', /ETag/)
     assert.equal(got.fields['access-control-allow-credentials'], undefined)
   })
