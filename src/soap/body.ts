@@ -210,6 +210,14 @@ function checkEncoding(attribute: Name, value: string): void {
     if (!version?.literal.includes(encoding)) no({ kind: 'encoding-unknown', encoding })
 }
 
+/** Of an element whose other attributes nobody reads. */
+export function checkEncodings(cursor: Cursor): void {
+  for (const { encodingStyle } of versions) {
+    const value = cursor.attribute(encodingStyle)
+    if (value !== undefined) checkEncoding(encodingStyle, value)
+  }
+}
+
 function truth(cursor: Cursor, text: string): boolean {
   const value = read({ kind: 'boolean' }, text)
   return typeof value === 'boolean' ? value : broken(cursor, 'has an xsi:nil that is not boolean')

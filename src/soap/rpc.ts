@@ -6,7 +6,16 @@ import type { AnyField, Fields } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
 import { xmlName } from '../contract/message.ts'
 import { type Cursor, name } from '../xml/index.ts'
-import { elementWriter, memberOf, place, type Read, type Reading, valueReader, type Write } from './body.ts'
+import {
+  checkEncodings,
+  elementWriter,
+  memberOf,
+  place,
+  type Read,
+  type Reading,
+  valueReader,
+  type Write,
+} from './body.ts'
 import { no } from './refusal.ts'
 
 interface Accessor {
@@ -27,6 +36,7 @@ export function rpcReader(namespace: string, fields: Fields): (cursor: Cursor, r
   const names = [...accessors.keys()].map(each => each.local).join(', ')
   return (cursor, reading) => {
     const row: Record<string, unknown> = {}
+    if (cursor.attributes > 0) checkEncodings(cursor)
     while (cursor.child() === 'start') {
       const accessor = accessors.get(cursor.name)
       if (!accessor) return bad(cursor, `is no parameter: ${names || 'none'} would be`)

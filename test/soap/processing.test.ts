@@ -230,6 +230,21 @@ for (const [title, raw, code] of only12)
     await refused({ version: '1.2', raw }, code)
   })
 
+for (const style of ['document', 'rpc', 'encoded'] as const)
+  test(`S7 B7.2 an unknown encodingStyle of the call itself, in ${style} style`, async () => {
+    const styled = await conversation({ style })
+    for (const [version, uri, code] of [
+      ['1.1', ns11, 'Client'],
+      ['1.2', ns12, 'DataEncodingUnknown'],
+    ] as const) {
+      const id = style === 'document' ? 'm:id' : 'id'
+      const call = `<m:GetOrder xmlns:m="${ns}" xmlns:e="${uri}" e:encodingStyle="urn:x"><${id}>o-1</${id}></m:GetOrder>`
+      const known = await styled.post({ version, body: call.replace(' e:encodingStyle="urn:x"', '') })
+      assert.equal(known.status, 200, known.text)
+      assert.equal((await styled.post({ version, body: call })).fault?.code, code)
+    }
+  })
+
 test('P17 B4.8 a message cut at any octet never runs', async () => {
   const before = await changes()
   for (const version of ['1.1', '1.2'] as const) {
