@@ -110,9 +110,11 @@ export function encodedReader(
   }
 }
 
-function inEncoding(call: Element, version: Version): void {
-  const style = call.attribute(version.encodingStyle)?.trim()
-  if (style !== undefined && !style.split(/\s+/).includes(version.encoding))
+/** SOAP 1.1 §4.1.1, SOAP 1.2 Part 1 §5.1.1: of several names, the most specific first, one that is known is enough. */
+function inEncoding(at: Element, { encodingStyle, encoding, literal }: Version): void {
+  const style = at.attribute(encodingStyle)?.trim()
+  if (style === undefined) return
+  if (!style.split(/\s+/).some(each => each === encoding || literal.includes(each)))
     no({ kind: 'encoding-unknown', encoding: style })
 }
 
@@ -222,6 +224,7 @@ const isNil = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at.attribute(xsi
 
 /** Attributes of the encoding and of xsi, and those that the fields declare. */
 function attributes({ version }: Graph, at: Element, { shape }: AnyField): void {
+  inEncoding(at, version)
   for (const { name: each } of at.attributes) {
     if (partial.includes(each)) broken(at, `is sent in part: ${each.local}`)
     const ours = each === xsiNil || each === xsiType || each.uri === version.encoding || each === version.encodingStyle

@@ -93,6 +93,13 @@ const taken: readonly (readonly [string, string, unknown, ('1.1' | '1.2')?])[] =
     ),
     { grid: [[1, 2], []] },
   ],
+  [
+    '§4.1.1 an encodingStyle of a parameter: the encoding, and one that is narrower',
+    call(
+      '<one s:encodingStyle="urn:x http://schemas.xmlsoap.org/soap/encoding/" xmlns:s="http://schemas.xmlsoap.org/soap/envelope/">x</one>',
+    ),
+    { one: 'x' },
+  ],
   ['accessors in any order', call('<two>b</two><one>a</one>'), { one: 'a', two: 'b' }],
   ['nil is nothing for what is optional', call('<one i:nil="true"/><two i:nil="1" i:type="xs:string"/>'), {}],
   [
@@ -188,6 +195,26 @@ const refused: readonly (readonly [string, string, string, ('1.1' | '1.2')?, str
     call('<one>a</one>').replace('<e:echo', '<e:echo s:encodingStyle="urn:x"'),
     'DataEncodingUnknown',
     '1.2',
+  ],
+  [
+    'B7.2 §5.1.1 … of a parameter',
+    call('<one s:encodingStyle="urn:x" xmlns:s="http://www.w3.org/2003/05/soap-envelope">a</one>'),
+    'DataEncodingUnknown',
+    '1.2',
+  ],
+  [
+    'B7.2 … of an item',
+    call('<words><i s:encodingStyle="urn:x" xmlns:s="http://www.w3.org/2003/05/soap-envelope">a</i></words>'),
+    'DataEncodingUnknown',
+    '1.2',
+  ],
+  [
+    'B7.2 §4.1.1 … of what is referred to',
+    call(
+      '<one href="#a"/>',
+      multi('a', 'x').replace('>', ' s:encodingStyle="urn:x" xmlns:s="http://schemas.xmlsoap.org/soap/envelope/">'),
+    ),
+    'Client',
   ],
 ]
 for (const [title, body, code, version, subcode] of refused)
