@@ -51,15 +51,20 @@ export function block<T>(is: {
   return {
     name: name(is.namespace, is.name),
     roles: is.roles,
-    read: valueReader(is.content as AnyField, is.name, qualified(is.types ?? is.namespace), addressing),
+    read: valueReader(is.content as AnyField, is.name, qualified(is.types ?? is.namespace), beside),
     process: (is.process ?? (() => {})) as Block['process'], // `read` gives what `content` says
   }
 }
 
-/** Attributes of a block that are not of its content: they say whom it is for. */
-const addressing = new Set(
-  versions.flatMap(({ role, mustUnderstand, relay }) => [role, mustUnderstand, ...(relay ? [relay] : [])]),
-)
+/**
+ * Attributes of a block that are not of its content: whom it is for, by what a signature refers to it (WSS §4.2), and that it is
+ * a reference parameter (WS-Addressing SOAP Binding §2.3).
+ */
+const beside = new Set([
+  ...versions.flatMap(({ role, mustUnderstand, relay }) => [role, mustUnderstand, ...(relay ? [relay] : [])]),
+  name('http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd', 'Id'),
+  name('http://www.w3.org/2005/08/addressing', 'IsReferenceParameter'),
+])
 
 /** What a handler of blocks throws to answer with a fault of its own. */
 export const faulted = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })

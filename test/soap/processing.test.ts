@@ -385,6 +385,18 @@ test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to 
   assert.deepEqual(seen, [{ id: 9007199254740993n, at: '2026-11-21T00:00:00Z' }, 'clara'])
   assert.equal(find(answer.blocks[0], 'total')?.text, '1.50')
 
+  for (const [title, attribute] of [
+    [
+      'WSS §4.2',
+      'x:Id="a" xmlns:x="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"',
+    ],
+    ['B2.11 SOAP Binding §2.3', 'x:IsReferenceParameter="true" xmlns:x="http://www.w3.org/2005/08/addressing"'],
+  ] as const) {
+    const marked = header().replace(' at=', ` ${attribute} at=`)
+    assert.equal((await withBlocks.post({ version: '1.2', body: get, header: marked })).status, 200, title)
+  }
+
+  seen.length = 2
   const wrong = header().replace('9007199254740993', 'x')
   assert.equal((await withBlocks.post({ version: '1.2', body: get, header: wrong })).fault?.code, 'Sender')
   assert.equal(seen.length, 2, 'content that breaks its schema never reaches the handler')
