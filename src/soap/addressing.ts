@@ -115,7 +115,10 @@ export function agreed(
   if (id !== undefined && !/^[^\s<>"]{1,1024}$/.test(id)) invalid(dialect, 'MessageID', 'is no URI', 'InvalidAddress')
   const to = textOf(found, 'To')
   if (to !== undefined && to !== dialect.anonymous && !is.addresses.some(each => sameEndpoint(each, to)))
-    refuse(dialect, [name(dialect.uri, 'DestinationUnreachable')], `${to} is not this endpoint`, 'To')
+    refuse(dialect, [name(dialect.uri, 'DestinationUnreachable')], `${to} is not this endpoint`, {
+      local: 'ProblemIRI',
+      content: text(to),
+    })
   const reply = destination(dialect, found, 'ReplyTo', is) ?? back
   return { reply, fault: destination(dialect, found, 'FaultTo', is) ?? reply }
 }
@@ -130,7 +133,7 @@ export function agreeOnAction({ dialect, found }: Addressing, expected: string, 
       dialect,
       [name(dialect.uri, 'ActionNotSupported')],
       `the action ${action} is not that of what is in the Body`,
-      'Action',
+      { local: 'ProblemAction', content: `<wsa:Action>${text(action ?? '')}</wsa:Action>` },
     )
 }
 
@@ -181,7 +184,8 @@ type Below =
 
 /** SOAP Binding §6.4.1; 2004/08 has no codes below. */
 function invalid(dialect: Dialect, property: Property, detail: string, below: Below): never {
-  return refuse(dialect, [dialect.subcodes.invalid, ...below10(dialect, below)], `${property} ${detail}`, property)
+  const subcodes = [dialect.subcodes.invalid, ...below10(dialect, below)]
+  return refuse(dialect, subcodes, `${property} ${detail}`, headerOf(property))
 }
 const below10 = ({ uri }: Dialect, code: Below): readonly Name[] => (uri === uri10 ? [name(uri10, code)] : [])
 
@@ -191,19 +195,25 @@ export const duplicate = ({ dialect }: Addressing): SoapRefusal =>
     dialect,
     [dialect.subcodes.invalid, ...below10(dialect, 'DuplicateMessageID')],
     'MessageID was used before',
-    'MessageID',
+    headerOf('MessageID'),
   )
 
 /** SOAP Binding §6.4.2. */
 const missing = (dialect: Dialect, property: Property): never =>
-  refuse(dialect, [dialect.subcodes.required], `${property} is missing`, property)
+  refuse(dialect, [dialect.subcodes.required], `${property} is missing`, headerOf(property))
 
-const refuse = (dialect: Dialect, subcodes: readonly Name[], detail: string, property: Property): never =>
-  no(about(dialect, subcodes, detail, property))
+/** What a fault tells of its cause (SOAP Binding §6.3): an element, and what is in it, written. */
+interface Cause {
+  readonly local: 'ProblemHeaderQName' | 'ProblemIRI' | 'ProblemAction'
+  readonly content: string
+}
+const headerOf = (property: Property): Cause => ({ local: 'ProblemHeaderQName', content: `wsa:${property}` })
 
-function about(dialect: Dialect, subcodes: readonly Name[], detail: string, property: Property): SoapRefusal {
-  const block = `<wsa:ProblemHeaderQName xmlns:wsa="${dialect.uri}">wsa:${property}</wsa:ProblemHeaderQName>`
-  return { kind: 'addressing', subcodes, detail, about: block }
+const refuse = (dialect: Dialect, subcodes: readonly Name[], detail: string, cause: Cause): never =>
+  no(about(dialect, subcodes, detail, cause))
+
+function about({ uri }: Dialect, subcodes: readonly Name[], detail: string, { local, content }: Cause): SoapRefusal {
+  return { kind: 'addressing', subcodes, detail, about: `<wsa:${local} xmlns:wsa="${uri}">${content}</wsa:${local}>` }
 }
 
 // Replying

@@ -168,12 +168,23 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
   ['W7 To that is no URL', { to: 'mailto:fabrikam@example.com' }, ['DestinationUnreachable']],
   ['H7 an action of another operation', { action: `${ns}/GetOrder` }, ['ActionNotSupported']],
 ]
+/** SOAP Binding §6.4.3, §6.4.4: what they tell beside the header. */
+const problems: Readonly<Record<string, string>> = {
+  DestinationUnreachable: 'ProblemIRI',
+  ActionNotSupported: 'ProblemAction',
+}
 for (const [title, given, subcodes] of refusedRows)
   test(`${title}: a Sender fault, and nothing runs`, async () => {
     const before = await changes()
     const answer = await shop.post({ version: '1.2', body: pay(), header: blocks(uri10, 'PayOrder', given) })
     assert.deepEqual([answer.status, answer.fault?.code, answer.fault?.subcodes], [500, 'Sender', subcodes])
-    assert.ok(find(answer.fault?.detail, 'ProblemHeaderQName'))
+    const [problem] = answer.fault?.detail?.elements() ?? []
+    assert.deepEqual(
+      [problem?.name.uri, problem?.name.local],
+      [uri10, problems[subcodes[0] ?? ''] ?? 'ProblemHeaderQName'],
+    )
+    if (problem?.name.local === 'ProblemIRI') assert.equal(problem.text, given.to)
+    if (problem?.name.local === 'ProblemAction') assert.equal(find(problem, 'Action')?.text, given.action)
     assert.equal(said(answer, uri10)['Action'], `${uri10}/fault`)
     assert.equal(
       answer.blocks.filter(each => each.name.local === 'Upgrade' || each.name.local === 'Security').length,
