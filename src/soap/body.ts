@@ -15,7 +15,7 @@ import { itemName, xmlName } from '../contract/message.ts'
 import { check, Flaw, isScalar, read, write, xsdTypeOf } from '../contract/scalar.ts'
 import { attribute, type Cursor, type Element, type Name, name, text } from '../xml/index.ts'
 import { type Found, no } from './refusal.ts'
-import { soap11, soap12, versions } from './version.ts'
+import { namesOne, soap11, soap12, versions } from './version.ts'
 
 /** What one message is read with. */
 export interface Reading {
@@ -205,9 +205,9 @@ function readAttributes(cursor: Cursor, reading: Reading, allowed: Allowed, into
 
 /** Literal content under an encodingStyle: only one that promises nothing. */
 function checkEncoding(attribute: Name, value: string): void {
-  const version = versions.find(each => each.encodingStyle === attribute)
-  for (const encoding of value.trim().split(/[ \t\r\n]+/))
-    if (!version?.literal.includes(encoding)) no({ kind: 'encoding-unknown', encoding })
+  const literal = versions.find(each => each.encodingStyle === attribute)?.literal ?? []
+  const encoding = value.trim()
+  if (!namesOne(encoding, literal)) no({ kind: 'encoding-unknown', encoding })
 }
 
 /** Of an element whose other attributes nobody reads. */

@@ -15,7 +15,7 @@ import { memberOf, type Reading, xsiNil, xsiType } from './body.ts'
 import { soap } from './fault.ts'
 import { badArguments, no } from './refusal.ts'
 import { complete, silent } from './rpc.ts'
-import { soap11, soap12, type Version } from './version.ts'
+import { namesOne, soap11, soap12, type Version } from './version.ts'
 
 /** All in which the two encodings differ. */
 interface Encoding {
@@ -110,12 +110,9 @@ export function encodedReader(
   }
 }
 
-/** SOAP 1.1 §4.1.1, SOAP 1.2 Part 1 §5.1.1: of several names, the most specific first, one that is known is enough. */
 function inEncoding(at: Element, { encodingStyle, encoding, literal }: Version): void {
   const style = at.attribute(encodingStyle)?.trim()
-  if (style === undefined) return
-  if (!style.split(/\s+/).some(each => each === encoding || literal.includes(each)))
-    no({ kind: 'encoding-unknown', encoding: style })
+  if (style !== undefined && !namesOne(style, [encoding, ...literal])) no({ kind: 'encoding-unknown', encoding: style })
 }
 
 /** The path of an element, from the child of Body that it is in. */

@@ -4,7 +4,7 @@
  */
 import { type Cursor, type Document, Element, element, type Options, walk } from '../xml/index.ts'
 import { no } from './refusal.ts'
-import type { Version } from './version.ts'
+import { namesOne, type Version } from './version.ts'
 
 /** How a message is parsed: SOAP 1.2 Part 1 §5 has no processing instruction; a DTD is no syntax of ours at all. */
 export const strict: Options = {
@@ -103,12 +103,8 @@ function attributes(cursor: Cursor, version: Version): void {
     if (uri === '') structure(`${cursor.name.local} has the unqualified attribute ${local}`)
     if (cursor.attributeName(index) !== version.encodingStyle) continue
     if (!version.encodingAnywhere) structure(`${cursor.name.local} may not have an encodingStyle`)
-    for (const encoding of cursor
-      .attributeValue(index)
-      .trim()
-      .split(/[ \t\r\n]+/))
-      if (encoding !== version.encoding && !version.literal.includes(encoding))
-        no({ kind: 'encoding-unknown', encoding })
+    const encoding = cursor.attributeValue(index).trim()
+    if (!namesOne(encoding, [version.encoding, ...version.literal])) no({ kind: 'encoding-unknown', encoding })
   }
 }
 

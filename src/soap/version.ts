@@ -94,3 +94,7 @@ export const soap12: Version = {
 }
 
 export const versions: readonly Version[] = [soap12, soap11]
+
+/** SOAP 1.1 §4.1.1: any of the encodings that a message names, the narrowest first, can be used to read it. */
+export const namesOne = (encodingStyle: string, known: readonly string[]): boolean =>
+  encodingStyle.split(/[ \t\r\n]+/).some(each => known.includes(each))

@@ -245,6 +245,21 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
     }
   })
 
+test('S7 SOAP 1.1 §4.1.1 of several encodings, one that is known is enough', async () => {
+  const known = 'http://schemas.xmlsoap.org/soap/encoding/'
+  for (const [encodings, code] of [
+    [`urn:narrow ${known}`, undefined],
+    ['urn:narrow urn:wide', 'Client'],
+  ] as const) {
+    const style = ` e:encodingStyle="${encodings}"`
+    for (const raw of [
+      wrap(`<e:Body>${get}</e:Body>`, ns11, style),
+      wrap(`<e:Body>${get.replace(' ', `${style} `)}</e:Body>`, ns11),
+    ])
+      assert.equal((await shop.post({ raw })).fault?.code, code, raw)
+  }
+})
+
 test('P17 B4.8 a message cut at any octet never runs', async () => {
   const before = await changes()
   for (const version of ['1.1', '1.2'] as const) {
