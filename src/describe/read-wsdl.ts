@@ -228,12 +228,13 @@ class Reader {
     }
   }
 
-  /** §2.4.5: operations of one name are told apart by the names of their messages. */
+  /** §2.5: operations of one name are told apart by the names of their messages. */
   private overload(bound: Element, portType: Element): Element | undefined {
     const named = children(portType, 'operation').filter(each => value(each, 'name') === value(bound, 'name'))
     if (named.length < 2) return named[0]
-    const input = (of: Element) => children(of, 'input').map(each => value(each, 'name'))[0]
-    return named.find(each => input(each) === input(bound)) ?? named[0]
+    const [input, output] = messageNames(bound)
+    const taking = named.filter(each => messageNames(each)[0] === input)
+    return taking.find(each => messageNames(each)[1] === output) ?? taking[0] ?? named[0]
   }
 
   private fault(fault: Element, bound: Element, operation: string): (WsdlMessage & { fault: string })[] {
@@ -304,6 +305,18 @@ class Reader {
   private flaw(flaw: string): void {
     if (!this.flaws.includes(flaw)) this.flaws.push(flaw)
   }
+}
+
+/** §2.4.5: what an operation's input and output are called, also where they do not say so. */
+function messageNames(operation: Element): readonly [input: string | undefined, output: string | undefined] {
+  const name = value(operation, 'name') ?? ''
+  const [input] = children(operation, 'input')
+  const [output] = children(operation, 'output')
+  const asks = input && output && operation.children.indexOf(input) < operation.children.indexOf(output)
+  return [
+    input && (value(input, 'name') ?? (output ? `${name}${asks ? 'Request' : 'Solicit'}` : name)),
+    output && (value(output, 'name') ?? (input ? `${name}Response` : name)),
+  ]
 }
 
 const styleOf = (extension: Element | undefined, otherwise: 'document' | 'rpc'): 'document' | 'rpc' => {

@@ -182,3 +182,47 @@ test('a name that is there twice is told', () => {
   const twice = '<message name="m"/><message name="m"/>'
   assert.deepEqual(read(definitions(twice)).flaws, ['message {urn:t}m is there twice'])
 })
+
+/** [title, two operations of one name, what the binding says of one of them, the part of the message that it takes] */
+const overloads: readonly (readonly [string, string, string, string])[] = [
+  [
+    'the name of the input',
+    '<operation name="o"><input name="x" message="t:A"/></operation><operation name="o"><input name="y" message="t:B"/></operation>',
+    '<input name="y"/>',
+    'b',
+  ],
+  [
+    'the name that an input has of itself, one way',
+    '<operation name="o"><input name="x" message="t:A"/></operation><operation name="o"><input message="t:B"/></operation>',
+    '<input name="o"/>',
+    'b',
+  ],
+  [
+    '… and with an output',
+    '<operation name="o"><input name="x" message="t:A"/><output message="t:A"/></operation><operation name="o"><input message="t:B"/><output message="t:B"/></operation>',
+    '<input name="oRequest"/><output/>',
+    'b',
+  ],
+  [
+    'the name of the output',
+    '<operation name="o"><input message="t:A"/><output name="x" message="t:A"/></operation><operation name="o"><input message="t:B"/><output name="y" message="t:B"/></operation>',
+    '<input/><output name="y"/>',
+    'b',
+  ],
+]
+for (const [title, portType, bound, part] of overloads)
+  test(`B2.12 §2.4.5 an overloaded operation is told by ${title}`, () => {
+    const messages = ['A', 'B'].map(
+      each =>
+        `<message name="${each}"><part name="${each.toLowerCase()}" type="xs:string" xmlns:xs="http://www.w3.org/2001/XMLSchema"/></message>`,
+    )
+    const binding = `<binding name="b" type="t:P"><s:binding xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/"/><operation name="o">${bound}</operation></binding>`
+    const service = '<service name="s"><port name="p" binding="t:b"/></service>'
+    const text = definitions(`${messages.join('')}<portType name="P">${portType}</portType>${binding}${service}`)
+    const { services } = read(text)
+    const input = services[0]?.ports[0]?.operations[0]?.input
+    assert.deepEqual(
+      input?.parts.map(({ name }) => name),
+      [part],
+    )
+  })
