@@ -16,7 +16,7 @@ import {
   valueReader,
   type Write,
 } from './body.ts'
-import { no } from './refusal.ts'
+import { type AnyRefusal, badArguments, no, Refused } from './refusal.ts'
 
 interface Accessor {
   readonly key: string
@@ -51,6 +51,17 @@ export function rpcReader(namespace: string, fields: Fields): (cursor: Cursor, r
 const shown = (fields: Fields) => Object.entries(fields).filter(([, field]) => !field.isInternal)
 
 const bad = (cursor: Cursor, detail: string): never => no({ kind: 'schema', path: place(cursor), detail })
+
+/** SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own. */
+export function asArguments<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    const refusal = thrown instanceof Refused ? (thrown.refusal as AnyRefusal) : undefined // all that is thrown as Refused
+    if (refusal?.kind !== 'schema') throw thrown
+    return no({ ...refusal, kind: 'encoded', subcode: badArguments })
+  }
+}
 
 /**
  * A parameter that has nothing to say is left out or nil, or an empty text: WSDL 1.1 has no optional part, and clients that

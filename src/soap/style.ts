@@ -5,7 +5,7 @@ import type { Cursor } from '../xml/index.ts'
 import { attributesWriter, type Reading, rowReader, rowWriter, type Writing } from './body.ts'
 import { encodedReader, encodedWriter } from './encoding.ts'
 import { no } from './refusal.ts'
-import { rpcReader, rpcWriter } from './rpc.ts'
+import { asArguments, rpcReader, rpcWriter } from './rpc.ts'
 import type { Version } from './version.ts'
 
 export type Style = 'document' | 'rpc' | 'encoded'
@@ -41,7 +41,14 @@ export function alone<T>(content: T, cursor: Cursor): T {
 const rpc: CodecOf = (namespace, request, response) => {
   const read = rpcReader(namespace, request.fields)
   const write = rpcWriter(namespace, response?.name ?? '', response?.fields ?? {})
-  return { read: (cursor, reading) => alone(read(cursor, reading), cursor), write }
+  return {
+    read: (cursor, reading) =>
+      alone(
+        asArguments(() => read(cursor, reading)),
+        cursor,
+      ),
+    write,
+  }
 }
 
 const encoded: CodecOf = (namespace, request, response, types) => {

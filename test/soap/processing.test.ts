@@ -245,6 +245,15 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
     }
   })
 
+for (const style of ['rpc', 'encoded'] as const)
+  test(`B7.3 SOAP 1.2 Part 2 §4.4 arguments of another number or type, in ${style} style: rpc:BadArguments`, async () => {
+    const styled = await conversation({ style })
+    for (const inside of ['', '<id>o-1</id><id>o-1</id>', '<id><a/></id>', '<id>o 1</id>', '<id>o-1</id><x/>']) {
+      const answer = await styled.post({ version: '1.2', body: `<m:GetOrder xmlns:m="${ns}">${inside}</m:GetOrder>` })
+      assert.deepEqual([answer.fault?.code, answer.fault?.subcodes], ['Sender', ['BadArguments']], inside)
+    }
+  })
+
 test('S7 SOAP 1.1 §4.1.1 of several encodings, one that is known is enough', async () => {
   const known = 'http://schemas.xmlsoap.org/soap/encoding/'
   for (const [encodings, code] of [
