@@ -87,7 +87,7 @@ function refusedBy(node: SoapNode, carrying: Carrying, request: Request, thrown:
   // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
   const [address] = about(node, request).addresses
   const refusal = thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
-  const early = () => carrying.early(node, mediaOf(type) ?? soap12, address, refusal)
+  const early = () => carrying.early(node, announced(request) ?? soap12, address, refusal)
   return settled(() => then(early(), sent => written(node, request, sent)), endedBy)
 }
 

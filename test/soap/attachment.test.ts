@@ -221,6 +221,20 @@ for (const [title, of, status] of hostile)
     assert.equal((await shop.store.read(reader => reader.changes(0, 9))).length, 0)
   })
 
+for (const [version, type, root] of [
+  ['1.1', mtom('1.1'), undefined],
+  ['1.2', mtom('1.2'), undefined],
+  ['1.1', 'multipart/related; boundary=B; type="text/xml"', 'Content-Type: text/xml'],
+  ['1.2', 'multipart/related; boundary=B; type="application/soap+xml"', 'Content-Type: application/soap+xml'],
+] as const)
+  test(`B9.1 a broken package is answered in the version of its message: ${type}`, async () => {
+    const shop = await conversation()
+    const of = { version, type, end: '--\r\nmore', body: put(''), parts: [], ...(root && { root }) }
+    const answer = await seen(await send(shop, of))
+    assert.equal(answer.fault?.code, version === '1.1' ? 'Client' : 'Sender')
+    assert.equal(answer.fields['content-type'], `${mediaType(version)}; charset=utf-8`)
+  })
+
 test('M5 what a signature would cover is octets: the security step sees those of each part', async () => {
   const found: (string | undefined)[] = []
   const shop = await conversation(
