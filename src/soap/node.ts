@@ -9,7 +9,7 @@ import type { Caller } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Maybe } from '../service/store.ts'
 import { attribute, type Element, type Name, name, walk } from '../xml/index.ts'
-import { elementWriter, inline, qualified, type Read, valueReader, type Writing } from './body.ts'
+import { elementWriter, inline, qualified, type Read, type Reading, valueReader, type Writing } from './body.ts'
 import type { SoapFault } from './fault.ts'
 import { no, type SoapRefusal } from './refusal.ts'
 import { type Version, versions } from './version.ts'
@@ -164,5 +164,8 @@ export function declared(block: Element, version: Version, blocks: readonly Bloc
 export function contentOf(block: Element, read: Read): unknown {
   const cursor = walk(block)
   cursor.next()
-  return read(cursor, { found: [], parts: undefined, around: undefined, blocks: [] })
+  const reading: Reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const value = read(cursor, reading)
+  const [flaw] = reading.found
+  return flaw ? no({ kind: 'schema', path: flaw.path, detail: flaw.detail }) : value
 }

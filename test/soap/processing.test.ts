@@ -438,6 +438,30 @@ test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to 
   assert.match(barred.text, /xml:lang="en">barred<.*xml:lang="de">gesperrt</, 'B2.9 several Texts')
 })
 
+for (const [title, inside] of [
+  ['a text that is too long', '<t:a>xxx</t:a>'],
+  ['a number that is too large', '<t:a>x</t:a><t:b>9</t:b>'],
+  ['text that is no number', '<t:a>x</t:a><t:b>y</t:b>'],
+  ['an element that is not declared', '<t:a>x</t:a><t:c/>'],
+] as const)
+  test(`B2.5 a declared block whose content breaks its schema never reaches its handler: ${title}`, async () => {
+    const seen: unknown[] = []
+    const content = t.object({ a: t.string({ max: 2 }), b: t.int({ max: 5 }).optional() })
+    const limited = block({ namespace: 'urn:t', name: 'L', content, process: value => void seen.push(value) })
+    const one = await conversation({}, { blocks: [limited] })
+    const header = (of: string) => `<t:L xmlns:t="urn:t">${of}</t:L>`
+    assert.equal((await one.post({ body: get, header: header('<t:a>xx</t:a><t:b>5</t:b>') })).status, 200)
+    for (const [version, code] of [
+      ['1.1', 'Client'],
+      ['1.2', 'Sender'],
+    ] as const) {
+      const { fault } = await one.post({ version, body: get, header: header(inside) })
+      assert.equal(fault?.code, code)
+      assert.match(fault?.reason ?? '', /^\/L\[1\]/)
+    }
+    assert.deepEqual(seen, [{ a: 'xx', b: 5 }])
+  })
+
 test('B2.9 B2.10 both structures of a fault, in their order', async () => {
   const missing = get.replace('o-1', 'o-nope')
   const new_ = await shop.post({ version: '1.2', body: missing })
