@@ -11,7 +11,7 @@ import type { Maybe } from '../service/store.ts'
 import { attribute, type Element, type Name, name, walk } from '../xml/index.ts'
 import { elementWriter, inline, qualified, type Read, type Reading, valueReader, type Writing } from './body.ts'
 import type { SoapFault } from './fault.ts'
-import { no, type SoapRefusal } from './refusal.ts'
+import { type AnyRefusal, no, type SoapRefusal } from './refusal.ts'
 import { type Version, versions } from './version.ts'
 
 /** A header block as it is declared: its name, its content, and what is done with it. */
@@ -165,7 +165,17 @@ export function contentOf(block: Element, read: Read): unknown {
   const cursor = walk(block)
   cursor.next()
   const reading: Reading = { found: [], parts: undefined, around: undefined, blocks: [] }
-  const value = read(cursor, reading)
+  const value = inHeader(() => read(cursor, reading))
   const [flaw] = reading.found
-  return flaw ? no({ kind: 'schema', path: flaw.path, detail: flaw.detail }) : value
+  return flaw ? no({ kind: 'schema', path: flaw.path, detail: flaw.detail, inHeader: true }) : value
+}
+
+function inHeader<T>(act: () => T): T {
+  try {
+    return act()
+  } catch (thrown) {
+    const refusal = thrown instanceof Refused ? (thrown.refusal as AnyRefusal) : undefined // all that is thrown as Refused
+    if (refusal?.kind !== 'schema') throw thrown
+    return no({ ...refusal, inHeader: true })
+  }
 }

@@ -27,7 +27,7 @@ export type SoapRefusal =
   | { readonly kind: 'no-operation'; readonly detail: string }
   | { readonly kind: 'action-disagrees'; readonly action: string; readonly expected: string }
   /** Content that is not of its schema; `path` is that of the element. */
-  | { readonly kind: 'schema'; readonly path: string; readonly detail: string }
+  | { readonly kind: 'schema'; readonly path: string; readonly detail: string; readonly inHeader?: true }
   /** Content of its schema whose values are outside their bounds. Paths are those of elements. */
   | { readonly kind: 'bounds'; readonly problems: readonly Found[] }
   /** SOAP 1.2 Part 2 §3.1.4, §4.4: data that the encoding or the RPC representation has a subcode for. */
@@ -140,6 +140,7 @@ export function faultOf(refusal: AnyRefusal, wording: Wording): SoapFault {
     case 'action-disagrees':
       return plain(`the action is ${refusal.action}, and that of what is in the Body is ${refusal.expected}`)
     case 'schema':
+      if (refusal.inHeader) return plain(`${refusal.path} ${refusal.detail}`) // SOAP 1.1 §4.4: detail is for the Body
       return inBody(`${refusal.path} ${refusal.detail}`, violation(refusal.path, refusal.detail))
     case 'bounds':
       return declared(Invalid, 'values are outside their bounds', { problems: refusal.problems })

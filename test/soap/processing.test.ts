@@ -458,6 +458,7 @@ for (const [title, inside] of [
       const { fault } = await one.post({ version, body: get, header: header(inside) })
       assert.equal(fault?.code, code)
       assert.match(fault?.reason ?? '', /^\/L\[1\]/)
+      assert.equal(fault?.detail, undefined, 'SOAP 1.1 §4.4: detail is for the Body')
     }
     assert.deepEqual(seen, [{ a: 'xx', b: 5 }])
   })
