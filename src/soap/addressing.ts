@@ -15,6 +15,8 @@ export interface Dialect {
   readonly anonymous: string
   /** 2004/08 has no such address. */
   readonly none: string | undefined
+  /** What a fault relates to where the message has no id (SOAP Binding §6). */
+  readonly unspecified: string | undefined
   readonly blocks: Readonly<Record<Property, Name>>
   readonly isReference: Name | undefined
   readonly required: readonly Property[]
@@ -41,6 +43,7 @@ export const dialects: readonly Dialect[] = [
   dialect(uri10, {
     anonymous: `${uri10}/anonymous`,
     none: `${uri10}/none`,
+    unspecified: `${uri10}/unspecified`,
     isReference: name(uri10, 'IsReferenceParameter'),
     required: ['Action'],
     invalid: 'InvalidAddressingHeader',
@@ -50,6 +53,7 @@ export const dialects: readonly Dialect[] = [
   dialect(uri04, {
     anonymous: `${uri04}/role/anonymous`,
     none: undefined,
+    unspecified: undefined,
     isReference: undefined,
     required: ['Action', 'To'],
     invalid: 'InvalidMessageInformationHeader',
@@ -223,13 +227,14 @@ export function replyBlocks(addressing: Addressing, action: string, id: string, 
   const { dialect, found, messageId } = addressing
   const reference = (fault ? found.get('FaultTo')?.[0] : undefined) ?? found.get('ReplyTo')?.[0]
   const to = reference?.elements(name(dialect.uri, 'Address'))[0]?.text.trim() || dialect.anonymous
+  const related = messageId ?? (fault ? dialect.unspecified : undefined)
   const block = (local: string, value: string) =>
     `<wsa:${local} xmlns:wsa="${dialect.uri}">${text(value)}</wsa:${local}>`
   return [
     block('Action', action),
     block('MessageID', `urn:diglot:message:${id}`),
     block('To', to),
-    ...(messageId === undefined ? [] : [block('RelatesTo', messageId)]),
+    ...(related === undefined ? [] : [block('RelatesTo', related)]),
     ...(reference && !unsafe(dialect, reference)
       ? parametersOf(dialect, reference).map(each => echo(dialect, each))
       : []),

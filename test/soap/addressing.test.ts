@@ -186,6 +186,12 @@ for (const [title, given, subcodes] of refusedRows)
     if (problem?.name.local === 'ProblemIRI') assert.equal(problem.text, given.to)
     if (problem?.name.local === 'ProblemAction') assert.equal(find(problem, 'Action')?.text, given.action)
     assert.equal(said(answer, uri10)['Action'], `${uri10}/fault`)
+    const hasNoId = 'id' in given ? !given.id : title === 'W3 two MessageIDs'
+    assert.equal(
+      said(answer, uri10)['RelatesTo'],
+      hasNoId ? `${uri10}/unspecified` : (given.id ?? 'urn:uuid:1'),
+      'SOAP Binding §6',
+    )
     assert.equal(
       answer.blocks.filter(each => each.name.local === 'Upgrade' || each.name.local === 'Security').length,
       0,
