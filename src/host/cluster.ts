@@ -45,8 +45,9 @@ export function siblings(): Siblings {
     })
   cluster.worker?.once('error', () => process.exit(1)) // the first process is gone
   process.on('message', (told: Told) => {
-    if (told.kind === 'collect') void own().then(families => say({ kind: 'collected', id: told.id, families }))
-    else pending.get(told.id)?.(told)
+    // What the first process asks has numbers of its own.
+    if (told.kind === 'collect') return void own().then(families => say({ kind: 'collected', id: told.id, families }))
+    pending.get(told.id)?.(told)
     pending.delete(told.id)
   })
   return {

@@ -60,6 +60,10 @@ describe('diglot serve --workers 2', async () => {
     assert.equal(workers().length, 2)
   })
 
+  test('figures that are the first thing asked of a worker are answered', async () => {
+    for (let i = 0; i < 4; i++) assert.equal((await ask('GET', '/metrics')).status, 200)
+  })
+
   test('A8.1 one limit: each answer has one less left, whoever gave it', async () => {
     const left: number[] = []
     for (let i = 0; i < 10; i++) {
