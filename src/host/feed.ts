@@ -82,12 +82,12 @@ export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
     const fields = { ...ours, 'content-type': events, 'x-accel-buffering': 'no' }
     if (head) return { status: 200, fields }
     if (streams >= mostStreams) return refusal(503, 'too many streams', { 'retry-after': '10' })
-    streams++
     return { status: 200, fields, content: told(caller, after) }
   }
 
-  /** (3) */
+  /** (3) It counts from its first piece on: one whose reader went before never begins, nor ends. */
   async function* told(caller: Caller, from: number | undefined): AsyncGenerator<Uint8Array> {
+    streams++
     const until = performance.now() + longest
     let after = from
     try {

@@ -1,9 +1,10 @@
 /** C6.1: the change feed, as pages, as events and through sinks; a complement of what the resources themselves say. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -237,6 +238,21 @@ describe('server-sent events', async () => {
     await Promise.all([tail.after(tail.mark(), 0), tail.after(tail.mark(), 0)])
     tail.stop()
     assert.equal(asked, 1)
+  })
+
+  test('whose readers go before they begin take no place', async () => {
+    const own = await hosted()
+    for (let i = 0; i < 5; i++) {
+      const { authorization } = bearer(await own.server.token(`clara-${i}`, ['clerk'])) // not known: it takes a while
+      const head = `GET /changes HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\nauthorization: ${authorization}`
+      const gone = connect(own.server.port, '127.0.0.1')
+      gone.write(`${head}\r\n\r\n`, () => gone.resetAndDestroy())
+      await once(gone, 'close')
+    }
+    // One that began after all is noticed at its next beat.
+    const streams = async () => /^diglot_event_streams (\d+)$/m.exec((await own.ask('GET', '/metrics')).text)?.[1]
+    for (let tries = 0; tries < 80 && (await streams()) !== '0'; tries++) await pause(100)
+    assert.equal(await streams(), '0')
   })
 
   test('end when the service does, at once', async () => {
