@@ -7,6 +7,7 @@
  */
 import type { Implementation } from '../contract/implement.ts'
 import { type CloudEvent, cloudEvent } from '../service/feed.ts'
+import { aborted } from '../service/job.ts'
 import { type Store, Unavailable } from '../service/store.ts'
 
 export interface Sink {
@@ -74,6 +75,7 @@ export function sinksOf(delivering: Delivering, sinks: readonly Sink[]): Sinks {
     state.set(sink.name, delivery)
     const rest = (time: number): Promise<void> =>
       new Promise(resolve => {
+        if (stopping.signal.aborted) return resolve()
         const timer = setTimeout(resolve, time).unref()
         wakes[i] = () => {
           clearTimeout(timer)
@@ -143,7 +145,8 @@ async function deliverNext(
   })
   const next = found.find(each => !sink.resources || sink.resources.includes(each.resource))
   if (next) {
-    await sink.deliver(cloudEvent(app, next), AbortSignal.any([stop, AbortSignal.timeout(timeLimit)]))
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeLimit)])
+    await Promise.race([sink.deliver(cloudEvent(app, next), signal), aborted(signal)]) // a sink may not listen to it
     delivery.delivered++
   }
   const reached = next?.sequence ?? found.at(-1)?.sequence ?? Math.max(after, swept)
@@ -156,13 +159,13 @@ async function deliverNext(
   return reached !== after
 }
 
-/** (2) Renewed by each look; a lease lasts longer than a delivery may. */
+/** (2) Renewed by each look; what is left of a lease lasts longer than a delivery may. */
 function leased({ store, clock, id }: Delivering, { name }: Sink): Promise<boolean> {
   return store.write(async writer => {
     const now = clock()
     const memo = await writer.recall(leases, name)
     if (memo && memo.expires > now && memo.value !== id) return false
-    if (memo && memo.expires > now + lease / 2) return true
+    if (memo && memo.expires > now + timeLimit + lease / 2) return true
     await writer.forget(leases, name)
     return writer.remember(leases, name, { value: id, expires: now + lease + timeLimit }, now)
   })

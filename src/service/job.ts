@@ -181,7 +181,8 @@ function unlessLost(thrown: unknown): void {
   if (!(thrown instanceof Lost)) throw thrown
 }
 
-const aborted = (signal: AbortSignal): Promise<never> =>
+/** Rejects once it is. */
+export const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const over = (): void => reject(signal.reason)
     if (signal.aborted) over()

@@ -321,6 +321,52 @@ describe('sinks', () => {
     assert.deepEqual(seen, ['1', '2', '3'])
   })
 
+  test('what is being delivered is nobody else’s for as long as it may take', async () => {
+    const store = sqliteStore(app.contract, ':memory:')
+    after(() => store.close())
+    const change = { at: 1, resource: 'orders', version: 1, what: 'created', operation: 'CreateOrder' } as const
+    let now = Date.now()
+    const seen: string[] = []
+    const slow = Promise.withResolvers<void>()
+    const instance = (id: string) =>
+      sinksOf({ app, store, clock: () => now, id, failed: () => {} }, [
+        {
+          name: 's',
+          deliver: async event => {
+            seen.push(`${id} ${event.id}`)
+            if (event.id === '2') await slow.promise
+          },
+        },
+      ])
+    const first = instance('first')
+    await store.write(writer => writer.changed({ ...change, id: 'o-1' }))
+    await until(() => seen.length === 1, 'the first is not delivered')
+    await pause(50)
+    now += 34_000
+    await store.write(writer => writer.changed({ ...change, id: 'o-2' }))
+    await until(() => seen.length === 2, 'the second is not delivered')
+    const second = instance('second')
+    now += 19_000
+    await pause(1200)
+    assert.deepEqual(seen, ['first 1', 'first 2'])
+    slow.resolve()
+    await Promise.all([first.stop(), second.stop()])
+  })
+
+  test('one that never answers does not hold up the end of the service', async () => {
+    const asked = Promise.withResolvers<void>()
+    const deliver = (): Promise<never> => {
+      asked.resolve()
+      return new Promise(() => {})
+    }
+    const house = await hosted({ sinks: [{ name: 'silent', deliver }] })
+    const { clerk } = await people(house)
+    await placed(house, clerk)
+    await asked.promise
+    const late = pause(3000, 'late', { ref: false })
+    assert.equal(await Promise.race([house.server.close(100), late]), undefined)
+  })
+
   test('one that is gone is not asked again', async () => {
     let asked = 0
     const sink: Sink = {
