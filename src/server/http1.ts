@@ -22,7 +22,7 @@ import { parserLimit } from './limits.ts'
 import { addressOf, certificateOf } from './peer.ts'
 import { abandon, pour, type Sink } from './pour.ts'
 import { type Head, type Lines, readHead } from './request-head.ts'
-import { sever, together } from './together.ts'
+import { flush, sever, together } from './together.ts'
 
 /** (4) Octets held while an exchange is under way. */
 const ahead = 64 * 1024
@@ -197,7 +197,7 @@ export class Connection {
   answered(stays: boolean): void {
     this.exchange = undefined
     this.#turns++
-    if (!stays) {
+    if (!stays || this.house.draining) {
       this.linger()
       return
     }
@@ -217,6 +217,14 @@ export class Connection {
   /** A request is under way. */
   get busy(): boolean {
     return this.exchange !== undefined || this.#searched > 0
+  }
+
+  /** The house closes: who asks nothing is let go, as soon as he has what he was answered. */
+  dismiss(): void {
+    if (this.busy) return
+    flush(this.socket)
+    if (this.socket.writableLength > 0) this.linger()
+    else this.socket.destroy()
   }
 
   /** Called now and again: who lets a head wait, or has asked nothing for long, is let go. */

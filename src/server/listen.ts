@@ -185,7 +185,7 @@ class Door implements Listener {
     house.draining = true
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
-    for (const connection of this.#connections) if (!connection.busy) sever(connection.socket)
+    for (const connection of this.#connections) connection.dismiss()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
     await Promise.race([closed, late])

@@ -22,8 +22,13 @@ function leave(): void {
   for (const socket of sockets) socket.uncork()
 }
 
+/** What the socket was given leaves now, as far as its peer takes it. */
+export function flush(socket: Socket): void {
+  while (socket.writableCorked > 0) socket.uncork()
+}
+
 /** Destroys the socket, as far as it goes after what it was given: octets that its peer does not take are lost. */
 export function sever(socket: Socket): void {
-  while (socket.writableCorked > 0) socket.uncork()
+  flush(socket)
   socket.destroy()
 }

@@ -165,6 +165,23 @@ suite('close', { concurrency: 8 }, () => {
     assert.equal(await closed, 0)
   })
 
+  for (const field of ['Connection: close', 'Connection: keep-alive'])
+    test(`what was answered arrives whole, however slowly it is read, and nothing is waited for then (${field})`, async () => {
+      const content = new Uint8Array(20_000_000)
+      const listener = await listen(() => ({ status: 200, fields: {}, content }))
+      const client = connect(listener.port, '127.0.0.1').pause()
+      client.write(message(['GET / HTTP/1.1', field]))
+      await after(100)
+      const began = performance.now()
+      const closed = listener.close(5000)
+      await after(50)
+      let octets = 0
+      for await (const piece of client) octets += piece.length
+      assert.ok(octets > content.length, `${octets} octets`)
+      assert.equal(await closed, 0)
+      assert.ok(performance.now() - began < 2000)
+    })
+
   test('content that is on its way may arrive', async () => {
     const listener = await listen(echo)
     const talk = say(listener.port, [message(['POST /p HTTP/1.1', 'Content-Length: 3']), 50, 'ab', 50, 'c'], 500)
