@@ -110,6 +110,21 @@ export interface Server {
 export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   reviewed(app)
   ensureSafe(options)
+  return allOrNothing(opened => start(app, options, opened))
+}
+
+/** A start that fails leaves nothing open. */
+async function allOrNothing<T>(start: (opened: AsyncDisposableStack) => Promise<T>): Promise<T> {
+  const opened = new AsyncDisposableStack()
+  try {
+    return await start(opened)
+  } catch (thrown) {
+    await opened.disposeAsync().catch(() => {}) // what the start failed of is to be said
+    throw thrown
+  }
+}
+
+async function start(app: Implementation, options: ServeOptions, opened: AsyncDisposableStack): Promise<Server> {
   const { contract } = app
   const clock = options.clock ?? Date.now
   const data = options.data ?? `./data/${contract.service}.sqlite`
@@ -122,8 +137,8 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
   const key = localKey(options.key ?? `${data}.key`)
   const trust = await trustOf(options.tokens, key, contract.service, { clock, failed })
   const keys = apiKeys(options.keys ?? `${data}.keys`, { clock, failed })
-  const store = await storeAt(app, options.database, data)
-  const replica = await replicaOf(app, options.replica)
+  const store = opened.adopt(await storeAt(app, options.database, data), each => each.close())
+  const replica = opened.adopt(await replicaOf(app, options.replica), each => each?.close())
   await planted(app, store, key, clock())
   const identities = identitiesOf({
     store,
@@ -135,12 +150,13 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     seeded: takesSeeded(options),
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
   })
-  const limits = await limiterOf(options)
+  const limits = opened.adopt(await limiterOf(options), each => each.close())
   const work = workers(
     { app, store, clock, id: identifier, failed: (job, thrown) => report(job.id, thrown) },
     options.work === false ? [] : options.schedules,
     options.work === false ? 0 : options.work,
   )
+  opened.defer(() => work.stop(0))
   const serving: Serving = {
     app,
     calls: callsOf(app, {
@@ -169,6 +185,7 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
   const configured = options.messageSecurity && (await secured())
   const { replies = [] } = options
   const posting = replies.length > 0 ? outbox({ store, clock, id: identifier, failed }, replies) : undefined
+  opened.defer(() => posting?.stop())
   const feed = feedOf(serving, store, limits.limiter)
   const sinks = sinksOf(
     {
@@ -181,7 +198,8 @@ export async function serve(app: Implementation, options: ServeOptions = {}): Pr
     },
     options.sinks ?? [],
   )
-  const load = new Load(options.overload)
+  opened.defer(() => sinks.stop())
+  const load = opened.adopt(new Load(options.overload), each => each.stop())
   const figures = new Figures()
   const handle = router(serving, {
     store,
@@ -250,7 +268,15 @@ async function trustOf(tokens: Tokens | undefined, key: LocalKey, service: strin
 /** Runs the jobs of a service and begins those of its schedules, until closed; nothing is served. */
 export async function work(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
   reviewed(app)
-  const store = await openStore(app, options)
+  return allOrNothing(opened => startWork(app, options, opened))
+}
+
+async function startWork(
+  app: Implementation,
+  options: ServeOptions,
+  opened: AsyncDisposableStack,
+): Promise<Pick<Server, 'close'>> {
+  const store = opened.adopt(await openStore(app, options), each => each.close())
   const logger = options.logger ?? standardLogger()
   const failed = (job: JobRow, thrown: unknown): void =>
     options.onError?.(job.id, thrown) ?? logger.error({ incident: job.id, ...errorFields(thrown) }, 'a job failed')

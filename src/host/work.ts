@@ -23,11 +23,11 @@ export function workers(working: Working, schedules: readonly Schedule[] = [], c
   const stopping = new AbortController()
   const ending = new AbortController()
   const { jobs } = working.app.contract
-  const loops = Array.from({ length: jobs.length > 0 ? count : 0 }, () => loop(working, stopping.signal, ending.signal))
   const kick = (): void => {
     for (const each of loops) each.kick()
   }
-  const timer = scheduled(working, schedules, kick)
+  const timer = scheduled(working, schedules, kick) // what throws here has begun nothing
+  const loops = Array.from({ length: jobs.length > 0 ? count : 0 }, () => loop(working, stopping.signal, ending.signal))
   return {
     kick,
     stop: async limit => {

@@ -1,6 +1,9 @@
 /** Operations: names of requests, figures, tracing, overload and the pages that say how the service is. */
 import assert from 'node:assert/strict'
 import { tracingChannel } from 'node:diagnostics_channel'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { t } from '../../src/contract/field.ts'
@@ -8,7 +11,7 @@ import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { serve } from '../../src/host/serve.ts'
+import { serve, work } from '../../src/host/serve.ts'
 import { asked, bearer, hosted, json } from './house.ts'
 
 const envelope = (body: string) =>
@@ -197,4 +200,31 @@ test('closing: what is under way is answered within the limit, what comes is tur
   assert.equal((await held).status, 201)
   await closed
   await assert.rejects(asked(server.port, 'GET', '/health/live'))
+})
+
+describe('a start that fails leaves nothing open', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-start-'))
+  after(() => rmSync(folder, { recursive: true }))
+  const { app } = slow()
+  const schedule = { name: 's', job: 'none', at: 60, input: () => ({}), as: { subject: 's', roles: [], claims: {} } }
+  const sinks = [{ name: 's', deliver: async () => {} }]
+  const starts: readonly [string, (data: string) => Promise<unknown>, RegExp][] = [
+    [
+      'where the address is taken',
+      async data => {
+        const { server } = await hosted()
+        return serve(app, { port: server.port, data, sinks, replies: ['https://example.org/'], logger: silent() })
+      },
+      /in use/,
+    ],
+    ['where a schedule has no job', data => serve(app, { port: 0, data, schedules: [schedule] }), /no.* have/],
+    ['of workers alone', data => work(app, { data, schedules: [schedule] }), /no.* have/],
+  ]
+  for (const [i, [title, start, why]] of starts.entries())
+    test(title, async () => {
+      const data = join(folder, `${i}.sqlite`)
+      await assert.rejects(start(data), why)
+      // SQLite removes its log with the last connection.
+      assert.deepEqual([existsSync(data), existsSync(`${data}-wal`)], [true, false])
+    })
 })
