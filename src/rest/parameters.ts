@@ -3,6 +3,7 @@ import type { Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import { Flaw, isScalar, read } from '../contract/scalar.ts'
 import type { Pairs } from '../http/uri.ts'
+import { mostWords } from '../service/look.ts'
 import { words } from '../service/search.ts'
 import type { Comparison, Filter, Query, Sort } from '../service/store.ts'
 import { readCursor } from './cursor.ts'
@@ -136,12 +137,14 @@ function paging(resource: Resource, given: ReadonlyMap<string, string>, filters:
   const from = cursor === undefined ? undefined : readCursor(resource, sort, cursor)
   if (cursor !== undefined && !from) bad('cursor', 'is none that was given for this')
   const q = given.get('q')
+  const sought = q === undefined ? undefined : words(q)
+  if (sought && sought.length > mostWords) bad('q', `has more than ${mostWords} words`)
   const query = {
     filters,
     sort,
     size,
     counted: true,
-    ...(q !== undefined && { words: words(q) }),
+    ...(sought && { words: sought }),
     ...(page !== undefined && { offset: (page - 1) * size }),
     ...(from && { from }),
   }

@@ -1,6 +1,7 @@
 /** The operations that only read. */
 
 import type { Handlers } from '../contract/implement.ts'
+import type { Problem } from '../contract/json.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import { restriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -34,8 +35,13 @@ export function page(look: Look, resource: Resource, more: Partial<Query>): Mayb
   const within = restriction(readGrants(resource), look.call.admitted.caller, look.about.now)
   const asked = look.call.query ?? { filters: [], sort: [], size: 20, counted: false }
   const filters = [...asked.filters, ...(more.filters ?? [])]
+  if (((more.words ?? asked.words)?.length ?? 0) > mostWords) refuse({ kind: 'invalid', problems: [tooManyWords] })
   return look.reader.list(resource.name, { ...asked, ...more, filters, within })
 }
+
+/** Words of one search: each is a condition, of which SQLite takes a thousand. */
+export const mostWords = 500
+const tooManyWords: Problem = { path: ['q'], code: 'maxLength', detail: `has more than ${mostWords} words` }
 
 /** An action that only reads: it is not found in states that do not offer it. */
 export async function read(look: Look, operation: OperationOf<'look'>): Promise<Outcome> {

@@ -38,5 +38,5 @@ export async function getSearch(look: Look, operation: OperationOf<'getSearch'>)
 
 const filters = (by: Search['by']): Filter[] => Object.entries(by).map(([field, value]) => ({ field, is: 'eq', value }))
 
-/** The words of `q`: runs of letters and digits, in any case. Everything between them only separates. */
-export const words = (q: string): string[] => q.toLowerCase().match(/[\p{L}\p{N}_%]+/gu) ?? []
+/** The words of `q`, each once: runs of letters and digits, in any case. Everything between them only separates. */
+export const words = (q: string): string[] => [...new Set(q.toLowerCase().match(/[\p{L}\p{N}_%]+/gu))]

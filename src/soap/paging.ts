@@ -24,7 +24,7 @@ export function queryOf(resource: Resource, row: Row, by: Row): Omit<Query, 'wit
   const asked = from?.sort ?? (sort === undefined ? (resource.given.order ?? []) : sort.split(','))
   return {
     filters: Object.entries(by).map(([field, value]): Filter => ({ field, is: 'eq', value })),
-    sort: asked.map(each => sortOf(resource, each.trim())),
+    sort: once(asked.map(each => sortOf(resource, each.trim()))),
     size: sizeOf,
     counted: from === undefined,
     ...(q !== undefined && { words: words(q) }),
@@ -40,6 +40,12 @@ function sortOf(resource: Resource, text: string): Sort {
   const may = [...(resource.given.sort ?? []), ...(resource.given.order ?? []).map(each => each.replace(/^-/, ''))]
   if (may.includes(field)) return { field, descending }
   return wrong('sort', `"${text}" is none of ${may.join(', ')}`)
+}
+
+function once(sort: readonly Sort[]): readonly Sort[] {
+  for (const [i, { field }] of sort.entries())
+    if (sort.findIndex(each => each.field === field) !== i) wrong('sort', `${field} comes twice`)
+  return sort
 }
 
 const wrong = (child: string, detail: string): never =>

@@ -544,6 +544,17 @@ describe('A4 methods', async () => {
     assert.equal((await of.as.clara('GET', '/api/v1/search?q=%25')).json.total, 0, '% is text')
   })
 
+  it('A4.14 a word says the same however often it comes, and there are only so many', async () => {
+    const search = async (words: readonly string[]) => of.as.clara('GET', `/api/v1/search?q=${words.join('+')}`)
+    const [once, often] = [await search(['lamp']), await search(Array(1500).fill('lamp'))]
+    assert.ok(once.json.total > 0)
+    assert.deepEqual([often.status, often.json.items], [200, once.json.items])
+    const different = Array.from({ length: 1500 }, (_, i) => i.toString(36))
+    assert.equal((await search(different.slice(0, 500))).status, 200)
+    const many = await search(different)
+    assert.deepEqual([many.status, many.json.parameter], [400, 'q'])
+  })
+
   it('A4.17 Accept: quality, specificity, parameters, q=0, and nothing that can be met', async () => {
     const type = async (accept: string) =>
       (await of.as.clara('GET', '/api/v1/orders/o-1', { accept })).fields['content-type']
