@@ -21,7 +21,7 @@ export function queryOf(resource: Resource, row: Row, by: Row): Omit<Query, 'wit
   const q = row['q'] as string | undefined
   const sizeOf = (row['size'] as number | undefined) ?? size
   const from = cursor === undefined ? undefined : placeOf(resource, cursor)
-  const asked = from?.sort ?? (sort === undefined ? (resource.given.order ?? []) : sort.split(','))
+  const asked = from?.sort ?? (sort === undefined ? usual(resource) : sort.split(','))
   return {
     filters: Object.entries(by).map(([field, value]): Filter => ({ field, is: 'eq', value })),
     sort: once(asked.map(each => sortOf(resource, each.trim()))),
@@ -34,10 +34,17 @@ export function queryOf(resource: Resource, row: Row, by: Row): Omit<Query, 'wit
   }
 }
 
+const named = (text: string): string => text.replace(/^-/, '')
+
+/** The contract's own order, by the fields that this version knows. */
+const usual = ({ given, fields }: Resource): readonly string[] =>
+  (given.order ?? []).filter(each => fields[named(each)])
+
 function sortOf(resource: Resource, text: string): Sort {
-  const descending = text.startsWith('-')
-  const field = descending ? text.slice(1) : text
-  const may = [...(resource.given.sort ?? []), ...(resource.given.order ?? []).map(each => each.replace(/^-/, ''))]
+  const field = named(text)
+  const descending = field !== text
+  const sortable = (resource.given.sort ?? []).filter(each => resource.fields[each])
+  const may = [...sortable, ...usual(resource).map(named)]
   if (may.includes(field)) return { field, descending }
   return wrong('sort', `"${text}" is none of ${may.join(', ')}`)
 }
@@ -71,7 +78,7 @@ export function nextOf(query: Omit<Query, 'within'>, page: Page): string | undef
 function placeOf(resource: Resource, text: string): Place {
   const place = decoded(text)
   if (!isPlace(place)) return wrong('cursor', 'is not one that was given')
-  const fields = place.sort.map(each => resource.fields[each.replace(/^-/, '')])
+  const fields = place.sort.map(each => resource.fields[named(each)])
   const fits = place.keys.every((key, index) => {
     if (place.sort.length === 0) return index === 0 && typeof key === 'number' && Number.isSafeInteger(key)
     const field = fields[index]

@@ -1,8 +1,13 @@
 /** The SOAP endpoints as they are hosted: who is turned away, and which address they say they have. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { t } from '../../src/contract/field.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { service } from '../../src/contract/service.ts'
 import { Malformed, parse } from '../../src/xml/index.ts'
-import { asked, hosted } from './house.ts'
+import { asked, hosted, json } from './house.ts'
 
 const envelope = (body: string, header = '') =>
   `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Header>${header}</e:Header><e:Body>${body}</e:Body></e:Envelope>`
@@ -78,4 +83,38 @@ test('B2.12 B5.1 the WSDL of the secure endpoint, and of no other, says what it 
     for (const path of ['/soap/v1', '/soap/v1/rpc', '/soap/v1/encoded'])
       assert.doesNotMatch((await ask('GET', `${path}?${query}`)).text, /MessageSecurity|securitypolicy/)
   }
+})
+
+test('B9.3 a version pages and sorts by the fields that it knows', async () => {
+  const things = resource('things', { fields: { id: t.id('t'), name: t.string(), rank: t.int().optional() } }).rules({
+    order: ['rank', 'name'],
+    sort: ['rank', 'name'],
+    allow: { read: [anyone], create: [anyone] },
+  })
+  const versions = { v1: { without: { things: ['rank'] } }, v2: {} } as const
+  const { ask } = await hosted(
+    {},
+    implement(service('things', { namespace: 'urn:x', resources: [things], versions }), {}),
+  )
+  for (const [i, name] of ['b', 'c', 'a'].entries())
+    await ask('POST', '/api/v2/things', json, JSON.stringify({ name, rank: i }))
+  const page = async (version: string, more: string): Promise<string> => {
+    const list = `<ListThings xmlns="urn:x:${version}"><size>1</size>${more}</ListThings>`
+    return (await ask('POST', `/soap/${version}`, soap, envelope(list))).text
+  }
+  for (const [version, expected] of [
+    ['v1', 'abc'],
+    ['v2', 'bca'],
+  ] as const) {
+    let names = ''
+    let next: string | undefined = ''
+    while (next !== undefined) {
+      const found = await page(version, next)
+      names += /<name>(.)</.exec(found)?.[1]
+      const [, cursor] = /<next>([^<]+)</.exec(found) ?? []
+      next = cursor && `<cursor>${cursor}</cursor>`
+    }
+    assert.equal(names, expected)
+  }
+  assert.match(await page('v1', '<sort>rank</sort>'), /:Invalid</)
 })
