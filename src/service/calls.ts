@@ -68,6 +68,7 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
   }
   const changing = (call: Call, writer: Writer, did: Did): Maybe<Outcome> => {
     const { operation, caller } = call.admitted
+    did.deed = undefined // a try before may not have held
     const change: Change = {
       call,
       about: about(call),
@@ -83,7 +84,7 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
   }
 
   const change = (call: Call): Promise<Outcome> => {
-    const did: Did = {}
+    const did: Did = { deed: undefined }
     const written = () => alone(call, () => store.write(writer => changing(call, writer, did)))
     const answer = call.file ? filed(call.file, did, written) : written()
     return answer.then(outcome => {
@@ -210,7 +211,7 @@ function perform(change: Change, operation: Operation): Maybe<Outcome> {
 
 /** What a call has done, for the audit; an outcome that is given again has done nothing. */
 interface Did {
-  deed?: Deed
+  deed: Deed | undefined
 }
 
 function deedOf({ call, about }: Change, outcome: Outcome): Deed {

@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
+import { operations } from '../../src/contract/operation.ts'
 import { anonymous } from '../../src/contract/policy.ts'
 import type { Call, Verdict } from '../../src/service/call.ts'
+import { callsOf } from '../../src/service/calls.ts'
 import { runNext } from '../../src/service/job.ts'
+import { memoryLimiter } from '../../src/service/limit.ts'
+import type { Deed, Memo, Store } from '../../src/service/store.ts'
 import { alice, clara, input, maria, shop } from './shop.ts'
 
 const proceed: Partial<Call> = { expects: () => 'proceed' }
@@ -145,6 +149,45 @@ test('A1.8 one key, one effect: the first outcome again, another request under i
   const many = { once: { ...once, key: 'm' }, ...input(draft) }
   const answers = await Promise.all(Array.from({ length: 5 }, () => ask(clara, 'CreateOrder', many)))
   assert.deepEqual(answers.map(kind).sort(), ['in-flight', 'in-flight', 'in-flight', 'in-flight', 'item'])
+})
+
+test('A1.8 what a try has done that did not hold is not told: under the same key it was done elsewhere', async () => {
+  const { store, clock } = await shop()
+  const done: Deed[] = []
+  const undone = new Error('it collides')
+  let tries = 0
+  // As a database does that runs work again: another instance was there first.
+  const write: Store['write'] = async work => {
+    if (tries++ > 0) return store.write(work)
+    const key = JSON.stringify(['clara', 'CreateOrder', 'k'])
+    let memo: Memo | undefined
+    const first = store.write(async writer => {
+      await work(writer)
+      memo = await writer.recall('idempotency', key)
+      throw undone
+    })
+    await assert.rejects(first, undone)
+    assert.ok(memo)
+    const kept = memo
+    await store.write(writer => writer.remember('idempotency', key, kept, clock.now))
+    return store.write(work)
+  }
+  const calls = callsOf(app, {
+    store: { ...store, write },
+    limiter: memoryLimiter(),
+    clock: () => clock.now,
+    id: prefix => `${prefix}-once`,
+    done: deed => void done.push(deed),
+  })
+  const creates = operations(app.contract).find(each => each.name === 'CreateOrder')
+  assert.ok(creates)
+  const admitted = await calls.admit(creates, clara, '127.0.0.1')
+  const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
+  const call = { admitted, face: 'rest', request: 'r', once } as const
+  assert.equal((await calls.perform({ ...call, ...input(draft) })).kind, 'item')
+  assert.deepEqual(done, [])
+  assert.equal((await calls.perform({ ...call, ...input(draft), once: { ...once, key: 'another' } })).kind, 'item')
+  assert.equal(done.length, 1)
 })
 
 test('B7.4 a declared fault ends the call and nothing of it stays', async () => {
