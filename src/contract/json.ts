@@ -141,11 +141,16 @@ export type MembersWriter = (value: Readonly<Record<string, unknown>>) => string
 export function membersWriter(fields: Fields, only?: ReadonlySet<string>): MembersWriter {
   const parts = Object.entries(fields)
     .filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
-    .map(([name, field]) => ({ name, lead: `${JSON.stringify(name)}:`, write: valueWriter(field) }))
+    .map(([name, field]) => ({
+      name,
+      inherited: name in Object.prototype,
+      lead: `${JSON.stringify(name)}:`,
+      write: valueWriter(field),
+    }))
   return value => {
     let text = ''
     for (const part of parts) {
-      const member = value[part.name]
+      const member = part.inherited && !Object.hasOwn(value, part.name) ? undefined : value[part.name]
       if (member === undefined) continue
       text += text === '' ? part.lead : `,${part.lead}`
       text += part.write(member)

@@ -99,7 +99,7 @@ export function references(
   value: Readonly<Record<string, unknown>>,
   path: Path = [],
 ): { readonly resource: string; readonly id: string; readonly path: Path }[] {
-  return referring(fields).flatMap(({ name, field }) => fieldReferences(field, value[name], [...path, name]))
+  return referring(fields).flatMap(({ name, field }) => fieldReferences(field, member(value, name), [...path, name]))
 }
 
 /** Fields that are references, or have some in them. */

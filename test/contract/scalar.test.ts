@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Scalar } from '../../src/contract/field.ts'
+import type { Fields, Scalar } from '../../src/contract/field.ts'
+import { membersWriter } from '../../src/contract/json.ts'
 import { check, Flaw, instant, read, scaled, unscaled, write } from '../../src/contract/scalar.ts'
+import { references } from '../../src/contract/typed.ts'
 import { t } from '../../src/index.ts'
 
 type Case = readonly [title: string, field: { readonly shape: unknown }, text: string, value: unknown]
@@ -92,6 +94,14 @@ for (const [text, shortest] of floats)
     const { shape } = t.double({ xsd: 'float' })
     assert.equal(write(shape as Scalar, read(shape as Scalar, text)), shortest)
   })
+
+test('A2.1 a field with the name of what every object inherits is absent where it is not given', () => {
+  const fields: Fields = { a: t.string(), constructor: t.ref('things').optional() }
+  const write = membersWriter(fields)
+  assert.equal(write({ a: 'b' }), '"a":"b"')
+  assert.equal(write({ a: 'b', constructor: 'c' }), '"a":"b","constructor":"c"')
+  assert.deepEqual(references(fields, { a: 'b' }), [])
+})
 
 test('decimals compare by their units', () => {
   fc.assert(
