@@ -90,7 +90,8 @@ function readValue(field: AnyField, json: Json, problems: Problem[], how: Readin
 
 function readScalar(shape: Parameters<typeof check>[0], json: Json): unknown | Flaw {
   if (shape.kind === 'bytes') return typeof json === 'string' ? read(shape, json) : check(shape, undefined)
-  if (shape.kind === 'double' && typeof json === 'string') return read(shape, json) // NaN and INF have no JSON number
+  if (shape.kind === 'double' && typeof json === 'string')
+    return check(shape, /^(-?INF|NaN)$/.test(json) ? read(shape, json) : json) // they have no JSON number
   return check(shape, json)
 }
 

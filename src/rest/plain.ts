@@ -1,7 +1,7 @@
 /** Text that came without a type, from a form, an element or a query, as the JSON that its field's reader takes. */
 import { type AnyField, type Fields, type Shape, t } from '../contract/field.ts'
 import type { Json } from '../contract/json.ts'
-import { isScalar } from '../contract/scalar.ts'
+import { isScalar, read, write } from '../contract/scalar.ts'
 import type { Pairs } from '../http/uri.ts'
 
 const whole = /^[+-]?[0-9]{1,400}$/
@@ -14,6 +14,11 @@ export function textJson(shape: Shape, given: string): Json {
     if (!whole.test(text)) return text
     const number = Number(text)
     return Number.isSafeInteger(number) ? number : BigInt(text.replace(/^\+/, ''))
+  }
+  if (shape.kind === 'double') {
+    const number = read({ kind: 'double' }, text)
+    if (typeof number !== 'number') return text
+    return Number.isFinite(number) ? number : write({ kind: 'double' }, number)
   }
   if (shape.kind === 'boolean' && /^(true|1|on)$/.test(text)) return true
   if (shape.kind === 'boolean' && /^(false|0)$/.test(text)) return false

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Fields, Scalar } from '../../src/contract/field.ts'
-import { membersWriter } from '../../src/contract/json.ts'
+import { type Json, membersWriter, type Problem, readFields } from '../../src/contract/json.ts'
 import { check, Flaw, instant, read, scaled, unscaled, write } from '../../src/contract/scalar.ts'
 import { references } from '../../src/contract/typed.ts'
 import { t } from '../../src/index.ts'
@@ -93,6 +93,19 @@ for (const [text, shortest] of floats)
   test(`§3.2.4 the float ${text} is written ${shortest}`, () => {
     const { shape } = t.double({ xsd: 'float' })
     assert.equal(write(shape as Scalar, read(shape as Scalar, text)), shortest)
+  })
+
+const numbers: readonly (readonly [title: string, json: Json, taken: unknown])[] = [
+  ['RFC 8259 §6 a number is no string', '12', 'type'],
+  ['RFC 8259 §6 … nor is a blank around a name of a value that has no number', ' INF', 'type'],
+  ['§3.2.5 INF is text, for JSON has no number for it', '-INF', -Infinity],
+  ['§3.2.5 NaN too', 'NaN', Number.NaN],
+]
+for (const [title, json, taken] of numbers)
+  test(title, () => {
+    const problems: Problem[] = []
+    const { it } = readFields({ it: t.double() }, { it: json }, problems)
+    assert.deepEqual(problems[0]?.code ?? it, taken)
   })
 
 test('A2.1 a field with the name of what every object inherits is absent where it is not given', () => {
