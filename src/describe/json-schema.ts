@@ -153,10 +153,15 @@ function wholeSchema(shape: Extract<Scalar, { kind: 'int' | 'long' }>): Schema {
   })
 }
 
-/** What JSON has no number for is text; within bounds it is never. */
+/** What JSON has no number for is text; between two bounds it is never, and NaN is within none (Part 2 §3.2.5). */
 function doubleSchema({ min, max, xsd }: Extract<Scalar, { kind: 'double' }>): Schema {
   const number = given({ type: 'number', format: xsd ?? 'double', minimum: min, maximum: max })
-  return min !== undefined || max !== undefined ? number : { anyOf: [number, { enum: ['INF', '-INF', 'NaN'] }] }
+  const words = [
+    ...(max === undefined ? ['INF'] : []),
+    ...(min === undefined ? ['-INF'] : []),
+    ...(min === undefined && max === undefined ? ['NaN'] : []),
+  ]
+  return words.length === 0 ? number : { anyOf: [number, { enum: words }] }
 }
 
 function decimalSchema({ digits, places, min, max }: Extract<Scalar, { kind: 'decimal' }>): Schema {

@@ -4,13 +4,15 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
+import type { Scalar } from '../../src/contract/field.ts'
 import { type Json, type Problem, readFields } from '../../src/contract/json.ts'
 import { oneOf, operations } from '../../src/contract/operation.ts'
 import type { Service } from '../../src/contract/service.ts'
 import { view } from '../../src/contract/service.ts'
-import { Schemas } from '../../src/describe/json-schema.ts'
+import { Schemas, scalarSchema } from '../../src/describe/json-schema.ts'
 import { jsonText } from '../../src/describe/json-text.ts'
 import { type Address, type OpenApiOptions, openapi } from '../../src/describe/openapi.ts'
+import { t } from '../../src/index.ts'
 import { routesOf } from '../../src/rest/route.ts'
 import { fieldsOf, services } from './contracts.ts'
 import { shop } from './shop.ts'
@@ -193,6 +195,27 @@ test('A7.17 content that fits the schema is content that the reader takes', () =
   )
   assert.ok(taken > 20, `only ${taken} were taken`)
 })
+
+const number = { type: 'number', format: 'double' }
+const schemas: readonly (readonly [title: string, field: { readonly shape: unknown }, schema: unknown])[] = [
+  [
+    'Part 2 §3.2.5 INF is above any least',
+    t.double({ min: 0 }),
+    { anyOf: [{ ...number, minimum: 0 }, { enum: ['INF'] }] },
+  ],
+  [
+    'Part 2 §3.2.5 -INF is below any most',
+    t.double({ max: 1 }),
+    { anyOf: [{ ...number, maximum: 1 }, { enum: ['-INF'] }] },
+  ],
+  [
+    'Part 2 §3.2.5 nothing without a number is between two bounds',
+    t.double({ min: 0, max: 1 }),
+    { ...number, minimum: 0, maximum: 1 },
+  ],
+]
+for (const [title, { shape }, schema] of schemas)
+  test(title, () => assert.deepEqual(scalarSchema(shape as Scalar), schema))
 
 test('integers that a double cannot hold are written whole', () => {
   assert.equal(jsonText({ most: 9223372036854775807n }), '{ "most": 9223372036854775807 }')
