@@ -144,11 +144,14 @@ export function scalarSchema(shape: Scalar): Schema {
 function wholeSchema(shape: Extract<Scalar, { kind: 'int' | 'long' }>): Schema {
   const [lowest, highest] = boundsOf(shape)
   const { min, max } = shape
+  const minimum = min === undefined || (lowest !== undefined && lowest > min) ? lowest : min
+  const maximum = max === undefined || (highest !== undefined && highest < max) ? highest : max
+  const isLong = minimum !== undefined && minimum >= -(2n ** 63n) && maximum !== undefined && maximum < 2n ** 63n
   return given({
     type: 'integer',
-    format: shape.kind === 'int' ? 'int32' : 'int64',
-    minimum: min === undefined || (lowest !== undefined && lowest > min) ? lowest : min,
-    maximum: max === undefined || (highest !== undefined && highest < max) ? highest : max,
+    format: shape.kind === 'int' ? 'int32' : isLong ? 'int64' : undefined,
+    minimum,
+    maximum,
     'x-xsd': shape.xsd,
   })
 }

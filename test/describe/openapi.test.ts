@@ -197,7 +197,19 @@ test('A7.17 content that fits the schema is content that the reader takes', () =
 })
 
 const number = { type: 'number', format: 'double' }
+const whole = (xsd: string, format?: string) => ({ type: 'integer', ...(format && { format }), 'x-xsd': xsd })
 const schemas: readonly (readonly [title: string, field: { readonly shape: unknown }, schema: unknown])[] = [
+  ['OpenAPI 3.1 §4.4 an integer without an end is no int64', t.long({ xsd: 'integer' }), whole('integer')],
+  [
+    'OpenAPI 3.1 §4.4 nor is an unsignedLong',
+    t.long({ xsd: 'unsignedLong' }),
+    { ...whole('unsignedLong'), minimum: 0n, maximum: 2n ** 64n - 1n },
+  ],
+  [
+    'OpenAPI 3.1 §4.4 an unsignedInt is one',
+    t.long({ xsd: 'unsignedInt' }),
+    { ...whole('unsignedInt', 'int64'), minimum: 0n, maximum: 2n ** 32n - 1n },
+  ],
   [
     'Part 2 §3.2.5 INF is above any least',
     t.double({ min: 0 }),
