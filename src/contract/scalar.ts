@@ -268,8 +268,11 @@ function bounded<N extends number | bigint>(value: N, min: N | undefined, max: N
 function checkDouble(shape: Of<'double'>, value: unknown): number | Flaw {
   const number = typeof value === 'bigint' ? Number(value) : value
   if (typeof number !== 'number') return wrong('a number')
-  return bounded(shape.xsd === 'float' ? Math.fround(number) : number, shape.min, shape.max)
+  if (shape.xsd !== 'float') return bounded(number, shape.min, shape.max)
+  return bounded(Math.fround(number), floated(shape.min), floated(shape.max))
 }
+/** The bounds of a float are floats too (Part 2 §4.3.7): 0.1 is not above 0.1. */
+const floated = (bound: number | undefined): number | undefined => (bound === undefined ? undefined : Math.fround(bound))
 
 function checkBytes(shape: Of<'bytes'>, value: unknown): Uint8Array | Flaw {
   if (!(value instanceof Uint8Array)) return wrong(shape.encoding === 'hex' ? 'hexadecimal bytes' : 'base64 bytes')
