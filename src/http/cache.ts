@@ -1,7 +1,7 @@
 /** RFC 9111, as far as a client, and one who checks a service, must know it: Cache-Control, Vary, age and freshness. */
 
 import { parseDate } from './date.ts'
-import { eat, elements, ended, over, token, tokenOrQuote, tokenOrQuoted, trim } from './grammar.ts'
+import { eat, elements, ended, over, quote, token, tokenOrQuote, tokenOrQuoted, trim } from './grammar.ts'
 import type { Fields } from './message.ts'
 
 /** By lower-case name, without prototype; `true` where there is no argument. */
@@ -19,12 +19,13 @@ export function parseCacheControl(field: string): Directives {
   return found
 }
 
-/** `public, max-age=60`; false and undefined leave a directive out. Lists of field names are quoted (§5.2.2.4). */
+/** `public, max-age=60`; false and undefined leave a directive out. Field names are quoted, also one (§5.2.2.4, §5.2.2.7). */
 export function writeCacheControl(directives: Readonly<Record<string, string | number | boolean | undefined>>): string {
   return Object.entries(directives)
     .flatMap(([name, value]) => {
       if (value === undefined || value === false) return []
-      return value === true ? [name] : [`${name}=${tokenOrQuote(String(value))}`]
+      const written = /^(no-cache|private)$/i.test(name) ? quote : tokenOrQuote
+      return value === true ? [name] : [`${name}=${written(String(value))}`]
     })
     .join(', ')
 }

@@ -40,6 +40,7 @@ test('RFC 9111 §5.2 Cache-Control written (A1.3)', () => {
     }),
     'private, no-cache="set-cookie, x", max-age=0',
   )
+  assert.equal(writeCacheControl({ private: 'set-cookie', 'no-cache': 'x' }), 'private="set-cookie", no-cache="x"')
 })
 
 const now = Date.UTC(2026, 10, 21, 12)
