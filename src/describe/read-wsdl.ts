@@ -115,13 +115,14 @@ class Reader {
     this.find = find
   }
 
-  open(bytes: Uint8Array, location: string): Element | Malformed {
+  /** @param namespace of who includes it: that of a schema which says none */
+  open(bytes: Uint8Array, location: string, namespace = ''): Element | Malformed {
     this.seen.add(location)
     const document = parse(bytes)
     if (document instanceof Malformed) return document
     const { root } = document
     if (clark(root.name) === `{${wsdl}}definitions`) this.definitions(root, location)
-    if (clark(root.name) === `{${xs}}schema`) this.schema(root, location, value(root, 'targetNamespace') ?? '')
+    if (clark(root.name) === `{${xs}}schema`) this.schema(root, location, value(root, 'targetNamespace') ?? namespace)
     return root
   }
 
@@ -148,12 +149,13 @@ class Reader {
       const name = `{${namespace}}${value(each, 'name') ?? ''}`
       if (each.name.local === 'element') this.elements.add(name)
       if (each.name.local === 'complexType' || each.name.local === 'simpleType') this.types.add(name)
-      if (['import', 'include', 'redefine'].includes(each.name.local))
-        this.follow(value(each, 'schemaLocation'), location)
+      if (each.name.local === 'import') this.follow(value(each, 'schemaLocation'), location)
+      if (each.name.local === 'include' || each.name.local === 'redefine')
+        this.follow(value(each, 'schemaLocation'), location, namespace)
     }
   }
 
-  private follow(written: string | undefined, base: string): void {
+  private follow(written: string | undefined, base: string, namespace?: string): void {
     if (written === undefined || written === '') return
     if (this.seen.size >= limits.documents) {
       const flaw = `more than ${limits.documents} documents`
@@ -163,7 +165,7 @@ class Reader {
     const found = this.find(written, base)
     if (!found) this.missing.push(written)
     if (!found || this.seen.has(found.location)) return
-    const root = this.open(found.bytes, found.location)
+    const root = this.open(found.bytes, found.location, namespace)
     if (root instanceof Malformed) this.flaws.push(`${written}: ${root.reason}`)
   }
 

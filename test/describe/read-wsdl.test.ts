@@ -226,3 +226,23 @@ for (const [title, portType, bound, part] of overloads)
       [part],
     )
   })
+
+test('XML Schema Part 1 §4.2.1 what is included without a namespace of its own has that of who includes it', () => {
+  const schema = (content: string, attributes = '') =>
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"${attributes}>${content}</xs:schema>`
+  const files: Readonly<Record<string, string>> = {
+    'a.xsd': schema('<xs:include schemaLocation="b.xsd"/>'),
+    'b.xsd': schema('<xs:element name="here"/>'),
+  }
+  const find: Find = location => ({ location, bytes: octets(files[location] ?? '') })
+  const flaws = (element: string, how: string) =>
+    read(
+      definitions(
+        `<types>${schema(`<xs:${how} schemaLocation="a.xsd"/>`, ' targetNamespace="urn:t"')}</types><message name="m"><part name="p" element="t:${element}"/></message><portType name="P"><operation name="o"><input message="t:m"/></operation></portType><binding name="b" type="t:P"><s:binding xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/"/><operation name="o"><input/></operation></binding><service name="s"><port name="p" binding="t:b"/></service>`,
+      ),
+      find,
+    ).flaws
+  for (const how of ['include', 'redefine']) assert.deepEqual(flaws('here', how), [], how)
+  assert.deepEqual(flaws('here', 'import'), ['o input: element {urn:t}here is not declared'])
+  assert.deepEqual(flaws('nowhere', 'include'), ['o input: element {urn:t}nowhere is not declared'])
+})
