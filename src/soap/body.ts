@@ -311,9 +311,13 @@ function unionReader(shape: Extract<Shape, { kind: 'union' }>, space: Space, all
   }
 }
 
-/** Octets: as text; as XOP says, instead of it (XOP §2.1); or in a part of the package that an attribute or the text refers to. */
+/**
+ * Octets: as text; as XOP says, instead of it (XOP §2.1), where it is base64; or in a part of the package that an attribute or
+ * the text refers to.
+ */
 function bytesReader(shape: Extract<Shape, { kind: 'bytes' }>, allowed: Allowed): Read {
   const inside = scalarReader(shape, allowed)
+  if (shape.encoding === 'hex') return inside
   return (cursor, reading) => {
     const { parts } = reading
     if (!parts) return inside(cursor, reading)

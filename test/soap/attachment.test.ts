@@ -266,6 +266,23 @@ test('M1 a part that two elements refer to', async () => {
   assert.match((await ask(put(`<b>${xop('cid:pic@x')}</b>`))).fault?.reason ?? '', /twice/)
 })
 
+test('M1 XOP §2.1 an Include stands for base64, and not for what is hexadecimal', async () => {
+  const seen: Uint8Array[] = []
+  const hex = node([
+    bare({
+      namespace: 'urn:hex',
+      name: 'put',
+      content: t.bytes({ encoding: 'hex' }),
+      answer: { name: 'size', content: t.int() },
+      perform: octets => seen.push(octets),
+    }),
+  ])
+  const ask = (inside: string) => hex.post({ raw: pack({ body: `<put xmlns="urn:hex">${inside}</put>` }), as: mtom() })
+  assert.equal((await ask('00FF')).status, 200)
+  assert.equal((await ask(xop('cid:pic@x'))).fault?.code, 'Client')
+  assert.deepEqual(seen, [Uint8Array.of(0, 255)])
+})
+
 test('M6 names and paths that a part brings along mean nothing', async () => {
   const shop = await conversation()
   const fields = `${image('../../etc/passwd')}\r\nContent-Disposition: attachment; filename="../../x"\r\nContent-Location: file:///etc/passwd`
