@@ -390,7 +390,8 @@ function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Maybe<Sent>
   const told = { ...faultOf(refusal, (exchange ?? node).wording), node: known.address }
   const answering = refusal.kind === 'version-mismatch' ? mismatched(node, version) : version
   const fault = { role: answering.ultimateReceiver, ...told }
-  const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', exchange?.faultAction, fault)
+  const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes are SOAP's
+  const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', own, fault)
   const blocks = [
     ...(addressing && action !== undefined ? replyBlocks(addressing, action, node.serving.id(), true) : []),
     ...known.blocks,

@@ -80,6 +80,15 @@ for (const [uri, anonymous] of [
     })
   }
 
+for (const style of ['document', 'rpc', 'encoded'] as const)
+  test(`B4.11 SOAP Binding §6 a fault of SOAP's own has SOAP's action, also one with a subcode, in ${style} style`, async () => {
+    const styled = await conversation({ style })
+    const body = `<m:GetOrder xmlns:m="${ns}"><nothing/></m:GetOrder>`
+    const answer = await styled.post({ version: '1.2', body, header: blocks(uri10, 'GetOrder') })
+    assert.deepEqual(answer.fault?.subcodes, style === 'document' ? [] : ['BadArguments'])
+    assert.equal(said(answer, uri10)['Action'], `${uri10}/soap/fault`)
+  })
+
 const anonymous = `${uri10}/anonymous`
 const evil = (parameter: string) =>
   `<w:Address>${anonymous}</w:Address><w:ReferenceParameters>${parameter}</w:ReferenceParameters>`
