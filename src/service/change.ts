@@ -9,6 +9,7 @@ import { references } from '../contract/typed.ts'
 import type { Call, Input } from './call.ts'
 import { pack } from './codec.ts'
 import { type About, checked, context, keep, told, within } from './context.ts'
+import { filled } from './inside.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
 import { type Former, inTurn, isFormer, type Maybe, type Snapshot, then, type Writer } from './store.ts'
@@ -84,7 +85,7 @@ function derived(change: Change, resource: Resource, draft: Row, stays: Row, cur
   const { id, state } = stays
   const whole = (computed?: Row): Row => ({
     ...stays,
-    ...draft,
+    ...(current ? filled(resource.fields, draft, current) : draft),
     ...computed,
     id,
     ...(state !== undefined && { state }),

@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
+import { t } from '../../src/contract/field.ts'
+import { implement } from '../../src/contract/implement.ts'
 import { operations } from '../../src/contract/operation.ts'
-import { anonymous } from '../../src/contract/policy.ts'
+import { anonymous, anyone } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { service } from '../../src/contract/service.ts'
 import type { Call, Verdict } from '../../src/service/call.ts'
 import { callsOf } from '../../src/service/calls.ts'
 import { runNext } from '../../src/service/job.ts'
 import { memoryLimiter } from '../../src/service/limit.ts'
 import type { Deed, Memo, Store } from '../../src/service/store.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
 import { alice, clara, input, maria, shop } from './shop.ts'
 
 const proceed: Partial<Call> = { expects: () => 'proceed' }
@@ -223,6 +228,58 @@ test('A2.1 server fields in content: equal is ignored, different is refused', as
   )
   const refused = await change([{ path: ['state'], value: 'paid' }])
   assert.ok(refused.kind === 'invalid' && refused.problems[0]?.code === 'readOnly')
+})
+
+test('A2.1 A4.4 what is the server’s inside of objects stays as well; inside of lists where an item stands as it was', async () => {
+  const own = { seen: t.int().optional().readOnly(), note: t.string().optional().internal() }
+  const part = t.object({ name: t.string(), ...own })
+  const which = t.union('kind', { a: { name: t.string(), ...own }, b: {} })
+  const fields = {
+    id: t.id('t'),
+    name: t.string(),
+    place: part.optional(),
+    which: which.optional(),
+    parts: t.list(part),
+  }
+  const things = resource('things', { fields }).rules({
+    precondition: false,
+    allow: { change: [anyone], read: [anyone] },
+  })
+  const contract = service('things', { namespace: 'urn:x', resources: [things] })
+  const store = sqliteStore(contract, ':memory:')
+  const calls = callsOf(implement(contract, {}), { store, limiter: memoryLimiter(), clock: () => 0, id: String })
+  const [a, b] = [
+    { name: 'a', seen: 1, note: 'n' },
+    { name: 'b', seen: 2, note: 'm' },
+  ]
+  const stands = { id: 't-1', name: 'x', place: a, which: { kind: 'a', ...a }, parts: [a, b] }
+  await store.write(writer => writer.put('things', 't-1', stands, {}, undefined, 0))
+  const replaces = operations(contract).find(each => each.name === 'ReplaceThing')
+  assert.ok(replaces)
+  const admitted = await calls.admit(replaces, anonymous, '127.0.0.1')
+  const replaced = async (value: Record<string, unknown>) => {
+    const outcome = await calls.perform({ admitted, face: 'rest', request: 'r', id: 't-1', ...input(value) })
+    assert.ok(outcome.kind === 'item')
+    return outcome.item.value
+  }
+  const sent = {
+    name: 'y',
+    place: { name: 'z' },
+    which: { kind: 'a', name: 'a' },
+    parts: [{ name: 'a' }, { name: 'c' }],
+  }
+  assert.deepEqual(await replaced(sent), {
+    ...stands,
+    name: 'y',
+    place: { ...a, name: 'z' },
+    parts: [a, { name: 'c' }],
+  })
+  assert.deepEqual(await replaced({ name: 'y', which: { kind: 'b' }, parts: [] }), {
+    id: 't-1',
+    name: 'y',
+    which: { kind: 'b' },
+    parts: [],
+  })
 })
 
 test('A7.9 references hold: what is named must exist, what is referred to stays', async () => {
