@@ -534,7 +534,7 @@ async function stream(
   } catch (error) {
     house.onError(error, exchange.request)
     // 500 while nothing was sent, else cut, so that nobody takes it for whole.
-    if (begun) return void socket.destroy()
+    if (begun) return sever(socket)
     exchange.answered = false
     answer(exchange, problem(500), true)
   } finally {

@@ -212,6 +212,22 @@ suite('responses', { concurrency: 8 }, () => {
       ))
   }
 
+  test('what was answered before a stream that fails at once arrives', () =>
+    during(
+      async ({ target }) => {
+        async function* failing() {
+          yield Buffer.from('abc')
+          throw new Error('secret')
+        }
+        return { status: 200, fields: {}, content: target === '/first' ? 'whole' : failing() }
+      },
+      async ({ port }) => {
+        const { text } = await say(port, message(['GET /first HTTP/1.1']) + message(['GET /second HTTP/1.1']))
+        assert.match(text, /\r\n\r\nwhole/)
+        assert.doesNotMatch(text, /0\r\n\r\n$/)
+      },
+    ))
+
   for (const [title, method, status] of [
     ['HEAD', 'HEAD', 200],
     ['304', 'GET', 304],
