@@ -218,6 +218,13 @@ function ofRules(contract: Service, resource: Resource): string[] {
     ...scalar(given.filter, 'filter'),
     ...scalar(given.sort, 'sort'),
     ...scalar(given.order, 'order'),
+    ...[...(given.sort ?? []), ...(given.order ?? [])]
+      .map(each => each.replace(/^-/, ''))
+      .filter(each => fields[each]?.isInternal)
+      .map(
+        each =>
+          `${name}: lists are in the order of "${each}", which is internal: the links to their pages would tell it`,
+      ),
     ...scalar(given.searchBy, 'searchBy'),
     ...(given.search ?? []).flatMap(path => ofPath(contract, resource, path)),
     ...inState(given.edit, 'edit'),

@@ -62,6 +62,13 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     app([js('x', { fields: id }).rules({ ...read, filter: ['colour'] })]),
     /filter names "colour"/,
   ],
+  [
+    'an order by what nobody is told (A2.1)',
+    app([
+      resource('x', { fields: { ...id, rank: t.int().internal().optional() } }).rules({ ...read, order: ['-rank'] }),
+    ]),
+    /in the order of "rank", which is internal/,
+  ],
   ['nobody granted', app([resource('x', { fields: id })]), /grants nobody anything/],
   [
     'a grant by an unknown field',
