@@ -272,7 +272,8 @@ function checkDouble(shape: Of<'double'>, value: unknown): number | Flaw {
   return bounded(Math.fround(number), floated(shape.min), floated(shape.max))
 }
 /** The bounds of a float are floats too (Part 2 §4.3.7): 0.1 is not above 0.1. */
-const floated = (bound: number | undefined): number | undefined => (bound === undefined ? undefined : Math.fround(bound))
+const floated = (bound: number | undefined): number | undefined =>
+  bound === undefined ? undefined : Math.fround(bound)
 
 function checkBytes(shape: Of<'bytes'>, value: unknown): Uint8Array | Flaw {
   if (!(value instanceof Uint8Array)) return wrong(shape.encoding === 'hex' ? 'hexadecimal bytes' : 'base64 bytes')
