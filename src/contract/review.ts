@@ -72,18 +72,21 @@ const repeated = (names: readonly string[]): string[] => [
 function ofResource(contract: Service, resource: Resource): string[] {
   const { name, fields, actions, states } = resource
   const unreachable = states.filter(state => states[0] && !reachable(resource.machine, states[0]).has(state))
-  const paths = [
-    ...Object.values(actions).map(action => action.rel),
-    ...Object.keys(resource.files),
-    ...Object.entries(resource.given.relations ?? {}).flatMap(([rel, relation]) => ('of' in relation ? [rel] : [])),
-  ]
+  const own = [...Object.values(actions).map(action => action.rel), ...Object.keys(resource.files)]
+  const lists = Object.entries(resource.given.relations ?? {}).flatMap(([rel, relation]) =>
+    'of' in relation ? [[rel, relation.of] as const] : [],
+  )
+  const places = [...own, ...lists.map(([, of]) => of)]
+  const rels = [...own, ...lists.map(([rel]) => rel)]
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
     ...ofFields(contract, name, fields),
     ...repeated(states).map(state => `${name} has the state "${state}" twice`),
     ...unreachable.map(state => `${name} can never be "${state}": no transition leads there from "${states[0]}"`),
     ...Object.entries(actions).flatMap(([verb, action]) => ofAction(contract, resource, verb, action)),
-    ...repeated(paths).map(path => `${name} has two things at /${path}: give one another rel`),
+    ...[...new Set([...repeated(places), ...repeated(rels)])].map(
+      path => `${name} has two things at /${path}: give one another rel, or leave a relation out`,
+    ),
     ...Object.entries(resource.files).flatMap(([part, file]) =>
       file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a size above 0`],
     ),

@@ -56,6 +56,28 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     app([resource('x', { fields: id }).rules(read), resource('x', { fields: id }).rules(read)]),
     /"x" is declared twice/,
   ],
+  [
+    'A2.2 two relations at one address',
+    app([
+      resource('x', { fields: id }).rules({
+        ...read,
+        relations: { bought: { of: 'ys', by: 'buyer' }, sold: { of: 'ys', by: 'seller' } },
+      }),
+      resource('ys', { fields: { ...id, buyer: t.ref('x'), seller: t.ref('x') } }).rules(read),
+    ]),
+    /x has two things at \/ys/,
+  ],
+  [
+    'A2.2 a relation where a file is',
+    app([
+      resource('x', { fields: id, files: { ys: { mediaTypes: ['image/png'], max: 1 } } }).rules({
+        ...read,
+        relations: { bought: { of: 'ys', by: 'buyer' } },
+      }),
+      resource('ys', { fields: { ...id, buyer: t.ref('x') } }).rules(read),
+    ]),
+    /x has two things at \/ys/,
+  ],
   ['an address of our own', app([resource('searches', { fields: id }).rules(read)]), /address of Diglot's own/],
   [
     'a filter that is no field',
