@@ -125,6 +125,8 @@ function ofFields(contract: Service, place: string, fields: Fields): string[] {
 function ofField(contract: Service, place: string, field: AnyField): string[] {
   const { shape } = field
   if (field.isAttribute && !isScalarField(field)) return [`${place} cannot be an attribute: only scalars can`]
+  if (field.isAttribute && field.isNullable)
+    return [`${place} cannot be null: an attribute has no xsi:nil; make it optional, or an element`]
   switch (shape.kind) {
     case 'ref':
       return contract.resources.some(each => each.name === shape.resource)

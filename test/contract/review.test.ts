@@ -57,6 +57,11 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     /"x" is declared twice/,
   ],
   [
+    'XML Schema Part 1 §2.6.2 an attribute that may be null',
+    app([resource('x', { fields: { ...id, n: t.string().nullable().attribute() } }).rules(read)]),
+    /x\.n cannot be null: an attribute has no xsi:nil/,
+  ],
+  [
     'A2.2 two relations at one address',
     app([
       resource('x', { fields: id }).rules({
