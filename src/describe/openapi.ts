@@ -163,7 +163,7 @@ class Version {
     if (operation.kind === 'bulk') return this.filters(operation.resource, operation.resource.given.filter)
     if (operation.kind === 'get') return [ref('parameters', 'fields')]
     if (operation.kind !== 'list' && operation.kind !== 'search' && operation.kind !== 'getSearch') return []
-    const paging = ['page', 'size', 'cursor', 'sort', 'fields'].map(name => ref('parameters', name))
+    const paging = controls.map(name => ref('parameters', name))
     if (operation.kind === 'list')
       return [...paging, ...this.filters(operation.resource, operation.resource.given.filter)]
     if (operation.kind === 'getSearch' || address.template !== '/search') return paging
@@ -184,7 +184,8 @@ class Version {
   }
   private parameter(resource: Resource, name: string, comparison: string, schema: Schema, more: Schema = {}): Schema {
     const known = `${this.version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
-    this.parameters[known] = { name: comparison ? `${name}[${comparison}]` : name, in: 'query', schema, ...more }
+    const asked = comparison || (name === 'q' || controls.includes(name) ? 'eq' : '') // `size` is of the page, `size[eq]` the field
+    this.parameters[known] = { name: asked ? `${name}[${asked}]` : name, in: 'query', schema, ...more }
     return ref('parameters', known)
   }
 
@@ -421,6 +422,7 @@ function scalarsOf(resource: Resource, names: readonly string[]): [string, Schem
     return shape && isScalar(shape) ? [[name, scalarSchema(shape)] as [string, Schema]] : []
   })
 }
+const controls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
 /** Those that say something of the type; the service takes them all for any. */
 const ordered: ReadonlySet<string | undefined> = new Set([
   'int',

@@ -12,7 +12,7 @@ import { view } from '../../src/contract/service.ts'
 import { Schemas, scalarSchema } from '../../src/describe/json-schema.ts'
 import { jsonText } from '../../src/describe/json-text.ts'
 import { type Address, type OpenApiOptions, openapi } from '../../src/describe/openapi.ts'
-import { t } from '../../src/index.ts'
+import { anyone, resource, service, t } from '../../src/index.ts'
 import { routesOf } from '../../src/rest/route.ts'
 import { fieldsOf, services } from './contracts.ts'
 import { shop } from './shop.ts'
@@ -109,6 +109,24 @@ test('A4.23 filters are parameters by name and by comparison', () => {
   const names = Object.values(ours['components']?.['parameters'] ?? {}).map(each => String(each['name']))
   for (const name of ['state', 'state[in]', 'total[gte]', 'total', 'sort', 'cursor', 'If-Match'])
     assert.ok(names.includes(name), name)
+})
+test('A4.23 a filter with the name of a control is compared, so that no parameter is there twice', () => {
+  const boxes = resource('boxes', { fields: { id: t.id('b'), size: t.int(), q: t.string() } }).rules({
+    filter: ['size'],
+    search: ['q'],
+    searchBy: ['q'],
+    allow: { read: [anyone] },
+  })
+  const searches = { of: 'boxes', allow: [anyone] }
+  const document = documentOf(service('boxes', { namespace: 'urn:x', resources: [boxes], searches }) as Service)
+  const names = (path: string) =>
+    Object.values(document['paths']?.[path]?.['get']?.['parameters'] ?? {}).map(each =>
+      String(resolved(document, String(each['$ref']))?.['name']),
+    )
+  const page = ['page', 'size', 'cursor', 'sort', 'fields']
+  const compared = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'].map(each => `size[${each}]`)
+  assert.deepEqual(names('/api/v1/boxes'), [...page, ...compared, 'If-None-Match', 'If-Modified-Since'])
+  assert.deepEqual(names('/api/v1/search'), [...page, 'q', 'q[eq]', 'If-None-Match', 'If-Modified-Since'])
 })
 test('A9.3 a field that a version does not know is not in its schemas', () => {
   const schemas = ours['components']?.['schemas']
