@@ -383,7 +383,13 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
     xsd: () => xsd(contract, version),
     machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),
   }
+  process.stdout.once('error', unread)
   process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
+}
+
+/** Who reads has seen enough (`| head`): the rest is not written, and nothing is wrong. */
+function unread(thrown: Error): void {
+  if (!('code' in thrown && thrown.code === 'EPIPE')) throw thrown
 }
 
 /** Commander's own errors have been said; a wrong flag or a missing word is a usage error. */
