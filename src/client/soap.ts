@@ -174,8 +174,10 @@ async function sent(operation: Operation, written: Written, options: CallOptions
       return await post(operation, written, options.signal, until)
     } catch (thrown) {
       if (!(thrown instanceof Unanswered)) throw thrown
-      if (tries >= retries || !isRepeatable(operation, thrown)) throw new ConnectionError(operation.operation, thrown)
-      if (thrown.why === 'unreachable') await pause(100 * 2 ** tries)
+      const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0
+      if (tries >= retries || !isRepeatable(operation, thrown) || Date.now() + wait >= until)
+        throw new ConnectionError(operation.operation, thrown)
+      if (wait > 0) await pause(wait, options.signal)
     }
   }
 }
@@ -184,7 +186,11 @@ async function sent(operation: Operation, written: Written, options: CallOptions
 const isRepeatable = ({ message, addressing }: Operation, { why, begun }: Unanswered): boolean =>
   why === 'unreachable' || (why === 'lost' && !begun && (message.operation.safe || addressing?.once === true))
 
-const pause = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
+/** @throws the signal's reason */
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  const { setTimeout } = process.getBuiltinModule('node:timers/promises')
+  await setTimeout(milliseconds, undefined, { signal }).catch(() => signal?.throwIfAborted())
+}
 
 /** Each try proves anew who is asking: a nonce is taken once. */
 function post(operation: Operation, written: Written, signal: AbortSignal | undefined, until: number): Promise<Came> {
