@@ -205,9 +205,9 @@ function readAttributes(cursor: Cursor, reading: Reading, allowed: Allowed, into
 
 /** Literal content under an encodingStyle: only one that promises nothing. */
 function checkEncoding(attribute: Name, value: string): void {
-  const literal = versions.find(each => each.encodingStyle === attribute)?.literal ?? []
+  const version = versions.find(each => each.encodingStyle === attribute)
   const encoding = value.trim()
-  if (!namesOne(encoding, literal)) no({ kind: 'encoding-unknown', encoding })
+  if (!version || !namesOne(version, encoding, version.literal)) no({ kind: 'encoding-unknown', encoding })
 }
 
 /** Of an element whose other attributes nobody reads. */

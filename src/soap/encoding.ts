@@ -110,9 +110,10 @@ export function encodedReader(
   }
 }
 
-function inEncoding(at: Element, { encodingStyle, encoding, literal }: Version): void {
-  const style = at.attribute(encodingStyle)?.trim()
-  if (style !== undefined && !namesOne(style, [encoding, ...literal])) no({ kind: 'encoding-unknown', encoding: style })
+function inEncoding(at: Element, version: Version): void {
+  const style = at.attribute(version.encodingStyle)?.trim()
+  if (style !== undefined && !namesOne(version, style, [version.encoding, ...version.literal]))
+    no({ kind: 'encoding-unknown', encoding: style })
 }
 
 /** The path of an element, from the child of Body that it is in. */

@@ -104,7 +104,7 @@ function attributes(cursor: Cursor, version: Version): void {
     if (cursor.attributeName(index) !== version.encodingStyle) continue
     if (!version.encodingAnywhere) structure(`${cursor.name.local} may not have an encodingStyle`)
     const encoding = cursor.attributeValue(index).trim()
-    if (!namesOne(encoding, [version.encoding, ...version.literal])) no({ kind: 'encoding-unknown', encoding })
+    if (!namesOne(version, encoding, [version.encoding, ...version.literal])) no({ kind: 'encoding-unknown', encoding })
   }
 }
 

@@ -95,6 +95,9 @@ export const soap12: Version = {
 
 export const versions: readonly Version[] = [soap12, soap11]
 
-/** SOAP 1.1 §4.1.1: any of the encodings that a message names, the narrowest first, can be used to read it. */
-export const namesOne = (encodingStyle: string, known: readonly string[]): boolean =>
-  encodingStyle.split(/[ \t\r\n]+/).some(each => known.includes(each))
+/**
+ * SOAP 1.1 §4.1.1: any of the encodings that a message names, the narrowest first, can be used to read it. In SOAP 1.2 Part 1
+ * §5.1.1 it names one.
+ */
+export const namesOne = ({ encodingAnywhere }: Version, encodingStyle: string, known: readonly string[]): boolean =>
+  (encodingAnywhere ? encodingStyle.split(/[ \t\r\n]+/) : [encodingStyle]).some(each => known.includes(each))

@@ -203,6 +203,14 @@ const refused: readonly (readonly [string, string, string, ('1.1' | '1.2')?, str
     '1.2',
   ],
   [
+    'Part 1 §5.1.1 an encodingStyle that names two, which SOAP 1.2 has not',
+    call(
+      '<one s:encodingStyle="urn:x http://www.w3.org/2003/05/soap-encoding" xmlns:s="http://www.w3.org/2003/05/soap-envelope">a</one>',
+    ),
+    'DataEncodingUnknown',
+    '1.2',
+  ],
+  [
     'B7.2 … of an item',
     call('<words><i s:encodingStyle="urn:x" xmlns:s="http://www.w3.org/2003/05/soap-envelope">a</i></words>'),
     'DataEncodingUnknown',
