@@ -56,8 +56,9 @@ const encodings: Readonly<Record<Version['number'], Encoding>> = {
     subcodes: { missing: name(soap12.encoding, 'MissingID'), duplicate: name(soap12.encoding, 'DuplicateID') },
   },
 }
-/** Attributes that refuse an array: parts of it are elsewhere, or nowhere. */
-const partial = [name(soap11.encoding, 'offset'), name(soap11.encoding, 'position')]
+/** SOAP 1.1 §5.4.2.1, §5.4.2.2: where an array begins, and where an item of it stands. */
+const offset = name(soap11.encoding, 'offset')
+const position = name(soap11.encoding, 'position')
 const xsd = 'http://www.w3.org/2001/XMLSchema'
 /** What one call may be read from, references followed each time. */
 const most = {
@@ -223,8 +224,8 @@ const isNil = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at.attribute(xsi
 /** Attributes of the encoding and of xsi, and those that the fields declare. */
 function attributes({ version }: Graph, at: Element, { shape }: AnyField): void {
   inEncoding(at, version)
-  for (const { name: each } of at.attributes) {
-    if (partial.includes(each)) broken(at, `is sent in part: ${each.local}`)
+  for (const { name: each, value } of at.attributes) {
+    if (each === offset && value.trim() !== '[0]') broken(at, 'is sent in part: offset')
     const ours = each === xsiNil || each === xsiType || each.uri === version.encoding || each === version.encodingStyle
     const plain = each.uri === '' && (each.local === 'id' || each.local === 'href')
     const declared = shape.kind === 'object' && each.uri === '' && shape.fields[each.local]?.isAttribute
@@ -282,7 +283,8 @@ function items(graph: Graph, at: Element, shape: Extract<Shape, { kind: 'list' }
   }
   const flaw = countFlaw(shape, found.length)
   if (flaw) graph.reading.found.push({ path: place(at), code: flaw.code, detail: flaw.detail })
-  return found.map(each => {
+  return found.map((each, index) => {
+    if ((each.attribute(position)?.trim() ?? `[${index}]`) !== `[${index}]`) broken(each, 'is sent in part: position')
     const item = value(graph, each, shape.item, itemName(shape, key))
     return item === null && !shape.item.isNullable ? broken(each, 'may not be nil') : item
   })

@@ -100,6 +100,11 @@ const taken: readonly (readonly [string, string, unknown, ('1.1' | '1.2')?])[] =
     ),
     { one: 'x' },
   ],
+  [
+    '§5.4.2.1 §5.4.2.2 the whole of an array, with its offset and the positions of its items',
+    call('<words c:arrayType="xs:string[2]" c:offset="[0]"><i c:position="[0]">a</i><i c:position="[1]">b</i></words>'),
+    { words: ['a', 'b'] },
+  ],
   ['accessors in any order', call('<two>b</two><one>a</one>'), { one: 'a', two: 'b' }],
   ['nil is nothing for what is optional', call('<one i:nil="true"/><two i:nil="1" i:type="xs:string"/>'), {}],
   [
@@ -177,6 +182,19 @@ const refused: readonly (readonly [string, string, string, ('1.1' | '1.2')?, str
   ['S9 jagged where it is not declared', call('<words c:arrayType="xs:string[][1]"><i><i>a</i></i></words>'), 'Client'],
   ['S9 offset', call('<words c:arrayType="xs:string[5]" c:offset="[4]"><i>a</i></words>'), 'Client'],
   ['S9 sparse', call('<words c:arrayType="xs:string[5]"><i c:position="[4]">a</i></words>'), 'Client'],
+  [
+    'S9 sparse, by reference',
+    call('<words c:arrayType="xs:string[]"><i c:position="[4]" href="#a"/></words>', multi('a', 'x')),
+    'Client',
+  ],
+  [
+    'S9 items in another order, by reference',
+    call(
+      '<words c:arrayType="xs:string[2]"><i c:position="[1]" href="#a"/><i c:position="[0]" href="#a"/></words>',
+      multi('a', 'x'),
+    ),
+    'Client',
+  ],
   ['S9 fewer items than it says', call('<words c:arrayType="xs:string[2]"><i>a</i></words>'), 'Client'],
   ['S9 more items than it says', call('<words c:arrayType="xs:string[1]"><i>a</i><i>b</i></words>'), 'Client'],
   ['P25 a type of another kind', call('<one i:type="xs:base64Binary">AQID</one>'), 'Client'],
