@@ -135,7 +135,7 @@ const broken = (at: Element, detail: string): never =>
 function referred(graph: Graph, accessor: Element): Element {
   let at = accessor
   for (let hops = 0; ; hops++) {
-    const reference = at.attribute(graph.encoding.ref)
+    const reference = at.attribute(graph.encoding.ref)?.trim() // of types that collapse white space, as are ids
     if (reference === undefined) return at
     if (at.children.some(child => child.kind === 'element')) broken(at, 'is a reference and has content')
     if (hops === most.hops) broken(accessor, 'refers to a reference to a reference, and so on')
@@ -153,7 +153,7 @@ function missing({ encoding }: Graph, at: Element): never {
 function idsOf({ encoding, roots, reading }: Graph): ReadonlyMap<string, Element> {
   const ids = new Map<string, Element>()
   const look = (at: Element): void => {
-    const id = at.attribute(encoding.id)
+    const id = at.attribute(encoding.id)?.trim()
     if (id !== undefined) {
       if (ids.has(id)) duplicated(encoding, at)
       ids.set(id, at)

@@ -54,6 +54,12 @@ const taken: readonly (readonly [string, string, unknown, ('1.1' | '1.2')?])[] =
   ['two references to one value', call('<one href="#a"/><two href="#a"/>', multi('a', 'x')), { one: 'x', two: 'x' }],
   ['a reference to an accessor inside the call', call('<one id="a">x</one><two href="#a"/>'), { one: 'x', two: 'x' }],
   ['a reference to a reference', call('<one href="#a"/>', `<m id="a" href="#b"/>${multi('b', 'x')}`), { one: 'x' }],
+  [
+    'XML Schema Part 2 §4.3.6 white space around a reference',
+    call('<one href=" #a "/>', multi('a ', 'x')),
+    { one: 'x' },
+  ],
+  ['… in SOAP 1.2', call('<one d:ref=" a"/><two d:id="a ">x</two>'), { one: 'x', two: 'x' }, '1.2'],
   ['1.2 §3.1.5.2 ref and id', call('<one d:ref="a"/><two d:id="a">x</two>'), { one: 'x', two: 'x' }, '1.2'],
   [
     'structs by reference, as Axis sends them',
