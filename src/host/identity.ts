@@ -37,7 +37,12 @@ interface Kept {
 /** Of who was enrolled before it was kept. */
 const former: Cost = { memory: 19_456, passes: 2 }
 
-export async function enrol(writer: Writer, key: LocalKey, people: readonly Person[], now: number): Promise<void> {
+/** Hashes their passwords, which takes its time; what is answered writes them down within a transaction, which has little. */
+export async function enrolment(
+  key: LocalKey,
+  people: readonly Person[],
+): Promise<(writer: Writer, now: number) => Promise<void>> {
+  const all: (readonly [string, Kept])[] = []
   for (const person of people) {
     const salt = randomBytes(16)
     const kept: Kept = {
@@ -48,7 +53,11 @@ export async function enrol(writer: Writer, key: LocalKey, people: readonly Pers
       cost: today,
       sealed: seal(key, person.subject, person.password),
     }
-    await writer.remember(space, person.subject, { value: JSON.stringify(kept), expires: never }, now)
+    all.push([person.subject, kept])
+  }
+  return async (writer, now) => {
+    for (const [subject, kept] of all)
+      await writer.remember(space, subject, { value: JSON.stringify(kept), expires: never }, now)
   }
 }
 

@@ -10,9 +10,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from 'node:tls'
+import orders from '../../examples/orders/service.ts'
 import { issueKey } from '../../src/host/api-key.ts'
+import { localKey } from '../../src/host/key.ts'
 import { localPath } from '../../src/host/login.ts'
+import { planted } from '../../src/host/seed.ts'
 import { newSession, openSession } from '../../src/host/session.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
 import { basic, bearer, form, hosted, json } from './house.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-who-'))
@@ -301,6 +305,14 @@ test('A5.1 who was enrolled when a hash cost more memory and fewer passes is kno
   const { ask } = await hosted({ data })
   const order = async (password: string) => (await ask('GET', '/api/v1/orders/o-1', basic('clara', password))).status
   assert.deepEqual([await order('maria-secret'), await order('clara-secret')], [401, 200])
+})
+
+test('A5.1 at the first start there may be more people than a transaction has time to hash passwords for', async () => {
+  const people = Array.from({ length: 10 }, (_, i) => ({ subject: `p-${i}`, password: `secret-${i}`, roles: [] }))
+  const store = sqliteStore(orders.contract, ':memory:', { work: 100 })
+  after(() => store.close())
+  await planted({ ...orders, seed: () => ({ people }) }, store, localKey(':memory:'), 0)
+  assert.ok(await store.read(reader => reader.recall('people', 'p-9')))
 })
 
 describe('guessing', () => {
