@@ -354,7 +354,7 @@ class Version {
         each.resource === resource
           ? [
               [
-                each.kind === 'get' ? 'self' : each.action.link,
+                each.kind === 'get' ? 'self' : componentName(each.action.link),
                 { operationId: this.operationId(address, each), parameters },
               ] as const,
             ]

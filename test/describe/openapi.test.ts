@@ -144,6 +144,16 @@ test('A3.4 what may follow is linked by its operation', () => {
   assert.deepEqual(Object.keys(links ?? {}), ['payment', 'cancel', 'shipment', 'tracking', 'delivery'])
   for (const each of Object.values(links ?? {})) assert.ok(operation(String(each['operationId'])))
 })
+test('OpenAPI 3.1 §4.8.17 a relation that is a URI is a name of a link there', () => {
+  const doors = resource('doors', {
+    fields: { id: t.id('d') },
+    actions: on => ({ open: on().stay({ rel: 'opening', link: 'https://x.example/rels/open' }) }),
+  }).rules({ allow: { read: [anyone], open: [anyone] } })
+  const document = documentOf(service('doors', { namespace: 'urn:x', resources: [doors] }) as unknown as Service)
+  const links = document['paths']?.['/api/v1/doors/{id}']?.['get']?.['responses']?.['200']?.['links']
+  for (const name of Object.keys(links ?? {})) assert.match(name, /^[a-zA-Z0-9._-]+$/)
+  assert.equal(Object.keys(links ?? {}).length, 1)
+})
 test('A1.6 a media type that is not JSON has no schema of JSON', () => {
   const content = operation('v1_GetOrder')?.['responses']?.['200']?.['content']
   assert.deepEqual(content?.['text/html'], {})
