@@ -342,6 +342,7 @@ function ofFaults(contract: Service): string[] {
       ...(fault.status >= 400 && fault.status <= 599
         ? []
         : [`fault ${fault.fault} has status ${fault.status}: use 4xx for the caller's fault, 5xx for the service's`]),
+      ...(known ? [] : ofFields(contract, `fault ${fault.fault}`, fault.detail)),
     ]
   })
 }

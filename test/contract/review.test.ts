@@ -62,6 +62,21 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     /x\.n cannot be null: an attribute has no xsi:nil/,
   ],
   [
+    'B7.4 a detail of a fault that cannot be read',
+    app([
+      js('x', {
+        fields: id,
+        actions: (on: JsOn) => ({
+          go: on().stay({
+            rel: 'going',
+            faults: [fault('Broken', { status: 409, title: '', detail: { why: t.string({ pattern: '(' }) } })],
+          }),
+        }),
+      }).rules(read),
+    ]),
+    /fault Broken\.why: pattern \( cannot be read/,
+  ],
+  [
     'A2.2 two relations at one address',
     app([
       resource('x', { fields: id }).rules({
