@@ -87,9 +87,10 @@ function ofResource(contract: Service, resource: Resource): string[] {
     ...[...new Set([...repeated(places), ...repeated(rels)])].map(
       path => `${name} has two things at /${path}: give one another rel, or leave a relation out`,
     ),
-    ...Object.entries(resource.files).flatMap(([part, file]) =>
-      file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a size above 0`],
-    ),
+    ...Object.entries(resource.files).flatMap(([part, file]) => [
+      ...(segment.test(part) ? [] : [`${name}.${part} cannot be a path segment: use a noun, such as picture`]),
+      ...(file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a size above 0`]),
+    ]),
     ...ofRules(contract, resource),
   ]
 }

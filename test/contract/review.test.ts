@@ -77,6 +77,11 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     /fault Broken\.why: pattern \( cannot be read/,
   ],
   [
+    'A1.9 a file whose name is no path',
+    app([resource('x', { fields: id, files: { 'front cover': { mediaTypes: ['image/png'], max: 1 } } }).rules(read)]),
+    /x\.front cover cannot be a path segment/,
+  ],
+  [
     'A2.2 two relations at one address',
     app([
       resource('x', { fields: id }).rules({
