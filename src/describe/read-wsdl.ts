@@ -103,7 +103,10 @@ class Reader {
   private readonly find: Find
   private readonly roots: Element[] = []
   private readonly schemas: Element[] = []
-  private readonly seen = new Set<string>()
+  /** The root of each document, by its location. */
+  private readonly seen = new Map<string, Element | Malformed>()
+  /** Namespaces and the locations of schemas of none that they include. */
+  private readonly adopted = new Set<string>()
   private readonly missing: string[] = []
   private readonly flaws: string[] = []
   /** Top-level components by kind and `{namespace}local`. */
@@ -115,14 +118,14 @@ class Reader {
     this.find = find
   }
 
-  /** @param namespace of who includes it: that of a schema which says none */
-  open(bytes: Uint8Array, location: string, namespace = ''): Element | Malformed {
-    this.seen.add(location)
+  /** @param includer the namespace of the schema that includes it */
+  open(bytes: Uint8Array, location: string, includer = ''): Element | Malformed {
     const document = parse(bytes)
-    if (document instanceof Malformed) return document
-    const { root } = document
+    const root = document instanceof Malformed ? document : document.root
+    this.seen.set(location, root)
+    if (root instanceof Malformed) return root
     if (clark(root.name) === `{${wsdl}}definitions`) this.definitions(root, location)
-    if (clark(root.name) === `{${xs}}schema`) this.schema(root, location, value(root, 'targetNamespace') ?? namespace)
+    if (clark(root.name) === `{${xs}}schema`) this.schema(root, location, value(root, 'targetNamespace') ?? includer)
     return root
   }
 
@@ -144,29 +147,42 @@ class Reader {
 
   /** @param namespace of its components: its own, or that of who includes it (XML Schema Part 1 §4.2.1) */
   private schema(schema: Element, location: string, namespace: string): void {
-    this.schemas.push(schema)
+    if (!this.schemas.includes(schema)) this.schemas.push(schema)
     for (const each of schema.elements()) {
       const name = `{${namespace}}${value(each, 'name') ?? ''}`
       if (each.name.local === 'element') this.elements.add(name)
       if (each.name.local === 'complexType' || each.name.local === 'simpleType') this.types.add(name)
-      if (each.name.local === 'import') this.follow(value(each, 'schemaLocation'), location)
-      if (each.name.local === 'include' || each.name.local === 'redefine')
-        this.follow(value(each, 'schemaLocation'), location, namespace)
+      if (['import', 'include', 'redefine'].includes(each.name.local))
+        this.follow(value(each, 'schemaLocation'), location, each.name.local === 'import' ? undefined : namespace)
     }
   }
 
-  private follow(written: string | undefined, base: string, namespace?: string): void {
+  private follow(written: string | undefined, base: string, includer?: string): void {
     if (written === undefined || written === '') return
-    if (this.seen.size >= limits.documents) {
+    if (this.seen.size + this.adopted.size >= limits.documents) {
       const flaw = `more than ${limits.documents} documents`
       if (!this.flaws.includes(flaw)) this.flaws.push(flaw)
       return
     }
     const found = this.find(written, base)
     if (!found) this.missing.push(written)
-    if (!found || this.seen.has(found.location)) return
-    const root = this.open(found.bytes, found.location, namespace)
+    if (!found) return
+    const known = this.seen.get(found.location)
+    if (known) {
+      this.adopt(known, found.location, includer)
+      return
+    }
+    const root = this.open(found.bytes, found.location, includer)
     if (root instanceof Malformed) this.flaws.push(`${written}: ${root.reason}`)
+  }
+
+  /** A schema of no namespace is of each that includes it (XML Schema Part 1 §4.2.1). */
+  private adopt(root: Element | Malformed, location: string, namespace: string | undefined): void {
+    if (namespace === undefined || root instanceof Malformed || clark(root.name) !== `{${xs}}schema`) return
+    const adoption = `${namespace} ${location}`
+    if (value(root, 'targetNamespace') !== undefined || this.adopted.has(adoption)) return
+    this.adopted.add(adoption)
+    this.schema(root, location, namespace)
   }
 
   document(root: Element): WsdlDocument {

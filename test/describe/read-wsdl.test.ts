@@ -92,6 +92,25 @@ test('D1 ten thousand imports end at the limit', () => {
   assert.deepEqual(read(definitions(imports), find).flaws, [`more than ${limits.documents} documents`])
   assert.ok(asked <= limits.documents)
 })
+test('XML Schema Part 1 §4.2.1 a schema of no namespace is of each that includes it', () => {
+  const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+  const including = (namespace: string) =>
+    `<xs:schema ${xs} targetNamespace="${namespace}"><xs:include schemaLocation="common.xsd"/></xs:schema>`
+  const common = `<xs:schema ${xs}><xs:include schemaLocation="common.xsd"/><xs:element name="e"/></xs:schema>`
+  const find: Find = location => ({ location, bytes: octets(common) })
+  const part = (name: string, element: string) => `<part name="${name}" element="${element}"/>`
+  const text = definitions(`
+    <types>${including('urn:t')}${including('urn:u')}</types>
+    <message name="m" xmlns:u="urn:u">${part('a', 't:e')}${part('b', 'u:e')}${part('c', 'u:f')}</message>
+    <portType name="p"><operation name="o"><input message="t:m"/></operation></portType>
+    <binding name="b" type="t:p" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/">
+      <soap:binding transport="http://schemas.xmlsoap.org/soap/http"/><operation name="o"/>
+    </binding>
+    <service name="s"><port name="p" binding="t:b"/></service>`)
+  const { flaws, schemas } = read(text, find)
+  assert.deepEqual(flaws, ['o input: element {urn:u}f is not declared'])
+  assert.equal(schemas.length, 3)
+})
 test('D2 a DTD is refused', () => {
   const text = `<!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/passwd">]>${definitions('<documentation>&e;</documentation>')}`
   assert.ok(readWsdl11(octets(text)) instanceof Malformed)
