@@ -155,6 +155,7 @@ function ofField(contract: Service, place: string, field: AnyField): string[] {
     case 'string':
       return [...ofBounds(place, shape.min, shape.max), ...ofPattern(place, shape.pattern)]
     case 'int':
+      return [...ofBounds(place, shape.min, shape.max), ...ofWhole(place, shape.min), ...ofWhole(place, shape.max)]
     case 'long':
     case 'double':
       return ofBounds(place, shape.min, shape.max)
@@ -168,6 +169,9 @@ function ofBounds<N extends number | bigint>(place: string, min: N | undefined, 
     ? [`${place} holds nothing: min ${min} is above max ${max}`]
     : []
 }
+
+const ofWhole = (place: string, bound: number | undefined): string[] =>
+  bound === undefined || Number.isInteger(bound) ? [] : [`${place}: the bound ${bound} is no whole number`]
 
 function ofPattern(place: string, pattern: string | undefined): string[] {
   if (pattern === undefined) return []
@@ -186,7 +190,11 @@ function ofDecimal(place: string, shape: { digits: number; places: number; min?:
   const bounds = [shape.min, shape.max].filter(
     bound => bound !== undefined && scaled(bound, shape.places) === undefined,
   )
+  const [least, most] = [shape.min, shape.max].map(bound => bound && scaled(bound, shape.places))
   return [
+    ...(typeof least === 'bigint' && typeof most === 'bigint' && least > most
+      ? [`${place} holds nothing: min ${shape.min} is above max ${shape.max}`]
+      : []),
     ...(fits ? [] : [`${place}: a decimal has 1 to 18 digits, and no more places than digits`]),
     ...bounds.map(bound => `${place}: the bound ${bound} is no decimal with ${shape.places} places`),
   ]

@@ -82,6 +82,16 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     /x\.front cover cannot be a path segment/,
   ],
   [
+    'Part 2 §4.3.8 a decimal that holds nothing',
+    app([resource('x', { fields: { ...id, n: t.decimal(4, 2, { min: '10', max: '9.5' }) } }).rules(read)]),
+    /x\.n holds nothing: min 10 is above max 9\.5/,
+  ],
+  [
+    'Part 2 §4.3.10 a bound of a whole number that is none',
+    app([resource('x', { fields: { ...id, n: t.int({ min: 0.5 }) } }).rules(read)]),
+    /x\.n: the bound 0\.5 is no whole number/,
+  ],
+  [
     'A2.2 two relations at one address',
     app([
       resource('x', { fields: id }).rules({
