@@ -180,7 +180,8 @@ function ofPattern(place: string, pattern: string | undefined): string[] {
   } catch (thrown) {
     return [`${place}: pattern ${pattern} cannot be read: ${thrown instanceof Error ? thrown.message : ''}`]
   }
-  return /\([^()]*[+*][^()]*\)[+*{]/.test(pattern)
+  const bare = pattern.replace(/\\./gs, '').replace(/\[[^\]]*\]/g, 'a') // what is escaped or in a class repeats nothing
+  return /\([^()]*[+*][^()]*\)[+*{]/.test(bare)
     ? [`${place}: pattern ${pattern} repeats a repetition and can take for ever: write it without nesting`]
     : []
 }

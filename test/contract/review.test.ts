@@ -196,6 +196,11 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
 ]
 for (const [title, given, says] of cases) test(`review: ${title}`, () => assert.match(review(given).join('\n'), says))
 
+test('a plus that is a character repeats nothing', () => {
+  const fields = { ...id, phone: t.string({ pattern: '(\\+[0-9]{2})*' }), sum: t.string({ pattern: '([+*][0-9])+' }) }
+  assert.deepEqual(review(app([resource('x', { fields }).rules(read)])), [])
+})
+
 test('a contract without mistakes starts, one with several names them all at once', () => {
   const good = app([resource('x', { fields: id }).rules(read)])
   assert.equal(reviewed(good), good)
