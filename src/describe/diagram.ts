@@ -1,22 +1,29 @@
 /** The machine that a resource lives by, drawn from the value that is served (rule A3.4). */
 import type { Resource } from '../contract/resource.ts'
+import { componentName } from './json-schema.ts'
 
 /** A Mermaid state diagram; undefined for a resource without states. Where nothing leads on, it ends. */
 export function diagram(resource: Resource): string | undefined {
   const [first] = resource.states
   if (first === undefined) return undefined
   const edges = resource.states.flatMap(state =>
-    Object.entries(offeredIn(resource, state)).map(edge => [state, ...edge]),
+    Object.entries(offeredIn(resource, state)).map(([verb, to]) => ({ from: state, verb, to })),
   )
   const ends = resource.states.filter(state => Object.keys(resource.machine[state] ?? {}).length === 0)
   return [
     'stateDiagram-v2',
-    `  [*] --> ${first}`,
-    ...edges.map(([from, verb, to]) => `  ${from} --> ${to}: ${verb}`),
-    ...ends.map(state => `  ${state} --> [*]`),
+    ...resource.states
+      .filter(state => named(state) !== state)
+      .map(state => `  state "${state.replaceAll('"', "'")}" as ${named(state)}`),
+    `  [*] --> ${named(first)}`,
+    ...edges.map(({ from, verb, to }) => `  ${named(from)} --> ${named(to)}: ${verb}`),
+    ...ends.map(state => `  ${named(state)} --> [*]`),
     '',
   ].join('\n')
 }
+
+/** The identifier of a state: Mermaid has no blank or hyphen in one. */
+const named = (state: string): string => componentName(state).replaceAll('-', '_x002D_')
 
 /** Transitions and where they lead, those that stay and those that only read included. */
 function offeredIn({ actions }: Resource, state: string): Record<string, string> {

@@ -56,6 +56,27 @@ test('A5.2 a condition is named', () => {
   assert.match(text, /CreateThing *\| 401 *\| if the shop is open/)
 })
 
+test('A3.4 a state whose name is no identifier of a diagram has one beside it', () => {
+  const parcels = resource('parcels', {
+    fields: { id: t.id('p') },
+    states: ['new', 'in transit', 'on-hold'],
+    actions: on => ({ send: on('new').to('in transit', { rel: 'sending' }) }),
+  })
+  assert.deepEqual(
+    diagram(parcels as never)
+      ?.split('\n')
+      .slice(1, -1),
+    [
+      '  state "in transit" as in_x0020_transit',
+      '  state "on-hold" as on_x002D_hold',
+      '  [*] --> new',
+      '  new --> in_x0020_transit: send',
+      '  in_x0020_transit --> [*]',
+      '  on_x002D_hold --> [*]',
+    ],
+  )
+})
+
 test('A3.4 the machine is drawn with each transition, what only reads included', () => {
   const [orders, customers] = shop.resources
   assert.ok(orders && customers)
