@@ -43,6 +43,8 @@ export function review(app: Implementation): readonly string[] {
 }
 
 const segment = /^[a-z][a-zA-Z0-9-]*$/
+/** RFC 3986 §2.3: what stands in an address as it is. */
+const unreserved = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/
 const fieldName = /^[A-Za-z][A-Za-z0-9_]*$/
 const reserved = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
 
@@ -88,7 +90,7 @@ function ofResource(contract: Service, resource: Resource): string[] {
       path => `${name} has two things at /${path}: give one another rel, or leave a relation out`,
     ),
     ...Object.entries(resource.files).flatMap(([part, file]) => [
-      ...(segment.test(part) ? [] : [`${name}.${part} cannot be a path segment: use a noun, such as picture`]),
+      ...(unreserved.test(part) ? [] : [`${name}.${part} cannot be a path segment: use a noun, such as picture`]),
       ...(file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a size above 0`]),
     ]),
     ...ofRules(contract, resource),
