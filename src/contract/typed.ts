@@ -68,7 +68,7 @@ function flawsIn(fields: Fields, value: Readonly<Record<string, unknown>>, path:
 }
 
 /** A field may have the name of something that every object inherits. */
-const member = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
+export const member = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
   name in Object.prototype && !Object.hasOwn(value, name) ? undefined : value[name]
 
 function fieldFlaws(field: AnyField, value: unknown, path: Path): Problem[] {

@@ -2,6 +2,7 @@
 import type { AnyField, Fields } from '../contract/field.ts'
 import { valueWriter } from '../contract/json.ts'
 import { isScalar, write } from '../contract/scalar.ts'
+import { member } from '../contract/typed.ts'
 import type { Document, Writing } from './document.ts'
 
 export function documentCsv(document: Document, { only }: Writing): string {
@@ -20,7 +21,7 @@ export function table(
   only?: ReadonlySet<string>,
 ): string {
   const columns = Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
-  const lines = rows.map(row => columns.map(([name, field]) => cell(field, row[name])).join(','))
+  const lines = rows.map(row => columns.map(([name, field]) => cell(field, member(row, name))).join(','))
   return [columns.map(([name]) => escaped(name)).join(','), ...lines, ''].join('\r\n')
 }
 

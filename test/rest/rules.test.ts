@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
+import { t } from '../../src/contract/field.ts'
 import { expand } from '../../src/http/uri-template.ts'
+import { documentCsv } from '../../src/rest/csv.ts'
+import { documentHtml } from '../../src/rest/html.ts'
+import { documentXml } from '../../src/rest/xml.ts'
 import { parse } from '../../src/xml/index.ts'
 import { type Answer, json, order, shop } from './shop.ts'
 
@@ -11,6 +15,14 @@ const patch = { 'content-type': 'application/json-patch+json' }
 const match = (answer: Answer) => ({ 'if-match': answer.fields['etag'] ?? 'none' })
 const without = (fields: Answer['fields'], ...names: string[]) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name) && !name.startsWith('ratelimit')))
+
+it('A1.6 a field named like what every object inherits is absent from each media type where it is not given', () => {
+  const fields = { id: t.id('t'), constructor: t.string().optional(), valueOf: t.string().optional().attribute() }
+  const document = { name: 'thing', title: 'Thing', fields, value: { id: 't-1' }, links: [] }
+  const writing = { namespace: 'urn:t', only: undefined }
+  for (const written of [documentXml, documentCsv, documentHtml])
+    assert.doesNotMatch(written(document, writing), /native code|Object\(\)/)
+})
 
 describe('A1 what the interface is', async () => {
   const of = await shop()
