@@ -3,6 +3,7 @@
  * What is checked is what the XML decoder checks; only the lexical form differs.
  */
 import type { AnyField, Fields } from './field.ts'
+import { memberOf } from './member.ts'
 import { check, Flaw, isScalar, read, write, writeFloat } from './scalar.ts'
 
 /** A flaw and where it is: member names and indices from the content's root. */
@@ -151,7 +152,7 @@ export function membersWriter(fields: Fields, only?: ReadonlySet<string>): Membe
   return value => {
     let text = ''
     for (const part of parts) {
-      const member = part.inherited && !Object.hasOwn(value, part.name) ? undefined : value[part.name]
+      const member = part.inherited ? memberOf(value, part.name) : value[part.name]
       if (member === undefined) continue
       text += text === '' ? part.lead : `,${part.lead}`
       text += part.write(member)

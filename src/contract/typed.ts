@@ -1,6 +1,7 @@
 /** Whether a typed value is what its fields say: the last look at what handlers computed, before it is kept. */
 import type { AnyField, Fields } from './field.ts'
 import { countFlaw, type Problem } from './json.ts'
+import { memberOf } from './member.ts'
 import { memoized } from './memoized.ts'
 import { check, Flaw } from './scalar.ts'
 
@@ -57,19 +58,15 @@ const entriesOf = memoized((fields: Fields): readonly Entry[] =>
   Object.entries(fields).map(([name, field]) => ({ name, field, inherited: name in Object.prototype })),
 )
 const memberAt = (value: Readonly<Record<string, unknown>>, { name, inherited }: Entry): unknown =>
-  inherited ? member(value, name) : value[name]
+  inherited ? memberOf(value, name) : value[name]
 
 function flawsIn(fields: Fields, value: Readonly<Record<string, unknown>>, path: Path): Problem[] {
   const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))
   return [
     ...unknown.map(name => ({ path: [...path, name], code: 'unknown', detail: 'is not a field of this' })),
-    ...Object.entries(fields).flatMap(([name, field]) => fieldFlaws(field, member(value, name), [...path, name])),
+    ...Object.entries(fields).flatMap(([name, field]) => fieldFlaws(field, memberOf(value, name), [...path, name])),
   ]
 }
-
-/** A field may have the name of something that every object inherits. */
-export const member = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
-  name in Object.prototype && !Object.hasOwn(value, name) ? undefined : value[name]
 
 function fieldFlaws(field: AnyField, value: unknown, path: Path): Problem[] {
   const flaw = (found: Flaw): Problem[] => [{ path, code: found.code, detail: found.detail }]
@@ -99,7 +96,7 @@ export function references(
   value: Readonly<Record<string, unknown>>,
   path: Path = [],
 ): { readonly resource: string; readonly id: string; readonly path: Path }[] {
-  return referring(fields).flatMap(({ name, field }) => fieldReferences(field, member(value, name), [...path, name]))
+  return referring(fields).flatMap(({ name, field }) => fieldReferences(field, memberOf(value, name), [...path, name]))
 }
 
 /** Fields that are references, or have some in them. */

@@ -1,8 +1,8 @@
 /** Documents as text/csv (RFC 4180): a header, then a line for each item. Scalars as they are, anything else as its JSON. */
 import type { AnyField, Fields } from '../contract/field.ts'
 import { valueWriter } from '../contract/json.ts'
+import { memberOf } from '../contract/member.ts'
 import { isScalar, write } from '../contract/scalar.ts'
-import { member } from '../contract/typed.ts'
 import type { Document, Writing } from './document.ts'
 
 export function documentCsv(document: Document, { only }: Writing): string {
@@ -21,7 +21,7 @@ export function table(
   only?: ReadonlySet<string>,
 ): string {
   const columns = Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
-  const lines = rows.map(row => columns.map(([name, field]) => cell(field, member(row, name))).join(','))
+  const lines = rows.map(row => columns.map(([name, field]) => cell(field, memberOf(row, name))).join(','))
   return [columns.map(([name]) => escaped(name)).join(','), ...lines, ''].join('\r\n')
 }
 

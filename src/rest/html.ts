@@ -5,8 +5,8 @@
  */
 import type { AnyField, Fields } from '../contract/field.ts'
 import { valueWriter } from '../contract/json.ts'
+import { memberOf } from '../contract/member.ts'
 import { isScalar, write } from '../contract/scalar.ts'
-import { member } from '../contract/typed.ts'
 import type { Document, Form, Link, Writing } from './document.ts'
 
 /** Goes with every page (2). */
@@ -46,7 +46,7 @@ export function documentHtml(document: Document, { only }: Writing): string {
 
 function definition(fields: Fields, value: Document['value'], only: ReadonlySet<string> | undefined): string {
   const rows = shown(fields, only).flatMap(([name, field]) =>
-    member(value, name) === undefined
+    memberOf(value, name) === undefined
       ? []
       : [`<tr><th scope="row">${escaped(name)}</th><td>${cell(field, value[name])}</td></tr>`],
   )
@@ -63,7 +63,7 @@ function itemsHtml(document: Document, only: ReadonlySet<string> | undefined): s
   const rows = (document.items ?? []).map(item => {
     const self = item.links.find(link => link.rel === 'self')
     const cells = columns.map(([name, field], i) => {
-      const text = cell(field, member(item.value, name))
+      const text = cell(field, memberOf(item.value, name))
       return `<td>${i === 0 && self ? `<a href="${escaped(self.href)}">${text}</a>` : text}</td>`
     })
     return `<tr>${cells.join('')}</tr>`

@@ -5,9 +5,9 @@
  */
 import type { AnyField, Fields, Shape } from '../contract/field.ts'
 import type { Json } from '../contract/json.ts'
+import { memberOf } from '../contract/member.ts'
 import { itemName, xmlName } from '../contract/message.ts'
 import { isScalar, write as lexical } from '../contract/scalar.ts'
-import { member } from '../contract/typed.ts'
 import { clark, type Element, Malformed, parse, text } from '../xml/index.ts'
 import { attribute } from '../xml/write.ts'
 import type { Document, Writing } from './document.ts'
@@ -37,7 +37,7 @@ type Value = Readonly<Record<string, unknown>>
 function attributesXml(fields: Fields, value: Value): string {
   let written = ''
   for (const [name, field] of Object.entries(fields))
-    if (field.isAttribute && member(value, name) !== undefined && isScalar(field.shape))
+    if (field.isAttribute && memberOf(value, name) !== undefined && isScalar(field.shape))
       written += ` ${xmlName(name)}=${attribute(lexical(field.shape, value[name]))}`
   return written
 }
@@ -45,7 +45,7 @@ function attributesXml(fields: Fields, value: Value): string {
 function membersXml(fields: Fields, value: Value, only?: ReadonlySet<string>): string {
   let written = ''
   for (const [name, field] of Object.entries(fields)) {
-    if (field.isInternal || field.isAttribute || member(value, name) === undefined || (only && !only.has(name)))
+    if (field.isInternal || field.isAttribute || memberOf(value, name) === undefined || (only && !only.has(name)))
       continue
     written += valueXml(xmlName(name), name, field, value[name])
   }

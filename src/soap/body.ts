@@ -11,6 +11,7 @@
 import { type AnyField, Field, type Fields, type Scalar, type Shape } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
 import { countFlaw } from '../contract/json.ts'
+import { memberOf } from '../contract/member.ts'
 import { itemName, xmlName } from '../contract/message.ts'
 import { check, Flaw, isScalar, read, write, xsdTypeOf } from '../contract/scalar.ts'
 import { attribute, type Cursor, type Element, type Name, name, text } from '../xml/index.ts'
@@ -357,10 +358,6 @@ function typesOf(shape: Shape, key: string | undefined, uri: string): ReadonlySe
 }
 
 // Writing
-
-/** A member that is the row's own: a field may have the name of something that every object inherits. */
-export const memberOf = (row: Row, key: string): unknown =>
-  key in Object.prototype && !Object.hasOwn(row, key) ? undefined : row[key]
 
 /**
  * An encoder of the children of an element with these fields; its attributes are `attributesWriter`'s.

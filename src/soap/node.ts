@@ -9,9 +9,11 @@ import type { Caller } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
 import type { Maybe } from '../service/store.ts'
 import { attribute, type Element, type Name, name, walk } from '../xml/index.ts'
+import { dialects } from './addressing.ts'
 import { elementWriter, inline, qualified, type Read, type Reading, valueReader, type Writing } from './body.ts'
 import type { SoapFault } from './fault.ts'
-import { type AnyRefusal, no, type SoapRefusal } from './refusal.ts'
+import { no, type SoapRefusal, schemaAs } from './refusal.ts'
+import { wsuId } from './security/names.ts'
 import { type Version, versions } from './version.ts'
 
 /** A header block as it is declared: its name, its content, and what is done with it. */
@@ -62,8 +64,8 @@ export function block<T>(is: {
  */
 const beside = new Set([
   ...versions.flatMap(({ role, mustUnderstand, relay }) => [role, mustUnderstand, ...(relay ? [relay] : [])]),
-  name('http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd', 'Id'),
-  name('http://www.w3.org/2005/08/addressing', 'IsReferenceParameter'),
+  ...dialects.flatMap(({ isReference }) => isReference ?? []),
+  wsuId,
 ])
 
 /** What a handler of blocks throws to answer with a fault of its own. */
@@ -165,17 +167,10 @@ export function contentOf(block: Element, read: Read): unknown {
   const cursor = walk(block)
   cursor.next()
   const reading: Reading = { found: [], parts: undefined, around: undefined, blocks: [] }
-  const value = inHeader(() => read(cursor, reading))
+  const value = schemaAs(
+    () => read(cursor, reading),
+    refusal => ({ ...refusal, inHeader: true }),
+  )
   const [flaw] = reading.found
   return flaw ? no({ kind: 'schema', path: flaw.path, detail: flaw.detail, inHeader: true }) : value
-}
-
-function inHeader<T>(act: () => T): T {
-  try {
-    return act()
-  } catch (thrown) {
-    const refusal = thrown instanceof Refused ? (thrown.refusal as AnyRefusal) : undefined // all that is thrown as Refused
-    if (refusal?.kind !== 'schema') throw thrown
-    return no({ ...refusal, inHeader: true })
-  }
 }

@@ -64,6 +64,17 @@ export function no(refusal: SoapRefusal): never {
 export type AnyRefusal = Refusal | SoapRefusal
 export { Refused }
 
+/** What `act` refuses for its schema is refused as `as` makes it. */
+export function schemaAs<T>(act: () => T, as: (refusal: Extract<SoapRefusal, { kind: 'schema' }>) => SoapRefusal): T {
+  try {
+    return act()
+  } catch (thrown) {
+    const refusal = thrown instanceof Refused ? (thrown.refusal as AnyRefusal) : undefined // all that is thrown as Refused
+    if (refusal?.kind !== 'schema') throw thrown
+    return no(as(refusal))
+  }
+}
+
 /** Sender: the message was at fault; Receiver: this node was (rule B7.3). */
 export const codeOf: Readonly<Record<AnyRefusal['kind'], Code>> = {
   'version-mismatch': 'VersionMismatch',

@@ -4,19 +4,11 @@
  */
 import type { AnyField, Fields } from '../contract/field.ts'
 import type { Row } from '../contract/implement.ts'
+import { memberOf } from '../contract/member.ts'
 import { xmlName } from '../contract/message.ts'
 import { type Cursor, name } from '../xml/index.ts'
-import {
-  checkEncodings,
-  elementWriter,
-  memberOf,
-  place,
-  type Read,
-  type Reading,
-  valueReader,
-  type Write,
-} from './body.ts'
-import { type AnyRefusal, badArguments, no, Refused } from './refusal.ts'
+import { checkEncodings, elementWriter, place, type Read, type Reading, valueReader, type Write } from './body.ts'
+import { badArguments, no, schemaAs } from './refusal.ts'
 
 interface Accessor {
   readonly key: string
@@ -53,15 +45,8 @@ const shown = (fields: Fields) => Object.entries(fields).filter(([, field]) => !
 const bad = (cursor: Cursor, detail: string): never => no({ kind: 'schema', path: place(cursor), detail })
 
 /** SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own. */
-export function asArguments<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (thrown) {
-    const refusal = thrown instanceof Refused ? (thrown.refusal as AnyRefusal) : undefined // all that is thrown as Refused
-    if (refusal?.kind !== 'schema') throw thrown
-    return no({ ...refusal, kind: 'encoded', subcode: badArguments })
-  }
-}
+export const asArguments = <T>(read: () => T): T =>
+  schemaAs(read, refusal => ({ ...refusal, kind: 'encoded', subcode: badArguments }))
 
 /**
  * A parameter that has nothing to say is left out or nil, or an empty text: WSDL 1.1 has no optional part, and clients that

@@ -403,9 +403,7 @@ export class Scanner implements Cursor {
   private leave(): void {
     const { frame } = this
     this.due = NOTHING
-    if (this.bindings.innermost !== frame.bindings) {
-      this.bindings.back(frame.bindings)
-    }
+    if (this.bindings.innermost !== frame.bindings) this.bindings.back(frame.bindings)
     this.frame = frame.outer!
     this.depth--
   }
