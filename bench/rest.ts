@@ -1,7 +1,7 @@
 /** REST beside a bare Fastify route on the same database file. */
 import { join } from 'node:path'
-import { localKey } from '../src/host/key.ts'
-import { sign } from '../src/host/token.ts'
+import { sign } from '../src/identity/bearer-token.ts'
+import { localKey } from '../src/identity/local-key.ts'
 import {
   type Ask,
   answerTo,

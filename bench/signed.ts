@@ -4,18 +4,9 @@
  * the database's, and not in it.
  */
 import { sign, verify } from 'node:crypto'
-import { protect } from '../src/soap/security/outgoing.ts'
-import { secure } from '../src/soap/security/secure.ts'
-import {
-  guard,
-  now,
-  open,
-  pair,
-  plainMessage,
-  signedPolicy,
-  soap12Uri,
-  trusting,
-} from '../test/soap/security/message.ts'
+import { protect } from '../src/security/protect/protect.ts'
+import { secure } from '../src/security/verify/verify.ts'
+import { guard, now, open, pair, plainMessage, signedPolicy, soap12Uri, trusting } from '../test/security/message.ts'
 import { median, quick, type Row, stayOff } from './harness.ts'
 import { orderXml } from './servers/shop.ts'
 

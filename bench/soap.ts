@@ -7,8 +7,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import app from '../examples/orders/service.ts'
 import { wsdl11 } from '../src/describe/wsdl11.ts'
-import { localKey } from '../src/host/key.ts'
-import { sign } from '../src/host/token.ts'
+import { sign } from '../src/identity/bearer-token.ts'
+import { localKey } from '../src/identity/local-key.ts'
 import { fromXml } from '../test/peers/soap-xml.ts'
 import {
   type Ask,

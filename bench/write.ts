@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { schema } from '../src/store/access.ts'
 import { postgres, sqlite } from '../src/store/dialect.ts'
+import { schema } from '../src/store/sql-access.ts'
 import { cluster, hasPostgres } from '../test/peers/postgres.ts'
 import {
   type Ask,

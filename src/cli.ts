@@ -116,7 +116,7 @@ program
   .argument('<file>', 'the copy; it must not be there')
   .option('--data <file>', 'the database file', './data/orders.sqlite')
   .action(async (file: string, { data }: { readonly data: string }) => {
-    const { backup } = await import('./host/backup.ts')
+    const { backup } = await import('./host/operations/backup.ts')
     await backup(data, file)
   })
 
@@ -206,7 +206,7 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
 }
 
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
-  const together = flags.workers > 1 ? await import('./host/cluster.ts') : undefined
+  const together = flags.workers > 1 ? await import('./host/operations/cluster.ts') : undefined
   if (together && !together.isWorker()) return serveTogether(together, flags.workers)
   const { serve } = await import('./host/serve.ts')
   const siblings = together?.siblings()
@@ -229,7 +229,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     ...(!flags.work && { work: false as const }),
     siblings,
     ...(flags.signers !== undefined && {
-      messageSecurity: (await import('./host/secure.ts')).signersIn(flags.signers),
+      messageSecurity: (await import('./host/message-security.ts')).signersIn(flags.signers),
     }),
     settings: {
       origins: flags.origin,
@@ -259,7 +259,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   else console.log(lines.join('\n'))
 }
 
-async function serveTogether({ workers, WorkerFailed }: typeof import('./host/cluster.ts'), count: number) {
+async function serveTogether({ workers, WorkerFailed }: typeof import('./host/operations/cluster.ts'), count: number) {
   const running = workers(count, why => complain(why))
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void running.close().then(() => process.exit(0)))
@@ -281,7 +281,7 @@ interface RelayFlags {
   readonly uri?: string
 }
 async function relayCommand({ listen: port, to, host, role: roles, uri }: RelayFlags): Promise<void> {
-  const { relaying } = await import('./host/relay.ts')
+  const { relaying } = await import('./host/soap-relay.ts')
   const listener = await relaying({ port, host, to, roles, uri, onError: complain })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))
@@ -326,8 +326,8 @@ interface TokenFlags {
 }
 async function tokenCommand(flags: TokenFlags): Promise<void> {
   const [{ localKey }, { sign }, { mkdirSync }, { dirname }] = await Promise.all([
-    import('./host/key.ts'),
-    import('./host/token.ts'),
+    import('./identity/local-key.ts'),
+    import('./identity/bearer-token.ts'),
     import('node:fs'),
     import('node:path'),
   ])
@@ -347,7 +347,7 @@ interface KeyFlags {
 }
 async function keyCommand({ subject, role, claim, expires, data, keys }: KeyFlags): Promise<void> {
   const [{ issueKey }, { mkdirSync }, { dirname }] = await Promise.all([
-    import('./host/api-key.ts'),
+    import('./identity/api-key.ts'),
     import('node:fs'),
     import('node:path'),
   ])
@@ -377,7 +377,7 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
   const address = `${flags.address.replace(/\/+$/, '')}/soap/${version}`
   const written: Readonly<Record<(typeof described)[number], () => string | Promise<string>>> = {
     access: () => access(contract),
-    openapi: async () => (await import('./host/documents.ts')).openapiOf(app, flags.address),
+    openapi: async () => (await import('./pages/openapi.ts')).openapiOf(app, flags.address),
     wsdl: () => wsdl11(contract, version, { address }),
     wsdl2: () => wsdl20(contract, version, { address }),
     xsd: () => xsd(contract, version),

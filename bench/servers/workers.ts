@@ -1,5 +1,5 @@
 /** What `diglot serve --workers N` runs of the orders service, with limits that the load never meets: `workers.ts FILE PORT N`. */
-import { isWorker, type Siblings, siblings, workers } from '../../src/host/cluster.ts'
+import { isWorker, type Siblings, siblings, workers } from '../../src/host/operations/cluster.ts'
 
 const [data = ':memory:', port, count] = process.argv.slice(2)
 if (count === '1' || isWorker()) await one(isWorker() ? siblings() : undefined)

@@ -1,7 +1,7 @@
 /** Who is asking, as the transport says it, or as the message does. */
 import { writeBasic } from '../http/authorization.ts'
 import type { Fields } from '../http/message.ts'
-import type { Protection } from '../soap/security/outgoing.ts'
+import type { Protection } from '../security/protect/protect.ts'
 
 type Maybe<T> = T | Promise<T>
 

@@ -1,8 +1,7 @@
 /** Clients of a contract: typed from the value that the service is made of. */
 export { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
-export { type Block, block, blockWriter } from '../soap/node.ts'
-export type { Protection } from '../soap/security/outgoing.ts'
-export type { AddressingOptions } from './addressing.ts'
+export type { Protection } from '../security/protect/protect.ts'
+export { type Block, block, blockWriter } from '../soap/headers/block.ts'
 export type { Credentials } from './credentials.ts'
 export {
   AnswerError,
@@ -13,9 +12,10 @@ export {
   InputError,
   Unanswered,
   type Why,
-} from './failure.ts'
-export { type HttpOptions, httpTransport } from './http.ts'
+} from './errors.ts'
+export { type HttpOptions, httpTransport } from './http-transport.ts'
+export type { Call, Operations } from './operation-types.ts'
 export type { CallOptions, SoapClientOptions } from './options.ts'
-export { type SoapClient, soapClient } from './soap.ts'
+export type { AddressingOptions } from './request-addressing.ts'
+export { type SoapClient, soapClient } from './soap-client.ts'
 export type { Came, Sending, Transport } from './transport.ts'
-export type { Call, Operations } from './typed.ts'

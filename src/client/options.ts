@@ -1,12 +1,12 @@
 /** What a client is made with, and a call. */
 import type { Fields } from '../http/message.ts'
-import type { Block } from '../soap/node.ts'
-import type { Protection } from '../soap/security/outgoing.ts'
-import type { Style } from '../soap/style.ts'
+import type { Protection } from '../security/protect/protect.ts'
+import type { Style } from '../soap/codecs/style.ts'
+import type { Block } from '../soap/headers/block.ts'
 import type { Version } from '../soap/version.ts'
-import type { AddressingOptions } from './addressing.ts'
 import type { Credentials } from './credentials.ts'
-import type { HttpOptions } from './http.ts'
+import type { HttpOptions } from './http-transport.ts'
+import type { AddressingOptions } from './request-addressing.ts'
 import type { Transport } from './transport.ts'
 
 export interface SoapClientOptions<V extends string = string> extends HttpOptions {

@@ -4,12 +4,13 @@
  */
 import { builtIn, type Fault } from './fault.ts'
 import type { AnyField, Fields } from './field.ts'
+import { isScalarField } from './field-json.ts'
 import type { Implementation } from './implement.ts'
-import { isScalarField } from './json.ts'
+import { scaled } from './lexical/decimal.ts'
+import { patternOf } from './lexical/text.ts'
 import { reachable } from './machine.ts'
 import { operations } from './operation.ts'
 import type { AnyAction, Resource } from './resource.ts'
-import { patternOf, scaled } from './scalar.ts'
 import type { Service } from './service.ts'
 
 /** Thrown at start: all the mistakes, a line each. */

@@ -1,12 +1,12 @@
 /**
- * Fields as JSON Schema 2020-12: what the reader of content takes (`contract/json.ts`), and what is answered. Where the
+ * Fields as JSON Schema 2020-12: what the reader of content takes (`contract/field-json.ts`), and what is answered. Where the
  * reader is more generous than a schema can say well (signs and zeros before decimals), the schema says the plain form.
  */
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
-import type { Json } from '../contract/json.ts'
-import { xmlName } from '../contract/message.ts'
-import { isScalar } from '../contract/scalar.ts'
-import { boundsOf } from './schema.ts'
+import type { Json } from '../contract/field-json.ts'
+import { isScalar } from '../contract/lexical/scalar.ts'
+import { xmlName } from '../contract/xml-message.ts'
+import { boundsOf } from './xsd-types.ts'
 
 export type Schema = { readonly [keyword: string]: Json }
 /** `answer`: server's own members stand, others may come later. `content`: they are optional, and nothing else is taken. */

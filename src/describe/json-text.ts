@@ -1,4 +1,4 @@
-import type { Json } from '../contract/json.ts'
+import type { Json } from '../contract/field-json.ts'
 
 /** JSON for people to read: two spaces a level, what is short on one line; integers that a double cannot hold are written whole. */
 export function jsonText(json: Json, indent = ''): string {

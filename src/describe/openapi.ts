@@ -4,13 +4,13 @@
  */
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
-import type { Json } from '../contract/json.ts'
-import { jobFields } from '../contract/message.ts'
+import type { Json } from '../contract/field-json.ts'
+import { isScalar } from '../contract/lexical/scalar.ts'
 import { type Operation, oneOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
-import { isScalar } from '../contract/scalar.ts'
 import { newest, type Service, view } from '../contract/service.ts'
+import { jobFields } from '../contract/xml-message.ts'
 import { componentName, type Schema, Schemas, scalarSchema } from './json-schema.ts'
 import { jsonText } from './json-text.ts'
 import {
@@ -27,7 +27,7 @@ import {
   problemResponse,
   ref,
   removal,
-} from './openapi-common.ts'
+} from './openapi-components.ts'
 
 /** One address and what can be asked of it. */
 export interface Address {

@@ -7,7 +7,7 @@
  *  (4) A reference that leads nowhere is a flaw with its place; what can be used without it is still there.
  * Deliberately absent: types. The schemas come along as trees.
  */
-import { Malformed } from '../xml/failure.ts'
+import { Malformed } from '../xml/malformed.ts'
 import { clark } from '../xml/name.ts'
 import { type Element, parse } from '../xml/tree.ts'
 

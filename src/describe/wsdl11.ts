@@ -8,11 +8,11 @@
  */
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
-import { faultAction, type Message, messages, type Part, replyAction, xmlName } from '../contract/message.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
+import { faultAction, type Message, messages, type Part, replyAction, xmlName } from '../contract/xml-message.ts'
 import { document, tag, textTag } from './markup.ts'
-import { type ArrayOf, Types, type Use } from './schema.ts'
 import { declared, faultElement, faultsOf, schema, schemaTag } from './xsd.ts'
+import { type ArrayOf, Types, type Use } from './xsd-types.ts'
 
 /** `document`: document/literal wrapped, the default. `rpc`: RPC/literal. `encoded`: RPC/encoded (rules B2.6–B2.8). */
 export type Style = 'document' | 'rpc' | 'encoded'

@@ -2,8 +2,9 @@
  * WSDL 2.0 of one version (rule B2.13): one interface, a binding and an endpoint for each version of SOAP. It refers to
  * nothing outside of itself.
  */
-import { type Message, messages, xmlName } from '../contract/message.ts'
+
 import { namespaceOf, type Service } from '../contract/service.ts'
+import { type Message, messages, xmlName } from '../contract/xml-message.ts'
 import { document, tag, textTag } from './markup.ts'
 import { serviceName } from './wsdl11.ts'
 import { declared, schema } from './xsd.ts'

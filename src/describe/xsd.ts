@@ -3,10 +3,10 @@
  * is its namespace (rule B9.3); nothing else is referred to, so there is nothing to fetch.
  */
 import { builtIn, type Fault } from '../contract/fault.ts'
-import { type Message, messages, type Part, xmlName } from '../contract/message.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
+import { type Message, messages, type Part, xmlName } from '../contract/xml-message.ts'
 import { type Attributes, document, tag } from './markup.ts'
-import { Types } from './schema.ts'
+import { Types } from './xsd-types.ts'
 
 const xs = 'http://www.w3.org/2001/XMLSchema'
 /** Describing Media Content of Binary Data in XML, §3.1: what the octets of an element are. */

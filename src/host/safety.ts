@@ -1,8 +1,10 @@
 /**
  * What keeps a service from starting: settings that would not hold what they promise. Each in one line, with the cure.
  */
-import { flawOf } from './courier.ts'
-import { algorithms, type Places } from './token.ts'
+
+import { isHttpAddress, isLoopbackAddress } from '../base/address.ts'
+import { algorithms, type Places } from '../identity/bearer-token.ts'
+import { flawOf } from './delivery/safe-post.ts'
 
 /** Whom bearer tokens are believed; without it the local key alone. */
 export interface Tokens extends Places {
@@ -30,12 +32,9 @@ export class Unsafe extends Error {
   override readonly name = 'Unsafe'
 }
 
-export const isLoopback = (host: string): boolean =>
-  /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\])$/i.test(host)
-
 /** Whether the people of the example, with the passwords that everybody knows, are let in. */
 export const takesSeeded = ({ host = '127.0.0.1', tokens, insecure = false }: Promised): boolean =>
-  insecure || (isLoopback(host) && !tokens)
+  insecure || (isLoopbackAddress(host) && !tokens)
 
 /** Throws `Unsafe` with every flaw, a line each. */
 export function ensureSafe(options: Promised): void {
@@ -49,7 +48,7 @@ export function ensureSafe(options: Promised): void {
 }
 
 function ofAddress({ host = '127.0.0.1', tokens, key, insecure }: Promised): string[] {
-  if (insecure || tokens || key !== undefined || isLoopback(host)) return []
+  if (insecure || tokens || key !== undefined || isLoopbackAddress(host)) return []
   return [
     `${host} is reached from other machines, and no credentials are configured: give --jwks with --issuer, or --key with a file of your own; --insecure serves the example as it is`,
   ]
@@ -66,14 +65,14 @@ function ofTokens(tokens: Tokens | undefined): string[] {
     ...(audience === '' ? ['tokens for anybody would be taken: give --audience'] : []),
     ...(taken?.length === 0 ? ['no algorithm of tokens is taken: name one'] : []),
     ...unknown.map(each => `the algorithm ${each} is not taken: algorithms are ${algorithms.join(', ')}`),
-    ...(isAddress(jwks) ? ofJwksAddress(jwks) : []),
+    ...(isHttpAddress(jwks) ? ofJwksAddress(jwks) : []),
   ]
 }
 
 function ofJwksAddress(jwks: string): string[] {
   const url = URL.canParse(jwks) ? new URL(jwks) : undefined
   if (!url) return [`${jwks} is no address of a JWKS`]
-  if (url.protocol === 'https:' || isLoopback(url.hostname)) return []
+  if (url.protocol === 'https:' || isLoopbackAddress(url.hostname)) return []
   return [`${jwks} could be answered by anybody on the way: give an https address or a file`]
 }
 
@@ -85,6 +84,3 @@ function ofSettings({ origins = [], publicUrl }: NonNullable<Promised['settings'
     ...(address ? [] : [`the public address ${publicUrl} is no http or https address`]),
   ]
 }
-
-/** Of keys: in place of a file. */
-export const isAddress = (source: string): boolean => /^https?:/i.test(source)

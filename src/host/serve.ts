@@ -6,43 +6,44 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { type Maybe, then } from '../base/maybe.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { reviewed } from '../contract/review.ts'
+import { received } from '../front/access-log.ts'
+import { forwarded } from '../front/forwarded.ts'
 import type { Request, Response } from '../http/message.ts'
+import { apiKeys } from '../identity/api-key.ts'
+import { localTrust, type Trust } from '../identity/bearer-token.ts'
+import { identitiesOf, type People } from '../identity/identities.ts'
+import { type LocalKey, localKey } from '../identity/local-key.ts'
+import type { Watching } from '../identity/watched-file.ts'
+import { type Feed, feedOf } from '../pages/changes.ts'
+import { operationsPages } from '../pages/health.ts'
+import { login } from '../pages/login.ts'
+import { documents } from '../pages/openapi.ts'
 import { restFace } from '../rest/face.ts'
-import { forwarded } from '../server/forwarded.ts'
-import { type Limits, type Listener, listen, type Tls } from '../server/listen.ts'
+import { type Limits, type Listener, listen, type Tls } from '../server/listener.ts'
 import { callsOf } from '../service/calls.ts'
-import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limit.ts'
-import { withReplica } from '../service/replica.ts'
+import type { Serving, Settings } from '../service/face-context.ts'
+import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limiter.ts'
+import { withReplica } from '../service/read-replica.ts'
 import type { Schedule } from '../service/schedule.ts'
-import type { Serving, Settings } from '../service/serving.ts'
-import { type JobRow, type Maybe, type Store, then } from '../service/store.ts'
-import type { Elsewhere } from '../soap/addressing.ts'
-import type { TurnedAway } from '../soap/conversation.ts'
-import { apiKeys } from './api-key.ts'
-import type { Siblings } from './cluster.ts'
-import { codings, decodings, streams } from './coding.ts'
-import { documents } from './documents.ts'
-import { type Feed, feedOf } from './feed.ts'
-import { identifier } from './identifier.ts'
-import { identitiesOf, type People } from './identity.ts'
-import { type LocalKey, localKey } from './key.ts'
-import { Load, type Overload } from './load.ts'
-import { changeFields, errorFields, type Logger, standardLogger } from './log.ts'
-import { login } from './login.ts'
-import { collected, exposition, Figures, storeGauges } from './metrics.ts'
-import { observed } from './observe.ts'
-import { operationsPages } from './operations.ts'
-import { outbox } from './outbox.ts'
-import { received } from './reception.ts'
+import type { JobRow, Store } from '../service/store.ts'
+import type { TurnedAway } from '../soap/endpoint.ts'
+import type { Elsewhere } from '../soap/headers/addressing.ts'
+import { outbox } from './delivery/outbox.ts'
+import { type Delivery, type Sink, type Sinks, sinksOf } from './delivery/sinks.ts'
+import { identifier } from './item-identifier.ts'
+import { workers } from './job-workers.ts'
+import type { MessageSecurity, Secured } from './message-security.ts'
+import type { Siblings } from './operations/cluster.ts'
+import { observed } from './operations/instrumentation.ts'
+import { changeFields, errorFields, type Logger, standardLogger } from './operations/log.ts'
+import { collected, exposition, expositionType, Figures, storeGauges } from './operations/metrics.ts'
+import { Load, type Overload } from './operations/overload.ts'
 import { ensureSafe, type Tokens, takesSeeded } from './safety.ts'
-import type { MessageSecurity, Secured } from './secure.ts'
-import { planted } from './seed.ts'
-import { type Delivery, type Sink, type Sinks, sinksOf } from './sinks.ts'
-import { localTrust, type Trust } from './token.ts'
-import type { Watching } from './watched.ts'
-import { workers } from './work.ts'
+import { planted } from './seed-store.ts'
+import { codings, decodings, streams } from './zlib-codings.ts'
 
 export interface ServeOptions {
   /** Default 127.0.0.1. */
@@ -178,7 +179,7 @@ async function start(app: Implementation, options: ServeOptions, opened: AsyncDi
     settings: { ...defaults, ...options.settings },
   }
   const secured = async (): Promise<Secured> => {
-    const { messageSecurity } = await import('./secure.ts')
+    const { messageSecurity } = await import('./message-security.ts')
     return messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
   }
   // What was configured is looked at now, and its mistakes end the start.
@@ -236,7 +237,7 @@ async function start(app: Implementation, options: ServeOptions, opened: AsyncDi
     url: listener.url,
     port: listener.port,
     token: async (subject, roles) => {
-      const { sign } = await import('./token.ts')
+      const { sign } = await import('../identity/bearer-token.ts')
       return sign(key, contract.service, { subject, roles, expires: 8 * 3600 }, clock())
     },
     reload: () => {
@@ -261,7 +262,7 @@ const sweepEvery = 60_000
 async function trustOf(tokens: Tokens | undefined, key: LocalKey, service: string, watching: Watching): Promise<Trust> {
   if (!tokens) return localTrust(key, service)
   const { jwks, audience = service, ...rest } = tokens
-  const { jwksOf } = await import('./jwks.ts')
+  const { jwksOf } = await import('../identity/jwks.ts')
   return { ...rest, audience, keys: jwksOf(jwks, watching) }
 }
 
@@ -316,7 +317,7 @@ async function storeAt(app: Implementation, database: string | undefined, file: 
 async function limiterOf({ database, siblings }: ServeOptions): Promise<{ limiter: Limiter; close(): Promise<void> }> {
   const close = async (): Promise<void> => {}
   if (database) {
-    const { postgresWindows } = await import('../store/limit.ts')
+    const { postgresWindows } = await import('../store/rate-windows.ts')
     const windows = await postgresWindows(database)
     return { limiter: sharedLimiter(windows.count), close: windows.close }
   }
@@ -446,13 +447,14 @@ function router(serving: Serving, parts: Routed) {
     return after === undefined ? undefined : { kind: 'too-many', after, limit: parts.flood, window: 1 }
   }
   const soap = onDemand(async () => {
-    const [{ soapFaces }, { secure, policy }] = await Promise.all([import('./soap.ts'), parts.secured()])
+    const [{ soapFaces }, { secure, policy }] = await Promise.all([import('./soap-endpoints.ts'), parts.secured()])
     return soapFaces(seenBy('soap'), { secure, gate, ...(parts.elsewhere && { elsewhere: parts.elsewhere }) }, policy)
   })
   const pages = operationsPages({
     store,
     draining: () => draining,
     full: () => load.full,
+    figuresType: expositionType,
     figures: async () => exposition(await (parts.siblings?.figures() ?? Promise.all([collected(figures)]))),
   })
   const changes = (request: Request): Promise<Response> | undefined => {

@@ -59,9 +59,6 @@ export function sameVersion(a: EntityTag, b: EntityTag): boolean {
   return !a.startsWith('W/') && !b.startsWith('W/') && versionPart(a) === versionPart(b)
 }
 
-/** One of our tags: strong, a version and what tells its representations apart, which has no hyphen. */
-export const versionTag = (version: string, representation: string): EntityTag => `"${version}-${representation}"`
-
 /** The version part of one of our tags: what is before its last hyphen, or all of it. */
 export function versionPart(tag: EntityTag): string {
   const text = opaque(tag).slice(1, -1)

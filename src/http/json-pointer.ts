@@ -1,4 +1,4 @@
-import type { Json } from './json-value.ts'
+import type { Json } from '../base/objects.ts'
 
 /** RFC 6901: a JSON Pointer as its reference tokens, unescaped; undefined when it is none. `''` is the whole document. */
 export function parsePointer(text: string): readonly string[] | undefined {

@@ -10,8 +10,8 @@
  * `Reader`, several times slower, which knows where it is and why it stops.
  */
 
+import type { Json } from '../base/objects.ts'
 import { writePointer } from './json-pointer.ts'
-import type { Json } from './json-value.ts'
 
 export type { Json }
 

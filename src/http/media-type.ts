@@ -1,5 +1,5 @@
+import { memo } from '../base/memo.ts'
 import { type Cursor, eat, ended, over, type Parameters, parameters, space, token, writeParameters } from './grammar.ts'
-import { memo } from './memo.ts'
 
 /** RFC 9110 §8.3.1. Type and subtype are lower case; parameter values are as they came. */
 export interface MediaType {

@@ -4,9 +4,10 @@
  * (who names a type wants it more than who takes anything); then the order of our offers. The order of a client's
  * ranges means nothing in RFC 9110, and here neither.
  */
+
+import { memo } from '../base/memo.ts'
 import { elements, over, type Parameters, parameters, token } from './grammar.ts'
 import { type MediaType, mediaType, parseMediaType } from './media-type.ts'
-import { memo } from './memo.ts'
 
 /** One element of Accept. */
 export interface MediaRange {

@@ -1,6 +1,7 @@
 /** RFC 7240 Prefer and Preference-Applied. */
+
+import { memo } from '../base/memo.ts'
 import { type Cursor, eat, elements, ended, over, space, token, tokenOrQuote, tokenOrQuoted } from './grammar.ts'
-import { memo } from './memo.ts'
 
 export interface Preference {
   /** '' when there is none: §2 makes `foo`, `foo=` and `foo=""` the same. */

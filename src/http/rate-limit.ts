@@ -1,5 +1,5 @@
 /** draft-ietf-httpapi-ratelimit-headers-10: RateLimit-Policy and RateLimit, lists of strings (policy names) with parameters. */
-import { type BareItem, integer, item, type Member, parseList, string, writeList } from './structured.ts'
+import { type BareItem, integer, item, type Member, parseList, string, writeList } from './structured-fields.ts'
 
 export interface QuotaPolicy {
   readonly name: string

@@ -5,7 +5,7 @@
  * (3) No control character survives the decoding of a path, and no NUL that of a query.
  * (4) Dot segments, also as `%2e`, are gone before anything is routed; a path that had them, or `//`, is not `clean`.
  */
-import { memo } from './memo.ts'
+import { memo } from '../base/memo.ts'
 
 /** RFC 9112 §3.2: the four forms of a request-target. */
 export type Target =

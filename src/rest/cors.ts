@@ -4,9 +4,10 @@
  *  (2) A change that a browser sends for a page of another origin is refused, whatever its content.
  *  (3) What a cookie or a client's certificate proves is for our own pages alone, also where settings name the origin.
  */
+
+import { cameAlong } from '../front/authenticate.ts'
 import type { Request, Response } from '../http/message.ts'
-import type { Serving } from '../service/serving.ts'
-import { cameAlong } from './caller.ts'
+import type { Serving } from '../service/face-context.ts'
 
 const exposed =
   'ETag, Location, Link, Allow, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Content-Location, Deprecation, Sunset, Request-Id'

@@ -1,4 +1,6 @@
 /** One request on its way: each row of the plan writes down what it has established, and the rows after it rest on that. */
+
+import type { Maybe } from '../base/maybe.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
@@ -6,13 +8,13 @@ import type { Request } from '../http/message.ts'
 import { type Preferences, parsePrefer } from '../http/prefer.ts'
 import type { Pairs } from '../http/uri.ts'
 import type { Admitted } from '../service/call.ts'
-import type { Serving } from '../service/serving.ts'
-import type { Maybe, Page as Rows, Snapshot } from '../service/store.ts'
-import type { Document } from './document.ts'
-import { type Edition, editionOf } from './edition.ts'
-import { Heads } from './heads.ts'
-import type { Offer } from './media.ts'
-import { type Asked, nothingAsked } from './parameters.ts'
+import type { Serving } from '../service/face-context.ts'
+import type { Page as Rows, Snapshot } from '../service/store.ts'
+import { type Edition, editionOf } from './api-version.ts'
+import type { Document } from './formats/document.ts'
+import type { Offer } from './media-types.ts'
+import { Heads } from './memory.ts'
+import { type Asked, nothingAsked } from './query-parameters.ts'
 import type { Route } from './route.ts'
 
 type Flow = (octets: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>

@@ -3,19 +3,21 @@
  * service asks the rest inside its transaction, and the reply puts the outcome in words. Each "no" on the way is thrown once
  * and caught here once; anything else that is thrown is a bug of ours, and its answer says nothing but the incident.
  */
+
+import { type Maybe, settled, then } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
+import type { Serving } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
-import type { Serving } from '../service/serving.ts'
-import { type Maybe, settled, then, Unavailable } from '../service/store.ts'
+import { Unavailable } from '../service/store.ts'
+import { finished } from './common-fields.ts'
+import { decisionsPage, entryReply, htmlPage, problemReply } from './entry-pages.ts'
+import { refused } from './error-response.ts'
 import { Exchange, type Options, siteOf } from './exchange.ts'
-import { finished } from './finish.ts'
-import { decisionsPage, entryReply, htmlPage, problemReply } from './pages.ts'
 import { perform } from './perform.ts'
 import { plan, planAgain } from './plan.ts'
+import { waited } from './prefer-wait.ts'
 import type { AnyRefusal } from './refusal.ts'
-import { refused } from './refused.ts'
 import { reply } from './reply.ts'
-import { waited } from './wait.ts'
 
 export function restFace(serving: Serving, options: Options = {}): (request: Request) => Maybe<Response> {
   const site = siteOf(serving, options)

@@ -1,21 +1,21 @@
 /** The call that an exchange asks for, and its outcome (rows 22 to 29, asked by the service in its one transaction). */
 
+import type { Maybe } from '../base/maybe.ts'
 import { sameVersion, strong } from '../http/entity-tag.ts'
-import { parseIdempotencyKey } from '../http/idempotency-key.ts'
+import { parseIdempotencyKey } from '../http/fields.ts'
 import { evaluate, type Preconditions, parsePreconditions } from '../http/precondition.ts'
 import type { Call, Verdict } from '../service/call.ts'
-import type { Received } from '../service/octets.ts'
+import type { Received } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { words } from '../service/search.ts'
-import type { Maybe, Query, Snapshot } from '../service/store.ts'
-import { inputOf, takenTypes } from './content.ts'
+import type { Query, Snapshot } from '../service/store.ts'
 import type { Exchange } from './exchange.ts'
-import { receivedFile } from './file.ts'
+import { receivedFile } from './file-transfer.ts'
 import { limits } from './limits.ts'
 import { contentLimit } from './plan.ts'
 import { no } from './refusal.ts'
-import { validatorsOf } from './representation.ts'
-import { digest, shortened } from './validator.ts'
+import { digest, shortened, validatorsOf } from './representation.ts'
+import { inputOf, takenTypes } from './request-content.ts'
 
 export function perform(x: Exchange): Maybe<Outcome> {
   const call = callOf(x)

@@ -4,22 +4,23 @@
  * before the content is read is said before 412 and 304; whatever needs the content comes after.
  * A row without `ask` is asked by the service, inside the transaction of the call.
  */
+
+import type { Maybe } from '../base/maybe.ts'
 import { newest } from '../contract/service.ts'
+import { callerOf } from '../front/authenticate.ts'
 import { elements, isToken } from '../http/grammar.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import { acceptable, acceptableEncodings } from '../http/negotiate.ts'
 import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
-import type { Maybe } from '../service/store.ts'
-import { callerOf } from './caller.ts'
-import { takenTypes, takes } from './content.ts'
+import type { Edition } from './api-version.ts'
 import { isForeign, isPreflight, preflight } from './cors.ts'
-import type { Edition } from './edition.ts'
 import type { Exchange } from './exchange.ts'
 import { limits } from './limits.ts'
-import { vendorVersion } from './media.ts'
-import { asked } from './parameters.ts'
+import { vendorVersion } from './media-types.ts'
+import { asked } from './query-parameters.ts'
 import { type Kind, no } from './refusal.ts'
+import { takenTypes, takes } from './request-content.ts'
 import { allowOf, match } from './route.ts'
 
 export interface Row {

@@ -1,12 +1,14 @@
 /** A refusal in words (RFC 9457, rule A2.5): nothing of the inside, and for each kind a page that explains it. */
+
+import { escapeMarkup } from '../base/markup.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
-import { type Json, membersWriter, pointer } from '../contract/json.ts'
+import { type Json, membersWriter, pointer } from '../contract/field-json.ts'
 import { parseJson } from '../http/json.ts'
 import { negotiate } from '../http/negotiate.ts'
 import { type Problem, problemJson, problemXml } from '../http/problem.ts'
 import type { Exchange } from './exchange.ts'
-import { escaped, page } from './html.ts'
+import { page } from './formats/html.ts'
 import { type AnyRefusal, type Kind, statusFor } from './refusal.ts'
 
 /** Kind → title and what a client can do about it. Total: a kind without a page does not compile. */
@@ -185,10 +187,10 @@ function chosen(accept: string | undefined): 'json' | 'xml' | 'html' {
 function problemHtml(problem: Problem): string {
   const { type = '', title = '', detail = '' } = problem
   const errors = Array.isArray(problem['errors']) ? problem['errors'] : []
-  const list = errors.map(each => `<li>${escaped(JSON.stringify(each))}</li>`).join('')
+  const list = errors.map(each => `<li>${escapeMarkup(JSON.stringify(each))}</li>`).join('')
   return page(
     title,
-    `<p>${escaped(detail)}</p>${list && `<ul>${list}</ul>`}<p><a href="${escaped(type)}">About this problem</a></p>`,
+    `<p>${escapeMarkup(detail)}</p>${list && `<ul>${list}</ul>`}<p><a href="${escapeMarkup(type)}">About this problem</a></p>`,
   )
 }
 
@@ -198,5 +200,5 @@ export function problemPage(slug: string, faults: readonly Fault[]): string | un
   if (fault) return page(fault.title, `<p>${fault.fault}: a fault of the contract. Its status is ${fault.status}.</p>`)
   if (!Object.hasOwn(explained, slug)) return undefined
   const [title, advice] = explained[slug as Kind] // hasOwn: it is a kind
-  return page(title, `<p>${escaped(advice)}</p>`)
+  return page(title, `<p>${escapeMarkup(advice)}</p>`)
 }

@@ -2,16 +2,17 @@
  * What is selected for this caller (RFC 9110 §3.2): a document, its media type, its coding, its validators. An item is
  * written once, whether the precondition or the answer needs it first.
  */
+import { hash } from 'node:crypto'
+import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
 import { writeDate } from '../http/date.ts'
 import type { Validators } from '../http/precondition.ts'
 import type { Current } from '../service/outcome.ts'
-import type { Maybe, Snapshot } from '../service/store.ts'
-import type { Document, Writing } from './document.ts'
-import { type Edition, linksOf, type ResourceView } from './edition.ts'
+import type { Snapshot } from '../service/store.ts'
+import { type Edition, linksOf, type ResourceView } from './api-version.ts'
 import type { Exchange, Shown } from './exchange.ts'
+import type { Document, Writing } from './formats/document.ts'
 import { limits } from './limits.ts'
-import { entityTag, versionTag } from './validator.ts'
 
 /** An item's document for who sees these links of it, and how that was last shown. */
 interface Made {
@@ -26,7 +27,7 @@ interface Made {
 /** What the text of a document depends on beside it. */
 type Variant = Pick<Exchange, 'offer' | 'coding' | 'identityTaken'>
 
-/** A store that finds an item unchanged gives the same snapshot again (`store/recent.ts`): so it has the same documents. */
+/** A store that finds an item unchanged gives the same snapshot again (`store/row-cache.ts`): so it has the same documents. */
 const made = new WeakMap<Snapshot, Made[]>()
 /** Of one snapshot: editions, addresses, and sets of links. */
 const most = 8
@@ -82,7 +83,7 @@ function tagOf(x: Exchange, current: Snapshot): string {
     case 'getFile':
       return fileTag(x, current.version)
     default:
-      return versionTag(current.version)
+      return fileVersionTag(current.version)
   }
 }
 
@@ -142,3 +143,25 @@ export function validatorFields(x: Exchange, current: Current): Record<string, s
   const etag = x.shown?.of.version === current.version ? x.shown.etag : fileTag(x, current.version)
   return { etag, 'last-modified': writeDate(current.modified) }
 }
+
+const known = new Map<string, string>()
+const variantsMax = 10_000
+
+/** Hexadecimal, so without the hyphen that divides it from the version. */
+export const digest = (of: string | Uint8Array): string => shortened(hash('sha256', of, 'hex'))
+export const shortened = (digest: string): string => digest.slice(0, 16)
+
+function variant(of: string): string {
+  const before = known.get(of)
+  if (before !== undefined) return before
+  if (known.size >= variantsMax) known.clear()
+  const made = digest(of).slice(0, 10)
+  known.set(of, made)
+  return made
+}
+
+/** @param version of the state: a number that is never used twice for its key, or a digest of what is shown */
+export const entityTag = (version: number | string, of: string): string => `"${version}-${variant(of)}"`
+
+/** The version alone, for a change to be tried again with: it is the tag of no representation. */
+export const fileVersionTag = (version: number): string => `"${version}-v"`

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { SecureContextOptions } from 'node:tls'
-import { StartFailure } from './failure.ts'
+import { StartFailure } from './start-failure.ts'
 
 /** Each of `key`, `certificate`, `authorities` is PEM text, or the path of a file that holds it. */
 export interface Tls {

@@ -2,13 +2,15 @@
  * One call, one outcome. A face hands over what was asked as functions; they are asked here, inside the one transaction,
  * so what was compared is what is changed, and nothing is parsed for a caller who is refused.
  */
+
+import type { Maybe } from '../base/maybe.ts'
+import type { Reading } from '../contract/field-json.ts'
 import type { Row } from '../contract/implement.ts'
-import type { Reading } from '../contract/json.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
-import type { Received } from './octets.ts'
+import type { Received } from './file-content.ts'
 import type { Outcome } from './outcome.ts'
-import type { FileOctets, Maybe, Query, Snapshot } from './store.ts'
+import type { FileOctets, Query, Snapshot } from './store.ts'
 
 /** What a precondition says of what stands: go on, the caller has it already, or it does not hold. */
 export type Verdict = 'proceed' | 'unchanged' | 'failed'

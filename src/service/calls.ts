@@ -2,35 +2,26 @@
  * START HERE for what a call means. Admission first, then one visit to the store: a consistent look for what is safe,
  * one transaction for what is not, with the audit and the change feed written in it.
  */
+
+import { type Maybe, settled, then } from '../base/maybe.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { operations } from '../contract/operation.ts'
 import { type Caller, everAllowed, isPublic } from '../contract/policy.ts'
 import type { Admitted, Call, Calls } from './call.ts'
-import { act, bulk, type Change, create, putFile, remove, replace } from './change.ts'
-import type { About } from './context.ts'
+import { provided } from './external-resource.ts'
+import { discard, keep } from './file-content.ts'
+import type { About } from './handler-context.ts'
 import { alone, once } from './idempotency.ts'
+import { demanded, expected, offers, present } from './item-checks.ts'
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
-import type { Limiter } from './limit.ts'
-import { file, get, kept, type Look, list, read } from './look.ts'
-import { discard, keep } from './octets.ts'
+import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
-import { provided } from './provided.ts'
+import { file, get, kept, type Look, list, read } from './reads.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
-import {
-  type Deed,
-  isFormer,
-  type Maybe,
-  type Reader,
-  type Snapshot,
-  type Store,
-  settled,
-  then,
-  Unavailable,
-  type Writer,
-} from './store.ts'
-import { demanded, expected, offers, present } from './target.ts'
+import { type Deed, isFormer, type Reader, type Snapshot, type Store, Unavailable, type Writer } from './store.ts'
+import { act, bulk, type Change, create, putFile, remove, replace } from './writes.ts'
 
 export interface Parts {
   readonly store: Store

@@ -3,11 +3,13 @@
  * transaction of the effect, under the caller's own name, and given again as it was. A call that was refused leaves
  * no key behind: its transaction was undone.
  */
+
+import type { Maybe } from '../base/maybe.ts'
 import type { Call } from './call.ts'
-import { pack, unpack } from './codec.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
-import type { Maybe, Writer } from './store.ts'
+import type { Writer } from './store.ts'
+import { pack, unpack } from './typed-json.ts'
 
 /** Milliseconds that an outcome is kept. */
 const kept = 24 * 3_600_000

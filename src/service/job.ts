@@ -12,11 +12,11 @@ import { type Job, jobStates } from '../contract/job.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Call } from './call.ts'
-import { pack, unpack } from './codec.ts'
-import { type About, context, type Reach } from './context.ts'
+import { type About, context, type Reach } from './handler-context.ts'
 import type { Outcome } from './outcome.ts'
 import { Refused, refuse } from './refusal.ts'
 import { type JobRow, type Reader, type Store, Unavailable, type Writer } from './store.ts'
+import { pack, unpack } from './typed-json.ts'
 
 const active = new Set<JobRow['state']>(jobStates.slice(0, 2))
 /** Milliseconds that a lease lasts, and after which the worker renews it. */

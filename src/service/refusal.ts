@@ -3,7 +3,7 @@
  * (`rest/refusal.ts`, `soap/refusal.ts`), total at compile time: add a kind and exactly those two stop compiling.
  */
 import type { Fault } from '../contract/fault.ts'
-import type { Problem } from '../contract/json.ts'
+import type { Problem } from '../contract/field-json.ts'
 
 export type Refusal =
   | { readonly kind: 'not-found' }

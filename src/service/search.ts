@@ -1,12 +1,12 @@
 /** Searches that have an address of their own (rules A4.12, A4.13). Each belongs to who made it. */
 import type { OperationOf } from '../contract/operation.ts'
 import type { Call } from './call.ts'
-import { pack, unpack } from './codec.ts'
-import type { About } from './context.ts'
-import { type Look, page } from './look.ts'
+import type { About } from './handler-context.ts'
 import type { Outcome, Search } from './outcome.ts'
+import { type Look, page } from './reads.ts'
 import { refuse } from './refusal.ts'
 import type { Filter, Writer } from './store.ts'
+import { pack, unpack } from './typed-json.ts'
 
 const space = 'search'
 const defaultKeep = 3600

@@ -6,96 +6,27 @@
  *  (3) The Body that was proven is the Body that is read.
  *  (4) Every refusal becomes a fault in one place; anything else that is thrown becomes Receiver with an incident id.
  */
+
 import { createHash } from 'node:crypto'
+import { type Maybe, settled, then } from '../base/maybe.ts'
 import type { Row } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
-import { pack } from '../service/codec.ts'
 import { Refused } from '../service/refusal.ts'
-import type { Serving } from '../service/serving.ts'
-import { type Maybe, settled, then } from '../service/store.ts'
+import { pack } from '../service/typed-json.ts'
 import { attempt, type Cursor, clark, type Element, Malformed, parse, scan, walk } from '../xml/index.ts'
-import {
-  type Addressing,
-  type Agreed,
-  addressingOf,
-  agreed,
-  agreeOnAction,
-  type Destination,
-  duplicate,
-  earlyFault,
-  faultActionOf,
-  isAddressing,
-  replyBlocks,
-} from './addressing.ts'
-import type { Attached } from './attachment.ts'
-import type { Endpoint, Received, Sent, SoapNode, SoapOptions } from './conversation.ts'
+import type { Endpoint, Exchanged, Known, Received, Sent, SoapNode, SoapOptions } from './endpoint.ts'
 import { close, type Envelope, open, openTree, strict } from './envelope.ts'
-import type { Answer, Asked, Exchange } from './exchange.ts'
-import { type Filling, filled } from './filling.ts'
-import { httpBinding, type Request, type Response } from './http-binding.ts'
-import { type Block, contentOf as blockContent, declared, targeted, understand } from './node.ts'
-import { exchangesOf, wordingOf } from './operation.ts'
-import { type AnyRefusal, faultOf, no, notUnderstood, upgrade } from './refusal.ts'
-import { envelope, faultEnvelope } from './reply.ts'
-import { type Secure, security } from './secure.ts'
-import { soap11, type Version, versions } from './version.ts'
+import { addressingOf, agreed, agreeOnAction, isAddressing } from './headers/addressing.ts'
+import { type Block, contentOf as blockContent, declared } from './headers/block.ts'
+import { targeted, understand } from './headers/node.ts'
+import type { Asked, Exchange } from './operations/bound-operation.ts'
+import { type AnyRefusal, no } from './refusal.ts'
+import { faulted, reply } from './replies.ts'
+import { type Secure, security } from './security-port.ts'
+import type { Version } from './version.ts'
 
 export type { Endpoint, SoapOptions }
 
-/** The face of a contract's version at one endpoint. */
-export function soapFace(
-  serving: Serving,
-  endpoint: Endpoint,
-  options: SoapOptions = {},
-): (request: Request) => Maybe<Response> {
-  const exchanges = exchangesOf(serving, endpoint.version, endpoint.style)
-  return soapNode(serving, endpoint, exchanges, options)
-}
-
-/** The same for any exchanges: a service whose messages are not a contract's. */
-export function soapNode(
-  serving: Omit<Serving, 'app' | 'calls'>,
-  endpoint: Omit<Endpoint, 'version' | 'style'>,
-  exchanges: readonly Exchange[],
-  options: SoapOptions = {},
-): (request: Request) => Maybe<Response> {
-  if (endpoint.secure && !options.secure)
-    throw new Error(`${endpoint.path} demands WS-Security, and nothing is given that could prove it`)
-  const spoken = versions.filter(each => endpoint.versions === 'both' || each.number === endpoint.versions)
-  const sizes = exchanges.map(each => each.longest)
-  const node: SoapNode = {
-    ...options,
-    serving,
-    endpoint,
-    spoken,
-    exchanges,
-    byElement: new Map(exchanges.map(each => [each.element, each])),
-    byAction: new Map(exchanges.map(each => [each.action, each])),
-    sizes: { shortest: Math.min(...sizes), longest: Math.max(...sizes) },
-    place: { roles: options.roles ?? [], ultimate: true },
-    wording: exchanges[0]?.wording ?? wordingOf('', { request: { name: '', fields: {}, main: undefined } }),
-  }
-  return httpBinding(node, { converse, retrieve, early })
-}
-
-/** What is known of the exchange so far, for a fault at any step. */
-interface Known {
-  /** This endpoint, for the fault's Node. */
-  readonly address: string
-  version: Version
-  exchange?: Exchange
-  addressing?: Addressing | undefined
-  agreed?: Agreed
-  /** Blocks that handlers added to the reply. */
-  readonly blocks: string[]
-  /** What the declared blocks for this node say. */
-  readonly values: { readonly declaration: Block; readonly value: unknown }[]
-}
-interface Exchanged extends Known {
-  readonly message: Received
-  /** Over the octets of the message. */
-  cursor?: Cursor
-}
 const begun = (message: Received): Exchanged => ({
   address: message.addresses[0],
   version: message.media,
@@ -104,7 +35,7 @@ const begun = (message: Received): Exchanged => ({
   values: [],
 })
 
-const converse = (node: SoapNode, message: Received): Maybe<Sent> => {
+export const converse = (node: SoapNode, message: Received): Maybe<Sent> => {
   const known = begun(message)
   return settled(
     () => processed(node, known),
@@ -158,7 +89,7 @@ function illFormed({ cursor }: Exchanged, thrown: unknown): AnyRefusal | undefin
 }
 
 /** SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a message. */
-function retrieve(
+export function retrieve(
   node: SoapNode,
   message: Received,
   exchange: Exchange,
@@ -173,7 +104,7 @@ function retrieve(
 }
 
 /** The fault for what a binding refuses before it has a message. */
-const early = (node: SoapNode, version: Version, address: string, refusal: AnyRefusal): Maybe<Sent> =>
+export const early = (node: SoapNode, version: Version, address: string, refusal: AnyRefusal): Maybe<Sent> =>
   faulted(node, { address, version, blocks: [], values: [] }, refusal)
 
 // XML and Envelope
@@ -335,99 +266,6 @@ const fingerprint = (exchange: Exchange, row: Row): string =>
   createHash('sha256')
     .update(`${exchange.name} ${pack(row)}`)
     .digest('base64url')
-
-// Replies
-
-function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answer: Answer): Maybe<Sent> {
-  const { version, addressing, message } = known
-  if (exchange.replyAction === undefined) return { version, envelope: undefined }
-  const destination = known.agreed?.reply ?? back
-  const attached: Attached[] = []
-  const packed = message.takesPackage && destination.to === 'back'
-  const large = answer.large && marked(node, answer.large)
-  const attach = (bytes: Uint8Array) => {
-    const id = `${attached.length + 1}@diglot`
-    const octets = bytes === large?.bytes ? large.octets.read(0, large.octets.length) : bytes
-    attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes: octets })
-    return `cid:${id}`
-  }
-  const whole = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
-  const body = packed ? exchange.write(whole.row, { attach }, version) : written(exchange, whole, version)
-  const action = exchange.replyAction
-  const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
-  const text = envelope(version, body, [...blocks, ...known.blocks])
-  const inside = large && attached.length === 0
-  const sent = {
-    version,
-    envelope: text,
-    standing: answer.standing,
-    ...(packed && { attached }),
-    ...(inside && { filling: large }),
-  }
-  return deliver(node, destination, action, sent)
-}
-
-/** In place of octets that are many: what stands for them where they are attached, and is found where they are not. */
-function marked({ serving }: SoapNode, { field, octets }: NonNullable<Answer['large']>) {
-  const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
-  return { bytes, octets, row: { [field]: bytes }, mark: bytes.toBase64() }
-}
-
-/** A store that finds an item unchanged gives the same snapshot again: so it is the same text. */
-const texts = new WeakMap<object, { readonly exchange: Exchange; readonly version: Version; readonly text: string }>()
-
-function written(exchange: Exchange, { row, of }: Answer, version: Version): string {
-  const before = of && texts.get(of)
-  if (before && before.exchange === exchange && before.version === version) return before.text
-  const text = exchange.write(row, { attach: undefined }, version)
-  if (of && exchange.safe) texts.set(of, { exchange, version, text })
-  return text
-}
-
-function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Maybe<Sent> {
-  const { version, addressing, exchange } = known
-  const refusal = refused.kind === 'key-reused' && addressing ? duplicate(addressing) : refused
-  const told = { ...faultOf(refusal, (exchange ?? node).wording), node: known.address }
-  const answering = refusal.kind === 'version-mismatch' ? mismatched(node, version) : version
-  const fault = { role: answering.ultimateReceiver, ...told }
-  const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes are SOAP's
-  const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', own, fault)
-  const blocks = [
-    ...(addressing && action !== undefined ? replyBlocks(addressing, action, node.serving.id(), true) : []),
-    ...known.blocks,
-    ...(refusal.kind === 'version-mismatch' ? [upgrade(node.spoken)] : []),
-    ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(notUnderstood) : []),
-  ]
-  const destination = known.agreed?.fault ?? (addressing && earlyFault(addressing)) ?? back
-  return deliver(node, destination, action ?? '', {
-    version: answering,
-    envelope: faultEnvelope(answering, fault, blocks),
-    fault: { code: fault.code, refusal },
-  })
-}
-
-const back: Destination = { to: 'back' }
-
-/** SOAP 1.2 Part 1 appendix A: a 1.1 message is answered in 1.1, and so is any by a node that speaks only that. */
-const mismatched = (node: SoapNode, media: Version): Version =>
-  node.spoken.includes(media) || media === soap11 ? media : soap11
-
-function deliver(node: SoapNode, destination: Destination, action: string, sent: Sent): Maybe<Sent> {
-  if (destination.to === 'back') return sent
-  const { version, envelope: text, filling } = sent
-  const accepted = { version, envelope: undefined }
-  if (destination.to !== 'address' || text === undefined) return accepted
-  const { mediaType } = version
-  const { address } = destination
-  return then(filling ? textOf(text, filling) : text, content =>
-    then(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted),
-  )
-}
-
-/** A letter is one text. */
-async function textOf(envelope: string, filling: Filling): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(filled(envelope, filling))).toString('utf8')
-}
 
 /** Every refusal is one; our own bugs become one that tells nothing. */
 function refusalOf(node: SoapNode, { request: incident }: Received, thrown: unknown): AnyRefusal {

@@ -4,8 +4,8 @@
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
+import type { Problem } from '../contract/field-json.ts'
 import type { Row } from '../contract/implement.ts'
-import type { Problem } from '../contract/json.ts'
 import type { Current } from '../service/outcome.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
 import { attribute, clark, type Malformed, type Name, text } from '../xml/index.ts'

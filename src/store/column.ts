@@ -1,9 +1,10 @@
 /** How one field of a resource is kept: its columns, and its value as their cells and back. */
 import type { AnyField, Scalar } from '../contract/field.ts'
-import { isScalar, scaled, unscaled } from '../contract/scalar.ts'
-import { codec, doubleText, isPlainDouble } from './codec.ts'
+import { scaled, unscaled } from '../contract/lexical/decimal.ts'
+import { isScalar } from '../contract/lexical/scalar.ts'
 import type { Cell, Dialect, Kind } from './dialect.ts'
-import { isLarge, orderKey } from './order.ts'
+import { codec, doubleText, isPlainDouble } from './json-cell.ts'
+import { isLarge, orderKey } from './sort-key.ts'
 
 export interface Column {
   readonly name: string

@@ -1,4 +1,4 @@
-import type { Maybe } from '../service/store.ts'
+import type { Maybe } from '../base/maybe.ts'
 import type { Cell } from './dialect.ts'
 import type { Statement } from './statement.ts'
 

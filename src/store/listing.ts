@@ -8,10 +8,10 @@
 import type { Filter, Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
+import { folded } from './search-text.ts'
 import { sql } from './sql.ts'
 import { all, any, list, name, value } from './statement.ts'
 import type { SearchPath, Step, Table } from './table.ts'
-import { folded } from './words.ts'
 
 /** What a list needs to be run: the form's key and texts, and its values in the places that the texts name. */
 export interface Listing {

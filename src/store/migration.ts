@@ -7,18 +7,18 @@
  * The shape that stands is kept in the table `_shape`: one row for each table, field and index.
  */
 
-import { pieceSize } from '../service/octets.ts'
-import type { Schema } from './access.ts'
+import { pieceSize } from '../service/file-content.ts'
 import type { Column, Kept } from './column.ts'
+import { keeps, misread, missing, type Signature, signature } from './column-signature.ts'
 import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
-import type { Items } from './item.ts'
+import type { Items } from './item-rows.ts'
 import { growPieces, recordTables } from './records.ts'
-import { keeps, misread, missing, type Signature, signature } from './signature.ts'
+import { foldedAs } from './search-text.ts'
 import { sql } from './sql.ts'
+import type { Schema } from './sql-access.ts'
 import { list, name, value } from './statement.ts'
 import type { Index, Table } from './table.ts'
-import { foldedAs } from './words.ts'
 
 /** One statement to run; its rows come back. So the same steps serve a database that answers at once and one that doesn't. */
 export interface Run {

@@ -10,26 +10,19 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import {
-  type Change,
-  type Deed,
-  type Maybe,
-  type Reader,
-  type Store,
-  Unavailable,
-  type Writer,
-} from '../service/store.ts'
-import { type Schema, SqlReader, SqlWriter, schema } from './access.ts'
+import { type Change, type Deed, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
 import type { Connection } from './connection.ts'
 import { postgres } from './dialect.ts'
 import { migration } from './migration.ts'
-import { bounds } from './queue.ts'
+import { alive, alone, changing, looking, type PostgresPool, patience, plain, Sessions } from './postgres-sessions.ts'
 import { expired, expiries } from './records.ts'
-import { alive, alone, changing, looking, type PostgresPool, patience, plain, Sessions } from './session.ts'
+import { type Schema, SqlReader, SqlWriter, schema } from './sql-access.ts'
 import { type Statement, statement } from './statement.ts'
+import { bounds } from './write-queue.ts'
 
-export type { PostgresClient, PostgresPool, PostgresQuery } from './session.ts'
+export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-sessions.ts'
 
 export interface PostgresOptions {
   /** Connections at most; default 10. Of a pool that is given, its own. */

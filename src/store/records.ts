@@ -1,6 +1,8 @@
 /** Everything beside the items: files, memos, jobs, the audit, changes and former items. Their tables and statements. */
+
+import { type Maybe, then } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import { type Change, type Deed, type JobRow, type Maybe, then } from '../service/store.ts'
+import type { Change, Deed, JobRow } from '../service/store.ts'
 import type { Cells, Connection } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { sql } from './sql.ts'

@@ -11,15 +11,16 @@
  */
 import { backup as copy, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import { type Maybe, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
-import { type Schema, SqlReader, SqlWriter, schema } from './access.ts'
+import { type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
 import { type Cells, type Connection, Lent } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { migration } from './migration.ts'
-import { type Bounds, bounds, Queue, type Transaction } from './queue.ts'
 import { expired, expiries } from './records.ts'
+import { type Schema, SqlReader, SqlWriter, schema } from './sql-access.ts'
 import { parameters, type Statement, statement } from './statement.ts'
+import { type Bounds, bounds, Queue, type Transaction } from './write-queue.ts'
 
 export interface SqliteOptions extends Partial<Bounds> {
   /** Milliseconds to wait for another process that writes; default 5,000. */

@@ -4,10 +4,10 @@ import type { AnyField, Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
-import { type Codec, codec } from './codec.ts'
 import { type Column, type Compared, type Kept, kept } from './column.ts'
 import type { Dialect } from './dialect.ts'
-import { folded } from './words.ts'
+import { type Codec, codec } from './json-cell.ts'
+import { folded } from './search-text.ts'
 
 export interface Table {
   readonly name: string

@@ -1,6 +1,6 @@
-import { Malformed } from './failure.ts'
+import { Malformed } from './malformed.ts'
 import { type Name, xmlUri } from './name.ts'
-import { Scope } from './scope.ts'
+import { Scope } from './namespace-scope.ts'
 import type { Attribute, Document, Element, Node } from './tree.ts'
 
 /**

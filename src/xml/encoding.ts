@@ -1,4 +1,4 @@
-import { Malformed } from './failure.ts'
+import { Malformed } from './malformed.ts'
 
 /**
  * XML 1.0 §4.3.3 and appendix F, RFC 7303 §3: which encoding a document is in, and the document in UTF-8.

@@ -1,8 +1,8 @@
 /** XML 1.0 with namespaces: bytes to cursor to tree, and back. */
 export { canonical, canonicalOctets, type Form } from './canonical.ts'
 export type { Cursor, Event } from './cursor.ts'
-export { attempt, Malformed, type Position, position } from './failure.ts'
 export { type Limits, limits } from './limits.ts'
+export { attempt, Malformed, type Position, position } from './malformed.ts'
 export { clark, type Name, name, passing, xmlnsUri, xmlUri } from './name.ts'
 export { type Options, Scanner, scan } from './scanner.ts'
 export {

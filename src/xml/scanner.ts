@@ -1,10 +1,10 @@
-import { type Binding, Bindings, outermost } from './bindings.ts'
 import * as character from './character.ts'
 import type { Cursor, Event } from './cursor.ts'
 import { received, type Source, source } from './encoding.ts'
-import { Malformed } from './failure.ts'
 import { type Limits, limits } from './limits.ts'
+import { Malformed } from './malformed.ts'
 import { knownUri, type Name, name, passing, xmlnsUri, xmlUri } from './name.ts'
+import { type Binding, Bindings, outermost } from './prefix-bindings.ts'
 import { qualified } from './qname.ts'
 import { attributes, elements, expected, type Followers, follow, Token, token } from './token.ts'
 

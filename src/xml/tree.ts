@@ -1,5 +1,5 @@
 import type { Cursor } from './cursor.ts'
-import { attempt, type Malformed } from './failure.ts'
+import { attempt, type Malformed } from './malformed.ts'
 import { type Name, xmlUri } from './name.ts'
 import { qualified } from './qname.ts'
 import { type Options, scan } from './scanner.ts'

@@ -1,6 +1,6 @@
 import { isChar, ncName } from './character.ts'
 import { xmlnsUri, xmlUri } from './name.ts'
-import { Scope } from './scope.ts'
+import { Scope } from './namespace-scope.ts'
 import type { Document, Element, Node } from './tree.ts'
 
 /**

@@ -9,11 +9,11 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import { isScalar, read } from '../../src/contract/scalar.ts'
+import { isScalar, read } from '../../src/contract/lexical/scalar.ts'
 import { parseJson } from '../../src/http/json.ts'
-import { instantKey } from '../../src/store/order.ts'
-import { basic, bearer, type Hosted, hosted, json } from '../host/house.ts'
-import { say, statuses } from '../server/wire.ts'
+import { instantKey } from '../../src/store/sort-key.ts'
+import { basic, bearer, type Hosted, hosted, json } from '../host/hosted-service.ts'
+import { say, statuses } from '../server/raw-connection.ts'
 
 const soap12 = { 'content-type': 'application/soap+xml' }
 const soap11 = { 'content-type': 'text/xml' }
@@ -626,16 +626,16 @@ describe('attacks that another test holds', () => {
     ['HTTP/2 rapid reset', 'server/http2', 'rapid reset: the application hardly notices'],
     ['HTTP/2 settings flood', 'server/http2', 'SETTINGS'],
     ['HTTP/2 CONTINUATION flood', 'server/http2', 'CONTINUATION flood'],
-    ['open redirects', 'host/credentials', 'open redirects: after signing in to'],
-    ['CSRF', 'host/credentials', 'CSRF: a change by cookie from'],
-    ['JWT none', 'host/token', 'JWT alg none'],
-    ['JWT key confusion', 'host/token', 'JWT key confusion: HS256 by the public key'],
-    ['JWT issuer', 'host/token', 'JWT wrong issuer'],
-    ['JWT audience', 'host/token', 'JWT wrong audience'],
-    ['JWT times', 'host/token', 'JWT expired'],
-    ['JWT kid traversal', 'host/token', 'JWT kid traversal'],
-    ['lockout', 'host/credentials', 'lockout after ten failures'],
-    ['names that are not known', 'host/credentials', 'a name that is not known costs what a wrong password costs'],
+    ['open redirects', 'identity/credentials', 'open redirects: after signing in to'],
+    ['CSRF', 'identity/credentials', 'CSRF: a change by cookie from'],
+    ['JWT none', 'identity/bearer-token', 'JWT alg none'],
+    ['JWT key confusion', 'identity/bearer-token', 'JWT key confusion: HS256 by the public key'],
+    ['JWT issuer', 'identity/bearer-token', 'JWT wrong issuer'],
+    ['JWT audience', 'identity/bearer-token', 'JWT wrong audience'],
+    ['JWT times', 'identity/bearer-token', 'JWT expired'],
+    ['JWT kid traversal', 'identity/bearer-token', 'JWT kid traversal'],
+    ['lockout', 'identity/credentials', 'lockout after ten failures'],
+    ['names that are not known', 'identity/credentials', 'a name that is not known costs what a wrong password costs'],
     ['races for one version', 'rest/races', 'A4.20 twenty PUTs with one tag'],
   ]
   for (const [attack, file, title] of held)

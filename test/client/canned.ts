@@ -2,7 +2,7 @@
 import { shop } from '../../examples/orders/contract.ts'
 import { type Came, type SoapClientOptions, soapClient, type Transport } from '../../src/client/index.ts'
 import { content, type Fields, type Request, type Response } from '../../src/http/message.ts'
-import { octets } from '../soap/shop.ts'
+import { octets } from '../soap/orders-over-soap.ts'
 
 export const address = 'http://shop.example/soap/v2'
 export const ns = 'urn:diglot:orders:v2'

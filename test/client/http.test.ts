@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Unanswered } from '../../src/client/failure.ts'
-import { type HttpOptions, httpTransport } from '../../src/client/http.ts'
+import { Unanswered } from '../../src/client/errors.ts'
+import { type HttpOptions, httpTransport } from '../../src/client/http-transport.ts'
 import type { Sending } from '../../src/client/transport.ts'
 import { issued } from './issued.ts'
 import { type Script, says, scripted } from './scripted.ts'
@@ -301,7 +301,7 @@ describe('(4) what cannot be said in a head', () => {
 
 test('what is kept keeps no process alive', async () => {
   const { server } = await serving(() => says('a'))
-  const from = JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'client', 'http.ts'))
+  const from = JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'client', 'http-transport.ts'))
   const program = `const { httpTransport } = await import(${from})
     const post = httpTransport(${JSON.stringify(server.address)}, { idle: 60_000 }).prepare({})
     const { content } = await post({ content: 'x', timeLimit: 60_000 })

@@ -14,8 +14,8 @@ import {
   soapClient,
   VersionConflict,
 } from '../../src/client/index.ts'
-import { Certificate } from '../../src/soap/security/certificate.ts'
-import { hosted } from '../host/house.ts'
+import { Certificate } from '../../src/security/crypto/certificate.ts'
+import { hosted } from '../host/hosted-service.ts'
 import { issued } from './issued.ts'
 
 const signer = issued('maria')

@@ -11,7 +11,7 @@ import {
   type Why,
 } from '../../src/client/index.ts'
 import type { Sending } from '../../src/client/transport.ts'
-import { conversation } from '../soap/shop.ts'
+import { conversation } from '../soap/orders-over-soap.ts'
 import { address, came, envelope, hearing, ns, over } from './canned.ts'
 
 const picture = Uint8Array.from({ length: 3000 }, (_, at) => (at * 7) % 256)

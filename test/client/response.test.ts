@@ -1,7 +1,7 @@
 /** Responses from octets, by clause of RFC 9112. Each row is read whole, octet by octet, and cut in two anywhere. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Responses, Unreadable } from '../../src/client/response.ts'
+import { Responses, Unreadable } from '../../src/client/response-reader.ts'
 import type { Came } from '../../src/client/transport.ts'
 
 const limits = { head: 200, content: 64 }

@@ -6,9 +6,9 @@ import { operations } from '../../src/contract/operation.ts'
 import { allowed, anyone, everAllowed, role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { access } from '../../src/describe/access.ts'
-import { diagram } from '../../src/describe/diagram.ts'
-import { shop } from './shop.ts'
+import { access } from '../../src/describe/access-matrix.ts'
+import { diagram } from '../../src/describe/state-diagram.ts'
+import { shop } from './orders-contract.ts'
 
 const rows = access(shop)
   .trim()

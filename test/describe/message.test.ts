@@ -4,12 +4,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Fields } from '../../src/contract/field.ts'
 import { t } from '../../src/contract/field.ts'
-import { faultAction, itemName, messages, replyAction, xmlName } from '../../src/contract/message.ts'
 import { anyone, role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
+import { faultAction, itemName, messages, replyAction, xmlName } from '../../src/contract/xml-message.ts'
 import { services } from './contracts.ts'
-import { shop } from './shop.ts'
+import { shop } from './orders-contract.ts'
 
 const v1 = messages(shop, 'v1')
 const said = (fields: Fields): string =>

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
 import type { Scalar } from '../../src/contract/field.ts'
-import { type Json, type Problem, readFields } from '../../src/contract/json.ts'
+import { type Json, type Problem, readFields } from '../../src/contract/field-json.ts'
 import { oneOf, operations } from '../../src/contract/operation.ts'
 import type { Service } from '../../src/contract/service.ts'
 import { view } from '../../src/contract/service.ts'
@@ -15,7 +15,7 @@ import { type Address, type OpenApiOptions, openapi } from '../../src/describe/o
 import { anyone, resource, service, t } from '../../src/index.ts'
 import { routesOf } from '../../src/rest/route.ts'
 import { fieldsOf, services } from './contracts.ts'
-import { shop } from './shop.ts'
+import { shop } from './orders-contract.ts'
 
 const options: OpenApiOptions = {
   addresses: (seen: Service): readonly Address[] => routesOf(seen).all,

@@ -1,7 +1,7 @@
 /** XML Schema Part 2 Appendix F: the same pattern in two languages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { schemaPattern } from '../../src/describe/pattern.ts'
+import { schemaPattern } from '../../src/describe/schema-pattern.ts'
 
 const rows = [
   ['[a-z]+', '[a-z]+'],

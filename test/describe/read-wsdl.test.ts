@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { messages } from '../../src/contract/message.ts'
+import { messages } from '../../src/contract/xml-message.ts'
 import { type Find, limits, readWsdl11, type WsdlDocument } from '../../src/describe/read-wsdl.ts'
 import { wsdl11 } from '../../src/describe/wsdl11.ts'
-import { Malformed } from '../../src/xml/failure.ts'
+import { Malformed } from '../../src/xml/malformed.ts'
 import { suites } from '../suites.ts'
-import { shop } from './shop.ts'
+import { shop } from './orders-contract.ts'
 
 const octets = (text: string) => new TextEncoder().encode(text)
 function read(text: string, find?: Find): WsdlDocument {

@@ -1,5 +1,5 @@
 /** A document as a tree, for questions by local name. */
-import { Malformed } from '../../src/xml/failure.ts'
+import { Malformed } from '../../src/xml/malformed.ts'
 import { type Element, parse } from '../../src/xml/tree.ts'
 
 export function rootOf(text: string): Element {

@@ -4,14 +4,15 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { AnyField } from '../../src/contract/field.ts'
 import { t } from '../../src/contract/field.ts'
-import { Flaw, isScalar, read } from '../../src/contract/scalar.ts'
+import { Flaw } from '../../src/contract/lexical/flaw.ts'
+import { isScalar, read } from '../../src/contract/lexical/scalar.ts'
 import { document, tag } from '../../src/describe/markup.ts'
-import { Types } from '../../src/describe/schema.ts'
 import { schemaTag, xsd } from '../../src/describe/xsd.ts'
+import { Types } from '../../src/describe/xsd-types.ts'
 import { text } from '../../src/xml/write.ts'
 import { scalars, services } from './contracts.ts'
 import { judge } from './oracle.ts'
-import { shop } from './shop.ts'
+import { shop } from './orders-contract.ts'
 
 const v1 = judge(xsd(shop, 'v1'))
 const v2 = judge(xsd(shop, 'v2'))

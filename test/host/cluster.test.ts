@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sharedLimiter, windows } from '../../src/service/limit.ts'
-import { asked, bearer, json } from './house.ts'
+import { sharedLimiter, windows } from '../../src/service/limiter.ts'
+import { asked, bearer, json } from './hosted-service.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-cluster-'))

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import orders from '../../examples/orders/service.ts'
-import { identifier } from '../../src/host/identifier.ts'
+import { identifier } from '../../src/host/item-identifier.ts'
 import { queued } from '../../src/service/job.ts'
 import { sqliteStore } from '../../src/store/sqlite.ts'
-import { bearer, hosted, json } from './house.ts'
+import { bearer, hosted, json } from './hosted-service.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-commands-'))

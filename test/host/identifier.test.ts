@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { identifier } from '../../src/host/identifier.ts'
+import { identifier } from '../../src/host/item-identifier.ts'
 
 test('an identifier is a prefix, the time and 55 random bits, in characters that a path segment takes', () => {
   assert.match(identifier('o'), /^o-[0-9a-hjkmnp-tv-z]{20}$/)

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sqliteStore } from '../../src/store/sqlite.ts'
-import { app } from './papers.ts'
+import { app } from './file-service-process.ts'
 
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'large-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -60,7 +60,7 @@ interface House {
 }
 let count = 0
 async function house(words: readonly string[] = []): Promise<House> {
-  const program = join(import.meta.dirname, 'papers.ts')
+  const program = join(import.meta.dirname, 'file-service-process.ts')
   const data = join(folder, `papers-${++count}.sqlite`)
   const child = spawn(process.execPath, ['--conditions=source', program, data, ...words], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -9,12 +9,12 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import orders from '../../examples/orders/service.ts'
-import { allowance, carry, isPublic, type Letter, Undeliverable } from '../../src/host/courier.ts'
-import { identifier } from '../../src/host/identifier.ts'
-import { outbox } from '../../src/host/outbox.ts'
+import { outbox } from '../../src/host/delivery/outbox.ts'
+import { allowance, carry, isPublic, type Letter, Undeliverable } from '../../src/host/delivery/safe-post.ts'
+import { identifier } from '../../src/host/item-identifier.ts'
 import { serve } from '../../src/host/serve.ts'
 import { sqliteStore } from '../../src/store/sqlite.ts'
-import { asked, hosted } from './house.ts'
+import { asked, hosted } from './hosted-service.ts'
 
 interface Came {
   readonly path: string

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ensureSafe, type Promised, takesSeeded, Unsafe } from '../../src/host/safety.ts'
-import { basic, hosted } from './house.ts'
+import { basic, hosted } from './hosted-service.ts'
 
 const tokens = { jwks: 'https://id.example/jwks', issuer: 'https://id.example' }
 

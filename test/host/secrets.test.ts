@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import app from '../../examples/orders/service.ts'
-import { issueKey } from '../../src/host/api-key.ts'
-import { errorFields } from '../../src/host/log.ts'
-import { basic, bearer, form, hosted, json } from './house.ts'
+import { errorFields } from '../../src/host/operations/log.ts'
+import { issueKey } from '../../src/identity/api-key.ts'
+import { basic, bearer, form, hosted, json } from './hosted-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-secrets-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -143,7 +143,7 @@ describe('the audit', () => {
 
   test('the logger of its own is pino: one JSON object in a line, on standard error alone', () => {
     const program = `
-      const { standardLogger } = await import('./src/host/log.ts')
+      const { standardLogger } = await import('./src/host/operations/log.ts')
       standardLogger().info({ subject: 'clara', password: 'hunter2', in: { authorization: 'hunter2' } }, 'changed')`
     const node = ['--conditions=source', '--input-type=module', '-e', program]
     const { stdout, stderr } = spawnSync(process.execPath, node, {

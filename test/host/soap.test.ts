@@ -7,7 +7,7 @@ import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
 import { Malformed, parse } from '../../src/xml/index.ts'
-import { asked, hosted, json } from './house.ts'
+import { asked, hosted, json } from './hosted-service.ts'
 
 const envelope = (body: string, header = '') =>
   `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Header>${header}</e:Header><e:Body>${body}</e:Body></e:Envelope>`

@@ -10,8 +10,7 @@ import {
   writeCacheControl,
 } from '../../src/http/cache.ts'
 import { writeDate } from '../../src/http/date.ts'
-import { parseRetryAfter, writeRetryAfter } from '../../src/http/retry.ts'
-import { parseTokens } from '../../src/http/tokens.ts'
+import { parseRetryAfter, parseTokens, writeRetryAfter } from '../../src/http/fields.ts'
 
 const controls: readonly [title: string, field: string, directives: Record<string, string | true>][] = [
   ['§5.2 directives', 'public, max-age=60', { public: true, 'max-age': '60' }],

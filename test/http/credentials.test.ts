@@ -10,7 +10,7 @@ import {
   writeChallenges,
 } from '../../src/http/authorization.ts'
 import { parseCookies, writeCookie } from '../../src/http/cookie.ts'
-import { isFieldValue } from '../../src/http/field.ts'
+import { isFieldValue } from '../../src/http/fields.ts'
 import { parsePrefer, writePreferences } from '../../src/http/prefer.ts'
 
 const credentials: readonly [title: string, field: string, expected: unknown][] = [

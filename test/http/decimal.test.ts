@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decimal } from '../../src/http/decimal.ts'
+import { decimal } from '../../src/http/fields.ts'
 
 test('a count is written as it always is', () => {
   for (const count of [0, 9, 999, 1000, 1001, 1009, 999_999, 1_000_000, Number.MAX_SAFE_INTEGER])

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseDisposition, writeDisposition } from '../../src/http/disposition.ts'
 import { parseExtValue, writeExtValue } from '../../src/http/ext-value.ts'
-import { isFieldName, isFieldValue } from '../../src/http/field.ts'
+import { isFieldName, isFieldValue } from '../../src/http/fields.ts'
 import { type Link, parseLinks, writeLink, writeLinks } from '../../src/http/link.ts'
 
 const links: readonly [

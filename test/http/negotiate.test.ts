@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { memo } from '../../src/base/memo.ts'
 import { parseMediaType, writeMediaType } from '../../src/http/media-type.ts'
-import { memo } from '../../src/http/memo.ts'
 import {
   acceptable,
   acceptableEncodings,

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { writeAcceptQuery } from '../../src/http/accept-query.ts'
-import { parseDeprecation, writeDeprecation } from '../../src/http/deprecation.ts'
-import { parseIdempotencyKey, writeIdempotencyKey } from '../../src/http/idempotency-key.ts'
+import {
+  parseDeprecation,
+  parseIdempotencyKey,
+  writeAcceptQuery,
+  writeDeprecation,
+  writeIdempotencyKey,
+} from '../../src/http/fields.ts'
 import {
   parseRateLimit,
   parseRateLimitPolicy,
@@ -21,7 +25,7 @@ import {
   writeDictionary,
   writeItem,
   writeList,
-} from '../../src/http/structured.ts'
+} from '../../src/http/structured-fields.ts'
 import { suites } from '../suites.ts'
 
 /** The suite's notation of values (its README): a bare JSON value, or an object with __type. */

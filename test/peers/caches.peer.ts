@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
-import { type Answer, ask, type Fields, lasting, type Question } from './ask.ts'
-import { hop, nginx, nginxCache, type Passed, passes, squid, varnish } from './front.ts'
+import { type Answer, ask, type Fields, lasting, type Question } from './curl-request.ts'
 import { missing, type Running, root, service } from './peer.ts'
+import { hop, nginx, nginxCache, type Passed, passes, squid, varnish } from './proxies.ts'
 
 interface Cache {
   readonly name: string

@@ -1,8 +1,8 @@
 /** A PostgreSQL of its own on a loopback port, for as long as the tests of a file. */
 import pg from 'pg'
-import { freePort } from './front.ts'
 import { atEnd, folder } from './peer.ts'
 import { type Cluster, cluster, hasPostgres, standby } from './postgres.ts'
+import { freePort } from './proxies.ts'
 
 export interface Database extends Cluster {
   readonly port: number

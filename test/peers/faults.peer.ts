@@ -18,7 +18,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import orders from '../../examples/orders/service.ts'
 import { serve } from '../../src/host/serve.ts'
 import { proxy } from '../proxy.ts'
-import { type Answer, ask } from './ask.ts'
+import { type Answer, ask } from './curl-request.ts'
 import { type Database, database, noDatabase } from './database.ts'
 import { atEnd, folder, type Running, root, run, service } from './peer.ts'
 

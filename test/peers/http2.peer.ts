@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { connect, type IncomingHttpHeaders } from 'node:http2'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { type Answer, curl, lasting, type Question } from './ask.ts'
-import { certificate } from './front.ts'
+import { type Answer, curl, lasting, type Question } from './curl-request.ts'
 import { folder, missing, run, service } from './peer.ts'
+import { certificate } from './proxies.ts'
 
 const skip = missing('curl', 'curl')
 const json = { 'content-type': 'application/json' }

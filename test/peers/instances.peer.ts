@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
-import { nginxOf } from './balance.ts'
 import { type Database, database, noDatabase } from './database.ts'
-import { type Journey, journeys, type Line, type Place, Talk } from './journeys.ts'
+import { nginxOf } from './nginx-balancer.ts'
 import { folder, missing, type Running, root, run, service } from './peer.ts'
+import { type Journey, journeys, type Line, type Place, Talk } from './proxy-journeys.ts'
 
 const skip = noDatabase() || missing('nginx', 'nginx', ['-v'])
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { type Answer, ask, curl, lasting, type Question } from './ask.ts'
-import { certificate, freePort, nginx, passes, started } from './front.ts'
+import { type Answer, ask, curl, lasting, type Question } from './curl-request.ts'
 import { folder, missing, run, service } from './peer.ts'
+import { certificate, freePort, nginx, passes, started } from './proxies.ts'
 
 const json = { 'content-type': 'application/json' }
 const product = JSON.stringify({ name: 'Passed on', price: '1.00', stock: 1 })

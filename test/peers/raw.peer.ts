@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import fc from 'fast-check'
-import { type Answer, ask, type Question } from './ask.ts'
+import { type Answer, ask, type Question } from './curl-request.ts'
 import { service } from './peer.ts'
 
 const json = { 'content-type': 'application/json' }

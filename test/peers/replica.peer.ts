@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { proxy, type Way } from '../proxy.ts'
-import { type Answer, ask, type Question } from './ask.ts'
+import { type Answer, ask, type Question } from './curl-request.ts'
 import { type Database, database, noDatabase, standbyOf } from './database.ts'
 import { atEnd, type Running, service } from './peer.ts'
 

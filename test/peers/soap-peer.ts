@@ -1,10 +1,10 @@
 /** One peer's cases: at each endpoint, in each version of SOAP it speaks, every operation, with the octets looked at as well. */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { type Exchange, type Hop, hop } from './intermediary.ts'
 import { type Running, service } from './peer.ts'
+import { walk } from './run-operations.ts'
 import { type Driver, driver } from './soap-driver.ts'
-import { type Exchange, type Hop, hop } from './soap-hop.ts'
-import { walk } from './soap-walk.ts'
 import { type Habits, type Seen, type Style, type Version, wire } from './soap-wire.ts'
 
 export interface Case {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { XmlDocument, XmlElement } from 'libxml2-wasm'
 import { type Judge, judge } from '../describe/oracle.ts'
-import { type Exchange, type Message, plain } from './soap-hop.ts'
+import { type Exchange, type Message, plain } from './intermediary.ts'
 
 export type Version = '1.1' | '1.2'
 export type Style = 'document' | 'rpc' | 'encoded'

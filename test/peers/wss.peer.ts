@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type Protection, protect, type SecurityPolicy, Trust } from '../../src/soap/security/index.ts'
+import { type Protection, protect, type SecurityPolicy, Trust } from '../../src/security/index.ts'
 import { write } from '../../src/xml/index.ts'
 import {
   guard,
@@ -21,11 +21,11 @@ import {
   soap11Uri,
   soap12Uri,
   taken,
-} from '../soap/security/message.ts'
+} from '../security/message.ts'
 
 const here = import.meta.dirname
 const pem = (name: string, kind: 'key' | 'cert') =>
-  join(here, '..', 'soap', 'security', 'keys', `test-only-${name}.${kind}.pem`)
+  join(here, '..', 'security', 'keys', `test-only-${name}.${kind}.pem`)
 const versions = [soap11Uri, soap12Uri]
 const { key, certificate } = pair('alice')
 const bob = pair('bob')

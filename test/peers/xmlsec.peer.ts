@@ -9,10 +9,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { Cipher, Transport } from '../../src/soap/security/cipher.ts'
-import { ds, wsse, xenc } from '../../src/soap/security/names.ts'
-import { type Protection, protect, type Signing } from '../../src/soap/security/outgoing.ts'
-import type { SecurityPolicy } from '../../src/soap/security/policy.ts'
+import type { Cipher, Transport } from '../../src/security/crypto/cipher.ts'
+import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
+import { type Protection, protect, type Signing } from '../../src/security/protect/protect.ts'
+import { ds, wsse, xenc } from '../../src/security/vocabulary.ts'
 import { write } from '../../src/xml/index.ts'
 import {
   guard,
@@ -26,7 +26,7 @@ import {
   soap12Uri,
   taken,
   trusting,
-} from '../soap/security/message.ts'
+} from '../security/message.ts'
 
 const there = spawnSync('xmlsec1', ['--version']).status === 0
 if (!there && process.env['CI'] === 'true') throw new Error('xmlsec1 is not installed')
@@ -42,7 +42,7 @@ function peers(): void {
     return path
   }
   const pem = (name: string, kind: 'key' | 'cert') =>
-    join(import.meta.dirname, '..', 'soap', 'security', 'keys', `test-only-${name}.${kind}.pem`)
+    join(import.meta.dirname, '..', 'security', 'keys', `test-only-${name}.${kind}.pem`)
 
   /** What xmlsec1 makes of a document. */
   function xmlsec(text: string, ...options: string[]): string {

@@ -4,7 +4,7 @@ import app from '../../examples/orders/service.ts'
 import type { Request } from '../../src/http/message.ts'
 import { rows } from '../../src/rest/plan.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { type Answer, type How, json, order, type Shop, shop } from './shop.ts'
+import { type Answer, type How, json, order, type Shop, shop } from './orders-over-rest.ts'
 
 /** The edges of the plan that a case has been down: `23 stale`, `30 201`. */
 const walked = new Set<string>()

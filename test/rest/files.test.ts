@@ -4,8 +4,8 @@ import { describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { anyone, implement, resource, role, service, t } from 'diglot'
 import type { Content } from '../../src/http/message.ts'
-import { pieceSize } from '../../src/service/octets.ts'
-import { type Answer, type Shop, shop } from './shop.ts'
+import { pieceSize } from '../../src/service/file-content.ts'
+import { type Answer, type Shop, shop } from './orders-over-rest.ts'
 
 const at = '/api/v1/products/p-1/picture'
 const png = { 'content-type': 'image/png' }

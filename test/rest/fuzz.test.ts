@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { library } from './library.ts'
-import { answer, request, shop } from './shop.ts'
+import { answer, request, shop } from './orders-over-rest.ts'
 
 const text = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 8 }))
 const octets = text.map(each => each.replace(/[^\x20-\x7e]/g, ''))

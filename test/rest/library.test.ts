@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { refuse } from '../../src/service/refusal.ts'
 import { Unavailable } from '../../src/service/store.ts'
 import { library } from './library.ts'
-import { type Answer, json, order, shop } from './shop.ts'
+import { type Answer, json, order, shop } from './orders-over-rest.ts'
 
 const book = {
   isbn: '978-3-16',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { orders } from '../../examples/orders/contract.ts'
-import { type Answer, json, order, type Shop, shop } from './shop.ts'
+import { type Answer, json, order, type Shop, shop } from './orders-over-rest.ts'
 
 /** Content that each action of an order takes. */
 const content: Readonly<Record<string, (total: string) => object>> = {

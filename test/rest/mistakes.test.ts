@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Answer, json, order, request, type Shop, shop } from './shop.ts'
+import { type Answer, json, order, request, type Shop, shop } from './orders-over-rest.ts'
 
 const at = '/api/v1/orders/o-1'
 const then = 'Sat, 21 Nov 2026 12:00:00 GMT'

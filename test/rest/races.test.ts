@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Answer, json, order, shop } from './shop.ts'
+import { type Answer, json, order, shop } from './orders-over-rest.ts'
 
 const twenty = <T>(work: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: 20 }, (_, n) => work(n)))

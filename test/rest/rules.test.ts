@@ -4,11 +4,11 @@ import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
 import { t } from '../../src/contract/field.ts'
 import { expand } from '../../src/http/uri-template.ts'
-import { documentCsv } from '../../src/rest/csv.ts'
-import { documentHtml } from '../../src/rest/html.ts'
-import { documentXml } from '../../src/rest/xml.ts'
+import { documentCsv } from '../../src/rest/formats/csv.ts'
+import { documentHtml } from '../../src/rest/formats/html.ts'
+import { documentXml } from '../../src/rest/formats/xml.ts'
 import { parse } from '../../src/xml/index.ts'
-import { type Answer, json, order, shop } from './shop.ts'
+import { type Answer, json, order, shop } from './orders-over-rest.ts'
 
 const merge = { 'content-type': 'application/merge-patch+json' }
 const patch = { 'content-type': 'application/json-patch+json' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Refused } from '../../src/service/refusal.ts'
-import { type Answer, json, order, type Shop, shop } from './shop.ts'
+import { type Answer, json, order, type Shop, shop } from './orders-over-rest.ts'
 
 const report = { from: '2026-01-01', to: '2026-02-01', kind: 'stock' }
 

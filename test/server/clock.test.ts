@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
-import { during, echo, hello, message, say, short, statuses } from './wire.ts'
+import { during, echo, hello, message, say, short, statuses } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
 

@@ -5,8 +5,8 @@ import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request, Response } from '../../src/http/message.ts'
-import { Aborted } from '../../src/server/listen.ts'
-import { during, echo, hello, message, say, statuses } from './wire.ts'
+import { Aborted } from '../../src/server/listener.ts'
+import { during, echo, hello, message, say, statuses } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
 const after200 = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'

@@ -4,8 +4,8 @@ import { connect as dial } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request, Response } from '../../src/http/message.ts'
-import { Aborted, type ListenOptions, type Serve } from '../../src/server/listen.ts'
-import { during, echo, type House, hello, short } from './wire.ts'
+import { Aborted, type ListenOptions, type Serve } from '../../src/server/listener.ts'
+import { during, echo, type House, hello, short } from './raw-connection.ts'
 
 type Talk = House & { readonly session: ClientHttp2Session }
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Held } from '../../src/server/held.ts'
-import { intake, type Taken } from '../../src/server/intake.ts'
+import { Held } from '../../src/server/http1/receive-buffer.ts'
+import { intake, type Taken } from '../../src/server/http1/socket-reader.ts'
 
 /** Both ends of a connection; the server's is taken in. */
 async function taken(taking: (socket: Socket) => Taken, work: (client: Socket, server: Socket) => Promise<void>) {

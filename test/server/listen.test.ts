@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
-import { type ListenOptions, listen, StartFailure } from '../../src/server/listen.ts'
-import { during, echo, hello, message, say, statuses } from './wire.ts'
+import { type ListenOptions, listen, StartFailure } from '../../src/server/listener.ts'
+import { during, echo, hello, message, say, statuses } from './raw-connection.ts'
 
 suite('addresses', () => {
   test('any free port, and its URL', () =>

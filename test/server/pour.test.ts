@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pour, type Sink } from '../../src/server/pour.ts'
+import { pour, type Sink } from '../../src/server/pipe.ts'
 
 /** Takes octets at once, or holds them until it is drained. */
 class Held implements Sink {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
-import { Chunked } from '../../src/server/chunked.ts'
-import { Held } from '../../src/server/held.ts'
-import { type Head, readHead } from '../../src/server/request-head.ts'
+import { Chunked } from '../../src/server/http1/chunked.ts'
+import { Held } from '../../src/server/http1/receive-buffer.ts'
+import { type Head, readHead } from '../../src/server/http1/request-head.ts'
 
 const largest = 32 * 1024
 const read = (text: string): Head | number => readHead(text, undefined, largest)

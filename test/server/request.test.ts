@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request } from '../../src/http/message.ts'
-import { during, echo, hello, message, say, statuses } from './wire.ts'
+import { during, echo, hello, message, say, statuses } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
 const after200 = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Response } from '../../src/http/message.ts'
-import { during, hello, message, say, short, statuses } from './wire.ts'
+import { during, hello, message, say, short, statuses } from './raw-connection.ts'
 
 suite('responses', { concurrency: 8 }, () => {
   async function* pieces(...all: string[]) {

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { after as afterAll, suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
-import { StartFailure } from '../../src/server/listen.ts'
-import { during, message, statuses } from './wire.ts'
+import { StartFailure } from '../../src/server/listener.ts'
+import { during, message, statuses } from './raw-connection.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'tls-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -137,7 +137,7 @@ suite('TLS', { skip }, () => {
     during(
       serve,
       async ({ port, listener }) => {
-        const { say } = await import('./wire.ts')
+        const { say } = await import('./raw-connection.ts')
         assert.ok((await say(port, message(['GET / HTTP/1.1']), 1000)).closed)
         assert.ok((await say(port, '\x16\x03\x01', 1500)).closed)
         await after(50)
@@ -182,7 +182,7 @@ suite('TLS', { skip }, () => {
     }))
 
   test('close: what is in progress over TLS is finished', async () => {
-    const { listen } = await import('../../src/server/listen.ts')
+    const { listen } = await import('../../src/server/listener.ts')
     const listener = await listen(request => after(150, serve(request)), { tls })
     const idle = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {})
     const talk = over(listener.port, {}, message(['GET / HTTP/1.1']), 300)

@@ -11,10 +11,10 @@ import { service } from '../../src/contract/service.ts'
 import type { Call, Verdict } from '../../src/service/call.ts'
 import { callsOf } from '../../src/service/calls.ts'
 import { runNext } from '../../src/service/job.ts'
-import { memoryLimiter } from '../../src/service/limit.ts'
+import { memoryLimiter } from '../../src/service/limiter.ts'
 import type { Deed, Memo, Store } from '../../src/service/store.ts'
 import { sqliteStore } from '../../src/store/sqlite.ts'
-import { alice, clara, input, maria, shop } from './shop.ts'
+import { alice, clara, input, maria, shop } from './orders-service.ts'
 
 const proceed: Partial<Call> = { expects: () => 'proceed' }
 const lines = [{ product: 'p-1', quantity: 2 }]

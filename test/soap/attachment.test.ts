@@ -8,11 +8,11 @@ import { runInNewContext } from 'node:vm'
 import { t } from '../../src/contract/field.ts'
 import { type Content, content } from '../../src/http/message.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { type Part, parts } from '../../src/soap/attachment.ts'
-import { bare } from '../../src/soap/own.ts'
+import { type Part, parts } from '../../src/soap/mime/multipart.ts'
+import { bare } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
 import { node } from './echo.ts'
-import { type Conversation, conversation, envelope, find, mediaType, ns, octets, seen } from './shop.ts'
+import { type Conversation, conversation, envelope, find, mediaType, ns, octets, seen } from './orders-over-soap.ts'
 
 const picture = Buffer.from([...Array(256).keys(), 13, 10, 45, 45, 13, 10])
 const put = (inside: string, id = 'p-1') =>

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { inline, qualified, type Reading, rowReader, rowWriter } from '../../src/soap/body.ts'
+import { rowReader } from '../../src/soap/codecs/literal-read.ts'
+import { rowWriter } from '../../src/soap/codecs/literal-write.ts'
+import { inline, qualified, type Reading } from '../../src/soap/codecs/values.ts'
 import { scan } from '../../src/xml/index.ts'
-import { envelope } from './shop.ts'
+import { envelope } from './orders-over-soap.ts'
 
 const Address = t.object({ street: t.string(), zip: t.string({ pattern: '[0-9]{5}' }).optional() }, 'Address')
 const fields = {

@@ -1,11 +1,12 @@
 /** The echo services of the public test collections, declared with the public API. */
 import { t } from '../../src/contract/field.ts'
-import type { Exchange } from '../../src/soap/exchange.ts'
-import { type SoapOptions, soapNode } from '../../src/soap/face.ts'
-import { block, blockWriter } from '../../src/soap/node.ts'
-import { bare, emptyBody, exchange } from '../../src/soap/own.ts'
+import type { SoapOptions } from '../../src/soap/face.ts'
+import { block, blockWriter } from '../../src/soap/headers/block.ts'
+import { soapNode } from '../../src/soap/http/binding.ts'
+import type { Exchange } from '../../src/soap/operations/bound-operation.ts'
+import { bare, emptyBody, exchange } from '../../src/soap/operations/custom-operation.ts'
 import type { Intermediary } from '../../src/soap/relay.ts'
-import { identities, talk } from './shop.ts'
+import { identities, talk } from './orders-over-soap.ts'
 
 export function node(exchanges: readonly Exchange[], options: SoapOptions = {}, path = '/echo') {
   const incidents: unknown[] = []

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import { exchange } from '../../src/soap/own.ts'
+import { exchange } from '../../src/soap/operations/custom-operation.ts'
 import { node } from './echo.ts'
-import { type Answer, envelope, find } from './shop.ts'
+import { type Answer, envelope, find } from './orders-over-soap.ts'
 
 const Person = t.object({ name: t.string(), age: t.int().optional(), boss: t.string().nullable().optional() }, 'Person')
 const seen: unknown[] = []

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Content, content } from '../../src/http/message.ts'
-import { pieceSize } from '../../src/service/octets.ts'
-import { parts } from '../../src/soap/attachment.ts'
+import { pieceSize } from '../../src/service/file-content.ts'
 import type { Endpoint } from '../../src/soap/face.ts'
-import { type Answer, type Conversation, conversation, envelope, find, ns, octets, seen } from './shop.ts'
+import { parts } from '../../src/soap/mime/multipart.ts'
+import { type Answer, type Conversation, conversation, envelope, find, ns, octets, seen } from './orders-over-soap.ts'
 
 const most = 5 * 1024 * 1024
 const hour = 3_600_000

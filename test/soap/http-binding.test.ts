@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { content } from '../../src/http/message.ts'
 import { refuse } from '../../src/service/refusal.ts'
-import { soapFace } from '../../src/soap/face.ts'
-import { conversation, envelope, find, type Message, ns, octets, seen, servingOf, talk } from './shop.ts'
+import { soapFace } from '../../src/soap/http/binding.ts'
+import { conversation, envelope, find, type Message, ns, octets, seen, servingOf, talk } from './orders-over-soap.ts'
 
 const get = (id = 'o-1') => `<GetOrder xmlns="${ns}"><id>${id}</id></GetOrder>`
 const product = `<GetProduct xmlns="${ns}"><id>p-1</id></GetProduct>`

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
 import { runNext } from '../../src/service/job.ts'
-import { type Endpoint, soapFace } from '../../src/soap/face.ts'
+import type { Endpoint } from '../../src/soap/face.ts'
+import { soapFace } from '../../src/soap/http/binding.ts'
 import type { Element } from '../../src/xml/index.ts'
-import { type Answer, conversation, find, type Message, servingOf, talk } from './shop.ts'
+import { type Answer, conversation, find, type Message, servingOf, talk } from './orders-over-soap.ts'
 
 type Style = Endpoint['style']
 type Tree = string | { readonly [name: string]: Tree | readonly Tree[] }

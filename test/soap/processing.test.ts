@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import { block, blockWriter, faulted } from '../../src/soap/node.ts'
-import { conversation, envelope, find, type Message, ns, ns11, ns12 } from './shop.ts'
+import { block, blockWriter, faulted } from '../../src/soap/headers/block.ts'
+import { conversation, envelope, find, type Message, ns, ns11, ns12 } from './orders-over-soap.ts'
 
 const get = `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`
 const create = (inner = '') =>

@@ -8,7 +8,7 @@ import { soap11, soap12 } from '../../src/soap/version.ts'
 import { Malformed, parse } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
 import { intermediary, ts } from './echo.ts'
-import { ns11, ns12 } from './shop.ts'
+import { ns11, ns12 } from './orders-over-soap.ts'
 
 const role = (of: string) => ` e:role="${ns12}/role/${of}"`
 const block = (name: string, attributes = '') => `<t:${name} xmlns:t="${ts}"${attributes}>x</t:${name}>`

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { no } from '../../src/soap/refusal.ts'
-import { type Evidence, type Secure, security } from '../../src/soap/secure.ts'
+import { type Evidence, type Secure, security } from '../../src/soap/security-port.ts'
 import { Element, Malformed, parse } from '../../src/xml/index.ts'
-import { conversation, envelope, find, ns } from './shop.ts'
+import { conversation, envelope, find, ns } from './orders-over-soap.ts'
 
 const get = (id = 'o-1') => `<GetOrder xmlns="${ns}"><id>${id}</id></GetOrder>`
 const block = `<w:Security xmlns:w="${security.uri}"><w:Token>clara</w:Token></w:Security>`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { suites } from '../suites.ts'
 import { collection, collectionOptions, node, ts } from './echo.ts'
-import { type Answer, ns12 } from './shop.ts'
+import { type Answer, ns12 } from './orders-over-soap.ts'
 
 interface Expected {
   readonly fault?: string

@@ -1,7 +1,8 @@
 /** Values of any field, for laws that hold of all. */
 import fc from 'fast-check'
 import type { AnyField, Fields, Scalar, Shape } from '../../src/contract/field.ts'
-import { check, Flaw } from '../../src/contract/scalar.ts'
+import { Flaw } from '../../src/contract/lexical/flaw.ts'
+import { check } from '../../src/contract/lexical/scalar.ts'
 
 const character = fc.oneof(
   fc.constantFrom(...'<>&"\'\r\n\t ]é数\u{1F600}\u0085\u2028'),

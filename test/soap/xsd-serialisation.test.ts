@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type AnyField, t } from '../../src/contract/field.ts'
-import { exchange } from '../../src/soap/own.ts'
+import { exchange } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
 import { node } from './echo.ts'
 

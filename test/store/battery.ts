@@ -7,9 +7,9 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Row } from '../../src/contract/implement.ts'
-import { scaled } from '../../src/contract/scalar.ts'
+import { scaled } from '../../src/contract/lexical/decimal.ts'
 import type { Service } from '../../src/contract/service.ts'
-import { here } from '../../src/service/octets.ts'
+import { here } from '../../src/service/file-content.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import {
   type Filter,
@@ -23,7 +23,7 @@ import {
   Unavailable,
   type Writer,
 } from '../../src/service/store.ts'
-import { every, everything, members } from './everything.ts'
+import { every, everything, members } from './every-type.ts'
 import { files } from './files.ts'
 import { migrations } from './migrations.ts'
 

@@ -1,11 +1,11 @@
 /** Files that are more than one piece: what a store keeps of them, for whom, and until when. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { collected, here, keep, pieceSize, Swept } from '../../src/service/octets.ts'
+import { collected, here, keep, pieceSize, Swept } from '../../src/service/file-content.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { type FileOctets, type Store, type StoredFile, Unavailable } from '../../src/service/store.ts'
 import type { Case } from './battery.ts'
-import { every, everything, members } from './everything.ts'
+import { every, everything, members } from './every-type.ts'
 
 const hour = 3_600_000
 const size = 5 * pieceSize + 1000

@@ -6,7 +6,7 @@ import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
 import { postgresReplica, postgresStore } from '../../src/store/postgres.ts'
 import { proxy } from '../proxy.ts'
 import { storeCases } from './battery.ts'
-import { everything } from './everything.ts'
+import { everything } from './every-type.ts'
 import { server } from './postgres.ts'
 
 const running = await server()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../src/service/store.ts'
-import { bounds, Queue, type Transaction } from '../../src/store/queue.ts'
+import { bounds, Queue, type Transaction } from '../../src/store/write-queue.ts'
 
 /** A transaction that writes down what is done to it; `fails` says which steps throw. */
 class Noted implements Transaction {

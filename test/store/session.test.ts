@@ -4,10 +4,10 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Unavailable } from '../../src/service/store.ts'
-import { postgresWindows } from '../../src/store/limit.ts'
-import { changing, looking, type PostgresClient, Sessions } from '../../src/store/session.ts'
+import { changing, looking, type PostgresClient, Sessions } from '../../src/store/postgres-sessions.ts'
+import { postgresWindows } from '../../src/store/rate-windows.ts'
 import type { Statement } from '../../src/store/statement.ts'
-import { type Fate, wire } from './wire.ts'
+import { type Fate, wire } from './flaky-connection.ts'
 
 const time = 300
 const statement: Statement = { text: 'select 1', places: [], straight: true, name: 'one' }

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Query, type Store, Unavailable } from '../../src/service/store.ts'
 import { type SqliteOptions, sqliteStore } from '../../src/store/sqlite.ts'
 import { type Place, storeCases } from './battery.ts'
-import { everything } from './everything.ts'
+import { everything } from './every-type.ts'
 
 /** Memory that looks like a disk, where there is one: what is tested here is no disk's speed. */
 const temporary = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -124,7 +124,7 @@ describe('sqlite: what only a file shows', () => {
     const own = await folder()
     t.after(() => rm(own, { recursive: true }))
     const file = join(own, 'data.sqlite')
-    const script = [join(import.meta.dirname, 'filler.ts'), file]
+    const script = [join(import.meta.dirname, 'fill-table.ts'), file]
     const limited = [
       '-c',
       `trap '' XFSZ; ulimit -f 2000; exec "$0" --conditions=source "$@"`,

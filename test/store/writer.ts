@@ -1,6 +1,6 @@
 /** Writes one item after the other to the file named and prints each once it was answered, until it is killed. */
 import { sqliteStore } from '../../src/store/sqlite.ts'
-import { everything } from './everything.ts'
+import { everything } from './every-type.ts'
 
 const [file = '', name = ''] = process.argv.slice(2)
 const store = sqliteStore(everything, file)

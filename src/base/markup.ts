@@ -1,0 +1,11 @@
+/** Text as markup: what HTML and XML cannot hold as it is. */
+
+const references: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+/** Safe in content and in attributes in either quotes (HTML §13.1.2.4, XML 1.0 §2.4). */
+export const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, char => references[char] ?? '')

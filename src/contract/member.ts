@@ -1,3 +1,0 @@
-/** A member that is the object's own: a field may have the name of something that every object inherits. */
-export const memberOf = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
-  name in Object.prototype && !Object.hasOwn(value, name) ? undefined : value[name]

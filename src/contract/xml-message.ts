@@ -1,0 +1,337 @@
+/**
+ * The XML vocabulary of one version of a contract: which element asks for which operation, what it holds, and what
+ * answers it. The codecs of messages and the descriptions both read it from here, so what is described is what is
+ * spoken. Rules of the mapping, for every reader and writer of elements:
+ *  (1) A field is an element (or, when marked so, an attribute) named `xmlName(field)`, in the contract's order.
+ *  (2) A list is that element around one element `itemName` per item; an empty list is an empty element.
+ *  (3) A union is that element around one element named after the case, around the fields of the case.
+ *  (4) A field that is the server's is optional in a request, and ignored there.
+ *  (5) Elements and their children are in the namespace of the version; attributes are in none.
+ */
+import { type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
+import { type AnyField, Field, type Fields, type Shape, singular, t } from './field.ts'
+import { type Job, jobStates } from './job.ts'
+import { isScalar } from './lexical/scalar.ts'
+import { type Operation, type OperationOf, oneOf, operations } from './operation.ts'
+import type { Grant } from './policy.ts'
+import type { Resource } from './resource.ts'
+import { namespaceOf, type Service, view } from './service.ts'
+
+/** One element of a Body: the wrapper, and its children in order. */
+export interface Part {
+  /** A local name, as it is written. */
+  readonly name: string
+  readonly fields: Fields
+  /**
+   * The child that holds what the message is about: an item, items, an output, the bytes of a file, a job, or the
+   * input. Undefined where there is none, or where the input stands beside the other children.
+   */
+  readonly main: string | undefined
+}
+
+export interface Message {
+  readonly operation: Operation
+  /** The action URI of the request: `urn:diglot:orders:v1/GetOrder`. */
+  readonly action: string
+  readonly request: Part
+  /** Undefined: nothing answers (rule B4.10). */
+  readonly response: Part | undefined
+  /** What its callers should handle, the contract's own first (rule B7.5). */
+  readonly faults: readonly Fault[]
+  /** The last child of an item: its version, the opaque part of its entity tag. */
+  readonly version: string
+}
+
+/** The action URI of an answer (WS-Addressing 1.0 Metadata §4.4). */
+export const replyAction = (message: Message): string => `${message.action}Response`
+export const faultAction = (message: Message, name: string): string => `${message.action}/Fault/${name}`
+
+/** Every operation that a version offers as a message, in the contract's order. */
+export function messages(service: Service, version: string): readonly Message[] {
+  const seen = view(service, version)
+  const namespace = namespaceOf(service, version)
+  return operations(seen)
+    .filter(operation => operation.message)
+    .map(operation => ({
+      operation,
+      action: `${namespace}/${xmlName(operation.name)}`,
+      request: part(operation.name, ...requestOf(operation)),
+      response: operation.oneWay ? undefined : part(`${operation.name}Response`, ...responseOf(operation)),
+      faults: operation.oneWay ? [] : once(faultsOf(operation)),
+      version: 'resource' in operation ? versionName(operation.resource) : 'version',
+    }))
+}
+
+type Content = readonly [fields: Fields, main?: string]
+const part = (name: string, fields: Fields, main?: string): Part => ({ name: xmlName(name), fields, main })
+const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+const id = (of: string): Fields => ({ id: t.ref(of) })
+const version: Fields = { version: t.string().optional() }
+const paging: Fields = {
+  page: t.int({ min: 1 }).optional(),
+  size: t.int({ min: 1, max: 100 }).optional(),
+  cursor: t.string().optional(),
+}
+const sorting: Fields = { sort: t.string().optional() }
+
+function requestOf(operation: Operation): Content {
+  switch (operation.kind) {
+    case 'create':
+      return [{ [oneOf(operation.resource)]: draftOf(operation.resource) }, oneOf(operation.resource)]
+    case 'replace':
+    case 'patch': {
+      const target = { ...id(operation.resource.name), ...version }
+      const one = free(oneOf(operation.resource), target)
+      return [{ ...target, [one]: draftOf(operation.resource) }, one]
+    }
+    case 'list':
+    case 'bulk':
+      return beside({ ...paging, ...sorting }, among(operation.resource, operation.resource.given.filter), 'where')
+    case 'search':
+      return beside({ q: t.string(), ...paging }, among(operation.resource, operation.resource.given.searchBy), 'where')
+    case 'createSearch':
+      return beside({ q: t.string() }, among(operation.resource, operation.resource.given.searchBy), 'where')
+    case 'act':
+      return beside({ ...id(operation.resource.name), ...version }, drafts(operation.action.input), 'input')
+    case 'look':
+      return beside(id(operation.resource.name), drafts(operation.action.input), 'input')
+    case 'putFile':
+      return putFile(operation)
+    case 'remove':
+      return [{ ...id(operation.resource.name), ...version }]
+    case 'startJob':
+      return [drafts(operation.job.input)]
+    case 'getJob':
+    case 'cancelJob':
+    case 'getResult':
+      return [id(operation.job.job)]
+    default:
+      return [id(operation.resource.name)]
+  }
+}
+
+function putFile({ resource, part, file }: OperationOf<'getFile' | 'putFile'>): Content {
+  const target = { ...id(resource.name), ...version }
+  const main = free(part, { ...target, mediaType: true })
+  const [first, ...others] = file.mediaTypes
+  const mediaType = first === undefined ? t.string() : t.enum(first, ...others)
+  return [{ ...target, [main]: t.bytes({ max: file.max }), mediaType }, main]
+}
+
+function responseOf(operation: Operation): Content {
+  switch (operation.kind) {
+    case 'list':
+    case 'search':
+    case 'bulk':
+    case 'createSearch':
+    case 'getSearch':
+      return pageOf(operation.resource)
+    case 'act':
+    case 'look':
+    case 'kept':
+      return operation.action.output ? outputOf(operation.action.rel, operation.action.output) : itemOf(operation)
+    case 'getFile':
+    case 'putFile':
+      return fileOf(operation)
+    case 'remove':
+      return [{}]
+    case 'startJob':
+    case 'cancelJob':
+      return [{ job: jobField }, 'job']
+    case 'getJob':
+      return jobOf(operation.job)
+    case 'getResult':
+      return outputOf(operation.job.one, operation.job.output)
+    default:
+      return itemOf(operation)
+  }
+}
+
+const outputOf = (name: string, output: Fields): Content => [{ [name]: t.object(shown(output), capital(name)) }, name]
+const itemOf = ({ resource }: { readonly resource: Resource }): Content => [
+  { [oneOf(resource)]: itemField(resource) },
+  oneOf(resource),
+]
+
+function pageOf(resource: Resource): Content {
+  const more = { total: t.int({ min: 0 }).optional(), next: t.string().optional() }
+  const many = free(resource.name, more)
+  return [{ [many]: t.list(itemField(resource), { element: oneOf(resource) }), ...more }, many]
+}
+
+/** The media type of an answer is that of the bytes that were kept, which an older contract may have allowed. */
+function fileOf({ kind, part, file }: OperationOf<'getFile' | 'putFile'>): Content {
+  if (kind === 'putFile') return [{ version: t.string() }]
+  const about = { mediaType: t.string(), version: t.string() }
+  const main = free(part, about)
+  return [{ [main]: t.bytes({ max: file.max }), ...about }, main]
+}
+
+/** What stands of a job, in either face. */
+export const jobFields = {
+  id: t.string(),
+  state: t.enum('queued', ...jobStates.filter(state => state !== 'queued')),
+  /** Parts of one. */
+  progress: t.double({ min: 0, max: 1 }),
+  createdAt: t.dateTime(),
+  failure: t.string().optional(),
+} satisfies Fields
+const jobField = t.object(jobFields, 'Job')
+
+/** The job, and its result beside it once it is completed. */
+function jobOf(job: Job): Content {
+  const result = free(job.one, { job: true })
+  return [{ job: jobField, [result]: t.object(shown(job.output), capital(job.one)).optional() }, 'job']
+}
+
+/** An item as it is shown: its fields, then its version. */
+function itemField(resource: Resource) {
+  const fields = { ...shown(resource.fields), [versionName(resource)]: t.string() }
+  return t.object(fields, capital(oneOf(resource)))
+}
+const versionName = (resource: Resource): string => free('version', resource.fields)
+
+const shown = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, field]) => !field.isInternal))
+
+/** An item as a client sends it. What a grant binds to a claim of the caller may be left out: it is the caller's. */
+function draftOf(resource: Resource): AnyField {
+  const { create = [], change = [] } = resource.given.allow
+  const owned = new Set([...create, ...change].flatMap(grant => Object.keys(grant.where)))
+  const fields = Object.entries({
+    ...drafts(resource.fields),
+    [versionName(resource)]: t.string().readOnly().optional(),
+  })
+  return t.object(
+    Object.fromEntries(fields.map(([name, field]) => [name, owned.has(name) ? field.optional() : field])),
+    `${capital(oneOf(resource))}Draft`,
+  )
+}
+
+/** Fields as a client sends them: the server's own are optional, all the way down. */
+function drafts(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(shown(fields)).map(([name, field]) => [name, draft(field)]))
+}
+function draft(field: AnyField): AnyField {
+  if (field.isReadOnly) return field.optional()
+  const shape = draftShape(field.shape)
+  return shape === field.shape ? field : new Field(shape, field)
+}
+/** The very same shape where nothing in it is the server's, so that one type serves requests and answers. */
+function draftShape(shape: Shape): Shape {
+  if (shape.kind === 'list') {
+    const item = draft(shape.item)
+    return item === shape.item ? shape : { ...shape, item }
+  }
+  if (shape.kind === 'object') {
+    const fields = drafts(shape.fields)
+    if (same(fields, shape.fields)) return shape
+    return { ...shape, fields, ...(shape.name && { name: `${shape.name}Draft` }) }
+  }
+  if (shape.kind !== 'union') return shape
+  const of = Object.fromEntries(Object.entries(shape.of).map(([name, fields]) => [name, drafts(fields)]))
+  return Object.entries(of).every(([name, fields]) => same(fields, shape.of[name] ?? {})) ? shape : { ...shape, of }
+}
+const same = (one: Fields, other: Fields): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([name, field]) => field === other[name])
+
+/** Fields that a list or a search can be narrowed by, each equal to what is given. */
+function among(resource: Resource, names: readonly string[] = []): Fields {
+  return Object.fromEntries(
+    names.flatMap(name => {
+      const field = resource.fields[name]
+      return field && isScalar(field.shape) ? [[name, new Field(field.shape).optional()]] : []
+    }),
+  )
+}
+
+/** Content flat beside the children that every such request has; in an element of its own where a name is both. */
+function beside(common: Fields, content: Fields, apart: string): Content {
+  if (!Object.keys(content).some(name => Object.hasOwn(common, name))) return [{ ...common, ...content }]
+  const isOptional = Object.values(content).every(field => field.isOptional)
+  const field = t.object(content)
+  return [{ ...common, [apart]: isOptional ? field.optional() : field }, apart]
+}
+
+/** A name that is not taken: itself, or with underscores behind it. */
+const free = (name: string, taken: object): string => (Object.hasOwn(taken, name) ? free(`${name}_`, taken) : name)
+
+const once = (faults: readonly Fault[]): readonly Fault[] => [
+  ...new Map(faults.map(fault => [fault.fault, fault])).values(),
+]
+
+/** The contract's own faults, then what can befall an operation of this kind by itself. */
+function faultsOf(operation: Operation): readonly Fault[] {
+  const forbids = 'resource' in operation && isPartly(operation) ? [Forbidden] : []
+  switch (operation.kind) {
+    case 'create':
+    case 'createSearch':
+    case 'startJob':
+      return [Invalid, ...forbids]
+    case 'replace':
+    case 'patch':
+    case 'remove':
+      return [NotFound, VersionConflict, Invalid, ...forbids, ...stateful(operation.resource)]
+    case 'act': {
+      const { faults, input } = operation.action
+      const broken = refers(input) ? [Invalid] : []
+      return [...faults, StateConflict, NotFound, VersionConflict, ...broken, ...forbids]
+    }
+    case 'look':
+      return [...operation.action.faults, NotFound, ...forbids]
+    case 'putFile':
+      return [NotFound, VersionConflict, Invalid, ...forbids]
+    case 'list':
+    case 'search':
+    case 'bulk':
+      return forbids
+    default:
+      return [NotFound, ...forbids]
+  }
+}
+const stateful = (resource: Resource): readonly Fault[] => (resource.states.length > 0 ? [StateConflict] : [])
+
+/** Some role that the resource knows is not granted this. */
+function isPartly({ resource, grants }: { readonly resource: Resource; readonly grants: readonly Grant[] }): boolean {
+  const granted = new Set(grants.map(grant => grant.role))
+  const known = Object.values(resource.given.allow).flatMap(each => each?.map(grant => grant.role) ?? [])
+  return !granted.has('*') && known.some(role => !granted.has(role))
+}
+
+/** Whether content names an item of a resource, which may not be there. */
+function refers(fields: Fields): boolean {
+  return Object.values(fields).some(({ shape }) => refersIn(shape))
+}
+function refersIn(shape: Shape): boolean {
+  if (shape.kind === 'list') return refersIn(shape.item.shape)
+  if (shape.kind === 'object') return refers(shape.fields)
+  if (shape.kind === 'union') return Object.values(shape.of).some(refers)
+  return shape.kind === 'ref'
+}
+
+/** The element of one item of a list: what the contract says, else the singular of the field's name; `item` in a list of lists. */
+export const itemName = (list: { readonly element?: string }, field: string | undefined): string =>
+  xmlName(list.element ?? (field === undefined ? 'item' : singular(field)))
+
+const ncName =
+  /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF]*$/
+/**
+ * A name of the contract as an NCName: itself where it is one, else with each other character as `_xHHHH_` (the
+ * escape of ISO/IEC 9075-14), which no two names share. Names beyond Latin-1 are escaped too: not every tool of the
+ * field knows the fifth edition of XML.
+ */
+export function xmlName(name: string): string {
+  if (ncName.test(name) && !/_x[0-9A-Fa-f]{4}/.test(name)) return name
+  let written = ''
+  for (const character of name.replace(/_(?=x[0-9A-Fa-f]{4})/g, '\u0000')) {
+    if (character === '\u0000') written += '_x005F_'
+    else written += ncName.test(written === '' ? character : `a${character}`) ? character : escaped(character)
+  }
+  return written === '' ? '_' : written
+}
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase()
+  return `_x${code.padStart(code.length > 4 ? 8 : 4, '0')}_`
+}

@@ -1,0 +1,179 @@
+/**
+ * Figures for whoever runs the service: rate, errors and duration of each operation and face, answers by status, what is under
+ * way, jobs, the store, and those of the process. Counting is two additions in plain memory; prom-client is loaded when
+ * somebody asks for the figures, and writes them.
+ */
+import { setTimeout } from 'node:timers/promises'
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import type { Face } from '../../front/access-log.ts'
+import type { Store, Usage } from '../../service/store.ts'
+
+/** Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's patience. */
+export const bounds: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+
+interface Durations {
+  readonly labels: Readonly<Record<string, string>>
+  count: number
+  /** Seconds. */
+  sum: number
+  /** Not cumulative; the last is beyond all bounds. */
+  readonly buckets: number[]
+}
+
+/** What is counted while the service runs. Labels are the contract's names and our own words: their number is bounded. */
+export class Figures {
+  readonly #calls = { rest: new Map<string, Map<string, Durations>>(), soap: new Map<string, Map<string, Durations>>() }
+  readonly #answers = {
+    rest: new Map<number, number>(),
+    soap: new Map<number, number>(),
+    operations: new Map<number, number>(),
+  }
+  readonly #gauges = new Map<string, Gauge>()
+
+  /** `took` in milliseconds. */
+  called(face: 'rest' | 'soap', operation: string, outcome: string, took: number): void {
+    const lines = entry(this.#calls[face], operation, () => new Map<string, Durations>())
+    const line = entry(lines, outcome, () => durations({ face, operation, outcome }))
+    const seconds = took / 1000
+    let at = 0
+    while (at < bounds.length && seconds > (bounds[at] ?? 0)) at++
+    line.count++
+    line.sum += seconds
+    line.buckets[at] = (line.buckets[at] ?? 0) + 1
+  }
+
+  answered(face: Face, status: number): void {
+    const counts = this.#answers[face]
+    counts.set(status, (counts.get(status) ?? 0) + 1)
+  }
+
+  /** A figure that is asked for when it is wanted. */
+  gauge(name: string, help: string, read: Gauge['read'], type: Gauge['type'] = 'gauge'): void {
+    this.#gauges.set(name, { help, read, type })
+  }
+
+  /** As prom-client has them. */
+  async families(): Promise<Family[]> {
+    const asked = [...this.#gauges].map(async ([name, { help, read, type }]): Promise<Family> => {
+      const values = await inTime(read())
+      return family(name, type, help, [...values])
+    })
+    return [
+      family(
+        'diglot_call_duration_seconds',
+        'histogram',
+        'Calls by operation, face and outcome.',
+        Object.values(this.#calls).flatMap(each =>
+          [...each.values()].flatMap(lines => [...lines.values()].flatMap(cumulated)),
+        ),
+      ),
+      family(
+        'diglot_http_responses_total',
+        'counter',
+        'Answers by face and status.',
+        Object.entries(this.#answers).flatMap(([face, counts]) =>
+          [...counts].map(([status, value]) => ({ labels: { face, status: String(status) }, value })),
+        ),
+      ),
+      ...(await Promise.all(asked)),
+    ]
+  }
+}
+
+/** How much of each store is in use, by its name here. */
+export function storeGauges(figures: Figures, stores: readonly (readonly [string, Pick<Store, 'usage'>])[]): void {
+  const of = (read: (usage: Usage) => readonly Value[]) => () =>
+    stores.flatMap(([store, one]) => {
+      const now = one.usage?.()
+      return now ? read(now).map(({ labels, value }) => ({ labels: { store, ...labels }, value })) : []
+    })
+  figures.gauge(
+    'diglot_store_waiting',
+    'Works that wait for a connection, or for their turn to write.',
+    of(({ waiting }) => [{ labels: {}, value: waiting }]),
+  )
+  figures.gauge(
+    'diglot_store_connections',
+    'Connections to a database, in use and at rest.',
+    of(({ connections }) =>
+      Object.entries(connections ?? {}).map(([state, value]) => ({ labels: { state }, value: Number(value) })),
+    ),
+  )
+}
+
+/** A store that is out of reach or busy has no figures, and holds up nobody else's. */
+async function inTime(asked: ReturnType<Gauge['read']>): Promise<readonly Value[]> {
+  if (!(asked instanceof Promise)) return asked
+  const late = new AbortController()
+  const none = setTimeout(patience, [], { signal: late.signal, ref: false })
+  none.catch(() => {})
+  return Promise.race([asked.catch(() => []), none]).finally(() => late.abort())
+}
+/** Milliseconds. */
+const patience = 500
+
+interface Gauge {
+  readonly help: string
+  readonly type: 'gauge' | 'counter'
+  readonly read: () => readonly Value[] | Promise<readonly Value[]>
+}
+export type Value = MetricValue<string> & { readonly metricName?: string }
+export type Family = MetricObjectWithValues<Value>
+
+const family = (name: string, type: string, help: string, values: Value[]): Family =>
+  ({ name, help, type, aggregator: 'sum', values }) as unknown as Family // prom-client's enum of types is these words
+
+const durations = (labels: Record<string, string>): Durations => ({
+  labels,
+  count: 0,
+  sum: 0,
+  buckets: new Array(bounds.length + 1).fill(0),
+})
+
+function entry<K, V>(of: Map<K, V>, key: K, make: () => V): V {
+  let found = of.get(key)
+  if (found === undefined) of.set(key, (found = make()))
+  return found
+}
+
+function cumulated({ labels, count, sum, buckets }: Durations): Value[] {
+  const name = 'diglot_call_duration_seconds'
+  let below = 0
+  const lines = buckets.map((inside, at) => {
+    below += inside
+    return {
+      labels: { ...labels, le: bounds[at] === undefined ? '+Inf' : String(bounds[at]) },
+      value: below,
+      metricName: `${name}_bucket`,
+    }
+  })
+  return [
+    ...lines,
+    { labels, value: sum, metricName: `${name}_sum` },
+    { labels, value: count, metricName: `${name}_count` },
+  ]
+}
+
+/** The process's own: event loop, garbage, memory, descriptors, CPU. Measured from the first time they are asked for. */
+let process_: Promise<() => Promise<Family[]>> | undefined
+const ofProcess = (): Promise<() => Promise<Family[]>> =>
+  (process_ ??= import('prom-client').then(({ default: { collectDefaultMetrics, Registry } }) => {
+    const register = new Registry()
+    collectDefaultMetrics({ register })
+    return () => register.getMetricsAsJSON() as Promise<Family[]> // values may have a name of their own, which the type leaves out
+  }))
+
+/** All figures of this process. */
+export const collected = async (figures: Figures): Promise<Family[]> => [
+  ...(await figures.families()),
+  ...(await (await ofProcess())()),
+]
+
+/** The text that Prometheus reads, of one process or of several that are one service. */
+export async function exposition(processes: readonly (readonly Family[])[]): Promise<string> {
+  const { default: prometheus } = await import('prom-client')
+  return prometheus.AggregatorRegistry.aggregate(processes.map(families => [...families])).metrics()
+}
+export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'

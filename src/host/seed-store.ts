@@ -1,0 +1,20 @@
+/** The first start on an empty store: people and items are there once, whatever is removed later. */
+import type { Implementation } from '../contract/implement.ts'
+import { enrolment } from '../identity/identities.ts'
+import type { LocalKey } from '../identity/local-key.ts'
+import type { Store } from '../service/store.ts'
+
+export async function planted(app: Implementation, store: Store, key: LocalKey, now: number): Promise<void> {
+  const done = await store.read(reader => reader.recall('seed', app.contract.service))
+  if (done) return
+  const { people = [], items = {} } = app.seed()
+  const enrol = await enrolment(key, people)
+  await store.write(async writer => {
+    if (!(await writer.remember('seed', app.contract.service, { value: 'done', expires: 8.64e15 }, now))) return
+    await enrol(writer, now)
+    const stored = app.contract.resources.filter(resource => !app.handlers[resource.name]?.keep)
+    for (const resource of stored)
+      for (const value of items[resource.name] ?? [])
+        await writer.put(resource.name, String(value['id']), value, {}, undefined, now)
+  })
+}

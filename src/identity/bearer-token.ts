@@ -1,0 +1,114 @@
+/**
+ * Bearer tokens (RFC 6750) as JWT (RFC 7519, RFC 8725): signed by the local key, or by whom a JWKS names. What it guards:
+ *  (1) The algorithm is one of a list, all of them asymmetric: no `none`, and no public key passes for a secret.
+ *  (2) Issuer, audience, subject and expiry are demanded and compared; nothing of a token is used before it is proven.
+ */
+import type { JWTPayload, JWTVerifyGetKey } from 'jose'
+import type { Caller } from '../contract/policy.ts'
+import { Unavailable } from '../service/store.ts'
+import type { LocalKey } from './local-key.ts'
+
+export const algorithms: readonly string[] = [
+  ...['EdDSA', 'Ed25519', 'ES256', 'ES384', 'ES512'],
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+]
+
+export interface TokenSpec {
+  readonly subject: string
+  readonly roles: readonly string[]
+  readonly claims?: Readonly<Record<string, string>>
+  /** Seconds from now; negative for one that has expired. */
+  readonly expires: number
+}
+
+const issuer = 'diglot'
+
+export async function sign(key: LocalKey, audience: string, spec: TokenSpec, now: number): Promise<string> {
+  const { SignJWT } = await import('jose')
+  const at = Math.floor(now / 1000)
+  return new SignJWT({ roles: [...spec.roles], ...(spec.claims && { claims: spec.claims }) })
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(spec.subject)
+    .setIssuedAt(Math.min(at, at + spec.expires))
+    .setExpirationTime(at + spec.expires)
+    .sign(key.private)
+}
+
+/** Where in a token roles and claims stand. A place is a member, or members within members: `realm_access.roles`. */
+export interface Places {
+  /** Default `roles`: a list of texts, or one text with spaces between. */
+  readonly roles?: string | undefined
+  /** Claim of the contract's policies → place. Default: the members of `claims`. */
+  readonly claims?: Readonly<Record<string, string>> | undefined
+}
+
+export interface Trust extends Places {
+  readonly keys: JWTVerifyGetKey
+  readonly issuer: string
+  readonly audience: string
+  /** Of `algorithms`; default all of them. */
+  readonly algorithms?: readonly string[] | undefined
+  /** The subject is one of the people we know: their claims go with the token's. */
+  readonly ours?: boolean
+}
+export const localTrust = (key: LocalKey, audience: string): Trust => ({
+  keys: async () => key.public,
+  issuer,
+  audience,
+  algorithms: ['EdDSA', 'Ed25519'],
+  ours: true,
+})
+
+/** Who a token says, and until when (milliseconds); undefined when it proves nothing. Throws `Unavailable`. */
+export async function verify(
+  trust: Trust,
+  token: string,
+  now: number,
+): Promise<{ readonly caller: Caller; readonly expires: number } | undefined> {
+  // Loaded with the first token: who serves anybody never needs it.
+  const { errors, jwtVerify } = await import('jose')
+  try {
+    const { payload } = await jwtVerify(token, trust.keys, {
+      algorithms: [...(trust.algorithms ?? algorithms)],
+      issuer: trust.issuer,
+      audience: trust.audience,
+      requiredClaims: ['exp', 'sub'],
+      currentDate: new Date(now),
+      clockTolerance: 5,
+    })
+    return payload.sub ? { caller: callerOf(payload, trust), expires: (payload.exp ?? 0) * 1000 } : undefined
+  } catch (thrown) {
+    if (thrown instanceof Unavailable) throw thrown
+    if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) return undefined // malformed, or not proven
+    throw thrown
+  }
+}
+
+function callerOf(payload: JWTPayload, { roles = 'roles', claims }: Places): Caller {
+  const named = claims
+    ? Object.entries(claims).map(([name, place]) => [name, memberAt(payload, place)] as const)
+    : Object.entries(isRecord(payload['claims']) ? payload['claims'] : {})
+  return {
+    subject: payload.sub,
+    roles: texts(memberAt(payload, roles)),
+    claims: Object.fromEntries(named.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A member of that very name (`https://example.org/roles` has dots), else the members that its dots divide. */
+function memberAt(payload: unknown, place: string): unknown {
+  if (isRecord(payload) && Object.hasOwn(payload, place)) return payload[place]
+  let found = payload
+  for (const name of place.split('.')) found = isRecord(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  return found
+}
+
+function texts(list: unknown): string[] {
+  if (typeof list === 'string') return list.split(' ').filter(each => each !== '')
+  return Array.isArray(list) ? list.filter(each => typeof each === 'string') : []
+}

@@ -1,0 +1,162 @@
+/** One served version of a contract, compiled: its routes, what it offers, and what links its items have. */
+
+import { memoized } from '../base/memo.ts'
+import type { Fields } from '../contract/field.ts'
+import { Field } from '../contract/field.ts'
+import type { Implementation } from '../contract/implement.ts'
+import { isScalar } from '../contract/lexical/scalar.ts'
+import { type Operation, oneOf } from '../contract/operation.ts'
+import { type Caller, isPublic } from '../contract/policy.ts'
+import type { Resource } from '../contract/resource.ts'
+import { namespaceOf, type Service, type VersionRule, view } from '../contract/service.ts'
+import type { Calls } from '../service/call.ts'
+import type { Snapshot } from '../service/store.ts'
+import type { Form, Link } from './formats/document.ts'
+import { type Offers, offersFor, vendorType } from './media-types.ts'
+import { type Routes, routesOf } from './route.ts'
+
+export interface Edition {
+  readonly version: string
+  readonly service: Service
+  readonly rule: VersionRule
+  readonly routes: Routes
+  readonly namespace: string
+  readonly vendor: string
+  readonly views: ReadonlyMap<string, ResourceView>
+  readonly offers: (operation: Operation | undefined) => Offers
+  /** Resource → fields that this version does not know. */
+  readonly hidden: Readonly<Record<string, readonly string[]>>
+}
+
+/** A resource as this version shows it. */
+export interface ResourceView {
+  readonly resource: Resource
+  readonly one: string
+  readonly linkers: readonly Linker[]
+  /** Which links a caller sees of an item depends on the two of them alone: no grant has a further condition. */
+  readonly steady: boolean
+}
+
+/** One link that items may have; `asks` is the operation that must be offered to this caller in this state. */
+interface Linker {
+  readonly rel: string
+  readonly asks: Operation | undefined
+  readonly href: (base: string, item: Snapshot) => string | undefined
+  readonly form?: Form
+}
+
+export function editionOf(app: Implementation, version: string): Edition {
+  const service = view(app.contract, version)
+  const routes = routesOf(service)
+  const vendor = vendorType(service.service, version)
+  const handlers = (of: Operation | undefined) => of && app.handlers['job' in of ? of.job.job : of.resource.name]
+  const known = new Map<Operation | undefined, Offers>()
+  return {
+    version,
+    service,
+    rule: app.contract.versions[version] ?? {},
+    routes,
+    namespace: namespaceOf(app.contract, version),
+    vendor,
+    views: new Map(service.resources.map(resource => [resource.name, viewOf(resource, routes)])),
+    offers: operation => {
+      const found = known.get(operation) ?? offersFor(operation, vendor, handlers(operation))
+      known.set(operation, found)
+      return found
+    },
+    hidden: app.contract.versions[version]?.without ?? {},
+  }
+}
+
+function viewOf(resource: Resource, routes: Routes): ResourceView {
+  const operationsOf = routes.all.flatMap(route => [...route.methods.values()])
+  const own = operationsOf.filter(each => 'resource' in each && each.resource === resource)
+  const kind = (of: Operation['kind']) => own.find(each => each.kind === of)
+  const at = (base: string, id: string) => `${base}/${resource.name}/${id}`
+  const edit = kind('replace') ?? kind('patch')
+  const linkers: Linker[] = [
+    { rel: 'self', asks: undefined, href: (base, item) => at(base, item.id) },
+    ...(kind('list')
+      ? [{ rel: 'collection', asks: undefined, href: (base: string) => `${base}/${resource.name}` }]
+      : []),
+    ...Object.entries(resource.given.relations ?? {}).map(([rel, relation]) => ({
+      rel,
+      asks: undefined,
+      href: (base: string, item: Snapshot) => {
+        if ('of' in relation) return `${at(base, item.id)}/${relation.of}`
+        const shape = resource.fields[relation.by]?.shape
+        const id = item.value[relation.by]
+        return shape?.kind === 'ref' && typeof id === 'string' ? `${base}/${shape.resource}/${id}` : undefined
+      },
+    })),
+    ...Object.keys(resource.files).map(part => ({
+      rel: part,
+      asks: undefined,
+      href: (base: string, item: Snapshot) => `${at(base, item.id)}/${part}`,
+    })),
+    ...(edit
+      ? [
+          {
+            rel: 'edit',
+            asks: edit,
+            href: (base: string, item: Snapshot) => at(base, item.id),
+            form: { method: 'PUT', title: 'edit', fields: resource.fields } as const,
+          },
+        ]
+      : []),
+    ...own.flatMap(each => (each.kind === 'act' || each.kind === 'look' ? [actionLinker(each, at)] : [])),
+    ...(kind('remove')
+      ? [
+          {
+            rel: 'delete',
+            asks: kind('remove'),
+            href: (base: string, item: Snapshot) => at(base, item.id),
+            form: { method: 'DELETE', title: 'delete', fields: {} } as const,
+          },
+        ]
+      : []),
+  ]
+  const steady = linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
+  return { resource, one: oneOf(resource), linkers, steady }
+}
+
+function actionLinker(
+  operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>,
+  at: (base: string, id: string) => string,
+): Linker {
+  const { action, verb, kind } = operation
+  const form: Form = { method: 'POST', title: verb, fields: action.input }
+  const href = (base: string, item: Snapshot) => `${at(base, item.id)}/${action.rel}`
+  return { rel: action.link, asks: operation, href, ...(kind === 'act' && { form }) }
+}
+
+export interface Offered {
+  readonly links: readonly Link[]
+  /** Which of all links these are: what the tag of a representation tells apart. */
+  readonly mask: number
+}
+
+/** Rule A3.4: the links of an item as it stands, for who is asking. */
+export function linksOf(view: ResourceView, base: string, item: Snapshot, caller: Caller, calls: Calls): Offered {
+  const links: Link[] = []
+  let mask = 0
+  for (const [i, { rel, asks, href, form }] of view.linkers.entries()) {
+    if (asks && !calls.offers(asks, caller, item)) continue
+    const to = href(base, item)
+    if (to === undefined) continue
+    mask += 2 ** i
+    links.push(form ? { rel, href: to, form } : { rel, href: to })
+  }
+  return { links, mask }
+}
+
+/** What a search is narrowed by: words, and fields that must be equal. */
+export const criteria: (of: Resource) => Fields = memoized(resource => {
+  const by = (resource.given.searchBy ?? []).flatMap(name => {
+    const shape = resource.fields[name]?.shape
+    return shape && isScalar(shape) ? [[name, new Field(shape).optional()] as const] : []
+  })
+  return { q: new Field({ kind: 'string', max: 1000 }), ...Object.fromEntries(by) }
+})
+
+export const readIsPublic = (resource: Resource): boolean => isPublic(resource.given.allow['read'] ?? [])

@@ -1,0 +1,113 @@
+/** A page of a collection or of a search: items, how many there are, and the way to the other pages (rules A2.3, A4.1). */
+import { t } from '../contract/field.ts'
+import type { Operation } from '../contract/operation.ts'
+import { everAllowed } from '../contract/policy.ts'
+import type { Resource } from '../contract/resource.ts'
+import { type Pairs, writeQuery } from '../http/uri.ts'
+import type { Page, Snapshot } from '../service/store.ts'
+import { criteria, type Edition } from './api-version.ts'
+import type { Collection, Exchange } from './exchange.ts'
+import type { Document, Link } from './formats/document.ts'
+import { writeCursor } from './page-cursor.ts'
+import { digest, itemOf } from './representation.ts'
+
+const counted = { total: t.int({ min: 0 }).optional() }
+
+/** Pages of one face that are kept. */
+const most = 256
+
+/** The same items, asked for by the same head and seen by the same caller, are the same page. */
+export function collectionOf(x: Exchange, resource: Resource, page: Page, path: string): Collection {
+  const { pages } = x.site
+  const before = pages.get(x.said)
+  if (before && before.to === x.caller && isSame(before.of, page)) return before.collection
+  const collection = made(x, resource, page, path)
+  if (x.request.content.length === 0 && isSteady(x, resource)) {
+    if (pages.size >= most) pages.delete(pages.keys().next().value ?? x.said)
+    pages.set(x.said, { of: page, to: x.caller, collection })
+  }
+  return collection
+}
+
+function isSame(a: Page, b: Page): boolean {
+  if (a.total !== b.total || a.more.before !== b.more.before || a.more.after !== b.more.after) return false
+  for (const [at, item] of a.items.entries()) if (item !== b.items[at]) return false
+  return a.items.length === b.items.length
+}
+
+/** Which links there are depends on the items and the caller alone. */
+function isSteady({ edition }: Exchange, resource: Resource): boolean {
+  const grants = creating(edition, resource)?.grants ?? []
+  return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
+}
+
+function made(x: Exchange, resource: Resource, page: Page, path: string): Collection {
+  const items: Document[] = []
+  let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
+  for (const item of page.items) {
+    const { document, mask } = itemOf(x, resource.name, item)
+    items.push(document)
+    state += ` ${item.id} ${item.version} ${mask}`
+  }
+  const links = [...pageLinks(x, resource, page, path), ...collectionLinks(x, resource)]
+  for (const { rel, href } of links) state += ` ${rel} ${href}`
+  const document: Document = {
+    name: resource.name,
+    title: resource.name,
+    fields: counted,
+    value: page.total === undefined ? {} : { total: page.total },
+    links,
+    items,
+    columns: resource.fields,
+  }
+  return { document, version: digest(state), text: undefined }
+}
+
+/** Pages by cursor visit every item once while rows come and go; by number where that was asked for. */
+function pageLinks(x: Exchange, resource: Resource, page: Page, path: string): Link[] {
+  const { kept, page: number, query } = x.asked
+  const at = (pairs: Pairs): string => {
+    const text = writeQuery([...x.criteria, ...kept, ...pairs])
+    return text === '' ? path : `${path}?${text}`
+  }
+  const self = { rel: 'self', href: at(x.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
+  if (number !== undefined) {
+    const to = (rel: string, n: number): Link => ({ rel, href: at([['page', String(n)]]) })
+    return [
+      self,
+      ...(page.more.after ? [to('next', number + 1)] : []),
+      ...(number > 1 ? [to('previous', number - 1)] : []),
+    ]
+  }
+  const sort = query?.sort ?? []
+  const to = (rel: string, item: Snapshot | undefined, keys: readonly unknown[], backwards: boolean): Link[] =>
+    item ? [{ rel, href: at([['cursor', writeCursor(resource, sort, { keys, id: item.id, backwards })]]) }] : []
+  return [
+    self,
+    ...(page.more.after ? to('next', page.items.at(-1), page.edges?.last ?? [], false) : []),
+    ...(page.more.before ? to('previous', page.items[0], page.edges?.first ?? [], true) : []),
+  ]
+}
+
+const creating = ({ routes }: Edition, { name }: Resource): Operation | undefined =>
+  routes.all.find(each => each.template === `/${name}`)?.methods.get('POST')
+
+function collectionLinks(x: Exchange, resource: Resource): Link[] {
+  const { base, edition } = x
+  const create = creating(edition, resource)
+  const item = { rel: 'item', href: `${base}/${resource.name}/{id}`, templated: true }
+  const form = create && {
+    rel: 'create',
+    href: `${base}/${resource.name}`,
+    form: { method: 'POST', title: 'create', fields: resource.fields } as const,
+  }
+  const offered = form && everAllowed(create.grants, x.caller, x.now) ? [form] : []
+  return [...searchLink(x, resource), item, ...offered]
+}
+
+/** A2.4: `/search{?q,…}` where this is what is searched. */
+export function searchLink(x: Exchange, resource: Resource): Link[] {
+  if (x.edition.service.searches?.of !== resource.name) return []
+  const names = [...Object.keys(criteria(resource)), 'page', 'size', 'cursor', 'sort', 'fields']
+  return [{ rel: 'search', href: `${x.base}/search{?${names.join(',')}}`, templated: true }]
+}

@@ -1,0 +1,90 @@
+/** The face's own pages: the entry with links to everything (rule A1.4), what a problem means, and the plan in words. */
+
+import { escapeMarkup } from '../base/markup.ts'
+import type { Maybe } from '../base/maybe.ts'
+import { builtIn, type Fault } from '../contract/fault.ts'
+import { type Fields, t } from '../contract/field.ts'
+import { oneOf } from '../contract/operation.ts'
+import type { Response } from '../http/message.ts'
+import { searchLink } from './collection-page.ts'
+import type { Exchange } from './exchange.ts'
+import type { Document, Link } from './formats/document.ts'
+import { page } from './formats/html.ts'
+import { rows } from './plan.ts'
+import { problemPage } from './problem.ts'
+import { no, statusOf } from './refusal.ts'
+import { computed } from './reply.ts'
+
+const entryFields: Fields = { service: t.string(), title: t.string(), version: t.string() }
+
+function entryDocument(x: Exchange): Document {
+  const { service, version } = x.edition
+  return {
+    name: 'service',
+    title: service.title,
+    fields: entryFields,
+    value: { service: service.service, title: service.title, version },
+    links: [
+      { rel: 'self', href: x.said.path === '/' ? `${x.site.prefix}/` : x.base },
+      ...contractLinks(x),
+      ...otherLinks(x),
+    ],
+  }
+}
+
+function contractLinks(x: Exchange): Link[] {
+  const { base, edition } = x
+  const routed = (template: string): boolean => edition.routes.all.some(each => each.template === template)
+  return [
+    ...edition.service.resources.flatMap(resource => [
+      { rel: resource.name, href: `${base}/${resource.name}` },
+      { rel: oneOf(resource), href: `${base}/${resource.name}/{id}`, templated: true },
+      ...searchLink(x, resource),
+    ]),
+    ...(routed('/searches') ? [{ rel: 'searches', href: `${base}/searches` }] : []),
+    ...edition.service.jobs.flatMap(job => [
+      { rel: job.job, href: `${base}/${job.job}` },
+      { rel: job.one, href: `${base}/${job.job}/{id}`, templated: true },
+    ]),
+  ]
+}
+
+function otherLinks(x: Exchange): Link[] {
+  const versions = [...x.site.editions.keys()].map(version => ({
+    rel: version,
+    href: `${x.site.prefix}/api/${version}`,
+  }))
+  const given = Object.entries(x.site.options.links ?? {}).map(([rel, path]) => ({ rel, href: x.site.prefix + path }))
+  return [...versions, ...given]
+}
+
+/** Fresh for an hour: what it says changes with the software alone. */
+const control = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' }
+
+export const htmlPage = (content: string): Response => ({
+  status: 200,
+  fields: { 'content-type': 'text/html;charset=utf-8', ...control },
+  content,
+})
+
+export const entryReply = (x: Exchange): Maybe<Response> => computed(x, entryDocument(x))
+
+export function problemReply(x: Exchange): Response {
+  const content = problemPage(x.segments[1] ?? '', faultsOf(x))
+  return content === undefined ? no({ kind: 'not-found' }) : htmlPage(content)
+}
+
+const faultsOf = (x: Exchange): readonly Fault[] => [
+  ...x.edition.service.resources.flatMap(each => Object.values(each.actions).flatMap(action => action.faults)),
+  ...builtIn,
+]
+
+/** The table that the plan follows, printed from it. */
+export function decisionsPage(): string {
+  const lines = rows.map(row => {
+    const ends = [...row.no.map(kind => `${statusOf[kind]} ${kind}`), ...(row.answers ?? []).map(String)]
+    return `<tr><th scope="row">${row.number}</th><td>${escapeMarkup(row.question)}</td><td>${escapeMarkup(ends.join(', '))}</td><td>${escapeMarkup(row.source)}</td></tr>`
+  })
+  const head = '<tr><th>#</th><th>question</th><th>ends with</th><th>source</th></tr>'
+  return page('The order of decisions', `<table><thead>${head}</thead><tbody>${lines.join('')}</tbody></table>`)
+}

@@ -1,0 +1,69 @@
+/** A refusal as a response: status, the fields that its status calls for, and a problem that says why. */
+
+import { challenges } from '../front/authenticate.ts'
+import { writeRetryAfter } from '../http/fields.ts'
+import type { Response } from '../http/message.ts'
+import { writeContentRange } from '../http/range.ts'
+import { writeRateLimit, writeRateLimitPolicy } from '../http/rate-limit.ts'
+import type { Exchange } from './exchange.ts'
+import { problemContent, problemOf } from './problem.ts'
+import { type AnyRefusal, statusFor } from './refusal.ts'
+
+export function refused(x: Exchange, refusal: AnyRefusal): Response {
+  const status = statusFor(refusal, x.request.method)
+  const { type, content } = problemContent(x, problemOf(x, refusal))
+  const fields: Record<string, string> = {
+    'content-type': type,
+    'cache-control': refusal.kind === 'moved' ? 'private, no-cache' : 'no-store',
+    'content-language': 'en',
+    ...fieldsOf(x, refusal),
+  }
+  return { status, fields, content }
+}
+
+function fieldsOf(x: Exchange, refusal: AnyRefusal): Readonly<Record<string, string>> {
+  switch (refusal.kind) {
+    case 'unauthenticated':
+      return { 'www-authenticate': challenges(x.request, x.serving) }
+    case 'not-allowed':
+      return { allow: refusal.allow }
+    case 'unsupported-media-type':
+      return refusal.take
+    case 'retired':
+      return { link: `<${refusal.successor}>; rel="successor-version"` }
+    case 'range':
+      return { 'content-range': writeContentRange(undefined, refusal.length) }
+    case 'unavailable':
+      return { 'retry-after': writeRetryAfter(refusal.after) }
+    case 'in-flight':
+      return { 'retry-after': '1' }
+    case 'too-many':
+      return tooMany(x, refusal)
+    case 'moved':
+      return { location: moved(x, refusal.to) }
+    case 'stale':
+      return refusal.version === undefined ? {} : { etag: staleTag(x, refusal.version) }
+    default:
+      return {}
+  }
+}
+
+/** The current tag, for whoever may see it: with it the change can be tried again. */
+const staleTag = (x: Exchange, version: number): string =>
+  x.shown?.of.version === version ? x.shown.etag : `"${version}-v"`
+
+function tooMany(x: Exchange, refusal: Extract<AnyRefusal, { kind: 'too-many' }>): Record<string, string> {
+  const name = x.operation?.counted ?? 'address'
+  const { limit, window, after } = refusal
+  return {
+    'retry-after': writeRetryAfter(after),
+    'ratelimit-policy': writeRateLimitPolicy([{ name, quota: limit, window }]) ?? '',
+    ratelimit: writeRateLimit([{ name, remaining: 0, reset: Math.ceil(after) }]) ?? '',
+  }
+}
+
+/** The same address with the other identifier. */
+function moved(x: Exchange, to: string): string {
+  const path = `${x.base}${(x.route?.template ?? '').replace('{id}', encodeURIComponent(to))}`
+  return x.said.query === '' ? path : `${path}?${x.said.query}`
+}

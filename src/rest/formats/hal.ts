@@ -1,0 +1,80 @@
+/** Documents as HAL JSON (draft-kelly-json-hal), also served as application/json; and as HAL-FORMS with the transitions' templates. */
+
+import { memoized } from '../../base/memo.ts'
+import type { AnyField, Fields } from '../../contract/field.ts'
+import { type MembersWriter, membersWriter, quoted } from '../../contract/field-json.ts'
+import { isScalar } from '../../contract/lexical/scalar.ts'
+import { writeJson } from '../../http/json.ts'
+import type { Document, Form, Link, Writing } from './document.ts'
+
+/** Compiled once per declaration and selection. */
+const whole = new WeakMap<Fields, MembersWriter>()
+const partial = new WeakMap<ReadonlySet<string>, WeakMap<Fields, MembersWriter>>()
+
+function writerOf(fields: Fields, only: ReadonlySet<string> | undefined): MembersWriter {
+  const known = only ? (partial.get(only) ?? new WeakMap<Fields, MembersWriter>()) : whole
+  if (only) partial.set(only, known)
+  const found = known.get(fields) ?? membersWriter(fields, only)
+  known.set(fields, found)
+  return found
+}
+
+/** The members alone, `_links` left out: what a patch is applied to. */
+export const bareJson = (document: Pick<Document, 'fields' | 'value'>): string =>
+  `{${writerOf(document.fields, undefined)(document.value)}}`
+
+export const halJson = (document: Document, { only }: Writing): string => `{${inner(document, only, '')}}`
+
+/** HAL-FORMS 2.01: what each link that is not for GET takes. */
+export const halForms = (document: Document, { only }: Writing): string =>
+  `{${inner(document, only, templates(document.links))}}`
+
+function inner(document: Document, only: ReadonlySet<string> | undefined, more: string): string {
+  const links = `"_links":{${linksJson(document.links)}}${more}`
+  if (!document.items) {
+    const members = writerOf(document.fields, only)(document.value)
+    return members === '' ? links : `${members},${links}`
+  }
+  let items = ''
+  for (const item of document.items)
+    items += `${items === '' ? '{' : ',{'}${only ? inner(item, only, '') : known(item)}}`
+  const beside = writerOf(document.fields, undefined)(document.value)
+  return `"items":[${items}],${beside === '' ? '' : `${beside},`}${links}`
+}
+
+/** Documents of items come again on every page that shows them. */
+const known = memoized((item: Document): string => inner(item, undefined, ''))
+
+function linksJson(links: readonly Link[]): string {
+  let text = ''
+  for (const { rel, href, templated } of links)
+    text += `${text === '' ? '' : ','}${quoted(rel)}:{"href":${quoted(href)}${templated ? ',"templated":true' : ''}}`
+  return text
+}
+
+function templates(links: readonly Link[]): string {
+  const forms = links.flatMap(link => (link.form ? [[link.rel, template(link.href, link.form)] as const] : []))
+  return `,"_templates":${writeJson(Object.fromEntries(forms))}`
+}
+
+const template = (target: string, { method, title, fields }: Form) => ({
+  title,
+  method,
+  target,
+  contentType: 'application/json',
+  properties: Object.entries(fields).flatMap(([name, field]) => (field.isReadOnly ? [] : [property(name, field)])),
+})
+
+function property(name: string, field: AnyField) {
+  const { shape } = field
+  return {
+    name,
+    required: !field.isOptional,
+    ...(shape.kind === 'enum' && { options: { inline: [...shape.values] } }),
+    ...(isScalar(shape) && 'min' in shape && shape.kind === 'string' && { minLength: shape.min ?? 0 }),
+    ...(shape.kind === 'string' && shape.max !== undefined && { maxLength: shape.max }),
+    ...(shape.kind === 'string' && shape.pattern !== undefined && { regex: `^(?:${shape.pattern})$` }),
+    ...(shape.kind === 'int' && { type: 'number', ...(shape.min !== undefined && { min: shape.min }) }),
+    ...(shape.kind === 'date' && { type: 'date' }),
+  }
+}

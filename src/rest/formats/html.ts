@@ -1,0 +1,103 @@
+/**
+ * Documents as plain pages: what stands, its links, and a form for each thing that can be done by POST. Guards the reader:
+ *  (1) Every text is escaped, whatever it is; addresses are our own paths.
+ *  (2) There is no script, and the policy that goes with a page allows none.
+ */
+
+import { escapeMarkup } from '../../base/markup.ts'
+import { memberOf } from '../../base/objects.ts'
+import type { AnyField, Fields } from '../../contract/field.ts'
+import { valueWriter } from '../../contract/field-json.ts'
+import { isScalar, write } from '../../contract/lexical/scalar.ts'
+import type { Document, Form, Link, Writing } from './document.ts'
+
+export function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeMarkup(title)}</title>
+<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}th,td{text-align:start;padding:.2rem .8rem .2rem 0;vertical-align:top}label{display:block}</style></head>
+<body><h1>${escapeMarkup(title)}</h1>
+${body}
+</body></html>
+`
+}
+
+export function documentHtml(document: Document, { only }: Writing): string {
+  const parts = [
+    document.items ? itemsHtml(document, only) : '',
+    definition(document.fields, document.value, document.items ? undefined : only),
+    linksHtml(document.links),
+    ...document.links.map(formHtml),
+  ]
+  return page(document.title, parts.filter(part => part !== '').join('\n'))
+}
+
+function definition(fields: Fields, value: Document['value'], only: ReadonlySet<string> | undefined): string {
+  const rows = shown(fields, only).flatMap(([name, field]) =>
+    memberOf(value, name) === undefined
+      ? []
+      : [`<tr><th scope="row">${escapeMarkup(name)}</th><td>${cell(field, value[name])}</td></tr>`],
+  )
+  return rows.length === 0 ? '' : `<table>${rows.join('')}</table>`
+}
+
+const shown = (fields: Fields, only: ReadonlySet<string> | undefined) =>
+  Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
+
+/** The items as a table; the first column leads to the item. */
+function itemsHtml(document: Document, only: ReadonlySet<string> | undefined): string {
+  const columns = shown(document.columns ?? {}, only).filter(([, field]) => isScalar(field.shape))
+  const heads = columns.map(([name]) => `<th scope="col">${escapeMarkup(name)}</th>`).join('')
+  const rows = (document.items ?? []).map(item => {
+    const self = item.links.find(link => link.rel === 'self')
+    const cells = columns.map(([name, field], i) => {
+      const text = cell(field, memberOf(item.value, name))
+      return `<td>${i === 0 && self ? `<a href="${escapeMarkup(self.href)}">${text}</a>` : text}</td>`
+    })
+    return `<tr>${cells.join('')}</tr>`
+  })
+  return `<table><thead><tr>${heads}</tr></thead><tbody>${rows.join('')}</tbody></table>`
+}
+
+function cell(field: AnyField, value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return escapeMarkup(isScalar(field.shape) ? write(field.shape, value) : valueWriter(field)(value))
+}
+
+function linksHtml(links: readonly Link[]): string {
+  const items = links
+    .filter(link => !link.templated && (!link.form || link.form.method === 'GET'))
+    .map(
+      link =>
+        `<li><a rel="${escapeMarkup(link.rel)}" href="${escapeMarkup(link.href)}">${escapeMarkup(link.rel)}</a></li>`,
+    )
+  return items.length === 0 ? '' : `<nav><ul>${items.join('')}</ul></nav>`
+}
+
+/** Browsers send GET and POST alone (HTML §4.10.18.6): what takes another method has no form. */
+function formHtml({ href, form }: Link): string {
+  if (form?.method !== 'POST') return ''
+  return `<form method="post" action="${escapeMarkup(href)}"><fieldset><legend>${escapeMarkup(form.title)}</legend>${inputs(form)}<button>${escapeMarkup(form.title)}</button></fieldset></form>`
+}
+
+const inputs = ({ fields }: Form): string =>
+  Object.entries(fields)
+    .map(([name, field]) => input(name, field))
+    .join('')
+
+function input(name: string, field: AnyField): string {
+  const { shape } = field
+  if (field.isReadOnly) return ''
+  const needed = field.isOptional ? '' : ' required'
+  const named = `name="${escapeMarkup(name)}"`
+  if (shape.kind === 'list') return input(`${name}[0]`, shape.item)
+  if (shape.kind === 'object')
+    return `<fieldset><legend>${escapeMarkup(name)}</legend>${Object.entries(shape.fields)
+      .map(([inner, each]) => input(`${name}[${inner}]`, each))
+      .join('')}</fieldset>`
+  if (shape.kind === 'enum') {
+    const options = shape.values.map(value => `<option>${escapeMarkup(value)}</option>`).join('')
+    return `<label>${escapeMarkup(name)} <select ${named}${needed}>${field.isOptional ? '<option></option>' : ''}${options}</select></label>`
+  }
+  const type = shape.kind === 'int' || shape.kind === 'long' ? 'number' : shape.kind === 'date' ? 'date' : 'text'
+  return `<label>${escapeMarkup(name)} <input ${named} type="${type}"${needed}></label>`
+}

@@ -1,0 +1,104 @@
+/** What each kind of answer can be represented as, in our order of preference, and by what it is written (rule A1.6). */
+
+import type { Maybe } from '../base/maybe.ts'
+import type { Handlers, Row } from '../contract/implement.ts'
+import type { Operation } from '../contract/operation.ts'
+import { documentCsv } from './formats/csv.ts'
+import type { Document, Writing } from './formats/document.ts'
+import { halForms, halJson } from './formats/hal.ts'
+import { documentHtml } from './formats/html.ts'
+import { documentXml } from './formats/xml.ts'
+
+export interface Offer {
+  /** What Accept asks for. */
+  readonly type: string
+  /** What Content-Type says. */
+  readonly sent: string
+  readonly write: (document: Document, writing: Writing) => Maybe<string | Uint8Array>
+  /** Text that a content coding makes smaller. */
+  readonly coded: boolean
+  /** Made of its document alone: the same document, the same text. */
+  readonly steady: boolean
+}
+export interface Offers {
+  readonly all: readonly Offer[]
+  readonly types: readonly string[]
+  /** The same with their parameters, which Accept may ask for too (RFC 9110 §12.5.1). */
+  readonly sent: readonly string[]
+}
+
+const text = (type: string, write: Offer['write'], sent = type): Offer => ({
+  type,
+  sent,
+  write,
+  coded: true,
+  steady: true,
+})
+
+const hal = text('application/hal+json', halJson)
+const json = text('application/json', halJson)
+const xml = text('application/xml', documentXml, 'application/xml;charset=utf-8')
+const textXml = text('text/xml', documentXml, 'text/xml;charset=utf-8')
+const html = text('text/html', documentHtml, 'text/html;charset=utf-8')
+const forms = text('application/prs.hal-forms+json', halForms)
+const csv = text('text/csv', documentCsv, 'text/csv;charset=utf-8;header=present')
+
+/** The media type that names a service and its version (rule A9.2). */
+export const vendorType = (service: string, version: string): string =>
+  `application/vnd.diglot.${service}.${version}+json`
+/** The version that a vendor type names. */
+export function vendorVersion(service: string, type: string): string | undefined {
+  const start = `application/vnd.diglot.${service}.`
+  return type.startsWith(start) && type.endsWith('+json') ? type.slice(start.length, -'+json'.length) : undefined
+}
+
+const listed = (all: readonly Offer[]): Offers => ({
+  all,
+  types: all.map(offer => offer.type),
+  sent: all.map(offer => offer.sent),
+})
+
+/** Any media type is added by a writer in the implementation's `formats`; what it makes is as small as it gets. */
+const added = (formats: Handlers['formats']): Offer[] =>
+  Object.entries(formats ?? {}).map(([type, write]) => ({
+    type,
+    sent: type.startsWith('text/') ? `${type};charset=utf-8` : type,
+    write: (document: Document) => write(document.value as Row), // a document of an item or an output: its value is the row
+    coded: type.startsWith('text/'),
+    steady: false,
+  }))
+
+/** Nothing is offered for an answer that has no content, or whose media type is that of stored bytes. */
+export function offersFor(operation: Operation | undefined, vendor: string, handlers: Handlers | undefined): Offers {
+  const basic = [hal, json, xml, html, forms, textXml]
+  const versioned = text(vendor, halJson)
+  switch (operation?.kind) {
+    case 'remove':
+    case 'putFile':
+    case 'getFile':
+      return listed([])
+    case 'list':
+    case 'search':
+    case 'getSearch':
+      return listed([...basic, csv, versioned])
+    case 'getResult':
+      return listed([...without(added(handlers?.formats), [...basic, csv]), versioned])
+    case 'get':
+    case 'create':
+    case 'replace':
+    case 'patch':
+      return listed([...without(added(handlers?.formats), basic), versioned])
+    case 'act':
+      return listed(
+        operation.action.output ? [...basic, versioned] : [...without(added(handlers?.formats), basic), versioned],
+      )
+    default:
+      return listed([...basic, versioned])
+  }
+}
+
+/** A writer of the application takes the place of ours. */
+const without = (added: readonly Offer[], ours: readonly Offer[]): Offer[] => [
+  ...ours.filter(offer => !added.some(each => each.type === offer.type)),
+  ...added,
+]

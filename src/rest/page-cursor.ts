@@ -1,0 +1,58 @@
+/**
+ * Where a page begins, as text in a link: the sort it belongs to, the values of the row beside it, its identifier.
+ * Guards: it is typed again when it comes back, and means nothing for another sort; it holds nothing that the row's
+ * reader has not seen, and no secret. A cursor is good for as long as the contract has its fields.
+ */
+
+import { Flaw } from '../contract/lexical/flaw.ts'
+import { isScalar, read, write } from '../contract/lexical/scalar.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { Query, Sort } from '../service/store.ts'
+
+type From = NonNullable<Query['from']>
+
+const sortText = (sort: readonly Sort[]): string =>
+  sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(',')
+
+export function writeCursor(resource: Resource, sort: readonly Sort[], from: From): string {
+  const keys = from.keys.map((key, i) => keyText(resource, sort[i], key))
+  const text = JSON.stringify([sortText(sort), from.backwards ? 1 : 0, from.id, ...keys])
+  return new TextEncoder().encode(text).toBase64({ alphabet: 'base64url', omitPadding: true })
+}
+
+function keyText(resource: Resource, sort: Sort | undefined, key: unknown): string | null {
+  const shape = sort && resource.fields[sort.field]?.shape
+  if (key === undefined || key === null) return null
+  return shape && isScalar(shape) ? write(shape, key) : String(key)
+}
+
+/** Undefined when it is not one of ours for this sort. */
+export function readCursor(resource: Resource, sort: readonly Sort[], text: string): From | undefined {
+  const parts = decode(text)
+  if (!parts) return undefined
+  const [sorted, backwards, id, ...texts] = parts
+  if (sorted !== sortText(sort) || typeof id !== 'string' || (backwards !== 0 && backwards !== 1)) return undefined
+  if (texts.length !== Math.max(1, sort.length)) return undefined
+  const keys = texts.map((each, i) => readKey(resource, sort[i], each))
+  return keys.some(key => key instanceof Flaw) ? undefined : { keys, id, backwards: backwards === 1 }
+}
+
+/** Without a sort the key is when the row was made, in milliseconds. An absent member is null. */
+function readKey(resource: Resource, sort: Sort | undefined, text: unknown): unknown {
+  if (text === null && sort) return undefined
+  if (typeof text !== 'string') return new Flaw('type', 'must be text')
+  if (!sort) return /^\d{1,15}$/.test(text) ? Number(text) : new Flaw('type', 'must be milliseconds')
+  const shape = resource.fields[sort.field]?.shape
+  return shape && isScalar(shape) ? read(shape, text) : new Flaw('type', 'must be scalar')
+}
+
+function decode(text: string): readonly unknown[] | undefined {
+  if (!/^[A-Za-z0-9_-]{1,2000}$/.test(text)) return undefined
+  try {
+    const bytes = Uint8Array.fromBase64(text, { alphabet: 'base64url' })
+    const parts: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return Array.isArray(parts) ? parts : undefined
+  } catch {
+    return undefined
+  }
+}

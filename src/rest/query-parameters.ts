@@ -1,0 +1,177 @@
+/** Row 14: what the query of a target asks for, each parameter known and typed; the first that is not is named in the 400. */
+
+import { Flaw } from '../contract/lexical/flaw.ts'
+import { isScalar, read } from '../contract/lexical/scalar.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { Pairs } from '../http/uri.ts'
+import { mostWords } from '../service/reads.ts'
+import { words } from '../service/search.ts'
+import type { Comparison, Filter, Query, Sort } from '../service/store.ts'
+import { limits } from './limits.ts'
+import { readCursor } from './page-cursor.ts'
+import { no } from './refusal.ts'
+import type { Route } from './route.ts'
+
+export interface Asked {
+  readonly query: Omit<Query, 'within'> | undefined
+  readonly only: ReadonlySet<string> | undefined
+  /** The parameters that links to other pages repeat: all but where the page begins. */
+  readonly kept: Pairs
+  /** Set when pages are asked for by number. */
+  readonly page: number | undefined
+}
+export const nothingAsked: Asked = { query: undefined, only: undefined, kept: [], page: undefined }
+
+const defaultSize = 20
+const comparisons: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'])
+const isComparison = (text: string): text is Comparison => comparisons.has(text)
+
+const bad = (name: string, detail: string): never => no({ kind: 'bad-parameter', name, detail })
+
+const paged: readonly Operation['kind'][] = ['list', 'search', 'getSearch']
+const selecting: readonly Operation['kind'][] = [...paged, 'get']
+
+/** @param lenient `Prefer: handling=lenient`: what is unknown is passed over (RFC 7240 §4.4); never where it would widen a removal */
+export function asked(
+  operation: Operation,
+  route: Route,
+  id: string | undefined,
+  pairs: Pairs,
+  lenient: boolean,
+): Asked {
+  const { kind } = operation
+  const own = route.within && id !== undefined ? [{ field: route.within.by, is: 'eq' as const, value: id }] : []
+  if (pairs.length === 0 && !paged.includes(kind)) return kind === 'bulk' ? noFilter() : nothingAsked
+  if (pairs.length > limits.parameters) bad('', `there are more than ${limits.parameters} parameters`)
+  const given = new Map<string, string>()
+  const filters: Filter[] = [...own]
+  const known: [string, string][] = []
+  for (const [name, value] of pairs) {
+    const controls = controlsOf(operation, route).has(name)
+    const filter = controls ? undefined : filterOf(operation, route, name, value)
+    if (filter) filters.push(filter)
+    else if (!controls) {
+      if (lenient) continue
+      bad(name, 'is not a parameter of this')
+    } else if (given.has(name)) bad(name, 'comes twice')
+    else given.set(name, value)
+    known.push([name, value])
+  }
+  if (kind === 'bulk') return filters.length === 0 ? noFilter() : { ...nothingAsked, query: everything(filters) }
+  if (!('resource' in operation)) return nothingAsked
+  const only = selection(operation.resource, given.get('fields'))
+  if (!paged.includes(kind)) return { ...nothingAsked, only }
+  return { ...paging(operation.resource, given, filters), only, kept: known.filter(([name]) => !positions.has(name)) }
+}
+
+const noFilter = (): never =>
+  no({ kind: 'bad-parameter', name: '', detail: 'a collection is removed with a filter alone' })
+const positions: ReadonlySet<string> = new Set(['page', 'cursor'])
+const everything = (filters: readonly Filter[]) => ({ filters, sort: [], size: limits.page, counted: false })
+
+/** Parameters that are no filter: a field of such a name is filtered by with `size[eq]=3`. By QUERY words are content. */
+function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
+  if (operation.kind === 'search' && route.template === '/search') return searchControls
+  if (paged.includes(operation.kind)) return listControls
+  return selecting.includes(operation.kind) ? itemControls : none
+}
+const none: ReadonlySet<string> = new Set()
+const itemControls: ReadonlySet<string> = new Set(['fields'])
+const listControls: ReadonlySet<string> = new Set(['page', 'size', 'cursor', 'sort', 'fields'])
+const searchControls: ReadonlySet<string> = new Set([...listControls, 'q'])
+
+function filterOf(operation: Operation, route: Route, text: string, value: string): Filter | undefined {
+  const [, name = '', comparison = 'eq'] = /^([^[\]]+)(?:\[([a-z]+)\])?$/.exec(text) ?? []
+  const field = 'resource' in operation ? filterable(operation, route).get(name) : undefined
+  if (!field) return undefined
+  if (!isComparison(comparison)) return undefined
+  if (operation.kind === 'search' && comparison !== 'eq') return undefined
+  const values = comparison === 'in' ? value.split(',') : [value]
+  const typed = values.map(each => read(field, each))
+  const flaw = typed.find(each => each instanceof Flaw)
+  if (flaw instanceof Flaw) bad(text, flaw.detail)
+  return { field: name, is: comparison, value: comparison === 'in' ? typed : typed[0] }
+}
+
+type ScalarShape = Parameters<typeof read>[0]
+const filters = new WeakMap<Operation, ReadonlyMap<string, ScalarShape>>()
+function filterable(operation: Operation & { readonly resource: Resource }, route: Route) {
+  const known = filters.get(operation)
+  if (known) return known
+  const { kind, resource } = operation
+  const names =
+    kind === 'search' ? (route.template === '/search' ? resource.given.searchBy : []) : resource.given.filter
+  const of = kind === 'list' || kind === 'bulk' || kind === 'search' ? (names ?? []) : []
+  const found = new Map(
+    of.flatMap(name => {
+      const shape = resource.fields[name]?.shape
+      return shape && isScalar(shape) ? [[name, shape] as const] : []
+    }),
+  )
+  if (kind !== 'search') filters.set(operation, found)
+  return found
+}
+
+/** The same selection is the same set, so that what was compiled for it is found again. */
+const selections = new WeakMap<Resource, Map<string, ReadonlySet<string>>>()
+function selection(resource: Resource, text: string | undefined): ReadonlySet<string> | undefined {
+  if (text === undefined) return undefined
+  const known = selections.get(resource) ?? new Map<string, ReadonlySet<string>>()
+  selections.set(resource, known)
+  const found = known.get(text)
+  if (found) return found
+  const names = text.split(',')
+  const unknown = names.find(name => !Object.hasOwn(resource.fields, name) || resource.fields[name]?.isInternal)
+  if (unknown !== undefined) bad('fields', `${unknown} is not a field of ${resource.name}`)
+  const made = new Set(names)
+  if (known.size >= 100) known.clear()
+  known.set(text, made)
+  return made
+}
+
+function paging(resource: Resource, given: ReadonlyMap<string, string>, filters: readonly Filter[]): Asked {
+  const size = whole('size', given.get('size'), defaultSize, limits.page)
+  const sort = sorting(resource, given.get('sort'))
+  const cursor = given.get('cursor')
+  const page = given.has('page') ? whole('page', given.get('page'), 1, 1_000_000) : undefined
+  if (cursor !== undefined && page !== undefined) bad('cursor', 'does not go with page')
+  const from = cursor === undefined ? undefined : readCursor(resource, sort, cursor)
+  if (cursor !== undefined && !from) bad('cursor', 'is none that was given for this')
+  const q = given.get('q')
+  const sought = q === undefined ? undefined : words(q)
+  if (sought && sought.length > mostWords) bad('q', `has more than ${mostWords} words`)
+  const query = {
+    filters,
+    sort,
+    size,
+    counted: true,
+    ...(sought && { words: sought }),
+    ...(page !== undefined && { offset: (page - 1) * size }),
+    ...(from && { from }),
+  }
+  return { query, only: undefined, kept: [], page }
+}
+
+function whole(name: string, text: string | undefined, otherwise: number, most: number): number {
+  if (text === undefined) return otherwise
+  const number = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
+  if (number < 1 || number > most) bad(name, `must be a whole number from 1 to ${most}`)
+  return number
+}
+
+/** `-placedAt,total`; without it the contract's own order. */
+function sorting(resource: Resource, text: string | undefined): readonly Sort[] {
+  const names = text === undefined ? (resource.given.order ?? []) : text.split(',')
+  const sort = names.map(name => {
+    const descending = name.startsWith('-')
+    return { field: descending ? name.slice(1) : name, descending }
+  })
+  if (text === undefined) return sort.filter(({ field }) => resource.fields[field]) // those that this version knows
+  for (const [i, { field }] of sort.entries()) {
+    if (!resource.given.sort?.includes(field) || !resource.fields[field])
+      bad('sort', `${resource.name} are not sorted by ${field}`)
+    if (sort.findIndex(each => each.field === field) !== i) bad('sort', `${field} comes twice`)
+  }
+  return sort
+}

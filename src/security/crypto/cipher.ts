@@ -1,0 +1,112 @@
+/** The ciphers of XML Encryption 1.1 that are taken, over octets: AES in GCM and CBC, RSA key transport, AES key wrap. */
+import {
+  constants,
+  createCipheriv,
+  createDecipheriv,
+  type KeyObject,
+  privateDecrypt,
+  publicEncrypt,
+  randomBytes,
+} from 'node:crypto'
+import { xenc, xenc11 } from '../vocabulary.ts'
+import type { Hash } from './algorithm.ts'
+import { type Oaep, unwrapOaep, wrapOaep } from './oaep.ts'
+
+export interface Cipher {
+  readonly mode: 'gcm' | 'cbc'
+  /** Of the key, in octets. */
+  readonly size: 16 | 24 | 32
+}
+
+const sizes = [16, 24, 32] as const
+const ciphers: ReadonlyMap<string, Cipher> = new Map(
+  sizes.flatMap((size): [string, Cipher][] => [
+    [`${xenc11}aes${size * 8}-gcm`, { mode: 'gcm', size }],
+    [`${xenc}aes${size * 8}-cbc`, { mode: 'cbc', size }],
+  ]),
+)
+export const cipherOf = (uri: string): Cipher | undefined => ciphers.get(uri)
+export const cipherUri = ({ mode, size }: Cipher): string => `${mode === 'gcm' ? xenc11 : xenc}aes${size * 8}-${mode}`
+
+const wraps: ReadonlyMap<string, number> = new Map(sizes.map(size => [`${xenc}kw-aes${size * 8}`, size]))
+/** The size of the key that an AES key wrap of this URI takes. */
+export const wrapOf = (uri: string): number | undefined => wraps.get(uri)
+export const wrapUri = (size: number): string => `${xenc}kw-aes${size * 8}`
+
+const masks: ReadonlyMap<string, Hash> = new Map(
+  (['sha1', 'sha256', 'sha384', 'sha512'] as const).map(hash => [`${xenc11}mgf1${hash}`, hash]),
+)
+export const maskOf = (uri: string): Hash | undefined => masks.get(uri)
+export const maskUri = (hash: Hash): string => `${xenc11}mgf1${hash}`
+
+/** XML Encryption §5.2: the initialization vector first, the tag of GCM last. */
+export function encrypt({ mode, size }: Cipher, key: Buffer, plain: Uint8Array): Buffer {
+  if (mode === 'gcm') {
+    const vector = randomBytes(12)
+    const cipher = createCipheriv(gcm(size), key, vector)
+    return Buffer.concat([vector, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+  }
+  const vector = randomBytes(16)
+  const cipher = createCipheriv(`aes-${size * 8}-cbc`, key, vector)
+  return Buffer.concat([vector, cipher.update(plain), cipher.final()])
+}
+
+/** What was encrypted; undefined for whatever is wrong. */
+export function decrypt({ mode, size }: Cipher, key: Buffer, sealed: Buffer): Buffer | undefined {
+  try {
+    return mode === 'gcm' ? openGcm(size, key, sealed) : openCbc(size, key, sealed)
+  } catch {
+    return undefined
+  }
+}
+
+const gcm = (size: Cipher['size']) => `aes-${(size * 8) as 128 | 192 | 256}-gcm` as const // eight times 16, 24 or 32
+
+function openGcm(size: Cipher['size'], key: Buffer, sealed: Buffer): Buffer | undefined {
+  const decipher = createDecipheriv(gcm(size), key, sealed.subarray(0, 12), { authTagLength: 16 })
+  decipher.setAuthTag(sealed.subarray(-16))
+  return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()])
+}
+
+/** XML Encryption §5.2.1: the last octet says how many were added, and the others among them are of any value. */
+function openCbc(size: Cipher['size'], key: Buffer, sealed: Buffer): Buffer | undefined {
+  const decipher = createDecipheriv(`aes-${size * 8}-cbc`, key, sealed.subarray(0, 16)).setAutoPadding(false)
+  const padded = Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()])
+  const added = padded.at(-1) ?? 0
+  return added >= 1 && added <= 16 ? padded.subarray(0, -added) : undefined
+}
+
+/** RFC 3394 §2.2.3.1. */
+const initial = Buffer.alloc(8, 0xa6)
+
+export function wrapKey(kek: KeyObject, secret: Buffer): Buffer {
+  const cipher = createCipheriv(`id-aes${(kek.symmetricKeySize ?? 0) * 8}-wrap`, kek, initial)
+  return Buffer.concat([cipher.update(secret), cipher.final()])
+}
+
+export function unwrapKey(kek: KeyObject, sealed: Buffer): Buffer | undefined {
+  try {
+    const decipher = createDecipheriv(`id-aes${(kek.symmetricKeySize ?? 0) * 8}-wrap`, kek, initial)
+    return Buffer.concat([decipher.update(sealed), decipher.final()])
+  } catch {
+    return undefined
+  }
+}
+
+/** How a key is encrypted to the holder of an RSA key. */
+export type Transport = Oaep | 'rsa-1_5'
+
+export function seal(key: KeyObject, secret: Buffer, transport: Transport): Buffer {
+  if (transport !== 'rsa-1_5') return wrapOaep(key, secret, transport)
+  return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, secret)
+}
+
+/** PKCS#1 v1.5 gives a key in any case, another one where the padding is wrong (implicit rejection). */
+export function unseal(key: KeyObject, sealed: Buffer, transport: Transport): Buffer | undefined {
+  if (transport !== 'rsa-1_5') return unwrapOaep(key, sealed, transport)
+  try {
+    return privateDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, sealed)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,13 @@
+/** WS-Security 1.1, in and out: what the SOAP face, the client and the shell use of it. */
+export type { Allowance } from './crypto/algorithm.ts'
+export { Certificate } from './crypto/certificate.ts'
+export { type Anchors, Trust } from './crypto/trust.ts'
+export { type Demand, type Part, review, type SecurityPolicy } from './policy/policy.ts'
+export type { AssertionTrust, Decryption, Guard } from './policy/verification-context.ts'
+export { published } from './policy/ws-security-policy.ts'
+export { type Encryption, type Protected, type Protection, protect, type Signing } from './protect/protect.ts'
+export { Insecure, type SecurityFault } from './security-fault.ts'
+export type { Confirmation } from './verify/saml.ts'
+export { type Freshness, freshness } from './verify/timestamp.ts'
+export { type Attachments, type Incoming, type Secured, type Signer, secure } from './verify/verify.ts'
+export { type Means, wsSecurity } from './ws-security.ts'

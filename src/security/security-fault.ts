@@ -1,0 +1,46 @@
+/**
+ * What a sender is told when its message does not hold: the fault codes of WSS SOAP Message Security 1.1 §12 with the very words
+ * of the standard, the same for every cause (wrong user and wrong password, wrong key and wrong octet). `why` is for the log of
+ * this side and names no secret; it is never sent.
+ */
+import { Refused } from '../service/refusal.ts'
+import type { SoapRefusal } from '../soap/refusal.ts'
+import { Malformed, name } from '../xml/index.ts'
+import { wsse } from './vocabulary.ts'
+
+const words = {
+  UnsupportedSecurityToken: 'An unsupported token was provided',
+  UnsupportedAlgorithm: 'An unsupported signature or encryption algorithm was used',
+  InvalidSecurity: 'An error was discovered processing the <wsse:Security> header.',
+  InvalidSecurityToken: 'An invalid security token was provided',
+  FailedAuthentication: 'The security token could not be authenticated or authorized',
+  FailedCheck: 'The signature or decryption was invalid',
+  SecurityTokenUnavailable: 'Referenced security token could not be retrieved',
+  MessageExpired: 'The message has expired',
+} as const
+
+export type SecurityFault = keyof typeof words
+
+export class Insecure extends Refused<SoapRefusal> {
+  readonly fault: SecurityFault
+  readonly why: string
+  constructor(fault: SecurityFault, why: string) {
+    super({ kind: 'security', subcode: name(wsse, fault), detail: words[fault] })
+    this.fault = fault
+    this.why = why
+  }
+}
+
+export function fail(fault: SecurityFault, why: string): never {
+  throw new Insecure(fault, why)
+}
+
+/** What `act` gives; whatever goes wrong in it, a bad key or a tree without a canonical form, is this one failure. */
+export function or<T>(fault: SecurityFault, why: string, act: () => T): T {
+  try {
+    return act()
+  } catch (thrown) {
+    if (thrown instanceof Insecure) throw thrown
+    return fail(fault, thrown instanceof Malformed ? `${why}: ${thrown.reason}` : why)
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Reading the parts of a Security block strictly: what is not where the standards put it refuses, so nothing hides in a place
+ * that another reader would look at first. Comments are no nodes here, or are passed over: they never cut a text short.
+ */
+import { clark, type Element, type Name } from '../../xml/index.ts'
+import { fail, type SecurityFault } from '../security-fault.ts'
+
+/** The one child of this name, or none. Two refuse. */
+export function optional(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): Element | undefined {
+  let found: Element | undefined
+  for (const child of element.children) {
+    if (child.kind !== 'element' || child.name !== name) continue
+    if (found) return fail(fault, `two ${clark(name)} where one may be`)
+    found = child
+  }
+  return found
+}
+
+/** The one child of this name. */
+export function required(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): Element {
+  return optional(element, name, fault) ?? fail(fault, `${clark(name)} is missing`)
+}
+
+/** The one child element, and it has this name. */
+export function sole(element: Element, name: Name): Element {
+  const [child, another] = element.elements()
+  if (!child || another || child.name !== name) return fail('InvalidSecurity', `not ${clark(name)} alone`)
+  return child
+}
+
+/** Text that no element divides, as it is. */
+export function content(element: Element, fault: SecurityFault = 'InvalidSecurity'): string {
+  if (element.elements().length > 0) return fail(fault, `an element inside ${clark(element.name)}`)
+  return element.text
+}
+
+/** Text without the white space around it. */
+export const trimmed = (element: Element, fault?: SecurityFault): string => content(element, fault).trim()
+
+/** An attribute that must be there. */
+export function attributeOf(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): string {
+  return element.attribute(name) ?? fail(fault, `${clark(element.name)} without ${name.local}`)
+}
+
+/** XML Schema Part 2 §3.2.16 base64Binary, strictly. */
+export function base64(element: Element, fault: SecurityFault = 'InvalidSecurity'): Buffer {
+  return decoded(content(element, fault)) ?? fail(fault, `no base64 in ${clark(element.name)}`)
+}
+
+/** The octets of base64 with white space in it; undefined when it is none, as padding with bits left over is none. */
+export function decoded(text: string): Buffer | undefined {
+  const alone = packed(text)
+  const octets = Buffer.from(alone, 'base64')
+  return octets.toString('base64') === alone ? octets : undefined
+}
+
+/** Without white space, which base64 may have anywhere. */
+export const packed = (text: string): string => (blank.test(text) ? text.replace(blanks, '') : text)
+
+const blank = /[ \t\r\n]/
+const blanks = /[ \t\r\n]+/g
+
+/** Milliseconds since 1970 of an xs:dateTime with its zone (WSS §10: UTC); undefined when it is none. */
+export function instant(text: string): number | undefined {
+  if (!dateTime.test(text)) return undefined
+  const time = Date.parse(text)
+  // A day that its month does not have is one of the next to Date.
+  const day = text.endsWith('Z') ? time : Date.parse(`${text.slice(0, 19)}Z`)
+  return new Date(day).getUTCDate() === Number(text.slice(8, 10)) ? time : undefined
+}
+
+const dateTime = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/

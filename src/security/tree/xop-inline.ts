@@ -1,0 +1,44 @@
+/**
+ * Messages whose octets travel beside them (XOP, MTOM). What always holds (M5): a signature over the XML covers the octets, and not
+ * the address they are at; so before a signature is checked every Include gives way to the base64 that it stands for (XOP §2.1),
+ * and that is what is read from then on. Each part is taken once: a message never grows beyond what was sent.
+ */
+import type { Element } from '../../xml/index.ts'
+import { Insecure } from '../security-fault.ts'
+import { href, Include } from '../vocabulary.ts'
+
+interface Parts {
+  readonly octets: (uri: string, complete: boolean) => Uint8Array | undefined
+}
+
+/** The Includes at and below an element. */
+export function included(element: Element): Element[] {
+  if (element.name === Include) return [element]
+  return element.children.flatMap(child => (child.kind === 'element' ? included(child) : []))
+}
+
+/** Puts the base64 of its part in the place of each Include. @returns the element that holds it, by the part's Content-ID */
+export function inline(envelope: Element, parts: Parts): ReadonlyMap<string, Element> {
+  const taken = new Map<string, Element>()
+  for (const include of included(envelope)) {
+    const uri = include.attribute(href) ?? ''
+    const octets = taken.has(contentId(uri)) ? undefined : parts.octets(uri, false)
+    const around = include.parent
+    if (!octets || !around || around.elements().length !== 1 || around.text.trim() !== '') {
+      throw new Insecure('InvalidSecurity', 'an Include of no one part')
+    }
+    taken.set(contentId(uri), around)
+    const value = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('base64')
+    around.splice(0, Infinity, [{ kind: 'text', value }])
+  }
+  return taken
+}
+
+/** RFC 2392: the Content-ID that a `cid:` URI means; of another URI, the URI. */
+export function contentId(uri: string): string {
+  try {
+    return decodeURIComponent(uri)
+  } catch {
+    return uri
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Content that is still on its way. What always holds:
+ *  (1) It is read once, and 100 (Continue) is asked for by the first read alone.
+ *  (2) No more than the reader's limit is kept, and the sender is held back while nobody reads.
+ *  (3) A read ends with all the content or throws `Aborted`; content cut short is never taken for whole.
+ *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those that stall.
+ *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large one.
+ */
+import type { Content, Octets } from '../http/message.ts'
+import type { House, Waiting } from './server-context.ts'
+
+/** The sender went away, stalled or broke the framing before the content was complete. */
+export class Aborted extends Error {
+  override readonly name = 'Aborted'
+  constructor(why = 'the content ended before it was complete') {
+    super(why)
+  }
+}
+
+/** Where content comes from. It hands on what arrives by `piece`, and says once by `over` that nothing more will. */
+export interface Source {
+  /** Pieces are wanted, now or again. */
+  flow(): void
+  /** Enough for now. */
+  hold(): void
+  /** Nothing more will come. */
+  readonly ended: boolean
+  /** It came to its end, and all of it was handed on; where it has ended without, it was cut. */
+  readonly complete: boolean
+}
+
+/** What content needs of the exchange that it belongs to. */
+export interface Exchange {
+  /** Sends 100 (Continue) where it was asked for. */
+  proceed(): void
+  /** Ends the exchange with this status, where none was sent yet. */
+  refuse(status: number): void
+}
+
+/** Content that came with the head: nobody is waited for. */
+export class Arrived implements Content {
+  readonly length: number
+  readonly #octets: Buffer
+  #read = false
+
+  constructor(octets: Buffer) {
+    this.length = octets.length
+    this.#octets = octets
+  }
+
+  bytes(limit: number): Octets | Promise<Octets> {
+    if (this.#read) return Promise.reject(readOnce())
+    this.#read = true
+    return this.length > limit ? undefined : this.#octets
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    if (this.#read) throw readOnce()
+    this.#read = true
+    yield this.#octets
+  }
+}
+const readOnce = (): Error => new Error('content can be read once')
+
+/** Octets that are kept for a reader who is busy; beyond, the sender is held back. */
+const ahead = 64 * 1024
+
+interface Reader {
+  readonly resolve: (octets: Buffer | undefined) => void
+  readonly reject: (why: Aborted) => void
+}
+
+export class Arriving implements Content, Waiting {
+  readonly length: number | undefined
+  /** Octets that have arrived and were taken. */
+  received = 0
+  readonly deadline: number
+  readonly #exchange: Exchange
+  readonly #source: Source
+  readonly #house: House
+  #read = false
+  #ended = false
+  readonly #blocks: Buffer[] = []
+  #held: Buffer[] = []
+  #heldOctets = 0
+  /** Buffers of nothing but pieces that were handed on, and those of them whose last piece the reader has. */
+  #spent: Buffer[] = []
+  #lent: Buffer[] = []
+  #pieces = 0
+  /** Of `bytes`; undefined for `chunks`. */
+  #limit: number | undefined
+  #reader: Reader | undefined
+
+  constructor(source: Source, length: number | undefined, exchange: Exchange, house: House) {
+    this.#source = source
+    this.length = length
+    this.#exchange = exchange
+    this.#house = house
+    this.deadline = performance.now() + house.limits.request
+  }
+
+  get moved(): number {
+    return this.received
+  }
+
+  stalled(): void {
+    this.#exchange.refuse(408)
+  }
+
+  /** Ends the read that is under way, if there is one. */
+  abort(why: string): void {
+    if (!this.#read) return
+    this.#stop()
+    this.#reader?.reject(new Aborted(why))
+    this.#reader = undefined
+  }
+
+  bytes(limit: number): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#once()
+      if (this.length !== undefined && this.length > limit) return resolve(undefined)
+      this.#limit = limit
+      this.#exchange.proceed()
+      this.#wait({ resolve, reject })
+    })
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+    this.#once()
+    this.#exchange.proceed()
+    try {
+      for (;;) {
+        const piece = await this.#next()
+        if (piece === undefined) return
+        if (yield piece) for (const buffer of this.#lent) free(buffer)
+        this.#lent = []
+      }
+    } finally {
+      this.#stop()
+    }
+  }
+
+  /** What has arrived since, as one piece; undefined after the last; else what arrives next. */
+  #next(): Promise<Buffer | undefined> {
+    return new Promise((resolve, reject) => this.#wait({ resolve, reject }))
+  }
+
+  #wait(reader: Reader): void {
+    if (this.#ended || this.#source.ended || (this.#limit === undefined && this.#held.length > 0)) {
+      this.#ended ||= this.#source.ended
+      this.#answer(reader)
+      return
+    }
+    this.#reader = reader
+    this.#house.waiting.add(this)
+    this.#source.flow()
+  }
+
+  #take(): Buffer {
+    const piece = joined(this.#blocks.length === 0 ? this.#held : [...this.#blocks, ...this.#held])
+    if (this.#limit === undefined) {
+      this.#lent = this.#held.length > 1 && isWhole(piece) ? [...this.#spent, piece] : this.#spent
+      this.#spent = []
+    }
+    this.#held = []
+    this.#heldOctets = 0
+    return piece
+  }
+
+  #once(): void {
+    if (this.#read) throw readOnce()
+    this.#read = true
+  }
+
+  /** No more is wanted. */
+  #stop(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#house.waiting.delete(this)
+    this.#source.hold()
+  }
+
+  /** From the source. */
+  piece(piece: Buffer): void {
+    if (this.#ended) return
+    this.received += piece.length
+    this.#held.push(piece)
+    this.#heldOctets += piece.length
+    // (5)
+    if (++this.#pieces > this.#house.limits.pieces + this.received / 16) this.#exchange.refuse(400)
+    else if (this.#limit !== undefined) this.#collect(this.#limit)
+    else if (this.#reader) this.#settle(this.#reader)
+    else if (this.#heldOctets >= ahead) this.#source.hold()
+  }
+
+  /** From the source: of this buffer of its own it has handed on all that it will. */
+  spent(buffer: Buffer): void {
+    if (this.#limit === undefined && !this.#ended && isWhole(buffer)) this.#spent.push(buffer)
+  }
+
+  /** From the source. */
+  over(): void {
+    if (this.#ended) return
+    this.#ended = true
+    if (this.#reader) this.#settle(this.#reader)
+  }
+
+  #collect(limit: number): void {
+    if (this.received > limit) {
+      this.#stop()
+      this.#reader?.resolve(undefined)
+      this.#reader = undefined
+    } else if (this.#held.length === 1024) {
+      // A tiny piece takes far more than its octets.
+      this.#blocks.push(joined(this.#held))
+      this.#held = []
+    }
+  }
+
+  #settle(reader: Reader): void {
+    this.#reader = undefined
+    this.#house.waiting.delete(this)
+    this.#answer(reader)
+  }
+
+  /** `bytes` is answered at the end, a piece as soon as there is one. */
+  #answer(reader: Reader): void {
+    const whole = this.#ended && this.#whole()
+    if (this.#limit !== undefined) {
+      if (whole) reader.resolve(this.#take())
+      else reader.reject(new Aborted())
+    } else if (this.#held.length > 0) reader.resolve(this.#take())
+    else if (whole) reader.resolve(undefined)
+    else reader.reject(new Aborted())
+  }
+
+  /** As long as it said, too. */
+  #whole(): boolean {
+    return this.#source.complete && (this.length === undefined || this.length === this.received)
+  }
+}
+
+/** Not a slice of what is others', too. */
+const isWhole = ({ byteLength, buffer }: Buffer): boolean => byteLength > 0 && byteLength === buffer.byteLength
+
+/** At once: memory beside the heap brings no collection about before there are tens of megabytes of it. */
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}

@@ -1,0 +1,244 @@
+/**
+ * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or without TLS. What it
+ * guards, each in the file that says how: connections (here), requests and responses (`http1.ts`, `http2.ts`), content
+ * (`content.ts`), field lines (`framing.ts`). Nothing is decided here that is a matter of meaning.
+ *  (1) One connection more than `limits.connections` is answered 503; far more are not answered at all.
+ *  (2) Nobody is waited for longer than `limits` says, whatever he does or leaves undone.
+ *  (3) `close` ends what is idle at once, gives what is in progress until its limit, and leaves nothing open.
+ */
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type * as tls from 'node:tls'
+import type { Request } from '../http/message.ts'
+import { Connection, linger } from './http1/connection.ts'
+import { kept } from './http1/response-head.ts'
+import { sever } from './http1/write-batch.ts'
+import { open, type Session } from './http2.ts'
+import { type Limits, usual } from './limits.ts'
+import { lastWords } from './response-framing.ts'
+import type { House, Serve, Waiting } from './server-context.ts'
+import { failureOf, StartFailure } from './start-failure.ts'
+import { secureContext, type Tls } from './tls.ts'
+
+export { Aborted } from './incoming-content.ts'
+export { Unsendable } from './response-framing.ts'
+export { type Limits, type Serve, StartFailure, type Tls }
+
+export interface ListenOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined
+  /** Default 0: any that is free. */
+  readonly port?: number | undefined
+  /** A Unix socket in place of host and port. */
+  readonly path?: string | undefined
+  /** HTTPS, with HTTP/2 for who asks for it (ALPN). Without it HTTP/2 is taken by prior knowledge (RFC 9113 §3.3). */
+  readonly tls?: Tls | undefined
+  readonly limits?: Partial<Limits> | undefined
+  /** What `serve` or a stream of content threw, and responses that cannot be sent. The client saw a bare 500, or a cut. */
+  readonly onError?: ((error: unknown, request?: Request) => void) | undefined
+}
+
+export interface Listener {
+  /** Without a path and without a slash at its end: `http://127.0.0.1:8080`; `unix:/run/x.sock`. */
+  readonly url: string
+  /** 0 on a Unix socket. */
+  readonly port: number
+  /** Connections open now. */
+  connections(): number
+  /** Takes this key and certificate for the handshakes to come. Throws `StartFailure` and keeps the old ones. */
+  secure(tls: Tls): void
+  /** Stops. What is in progress has `limit` milliseconds; resolves to the number of exchanges that were cut. */
+  close(limit: number): Promise<number>
+}
+
+/** Serves until closed. Rejects with `StartFailure`. */
+export async function listen(serve: Serve, options: ListenOptions = {}): Promise<Listener> {
+  const limits = { ...usual, ...options.limits }
+  const house: House = {
+    serve,
+    limits,
+    kept: kept(Math.floor(limits.idle / 1000)),
+    onError: options.onError ?? (() => {}),
+    waiting: new Set(),
+    draining: false,
+  }
+  const door = new Door(house, options.tls)
+  await door.open(options)
+  return door
+}
+
+class Door implements Listener {
+  url = ''
+  port = 0
+  readonly #house: House
+  readonly #server: Server | tls.Server
+  readonly #secure: boolean
+  /** All sockets, also those whose handshake is awaited. */
+  readonly #sockets = new Set<Socket>()
+  readonly #connections = new Set<Connection>()
+  readonly #sessions = new Set<Session>()
+  #watch: NodeJS.Timeout | undefined
+
+  constructor(house: House, tls: Tls | undefined) {
+    this.#house = house
+    this.#secure = tls !== undefined
+    this.#server = serverOf(house, tls)
+    this.#server.on('connection', socket => this.#admit(socket))
+    if (!tls) return
+    this.#server.on('secureConnection', (socket: Socket) => this.#greeted(socket))
+    this.#server.on('tlsClientError', (_error, socket: Socket) => socket.destroy())
+  }
+
+  open({ host = '127.0.0.1', port = 0, path }: ListenOptions): Promise<void> {
+    const server = this.#server
+    return new Promise((resolve, reject) => {
+      const where = path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
+      const fail = (error: Error) => reject(failureOf(error, where, path !== undefined))
+      server.once('error', fail)
+      const ready = () => {
+        server.off('error', fail).on('error', error => this.#house.onError(error))
+        this.#watch = setInterval(this.#watching(), Math.min(1000, this.#house.limits.stall)).unref()
+        const address = server.address()
+        if (typeof address === 'object' && address !== null) this.#name(address, host)
+        else this.url = `unix:${path}`
+        resolve()
+      }
+      // 4096 clients may knock at once; Linux allows as many.
+      if (path === undefined) server.listen({ host, port, backlog: 4096 }, ready)
+      else server.listen({ path, backlog: 4096 }, ready)
+    })
+  }
+
+  #name({ port }: AddressInfo, host: string): void {
+    this.port = port
+    this.url = `${this.#secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  }
+
+  connections(): number {
+    return this.#sockets.size
+  }
+
+  secure(tls: Tls): void {
+    if (!('setSecureContext' in this.#server))
+      throw new StartFailure('key', 'this address does not speak TLS', {
+        cure: 'start it with a key and a certificate',
+      })
+    this.#server.setSecureContext(secureContext(tls))
+  }
+
+  /** (1) */
+  #admit(socket: Socket): void {
+    const { limits } = this.#house
+    this.#sockets.add(socket)
+    socket.on('error', () => {}).once('close', () => this.#sockets.delete(socket))
+    if (this.#sockets.size > limits.connections) this.#turnAway(socket)
+    else if (!this.#secure) this.#http1(socket, octets => this.#http2(socket, octets))
+  }
+
+  #turnAway(socket: Socket): void {
+    if (this.#secure) return void socket.destroy()
+    socket.write(lastWords(503))
+    linger(socket, this.#house)
+  }
+
+  /** RFC 7301: the handshake has chosen. */
+  #greeted(socket: Socket): void {
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#http2(socket)
+    else this.#http1(socket)
+  }
+
+  #http1(socket: Socket, preface?: (octets: Buffer) => void): void {
+    const leave = () => this.#connections.delete(connection)
+    const connection = new Connection(
+      this.#house,
+      socket,
+      preface &&
+        (octets => {
+          leave()
+          preface(octets)
+        }),
+    )
+    this.#connections.add(connection)
+    socket.once('close', leave)
+    connection.open()
+  }
+
+  #http2(socket: Socket, first?: Buffer): void {
+    if (first) socket.unshift(first)
+    const session = open(process.getBuiltinModule('node:http2'), this.#house, socket)
+    this.#sessions.add(session)
+    session.wire.once('close', () => this.#sessions.delete(session))
+    if (this.#house.draining) session.wire.close()
+  }
+
+  #watching(): () => void {
+    const waiting = watchOf(this.#house)
+    return () => {
+      const now = performance.now()
+      waiting(now)
+      for (const connection of this.#connections) connection.watch(now)
+    }
+  }
+
+  /** (3) */
+  async close(limit: number): Promise<number> {
+    const house = this.#house
+    house.draining = true
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
+    for (const session of this.#sessions) session.wire.close()
+    for (const connection of this.#connections) connection.dismiss()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
+    await Promise.race([closed, late])
+    clearTimeout(timer)
+    clearInterval(this.#watch)
+    const cut = this.#inProgress()
+    for (const session of this.#sessions) session.wire.destroy()
+    for (const socket of this.#sockets) sever(socket)
+    await closed
+    this.#sockets.clear()
+    return cut
+  }
+
+  #inProgress(): number {
+    let sum = 0
+    for (const connection of this.#connections) if (connection.exchange) sum++
+    for (const session of this.#sessions) sum += session.exchanges.size
+    return sum
+  }
+}
+
+function serverOf(house: House, tls: Tls | undefined): Server | tls.Server {
+  const { limits } = house
+  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it is still answered.
+  const options = { allowHalfOpen: true, noDelay: true }
+  const server = tls
+    ? process.getBuiltinModule('node:tls').createServer({
+        ...options,
+        ...secureContext(tls),
+        ALPNProtocols: ['h2', 'http/1.1'],
+        handshakeTimeout: limits.head,
+        requestCert: tls.authorities !== undefined,
+        rejectUnauthorized: false, // who shows no certificate, or a foreign one, is anonymous: the face refuses
+      })
+    : createServer(options)
+  server.maxConnections = limits.connections + 1000 // (1)
+  return server
+}
+
+/** (2) for all that waits: `pace` octets within `stall`, and all of them by the deadline. */
+function watchOf({ waiting, limits }: House): (now: number) => void {
+  let marks = new Map<Waiting, { readonly moved: number; readonly since: number }>()
+  return now => {
+    const next: typeof marks = new Map()
+    for (const one of waiting) {
+      const { moved } = one
+      if (moved === undefined) continue
+      const mark = marks.get(one)
+      if (now > one.deadline) one.stalled()
+      else if (mark === undefined || moved - mark.moved >= limits.pace) next.set(one, { moved, since: now })
+      else if (now - mark.since > limits.stall) one.stalled()
+      else next.set(one, mark)
+    }
+    marks = next
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * Resources that an application keeps elsewhere than in the store, behind the same port: policies, paging, preconditions
+ * and audit are the same for them. What holds, by number:
+ *  (1) A change goes to the provider with the version that was read; one that answers 'stale' ends the call.
+ *  (2) The provider is asked within the call's transaction, after all that could refuse; what it has saved is its own:
+ *      if the store fails after it, only the audit and the change feed of that call are lost.
+ *  (3) A list is filtered, ordered and cut here, of all that the provider lists: it suits what fits in memory.
+ * Deliberately absent: what was removed is forgotten (404, not 410), and nothing moves.
+ */
+import type { Field } from '../contract/field.ts'
+import type { Implementation, Provider, Row } from '../contract/implement.ts'
+import { scaled } from '../contract/lexical/decimal.ts'
+import { instant } from '../contract/lexical/temporal.ts'
+import type { Resource } from '../contract/resource.ts'
+import { refuse } from './refusal.ts'
+import { words } from './search.ts'
+import type { Filter, Page, Query, Reader, Snapshot, Store, Writer } from './store.ts'
+import { isFormer } from './store.ts'
+
+interface Kept {
+  readonly resource: Resource
+  readonly provider: Provider<Row>
+}
+
+/** The same store, where some resources are kept by providers; the store itself when none is. */
+export function provided(app: Implementation, store: Store): Store {
+  const kept = new Map<string, Kept>()
+  for (const resource of app.contract.resources) {
+    const provider = app.handlers[resource.name]?.keep
+    if (provider) kept.set(resource.name, { resource, provider })
+  }
+  if (kept.size === 0) return store
+  return over(store, {
+    read: work => store.read(reader => work(reading(kept, reader))),
+    write: work => store.write(writer => work(writing(kept, writer))),
+  })
+}
+
+/** The same object but for these of its methods. */
+function over<T extends object>(base: T, own: Partial<T>): T {
+  return new Proxy(base, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(own, name) ?? Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+type Loaded = NonNullable<Awaited<ReturnType<Provider<Row>['load']>>>
+const snapshot = ({ value, version, modified }: Loaded): Snapshot => ({
+  id: String(value['id']),
+  version,
+  modified,
+  created: 0,
+  value,
+  kept: {},
+})
+
+async function loaded({ provider }: Kept, id: string): Promise<Snapshot | undefined> {
+  const found = await provider.load(id)
+  return found && snapshot(found)
+}
+
+const reading = (kept: ReadonlyMap<string, Kept>, reader: Reader): Reader => over(reader, looks(kept, reader))
+
+function looks(kept: ReadonlyMap<string, Kept>, reader: Reader): Pick<Reader, 'get' | 'list'> {
+  const own: Pick<Reader, 'get' | 'list'> = {
+    get: (resource, id) => {
+      const mine = kept.get(resource)
+      return mine ? loaded(mine, id) : reader.get(resource, id)
+    },
+    list: (resource, query) => {
+      const mine = kept.get(resource)
+      return mine ? listed(mine, query, own) : reader.list(resource, query)
+    },
+  }
+  return own
+}
+
+const writing = (kept: ReadonlyMap<string, Kept>, writer: Writer): Writer =>
+  over(writer, {
+    ...looks(kept, writer),
+    put: (resource, id, value, outputs, seen, now) => {
+      const mine = kept.get(resource)
+      return mine ? saved(mine, id, value, seen, now) : writer.put(resource, id, value, outputs, seen, now)
+    },
+    remove: (resource, id, seen, now) => {
+      const mine = kept.get(resource)
+      return mine ? removed(mine, id, seen) : writer.remove(resource, id, seen, now)
+    },
+  })
+
+async function saved(
+  { provider }: Kept,
+  id: string,
+  value: Row,
+  seen: number | undefined,
+  now: number,
+): Promise<Snapshot> {
+  const version = await provider.save(id, value, seen)
+  return version === 'stale' ? refuse({ kind: 'stale' }) : snapshot({ value, version, modified: now })
+}
+
+async function removed({ provider }: Kept, id: string, seen: number): Promise<void> {
+  if (!(await provider.remove(id, seen))) refuse({ kind: 'stale' })
+}
+
+async function listed({ resource, provider }: Kept, query: Query, reader: Pick<Reader, 'get'>): Promise<Page> {
+  const all = (await provider.list()).map(snapshot)
+  const mine = all.filter(item => within(item, query) && query.filters.every(filter => passes(resource, item, filter)))
+  const found = query.words ? await having(mine, query.words, resource, reader) : mine
+  const order = ordering(resource, query)
+  found.sort(order)
+  return cut(found, query, order)
+}
+
+const within = ({ value }: Snapshot, { within: rows }: Query): boolean =>
+  rows === 'all' || rows.some(row => Object.entries(row).every(([field, text]) => value[field] === text))
+
+function passes(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
+  const against = (other: unknown): number => compare(resource.fields[field], value[field], other)
+  if (is === 'in') return Array.isArray(asked) && asked.some(each => against(each) === 0)
+  if (is === 'eq') return against(asked) === 0
+  if (is === 'ne') return against(asked) !== 0
+  if (value[field] === undefined) return false
+  const order = against(asked)
+  return is === 'gt' ? order > 0 : is === 'gte' ? order >= 0 : is === 'lt' ? order < 0 : order <= 0
+}
+
+/** Order by value, as the stores have it: what is absent comes first. */
+function compare(field: Field<unknown, boolean, boolean, unknown> | undefined, a: unknown, b: unknown): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  const [x, y] = [comparable(field, a), comparable(field, b)]
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+type Comparable = string | number | bigint
+function comparable(field: Field<unknown, boolean, boolean, unknown> | undefined, value: unknown): Comparable {
+  const shape = field?.shape
+  if (shape?.kind === 'decimal') return scaled(String(value), shape.places) ?? 0n
+  if (shape?.kind === 'dateTime') return instant(String(value))
+  return typeof value === 'number' || typeof value === 'bigint' ? value : String(value)
+}
+
+type Order = (a: Snapshot, b: Snapshot) => number
+const byId: Order = (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+function ordering(resource: Resource, { sort }: Query): Order {
+  return (a, b) => {
+    for (const { field, descending } of sort) {
+      const order = compare(resource.fields[field], a.value[field], b.value[field])
+      if (order !== 0) return descending ? -order : order
+    }
+    return byId(a, b)
+  }
+}
+
+const keysOf = ({ value, created }: Snapshot, { sort }: Query): unknown[] =>
+  sort.length === 0 ? [created] : sort.map(({ field }) => value[field])
+
+function cut(found: Snapshot[], query: Query, order: Order): Page {
+  const { size, offset = 0, from } = query
+  const [start, end] = from ? window(found, query, order) : [offset, Math.min(offset + size, found.length)]
+  const items = found.slice(start, end)
+  const [first, last] = [items[0], items.at(-1)]
+  return {
+    items,
+    total: query.counted ? found.length : undefined,
+    more: { before: start > 0, after: end < found.length },
+    edges: first && last && { first: keysOf(first, query), last: keysOf(last, query) },
+  }
+}
+
+/** Beside the row of a cursor, which need not be there any more. */
+function window(found: Snapshot[], query: Query, order: Order): [number, number] {
+  const { from, sort, size } = query
+  if (!from) return [0, Math.min(size, found.length)]
+  const value = Object.fromEntries(sort.map(({ field }, i) => [field, from.keys[i]]))
+  const row: Snapshot = { id: from.id, version: 0, modified: 0, created: 0, value, kept: {} }
+  const before = found.filter(item => order(item, row) < 0).length
+  if (from.backwards) return [Math.max(0, before - size), before]
+  const start = found.findIndex(item => order(item, row) > 0)
+  return start < 0 ? [found.length, found.length] : [start, Math.min(start + size, found.length)]
+}
+
+async function having(
+  items: readonly Snapshot[],
+  asked: readonly string[],
+  resource: Resource,
+  reader: Pick<Reader, 'get'>,
+): Promise<Snapshot[]> {
+  const found: Snapshot[] = []
+  for (const item of items) {
+    const texts: string[] = []
+    for (const path of resource.given.search ?? [])
+      texts.push(...(await textsAt(resource.fields, item.value, path.split('.'), reader)))
+    const there = new Set(texts.flatMap(words))
+    if (asked.every(word => there.has(word))) found.push(item)
+  }
+  return found
+}
+
+/** The texts at the end of a search path, through lists, objects and references. */
+async function textsAt(
+  fields: Resource['fields'],
+  value: Row,
+  [name = '', ...rest]: readonly string[],
+  reader: Pick<Reader, 'get'>,
+): Promise<string[]> {
+  const shape = fields[name]?.shape
+  const item = shape?.kind === 'list' ? shape.item.shape : shape
+  const values = (Array.isArray(value[name]) ? value[name] : [value[name]]).filter(each => each !== undefined)
+  if (rest.length === 0) return values.filter(each => typeof each === 'string')
+  const texts: string[] = []
+  for (const each of values) {
+    if (item?.kind === 'object') texts.push(...(await textsAt(item.fields, each as Row, rest, reader)))
+    if (item?.kind !== 'ref') continue
+    const other = await reader.get(item.resource, String(each))
+    if (other && !isFormer(other)) texts.push(...(await textsAt({}, other.value, rest, reader)))
+  }
+  return texts
+}

@@ -1,0 +1,48 @@
+/** The server's own members inside of what a client sends (rule A2.1): as those of an item itself, they stay as they stand. */
+
+import { memoized } from '../base/memo.ts'
+import type { AnyField, Fields } from '../contract/field.ts'
+import type { Row } from '../contract/implement.ts'
+import { pack } from './typed-json.ts'
+
+/** What was sent in place of what stood, with what of the server's stood inside of its objects. */
+export function filled(fields: Fields, sent: Row, stood: Row): Row {
+  if (!hasInside(fields)) return sent
+  return Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name, inside(fields[name], value, stood[name])]),
+  )
+}
+
+function inside(field: AnyField | undefined, sent: unknown, stood: unknown): unknown {
+  if (!field || !hasOwn(field)) return sent
+  const { shape } = field
+  if (shape.kind === 'object') return isRow(sent) && isRow(stood) ? whole(shape.fields, sent, stood) : sent
+  if (shape.kind === 'union') {
+    if (!isRow(sent) || !isRow(stood) || sent[shape.on] !== stood[shape.on]) return sent
+    return { [shape.on]: sent[shape.on], ...whole(shape.of[String(sent[shape.on])] ?? {}, sent, stood) }
+  }
+  if (shape.kind !== 'list' || !Array.isArray(sent) || !Array.isArray(stood)) return sent
+  // An item has no name to be known by: it keeps what is the server's where it stands as it was.
+  return sent.map((each, at) => (pack(inside(shape.item, each, stood[at])) === pack(stood[at]) ? stood[at] : each))
+}
+
+function whole(fields: Fields, sent: Row, stood: Row): Row {
+  const members = Object.entries(fields).map(
+    ([name, field]) => [name, field.isReadOnly ? stood[name] : inside(field, sent[name], stood[name])] as const,
+  )
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+}
+
+const isRow = (value: unknown): value is Row =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
+
+/** Whether something inside of it is the server's. */
+const hasOwn = ({ shape }: AnyField): boolean => {
+  if (shape.kind === 'list') return hasOwn(shape.item)
+  if (shape.kind === 'object') return hasOwnIn(shape.fields)
+  return shape.kind === 'union' && Object.values(shape.of).some(hasOwnIn)
+}
+const hasInside = memoized((fields: Fields): boolean => Object.values(fields).some(hasOwn))
+const hasOwnIn = memoized((fields: Fields): boolean =>
+  Object.values(fields).some(field => field.isReadOnly || hasOwn(field)),
+)

@@ -1,0 +1,86 @@
+import { memberOf } from '../../base/objects.ts'
+import type { AnyField, Fields, Shape } from '../../contract/field.ts'
+import type { Row } from '../../contract/implement.ts'
+import { isScalar, write, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { itemName, xmlName } from '../../contract/xml-message.ts'
+import { text } from '../../xml/index.ts'
+import { soap } from '../fault.ts'
+import type { Version } from '../version.ts'
+import { type Encoding, encodings, xsd } from './encoded-read.ts'
+import { xsiType } from './values.ts'
+
+// Writing
+
+type WriteTyped = (value: unknown, encoding: Encoding) => string
+
+/** The response, with an xsi:type for each value: clients of this style rely on it. */
+export function encodedWriter(
+  namespace: string,
+  element: string,
+  fields: Fields,
+  types: string = namespace,
+): (answer: Row, version: Version) => string {
+  const content = struct(fields)
+  return (answer, version) => {
+    const encoding = encodings[version.number]
+    const open = `<m:${element} xmlns:m="${namespace}" xmlns:t="${types}" xmlns:xsi="${xsiType.uri}" xmlns:xsd="${xsd}" xmlns:enc="${encoding.uri}" ${soap}:encodingStyle="${encoding.uri}">`
+    return `${open}${content(answer, encoding)}</m:${element}>`
+  }
+}
+
+function struct(fields: Fields): WriteTyped {
+  const parts = Object.entries(fields)
+    .filter(([, field]) => !field.isInternal)
+    .map(([key, field]) => ({ key, write: typedWriter(field, key, xmlName(key)) }))
+  return (value, encoding) => {
+    const row = value as Row // a value that the contract's checks have passed
+    let written = ''
+    for (const { key, write } of parts) {
+      const member = memberOf(row, key)
+      if (member !== undefined) written += write(member, encoding)
+    }
+    return written
+  }
+}
+
+/** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
+function typedWriter({ shape }: AnyField, key: string | undefined, tag: string): WriteTyped {
+  const content = contentWriter(shape, key, tag)
+  return (value, encoding) => (value === null ? `<${tag} xsi:nil="true"/>` : content(value, encoding))
+}
+
+function contentWriter(shape: Shape, key: string | undefined, tag: string): WriteTyped {
+  const type = typeName(shape)
+  const start = type === undefined ? `<${tag}>` : `<${tag} xsi:type="${type}">`
+  if (shape.kind === 'object') {
+    const content = struct(shape.fields)
+    return (value, encoding) => `${start}${content(value, encoding)}</${tag}>`
+  }
+  if (shape.kind === 'list') {
+    const name = itemName(shape, key)
+    const item = typedWriter(shape.item, undefined, name)
+    const of = typeName(shape.item.shape) ?? 'xsd:anyType'
+    return (value, encoding) => {
+      const items = value as readonly unknown[]
+      const array = encoding.writeArray(of, items.length)
+      return `<${tag} xsi:type="enc:Array"${array}>${items.map(each => item(each, encoding)).join('')}</${tag}>`
+    }
+  }
+  if (shape.kind === 'union') {
+    const cases = new Map(
+      Object.entries(shape.of).map(([which, fields]) => [which, { tag: xmlName(which), write: struct(fields) }]),
+    )
+    return (value, encoding) => {
+      const found = cases.get(String((value as Row)[shape.on]))
+      return found ? `<${tag}><${found.tag}>${found.write(value, encoding)}</${found.tag}></${tag}>` : `<${tag}/>`
+    }
+  }
+  return value => `${start}${text(write(shape, value))}</${tag}>`
+}
+
+/** As `describe/xsd-types.ts` names them. */
+function typeName(shape: Shape): string | undefined {
+  if (isScalar(shape)) return `xsd:${xsdTypeOf(shape)}`
+  if (shape.kind === 'list') return 'enc:Array'
+  return shape.kind === 'object' && shape.name !== undefined ? `t:${xmlName(shape.name)}` : undefined
+}

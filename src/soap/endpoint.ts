@@ -1,0 +1,126 @@
+/** What a binding and the processing model hand each other, and what a node is made of. */
+
+import type { Maybe } from '../base/maybe.ts'
+import type { Caller } from '../contract/policy.ts'
+import type { Serving } from '../service/face-context.ts'
+import type { Refusal } from '../service/refusal.ts'
+import type { Cursor } from '../xml/index.ts'
+import type { Style } from './codecs/style.ts'
+import type { SoapFault } from './fault.ts'
+import type { Addressing, Agreed, Elsewhere } from './headers/addressing.ts'
+import type { Block } from './headers/block.ts'
+import type { Node } from './headers/node.ts'
+import type { Rest } from './mime/parts.ts'
+import type { Filling } from './mime/streamed-base64.ts'
+import type { Attached } from './mime/write-package.ts'
+import type { Exchange, Standing } from './operations/bound-operation.ts'
+import type { AnyRefusal, Wording } from './refusal.ts'
+import type { Secure } from './security-port.ts'
+import type { Version } from './version.ts'
+
+export interface Endpoint {
+  /** The version of the contract: `v1`. */
+  readonly version: string
+  readonly path: string
+  readonly style: Style
+  /** Demands WS-Security, whatever the transport knows of its caller. */
+  readonly secure: boolean
+  readonly versions: 'both' | '1.1' | '1.2'
+}
+
+/** Why nothing is read now: the service is not in service, or this peer asks too much. */
+export type TurnedAway = Extract<Refusal, { readonly kind: 'unavailable' | 'too-many' }>
+
+/** What an application may add to an endpoint. */
+export interface SoapOptions {
+  /** Header blocks that are understood here, beside those of WS-Addressing and WS-Security. */
+  readonly blocks?: readonly Block[]
+  /** Roles that this node plays beside `next` and the ultimate receiver. */
+  readonly roles?: readonly string[]
+  readonly secure?: Secure
+  /** Where replies may go beside back. Default: nowhere. */
+  readonly elsewhere?: Elsewhere
+  /** `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every fault has 500 (rule B4.5). */
+  readonly faultStatus?: 'w3c'
+  /** Asked before anything of a request from this address is read. Undefined: it is let in. */
+  readonly gate?: (from: string) => TurnedAway | undefined
+  /** Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed the limit. */
+  readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
+  /** What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the kind. */
+  readonly describe?: (query: string, address: string) => Maybe<Described | undefined>
+  /** The page of the service, for browsers. */
+  readonly page?: (address: string) => Maybe<string>
+}
+
+/** Something to read about an endpoint. */
+export interface Described {
+  readonly mediaType: string
+  readonly content: string
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+export interface SoapNode extends SoapOptions {
+  readonly serving: Omit<Serving, 'app' | 'calls'>
+  readonly endpoint: Omit<Endpoint, 'version' | 'style'>
+  readonly spoken: readonly Version[]
+  readonly exchanges: readonly Exchange[]
+  readonly byElement: ReadonlyMap<Exchange['element'], Exchange>
+  readonly byAction: ReadonlyMap<string, Exchange>
+  /** Octets that the operations take: the least of them, and the most. */
+  readonly sizes: { readonly shortest: number; readonly longest: number }
+  readonly place: Node
+  /** For faults before an operation is known. */
+  readonly wording: Wording
+}
+
+/** One message, as a binding hands it over. */
+export interface Received {
+  readonly bytes: Uint8Array
+  readonly charset: string | undefined
+  /** The version whose media type it came with. */
+  readonly media: Version
+  /** What the transport says of the action: a hint (rule 1). */
+  readonly action: string | undefined
+  readonly parts: Rest | undefined
+  /** Whether its sender takes a package for an answer. */
+  readonly takesPackage: boolean
+  /** This endpoint as it was asked, and as it is known. */
+  readonly addresses: readonly [string, ...string[]]
+  readonly from: string
+  /** What the request that brought it is called. */
+  readonly request: string
+  readonly confidential: boolean
+  /** Who the transport says is asking; refuses bad credentials. */
+  readonly caller: () => Maybe<Caller>
+}
+
+/** What a binding is to send. */
+export interface Sent {
+  readonly version: Version
+  /** Undefined: nothing but that the message was accepted. */
+  readonly envelope: string | undefined
+  readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnyRefusal }
+  readonly attached?: readonly Attached[]
+  /** Octets whose base64 stands in the envelope where this mark does. */
+  readonly filling?: Filling
+  readonly standing?: Standing | undefined
+}
+
+/** What is known of the exchange so far, for a fault at any step. */
+export interface Known {
+  /** This endpoint, for the fault's Node. */
+  readonly address: string
+  version: Version
+  exchange?: Exchange
+  addressing?: Addressing | undefined
+  agreed?: Agreed
+  /** Blocks that handlers added to the reply. */
+  readonly blocks: string[]
+  /** What the declared blocks for this node say. */
+  readonly values: { readonly declaration: Block; readonly value: unknown }[]
+}
+export interface Exchanged extends Known {
+  readonly message: Received
+  /** Over the octets of the message. */
+  cursor?: Cursor
+}

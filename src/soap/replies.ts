@@ -1,0 +1,102 @@
+import { type Maybe, then } from '../base/maybe.ts'
+import type { Exchanged, Known, Sent, SoapNode } from './endpoint.ts'
+import { type Destination, duplicate, earlyFault, faultActionOf, replyBlocks } from './headers/addressing.ts'
+import { type Filling, filled } from './mime/streamed-base64.ts'
+import type { Attached } from './mime/write-package.ts'
+import type { Answer, Exchange } from './operations/bound-operation.ts'
+import { type AnyRefusal, faultOf, notUnderstood, upgrade } from './refusal.ts'
+import { envelope, faultEnvelope } from './reply.ts'
+import { soap11, type Version } from './version.ts'
+
+// Replies
+
+export function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answer: Answer): Maybe<Sent> {
+  const { version, addressing, message } = known
+  if (exchange.replyAction === undefined) return { version, envelope: undefined }
+  const destination = known.agreed?.reply ?? back
+  const attached: Attached[] = []
+  const packed = message.takesPackage && destination.to === 'back'
+  const large = answer.large && marked(node, answer.large)
+  const attach = (bytes: Uint8Array) => {
+    const id = `${attached.length + 1}@diglot`
+    const octets = bytes === large?.bytes ? large.octets.read(0, large.octets.length) : bytes
+    attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes: octets })
+    return `cid:${id}`
+  }
+  const whole = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
+  const body = packed ? exchange.write(whole.row, { attach }, version) : written(exchange, whole, version)
+  const action = exchange.replyAction
+  const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
+  const text = envelope(version, body, [...blocks, ...known.blocks])
+  const inside = large && attached.length === 0
+  const sent = {
+    version,
+    envelope: text,
+    standing: answer.standing,
+    ...(packed && { attached }),
+    ...(inside && { filling: large }),
+  }
+  return deliver(node, destination, action, sent)
+}
+
+/** In place of octets that are many: what stands for them where they are attached, and is found where they are not. */
+function marked({ serving }: SoapNode, { field, octets }: NonNullable<Answer['large']>) {
+  const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
+  return { bytes, octets, row: { [field]: bytes }, mark: bytes.toBase64() }
+}
+
+/** A store that finds an item unchanged gives the same snapshot again: so it is the same text. */
+const texts = new WeakMap<object, { readonly exchange: Exchange; readonly version: Version; readonly text: string }>()
+
+export function written(exchange: Exchange, { row, of }: Answer, version: Version): string {
+  const before = of && texts.get(of)
+  if (before && before.exchange === exchange && before.version === version) return before.text
+  const text = exchange.write(row, { attach: undefined }, version)
+  if (of && exchange.safe) texts.set(of, { exchange, version, text })
+  return text
+}
+
+export function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Maybe<Sent> {
+  const { version, addressing, exchange } = known
+  const refusal = refused.kind === 'key-reused' && addressing ? duplicate(addressing) : refused
+  const told = { ...faultOf(refusal, (exchange ?? node).wording), node: known.address }
+  const answering = refusal.kind === 'version-mismatch' ? mismatched(node, version) : version
+  const fault = { role: answering.ultimateReceiver, ...told }
+  const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes are SOAP's
+  const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', own, fault)
+  const blocks = [
+    ...(addressing && action !== undefined ? replyBlocks(addressing, action, node.serving.id(), true) : []),
+    ...known.blocks,
+    ...(refusal.kind === 'version-mismatch' ? [upgrade(node.spoken)] : []),
+    ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(notUnderstood) : []),
+  ]
+  const destination = known.agreed?.fault ?? (addressing && earlyFault(addressing)) ?? back
+  return deliver(node, destination, action ?? '', {
+    version: answering,
+    envelope: faultEnvelope(answering, fault, blocks),
+    fault: { code: fault.code, refusal },
+  })
+}
+
+const back: Destination = { to: 'back' }
+
+/** SOAP 1.2 Part 1 appendix A: a 1.1 message is answered in 1.1, and so is any by a node that speaks only that. */
+const mismatched = (node: SoapNode, media: Version): Version =>
+  node.spoken.includes(media) || media === soap11 ? media : soap11
+
+function deliver(node: SoapNode, destination: Destination, action: string, sent: Sent): Maybe<Sent> {
+  if (destination.to === 'back') return sent
+  const { version, envelope: text, filling } = sent
+  const accepted = { version, envelope: undefined }
+  if (destination.to !== 'address' || text === undefined) return accepted
+  const { mediaType } = version
+  const { address } = destination
+  return then(filling ? textOf(text, filling) : text, content =>
+    then(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted),
+  )
+}
+
+/** A letter is one text. */
+async function textOf(envelope: string, filling: Filling): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(filled(envelope, filling))).toString('utf8')
+}

@@ -1,0 +1,64 @@
+/**
+ * Windows of limits in PostgreSQL, for `sharedLimiter`. What always holds:
+ *  (1) The database's clock says when a window is over: instances whose clocks differ share one window all the same.
+ *  (2) Nothing here waits for a disk: the table is not logged, and after a crash of the server every window begins anew.
+ *  (3) It has a connection of its own, so that limits never wait behind calls.
+ */
+import pg from 'pg'
+import type { Count, Counted } from '../service/limiter.ts'
+import { alive } from './postgres-sessions.ts'
+
+export interface Windows {
+  count(counts: readonly Count[]): Promise<readonly Counted[]>
+  close(): Promise<void>
+}
+
+const table = `create unlogged table if not exists "_limit" ("key" text primary key, "until" int8 not null, "count" int8 not null)`
+/** Two that make it at once collide in the catalogue; they take turns. */
+const turns = 'select pg_advisory_xact_lock(7306360, hashtext(current_schema()))'
+
+const milliseconds = '(extract(epoch from clock_timestamp()) * 1000)::int8'
+const count = `
+  with asked as materialized (
+    select key, span, by, ${milliseconds} as now from unnest($1::text[], $2::int8[], $3::int8[]) as t(key, span, by))
+  insert into "_limit" as l ("key", "until", "count") select key, now + span, by from asked
+  on conflict ("key") do update set
+    "count" = case when l."until" <= ${milliseconds} then excluded."count" else l."count" + excluded."count" end,
+    "until" = case when l."until" <= ${milliseconds} then excluded."until" else l."until" end
+  returning "key", "count", "until" - ${milliseconds}`
+const forget = `delete from "_limit" where "until" <= ${milliseconds}`
+
+/** Milliseconds between two removals of windows that are over. */
+const every = 60_000
+/** Milliseconds to wait for an answer: a limit is not worth more. */
+const patience = 2000
+
+export async function postgresWindows(url: string): Promise<Windows> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: patience,
+    query_timeout: patience,
+    ...alive,
+  })
+  pool.on('error', () => {})
+  try {
+    await pool.query(`begin; ${turns}; ${table}; commit`)
+  } catch (thrown) {
+    await pool.end()
+    throw thrown
+  }
+  const sweeping = setInterval(() => void pool.query(forget).catch(() => {}), every).unref()
+  return {
+    count: async counts => {
+      const columns = [counts.map(each => each.key), counts.map(each => each.span), counts.map(each => each.by)]
+      const { rows } = await pool.query({ name: 'count', text: count, values: columns, rowMode: 'array' })
+      const found = new Map(rows.map(([key, sum, left]) => [key, { count: Number(sum), left: Number(left) }]))
+      return counts.map(({ key, by }) => found.get(key) ?? { count: by, left: 0 })
+    },
+    close: async () => {
+      clearInterval(sweeping)
+      await pool.end()
+    },
+  }
+}

@@ -1,0 +1,484 @@
+/** Rules A5.1, A5.3, A5.4: each way to say who one is, over the whole service and real sockets. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { argon2Sync } from 'node:crypto'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request as askTls } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from 'node:tls'
+import orders from '../../examples/orders/service.ts'
+import { planted } from '../../src/host/seed-store.ts'
+import { issueKey } from '../../src/identity/api-key.ts'
+import { localKey } from '../../src/identity/local-key.ts'
+import { newSession, openSession } from '../../src/identity/session-cookie.ts'
+import { localPath } from '../../src/pages/login.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+import { basic, bearer, form, hosted, json } from '../host/hosted-service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'diglot-who-'))
+after(() => rmSync(folder, { recursive: true }))
+const report = JSON.stringify({ from: '2026-01-01', to: '2026-02-01', kind: 'sales' })
+const envelope = (body: string) =>
+  `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body>${body}</e:Body></e:Envelope>`
+const getOrder = envelope('<GetOrder xmlns="urn:diglot:orders:v1"><id>o-1</id></GetOrder>')
+const soap = { 'content-type': 'application/soap+xml' }
+
+describe('A5.3 what is taken, on both faces', async () => {
+  const keys = join(folder, 'taken.keys')
+  const key = issueKey(keys, { subject: 'robot', roles: ['clerk'], claims: {} })
+  const old = issueKey(keys, { subject: 'robot', roles: ['clerk'], claims: {}, expires: Date.now() - 1 })
+  const house = await hosted({ keys })
+  const token = await house.server.token('clara', ['clerk'])
+  const rows: readonly [string, Record<string, string>, number][] = [
+    ['a bearer token', bearer(token), 200],
+    ['Basic on loopback', basic('clara', 'clara-secret'), 200],
+    ['an API key in its field', { 'api-key': key }, 200],
+    ['an API key as a scheme', { authorization: `ApiKey ${key}` }, 200],
+    ['nothing', {}, 401],
+    [
+      'a token with a letter changed',
+      bearer(token.replace(/.(?=.{20}$)/, letter => (letter === 'A' ? 'B' : 'A'))),
+      401,
+    ],
+    ['a wrong password', basic('clara', 'maria-secret'), 401],
+    ['an empty password', basic('clara', ''), 401],
+    ['an unknown name', basic('nobody', 'nobody-secret'), 401],
+    ['an API key of nobody', { 'api-key': `dk-${'a'.repeat(43)}` }, 401],
+    ['an API key that has expired', { 'api-key': old }, 401],
+    ['an API key as a bearer token', bearer(key), 401],
+    ['two kinds at once, both right', { ...bearer(token), 'api-key': key }, 401],
+    ['two Authorization fields', { authorization: `Bearer ${token}, Bearer ${token}` }, 401],
+    ['an unknown scheme', { authorization: 'Magic abc' }, 401],
+    ['a scheme and nothing else', { authorization: 'Bearer' }, 401],
+  ]
+  for (const [title, fields, status] of rows)
+    test(`${title} → ${status}`, async () => {
+      assert.equal((await house.ask('GET', '/api/v1/orders/o-1', fields)).status, status)
+      assert.equal((await house.ask('POST', '/soap/v1', { ...soap, ...fields }, getOrder)).status, status)
+    })
+
+  test('401 names every scheme it takes; the realm is ours', async () => {
+    const { fields } = await house.ask('GET', '/api/v1/orders/o-1')
+    assert.equal(
+      fields['www-authenticate'],
+      'Bearer realm="orders", Basic realm="orders", charset="UTF-8", ApiKey realm="orders"',
+    )
+    const failed = await house.ask('GET', '/api/v1/orders/o-1', bearer('x'))
+    assert.match(String(failed.fields['www-authenticate']), /^Bearer realm="orders", error="invalid_token", Basic/)
+    assert.match(
+      String((await house.ask('POST', '/soap/v1', soap, getOrder)).fields['www-authenticate']),
+      /Bearer.*Basic.*ApiKey/,
+    )
+  })
+  test('a key whose line is taken out is nobody’s', async () => {
+    const lines = join(folder, 'revoked.keys')
+    const revoked = issueKey(lines, { subject: 'robot', roles: ['clerk'], claims: {} })
+    const { ask } = await hosted({ keys: lines })
+    assert.equal((await ask('GET', '/api/v1/orders/o-1', { 'api-key': revoked })).status, 200)
+    writeFileSync(lines, '')
+    await pause(1100)
+    assert.equal((await ask('GET', '/api/v1/orders/o-1', { 'api-key': revoked })).status, 401)
+  })
+  test('a file of keys that cannot be read does not start, and says the line', async () => {
+    const broken = join(folder, 'broken.keys')
+    appendFileSync(broken, '\n{"hash":"x"}\n')
+    await assert.rejects(hosted({ keys: broken }), /line 2 has no hash/)
+  })
+})
+
+describe('A5.1 cookies without a session on our side', async () => {
+  const house = await hosted()
+  const cookie = await house.signIn('clara', 'clara-secret')
+  const [name = '', value = ''] = cookie.split('=')
+  const [who = '', until = '', tag = ''] = value.split('.')
+  const own = house.server.url
+  const alice = Buffer.from('maria').toString('base64url')
+
+  test('signing in: 303 to a path of ours, and a cookie that scripts and other sites do not get', async () => {
+    const { status, fields } = await house.ask(
+      'POST',
+      '/login',
+      form,
+      'name=clara&password=clara-secret&to=%2Fapi%2Fv1',
+    )
+    assert.equal(status, 303)
+    assert.equal(fields['location'], '/api/v1')
+    assert.match(String(fields['set-cookie']), /^orders=[\w.-]+; Max-Age=28800; Path=\/; HttpOnly; SameSite=Lax$/)
+    assert.equal(fields['cache-control'], 'no-store')
+  })
+  const cookies: readonly [string, string, number][] = [
+    ['as it was given', cookie, 200],
+    ['beside others', `a=b; ${cookie}; c="d"`, 200],
+    ['of another name', `x${cookie}`, 401],
+    ['with the name of TLS', `__Host-${cookie}`, 401],
+    ['for somebody else', `${name}=${alice}.${until}.${tag}`, 401],
+    ['for longer', `${name}=${who}.${(Number.parseInt(until, 36) + 1e6).toString(36)}.${tag}`, 401],
+    ['without a tag', `${name}=${who}.${until}.`, 401],
+    ['with another tag', `${name}=${who}.${until}.${'A'.repeat(43)}`, 401],
+    ['without a value', `${name}=`, 401],
+  ]
+  for (const [title, sent, status] of cookies)
+    test(`a cookie ${title} → ${status}`, async () =>
+      assert.equal((await house.ask('GET', '/api/v1/orders/o-1', { cookie: sent })).status, status))
+
+  test('a cookie that proves nobody is no obstacle where nobody need be proven', async () => {
+    const { status, fields } = await house.ask('GET', '/api/v1/products/p-1', {
+      cookie: `${name}=old.1.${'A'.repeat(43)}`,
+    })
+    assert.equal(status, 200)
+    assert.match(String(fields['vary']), /Authorization, Cookie/)
+    assert.match(String(fields['cache-control']), /^public/)
+    const mine = await house.ask('GET', '/api/v1/products/p-1', { cookie })
+    assert.match(String(mine.fields['cache-control']), /^private/)
+  })
+  test('a new password ends every cookie that the old one gave', () => {
+    const secret = new Uint8Array(32)
+    const { value, until } = newSession(secret, 'clara', 'salt of the old', 0)
+    assert.equal(openSession(secret, value, 'salt of the old'), until)
+    assert.equal(openSession(secret, value, 'salt of the new'), undefined)
+  })
+  test('no SOAP by cookie', async () =>
+    assert.equal((await house.ask('POST', '/soap/v1', { ...soap, cookie }, getOrder)).status, 401))
+  test('it ends after eight hours, and another instance with the same key takes it until then', async () => {
+    let now = Date.now()
+    const data = join(folder, 'shared.sqlite')
+    const one = await hosted({ data, clock: () => now })
+    const shared = await one.signIn('clara', 'clara-secret')
+    const two = await hosted({ data, clock: () => now })
+    const status = async () => (await two.ask('GET', '/api/v1/orders/o-1', { cookie: shared })).status
+    assert.equal(await status(), 200)
+    now += 8 * 3_600_000 - 1000
+    assert.equal(await status(), 200)
+    now += 2000
+    assert.equal(await status(), 401)
+  })
+  test('signing out takes the cookie back', async () => {
+    const { status, fields } = await house.ask('POST', '/logout', { cookie })
+    assert.equal(status, 303)
+    assert.match(String(fields['set-cookie']), /^orders=; Max-Age=0; /)
+  })
+
+  const origins: readonly [string, Record<string, string>, number][] = [
+    ['a page of ours', { origin: own, 'sec-fetch-site': 'same-origin' }, 202],
+    ['no browser', {}, 202],
+    ['a foreign page', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, 403],
+    ['a foreign page, Origin alone', { origin: 'https://evil.example' }, 403],
+    ['a foreign page that hides its origin', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a sandboxed page', { origin: 'null' }, 403],
+    ['a sister site', { 'sec-fetch-site': 'same-site' }, 403],
+    ['a page of ours on another port', { origin: 'http://127.0.0.1:1' }, 403],
+  ]
+  for (const [title, fields, status] of origins)
+    test(`CSRF: a change by cookie from ${title} → ${status}`, async () => {
+      const sent = { cookie, ...json, ...fields }
+      assert.equal((await house.ask('POST', '/api/v1/reports', sent, report)).status, status)
+      if (status === 202) return
+      const signing = await house.ask('POST', '/login', { ...form, ...fields }, 'name=clara&password=clara-secret')
+      assert.deepEqual([signing.status, signing.fields['set-cookie']], [403, undefined])
+      assert.equal((await house.ask('POST', '/logout', fields)).status, 403)
+    })
+  test('CSRF: an origin of the settings may call with a token, and not with a cookie', async () => {
+    const settings = { origins: ['https://app.example'] }
+    const { ask, server, signIn } = await hosted({ settings })
+    const from = { ...json, origin: 'https://app.example' }
+    const token = bearer(await server.token('clara', ['clerk']))
+    assert.equal((await ask('POST', '/api/v1/reports', { ...from, ...token }, report)).status, 202)
+    const cookie = await signIn('clara', 'clara-secret')
+    assert.equal((await ask('POST', '/api/v1/reports', { ...from, cookie }, report)).status, 403)
+  })
+  const places: readonly [string, string | undefined][] = [
+    ['/api/v1/orders?state=paid', '/api/v1/orders?state=paid'],
+    ['//evil.example', undefined],
+    ['/\\evil.example', undefined],
+    ['https://evil.example', undefined],
+    ['javascript:alert(1)', undefined],
+    ['/a\r\nSet-Cookie: x=y', undefined],
+    ['/\t/evil.example', undefined],
+    ['', undefined],
+  ]
+  for (const [to, path] of places)
+    test(`open redirects: after signing in to ${JSON.stringify(to)}`, async () => {
+      assert.equal(localPath(to), path)
+      const sent = new URLSearchParams({ name: 'clara', password: 'clara-secret', to })
+      assert.equal((await house.ask('POST', '/login', form, sent.toString())).fields['location'], path ?? '/')
+      const page = await house.ask('GET', `/login?to=${encodeURIComponent(to)}`)
+      assert.ok(path !== undefined || page.text.includes('type="hidden" value=""'))
+    })
+  const contents: readonly [string, Record<string, string>, string, number][] = [
+    ['JSON', json, '{"name":"clara","password":"clara-secret"}', 415],
+    ['no type', {}, 'name=clara&password=clara-secret', 415],
+    ['9 KB', form, `name=clara&password=${'x'.repeat(9000)}`, 413],
+    ['a wrong password', form, 'name=clara&password=x', 401],
+    ['an unknown name', form, 'name=x&password=x', 401],
+    ['nothing', form, '', 401],
+  ]
+  for (const [title, fields, content, status] of contents)
+    test(`POST /login with ${title} → ${status}`, async () => {
+      const answer = await house.ask('POST', '/login', fields, content)
+      assert.deepEqual([answer.status, answer.fields['set-cookie']], [status, undefined])
+      assert.equal(answer.fields['www-authenticate'], status === 401 ? 'Bearer realm="orders"' : undefined)
+    })
+  test('other methods → 405 with Allow', async () => {
+    for (const [method, path, allow] of [
+      ['PUT', '/login', 'GET, HEAD, OPTIONS, POST'],
+      ['GET', '/logout', 'OPTIONS, POST'],
+    ] as const) {
+      const { status, fields } = await house.ask(method, path)
+      assert.deepEqual([status, fields['allow']], [405, allow])
+    }
+  })
+  test('the page has no script, may not be framed, and names our origin alone to us', async () => {
+    const { fields } = await house.ask('GET', '/login')
+    assert.match(String(fields['content-security-policy']), /default-src 'none'.*frame-ancestors 'none'/)
+    assert.equal(fields['referrer-policy'], 'same-origin')
+    assert.equal(fields['x-content-type-options'], 'nosniff')
+  })
+})
+
+describe('A5.1 passwords where the way is safe', async () => {
+  const rows: readonly [string, Parameters<typeof hosted>[0], Record<string, string>, number][] = [
+    ['loopback, by default', {}, {}, 200],
+    ['loopback, not by setting', { settings: { passwordsOnLoopback: false } }, {}, 401],
+    [
+      'X-Forwarded-Proto of anybody is not read',
+      { settings: { passwordsOnLoopback: false } },
+      { 'x-forwarded-proto': 'https', 'x-forwarded-for': '127.0.0.1' },
+      401,
+    ],
+    [
+      'Forwarded of anybody is not read',
+      { settings: { passwordsOnLoopback: false } },
+      { forwarded: 'for=127.0.0.1;proto=https' },
+      401,
+    ],
+    [
+      'a trusted proxy that ended TLS',
+      { settings: { trustProxy: true, passwordsOnLoopback: false } },
+      { 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'https' },
+      200,
+    ],
+    [
+      'a trusted proxy that did not',
+      { settings: { trustProxy: true } },
+      { 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'http' },
+      401,
+    ],
+    ['a trusted proxy that says nothing', { settings: { trustProxy: true } }, {}, 401],
+    [
+      'a client of the trusted proxy who says it was TLS',
+      { settings: { trustProxy: true } },
+      { 'x-forwarded-for': '127.0.0.1, 192.0.2.1', 'x-forwarded-proto': 'https, http' },
+      401,
+    ],
+  ]
+  for (const [title, options, fields, status] of rows)
+    test(`${title} → ${status}`, async () => {
+      const house = await hosted(options)
+      const asking = { ...fields, ...basic('clara', 'clara-secret') }
+      const answer = await house.ask('GET', '/api/v1/orders/o-1', asking)
+      assert.equal(answer.status, status)
+      const names = String(answer.fields['www-authenticate'])
+      if (status === 401) assert.ok(!names.includes('Basic'), 'a scheme that is not taken is not named')
+      const signing = await house.ask('POST', '/login', { ...form, ...fields }, 'name=clara&password=clara-secret')
+      assert.equal(signing.status, status === 200 ? 303 : 403)
+    })
+})
+
+test('A5.1 who was enrolled when a hash cost more memory and fewer passes is known, by his password alone', async () => {
+  const data = join(folder, 'former.sqlite')
+  await (await hosted({ data })).server.close(0)
+  const salt = Buffer.alloc(16, 7)
+  const cost = { parallelism: 1, tagLength: 32, memory: 19_456, passes: 2 }
+  const hash = argon2Sync('argon2id', { message: 'clara-secret', nonce: salt, ...cost }).toString('base64')
+  const file = new DatabaseSync(data)
+  file
+    .prepare(
+      `update "_memo" set "value" = json_remove(json_set("value", '$.salt', ?, '$.hash', ?), '$.cost')
+        where "space" = 'people' and "key" = 'clara'`,
+    )
+    .run(salt.toString('base64'), hash)
+  file.close()
+  const { ask } = await hosted({ data })
+  const order = async (password: string) => (await ask('GET', '/api/v1/orders/o-1', basic('clara', password))).status
+  assert.deepEqual([await order('maria-secret'), await order('clara-secret')], [401, 200])
+})
+
+test('A5.1 at the first start there may be more people than a transaction has time to hash passwords for', async () => {
+  const people = Array.from({ length: 10 }, (_, i) => ({ subject: `p-${i}`, password: `secret-${i}`, roles: [] }))
+  const store = sqliteStore(orders.contract, ':memory:', { work: 100 })
+  after(() => store.close())
+  await planted({ ...orders, seed: () => ({ people }) }, store, localKey(':memory:'), 0)
+  assert.ok(await store.read(reader => reader.recall('people', 'p-9')))
+})
+
+describe('guessing', () => {
+  test('lockout after ten failures, on every instance and after a restart, and for a minute', async () => {
+    let now = Date.now()
+    const data = join(folder, 'locked.sqlite')
+    const options = { data, clock: () => now }
+    const one = await hosted(options)
+    const order = (house: typeof one, password: string) =>
+      house.ask('GET', '/api/v1/orders/o-1', basic('clara', password))
+    for (let i = 0; i < 10; i++) assert.equal((await order(one, `wrong-${i}`)).status, 401)
+    assert.equal((await order(one, 'clara-secret')).status, 401, 'the right one comes too late')
+    const two = await hosted(options)
+    assert.equal((await order(two, 'clara-secret')).status, 401)
+    assert.equal(
+      (await two.ask('GET', '/api/v1/orders', basic('maria', 'maria-secret'))).status,
+      200,
+      'others are not locked',
+    )
+    const warned = one.lines.filter(line => line.level === 'warn')
+    assert.deepEqual(
+      warned.map(line => line.fields),
+      [{ from: '127.0.0.1' }],
+    )
+    now += 61_000
+    assert.equal((await order(two, 'clara-secret')).status, 200)
+  })
+  test('a name that is not known costs what a wrong password costs, and says the same', async () => {
+    const { ask } = await hosted()
+    const took = async (name: string, i: number) => {
+      const began = performance.now()
+      const { status, text, fields } = await ask('GET', '/api/v1/orders/o-1', basic(name, `wrong-${i}`))
+      return {
+        time: performance.now() - began,
+        said: [status, text, fields['www-authenticate'], fields['content-length']],
+      }
+    }
+    const times: Record<string, number[]> = { clara: [], nobody: [] }
+    const said: unknown[] = []
+    for (let i = 0; i < 8; i++)
+      for (const name of ['clara', 'nobody']) {
+        const { time, said: answer } = await took(name, i)
+        times[name]?.push(time)
+        said.push(answer)
+      }
+    const least = (name: string) => Math.min(...(times[name] ?? []))
+    const ratio = least('nobody') / least('clara')
+    assert.ok(ratio > 0.5 && ratio < 2, `an unknown name takes ${ratio.toFixed(2)} of the time`)
+    for (const answer of said) assert.deepEqual(answer, said[0])
+  })
+  test('many passwords at once wait in line or come back later; who has a token is served meanwhile', async () => {
+    const { ask, server } = await hosted()
+    const token = bearer(await server.token('clara', ['clerk']))
+    await ask('GET', '/api/v1/orders/o-1', token)
+    const flood = Array.from({ length: 90 }, (_, i) => ask('GET', '/api/v1/orders/o-1', basic(`n${i}`, 'x')))
+    await pause(50)
+    const began = performance.now()
+    assert.equal((await ask('GET', '/api/v1/orders/o-1', token)).status, 200)
+    const took = performance.now() - began
+    const statuses = new Set((await Promise.all(flood)).map(answer => answer.status))
+    assert.deepEqual([...statuses].sort(), [401, 503])
+    assert.ok(took < 500, `it took ${took} ms`)
+  })
+})
+
+describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here' }, async () => {
+  const of = (name: string) => join(folder, name)
+  const tls = { key: of('server.key'), certificate: of('server.pem'), authorities: of('ca.pem') }
+  const over = (port: number, who: string | undefined, method = 'GET', fields: Record<string, string> = {}) =>
+    new Promise<{ status: number | undefined; fields: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
+      const shown =
+        who === undefined ? {} : { key: readFileSync(of(`${who}.key`)), cert: readFileSync(of(`${who}.pem`)) }
+      const path = method === 'POST' ? '/login' : '/api/v1/orders/o-1'
+      const options = {
+        port,
+        host: '127.0.0.1',
+        method,
+        path,
+        headers: fields,
+        rejectUnauthorized: false,
+        agent: false,
+        ...shown,
+      }
+      const asking = askTls(options, reply => resolve({ status: reply.resume().statusCode, fields: reply.headers }))
+      asking.on('error', reject).end(method === 'POST' ? 'name=clara&password=clara-secret' : undefined)
+    })
+
+  test('a certificate names a person, by its common name or an alternative one', async () => {
+    const { server } = await hosted({ tls })
+    const rows: readonly [string | undefined, number][] = [
+      ['clara', 200],
+      ['mail', 200],
+      ['stranger', 401],
+      ['selfmade', 401],
+      [undefined, 401],
+    ]
+    for (const [who, status] of rows) assert.equal((await over(server.port, who)).status, status, who ?? 'none')
+    assert.equal((await over(server.port, 'stranger', 'GET', basic('clara', 'clara-secret'))).status, 200)
+    assert.equal((await over(server.port, 'clara', 'GET', bearer('x'))).status, 401, 'what was sent on purpose counts')
+  })
+  test('a certificate counts within its dates, also on a connection that outlives them', async () => {
+    let now = Date.now()
+    const { server } = await hosted({ tls, clock: () => now })
+    for (const [days, status] of [
+      [0, 200],
+      [3, 401],
+      [-1, 401],
+    ] as const) {
+      now = Date.now() + days * 86_400_000
+      const other = days < 0 ? await hosted({ tls, clock: () => now }) : { server }
+      assert.equal((await over(other.server.port, 'clara')).status, status, `${days} days from now`)
+    }
+  })
+  test('HSTS, and a cookie that only TLS carries', async () => {
+    const { server, ask } = await hosted({ tls })
+    const signed = await over(server.port, undefined, 'POST', form)
+    assert.match(String(signed.fields['set-cookie']), /^__Host-orders=.*; Path=\/; Secure; HttpOnly; SameSite=Lax$/)
+    assert.equal(signed.fields['strict-transport-security'], 'max-age=31536000')
+    assert.equal((await over(server.port, undefined)).fields['strict-transport-security'], 'max-age=31536000')
+    await assert.rejects(ask('GET', '/'), 'no cleartext there')
+    const cookie = String(signed.fields['set-cookie']).split(';')[0] ?? ''
+    assert.equal((await over(server.port, undefined, 'GET', { cookie })).status, 200)
+    const evil = await over(server.port, undefined, 'POST', { ...form, origin: `http://127.0.0.1:${server.port}` })
+    assert.equal(evil.status, 403, 'a page in cleartext is not ours')
+  })
+  test('reload: a new certificate for new handshakes; one that cannot be used changes nothing', async () => {
+    const [key, certificate] = [of('turned.key'), of('turned.pem')]
+    const take = (name: string) => {
+      writeFileSync(key, readFileSync(of(`${name}.key`)))
+      writeFileSync(certificate, readFileSync(of(`${name}.pem`)))
+    }
+    take('server')
+    const { server } = await hosted({ tls: { key, certificate } })
+    const shown = () =>
+      new Promise<string | string[] | undefined>(resolve => {
+        const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+          resolve(socket.getPeerCertificate().subject.CN)
+          socket.destroy()
+        })
+      })
+    assert.equal(await shown(), 'server')
+    take('clara')
+    server.reload()
+    assert.equal(await shown(), 'clara')
+    writeFileSync(key, 'nothing')
+    assert.throws(() => server.reload(), /is not PEM/)
+    assert.equal(await shown(), 'clara')
+  })
+})
+
+/** An authority, a server, people; false where there is no openssl. */
+function certificates(): boolean {
+  const run = (words: string) => execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' })
+  const fresh = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'
+  try {
+    run(`req -x509 ${fresh} -subj /CN=authority -keyout ca.key -out ca.pem`)
+    run(`req -x509 ${fresh} -subj /CN=server -addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.pem`)
+    run(`req -x509 ${fresh} -subj /CN=clara -keyout selfmade.key -out selfmade.pem`)
+    for (const [name, subject, more] of [
+      ['clara', '/CN=clara', ''],
+      ['mail', '/CN=x', ' -addext subjectAltName=URI:clara'],
+      ['stranger', '/CN=stranger', ''],
+    ] as const)
+      run(`req -x509 -CA ca.pem -CAkey ca.key ${fresh} -subj ${subject}${more} -keyout ${name}.key -out ${name}.pem`)
+    return true
+  } catch {
+    return false
+  }
+}

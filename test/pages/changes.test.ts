@@ -1,0 +1,479 @@
+/** C6.1: the change feed, as pages, as events and through sinks; a complement of what the resources themselves say. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import app from '../../examples/orders/service.ts'
+import { Gone, type Sink, sinksOf } from '../../src/host/delivery/sinks.ts'
+import { signed, webhook } from '../../src/host/delivery/webhook.ts'
+import { Tail } from '../../src/pages/change-notifier.ts'
+import { type Store, Unavailable } from '../../src/service/store.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+import { bearer, hosted, json } from '../host/hosted-service.ts'
+
+const order = (customer: string) =>
+  JSON.stringify({ customer, lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' })
+/** One that goes with the tests. */
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'diglot-feed-'))
+  after(() => rmSync(made, { recursive: true }))
+  return made
+}
+type House = Awaited<ReturnType<typeof hosted>>
+async function people({ server }: House) {
+  return {
+    clerk: bearer(await server.token('clara', ['clerk'])),
+    manager: bearer(await server.token('maria', ['manager'])),
+    stranger: bearer(await server.token('nobody', ['guest'])),
+  }
+}
+const placed = async ({ ask }: House, fields: Record<string, string>, customer = 'c-1'): Promise<string> => {
+  const made = await ask('POST', '/api/v1/orders', { ...fields, ...json }, order(customer))
+  assert.equal(made.status, 201)
+  return JSON.parse(made.text).id
+}
+
+describe('GET /changes', async () => {
+  const house = await hosted()
+  const { clerk, manager, stranger } = await people(house)
+  const id = await placed(house, clerk)
+  await house.ask('POST', `/api/v1/orders/${id}/cancellation`, { ...clerk, ...json }, '{}')
+  const product = JSON.stringify({ name: 'Lamp', price: '1.00', stock: 1 })
+  await house.ask('PUT', '/api/v1/products/p-new', { ...manager, ...json }, product)
+  const page = async (fields = {}, query = '') => JSON.parse((await house.ask('GET', `/changes${query}`, fields)).text)
+
+  test('has each change in the order of commits, and says where to go on', async () => {
+    const { items, next, more } = await page(clerk)
+    assert.deepEqual(
+      items.map((each: Record<string, unknown>) => [
+        each['resource'],
+        each['what'],
+        each['operation'],
+        each['version'],
+      ]),
+      [
+        ['orders', 'created', 'CreateOrder', 1],
+        ['orders', 'changed', 'CancelOrder', 2],
+        ['products', 'created', 'ReplaceProduct', 1],
+      ],
+    )
+    assert.equal(more, false)
+    assert.deepEqual((await page(clerk, `?after=${next}`)).items, [])
+    const one = await page(clerk, '?limit=1')
+    assert.deepEqual([one.items.length, one.more], [1, true])
+    assert.equal((await page(clerk, `?limit=1&after=${one.next}`)).items[0].operation, 'CancelOrder')
+  })
+
+  test('A5.2 tells a caller what they may read, and nothing else', async () => {
+    const resources = async (fields: object) =>
+      (await page(fields)).items.map((each: { resource: string }) => each.resource)
+    assert.deepEqual(await resources({}), ['products'])
+    assert.deepEqual(await resources(stranger), ['products'])
+    assert.deepEqual(await resources(manager), ['orders', 'orders', 'products'])
+    await house.ask('DELETE', `/api/v1/orders/${id}`, { ...manager, 'if-match': '*' })
+    assert.deepEqual(await resources(stranger), ['products'], 'what was removed is known to those who may read all')
+    assert.deepEqual((await page(manager)).items.at(-1).what, 'removed')
+  })
+
+  test('is CloudEvents 1.0 in a batch where that is asked for', async () => {
+    const { text, fields } = await house.ask('GET', '/changes', {
+      ...clerk,
+      accept: 'application/cloudevents-batch+json',
+    })
+    assert.equal(fields['content-type'], 'application/cloudevents-batch+json')
+    const [event] = JSON.parse(text)
+    assert.deepEqual(
+      { ...event, time: '' },
+      {
+        specversion: '1.0',
+        id: '1',
+        source: 'urn:diglot:orders',
+        type: 'orders.orders.created',
+        subject: `orders/${id}`,
+        time: '',
+        datacontenttype: 'application/json',
+        data: { resource: 'orders', id, version: 1, what: 'created', operation: 'CreateOrder' },
+      },
+    )
+  })
+
+  const refusals: readonly [string, string, object, number][] = [
+    ['POST', '/changes', {}, 405],
+    ['GET', '/changes', { accept: 'text/csv' }, 406],
+    ['GET', '/changes?after=-1', {}, 400],
+    ['GET', '/changes?limit=1001', {}, 400],
+    ['GET', '/changes?limit=0', {}, 400],
+    ['GET', '/changes', { authorization: 'Bearer wrong' }, 401],
+    ['HEAD', '/changes', {}, 200],
+  ]
+  for (const [method, target, fields, status] of refusals)
+    test(`${method} ${target} ${JSON.stringify(fields)} → ${status}`, async () => {
+      assert.equal((await house.ask(method, target, { ...fields })).status, status)
+    })
+})
+
+describe('changes that are not kept any more', async () => {
+  const data = join(folder(), 'o.sqlite')
+  const house = await hosted({ data })
+  const { clerk } = await people(house)
+  const order = await placed(house, clerk)
+  await house.ask('POST', `/api/v1/orders/${order}/cancellation`, { ...clerk, ...json }, '{}')
+  const sweeping = sqliteStore(app.contract, data, { changesKept: 0 })
+  await sweeping.sweep(Date.now() + 1)
+  await sweeping.close()
+  await placed(house, clerk)
+
+  test('410: whoever has not read them is told where to go on', async () => {
+    for (const accept of ['application/json', 'application/cloudevents-batch+json'])
+      for (const after of [0, 1]) {
+        const { status, fields, text } = await house.ask('GET', `/changes?limit=7&after=${after}`, { ...clerk, accept })
+        assert.equal(status, 410)
+        assert.equal(fields['content-type'], 'application/problem+json')
+        assert.equal(fields['link'], '</changes?after=2&limit=7>; rel="next"')
+        const { status: said, next } = JSON.parse(text)
+        assert.deepEqual([said, next], [410, 2])
+      }
+  })
+
+  test('who has read them, and who begins, is told what is there', async () => {
+    for (const query of ['', '?after=2']) {
+      const { status, text } = await house.ask('GET', `/changes${query}`, clerk)
+      assert.equal(status, 200)
+      const { items, next } = JSON.parse(text)
+      assert.deepEqual([items.map((each: { sequence: number }) => each.sequence), next], [[3], 3])
+    }
+  })
+
+  test('a stream has an event that says so, and goes on with what is there', async () => {
+    const late = events(house.server.port, { ...clerk, 'last-event-id': '1' })
+    await until(() => late.told.length === 2, 'the events do not come')
+    assert.deepEqual(late.told, [
+      { id: 2, name: 'gone', next: 2 },
+      { id: 3, type: 'orders.orders.created' },
+    ])
+    late.stop()
+    for (const fields of [{}, { 'last-event-id': '2' }]) {
+      const other = events(house.server.port, { ...clerk, ...fields })
+      await until(() => other.told.length === 1, 'the event does not come')
+      assert.deepEqual(other.told, [{ id: 3, type: 'orders.orders.created' }])
+      other.stop()
+    }
+  })
+})
+
+interface Event {
+  readonly id: number
+  readonly type?: string
+  readonly name?: string
+  readonly next?: number
+}
+function events(port: number, fields: Record<string, string>) {
+  const told: Event[] = []
+  const asked = request({
+    port,
+    host: '127.0.0.1',
+    path: '/changes',
+    agent: false,
+    headers: { ...fields, accept: 'text/event-stream' },
+  })
+  let text = ''
+  const ended = new Promise<void>(resolve => asked.once('close', () => resolve()))
+  asked.on('error', () => {})
+  asked.on('response', answer => {
+    answer.setEncoding('utf8').on('error', () => {})
+    answer.on('data', piece => {
+      text += piece
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const [, id, name, data] = /^id: (\d+)(?:\nevent: (.*))?\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
+        if (data && name) told.push({ id: Number(id), name, next: JSON.parse(data).next })
+        else if (data) told.push({ id: Number(id), type: JSON.parse(data).type })
+        text = text.slice(end + 2)
+      }
+    })
+  })
+  asked.end()
+  return { told, ended, stop: () => asked.destroy() }
+}
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (let tries = 0; tries < 150; tries++) {
+    if (holds()) return
+    await pause(20)
+  }
+  assert.fail(what)
+}
+
+describe('server-sent events', async () => {
+  const house = await hosted()
+  const { clerk, stranger } = await people(house)
+
+  test('come as they happen, to those who may know; a reader that comes again goes on after the last', async () => {
+    const mine = events(house.server.port, clerk)
+    const others = events(house.server.port, stranger)
+    await pause(100)
+    const id = await placed(house, clerk)
+    await until(() => mine.told.length === 1, 'the event does not come')
+    mine.stop()
+    await house.ask('POST', `/api/v1/orders/${id}/cancellation`, { ...clerk, ...json }, '{}')
+    const again = events(house.server.port, { ...clerk, 'last-event-id': String(mine.told[0]?.id) })
+    await until(() => again.told.length === 1, 'what was missed does not come')
+    assert.deepEqual([mine.told[0]?.type, again.told[0]?.type], ['orders.orders.created', 'orders.orders.changed'])
+    assert.deepEqual(others.told, [])
+    again.stop()
+    others.stop()
+  })
+
+  test('a store that does not answer is asked once for all who wait, and not again each second', async () => {
+    let asked = 0
+    const read = (): Promise<never> => {
+      asked++
+      return pause(2500).then(() => Promise.reject(new Unavailable()))
+    }
+    const tail = new Tail({ read } as unknown as Store, 2300) // nothing else of it is asked
+    await Promise.all([tail.after(tail.mark(), 0), tail.after(tail.mark(), 0)])
+    tail.stop()
+    assert.equal(asked, 1)
+  })
+
+  test('whose readers go before they begin take no place', async () => {
+    const own = await hosted()
+    for (let i = 0; i < 5; i++) {
+      const { authorization } = bearer(await own.server.token(`clara-${i}`, ['clerk'])) // not known: it takes a while
+      const head = `GET /changes HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\nauthorization: ${authorization}`
+      const gone = connect(own.server.port, '127.0.0.1')
+      gone.write(`${head}\r\n\r\n`, () => gone.resetAndDestroy())
+      await once(gone, 'close')
+    }
+    // One that began after all is noticed at its next beat.
+    const streams = async () => /^diglot_event_streams (\d+)$/m.exec((await own.ask('GET', '/metrics')).text)?.[1]
+    for (let tries = 0; tries < 80 && (await streams()) !== '0'; tries++) await pause(100)
+    assert.equal(await streams(), '0')
+  })
+
+  test('end when the service does, at once', async () => {
+    const own = await hosted()
+    const stream = events(own.server.port, {})
+    await pause(100)
+    const began = performance.now()
+    await own.server.close(5000)
+    await stream.ended
+    assert.ok(performance.now() - began < 2000)
+  })
+})
+
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+describe('sinks', () => {
+  test('a webhook has each change in order, signed; what it refused comes again, with the same id', async () => {
+    const got: { id: string; type: string }[] = []
+    let refusals = 2
+    const receiver = createServer((asked, answer) => {
+      let content = ''
+      asked.setEncoding('utf8').on('data', piece => (content += piece))
+      asked.on('end', () => {
+        const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = asked.headers
+        const key = Buffer.alloc(24, 7)
+        const expected = createHmac('sha256', key).update(`${id}.${time}.${content}`).digest('base64')
+        if (
+          signature !== `v1,${expected}` ||
+          asked.headers['content-type'] !== 'application/cloudevents+json; charset=utf-8'
+        )
+          return answer.writeHead(400).end()
+        got.push({ id: String(id), type: JSON.parse(content).type })
+        answer.writeHead(refusals-- > 0 ? 500 : 204).end()
+      })
+    })
+    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+    after(() => receiver.close())
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    const sink = webhook({ name: 'hook', url, secret, allow: ['127.0.0.1'], private: true, resources: ['orders'] })
+    const house = await hosted({ sinks: [sink], sinkBackOff: 20 })
+    const { clerk, manager } = await people(house)
+    const product = JSON.stringify({ name: 'Lamp', price: '1.00', stock: 1 })
+    await house.ask('PUT', '/api/v1/products/p-new', { ...manager, ...json }, product)
+    const id = await placed(house, clerk)
+    await house.ask('POST', `/api/v1/orders/${id}/cancellation`, { ...clerk, ...json }, '{}')
+    await until(() => got.length === 4, `${JSON.stringify(got)}`)
+    const [first] = got
+    assert.deepEqual(got, [first, first, first, { id: 'msg_3', type: 'orders.orders.changed' }])
+    assert.deepEqual(first, { id: 'msg_2', type: 'orders.orders.created' })
+  })
+
+  test('where a sink is outlives the service; of two instances one delivers', async () => {
+    const seen: string[] = []
+    const sink: Sink = { name: 's', deliver: async event => void seen.push(event.id) }
+    const data = join(folder(), 'o.sqlite')
+    const first = await hosted({ data, sinks: [sink] })
+    const second = await hosted({ data, sinks: [sink] })
+    const { clerk } = await people(first)
+    await placed(first, clerk)
+    await placed(second, clerk)
+    await until(() => seen.length === 2, `${seen}`)
+    await first.server.close(100)
+    await second.server.close(100)
+    const third = await hosted({ data, sinks: [sink] })
+    await placed(third, clerk)
+    await until(() => seen.length === 3, `${seen}`)
+    assert.deepEqual(seen, ['1', '2', '3'])
+  })
+
+  test('what is being delivered is nobody else’s for as long as it may take', async () => {
+    const store = sqliteStore(app.contract, ':memory:')
+    after(() => store.close())
+    const change = { at: 1, resource: 'orders', version: 1, what: 'created', operation: 'CreateOrder' } as const
+    let now = Date.now()
+    const seen: string[] = []
+    const slow = Promise.withResolvers<void>()
+    const instance = (id: string) =>
+      sinksOf({ app, store, clock: () => now, id, failed: () => {} }, [
+        {
+          name: 's',
+          deliver: async event => {
+            seen.push(`${id} ${event.id}`)
+            if (event.id === '2') await slow.promise
+          },
+        },
+      ])
+    const first = instance('first')
+    await store.write(writer => writer.changed({ ...change, id: 'o-1' }))
+    await until(() => seen.length === 1, 'the first is not delivered')
+    await pause(50)
+    now += 34_000
+    await store.write(writer => writer.changed({ ...change, id: 'o-2' }))
+    await until(() => seen.length === 2, 'the second is not delivered')
+    const second = instance('second')
+    now += 19_000
+    await pause(1200)
+    assert.deepEqual(seen, ['first 1', 'first 2'])
+    slow.resolve()
+    await Promise.all([first.stop(), second.stop()])
+  })
+
+  test('one that never answers does not hold up the end of the service', async () => {
+    const asked = Promise.withResolvers<void>()
+    const deliver = (): Promise<never> => {
+      asked.resolve()
+      return new Promise(() => {})
+    }
+    const house = await hosted({ sinks: [{ name: 'silent', deliver }] })
+    const { clerk } = await people(house)
+    await placed(house, clerk)
+    await asked.promise
+    const late = pause(3000, 'late', { ref: false })
+    assert.equal(await Promise.race([house.server.close(100), late]), undefined)
+  })
+
+  test('one that is gone is not asked again', async () => {
+    let asked = 0
+    const sink: Sink = {
+      name: 'gone',
+      deliver: async () => {
+        asked++
+        throw new Gone('never again')
+      },
+    }
+    const house = await hosted({ sinks: [sink], sinkBackOff: 5 })
+    const { clerk } = await people(house)
+    await placed(house, clerk)
+    await until(() => asked === 1, 'it is not asked')
+    await placed(house, clerk)
+    await pause(200)
+    assert.equal(asked, 1)
+    assert.ok(house.lines.some(line => line.level === 'warn' && line.message === 'not delivered'))
+  })
+
+  test('a store out of reach is no failure of a sink: it goes on as soon as the store does', async () => {
+    const store = sqliteStore(app.contract, ':memory:')
+    after(() => store.close())
+    const change = {
+      at: 1,
+      resource: 'orders',
+      id: 'o-1',
+      version: 1,
+      what: 'created',
+      operation: 'CreateOrder',
+    } as const
+    let away = true
+    const failed: unknown[] = []
+    const seen: string[] = []
+    const sinks = sinksOf(
+      {
+        app,
+        clock: Date.now,
+        id: 'i-1',
+        backOff: 60_000,
+        failed: (_, thrown) => void failed.push(thrown),
+        store: { ...store, write: work => (away ? Promise.reject(new Unavailable()) : store.write(work)) },
+      },
+      [{ name: 's', deliver: async event => void seen.push(event.id) }],
+    )
+    await pause(50)
+    assert.deepEqual([sinks.state.get('s')?.failures, failed], [0, []])
+    away = false
+    await store.write(writer => writer.changed(change))
+    sinks.kick()
+    await until(() => seen.length === 1, 'it does not go on')
+    await sinks.stop()
+  })
+
+  test('a sink that comes too late is told of what is there, and the operator of what it missed', async () => {
+    const data = join(folder(), 'o.sqlite')
+    const delivered: string[] = []
+    const first = await hosted({ data, sinks: [{ name: 's', deliver: async event => void delivered.push(event.id) }] })
+    const { clerk } = await people(first)
+    await placed(first, clerk)
+    await until(() => delivered.length === 1, 'the first is not delivered')
+    await pause(100)
+    await first.server.close(5000)
+    const between = await hosted({ data })
+    await placed(between, clerk)
+    const sweeping = sqliteStore(app.contract, data, { changesKept: 0 })
+    await sweeping.sweep(Date.now() + 1)
+    await sweeping.close()
+    await placed(between, clerk)
+    await between.server.close(100)
+    const seen: string[] = []
+    const second = await hosted({ data, sinks: [{ name: 's', deliver: async event => void seen.push(event.id) }] })
+    await until(() => seen.length === 1, 'it does not go on')
+    assert.deepEqual(seen, ['3'])
+    const warned = second.lines.filter(line => line.message === 'not delivered')
+    assert.equal(warned.length, 1)
+    assert.match(JSON.stringify(warned[0]?.fields), /up to 2 .*swept away/)
+  })
+
+  const mistakes: readonly [string, Partial<Parameters<typeof webhook>[0]>, RegExp][] = [
+    ['not in the allow-list', { allow: [] }, /is not in its allow-list/],
+    ['not TLS', { url: 'http://hooks.example.org/' }, /is not https:/],
+    ['a short secret', { secret: 'whsec_c2hvcnQ=' }, /24 octets/],
+    ['a secret of another kind', { secret: 'password' }, /24 octets/],
+    ['this machine', { url: 'https://127.0.0.1/', allow: ['127.0.0.1'] }, /address of this network/],
+    [
+      'the cloud’s metadata',
+      { url: 'https://169.254.169.254/', allow: ['169.254.169.254'] },
+      /address of this network/,
+    ],
+    ['this machine in IPv6', { url: 'https://[::1]/', allow: ['[::1]'] }, /address of this network/],
+    ['IPv4 in IPv6', { url: 'https://[::ffff:10.0.0.1]/', allow: ['[::ffff:a00:1]'] }, /address of this network/],
+  ]
+  for (const [title, change, cure] of mistakes)
+    test(`a webhook may not be ${title}`, () => {
+      const options = { name: 'hook', url: 'https://hooks.example.org/', secret, allow: ['hooks.example.org'] }
+      assert.throws(() => webhook({ ...options, ...change }), cure)
+    })
+
+  test('a name that leads into this network is refused when it is looked up', async () => {
+    const sink = webhook({ name: 'inside', url: 'https://localhost/', secret, allow: ['localhost'] })
+    const event = { id: '1' } as Parameters<Sink['deliver']>[0]
+    await assert.rejects(sink.deliver(event, AbortSignal.timeout(2000)), /localhost is an address of this network/)
+  })
+
+  test('Standard Webhooks: the example of the specification is signed as it says', () => {
+    const key = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')
+    const fields = signed('msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}', [key])
+    assert.equal(fields['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+  })
+})

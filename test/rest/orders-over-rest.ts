@@ -1,0 +1,185 @@
+/** The orders service behind its REST face, without a socket, on an in-memory database with a clock that is moved by hand. */
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { brotliCompressSync, constants, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import app from '../../examples/orders/service.ts'
+import type { Implementation } from '../../src/contract/implement.ts'
+import type { Caller } from '../../src/contract/policy.ts'
+import { streams } from '../../src/host/zlib-codings.ts'
+import { content, nothing, type Request, type Response } from '../../src/http/message.ts'
+import type { Options } from '../../src/rest/exchange.ts'
+import { restFace } from '../../src/rest/face.ts'
+import { callsOf } from '../../src/service/calls.ts'
+import type { Serving, Settings } from '../../src/service/face-context.ts'
+import { runNext } from '../../src/service/job.ts'
+import { memoryLimiter } from '../../src/service/limiter.ts'
+import type { Store } from '../../src/service/store.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+
+const people: Readonly<Record<string, Caller>> = {
+  alice: { subject: 'alice', roles: ['customer'], claims: { customer: 'c-1' } },
+  clara: { subject: 'clara', roles: ['clerk'], claims: {} },
+  maria: { subject: 'maria', roles: ['manager'], claims: {} },
+}
+
+export interface Answer {
+  readonly status: number
+  readonly fields: Readonly<Record<string, string>>
+  readonly text: string
+  readonly bytes: Uint8Array
+  /** The content as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of any content by asserting it
+  readonly json: any
+}
+type Ask = (
+  method: string,
+  target: string,
+  fields?: Readonly<Record<string, string>>,
+  sent?: string | Uint8Array | object,
+  more?: Partial<Request>,
+) => Promise<Answer>
+export interface Shop {
+  readonly as: Readonly<Record<'anyone' | 'alice' | 'clara' | 'maria', Ask>>
+  readonly face: (request: Request) => Response | Promise<Response>
+  readonly clock: { now: number }
+  readonly serving: Serving
+  readonly store: Store
+  /** What was reported as a bug of ours. */
+  readonly incidents: unknown[]
+  /** Runs every job that is due. */
+  work(): Promise<void>
+}
+
+export const json = { 'content-type': 'application/json' }
+export const order = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 2 }], currency: 'EUR' }
+
+const settings: Settings = { trustProxy: false, trace: true, passwordsOnLoopback: true, origins: [] }
+const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
+export const codings: NonNullable<Options['codings']> = {
+  br: bytes => brotliCompressSync(bytes, quick),
+  zstd: bytes => zstdCompressSync(bytes),
+  gzip: bytes => gzipSync(bytes),
+}
+const decodings: NonNullable<Options['decodings']> = {
+  gzip: (bytes, limit) => {
+    try {
+      return gunzipSync(bytes, { maxOutputLength: limit })
+    } catch {
+      return undefined
+    }
+  },
+}
+
+export interface How {
+  readonly settings?: Partial<Settings>
+  readonly options?: Options
+  readonly app?: Implementation
+}
+
+export async function shop(how: How = {}): Promise<Shop> {
+  const of = how.app ?? app
+  const store = await sqliteStore(of.contract, ':memory:')
+  after(() => store.close())
+  const clock = { now: Date.UTC(2026, 10, 21, 12) }
+  let count = 0
+  const id = (prefix: string): string => `${prefix}-new${++count}`
+  const incidents: unknown[] = []
+  const calls = callsOf(of, { store, limiter: memoryLimiter(), clock: () => clock.now, id })
+  const { items = {} } = of.seed()
+  await store.write(async writer => {
+    for (const { name } of of.contract.resources)
+      for (const value of items[name] ?? [])
+        await writer.put(name, String(value['id']), value, {}, undefined, clock.now)
+  })
+  const serving: Serving = {
+    app: of,
+    calls,
+    identities: {
+      bearer: token => (Object.hasOwn(people, token) ? people[token] : undefined),
+      password: (name, password) => (password === `${name}-secret` ? people[name] : undefined),
+      secret: () => undefined,
+      known: () => undefined,
+      certificate: () => undefined,
+      key: () => undefined,
+    },
+    clock: () => clock.now,
+    id: () => `r${++count}`,
+    report: (_incident, thrown) => incidents.push(thrown),
+    settings: { ...settings, ...how.settings },
+  }
+  const face = restFace(serving, { codings, decodings, streams, ...how.options })
+  const as = (name: string | undefined): Ask => {
+    const who = name === undefined ? {} : { authorization: `Bearer ${name}` }
+    return async (method, target, fields = {}, sent = undefined, more = {}) =>
+      answer(await face(request(method, target, { ...who, ...fields }, sent, more)))
+  }
+  const working = {
+    app: of,
+    store,
+    clock: () => clock.now,
+    id,
+    failed: (_: unknown, thrown: unknown) => incidents.push(thrown),
+  }
+  return {
+    as: { anyone: as(undefined), alice: as('alice'), clara: as('clara'), maria: as('maria') },
+    face,
+    clock,
+    serving,
+    store,
+    incidents,
+    work: async () => {
+      while (await runNext(working, new AbortController().signal));
+    },
+  }
+}
+
+export function request(
+  method: string,
+  target: string,
+  fields: Readonly<Record<string, string>> = {},
+  sent?: string | Uint8Array | object,
+  more: Partial<Request> = {},
+): Request {
+  const made = Object.assign(Object.create(null) as Record<string, string>, { host: 'shop.test' }, fields)
+  const bytes =
+    sent === undefined
+      ? undefined
+      : typeof sent === 'string' || sent instanceof Uint8Array
+        ? sent
+        : JSON.stringify(sent)
+  return {
+    method,
+    target,
+    fields: made,
+    content: bytes === undefined ? nothing : content(bytes),
+    scheme: 'http',
+    version: '1.1',
+    from: '127.0.0.1',
+    ...more,
+  }
+}
+
+async function octetsOf(content: Exclude<Response['content'], string | undefined>): Promise<Uint8Array> {
+  return content instanceof Uint8Array ? content : Buffer.concat(await Array.fromAsync(content))
+}
+
+export async function answer(response: Response): Promise<Answer> {
+  const { status, content = '' } = response
+  const fields: Record<string, string> = {}
+  for (const [name, value] of Object.entries(response.fields)) {
+    assert.equal(name, name.toLowerCase())
+    fields[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : await octetsOf(content)
+  return {
+    status,
+    fields,
+    bytes,
+    get text() {
+      return new TextDecoder().decode(bytes)
+    },
+    get json() {
+      return JSON.parse(new TextDecoder().decode(bytes))
+    },
+  }
+}

@@ -1,0 +1,378 @@
+/** Policies: what cannot be enforced is a mistake at start (X14), what is published, and the hook of the SOAP face. */
+import assert from 'node:assert/strict'
+import { createHash, createSecretKey } from 'node:crypto'
+import { test } from 'node:test'
+import { Trust } from '../../src/security/crypto/trust.ts'
+import { type Demand, review, type SecurityPolicy } from '../../src/security/policy/policy.ts'
+import type { Guard } from '../../src/security/policy/verification-context.ts'
+import { published } from '../../src/security/policy/ws-security-policy.ts'
+import { protect } from '../../src/security/protect/protect.ts'
+import {
+  attachmentComplete,
+  attachmentContent,
+  BinarySecurityToken,
+  base64Type,
+  ds,
+  keyIdentifierThumbprint,
+  Security,
+  strTransform,
+  wsse,
+  wsu,
+  x509v3,
+} from '../../src/security/vocabulary.ts'
+import { wsSecurity } from '../../src/security/ws-security.ts'
+import { soap11, soap12 } from '../../src/soap/version.ts'
+import { canonical, Malformed, parse } from '../../src/xml/index.ts'
+import {
+  guard,
+  messageId,
+  now,
+  open,
+  outcome,
+  pair,
+  plainMessage,
+  refused,
+  resigned,
+  securePolicy,
+  signedDemand,
+  signedMessage,
+  signedPolicy,
+  taken,
+  trusting,
+} from './message.ts'
+
+const issuers = new Map([['urn:issuer', trusting('ca')]])
+const audiences = ['urn:service']
+const saml = { issuers, audiences, vouchers: trusting('ca') }
+const all: Partial<Guard> = {
+  trust: trusting('ca'),
+  saml,
+  decrypts: [pair('bob')],
+  secrets: new Map([['s', createSecretKey(Buffer.alloc(32))]]),
+  kerberos: () => undefined,
+}
+
+const rows: [string, Demand, Partial<Guard>, RegExp | undefined][] = [
+  ['a UsernameToken', { caller: 'username' }, {}, undefined],
+  ['a signed message', signedDemand, all, undefined],
+  ['a secret', { ...signedDemand, caller: 'secret' }, all, undefined],
+  ['a ticket', { caller: 'kerberos' }, all, undefined],
+  ['an assertion of a bearer', { caller: 'saml', confirmations: ['bearer'] }, all, undefined],
+  [
+    'an assertion with a key, and nobody else trusted',
+    { ...signedDemand, caller: 'saml', confirmations: ['holder-of-key'] },
+    { saml },
+    undefined,
+  ],
+  [
+    'an assertion that is vouched for',
+    { caller: 'saml', confirmations: ['sender-vouches'], timestamp: true, signed: ['Body', 'Timestamp', 'Token'] },
+    all,
+    undefined,
+  ],
+  ['what comes encrypted', { ...signedDemand, encrypted: ['Body', messageId] }, all, undefined],
+  ['nobody is trusted to sign', signedDemand, {}, /nobody is trusted/],
+  ['an empty list of authorities', signedDemand, { trust: new Trust({}) }, /nobody is trusted/],
+  ['no secret', { ...signedDemand, caller: 'secret' }, { ...all, secrets: new Map() }, /nobody is trusted/],
+  ['a certificate that signs nothing', { caller: 'x509' }, all, /add it to signed/],
+  [
+    'a certificate that signs a Timestamp alone',
+    { caller: 'x509', timestamp: true, signed: ['Timestamp'] },
+    all,
+    /Body/,
+  ],
+  ['a signature that could be replayed', { caller: 'x509', signed: ['Body'] }, all, /replayed/],
+  [
+    'a signed Timestamp that need not be there',
+    { caller: 'x509', signed: ['Body', 'Timestamp'] },
+    all,
+    /set timestamp/,
+  ],
+  ['no kind of password', { caller: 'username', passwords: [] }, {}, /passwords/],
+  ['a signature that does not cover the name', { ...signedDemand, caller: 'username' }, all, /add Token/],
+  ['no verifier of tickets', { caller: 'kerberos' }, {}, /configure kerberos/],
+  ['no confirmation', { caller: 'saml' }, all, /confirmations/],
+  ['no issuer', { caller: 'saml', confirmations: ['bearer'] }, {}, /issuer/],
+  [
+    'an issuer without a certificate',
+    { caller: 'saml', confirmations: ['bearer'] },
+    { saml: { issuers: new Map([['x', new Trust({})]]), audiences } },
+    /without a certificate/,
+  ],
+  ['no audience', { caller: 'saml', confirmations: ['bearer'] }, { saml: { issuers, audiences: [] } }, /audience/],
+  [
+    'vouchers whose signature need not cover the assertion',
+    { ...signedDemand, caller: 'saml', confirmations: ['sender-vouches'] },
+    all,
+    /add Token/,
+  ],
+  [
+    'no voucher',
+    { caller: 'saml', confirmations: ['sender-vouches'], timestamp: true, signed: ['Body', 'Timestamp', 'Token'] },
+    { ...all, saml: { issuers, audiences } },
+    /voucher/,
+  ],
+  ['a held key that signs nothing', { caller: 'saml', confirmations: ['holder-of-key'] }, all, /Body/],
+  ['no key to decrypt with', { ...signedDemand, encrypted: ['Body'] }, { ...all, decrypts: [] }, /configure a key/],
+  ['an encrypted Timestamp', { ...signedDemand, encrypted: ['Timestamp'] }, all, /encrypted Timestamp/],
+  ['encrypted attachments', { ...signedDemand, encrypted: ['Attachments'] }, all, /encrypted attachments/],
+  ['the Security block itself', { ...signedDemand, signed: ['Body', 'Timestamp', Security] }, all, /holds the proof/],
+  [
+    'a secret that has no token',
+    { ...signedDemand, caller: 'secret', signed: ['Body', 'Timestamp', 'Token'] },
+    all,
+    /no Token/,
+  ],
+]
+for (const [title, demand, means, mistake] of rows) {
+  test(`X14: ${title}: ${mistake ? 'a mistake' : 'fine'}`, () => {
+    const found = review({ required: true, anyOf: [demand] }, guard(now, means))
+    if (mistake)
+      assert.ok(
+        found.some(each => mistake.test(each)),
+        found.join('; '),
+      )
+    else assert.deepEqual(found, [])
+  })
+}
+
+test('X14: no way at all, and a freshness that the memory could not keep', () => {
+  assert.match(review({ required: true, anyOf: [] }, guard(now))[0]!, /anyOf/)
+  for (const freshness of [{ age: Infinity }, { age: 0 }, { age: Number.NaN }, { skew: -1 }, { skew: Infinity }]) {
+    assert.match(review({ ...securePolicy, freshness }, guard(now, all))[0]!, /freshness/)
+  }
+})
+
+test('X14: a policy that cannot be enforced does not start', () => {
+  assert.throws(() => wsSecurity(signedPolicy, guard(now)), /nobody is trusted/)
+})
+
+test('published: WS-SecurityPolicy, well-formed, with every way and every part', () => {
+  const text = published({ required: true, anyOf: rows.filter(row => !row[3]).map(([, demand]) => demand) }, 'p')
+  const document = parse(Buffer.from(text))
+  assert.ok(!(document instanceof Malformed))
+  const has = (local: string) => assert.ok(text.includes(`<sp:${local}`), local)
+  for (const local of [
+    'UsernameToken',
+    'HashPassword',
+    'X509Token',
+    'SamlToken',
+    'KerberosToken',
+    'AsymmetricBinding',
+    'IncludeTimestamp',
+    'SignedParts',
+    'EncryptedParts',
+    'Body',
+    'SignedSupportingTokens',
+  ])
+    has(local)
+  assert.match(text, /<sp:Header Name="MessageID" Namespace="urn:a"\/>/)
+  assert.doesNotMatch(text, /<wsp:All\/>/)
+  assert.match(published({ ...securePolicy, required: false }, 'p'), /<wsp:All\/>/)
+})
+
+test('WSS §8.5: a reply confirms the signatures of its request, under its own', async () => {
+  const { key, certificate } = pair('alice')
+  const signature = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] } as const
+  const request = protect(plainMessage(), { timestamp: {}, signature }, now)
+  const secured = await taken(outcome(open(request.envelope), signedPolicy, guard(now, all)))
+  const reply = (confirms: readonly Buffer[]) =>
+    open(protect(plainMessage(), { timestamp: {}, signature, confirms }, now).envelope)
+  const read = (confirms: readonly Buffer[], sent: readonly Buffer[]) =>
+    outcome({ ...reply(confirms), sent }, signedPolicy, guard(now, all))
+  assert.deepEqual(request.signatures, [secured.confirms])
+  await taken(read([secured.confirms!], request.signatures))
+  await taken(read([], []))
+  await refused(read([], request.signatures), 'FailedCheck', /another request/)
+  await refused(read([Buffer.from('other')], request.signatures), 'FailedCheck', /another request/)
+  await refused(read([secured.confirms!, Buffer.from('other')], request.signatures), 'FailedCheck', /another request/)
+  const unsigned = protect(plainMessage(), { timestamp: {}, confirms: request.signatures }, now).envelope
+  await refused(
+    outcome({ ...open(unsigned), sent: request.signatures }, signedPolicy, guard(now, all)),
+    'FailedCheck',
+    /not signed/,
+  )
+  const none = open(signedMessage())
+  await refused(
+    outcome({ ...none, sent: request.signatures }, signedPolicy, guard(now, all)),
+    'FailedCheck',
+    /another request/,
+  )
+})
+
+test('the hook of the face: the block that is targeted, the clock and the parts of the message', async () => {
+  const { now: _, ...means } = guard(0, { ...all, trust: trusting('ca') })
+  const prove = wsSecurity({ anyOf: securePolicy.anyOf }, means)
+  const asked = (text: string, demanded: boolean, at = now) => {
+    const document = parse(Buffer.from(text))
+    assert.ok(!(document instanceof Malformed))
+    const version = document.root.name === soap11.envelope ? soap11 : soap12
+    const blocks = document.root.elements(version.header)[0]?.elements() ?? []
+    const body = document.root.elements(version.body)[0]!
+    const part = () => undefined
+    return {
+      version,
+      document,
+      body,
+      blocks,
+      targeted: blocks,
+      demanded,
+      now: at,
+      address: 'urn:here',
+      from: '',
+      confidential: true,
+      parts: [],
+      part,
+    }
+  }
+  const evidence = asked(signedMessage(), true)
+  const proven = await prove(evidence)
+  assert.equal(proven.body, evidence.body)
+  assert.match(proven.caller?.subject ?? '', /certificate/)
+  assert.equal((await prove(asked(plainMessage(), false))).caller, undefined)
+  await assert.rejects(async () => prove(asked(plainMessage(), true)))
+  await assert.rejects(async () => prove(asked(signedMessage(), true, now + 600_000)))
+  await assert.rejects(async () => prove({ ...asked(signedMessage(), true), targeted: [] }))
+})
+
+test('SwA Profile 1.1 §5.4: attachments that have to be signed', async () => {
+  const policy: SecurityPolicy = {
+    required: true,
+    anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', 'Attachments'] }],
+  }
+  const octets = Buffer.from('a picture')
+  const parts = (...ids: string[]) => ({
+    uris: ids.map(id => `cid:${id}`),
+    octets: (uri: string, complete: boolean) => (uri === 'cid:a%40b' && !complete ? octets : undefined),
+  })
+  await taken(outcome({ ...open(signedMessage()), attachments: parts() }, policy, guard(now, all)))
+  const beside = { ...open(signedMessage()), attachments: parts('a@b') }
+  await refused(outcome(beside, policy, guard(now, all)), 'InvalidSecurity', /attachment is not signed/)
+  const include = '<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="cid:a%40b"/>'
+  const { key, certificate } = pair('alice')
+  const signature = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] } as const
+  const whole = plainMessage(undefined, '', `<data>${octets.toString('base64')}</data>`)
+  const text = protect(whole, { timestamp: {}, signature }, now).envelope.replace(octets.toString('base64'), include)
+  await taken(outcome({ ...open(text), attachments: parts('a@b') }, policy, guard(now, all)))
+  await refused(outcome({ ...open(text), attachments: parts('a@b', 'c') }, policy, guard(now, all)), 'InvalidSecurity')
+  const outside = signedMessage().replace('</s:Header>', `<h>${include}</h></s:Header>`)
+  await refused(outcome({ ...open(outside), attachments: parts('a@b') }, policy, guard(now, all)), 'InvalidSecurity')
+})
+
+for (const [transform, complete] of [
+  [attachmentContent, false],
+  [attachmentComplete, true],
+] as const) {
+  test(`SwA Profile 1.1 §5.4: a Reference to an attachment (${complete ? 'complete' : 'content'})`, async () => {
+    const policy: SecurityPolicy = {
+      required: true,
+      anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', 'Attachments'] }],
+    }
+    const text = resigned(
+      signedMessage(),
+      pair('alice').key,
+      `<ds:Reference URI="cid:a"><ds:Transforms><ds:Transform Algorithm="${transform}"/></ds:Transforms><ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/>` +
+        `<ds:DigestValue>${createHash('sha256').update('octets').digest('base64')}</ds:DigestValue></ds:Reference>`,
+    )
+    const message = (octets: string) => ({
+      ...open(text),
+      attachments: {
+        uris: ['cid:a'],
+        octets: (uri: string, whole: boolean) =>
+          uri === 'cid:a' && whole === complete ? Buffer.from(octets) : undefined,
+      },
+    })
+    await taken(outcome(message('octets'), policy, guard(now, all)))
+    await refused(outcome(message('others'), policy, guard(now, all)), 'FailedCheck', /digest/)
+    await refused(outcome(open(text), policy, guard(now, all)), 'FailedCheck', /attachment that is not there/)
+    const other = resigned(text.replace(transform, ds), pair('alice').key)
+    const raw = { ...message('octets'), ...open(other) }
+    await refused(outcome(raw, policy, guard(now, all)), 'UnsupportedAlgorithm', /not taken/)
+  })
+}
+
+test('WSS §8.3: a token is covered by a reference to it, with a default namespace declared', async () => {
+  const { key } = pair('alice')
+  const c14n = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+  const written = signedMessage().replace('<wsse:SecurityTokenReference>', `<wsse:SecurityTokenReference wsu:Id="str">`)
+  const [, token = ''] = /(<wsse:BinarySecurityToken .*<\/wsse:BinarySecurityToken>)/s.exec(written) ?? []
+  const [, id, type, value] = /wsu:Id="([^"]*)" EncodingType="[^"]*" ValueType="([^"]*)">([^<]*)/.exec(token) ?? []
+  const canonical =
+    `<wsse:BinarySecurityToken xmlns="" xmlns:wsse="${wsse}" xmlns:wsu="${wsu}" EncodingType="${base64Type}" ValueType="${type}" wsu:Id="${id}">` +
+    `${value}</wsse:BinarySecurityToken>`
+  const reference = (digest: string) =>
+    `<ds:Reference URI="#str"><ds:Transforms><ds:Transform Algorithm="${strTransform}"><wsse:TransformationParameters>` +
+    `<ds:CanonicalizationMethod Algorithm="${c14n}"/></wsse:TransformationParameters></ds:Transform></ds:Transforms>` +
+    `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference>`
+  const digest = createHash('sha256').update(canonical).digest('base64')
+  const message = open(resigned(written, key, reference(digest)))
+  const { covers } = await taken(outcome(message, signedPolicy, guard(now, all)))
+  assert.equal(covers(message.blocks.find(({ name }) => name === Security)!.elements(BinarySecurityToken)[0]!), true)
+  const other = resigned(written, key, reference(createHash('sha256').update('').digest('base64')))
+  await refused(outcome(open(other), signedPolicy, guard(now, all)), 'FailedCheck', /digest/)
+  const none = resigned(
+    written,
+    key,
+    reference(digest).replace(/<wsse:TransformationParameters>.*<\/wsse:TransformationParameters>/, ''),
+  )
+  await refused(outcome(open(none), signedPolicy, guard(now, all)), 'InvalidSecurity', /TransformationParameters/)
+  const body = /<s:Body [^>]*wsu:Id="([^"]*)"/.exec(written)![1]!
+  const elsewhere = resigned(written, key, reference(digest).replace('#str', `#${body}`))
+  await refused(outcome(open(elsewhere), signedPolicy, guard(now, all)), 'InvalidSecurity', /no reference to a token/)
+})
+
+test('WSS §8.3: a certificate that is only named is covered as the token that it would be', async () => {
+  const { key, certificate } = pair('alice')
+  const trust = new Trust({ certificates: [pair('alice').pem] })
+  for (const refer of ['thumbprint', 'issuer-serial', 'key-identifier'] as const) {
+    const written = signedMessage(pair('alice'), { key, by: { certificate, refer } }).replace(
+      '<wsse:SecurityTokenReference>',
+      '<wsse:SecurityTokenReference wsu:Id="str">',
+    )
+    const octets = `<wsse:BinarySecurityToken xmlns="" xmlns:wsse="${wsse}" ValueType="${x509v3}">${certificate.der.toString('base64')}</wsse:BinarySecurityToken>`
+    const reference =
+      `<ds:Reference URI="#str"><ds:Transforms><ds:Transform Algorithm="${strTransform}"><wsse:TransformationParameters>` +
+      '<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></wsse:TransformationParameters></ds:Transform></ds:Transforms>' +
+      `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${createHash('sha256').update(octets).digest('base64')}</ds:DigestValue></ds:Reference>`
+    await taken(outcome(open(resigned(written, key, reference)), signedPolicy, guard(now, { ...all, trust })))
+    const stranger = written.replace(
+      '</s:Header>',
+      `<wsse:SecurityTokenReference xmlns:wsse="${wsse}" xmlns:wsu="${wsu}" wsu:Id="other"><wsse:KeyIdentifier ValueType="${keyIdentifierThumbprint}">AAAA</wsse:KeyIdentifier></wsse:SecurityTokenReference></s:Header>`,
+    )
+    const unknown = resigned(stranger, key, reference.replace('#str', '#other'))
+    await refused(
+      outcome(open(unknown), signedPolicy, guard(now, { ...all, trust })),
+      'SecurityTokenUnavailable',
+      /not known/,
+    )
+    const other = reference.replace(/<ds:DigestValue>..../, '<ds:DigestValue>AAAA')
+    await refused(
+      outcome(open(resigned(written, key, other)), signedPolicy, guard(now, { ...all, trust })),
+      'FailedCheck',
+    )
+  }
+})
+
+test('peers 11: enveloped-signature on the Body, and inclusive C14N, are taken', async () => {
+  const inclusive = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'
+  const text = signedMessage()
+  const message = open(text)
+  for (const [transforms, form] of [
+    [`<ds:Transform Algorithm="${ds}enveloped-signature"/>`, { exclusive: false, comments: false }],
+    [`<ds:Transform Algorithm="${inclusive}"/>`, { exclusive: false, comments: false }],
+    [`<ds:Transform Algorithm="${inclusive}#WithComments"/>`, { exclusive: false, comments: false }],
+    [
+      `<ds:Transform Algorithm="${ds}enveloped-signature"/><ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"><e:InclusiveNamespaces xmlns:e="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="s"/></ds:Transform>`,
+      { exclusive: true, comments: false, prefixes: ['s'] },
+    ],
+  ] as const) {
+    const digest = createHash('sha256').update(canonical(message.body, form)).digest('base64')
+    const changed = text.replace(
+      /<ds:Transforms>.*?<\/ds:Transforms>(<ds:DigestMethod [^>]*>)<ds:DigestValue>[^<]*/s,
+      (_, method) => `<ds:Transforms>${transforms}</ds:Transforms>${method}<ds:DigestValue>${digest}`,
+    )
+    const again = open(resigned(changed, pair('alice').key))
+    const { body } = await taken(outcome(again, signedPolicy, guard(now, all)))
+    assert.equal(body, again.body)
+  }
+})

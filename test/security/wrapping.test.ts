@@ -1,0 +1,127 @@
+/**
+ * Signature wrapping, generated: the signed element is moved to every place in the message, and another takes its place with an
+ * identifier written in every way. Whatever is taken must hold nothing of the attacker's.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { protect } from '../../src/security/protect/protect.ts'
+import { Insecure } from '../../src/security/security-fault.ts'
+import type { Incoming } from '../../src/security/verify/verify.ts'
+import { wsu } from '../../src/security/vocabulary.ts'
+import { type Element, Malformed, parse, write } from '../../src/xml/index.ts'
+import { guard, now, open, outcome, pair, plainMessage, securePolicy, signedMessage, trusting } from './message.ts'
+
+const trust = trusting('ca')
+
+/** Offsets at which an element could be put: first and last in every element that has an end tag of its own. */
+function places(text: string, element: Element): number[] {
+  const start = text.indexOf('>', element.from) + 1
+  const end = text.lastIndexOf('<', element.to - 1)
+  const own = text[start - 2] === '/' ? [] : start === end ? [start] : [start, end]
+  return [...own, ...element.elements().flatMap(child => places(text, child))]
+}
+
+/** How the identifier of the attacker's element is written. */
+const ways = (id: string) => [
+  '',
+  ` wsu:Id="${id}"`,
+  ` u:Id="${id}" xmlns:u="${wsu}"`,
+  ` Id="${id}"`,
+  ` ID="${id}"`,
+  ` id="${id}"`,
+  ` xml:id="${id}"`,
+  ` AssertionID="${id}"`,
+  ` wsu:Id="other"`,
+  ` wsu:id="${id}"`,
+]
+
+function* wrapped(written: string, tag: string, forge: (element: string) => string): Generator<string> {
+  const text = written.replace('<s:Envelope ', `<s:Envelope xmlns:wsu="${wsu}" `)
+  const document = parse(Buffer.from(text))
+  assert.ok(!(document instanceof Malformed))
+  const genuine = new RegExp(`<${tag}[ >].*</${tag}>`, 's').exec(text)![0]
+  const from = text.indexOf(genuine)
+  const id = / wsu:Id="([^"]*)"/.exec(genuine)![1]!
+  const bare = forge(genuine)
+    .replace(/ xmlns:wsu="[^"]*"/, '')
+    .replace(/ wsu:Id="[^"]*"/, '')
+  for (const way of ways(id)) {
+    const forged = bare.replace(`<${tag}`, `<${tag} xmlns:wsu="${wsu}"${way}`)
+    for (const place of places(text, document.root)) {
+      if (place > from && place < from + genuine.length) continue
+      const early = text.slice(0, Math.min(place, from))
+      const late = text.slice(Math.max(place, from + genuine.length))
+      const between = place <= from ? text.slice(place, from) : text.slice(from + genuine.length, place)
+      yield place <= from ? early + genuine + between + forged + late : early + forged + between + genuine + late
+    }
+    const inside = forged.indexOf('>') + 1
+    yield text.replace(genuine, forged.slice(0, inside) + genuine + forged.slice(inside))
+    yield text.replace(genuine, forged) // and the genuine one nowhere
+  }
+}
+
+/** The message for every Body that a reader could take for the one. */
+function* readings(text: string): Generator<Incoming> {
+  const message = open(text)
+  for (const body of message.envelope.elements(message.body.name)) {
+    for (const header of message.envelope.elements(message.header!.name)) {
+      yield { ...message, body, header, blocks: header.elements() }
+    }
+  }
+}
+
+async function never(texts: Iterable<string>, attack: (message: Incoming) => boolean, at: number) {
+  const counts = { tried: 0, proven: 0, taken: 0 }
+  for (const text of texts) {
+    for (const message of readings(text)) {
+      counts.tried++
+      const result = await outcome(message, securePolicy, guard(at, { trust }))
+      if (result instanceof Insecure) counts.proven += Number(/is not signed/.test(result.why))
+      else {
+        counts.taken++
+        assert.equal(result.body, message.body)
+        assert.equal(attack(message), false, text)
+      }
+    }
+  }
+  return counts
+}
+
+const evil = ({ body }: Incoming) => write(body).includes('evil')
+
+test('X1: a signed Body moved anywhere never lets another be read', async () => {
+  const texts = wrapped(signedMessage(), 's:Body', body => body.replace('o-1', 'evil'))
+  const { tried, proven } = await never(texts, evil, now)
+  assert.ok(tried >= 400 && proven > 40, `${tried} messages, ${proven} of them pass core validation`)
+})
+
+test('X1: nor does it with the identifiers of the version without a Timestamp first', async () => {
+  const { key, certificate } = pair('p256')
+  const signature = { key, by: { certificate, refer: 'embedded' }, parts: ['Timestamp', 'Body'] } as const
+  const text = protect(plainMessage(), { timestamp: {}, signature }, now).envelope
+  const { proven } = await never(
+    wrapped(text, 's:Body', body => body.replace('o-1', 'evil')),
+    evil,
+    now,
+  )
+  assert.ok(proven > 40)
+})
+
+test('X1, X12: a signed Timestamp of the past moved anywhere never lets a new one stand for it', async () => {
+  const later = now + 3_600_000
+  const fresh = new Date(later).toISOString()
+  const until = new Date(later + 60_000).toISOString()
+  const texts = wrapped(
+    signedMessage(),
+    'wsu:Timestamp',
+    () => `<wsu:Timestamp><wsu:Created>${fresh}</wsu:Created><wsu:Expires>${until}</wsu:Expires></wsu:Timestamp>`,
+  )
+  const { tried, proven, taken } = await never(texts, () => true, later)
+  assert.ok(tried >= 400 && proven > 40, `${tried}, ${proven}`)
+  assert.equal(taken, 0)
+})
+
+test('the generator tells: the message as it was signed is taken', async () => {
+  const { taken } = await never([signedMessage()], evil, now)
+  assert.equal(taken, 1)
+})

@@ -1,0 +1,66 @@
+/** The orders service on an in-memory database, seeded, with a clock that stands still unless it is moved. */
+
+import app from '../../examples/orders/service.ts'
+import { type Operation, operations } from '../../src/contract/operation.ts'
+import type { Caller } from '../../src/contract/policy.ts'
+import type { Call, Calls } from '../../src/service/call.ts'
+import { callsOf } from '../../src/service/calls.ts'
+import { memoryLimiter } from '../../src/service/limiter.ts'
+import type { Outcome } from '../../src/service/outcome.ts'
+import { type Refusal, Refused } from '../../src/service/refusal.ts'
+import type { Store } from '../../src/service/store.ts'
+import { sqliteStore } from '../../src/store/sqlite.ts'
+
+export const alice: Caller = { subject: 'alice', roles: ['customer'], claims: { customer: 'c-1' } }
+export const clara: Caller = { subject: 'clara', roles: ['clerk'], claims: {} }
+export const maria: Caller = { subject: 'maria', roles: ['manager'], claims: {} }
+
+export interface Shop {
+  readonly store: Store
+  readonly calls: Calls
+  readonly clock: { now: number }
+  /** The outcome, or the refusal it ended with. */
+  ask(caller: Caller, name: string, more?: Partial<Call>): Promise<Outcome | Refusal>
+}
+
+export async function shop(): Promise<Shop> {
+  const store = await sqliteStore(app.contract, ':memory:')
+  const clock = { now: Date.UTC(2026, 10, 21, 12) }
+  let count = 0
+  const calls = callsOf(app, {
+    store,
+    limiter: memoryLimiter(),
+    clock: () => clock.now,
+    id: prefix => `${prefix}-new${++count}`,
+  })
+  const { items = {} } = app.seed()
+  await store.write(async writer => {
+    for (const { name } of app.contract.resources)
+      for (const value of items[name] ?? [])
+        await writer.put(name, String(value['id']), value, {}, undefined, clock.now)
+  })
+  const byName = new Map<string, Operation>(operations(app.contract).map(each => [each.name, each]))
+  return {
+    store,
+    calls,
+    clock,
+    ask: async (caller, name, more = {}) => {
+      const operation = byName.get(name)
+      if (!operation) throw new Error(`no operation ${name}`)
+      try {
+        const admitted = await calls.admit(operation, caller, '127.0.0.1')
+        return await calls.perform({ admitted, face: 'rest', request: 'r', ...more })
+      } catch (thrown) {
+        if (thrown instanceof Refused) return thrown.refusal as Refusal // the service throws no other
+        throw thrown
+      }
+    },
+  }
+}
+/** Content as a face would hand it over. */
+export const input = (
+  value: Record<string, unknown>,
+  server: Call extends never ? never : { path: (string | number)[]; value: unknown }[] = [],
+) => ({
+  input: () => ({ value, server }),
+})
