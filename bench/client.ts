@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { shop } from '../examples/orders/contract.ts'
 import type { Service } from '../src/contract/service.ts'
-import { wsdl11 } from '../src/describe/wsdl11.ts'
+import { writeWsdl11 } from '../src/describe/wsdl11.ts'
 import {
   cpu,
   has,
@@ -73,7 +73,10 @@ export const client = (): Promise<Row[]> =>
   inFolder(async folder => {
     peersInstalled()
     const wsdl = join(folder, 'orders.wsdl')
-    writeFileSync(wsdl, wsdl11(shop as unknown as Service, 'v2', { address: 'http://127.0.0.1/soap/v2', soap: '1.1' }))
+    writeFileSync(
+      wsdl,
+      writeWsdl11(shop as unknown as Service, 'v2', { address: 'http://127.0.0.1/soap/v2', soap: '1.1' }),
+    )
     const server = await start('node:http', 'constant.js', [answer])
     const given = [`http://127.0.0.1:${server.port}/soap/v2`, expected, wsdl, question]
     const ours = await begin([...node, join(clients, 'diglot.ts'), ...given])

@@ -1,7 +1,7 @@
 /** REST beside a bare Fastify route on the same database file. */
 import { join } from 'node:path'
-import { sign } from '../src/identity/bearer-token.ts'
-import { localKey } from '../src/identity/local-key.ts'
+import { signToken } from '../src/identity/bearer-token.ts'
+import { openLocalKey } from '../src/identity/local-key.ts'
 import {
   type Ask,
   answerTo,
@@ -23,7 +23,7 @@ const get = (target: string, fields: Record<string, string> = {}): string =>
 /** What a clerk asks of the orders in this file. */
 export async function orderAsk(data: string) {
   const clara = { subject: 'clara', roles: ['clerk'], expires: 3600 }
-  const token = await sign(localKey(`${data}.key`), 'orders', clara, Date.now())
+  const token = await signToken(openLocalKey(`${data}.key`), 'orders', clara, Date.now())
   const fields = { Authorization: `Bearer ${token}`, Accept: 'application/json' }
   const ask = (target: string, contains: string, more = {}, status = 200): Ask => ({
     request: get(target, { ...fields, ...more }),

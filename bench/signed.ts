@@ -4,8 +4,8 @@
  * the database's, and not in it.
  */
 import { sign, verify } from 'node:crypto'
-import { protect } from '../src/security/protect/protect.ts'
-import { secure } from '../src/security/verify/verify.ts'
+import { protectMessage } from '../src/security/protect/protect.ts'
+import { verifyMessage } from '../src/security/verify/verify.ts'
 import { guard, now, open, pair, plainMessage, signedPolicy, soap12Uri, trusting } from '../test/security/message.ts'
 import { median, quick, type Row, stayOff } from './harness.ts'
 import { orderXml } from './servers/shop.ts'
@@ -16,11 +16,11 @@ export async function signed(): Promise<Row[]> {
   const bits = key.asymmetricKeyDetails?.modulusLength
   const parts = ['Body', 'Timestamp'] as const
   const signature = { key, by: { certificate, refer: 'direct' as const }, parts }
-  const { envelope } = protect(plainMessage(soap12Uri, '', orderXml(5)), { timestamp: {}, signature }, now)
+  const { envelope } = protectMessage(plainMessage(soap12Uri, '', orderXml(5)), { timestamp: {}, signature }, now)
   const octets = new TextEncoder().encode(envelope)
   const watch = { ...guard(now, { trust: trusting('ca') }), seen: () => false }
   const ours = async (): Promise<void> => {
-    const { caller } = await secure(open(octets), signedPolicy, watch)
+    const { caller } = await verifyMessage(open(octets), signedPolicy, watch)
     if (!caller) throw new Error('nobody was proven')
   }
   const text = Buffer.from(/<ds:SignedInfo.*<\/ds:SignedInfo>/s.exec(envelope)?.[0] ?? '')

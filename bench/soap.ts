@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import app from '../examples/orders/service.ts'
-import { wsdl11 } from '../src/describe/wsdl11.ts'
-import { sign } from '../src/identity/bearer-token.ts'
-import { localKey } from '../src/identity/local-key.ts'
+import { writeWsdl11 } from '../src/describe/wsdl11.ts'
+import { signToken } from '../src/identity/bearer-token.ts'
+import { openLocalKey } from '../src/identity/local-key.ts'
 import { fromXml } from '../test/peers/soap-xml.ts'
 import {
   type Ask,
@@ -88,7 +88,7 @@ const expected = meaning(
 /** The file of the WSDL that Diglot serves for it. */
 export function wsdlFor(folder: string): string {
   const file = join(folder, 'orders.wsdl')
-  writeFileSync(file, wsdl11(shop, 'v1', { address: 'http://127.0.0.1/soap/v1', soap: '1.1' }))
+  writeFileSync(file, writeWsdl11(shop, 'v1', { address: 'http://127.0.0.1/soap/v1', soap: '1.1' }))
   return file
 }
 
@@ -106,12 +106,12 @@ const contentOf = async (port: number): Promise<string> => (await answerTo(port,
 async function orders(folder: string): Promise<Row[]> {
   const data = join(folder, 'orders.sqlite')
   const wsdl = join(folder, 'orders.wsdl')
-  writeFileSync(wsdl, wsdl11(app.contract, 'v2', { address: 'http://127.0.0.1/soap/v2', soap: '1.1' }))
+  writeFileSync(wsdl, writeWsdl11(app.contract, 'v2', { address: 'http://127.0.0.1/soap/v2', soap: '1.1' }))
   const diglot = await start('diglot', 'diglot.ts', [data])
   const npm = await start('npm soap', 'soap.js', [wsdl, '/soap/v2'])
   try {
     const clara = { subject: 'clara', roles: ['clerk'], expires: 3600 }
-    const token = await sign(localKey(`${data}.key`), 'orders', clara, Date.now())
+    const token = await signToken(openLocalKey(`${data}.key`), 'orders', clara, Date.now())
     const body = '<GetOrder xmlns="urn:diglot:orders:v2"><id>o-1</id></GetOrder>'
     const fields = `Authorization: Bearer ${token}\r\n`
     const request = post('/soap/v2', 'urn:diglot:orders:v2/GetOrder', body, fields)

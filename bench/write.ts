@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgres, sqlite } from '../src/store/dialect.ts'
-import { schema } from '../src/store/sql-access.ts'
+import { compileStoreSchema } from '../src/store/sql-access.ts'
 import { cluster, hasPostgres } from '../test/peers/postgres.ts'
 import {
   type Ask,
@@ -40,7 +40,7 @@ const ask: Ask = {
 
 /** The statements that making a note runs, as Diglot writes them. */
 function statements(file: string, dialect: typeof sqlite): string {
-  const { items, records } = schema(book, dialect, () => {
+  const { items, records } = compileStoreSchema(book, dialect, () => {
     throw new Error('nothing is read here')
   })
   const { insert } = items.get('notes')!

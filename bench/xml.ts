@@ -8,12 +8,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { XmlDocument, XsdValidator } from 'libxml2-wasm'
 import { SaxesParser } from 'saxes'
-import { messages } from '../src/contract/xml-message.ts'
-import { xsd } from '../src/describe/xsd.ts'
-import { rowReader } from '../src/soap/codecs/literal-read.ts'
-import { qualified, type Reading } from '../src/soap/codecs/values.ts'
+import { compileMessages } from '../src/contract/xml-message.ts'
+import { writeXsd } from '../src/describe/xsd.ts'
+import { compileRowReader } from '../src/soap/codecs/literal-read.ts'
+import { type LiteralReading, qualifiedSpace } from '../src/soap/codecs/values.ts'
 import { strict } from '../src/soap/envelope.ts'
-import { scan } from '../src/xml/scanner.ts'
+import { scanDocument } from '../src/xml/scanner.ts'
 import { inFolder, paired, quick, type Row, row, skipped, stayOff } from './harness.ts'
 import { compile } from './native.ts'
 import { orderXml, shop } from './servers/shop.ts'
@@ -41,7 +41,7 @@ export const message = (
 
 /** Every event of the document, with all its strings; counted as the other programs count. */
 export function events(bytes: Uint8Array): number {
-  const cursor = scan(bytes)
+  const cursor = scanDocument(bytes)
   let seen = 0
   for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
     if (event === 'start') {
@@ -75,11 +75,11 @@ export function saxesEvents(text: string): number {
 
 /** What the SOAP face does with a Body: it is read, validated and bound in one pass. */
 export function binder(): (bytes: Uint8Array) => Record<string, unknown> {
-  const [{ request } = { request: { fields: {} } }] = messages(shop, 'v1')
-  const read = rowReader(request.fields, qualified('urn:diglot:shop:v1'))
+  const [{ request } = { request: { fields: {} } }] = compileMessages(shop, 'v1')
+  const read = compileRowReader(request.fields, qualifiedSpace('urn:diglot:shop:v1'))
   return bytes => {
-    const cursor = scan(bytes, strict)
-    const reading: Reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+    const cursor = scanDocument(bytes, strict)
+    const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
     cursor.next()
     const value = read(cursor, reading)
     cursor.finish()
@@ -180,7 +180,7 @@ function eventCases(folder: string): Case[] {
 
 function bindCases(folder: string): Case[] {
   const schema = join(folder, 'shop.xsd')
-  const written = xsd(shop, 'v1')
+  const written = writeXsd(shop, 'v1')
   writeFileSync(schema, written)
   const why = compile(folder, 'validate', libxml2)
   const validator = XsdValidator.fromDoc(XmlDocument.fromString(written))

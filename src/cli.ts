@@ -116,7 +116,7 @@ program
   .argument('<file>', 'the copy; it must not be there')
   .option('--data <file>', 'the database file', './data/orders.sqlite')
   .action(async (file: string, { data }: { readonly data: string }) => {
-    const { backup } = await import('./host/operations/backup.ts')
+    const { backUpDatabase: backup } = await import('./host/operations/backup.ts')
     await backup(data, file)
   })
 
@@ -209,7 +209,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   const together = flags.workers > 1 ? await import('./host/operations/cluster.ts') : undefined
   if (together && !together.isWorker()) return serveTogether(together, flags.workers)
   const { serve } = await import('./host/serve.ts')
-  const siblings = together?.siblings()
+  const siblings = together?.connectToPrimary()
   const tls = tlsOf(flags)
   const tokens = tokensOf(flags)
   const app = await load(file)
@@ -229,7 +229,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     ...(!flags.work && { work: false as const }),
     siblings,
     ...(flags.signers !== undefined && {
-      messageSecurity: (await import('./host/message-security.ts')).signersIn(flags.signers),
+      messageSecurity: (await import('./host/message-security.ts')).readSigners(flags.signers),
     }),
     settings: {
       origins: flags.origin,
@@ -259,7 +259,10 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   else console.log(lines.join('\n'))
 }
 
-async function serveTogether({ workers, WorkerFailed }: typeof import('./host/operations/cluster.ts'), count: number) {
+async function serveTogether(
+  { forkWorkers: workers, WorkerFailed }: typeof import('./host/operations/cluster.ts'),
+  count: number,
+) {
   const running = workers(count, why => complain(why))
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void running.close().then(() => process.exit(0)))
@@ -281,7 +284,7 @@ interface RelayFlags {
   readonly uri?: string
 }
 async function relayCommand({ listen: port, to, host, role: roles, uri }: RelayFlags): Promise<void> {
-  const { relaying } = await import('./host/soap-relay.ts')
+  const { startSoapRelay: relaying } = await import('./host/soap-relay.ts')
   const listener = await relaying({ port, host, to, roles, uri, onError: complain })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))
@@ -293,7 +296,7 @@ interface StoreFlags {
   readonly database?: string
 }
 async function workCommand(file: string, { jobs, ...flags }: StoreFlags & { readonly jobs: number }): Promise<void> {
-  const [{ work }, app] = await Promise.all([import('./host/serve.ts'), load(file)])
+  const [{ startWorkers: work }, app] = await Promise.all([import('./host/serve.ts'), load(file)])
   const working = await work(app, { ...flags, work: jobs })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void working.close().then(() => process.exit(0)))
@@ -301,7 +304,7 @@ async function workCommand(file: string, { jobs, ...flags }: StoreFlags & { read
 }
 
 async function jobsCommand(file: string, { retry, ...flags }: StoreFlags & { readonly retry?: string }): Promise<void> {
-  const [{ openStore }, { failedJobs, retried }, app] = await Promise.all([
+  const [{ openStore }, { failedJobs, retryJob: retried }, app] = await Promise.all([
     import('./host/serve.ts'),
     import('./service/job.ts'),
     load(file),
@@ -325,7 +328,7 @@ interface TokenFlags {
   readonly key?: string
 }
 async function tokenCommand(flags: TokenFlags): Promise<void> {
-  const [{ localKey }, { sign }, { mkdirSync }, { dirname }] = await Promise.all([
+  const [{ openLocalKey: localKey }, { signToken: sign }, { mkdirSync }, { dirname }] = await Promise.all([
     import('./identity/local-key.ts'),
     import('./identity/bearer-token.ts'),
     import('node:fs'),
@@ -366,10 +369,10 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
   if (more.length > 0 || !flags[what])
     program.error(`error: name one of ${described.map(each => `--${each}`).join(', ')}`, { exitCode: 2 })
   const app = await load(file)
-  const [{ access, diagram, wsdl11, wsdl20, xsd }, { newest }] = await Promise.all([
-    import('./describe/index.ts'),
-    import('./contract/service.ts'),
-  ])
+  const [
+    { writeAccessMatrix: access, writeStateDiagram: diagram, writeWsdl11: wsdl11, writeWsdl20: wsdl20, writeXsd: xsd },
+    { newestVersion: newest },
+  ] = await Promise.all([import('./describe/index.ts'), import('./contract/service.ts')])
   const { contract } = app
   const version = flags.contract ?? newest(contract)
   if (!Object.hasOwn(contract.versions, version))
@@ -377,7 +380,7 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
   const address = `${flags.address.replace(/\/+$/, '')}/soap/${version}`
   const written: Readonly<Record<(typeof described)[number], () => string | Promise<string>>> = {
     access: () => access(contract),
-    openapi: async () => (await import('./pages/openapi.ts')).openapiOf(app, flags.address),
+    openapi: async () => (await import('./pages/openapi.ts')).describeService(app, flags.address),
     wsdl: () => wsdl11(contract, version, { address }),
     wsdl2: () => wsdl20(contract, version, { address }),
     xsd: () => xsd(contract, version),

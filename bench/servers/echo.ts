@@ -5,22 +5,22 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Maybe } from '../../src/base/maybe.ts'
-import { received } from '../../src/front/access-log.ts'
-import { messageSecurity } from '../../src/host/message-security.ts'
-import { observed } from '../../src/host/operations/instrumentation.ts'
-import { Figures } from '../../src/host/operations/metrics.ts'
-import { Load } from '../../src/host/operations/overload.ts'
-import { soapFaces } from '../../src/host/soap-endpoints.ts'
+import { withAccessLog } from '../../src/front/access-log.ts'
+import { createMessageSecurity } from '../../src/host/message-security.ts'
+import { instrument } from '../../src/host/operations/instrumentation.ts'
+import { Metrics } from '../../src/host/operations/metrics.ts'
+import { OverloadGuard } from '../../src/host/operations/overload.ts'
+import { createSoapFaces } from '../../src/host/soap-endpoints.ts'
 import type { Request, Response } from '../../src/http/message.ts'
-import { listen } from '../../src/server/listener.ts'
-import { callsOf } from '../../src/service/calls.ts'
-import type { Serving } from '../../src/service/face-context.ts'
-import { memoryLimiter } from '../../src/service/limiter.ts'
-import type { Snapshot, Store, Writer } from '../../src/service/store.ts'
+import { startListener } from '../../src/server/listener.ts'
+import { createServiceCalls } from '../../src/service/calls.ts'
+import type { FaceContext } from '../../src/service/face-context.ts'
+import { createMemoryLimiter } from '../../src/service/limiter.ts'
+import type { Snapshot, Store, StoreWriter } from '../../src/service/store.ts'
 import { ready } from './report.js'
 import app from './shop.ts'
 
-const writer: Pick<Writer, 'put' | 'record' | 'changed'> = {
+const writer: Pick<StoreWriter, 'put' | 'record' | 'changed'> = {
   put: (_resource, id, value, kept, _seen, now): Snapshot => ({
     ...{ id, value, kept, version: 1 },
     ...{ created: now, modified: now },
@@ -28,14 +28,19 @@ const writer: Pick<Writer, 'put' | 'record' | 'changed'> = {
   record: () => {},
   changed: () => {},
 }
-const store: Pick<Store, 'write'> = { write: async work => work(writer as Writer) } // creating an order asks for no more
+const store: Pick<Store, 'write'> = { write: async work => work(writer as StoreWriter) } // creating an order asks for no more
 
 const nobody = () => undefined
-const figures = new Figures()
-const serving: Serving = {
+const figures = new Metrics()
+const serving: FaceContext = {
   app,
-  calls: observed(
-    callsOf(app, { store: store as Store, limiter: memoryLimiter(), clock: Date.now, id: () => 'o-1' }),
+  calls: instrument(
+    createServiceCalls(app, {
+      store: store as Store,
+      limiter: createMemoryLimiter(),
+      clock: Date.now,
+      id: () => 'o-1',
+    }),
     'soap',
     (operation, outcome, took) => figures.called('soap', operation, outcome, took),
   ),
@@ -45,12 +50,12 @@ const serving: Serving = {
   report: (incident, thrown) => console.error(incident, thrown),
   settings: { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] },
 }
-const { secure, policy } = messageSecurity({}, { store: store as Store, ...serving })
-const face = soapFaces(serving, { secure }, policy)
+const { secure, policy } = createMessageSecurity({}, { store: store as Store, ...serving })
+const face = createSoapFaces(serving, { secure }, policy)
 const serve = (request: Request): Maybe<Response> => face(request.target)?.(request) ?? { status: 404, fields: {} }
-const { port } = await listen(
-  received(serve, {
-    load: new Load(undefined),
+const { port } = await startListener(
+  withAccessLog(serve, {
+    load: new OverloadGuard(undefined),
     trusted: false,
     id: randomUUID,
     answered: (asked, status) => figures.answered(asked, status),

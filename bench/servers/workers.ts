@@ -1,15 +1,15 @@
 /** What `diglot serve --workers N` runs of the orders service, with limits that the load never meets: `workers.ts FILE PORT N`. */
-import { isWorker, type Siblings, siblings, workers } from '../../src/host/operations/cluster.ts'
+import { type ClusterPeers, connectToPrimary, forkWorkers, isWorker } from '../../src/host/operations/cluster.ts'
 
 const [data = ':memory:', port, count] = process.argv.slice(2)
-if (count === '1' || isWorker()) await one(isWorker() ? siblings() : undefined)
+if (count === '1' || isWorker()) await one(isWorker() ? connectToPrimary() : undefined)
 else {
-  const running = workers(Number(count), console.error)
+  const running = forkWorkers(Number(count), console.error)
   process.once('SIGTERM', () => void running.close().then(() => process.exit(0)))
   await running.ready
 }
 
-async function one(brothers: Siblings | undefined): Promise<void> {
+async function one(brothers: ClusterPeers | undefined): Promise<void> {
   const [{ serve }, { default: app }] = await Promise.all([
     import('../../src/host/serve.ts'),
     import('../../examples/orders/service.ts'),

@@ -1,20 +1,20 @@
 export type Maybe<T> = T | Promise<T>
 
 /** Goes on with a value: at once when it is here, so that an answer out of memory costs no turn of the promise queue. */
-export function then<A, B>(value: Maybe<A>, work: (value: A) => Maybe<B>): Maybe<B> {
+export function chain<A, B>(value: Maybe<A>, work: (value: A) => Maybe<B>): Maybe<B> {
   return value instanceof Promise ? value.then(work) : work(value)
 }
 
 /** One after the other: at once as long as none is waited for. */
-export function inTurn<T>(items: readonly T[], work: (item: T) => Maybe<void>): Maybe<void> {
+export function forEachInTurn<T>(items: readonly T[], work: (item: T) => Maybe<void>): Maybe<void> {
   for (const [i, item] of items.entries()) {
     const done = work(item)
-    if (done instanceof Promise) return done.then(() => inTurn(items.slice(i + 1), work))
+    if (done instanceof Promise) return done.then(() => forEachInTurn(items.slice(i + 1), work))
   }
 }
 
 /** What `work` answers, or what `failed` makes of what it throws: at once, or when it comes to its end. */
-export function settled<T>(work: () => Maybe<T>, failed: (thrown: unknown) => Maybe<T>): Maybe<T> {
+export function settle<T>(work: () => Maybe<T>, failed: (thrown: unknown) => Maybe<T>): Maybe<T> {
   try {
     const answer = work()
     return answer instanceof Promise ? answer.catch(failed) : answer

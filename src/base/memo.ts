@@ -1,5 +1,5 @@
 /** What is made of an object once, and remembered for as long as the object lives. `make` never answers undefined. */
-export function memoized<K extends object, V>(make: (of: K) => V): (of: K) => V {
+export function memoizeByObject<K extends object, V>(make: (of: K) => V): (of: K) => V {
   const known = new WeakMap<K, V>()
   return of => {
     let made = known.get(of)
@@ -13,7 +13,7 @@ export function memoized<K extends object, V>(make: (of: K) => V): (of: K) => V 
  * with every request. Bounded twice: long texts are not kept, and a full memory starts anew, which costs one parse
  * each and lets no caller grow it.
  */
-export function memo<T>(parse: (text: string) => T, size = 256, longest = 256): (text: string) => T {
+export function memoizeByText<T>(parse: (text: string) => T, size = 256, longest = 256): (text: string) => T {
   const known = new Map<string, T>()
   return text => {
     const before = known.get(text)

@@ -1,5 +1,5 @@
 /** A member that is the object's own: a field may have the name of something that every object inherits. */
-export const memberOf = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
+export const ownMember = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
   name in Object.prototype && !Object.hasOwn(value, name) ? undefined : value[name]
 
 /** A parsed JSON value; integers that a double cannot hold come as bigint. */

@@ -1,11 +1,10 @@
 /** Who is asking, as the transport says it, or as the message does. */
+import type { Maybe } from '../base/maybe.ts'
 import { writeBasic } from '../http/authorization.ts'
-import type { Fields } from '../http/message.ts'
+import type { HttpFields } from '../http/message.ts'
 import type { Protection } from '../security/protect/protect.ts'
 
-type Maybe<T> = T | Promise<T>
-
-export type Credentials =
+export type ClientCredentials =
   /** RFC 6750. A function is asked for each call: it may hand out a token until that expires. */
   | { readonly bearer: string | (() => Maybe<string>) }
   /** RFC 7617. */
@@ -15,18 +14,18 @@ export type Credentials =
   /** WS-Security: a UsernameToken in each message, its password as it is or digested with a nonce and the time. */
   | { readonly username: string; readonly password: string; readonly digest?: boolean }
 
-export interface Shown {
+export interface CredentialFields {
   /** The same for all calls. */
-  readonly fields: Fields
+  readonly fields: HttpFields
   /** For each call. */
-  readonly changing: (() => Maybe<Fields>) | undefined
+  readonly changing: (() => Maybe<HttpFields>) | undefined
   readonly protection: Protection | undefined
 }
 
-const nothing: Shown = { fields: {}, changing: undefined, protection: undefined }
+const nothing: CredentialFields = { fields: {}, changing: undefined, protection: undefined }
 
 /** @throws TypeError when they can't be said */
-export function shown(credentials: Credentials | undefined): Shown {
+export function writeCredentials(credentials: ClientCredentials | undefined): CredentialFields {
   if (!credentials) return nothing
   if ('user' in credentials) {
     const authorization = writeBasic(credentials)

@@ -3,11 +3,11 @@
  * never sent, for the arguments are not of the contract. Each names its operation, and carries what it was made from.
  */
 import type { DetailOf, Fault } from '../contract/fault.ts'
-import type { Problem } from '../contract/field-json.ts'
-import type { Fields } from '../http/message.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import type { HttpFields } from '../http/message.ts'
 import type { Code, Reason } from '../soap/fault.ts'
 import type { Element, Name } from '../xml/index.ts'
-import type { Came } from './transport.ts'
+import type { TransportResponse } from './transport.ts'
 
 export abstract class CallError extends Error {
   /** As in the WSDL: `GetOrder`. */
@@ -51,9 +51,9 @@ export class FaultError<X extends Fault = Fault> extends CallError {
   readonly entries: readonly Element[]
   /** Of HTTP. */
   readonly status: number
-  readonly fields: Fields
+  readonly fields: HttpFields
 
-  constructor(operation: string, read: FaultRead, { status, fields }: Came) {
+  constructor(operation: string, read: FaultRead, { status, fields }: TransportResponse) {
     const { declared, ...rest } = read
     super(operation, rest.reasons[0]?.text ?? 'a fault without a reason')
     this.fault = declared?.fault.fault
@@ -75,7 +75,7 @@ export class FaultError<X extends Fault = Fault> extends CallError {
 }
 
 /** Why something that came is no answer. */
-export type Why =
+export type FailureReason =
   /** 3xx: messages are not sent on to where a stranger says. */
   | 'redirect'
   /** A status that is no success, and no fault with it. */
@@ -102,15 +102,21 @@ export type Why =
 /** Something came that is no answer to this call. The service may have carried it out. */
 export class AnswerError extends CallError {
   override readonly name = 'AnswerError'
-  readonly why: Why
+  readonly why: FailureReason
   readonly status: number
-  readonly fields: Fields
+  readonly fields: HttpFields
   /** What came, as it came. */
   readonly content: Uint8Array
   /** Values outside their bounds, each with the path of its element. */
   readonly problems: readonly { readonly path: string; readonly detail: string }[]
 
-  constructor(operation: string, why: Why, detail: string, came: Came, problems: AnswerError['problems'] = []) {
+  constructor(
+    operation: string,
+    why: FailureReason,
+    detail: string,
+    came: TransportResponse,
+    problems: AnswerError['problems'] = [],
+  ) {
     super(operation, detail)
     this.why = why
     this.status = came.status
@@ -123,11 +129,11 @@ export class AnswerError extends CallError {
 /** Nothing came that could be an answer. */
 export class ConnectionError extends CallError {
   override readonly name = 'ConnectionError'
-  readonly why: Unanswered['why']
+  readonly why: TransportFailure['why']
   /** Whether the service may have carried it out. */
   readonly mayHaveRun: boolean
 
-  constructor(operation: string, { why, detail, mayHaveRun, cause }: Unanswered) {
+  constructor(operation: string, { why, detail, mayHaveRun, cause }: TransportFailure) {
     super(operation, detail, cause === undefined ? undefined : { cause })
     this.why = why
     this.mayHaveRun = mayHaveRun
@@ -137,16 +143,16 @@ export class ConnectionError extends CallError {
 /** The arguments are not of the contract; nothing was sent. */
 export class InputError extends CallError {
   override readonly name = 'InputError'
-  readonly problems: readonly Problem[]
+  readonly problems: readonly FieldProblem[]
 
-  constructor(operation: string, problems: readonly Problem[]) {
+  constructor(operation: string, problems: readonly FieldProblem[]) {
     super(operation, problems.map(({ path, detail }) => `${path.join('.') || 'the input'} ${detail}`).join('; '))
     this.problems = problems
   }
 }
 
 /** Why a transport brings no answer. */
-export class Unanswered {
+export class TransportFailure {
   readonly why: /** No connection came about. */
     | 'unreachable'
     /** The connection ended before the answer did. */
@@ -168,7 +174,7 @@ export class Unanswered {
   readonly cause: unknown
 
   constructor(
-    why: Unanswered['why'],
+    why: TransportFailure['why'],
     detail: string,
     { mayHaveRun = false, begun = false, cause }: { mayHaveRun?: boolean; begun?: boolean; cause?: unknown } = {},
   ) {

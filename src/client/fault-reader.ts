@@ -1,24 +1,24 @@
 /** Faults as they are read: both structures (SOAP 1.1 §4.4; SOAP 1.2 Part 1 §5.4), and the contract's in their Detail. */
-import { builtIn, type Fault } from '../contract/fault.ts'
-import { type Message, xmlName } from '../contract/xml-message.ts'
-import { rowReader } from '../soap/codecs/literal-read.ts'
-import { qualified, type ReadRow } from '../soap/codecs/values.ts'
+import { builtInFaults, type Fault } from '../contract/fault.ts'
+import { type Message, toXmlName } from '../contract/xml-message.ts'
+import { compileRowReader } from '../soap/codecs/literal-read.ts'
+import { qualifiedSpace, type ReadRow } from '../soap/codecs/values.ts'
 import type { Code, Reason } from '../soap/fault.ts'
 import { Refused } from '../soap/refusal.ts'
-import { type Version, versions } from '../soap/version.ts'
-import { type Element, type Name, name, passing, walk, xmlUri } from '../xml/index.ts'
+import { type SoapVersion, versions } from '../soap/version.ts'
+import { type Element, internName, internTransient, type Name, walkTree, xmlUri } from '../xml/index.ts'
 import type { FaultRead } from './errors.ts'
 
 /** The faults that a service may answer, by the element that stands for each in Detail. */
 export type Faults = ReadonlyMap<Name, { readonly fault: Fault; readonly read: ReadRow }>
 
 /** Those that a version declares, and those that any service has. */
-export function faultsOf(all: readonly Message[], namespace: string): Faults {
-  const every = [...builtIn, ...all.flatMap(message => message.faults)]
+export function compileFaultReaders(all: readonly Message[], namespace: string): Faults {
+  const every = [...builtInFaults, ...all.flatMap(message => message.faults)]
   return new Map(
     every.map(fault => [
-      name(namespace, xmlName(fault.fault)),
-      { fault, read: rowReader(fault.detail, qualified(namespace)) },
+      internName(namespace, toXmlName(fault.fault)),
+      { fault, read: compileRowReader(fault.detail, qualifiedSpace(namespace)) },
     ]),
   )
 }
@@ -27,25 +27,25 @@ export function faultsOf(all: readonly Message[], namespace: string): Faults {
  * A Fault element in an Envelope of this version. What it lacks is left out, and either structure is read in either version:
  * a fault that is badly made is still one, and what its sender meant is worth more than what he got wrong.
  */
-export function faultIn(element: Element, version: Version, faults: Faults): FaultRead {
+export function readFault(element: Element, version: SoapVersion, faults: Faults): FaultRead {
   const is11 = ['faultcode', 'faultstring'].some(local => child(element, '', local))
   const read = is11 ? read11(element) : read12(element, version)
   return { ...read, declared: declaredIn(read.entries, faults) }
 }
 
-type Read = Omit<FaultRead, 'declared'>
+type FaultBody = Omit<FaultRead, 'declared'>
 
 const child = (of: Element | undefined, uri: string, local: string): Element | undefined =>
-  of?.elements(name(uri, local))[0]
+  of?.elements(internName(uri, local))[0]
 
-const xmlLang = name(xmlUri, 'lang')
+const xmlLang = internName(xmlUri, 'lang')
 const reasonOf = (element: Element): Reason => ({
   language: element.attribute(xmlLang) ?? '',
   text: element.text.trim(),
 })
 
 /** SOAP 1.1: its children are in no namespace. */
-function read11(fault: Element): Read {
+function read11(fault: Element): FaultBody {
   const code = codeIn(child(fault, '', 'faultcode'))
   const string = child(fault, '', 'faultstring')
   return {
@@ -58,7 +58,7 @@ function read11(fault: Element): Read {
   }
 }
 
-function read12(fault: Element, { namespace }: Version): Read {
+function read12(fault: Element, { namespace }: SoapVersion): FaultBody {
   const at = (of: Element | undefined, local: string) => child(of, namespace, local)
   const codes: Name[] = []
   for (let code = at(fault, 'Code'); code; code = at(code, 'Subcode')) {
@@ -69,7 +69,7 @@ function read12(fault: Element, { namespace }: Version): Read {
   return {
     code: first && codeOf(first),
     codes,
-    reasons: at(fault, 'Reason')?.elements(name(namespace, 'Text')).map(reasonOf) ?? [],
+    reasons: at(fault, 'Reason')?.elements(internName(namespace, 'Text')).map(reasonOf) ?? [],
     node: at(fault, 'Node')?.text.trim(),
     role: at(fault, 'Role')?.text.trim(),
     entries: at(fault, 'Detail')?.elements() ?? [],
@@ -79,7 +79,7 @@ function read12(fault: Element, { namespace }: Version): Read {
 /** A QName in content. Many senders use a prefix that they do not declare: then its namespace is empty. */
 function codeIn(element: Element | undefined): Name | undefined {
   const [, prefix = '', local] = /^(?:([^:\s]+):)?([^:\s]+)$/.exec(element?.text.trim() ?? '') ?? []
-  return local === undefined ? undefined : passing(element?.namespace(prefix) ?? '', local)
+  return local === undefined ? undefined : internTransient(element?.namespace(prefix) ?? '', local)
 }
 
 /** The words of both versions. SOAP 1.1 §4.4.1: `Client.Authentication` is a Client. */
@@ -111,7 +111,7 @@ function declaredIn(entries: readonly Element[], faults: Faults): FaultRead['dec
 }
 
 function detailOf(entry: Element, read: ReadRow): unknown {
-  const cursor = walk(entry)
+  const cursor = walkTree(entry)
   cursor.next()
   const reading = { found: [], parts: undefined, around: undefined, blocks: [] }
   try {

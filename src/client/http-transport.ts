@@ -10,10 +10,10 @@
  */
 import type * as net from 'node:net'
 import type * as tls from 'node:tls'
-import type { Fields } from '../http/message.ts'
-import { Unanswered } from './errors.ts'
+import type { HttpFields } from '../http/message.ts'
+import { TransportFailure } from './errors.ts'
 import { Responses, Unreadable } from './response-reader.ts'
-import type { Came, Sending, Transport } from './transport.ts'
+import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
 
 export interface HttpOptions {
   /** Connections at once; default 32. */
@@ -32,7 +32,7 @@ export interface HttpOptions {
 const head = 32 * 1024
 
 /** POSTs to one address. */
-export function httpTransport(address: string, options: HttpOptions = {}): Transport {
+export function createHttpTransport(address: string, options: HttpOptions = {}): ClientTransport {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError(`${address} is no http or https address`)
   if (url.username !== '' || url.password !== '')
@@ -42,14 +42,14 @@ export function httpTransport(address: string, options: HttpOptions = {}): Trans
     prepare: fields => {
       const start = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${linesOf(fields)}`
       return sending =>
-        new Promise((resolve, reject) => pool.begin(new Exchange(pool, start, sending, resolve, reject)))
+        new Promise((resolve, reject) => pool.begin(new ClientCall(pool, start, sending, resolve, reject)))
     },
     close: () => pool.close(),
   }
 }
 
 /** (4) RFC 9110 §5.5; framing and connection are this file's. */
-function linesOf(fields: Fields): string {
+function linesOf(fields: HttpFields): string {
   let lines = ''
   for (const [name, value] of Object.entries(fields)) {
     if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) || /[^\t\x20-\x7e]/.test(value))
@@ -62,21 +62,21 @@ function linesOf(fields: Fields): string {
 }
 
 /** One call while it is under way. */
-class Exchange {
-  connection: Connection | undefined = undefined
+class ClientCall {
+  connection: ClientConnection | undefined = undefined
   private isSettled = false
   private readonly pool: Pool
   private readonly start: string
-  private readonly sending: Sending
-  private readonly resolve: (came: Came) => void
+  private readonly sending: TransportRequest
+  private readonly resolve: (came: TransportResponse) => void
   private readonly reject: (why: unknown) => void
   private readonly timer: NodeJS.Timeout
 
   constructor(
     pool: Pool,
     start: string,
-    sending: Sending,
-    resolve: (came: Came) => void,
+    sending: TransportRequest,
+    resolve: (came: TransportResponse) => void,
     reject: (why: unknown) => void,
   ) {
     this.pool = pool
@@ -108,7 +108,7 @@ class Exchange {
     socket.uncork()
   }
 
-  answered(came: Came): void {
+  answered(came: TransportResponse): void {
     if (this.settle()) this.resolve(came)
   }
 
@@ -130,7 +130,10 @@ class Exchange {
     const doing = !connection ? 'a connection was free' : connection.isOpen ? 'it was answered' : 'it was connected'
     const detail = `${this.sending.timeLimit} ms were over before ${doing}`
     this.give(
-      new Unanswered('late', detail, { mayHaveRun: connection?.isOpen ?? false, begun: connection?.begun ?? false }),
+      new TransportFailure('late', detail, {
+        mayHaveRun: connection?.isOpen ?? false,
+        begun: connection?.begun ?? false,
+      }),
     )
   }
 
@@ -143,7 +146,7 @@ class Exchange {
     return true
   }
 }
-const late = (exchange: Exchange): void => exchange.late()
+const late = (exchange: ClientCall): void => exchange.late()
 /** What is longer than a timer can be would end at once. */
 const longestTimer = 2 ** 31 - 1
 
@@ -154,10 +157,10 @@ class Pool {
   private readonly most: number
   private readonly mostWaiting: number
   private readonly idle: number
-  private readonly open = new Set<Connection>()
+  private readonly open = new Set<ClientConnection>()
   /** The one used last comes first. */
-  private readonly free: Connection[] = []
-  private readonly waiting = new Set<Exchange>()
+  private readonly free: ClientConnection[] = []
+  private readonly waiting = new Set<ClientCall>()
   private sweeper: NodeJS.Timeout | undefined
   private isClosed = false
 
@@ -170,18 +173,18 @@ class Pool {
     this.longest = options.longest ?? 16 * 1024 * 1024
   }
 
-  begin(exchange: Exchange): void {
+  begin(exchange: ClientCall): void {
     if (exchange.settled) return
     const connection = this.isClosed
       ? undefined
       : (this.unused() ?? (this.open.size < this.most ? this.another() : undefined))
     if (connection) connection.carry(exchange)
-    else if (this.isClosed) exchange.failed(new Unanswered('closed', 'the client was closed'))
+    else if (this.isClosed) exchange.failed(new TransportFailure('closed', 'the client was closed'))
     else if (this.waiting.size < this.mostWaiting) this.waiting.add(exchange)
-    else exchange.failed(new Unanswered('busy', `${this.mostWaiting} calls are waiting for a connection`))
+    else exchange.failed(new TransportFailure('busy', `${this.mostWaiting} calls are waiting for a connection`))
   }
 
-  private unused(): Connection | undefined {
+  private unused(): ClientConnection | undefined {
     for (let found = this.free.pop(); found; found = this.free.pop()) {
       if (found.isFit(Date.now())) return found
       found.destroy()
@@ -189,8 +192,8 @@ class Pool {
     return undefined
   }
 
-  private another(): Connection {
-    const connection = new Connection(this, this.connect())
+  private another(): ClientConnection {
+    const connection = new ClientConnection(this, this.connect())
     this.open.add(connection)
     return connection
   }
@@ -208,7 +211,7 @@ class Pool {
   }
 
   /** A connection that can carry another. */
-  release(connection: Connection): void {
+  release(connection: ClientConnection): void {
     const next = this.next()
     if (next) {
       connection.carry(next)
@@ -220,7 +223,7 @@ class Pool {
   }
 
   /** A connection that is no more. */
-  lost(connection: Connection): void {
+  lost(connection: ClientConnection): void {
     this.open.delete(connection)
     const at = this.free.indexOf(connection)
     if (at >= 0) this.free.splice(at, 1)
@@ -228,7 +231,7 @@ class Pool {
     if (next) this.another().carry(next)
   }
 
-  private next(): Exchange | undefined {
+  private next(): ClientCall | undefined {
     for (const exchange of this.waiting) {
       this.waiting.delete(exchange)
       return exchange
@@ -237,7 +240,7 @@ class Pool {
   }
 
   /** An exchange that waits no more. */
-  left(exchange: Exchange): void {
+  left(exchange: ClientCall): void {
     this.waiting.delete(exchange)
   }
 
@@ -251,7 +254,7 @@ class Pool {
   close(): void {
     this.isClosed = true
     clearTimeout(this.sweeper)
-    const closed = new Unanswered('closed', 'the client was closed')
+    const closed = new TransportFailure('closed', 'the client was closed')
     for (const exchange of this.waiting) exchange.failed(closed)
     this.waiting.clear()
     for (const connection of [...this.open]) connection.close()
@@ -259,14 +262,14 @@ class Pool {
 }
 const sweep = (pool: Pool): void => pool.sweep()
 
-class Connection {
+class ClientConnection {
   isOpen = false
   /** Milliseconds that the server keeps it for. */
   patience = Number.POSITIVE_INFINITY
   private readonly pool: Pool
   private readonly socket: net.Socket
   private readonly responses: Responses
-  private exchange: Exchange | undefined
+  private exchange: ClientCall | undefined
   private until = 0
   private error: unknown
   private isGone = false
@@ -295,7 +298,7 @@ class Connection {
     return now < this.until && !this.isGone && this.socket.writable
   }
 
-  carry(exchange: Exchange): void {
+  carry(exchange: ClientCall): void {
     this.exchange = exchange
     exchange.connection = this
     if (this.until > 0) this.socket.ref()
@@ -320,7 +323,7 @@ class Connection {
     }
   }
 
-  private done(exchange: Exchange, came: Came): void {
+  private done(exchange: ClientCall, came: TransportResponse): void {
     this.exchange = undefined
     const { socket, responses } = this
     const isFit = responses.keeps && socket.writableLength === 0 && socket.writable
@@ -346,7 +349,7 @@ class Connection {
   private unreadable(thrown: unknown): void {
     if (!(thrown instanceof Unreadable)) throw thrown
     const why = thrown.isTooLong ? 'too-long' : 'no-http'
-    this.exchange?.failed(new Unanswered(why, thrown.detail, { mayHaveRun: true, begun: true }))
+    this.exchange?.failed(new TransportFailure(why, thrown.detail, { mayHaveRun: true, begun: true }))
     this.destroy()
   }
 
@@ -356,7 +359,7 @@ class Connection {
   }
 
   close(): void {
-    this.exchange?.failed(new Unanswered('closed', 'the client was closed', { mayHaveRun: this.isOpen }))
+    this.exchange?.failed(new TransportFailure('closed', 'the client was closed', { mayHaveRun: this.isOpen }))
     this.destroy()
   }
 
@@ -370,7 +373,7 @@ class Connection {
       : begun
         ? 'the connection ended before the answer did'
         : 'the connection ended before an answer came'
-    exchange?.failed(new Unanswered(isOpen ? 'lost' : 'unreachable', how, { mayHaveRun: isOpen, begun, cause }))
+    exchange?.failed(new TransportFailure(isOpen ? 'lost' : 'unreachable', how, { mayHaveRun: isOpen, begun, cause }))
     this.pool.lost(this)
   }
 }

@@ -1,21 +1,21 @@
 /** Clients of a contract: typed from the value that the service is made of. */
 export { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
 export type { Protection } from '../security/protect/protect.ts'
-export { type Block, block, blockWriter } from '../soap/headers/block.ts'
-export type { Credentials } from './credentials.ts'
+export { type Block, block, compileBlockWriter } from '../soap/headers/block.ts'
+export type { ClientCredentials } from './credentials.ts'
 export {
   AnswerError,
   CallError,
   ConnectionError,
+  type FailureReason,
   FaultError,
   type Faulted,
   InputError,
-  Unanswered,
-  type Why,
+  TransportFailure,
 } from './errors.ts'
-export { type HttpOptions, httpTransport } from './http-transport.ts'
-export type { Call, Operations } from './operation-types.ts'
+export { createHttpTransport, type HttpOptions } from './http-transport.ts'
+export type { OperationCall, Operations } from './operation-types.ts'
 export type { CallOptions, SoapClientOptions } from './options.ts'
 export type { AddressingOptions } from './request-addressing.ts'
-export { type SoapClient, soapClient } from './soap-client.ts'
-export type { Came, Sending, Transport } from './transport.ts'
+export { createSoapClient, type SoapClient } from './soap-client.ts'
+export type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'

@@ -4,7 +4,7 @@
  */
 import type { Busy, Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
 import type { Draft, Fields, Value } from '../contract/field.ts'
-import type { Row } from '../contract/implement.ts'
+import type { Values } from '../contract/implement.ts'
 import type { Job } from '../contract/job.ts'
 import type { GrantOf } from '../contract/policy.ts'
 import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
@@ -16,7 +16,7 @@ export type AnyService = Service<readonly AnyResource[], readonly Job[], Version
 export type VersionOf<S extends AnyService> = keyof S['versions'] & string
 
 /** One operation: its children of the request's element in, those of the answer's out. */
-export interface Call<I, O, X extends Fault = Fault> {
+export interface OperationCall<I, O, X extends Fault = Fault> {
   (...given: {} extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions]): Promise<O>
   /** What it declares that its callers should handle; `fault.is(...client.PayOrder.faults)` tells them apart. */
   readonly faults: readonly X[]
@@ -24,7 +24,7 @@ export interface Call<I, O, X extends Fault = Fault> {
 
 /** The operations that a version of a contract offers as messages. */
 export type Operations<S extends AnyService, V extends string> = string extends S['resources'][number]['name']
-  ? { readonly [operation: string]: Call<Row, Row> }
+  ? { readonly [operation: string]: OperationCall<Values, Values> }
   : Flat<
       Merged<
         | { [R in S['resources'][number] as R['name']]: OfResource<R, Hidden<S['versions'], V, R['name']>> }[string &
@@ -54,62 +54,74 @@ type Granted<U extends Ruled, Doing extends string> = Doing extends keyof U['all
     ? false
     : true
   : false
-type Offered<U extends Ruled, Message extends string> = Message extends U['messages'] ? true : false
+type OfferedTransitions<U extends Ruled, Message extends string> = Message extends U['messages'] ? true : false
 type Both<A extends boolean, B extends boolean> = A extends true ? B : false
 
 /** A name that is not taken: itself, or with underscores behind it. */
 type Free<N extends string, Taken> = N extends Taken ? Free<`${N}_`, Taken> : N
 /** Without what is internal, which no draft has. */
-type Shown<F extends Fields> = { readonly [K in keyof F as [F[K]['draft']] extends [never] ? never : K]: F[K] }
+type VisibleFields<F extends Fields> = { readonly [K in keyof F as [F[K]['draft']] extends [never] ? never : K]: F[K] }
 
 type Id = { readonly id: string }
-type Version = { readonly version?: string }
+type VersionParameter = { readonly version?: string }
 type Paging = { readonly page?: number; readonly size?: number; readonly cursor?: string }
 type One<N extends string, T> = { readonly [K in N]: T }
 
 /** Content flat beside what every such request has; in an element of its own where a name is both. */
-type Beside<Common, Content, Apart extends string> = Flat<
+type FlatBesides<Common, Content, Apart extends string> = Flat<
   [Extract<keyof Content, keyof Common>] extends [never]
     ? Common & Content
     : Common & ({} extends Content ? { readonly [K in Apart]?: Content } : One<Apart, Content>)
 >
 
-type OfResource<R extends AnyResource, H> = Known<
+type OfResource<R extends AnyResource, H> = KnownOperations<
   R,
   R['types']['rules'],
   R['types']['rules']['one'],
-  Shown<Omit<R['types']['fields'], H & PropertyKey>>
+  VisibleFields<Omit<R['types']['fields'], H & PropertyKey>>
 >
 
-type Known<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> = When<
-  Both<Granted<U, 'read'>, Offered<U, 'get'>>,
+type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> = When<
+  Both<Granted<U, 'read'>, OfferedTransitions<U, 'get'>>,
   `Get${Capitalize<N>}`,
-  Call<Id, Item<N, F>, Common<typeof NotFound>>
+  OperationCall<Id, ItemReply<N, F>, CommonFaults<typeof NotFound>>
 > &
   When<
-    Both<Granted<U, 'read'>, Offered<U, 'list'>>,
+    Both<Granted<U, 'read'>, OfferedTransitions<U, 'list'>>,
     `List${Capitalize<R['name']>}`,
-    Call<Beside<Paging & { readonly sort?: string }, Narrowed<F, U['filter']>, 'where'>, Page<R['name'], F>, Common>
+    OperationCall<
+      FlatBesides<Paging & { readonly sort?: string }, Narrowed<F, U['filter']>, 'where'>,
+      PageReply<R['name'], F>,
+      CommonFaults
+    >
   > &
   When<
-    Both<Granted<U, 'create'>, Offered<U, 'create'>>,
+    Both<Granted<U, 'create'>, OfferedTransitions<U, 'create'>>,
     `Create${Capitalize<N>}`,
-    Call<One<N, DraftIn<F, U>>, Item<N, F>, Common<typeof Invalid>>
+    OperationCall<One<N, DraftIn<F, U>>, ItemReply<N, F>, CommonFaults<typeof Invalid>>
   > &
   When<
-    Both<Granted<U, 'change'>, Offered<U, 'replace'>>,
+    Both<Granted<U, 'change'>, OfferedTransitions<U, 'replace'>>,
     `Replace${Capitalize<N>}`,
-    Call<Flat<Id & Version & One<Free<N, 'id' | 'version'>, DraftIn<F, U>>>, Item<N, F>, Change>
+    OperationCall<
+      Flat<Id & VersionParameter & One<Free<N, 'id' | 'version'>, DraftIn<F, U>>>,
+      ItemReply<N, F>,
+      ChangeFaults
+    >
   > &
   When<
-    Both<Granted<U, 'remove'>, Offered<U, 'delete'>>,
+    Both<Granted<U, 'remove'>, OfferedTransitions<U, 'delete'>>,
     `Delete${Capitalize<N>}`,
-    Call<Flat<Id & Version>, {}, Change>
+    OperationCall<Flat<Id & VersionParameter>, {}, ChangeFaults>
   > &
   When<
-    Both<Granted<U, 'read'>, Both<[U['search']] extends [never] ? false : true, Offered<U, 'search'>>>,
+    Both<Granted<U, 'read'>, Both<[U['search']] extends [never] ? false : true, OfferedTransitions<U, 'search'>>>,
     `Search${Capitalize<R['name']>}`,
-    Call<Beside<{ readonly q: string } & Paging, Narrowed<F, U['searchBy']>, 'where'>, Page<R['name'], F>, Common>
+    OperationCall<
+      FlatBesides<{ readonly q: string } & Paging, Narrowed<F, U['searchBy']>, 'where'>,
+      PageReply<R['name'], F>,
+      CommonFaults
+    >
   > &
   Merged<
     {
@@ -118,14 +130,14 @@ type Known<R extends AnyResource, U extends Ruled, N extends string, F extends F
   > &
   Merged<{ [P in Files<R>]: OfFile<P, U, N> }[Files<R>]>
 
-type Common<X extends Fault = never> = X | typeof Forbidden
-type Change = Common<typeof NotFound | typeof VersionConflict | typeof Invalid | typeof StateConflict>
+type CommonFaults<X extends Fault = never> = X | typeof Forbidden
+type ChangeFaults = CommonFaults<typeof NotFound | typeof VersionConflict | typeof Invalid | typeof StateConflict>
 type Files<R extends AnyResource> = keyof R['files'] & string
 
 type VersionName<F extends Fields> = Free<'version', keyof F>
 type ItemOf<F extends Fields> = Flat<Value<F> & One<VersionName<F>, string>>
-type Item<N extends string, F extends Fields> = One<N, ItemOf<F>>
-type Page<N extends string, F extends Fields> = Flat<
+type ItemReply<N extends string, F extends Fields> = One<N, ItemOf<F>>
+type PageReply<N extends string, F extends Fields> = Flat<
   One<Free<N, 'total' | 'next'>, readonly ItemOf<F>[]> & { readonly total?: number; readonly next?: string }
 >
 
@@ -148,42 +160,46 @@ type Bound<U extends Ruled, Doing extends string> = {
 }[Extract<keyof U['allow'], Doing>]
 
 type OfAction<A extends AnyAction, Verb extends string, U extends Ruled, N extends string, F extends Fields> = When<
-  Both<Verb extends keyof U['allow'] ? Granted<U, Verb> : Reads<A, U>, Offered<U, Verb>>,
+  Both<Verb extends keyof U['allow'] ? Granted<U, Verb> : Reads<A, U>, OfferedTransitions<U, Verb>>,
   `${Capitalize<Verb>}${Capitalize<N>}`,
-  Call<Asked<A>, Answered<A, N, F>, ActionFault<A>>
+  OperationCall<ActionRequest<A>, ActionReply<A, N, F>, ActionFault<A>>
 > &
   When<
     Both<Granted<U, Verb>, A['oneWay'] extends string ? true : false>,
     A['oneWay'] & string,
-    Call<Asked<A>, void, never>
+    OperationCall<ActionRequest<A>, void, never>
   >
 type Reads<A extends AnyAction, U extends Ruled> = A['effect'] extends 'read' ? Granted<U, 'read'> : false
-type Asked<A extends AnyAction> = A['effect'] extends 'read'
-  ? Beside<Id, Draft<Shown<A['input']>>, 'input'>
-  : Beside<Id & Version, Draft<Shown<A['input']>>, 'input'>
-type Answered<A extends AnyAction, N extends string, F extends Fields> = [A['output']] extends [Fields]
-  ? One<A['rel'], Value<Shown<A['output']>>>
-  : Item<N, F>
+type ActionRequest<A extends AnyAction> = A['effect'] extends 'read'
+  ? FlatBesides<Id, Draft<VisibleFields<A['input']>>, 'input'>
+  : FlatBesides<Id & VersionParameter, Draft<VisibleFields<A['input']>>, 'input'>
+type ActionReply<A extends AnyAction, N extends string, F extends Fields> = [A['output']] extends [Fields]
+  ? One<A['rel'], Value<VisibleFields<A['output']>>>
+  : ItemReply<N, F>
 type ActionFault<A extends AnyAction> =
   | A['faults'][number]
-  | Common<typeof StateConflict | typeof NotFound | typeof VersionConflict | typeof Invalid>
+  | CommonFaults<typeof StateConflict | typeof NotFound | typeof VersionConflict | typeof Invalid>
 
 type OfFile<P extends string, U extends Ruled, N extends string> = When<
-  Both<Granted<U, 'read'>, Offered<U, P>>,
+  Both<Granted<U, 'read'>, OfferedTransitions<U, P>>,
   `Get${Capitalize<N>}${Capitalize<P>}`,
-  Call<
+  OperationCall<
     Id,
     Flat<One<Free<P, 'mediaType' | 'version'>, Uint8Array> & { readonly mediaType: string; readonly version: string }>,
-    Common<typeof NotFound>
+    CommonFaults<typeof NotFound>
   >
 > &
   When<
-    Both<Granted<U, 'change'>, Offered<U, P>>,
+    Both<Granted<U, 'change'>, OfferedTransitions<U, P>>,
     `Put${Capitalize<N>}${Capitalize<P>}`,
-    Call<
-      Flat<Id & Version & One<Free<P, 'id' | 'version' | 'mediaType'>, Uint8Array> & { readonly mediaType: string }>,
+    OperationCall<
+      Flat<
+        Id &
+          VersionParameter &
+          One<Free<P, 'id' | 'version' | 'mediaType'>, Uint8Array> & { readonly mediaType: string }
+      >,
       { readonly version: string },
-      Change
+      ChangeFaults
     >
   >
 
@@ -191,16 +207,16 @@ type JobShown = Value<typeof jobFields>
 type OfJobs<J extends Job> =
   J extends Job<string, infer I, infer O, infer N>
     ? {
-        readonly [K in `Start${Capitalize<N>}`]: Call<
-          Draft<Shown<I>>,
+        readonly [K in `Start${Capitalize<N>}`]: OperationCall<
+          Draft<VisibleFields<I>>,
           { readonly job: JobShown },
-          Common<typeof Invalid>
+          CommonFaults<typeof Invalid>
         >
       } & {
-        readonly [K in `Get${Capitalize<N>}Job`]: Call<
+        readonly [K in `Get${Capitalize<N>}Job`]: OperationCall<
           Id,
-          Flat<{ readonly job: JobShown } & { readonly [R in Free<N, 'job'>]?: Value<Shown<O>> }>,
-          Common<typeof NotFound>
+          Flat<{ readonly job: JobShown } & { readonly [R in Free<N, 'job'>]?: Value<VisibleFields<O>> }>,
+          CommonFaults<typeof NotFound>
         >
       }
     : never

@@ -1,13 +1,13 @@
 /** What a client is made with, and a call. */
-import type { Fields } from '../http/message.ts'
+import type { MessageStyle } from '../contract/xml-message.ts'
+import type { HttpFields } from '../http/message.ts'
 import type { Protection } from '../security/protect/protect.ts'
-import type { Style } from '../soap/codecs/style.ts'
 import type { Block } from '../soap/headers/block.ts'
-import type { Version } from '../soap/version.ts'
-import type { Credentials } from './credentials.ts'
+import type { SoapVersion } from '../soap/version.ts'
+import type { ClientCredentials } from './credentials.ts'
 import type { HttpOptions } from './http-transport.ts'
 import type { AddressingOptions } from './request-addressing.ts'
-import type { Transport } from './transport.ts'
+import type { ClientTransport } from './transport.ts'
 
 export interface SoapClientOptions<V extends string = string> extends HttpOptions {
   /** Of the endpoint: `https://shop.example/soap/v2`. */
@@ -15,10 +15,10 @@ export interface SoapClientOptions<V extends string = string> extends HttpOption
   /** Of the contract; the newest by default. */
   readonly version?: V
   /** Of SOAP; default 1.2. */
-  readonly soap?: Version['number']
+  readonly soap?: SoapVersion['number']
   /** How the endpoint's messages put a request into the Body; default document/literal. */
-  readonly style?: Style
-  readonly credentials?: Credentials
+  readonly style?: MessageStyle
+  readonly credentials?: ClientCredentials
   /** A Security block in each message, of what it says: tokens, a Timestamp, a signature, encryption. */
   readonly security?: Protection
   /** WS-Addressing: each message says which one it is, and an answer has to say that it answers that one. Default: none. */
@@ -28,7 +28,7 @@ export interface SoapClientOptions<V extends string = string> extends HttpOption
   /** Header blocks of answers that are understood here, beside those of WS-Addressing. */
   readonly blocks?: readonly Block[]
   /** Fields of each request: a trace, a tenant. */
-  readonly fields?: Fields
+  readonly fields?: HttpFields
   /** Milliseconds for a call, tries and waiting for a connection included; default 30,000. */
   readonly timeLimit?: number
   /**
@@ -37,7 +37,7 @@ export interface SoapClientOptions<V extends string = string> extends HttpOption
    */
   readonly retries?: number
   /** In place of connections of its own. */
-  readonly transport?: Transport
+  readonly transport?: ClientTransport
 }
 
 export interface CallOptions {

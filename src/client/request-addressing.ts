@@ -2,9 +2,14 @@
  * WS-Addressing of the asking side (Core §3.4, SOAP Binding §6). Guards: no answer is taken that says it answers another
  * message, was meant for another endpoint, or is of another kind than the operation's.
  */
-import { type Addressing, type Dialect, dialects, textOf } from '../soap/headers/addressing.ts'
-import type { Version } from '../soap/version.ts'
-import { type Element, name, text } from '../xml/index.ts'
+import {
+  type Addressing,
+  type AddressingVersion,
+  addressingVersions,
+  propertyText,
+} from '../soap/headers/addressing.ts'
+import type { SoapVersion } from '../soap/version.ts'
+import { type Element, escapeText, internName } from '../xml/index.ts'
 
 export interface AddressingOptions {
   /** 1.0 by default; the submission of August 2004 for services of its time. */
@@ -17,21 +22,24 @@ export interface AddressingOptions {
   readonly once?: boolean
 }
 
-export interface Speaking extends AddressingOptions {
-  readonly dialect: Dialect
+export interface AddressingState extends AddressingOptions {
+  readonly dialect: AddressingVersion
   readonly to: string
 }
 
-export const speaking = (given: boolean | AddressingOptions | undefined, address: string): Speaking | undefined => {
+export const createAddressingState = (
+  given: boolean | AddressingOptions | undefined,
+  address: string,
+): AddressingState | undefined => {
   if (!given) return undefined
   const options = given === true ? {} : given
-  return { to: address, ...options, dialect: dialects[options.of === '2004/08' ? 1 : 0]! } // the two that there are
+  return { to: address, ...options, dialect: addressingVersions[options.of === '2004/08' ? 1 : 0]! } // the two that there are
 }
 
 /** The blocks of a request. Replies go back: ReplyTo is said where the dialect does not take that for granted. */
 export function requestBlocks(
-  { dialect, to, demanded }: Speaking,
-  version: Version,
+  { dialect, to, demanded }: AddressingState,
+  version: SoapVersion,
   { action, id }: { readonly action: string; readonly id: string },
 ): readonly string[] {
   const { uri, anonymous } = dialect
@@ -39,10 +47,12 @@ export function requestBlocks(
   const block = (local: string, content: string) =>
     `<wsa:${local} xmlns:wsa="${uri}"${mandatory}>${content}</wsa:${local}>`
   return [
-    block('Action', text(action)),
-    block('MessageID', text(id)),
-    block('To', text(to)),
-    ...(dialect === dialects[0] ? [] : [block('ReplyTo', `<wsa:Address>${text(anonymous)}</wsa:Address>`)]),
+    block('Action', escapeText(action)),
+    block('MessageID', escapeText(id)),
+    block('To', escapeText(to)),
+    ...(dialect === addressingVersions[0]
+      ? []
+      : [block('ReplyTo', `<wsa:Address>${escapeText(anonymous)}</wsa:Address>`)]),
   ]
 }
 
@@ -53,21 +63,21 @@ export interface Correlation {
 }
 
 /** Why an answer is not one to this message; undefined when it is. */
-export function disagreement({ dialect, found }: Addressing, asked: Correlation): string | undefined {
+export function findCorrelationError({ dialect, found }: Addressing, asked: Correlation): string | undefined {
   const replies = (found.get('RelatesTo') ?? []).filter(each => isReply(each, dialect)).map(each => each.text.trim())
   const isFault = asked.action === undefined
   // A fault of who could not read the message's id has none to relate to.
   const isUnrelated = isFault && replies.every(each => each === `${dialect.uri}/unspecified`)
   if (!isUnrelated && !replies.includes(asked.id))
     return replies.length === 0 ? 'it does not say which message it answers' : `it answers ${replies.join(', ')}`
-  const to = textOf(found, 'To')
+  const to = propertyText(found, 'To')
   if (to !== undefined && to !== dialect.anonymous) return `it is for ${to}`
-  const action = textOf(found, 'Action')
+  const action = propertyText(found, 'Action')
   if (!isFault && action !== undefined && action !== asked.action) return `its action is ${action}`
   return undefined
 }
 
-function isReply(block: Element, { uri }: Dialect): boolean {
-  const type = block.attribute(name('', 'RelationshipType'))?.trim()
+function isReply(block: Element, { uri }: AddressingVersion): boolean {
+  const type = block.attribute(internName('', 'RelationshipType'))?.trim()
   return type === undefined || type === `${uri}/reply` || /^[^:]+:Reply$/.test(type)
 }

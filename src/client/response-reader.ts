@@ -6,8 +6,8 @@
  *  (3) It holds no more than its limits, and works in proportion to the octets, however they are cut.
  * Deliberately absent: sockets, time, and what a response means.
  */
-import type { Fields } from '../http/message.ts'
-import type { Came } from './transport.ts'
+import type { HttpFields } from '../http/message.ts'
+import type { TransportResponse } from './transport.ts'
 
 export interface ResponseLimits {
   /** Octets of the status line and all fields; of a chunk's line; of the trailers. */
@@ -37,17 +37,17 @@ const fieldLine = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)\r\n/
 const chunkLine = /^([0-9A-Fa-f]{1,8})[ \t]*(;[\t\x20-\x7e\x80-\xff]*)?$/
 const end = Buffer.from('\r\n\r\n')
 
-type State = 'head' | 'counted' | 'to the end' | 'size' | 'chunk' | 'behind a chunk' | 'trailers'
+type ResponseState = 'head' | 'counted' | 'to the end' | 'size' | 'chunk' | 'behind a chunk' | 'trailers'
 
 /** Reads one response after the other, each in whatever pieces it comes. */
 export class Responses {
   private readonly limits: ResponseLimits
-  private state: State = 'head'
+  private state: ResponseState = 'head'
   /** The beginning of a head or of a line whose end has not come. */
   private held = ''
   private interim = 0
   private status = 0
-  private fields: Fields = none
+  private fields: HttpFields = none
   private content: Buffer = nothing
   private length = 0
   private left = 0
@@ -61,7 +61,7 @@ export class Responses {
   }
 
   /** The response, once all of it is there. The piece is kept. @throws Unreadable */
-  take(piece: Buffer): Came | undefined {
+  take(piece: Buffer): TransportResponse | undefined {
     this.begun = true
     let at = 0
     while (this.state === 'head') {
@@ -74,7 +74,7 @@ export class Responses {
   }
 
   /** What the end of the connection makes of it. @throws Unreadable where it is cut short */
-  close(): Came | undefined {
+  close(): TransportResponse | undefined {
     if (this.state === 'to the end') return this.whole(true)
     return this.begun ? refuse('the response is cut short') : undefined
   }
@@ -105,7 +105,7 @@ export class Responses {
   }
 
   /** §6.3 */
-  private frame(fields: Fields, persists: boolean): void {
+  private frame(fields: HttpFields, persists: boolean): void {
     this.fields = fields
     const { 'content-length': length, 'transfer-encoding': coding, connection } = fields
     this.keeps = persists && (connection === undefined || !/(^|[\s,])close($|[\s,])/i.test(connection))
@@ -133,7 +133,7 @@ export class Responses {
 
   // Content
 
-  private counted(piece: Buffer, at: number): Came | undefined {
+  private counted(piece: Buffer, at: number): TransportResponse | undefined {
     const { left } = this
     if (this.length === 0 && piece.length - at >= left) {
       this.content = piece.subarray(at, at + left)
@@ -165,7 +165,7 @@ export class Responses {
   }
 
   /** §7.1 */
-  private chunked(piece: Buffer, from: number): Came | undefined {
+  private chunked(piece: Buffer, from: number): TransportResponse | undefined {
     let at = from
     while (at < piece.length) {
       if (this.state === 'chunk') {
@@ -208,7 +208,7 @@ export class Responses {
     return false
   }
 
-  private whole(isEnd: boolean): Came {
+  private whole(isEnd: boolean): TransportResponse {
     const came = { status: this.status, fields: this.fields, content: this.content.subarray(0, this.length) }
     if (!isEnd) this.keeps = false // (2)
     this.state = 'head'
@@ -222,9 +222,9 @@ export class Responses {
 }
 
 const nothing = Buffer.alloc(0)
-const none: Fields = Object.create(null)
+const none: HttpFields = Object.create(null)
 
-function fieldsIn(text: string, from: number): Fields {
+function fieldsIn(text: string, from: number): HttpFields {
   const fields: Record<string, string> = Object.create(null)
   let at = from
   while (at < text.length) {

@@ -2,27 +2,27 @@
  * A SOAP client of a contract: one typed method for each operation that the contract offers as a message. A call is read in
  * one direction: *check, write, send, read*. The bodies are those of the service's side, the other way round.
  */
-import type { Row } from '../contract/implement.ts'
-import { namespaceOf, newest, type Service } from '../contract/service.ts'
-import { flaws } from '../contract/typed-value.ts'
-import { type Message, messages, replyAction } from '../contract/xml-message.ts'
-import type { Fields } from '../http/message.ts'
+import type { Values } from '../contract/implement.ts'
+import { namespaceOf, newestVersion, type Service } from '../contract/service.ts'
+import { checkValue } from '../contract/typed-value.ts'
+import { compileMessages, type Message, replyAction } from '../contract/xml-message.ts'
+import type { HttpFields } from '../http/message.ts'
 import type { Protection } from '../security/protect/protect.ts'
-import { type Codec, styles } from '../soap/codecs/style.ts'
-import { inline } from '../soap/codecs/values.ts'
+import { type MessageCodec, messageStyles } from '../soap/codecs/style.ts'
+import { inlineWriting } from '../soap/codecs/values.ts'
 import { type Attached, writePackage } from '../soap/mime/write-package.ts'
-import { envelope } from '../soap/reply.ts'
-import { soap11, soap12, type Version } from '../soap/version.ts'
-import { name } from '../xml/index.ts'
-import { type Shown, shown } from './credentials.ts'
-import { ConnectionError, InputError, Unanswered } from './errors.ts'
-import { type Faults, faultsOf } from './fault-reader.ts'
-import { httpTransport } from './http-transport.ts'
+import { writeEnvelope } from '../soap/reply.ts'
+import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
+import { internName } from '../xml/index.ts'
+import { type CredentialFields, writeCredentials } from './credentials.ts'
+import { ConnectionError, InputError, TransportFailure } from './errors.ts'
+import { compileFaultReaders, type Faults } from './fault-reader.ts'
+import { createHttpTransport } from './http-transport.ts'
 import type { AnyService, Operations, VersionOf } from './operation-types.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
-import { answered, asAnswered, type Expected, limitsOf } from './reply.ts'
-import { requestBlocks, type Speaking, speaking } from './request-addressing.ts'
-import type { Came, Sending, Transport } from './transport.ts'
+import { type Expected, parserLimitsFor, readReply, toReplyFields } from './reply.ts'
+import { type AddressingState, createAddressingState, requestBlocks } from './request-addressing.ts'
+import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
 
 export type SoapClient<S extends AnyService, V extends string = never> = Operations<S, V> & {
   /** Ends the connections; calls under way fail. Not needed for a process to end. */
@@ -31,7 +31,7 @@ export type SoapClient<S extends AnyService, V extends string = never> = Operati
 }
 
 /** @throws TypeError where an option can't be */
-export function soapClient<const S extends AnyService, const V extends VersionOf<S> = never>(
+export function createSoapClient<const S extends AnyService, const V extends VersionOf<S> = never>(
   contract: S,
   options: SoapClientOptions<V>,
 ): SoapClient<S, V> {
@@ -43,72 +43,72 @@ export function soapClient<const S extends AnyService, const V extends VersionOf
 }
 
 /** All that the calls of a client have in common. */
-interface Station {
+interface ClientEndpoint {
   readonly namespace: string
   readonly messages: readonly Message[]
   readonly faults: Faults
-  readonly version: Version
+  readonly version: SoapVersion
   readonly options: SoapClientOptions
-  readonly transport: Transport
-  readonly shown: Shown
-  readonly addressing: Speaking | undefined
+  readonly transport: ClientTransport
+  readonly shown: CredentialFields
+  readonly addressing: AddressingState | undefined
 }
 
-function stationOf(contract: Service, options: SoapClientOptions): Station {
-  const version = options.version ?? newest(contract)
+function stationOf(contract: Service, options: SoapClientOptions): ClientEndpoint {
+  const version = options.version ?? newestVersion(contract)
   if (!Object.hasOwn(contract.versions, version))
     throw new TypeError(
       `${contract.service} has no version ${version}, but ${Object.keys(contract.versions).join(', ')}`,
     )
   const namespace = namespaceOf(contract, version)
-  const all = messages(contract, version)
+  const all = compileMessages(contract, version)
   return {
     namespace,
     messages: all,
-    faults: faultsOf(all, namespace),
+    faults: compileFaultReaders(all, namespace),
     version: options.soap === '1.1' ? soap11 : soap12,
     options,
-    transport: options.transport ?? httpTransport(options.address, options),
-    shown: shown(options.credentials),
-    addressing: speaking(options.addressing, options.address),
+    transport: options.transport ?? createHttpTransport(options.address, options),
+    shown: writeCredentials(options.credentials),
+    addressing: createAddressingState(options.addressing, options.address),
   }
 }
 
 /** Made ready when it is first called: a contract may have hundreds, and a client calls a few. */
-function method(station: Station, message: Message) {
-  let operation: Operation | undefined
-  const call = (input: Row = {}, options: CallOptions = {}) =>
+function method(station: ClientEndpoint, message: Message) {
+  let operation: ClientOperation | undefined
+  const call = (input: Values = {}, options: CallOptions = {}) =>
     perform((operation ??= operationOf(station, message)), input, options)
   return Object.assign(call, { faults: message.faults })
 }
 
 /** One operation, ready to be called. */
-interface Operation extends Station, Expected {
+interface ClientOperation extends ClientEndpoint, Expected {
   readonly message: Message
   readonly faults: Faults
-  readonly version: Version
-  readonly addressing: Speaking | undefined
-  readonly write: Codec['write']
-  readonly post: (sending: Sending) => Promise<Came>
+  readonly version: SoapVersion
+  readonly addressing: AddressingState | undefined
+  readonly write: MessageCodec['write']
+  readonly post: (sending: TransportRequest) => Promise<TransportResponse>
   /** With a media type for each: a package has a boundary of its own. */
-  readonly postPackage: (sending: Sending) => Promise<Came>
+  readonly postPackage: (sending: TransportRequest) => Promise<TransportResponse>
 }
 
-function operationOf(station: Station, message: Message): Operation {
+function operationOf(station: ClientEndpoint, message: Message): ClientOperation {
   const { namespace, version, options, transport } = station
   const { request, response } = message
-  const answer = { name: '', main: undefined, ...response, fields: asAnswered(response?.fields ?? {}) }
+  const answer = { name: '', main: undefined, ...response, fields: toReplyFields(response?.fields ?? {}) }
   const longest = options.longest ?? usual.longest
   const fields = fieldsOf(station, message)
   return {
     ...station,
-    ...styles[options.style ?? 'document'](namespace, answer, request),
+    ...messageStyles[options.style ?? 'document'](namespace, answer, request),
     message,
     operation: message.operation.name,
-    element: response && name(namespace, response.name),
+    element: response && internName(namespace, response.name),
     action: response && replyAction(message),
     blocks: options.blocks ?? [],
-    limits: limitsOf(longest),
+    limits: parserLimitsFor(longest),
     longest,
     post: transport.prepare({ ...fields, 'content-type': mediaType(version, message) }),
     postPackage: transport.prepare(fields),
@@ -118,12 +118,12 @@ function operationOf(station: Station, message: Message): Operation {
 const usual = { longest: 16 * 1024 * 1024, timeLimit: 30_000, retries: 1 }
 
 /** SOAP 1.1 §6.1; SOAP 1.2 Part 2 §7.1.4 (RFC 3902). */
-const mediaType = (version: Version, message: Message): string =>
+const mediaType = (version: SoapVersion, message: Message): string =>
   `${version.mediaType}; charset=utf-8${actionIn(version, message)}`
-const actionIn = (version: Version, { action }: Message): string =>
+const actionIn = (version: SoapVersion, { action }: Message): string =>
   version.actionIn === 'media type' ? `; action="${action}"` : ''
 
-function fieldsOf({ version, options, shown }: Station, { action }: Message): Fields {
+function fieldsOf({ version, options, shown }: ClientEndpoint, { action }: Message): HttpFields {
   const own = Object.entries(options.fields ?? {}).map(([name, value]) => [name.toLowerCase(), value])
   return {
     ...Object.fromEntries(own),
@@ -138,12 +138,12 @@ const unique = (): string => process.getBuiltinModule('node:crypto').randomUUID(
 
 // A call
 
-async function perform(operation: Operation, input: Row, options: CallOptions): Promise<Row | undefined> {
-  const problems = flaws(operation.message.request.fields, input)
+async function perform(operation: ClientOperation, input: Values, options: CallOptions): Promise<Values | undefined> {
+  const problems = checkValue(operation.message.request.fields, input)
   if (problems.length > 0) throw new InputError(operation.operation, problems)
   const id = operation.addressing ? (options.messageId ?? `urn:uuid:${unique()}`) : ''
   const came = await sent(operation, write(operation, input, options, id), options)
-  return answered(operation, came, id)
+  return readReply(operation, came, id)
 }
 
 /** A message, and the octets that travel beside it. */
@@ -152,7 +152,7 @@ interface Written {
   readonly attached: readonly Attached[]
 }
 
-function write(operation: Operation, input: Row, options: CallOptions, id: string): Written {
+function write(operation: ClientOperation, input: Values, options: CallOptions, id: string): Written {
   const { addressing, version, message } = operation
   const attached: Attached[] = []
   const attach = (bytes: Uint8Array) => {
@@ -160,20 +160,20 @@ function write(operation: Operation, input: Row, options: CallOptions, id: strin
     attached.push({ id, mediaType: 'application/octet-stream', bytes })
     return `cid:${id}`
   }
-  const body = operation.write(input, operation.options.mtom ? { attach } : inline, version)
+  const body = operation.write(input, operation.options.mtom ? { attach } : inlineWriting, version)
   const addressed = addressing ? requestBlocks(addressing, version, { action: message.action, id }) : []
-  return { text: envelope(version, body, [...addressed, ...(options.blocks ?? [])]), attached }
+  return { text: writeEnvelope(version, body, [...addressed, ...(options.blocks ?? [])]), attached }
 }
 
 /** One POST, or another where the first can have had no effect, or another has none beside it. */
-async function sent(operation: Operation, written: Written, options: CallOptions): Promise<Came> {
+async function sent(operation: ClientOperation, written: Written, options: CallOptions): Promise<TransportResponse> {
   const { retries = usual.retries } = operation.options
   const until = Date.now() + (options.timeLimit ?? operation.options.timeLimit ?? usual.timeLimit)
   for (let tries = 0; ; tries++) {
     try {
       return await post(operation, written, options.signal, until)
     } catch (thrown) {
-      if (!(thrown instanceof Unanswered)) throw thrown
+      if (!(thrown instanceof TransportFailure)) throw thrown
       const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0
       if (tries >= retries || !isRepeatable(operation, thrown) || Date.now() + wait >= until)
         throw new ConnectionError(operation.operation, thrown)
@@ -183,7 +183,7 @@ async function sent(operation: Operation, written: Written, options: CallOptions
 }
 
 /** Nothing was sent; or no octet came back, and a second time does nothing that the first has not. */
-const isRepeatable = ({ message, addressing }: Operation, { why, begun }: Unanswered): boolean =>
+const isRepeatable = ({ message, addressing }: ClientOperation, { why, begun }: TransportFailure): boolean =>
   why === 'unreachable' || (why === 'lost' && !begun && (message.operation.safe || addressing?.once === true))
 
 /** @throws the signal's reason */
@@ -193,7 +193,12 @@ async function pause(milliseconds: number, signal: AbortSignal | undefined): Pro
 }
 
 /** Each try proves anew who is asking: a nonce is taken once. */
-function post(operation: Operation, written: Written, signal: AbortSignal | undefined, until: number): Promise<Came> {
+function post(
+  operation: ClientOperation,
+  written: Written,
+  signal: AbortSignal | undefined,
+  until: number,
+): Promise<TransportResponse> {
   const { shown, options } = operation
   if (written.attached.length > 0 || shown.changing || shown.protection || options.security)
     return dressed(operation, written, signal, until)
@@ -201,11 +206,11 @@ function post(operation: Operation, written: Written, signal: AbortSignal | unde
 }
 
 async function dressed(
-  operation: Operation,
+  operation: ClientOperation,
   { text, attached }: Written,
   signal: AbortSignal | undefined,
   until: number,
-): Promise<Came> {
+): Promise<TransportResponse> {
   const { shown, options, version, message } = operation
   const protection = options.security || shown.protection ? { ...options.security, ...shown.protection } : undefined
   const whole = protection ? await secured(text, protection) : text
@@ -219,6 +224,6 @@ async function dressed(
 
 /** Loaded by those that need it. */
 async function secured(text: string, protection: Protection): Promise<string> {
-  const { protect } = await import('../security/protect/protect.ts')
+  const { protectMessage: protect } = await import('../security/protect/protect.ts')
   return protect(text, protection, Date.now()).envelope
 }

@@ -46,4 +46,4 @@ export const Busy = fault('Busy', {
   title: 'Too many requests',
   detail: { retryAfter: t.int({ min: 0 }).optional() },
 })
-export const builtIn: readonly Fault[] = [NotFound, Forbidden, VersionConflict, StateConflict, Invalid, Busy]
+export const builtInFaults: readonly Fault[] = [NotFound, Forbidden, VersionConflict, StateConflict, Invalid, Busy]

@@ -3,14 +3,15 @@
  * What is checked is what the XML decoder checks; only the lexical form differs.
  */
 
-import { memberOf } from '../base/objects.ts'
+import type { Json } from '../base/objects.ts'
+import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from './field.ts'
 import { Flaw } from './lexical/flaw.ts'
 import { writeFloat } from './lexical/number.ts'
-import { check, isScalar, read, write } from './lexical/scalar.ts'
+import { checkScalar, isScalar, readScalar, writeScalar } from './lexical/scalar.ts'
 
 /** A flaw and where it is: member names and indices from the content's root. */
-export interface Problem {
+export interface FieldProblem {
   readonly path: readonly (string | number)[]
   readonly code: string
   readonly detail: string
@@ -19,20 +20,17 @@ export interface Problem {
 /** With so many, reading ends: what is refused need not be read further, and who sent it has enough to mend. */
 const mostProblems = 100
 
-/** A parsed JSON value; integers that a double cannot hold come as bigint. */
-export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json }
-
 /** How content treats the server's own fields: refused, or kept aside to be compared with what stands. */
-export interface Reading {
+export interface ReadOptions {
   /** Members that are allowed and left out of the value, such as `_links`. */
   readonly ignored: ReadonlySet<string>
   /** Server fields found in content, by pointer path, for comparison. */
   readonly server: { path: readonly (string | number)[]; value: unknown }[]
 }
-export const reading = (ignored: Iterable<string> = []): Reading => ({ ignored: new Set(ignored), server: [] })
+export const readOptions = (ignored: Iterable<string> = []): ReadOptions => ({ ignored: new Set(ignored), server: [] })
 
-type Path = readonly (string | number)[]
-const at = (path: Path, flaw: Flaw): Problem => ({ path, code: flaw.code, detail: flaw.detail })
+type FieldPath = readonly (string | number)[]
+const at = (path: FieldPath, flaw: Flaw): FieldProblem => ({ path, code: flaw.code, detail: flaw.detail })
 const isObject = (json: Json): json is { readonly [name: string]: Json } =>
   typeof json === 'object' && json !== null && !Array.isArray(json)
 
@@ -40,9 +38,9 @@ const isObject = (json: Json): json is { readonly [name: string]: Json } =>
 export function readFields(
   fields: Fields,
   json: Json,
-  problems: Problem[],
-  how: Reading = reading(),
-  path: Path = [],
+  problems: FieldProblem[],
+  how: ReadOptions = readOptions(),
+  path: FieldPath = [],
 ): Record<string, unknown> {
   const value: Record<string, unknown> = {}
   if (!isObject(json)) {
@@ -63,9 +61,9 @@ function readMember(
   field: AnyField,
   json: { readonly [name: string]: Json },
   value: Record<string, unknown>,
-  problems: Problem[],
-  how: Reading,
-  path: Path,
+  problems: FieldProblem[],
+  how: ReadOptions,
+  path: FieldPath,
 ): void {
   if (field.isInternal) return
   const here = [...path, name]
@@ -78,7 +76,7 @@ function readMember(
   else value[name] = member
 }
 
-function readValue(field: AnyField, json: Json, problems: Problem[], how: Reading, path: Path): unknown {
+function readValue(field: AnyField, json: Json, problems: FieldProblem[], how: ReadOptions, path: FieldPath): unknown {
   if (json === null) {
     if (!field.isNullable) problems.push(at(path, new Flaw('type', 'must not be null')))
     return null
@@ -87,26 +85,26 @@ function readValue(field: AnyField, json: Json, problems: Problem[], how: Readin
   if (shape.kind === 'list') return readList(field, json, problems, how, path)
   if (shape.kind === 'object') return readFields(shape.fields, json, problems, how, path)
   if (shape.kind === 'union') return readUnion(shape, json, problems, how, path)
-  const value = readScalar(shape, json)
+  const value = readJsonScalar(shape, json)
   if (value instanceof Flaw) problems.push(at(path, value))
   return value
 }
 
-function readScalar(shape: Parameters<typeof check>[0], json: Json): unknown | Flaw {
-  if (shape.kind === 'bytes') return typeof json === 'string' ? read(shape, json) : check(shape, undefined)
+function readJsonScalar(shape: Parameters<typeof checkScalar>[0], json: Json): unknown | Flaw {
+  if (shape.kind === 'bytes') return typeof json === 'string' ? readScalar(shape, json) : checkScalar(shape, undefined)
   if (shape.kind === 'double' && typeof json === 'string')
-    return check(shape, /^(-?INF|NaN)$/.test(json) ? read(shape, json) : json) // they have no JSON number
-  return check(shape, json)
+    return checkScalar(shape, /^(-?INF|NaN)$/.test(json) ? readScalar(shape, json) : json) // they have no JSON number
+  return checkScalar(shape, json)
 }
 
-function readList(field: AnyField, json: Json, problems: Problem[], how: Reading, path: Path): unknown {
+function readList(field: AnyField, json: Json, problems: FieldProblem[], how: ReadOptions, path: FieldPath): unknown {
   const shape = field.shape
   if (shape.kind !== 'list') return undefined
   if (!Array.isArray(json)) {
     problems.push(at(path, new Flaw('type', 'must be an array')))
     return undefined
   }
-  const flaw = countFlaw(shape, json.length)
+  const flaw = checkCount(shape, json.length)
   if (flaw) problems.push(at(path, flaw))
   const items: unknown[] = []
   for (const [i, item] of json.entries()) {
@@ -117,7 +115,7 @@ function readList(field: AnyField, json: Json, problems: Problem[], how: Reading
 }
 
 /** How many items a list may have, by its `min` and `max`. */
-export function countFlaw(shape: { readonly min?: number; readonly max?: number }, count: number): Flaw | undefined {
+export function checkCount(shape: { readonly min?: number; readonly max?: number }, count: number): Flaw | undefined {
   if (shape.min !== undefined && count < shape.min) return new Flaw('minItems', `must have at least ${shape.min} items`)
   if (shape.max !== undefined && count > shape.max) return new Flaw('maxItems', `must have at most ${shape.max} items`)
   return undefined
@@ -126,9 +124,9 @@ export function countFlaw(shape: { readonly min?: number; readonly max?: number 
 function readUnion(
   shape: Extract<AnyField['shape'], { kind: 'union' }>,
   json: Json,
-  problems: Problem[],
-  how: Reading,
-  path: Path,
+  problems: FieldProblem[],
+  how: ReadOptions,
+  path: FieldPath,
 ): unknown {
   const which = isObject(json) && Object.hasOwn(json, shape.on) ? json[shape.on] : undefined
   if (!isObject(json) || typeof which !== 'string' || !Object.hasOwn(shape.of, which)) {
@@ -155,7 +153,7 @@ export function membersWriter(fields: Fields, only?: ReadonlySet<string>): Membe
   return value => {
     let text = ''
     for (const part of parts) {
-      const member = part.inherited ? memberOf(value, part.name) : value[part.name]
+      const member = part.inherited ? ownMember(value, part.name) : value[part.name]
       if (member === undefined) continue
       text += text === '' ? part.lead : `,${part.lead}`
       text += part.write(member)
@@ -192,20 +190,20 @@ function shapeWriter({ shape }: AnyField): (value: unknown) => string {
 
 const plainText = /^[ !#-[\]-~]*$/
 /** A JSON string; text without anything to escape is quoted as it is. */
-export const quoted = (text: string): string => (plainText.test(text) ? `"${text}"` : JSON.stringify(text))
+export const quoteJson = (text: string): string => (plainText.test(text) ? `"${text}"` : JSON.stringify(text))
 
-function scalarWriter(shape: Parameters<typeof check>[0]): (value: unknown) => string {
+function scalarWriter(shape: Parameters<typeof checkScalar>[0]): (value: unknown) => string {
   if (shape.kind === 'boolean' || shape.kind === 'int' || shape.kind === 'long') return String
   if (shape.kind === 'double') {
     const plain = shape.xsd === 'float' ? writeFloat : String
-    return value => (Number.isFinite(value) ? plain(value as number) : `"${write(shape, value)}"`) // `isFinite` of numbers alone
+    return value => (Number.isFinite(value) ? plain(value as number) : `"${writeScalar(shape, value)}"`) // `isFinite` of numbers alone
   }
-  if (shape.kind === 'string' || shape.kind === 'enum') return value => quoted(value as string)
-  return value => `"${write(shape, value)}"` // dates, decimals, identifiers and base64 need no escape
+  if (shape.kind === 'string' || shape.kind === 'enum') return value => quoteJson(value as string)
+  return value => `"${writeScalar(shape, value)}"` // dates, decimals, identifiers and base64 need no escape
 }
 
 /** RFC 6901. */
-export const pointer = (path: Path): string =>
+export const writeJsonPointer = (path: FieldPath): string =>
   path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
 /** Whether all of it is a scalar, for filters and sorting. */

@@ -127,10 +127,10 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
 }
 
 type OptionalKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true ? K : never }[keyof F]
-type Flat<T> = { [K in keyof T]: T[K] }
+type Flatten<T> = { [K in keyof T]: T[K] }
 
 /** What stands: every field, the server's included. */
-export type Value<F extends Fields> = Flat<
+export type Value<F extends Fields> = Flatten<
   { readonly [K in Exclude<keyof F, OptionalKeys<F>>]: F[K]['type'] } & {
     readonly [K in OptionalKeys<F>]?: F[K]['type']
   }
@@ -138,14 +138,14 @@ export type Value<F extends Fields> = Flat<
 
 type WritableKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][1] extends true ? never : K }[keyof F]
 /** What a client sends: fields that are the server's left out, in lists and objects too. */
-export type Draft<F extends Fields> = Flat<
+export type Draft<F extends Fields> = Flatten<
   { readonly [K in Exclude<WritableKeys<F>, OptionalKeys<F>>]: F[K]['draft'] } & {
     readonly [K in Extract<WritableKeys<F>, OptionalKeys<F>>]?: F[K]['draft']
   }
 >
 
 type Union<K extends string, U extends Readonly<Record<string, Fields>>> = {
-  [C in keyof U]: Flat<{ readonly [D in K]: C } & Value<U[C]>>
+  [C in keyof U]: Flatten<{ readonly [D in K]: C } & Value<U[C]>>
 }[keyof U]
 
 /** The vocabulary. Lengths count characters (code points); limits are inclusive. */
@@ -191,7 +191,7 @@ export const t = {
     new Field({ kind: 'union', on, of }),
 }
 
-/** `singular` of a name that is known. */
+/** `singularName` of a name that is known. */
 export type Singular<N extends string> = N extends `${infer B}ies`
   ? `${B}y`
   : N extends `${string}${'s' | 'x' | 'z' | 'ch' | 'sh'}es`
@@ -202,7 +202,7 @@ export type Singular<N extends string> = N extends `${infer B}ies`
 type Less<N extends string, E extends string> = N extends `${infer B}${E}` ? B : N
 
 /** The singular of a plural field or collection name, for element and operation names: lines → line, categories → category. */
-export function singular(name: string): string {
+export function singularName(name: string): string {
   if (/ies$/.test(name)) return `${name.slice(0, -3)}y`
   if (/(s|x|z|ch|sh)es$/.test(name)) return name.slice(0, -2)
   return /[^s]s$/.test(name) ? name.slice(0, -1) : name

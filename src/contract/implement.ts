@@ -2,6 +2,7 @@
  * The application's side: what it computes, typed from the contract. Handlers run inside the call's transaction;
  * what they throw with `ctx.fail` undoes it. Slow work of other services belongs in a job.
  */
+import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
 import type { Draft, Fields, Value } from './field.ts'
 import type { Job } from './job.ts'
@@ -9,26 +10,27 @@ import type { Caller } from './policy.ts'
 import type { Action, AnyAction, AnyResource } from './resource.ts'
 import type { Service } from './service.ts'
 
-type Named<S extends Service<readonly AnyResource[], readonly Job[]>> = {
+type ResourcesByName<S extends Service<readonly AnyResource[], readonly Job[]>> = {
   [R in S['resources'][number] as R['name']]: R
 }
 type FieldsOf<R extends AnyResource> = R['types']['fields']
 type ActionsOf<R extends AnyResource> = R['types']['actions']
-type Maybe<T> = T | Promise<T>
-
 /** What stands of a resource, to read beside the one that a call is about; changes go into the same transaction. */
-export interface Items<S extends Service<readonly AnyResource[], readonly Job[]>> {
-  get<N extends keyof Named<S> & string>(resource: N, id: string): Promise<Value<FieldsOf<Named<S>[N]>> | undefined>
-  /** Every item whose fields equal these, at most `limit` (default 1,000). */
-  list<N extends keyof Named<S> & string>(
-    resource: N,
-    where?: Partial<Value<FieldsOf<Named<S>[N]>>>,
-    limit?: number,
-  ): Promise<readonly Value<FieldsOf<Named<S>[N]>>[]>
-  change<N extends keyof Named<S> & string>(
+export interface ItemReader<S extends Service<readonly AnyResource[], readonly Job[]>> {
+  get<N extends keyof ResourcesByName<S> & string>(
     resource: N,
     id: string,
-    set: Partial<Value<FieldsOf<Named<S>[N]>>>,
+  ): Promise<Value<FieldsOf<ResourcesByName<S>[N]>> | undefined>
+  /** Every item whose fields equal these, at most `limit` (default 1,000). */
+  list<N extends keyof ResourcesByName<S> & string>(
+    resource: N,
+    where?: Partial<Value<FieldsOf<ResourcesByName<S>[N]>>>,
+    limit?: number,
+  ): Promise<readonly Value<FieldsOf<ResourcesByName<S>[N]>>[]>
+  change<N extends keyof ResourcesByName<S> & string>(
+    resource: N,
+    id: string,
+    set: Partial<Value<FieldsOf<ResourcesByName<S>[N]>>>,
   ): Promise<void>
 }
 
@@ -41,7 +43,7 @@ export interface Context<
   readonly now: string
   /** A new identifier, `prefix-…`. */
   id(prefix: string): string
-  readonly items: Items<S>
+  readonly items: ItemReader<S>
   /** Ends the call with a declared fault; nothing of it stays. */
   fail<Y extends X>(fault: Y, detail?: DetailOf<Y>): never
   /** Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` is from the content's root. */
@@ -69,7 +71,7 @@ type InState<F extends Fields, From extends string> = 'state' extends keyof F
   ? Omit<Value<F>, 'state'> & { readonly state: From }
   : Value<F>
 
-type Effect<F extends Fields, O> = {
+type ActionEffect<F extends Fields, O> = {
   /** Fields to change; the state is the machine's. */
   readonly set?: Partial<Omit<Value<F>, 'id' | 'state'>>
 } & ([O] extends [Fields] ? { readonly output: Value<O> } : { readonly output?: undefined })
@@ -88,13 +90,13 @@ type ActionHandler<S extends Service<readonly AnyResource[], readonly Job[]>, F 
           : E extends 'move'
             ? { readonly to: string }
             : [O] extends [Fields]
-              ? Effect<F, O>
-              : Effect<F, O> | undefined | void
+              ? ActionEffect<F, O>
+              : ActionEffect<F, O> | undefined | void
       >
     : never
 
 /** Writes a representation of another media type: an item, or the items of a page for a collection. */
-export type Writer<T> = (value: T) => Maybe<Uint8Array | string>
+export type RepresentationWriter<T> = (value: T) => Maybe<Uint8Array | string>
 
 /** One item as a provider has it. `version` grows with each change of its identifier; `modified` in milliseconds since 1970. */
 export interface Provided<V> {
@@ -120,7 +122,7 @@ type ResourceHandlers<
   readonly [K in keyof ActionsOf<R>]: ActionHandler<S, F, ActionsOf<R>[K]>
 } & {
   /** Media type → writer of one item. */
-  readonly formats?: Readonly<Record<string, Writer<Value<F>>>>
+  readonly formats?: Readonly<Record<string, RepresentationWriter<Value<F>>>>
   readonly keep?: Provider<Value<F>>
   /** A last word before an item goes: it may fail the call. */
   readonly removing?: (ctx: Context<S>, item: Value<F>) => Maybe<void>
@@ -146,7 +148,7 @@ type JobHandlers<S extends Service<readonly AnyResource[], readonly Job[]>, J> =
     ? {
         /** May run more than once (a crash, a lost lease): its effects must bear that. */
         readonly run: (ctx: Context<S>, input: Value<I>, progress: Progress) => Promise<Value<O>>
-        readonly formats?: Readonly<Record<string, Writer<Value<O>>>>
+        readonly formats?: Readonly<Record<string, RepresentationWriter<Value<O>>>>
       }
     : never
 
@@ -181,24 +183,24 @@ export interface Implementation {
   readonly handlers: Readonly<Record<string, Handlers>>
   readonly seed: () => {
     readonly people?: readonly Person[]
-    readonly items?: Readonly<Record<string, readonly Row[]>>
+    readonly items?: Readonly<Record<string, readonly Values[]>>
   }
 }
-export type Row = Readonly<Record<string, unknown>>
+export type Values = Readonly<Record<string, unknown>>
 export interface Handlers {
-  readonly derive?: (ctx: Context, draft: Row, current?: Row) => Maybe<Row>
-  readonly removing?: (ctx: Context, item: Row) => Maybe<void>
-  readonly formats?: Readonly<Record<string, Writer<Row>>>
-  readonly keep?: Provider<Row>
-  readonly run?: (ctx: Context, input: Row, progress: Progress) => Promise<Row>
+  readonly derive?: (ctx: Context, draft: Values, current?: Values) => Maybe<Values>
+  readonly removing?: (ctx: Context, item: Values) => Maybe<void>
+  readonly formats?: Readonly<Record<string, RepresentationWriter<Values>>>
+  readonly keep?: Provider<Values>
+  readonly run?: (ctx: Context, input: Values, progress: Progress) => Promise<Values>
   readonly actions: Readonly<
     Record<
       string,
       (
         ctx: Context,
-        item: Row,
-        input: Row,
-      ) => Maybe<({ set?: Row; output?: Row; to?: string } & Row) | undefined | void>
+        item: Values,
+        input: Values,
+      ) => Maybe<({ set?: Values; output?: Values; to?: string } & Values) | undefined | void>
     >
   >
 }

@@ -2,13 +2,13 @@
  * Everything a service can be asked, read from its contract once. Both faces, the descriptions and the access matrix
  * work from this one list, so an operation cannot exist in one and be forgotten in another.
  */
-import { singular } from './field.ts'
+import { singularName } from './field.ts'
 import type { Job } from './job.ts'
 import type { Grant } from './policy.ts'
 import type { AnyAction, File, Rate, Resource } from './resource.ts'
 import type { Searches, Service } from './service.ts'
 
-interface Common {
+interface OperationCommon {
   /** The name of its SOAP operation and of its `operationId`: GetOrder. Unique in the service. */
   readonly name: string
   /** Changes nothing (RFC 9110 §9.2.1). */
@@ -23,7 +23,7 @@ interface Common {
   readonly oneWay: boolean
 }
 /** One member of the union for each kind, so that a kind narrows to its own members. */
-type Each<K extends string, T> = K extends string ? Common & T & { readonly kind: K } : never
+type Each<K extends string, T> = K extends string ? OperationCommon & T & { readonly kind: K } : never
 export type Operation =
   | Each<
       'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search',
@@ -34,16 +34,16 @@ export type Operation =
   | Each<'getFile' | 'putFile', { readonly resource: Resource; readonly part: string; readonly file: File }>
   | Each<'createSearch' | 'getSearch', { readonly resource: Resource; readonly searches: Searches }>
   | Each<'startJob' | 'getJob' | 'cancelJob' | 'getResult', { readonly job: Job }>
-export type Kind = Operation['kind']
+export type OperationKind = Operation['kind']
 /** The operations of one kind, for a function that serves just those. */
-export type OperationOf<K extends Kind> = Extract<Operation, { kind: K }>
+export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K }>
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-export const oneOf = (resource: Resource): string => resource.given.one ?? singular(resource.name)
+export const requireKind = (resource: Resource): string => resource.given.one ?? singularName(resource.name)
 
 /** All operations that anybody is granted, in the contract's order. */
-export function operations(service: Service): readonly Operation[] {
+export function listOperations(service: Service): readonly Operation[] {
   return [
     ...service.resources.flatMap(resource => ofResource(service, resource)),
     ...ofSearches(service),
@@ -52,12 +52,12 @@ export function operations(service: Service): readonly Operation[] {
 }
 
 function ofResource(service: Service, resource: Resource): Operation[] {
-  const one = capital(oneOf(resource))
+  const one = capital(requireKind(resource))
   const many = capital(resource.name)
   const { allow, limits, messages } = resource.given
   const reads = { safe: true, grants: allow['read'] ?? [], ...counted('read') }
   const offers = (key: string): boolean => !messages || messages.includes(key)
-  function counted(doing: string): Pick<Common, 'limit' | 'counted'> {
+  function counted(doing: string): Pick<OperationCommon, 'limit' | 'counted'> {
     const own = limits?.[doing]
     if (own) return { limit: own, counted: `${resource.name}.${doing}` }
     return doing === 'read' ? readsOf(service) : changesOf(service)
@@ -67,7 +67,7 @@ function ofResource(service: Service, resource: Resource): Operation[] {
     kind: 'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search',
     name: string,
     message: string,
-    how: Pick<Common, 'safe' | 'grants' | 'limit' | 'counted'>,
+    how: Pick<OperationCommon, 'safe' | 'grants' | 'limit' | 'counted'>,
   ): Operation => ({ kind, name, resource, message: offers(message), oneWay: false, ...how })
   return [
     basic('get', `Get${one}`, 'get', reads),
@@ -126,7 +126,7 @@ const readsOf = (service: Service) => ({ limit: service.limits.reads, counted: '
 const changesOf = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
 
 /** A search counts as making one does, in either face: both cost the same. */
-function searchCount(service: Service, resource: Resource): Pick<Common, 'limit' | 'counted'> {
+function searchCount(service: Service, resource: Resource): Pick<OperationCommon, 'limit' | 'counted'> {
   const { searches } = service
   return searches?.of === resource.name && searches.limit
     ? { limit: searches.limit, counted: 'searches' }

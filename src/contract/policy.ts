@@ -59,7 +59,7 @@ const hasRole = (grant: Grant, caller: Caller): boolean => grant.role === '*' ||
 const meets = (grant: Grant, circumstance: Circumstance): boolean => grant.when?.holds(circumstance) ?? true
 
 /** May this caller ever do this, to something? What `where` says is not asked. */
-export function everAllowed(grants: readonly Grant[], caller: Caller, now: number): boolean {
+export function mayEverBeAllowed(grants: readonly Grant[], caller: Caller, now: number): boolean {
   return grants.some(grant => hasRole(grant, caller) && claimed(grant, caller) && meets(grant, { caller, now }))
 }
 
@@ -67,7 +67,7 @@ const claimed = (grant: Grant, caller: Caller): boolean =>
   Object.values(grant.where).every(claim => caller.claims[claim] !== undefined)
 
 /** May this caller do this to this value, now? */
-export function allowed(
+export function isAllowed(
   grants: readonly Grant[],
   caller: Caller,
   now: number,
@@ -85,7 +85,7 @@ export function allowed(
 }
 
 /** The rows a caller may see: all of them, or those where any of these hold field by field. */
-export function restriction(
+export function readRestriction(
   grants: readonly Grant[],
   caller: Caller,
   now: number,

@@ -53,7 +53,7 @@ export interface ActionSpec<
 /** The link relation is the noun, unless another was named. NoInfer: what it must be assignable to says nothing of it. */
 type Linked<R extends string, L extends string> = [NoInfer<L>] extends [never] ? NoInfer<R> : NoInfer<L>
 
-interface From<S extends string, F extends S> {
+interface TransitionFrom<S extends string, F extends S> {
   /** Leads to another state. */
   to<
     const To extends S,
@@ -91,9 +91,9 @@ interface From<S extends string, F extends S> {
   ): Action<F, undefined, I, undefined, X, 'move', Linked<R, L>, R, W>
 }
 /** `on('placed', 'paid').to('cancelled', …)`; `on()` is any state. */
-export type On<S extends string> = <const F extends S>(...from: readonly F[]) => From<S, F>
+export type On<S extends string> = <const F extends S>(...from: readonly F[]) => TransitionFrom<S, F>
 
-function on(...from: readonly string[]): From<string, string> {
+function on(...from: readonly string[]): TransitionFrom<string, string> {
   const act = (
     effect: Action['effect'],
     to: string | undefined,
@@ -116,7 +116,7 @@ function on(...from: readonly string[]): From<string, string> {
     read: (spec: never) => act('read', undefined, spec),
     moves: (spec: never) => act('move', undefined, spec),
   }
-  return built as unknown as From<string, string> // the generic signatures only name what `act` copies
+  return built as unknown as TransitionFrom<string, string> // the generic signatures only name what `act` copies
 }
 
 /** Bytes of their own URI below an item: never in its representation (a picture, a document). */
@@ -298,25 +298,25 @@ export type Item<R extends AnyResource> = Value<R['types']['fields']>
 /** What a client sends to make or replace one. */
 export type DraftItem<R extends AnyResource> = Draft<R['types']['fields']>
 
-export interface Link {
+export interface ItemLink {
   readonly href: string
 }
 /** The link relations that a state offers, by the type of its actions. A caller sees those they may follow. */
-type Offered<S extends string, A> = {
+type ActionLinks<S extends string, A> = {
   [K in keyof A]: A[K] extends AnyActionFrom<infer From, infer L> ? (S extends From ? L : never) : never
 }[keyof A]
 // biome-ignore lint/suspicious/noExplicitAny: only From and L are asked for
 type AnyActionFrom<From extends string, L extends string> = Action<From, any, any, any, any, any, L>
-type Links<L extends string> = { readonly self: Link; readonly collection?: Link } & {
-  readonly [K in L | 'edit' | 'delete']?: Link
+type Links<L extends string> = { readonly self: ItemLink; readonly collection?: ItemLink } & {
+  readonly [K in L | 'edit' | 'delete']?: ItemLink
 }
 
 /** What a client receives: a union told apart by `state`, each with just the links that its state offers. */
 export type Representation<R extends AnyResource> = [R['types']['states']] extends [never]
-  ? Value<R['types']['fields']> & { readonly _links: Links<Offered<string, R['types']['actions']>> }
+  ? Value<R['types']['fields']> & { readonly _links: Links<ActionLinks<string, R['types']['actions']>> }
   : {
       [K in R['types']['states']]: Omit<Value<R['types']['fields']>, 'state'> & {
         readonly state: K
-        readonly _links: Links<Offered<K, R['types']['actions']>>
+        readonly _links: Links<ActionLinks<K, R['types']['actions']>>
       }
     }[R['types']['states']]

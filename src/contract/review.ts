@@ -2,14 +2,14 @@
  * Mistakes of a contract that types cannot see, found at start, each with its place and its cure. A service with one
  * does not start: a policy that cannot be enforced, a link that leads nowhere, a name that no XML can carry.
  */
-import { builtIn, type Fault } from './fault.ts'
+import { builtInFaults, type Fault } from './fault.ts'
 import type { AnyField, Fields } from './field.ts'
 import { isScalarField } from './field-json.ts'
 import type { Implementation } from './implement.ts'
-import { scaled } from './lexical/decimal.ts'
-import { patternOf } from './lexical/text.ts'
+import { parseScaledDecimal } from './lexical/decimal.ts'
+import { compilePattern } from './lexical/text.ts'
 import { reachable } from './machine.ts'
-import { operations } from './operation.ts'
+import { listOperations } from './operation.ts'
 import type { AnyAction, Resource } from './resource.ts'
 import type { Service } from './service.ts'
 
@@ -23,7 +23,7 @@ export class ContractMistakes extends Error {
 }
 
 /** All mistakes of an application's contract and handlers; empty when it may start. */
-export function review(app: Implementation): readonly string[] {
+export function findContractMistakes(app: Implementation): readonly string[] {
   const { contract } = app
   return [
     ...namesOf(contract),
@@ -37,7 +37,7 @@ export function review(app: Implementation): readonly string[] {
     ...ofVersions(contract),
     ...ofFaults(contract),
     ...contract.resources.flatMap(resource => withoutHandlers(app, resource)),
-    ...repeated(operations(contract).map(operation => operation.name)).map(
+    ...repeated(listOperations(contract).map(operation => operation.name)).map(
       name => `two operations are named ${name}: give one of the resources another \`one\`, or the action another name`,
     ),
   ]
@@ -179,7 +179,7 @@ const ofWhole = (place: string, bound: number | undefined): string[] =>
 function ofPattern(place: string, pattern: string | undefined): string[] {
   if (pattern === undefined) return []
   try {
-    patternOf(pattern)
+    compilePattern(pattern)
   } catch (thrown) {
     return [`${place}: pattern ${pattern} cannot be read: ${thrown instanceof Error ? thrown.message : ''}`]
   }
@@ -192,9 +192,9 @@ function ofPattern(place: string, pattern: string | undefined): string[] {
 function ofDecimal(place: string, shape: { digits: number; places: number; min?: string; max?: string }): string[] {
   const fits = shape.digits >= 1 && shape.digits <= 18 && shape.places >= 0 && shape.places <= shape.digits
   const bounds = [shape.min, shape.max].filter(
-    bound => bound !== undefined && scaled(bound, shape.places) === undefined,
+    bound => bound !== undefined && parseScaledDecimal(bound, shape.places) === undefined,
   )
-  const [least, most] = [shape.min, shape.max].map(bound => bound && scaled(bound, shape.places))
+  const [least, most] = [shape.min, shape.max].map(bound => bound && parseScaledDecimal(bound, shape.places))
   return [
     ...(typeof least === 'bigint' && typeof most === 'bigint' && least > most
       ? [`${place} holds nothing: min ${shape.min} is above max ${shape.max}`]
@@ -348,7 +348,7 @@ function ofFaults(contract: Service): string[] {
     const known = byName.get(fault.fault)
     byName.set(fault.fault, fault)
     return [
-      ...(builtIn.some(each => each.fault === fault.fault)
+      ...(builtInFaults.some(each => each.fault === fault.fault)
         ? [`fault ${fault.fault} is Diglot's own: name yours otherwise`]
         : []),
       ...(known && known !== fault ? [`fault ${fault.fault} is declared twice: share one declaration`] : []),
@@ -382,8 +382,8 @@ function withoutHandlers({ handlers }: Implementation, resource: Resource): stri
 }
 
 /** Throws all mistakes at once, so that they are mended at once. */
-export function reviewed(app: Implementation): Implementation {
-  const mistakes = review(app)
+export function requireSoundContract(app: Implementation): Implementation {
+  const mistakes = findContractMistakes(app)
   if (mistakes.length > 0) throw new ContractMistakes(mistakes)
   return app
 }

@@ -79,7 +79,7 @@ export function service<
 }
 
 /** The contract as one of its versions knows it: the same service with fewer fields. The store always keeps them all. */
-export function view(of: Service, version: string): Service {
+export function viewOfVersion(of: Service, version: string): Service {
   const without = of.versions[version]?.without ?? {}
   return {
     ...of,
@@ -93,6 +93,6 @@ export function view(of: Service, version: string): Service {
 const less = (fields: Fields, hidden: readonly string[]): Record<string, AnyField> =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.includes(name)))
 
-export const newest = (of: Service): string => Object.keys(of.versions).at(-1) ?? 'v1'
+export const newestVersion = (of: Service): string => Object.keys(of.versions).at(-1) ?? 'v1'
 
 export const namespaceOf = (of: Service, version: string): string => `${of.namespace}:${version}`

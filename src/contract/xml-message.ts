@@ -9,16 +9,19 @@
  *  (5) Elements and their children are in the namespace of the version; attributes are in none.
  */
 import { type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
-import { type AnyField, Field, type Fields, type Shape, singular, t } from './field.ts'
+import { type AnyField, Field, type Fields, type Shape, singularName, t } from './field.ts'
 import { type Job, jobStates } from './job.ts'
 import { isScalar } from './lexical/scalar.ts'
-import { type Operation, type OperationOf, oneOf, operations } from './operation.ts'
+import { listOperations, type Operation, type OperationOf, requireKind } from './operation.ts'
 import type { Grant } from './policy.ts'
 import type { Resource } from './resource.ts'
-import { namespaceOf, type Service, view } from './service.ts'
+import { namespaceOf, type Service, viewOfVersion } from './service.ts'
+
+/** How the Body of a message says its operation (WSDL 1.1 §3.4, §3.5): document/literal wrapped, RPC/literal, RPC/encoded. */
+export type MessageStyle = 'document' | 'rpc' | 'encoded'
 
 /** One element of a Body: the wrapper, and its children in order. */
-export interface Part {
+export interface MessagePart {
   /** A local name, as it is written. */
   readonly name: string
   readonly fields: Fields
@@ -33,9 +36,9 @@ export interface Message {
   readonly operation: Operation
   /** The action URI of the request: `urn:diglot:orders:v1/GetOrder`. */
   readonly action: string
-  readonly request: Part
+  readonly request: MessagePart
   /** Undefined: nothing answers (rule B4.10). */
-  readonly response: Part | undefined
+  readonly response: MessagePart | undefined
   /** What its callers should handle, the contract's own first (rule B7.5). */
   readonly faults: readonly Fault[]
   /** The last child of an item: its version, the opaque part of its entity tag. */
@@ -47,14 +50,14 @@ export const replyAction = (message: Message): string => `${message.action}Respo
 export const faultAction = (message: Message, name: string): string => `${message.action}/Fault/${name}`
 
 /** Every operation that a version offers as a message, in the contract's order. */
-export function messages(service: Service, version: string): readonly Message[] {
-  const seen = view(service, version)
+export function compileMessages(service: Service, version: string): readonly Message[] {
+  const seen = viewOfVersion(service, version)
   const namespace = namespaceOf(service, version)
-  return operations(seen)
+  return listOperations(seen)
     .filter(operation => operation.message)
     .map(operation => ({
       operation,
-      action: `${namespace}/${xmlName(operation.name)}`,
+      action: `${namespace}/${toXmlName(operation.name)}`,
       request: part(operation.name, ...requestOf(operation)),
       response: operation.oneWay ? undefined : part(`${operation.name}Response`, ...responseOf(operation)),
       faults: operation.oneWay ? [] : once(faultsOf(operation)),
@@ -62,8 +65,8 @@ export function messages(service: Service, version: string): readonly Message[] 
     }))
 }
 
-type Content = readonly [fields: Fields, main?: string]
-const part = (name: string, fields: Fields, main?: string): Part => ({ name: xmlName(name), fields, main })
+type ContentFields = readonly [fields: Fields, main?: string]
+const part = (name: string, fields: Fields, main?: string): MessagePart => ({ name: toXmlName(name), fields, main })
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 const id = (of: string): Fields => ({ id: t.ref(of) })
@@ -75,14 +78,14 @@ const paging: Fields = {
 }
 const sorting: Fields = { sort: t.string().optional() }
 
-function requestOf(operation: Operation): Content {
+function requestOf(operation: Operation): ContentFields {
   switch (operation.kind) {
     case 'create':
-      return [{ [oneOf(operation.resource)]: draftOf(operation.resource) }, oneOf(operation.resource)]
+      return [{ [requireKind(operation.resource)]: draftOf(operation.resource) }, requireKind(operation.resource)]
     case 'replace':
     case 'patch': {
       const target = { ...id(operation.resource.name), ...version }
-      const one = free(oneOf(operation.resource), target)
+      const one = free(requireKind(operation.resource), target)
       return [{ ...target, [one]: draftOf(operation.resource) }, one]
     }
     case 'list':
@@ -111,7 +114,7 @@ function requestOf(operation: Operation): Content {
   }
 }
 
-function putFile({ resource, part, file }: OperationOf<'getFile' | 'putFile'>): Content {
+function putFile({ resource, part, file }: OperationOf<'getFile' | 'putFile'>): ContentFields {
   const target = { ...id(resource.name), ...version }
   const main = free(part, { ...target, mediaType: true })
   const [first, ...others] = file.mediaTypes
@@ -119,7 +122,7 @@ function putFile({ resource, part, file }: OperationOf<'getFile' | 'putFile'>): 
   return [{ ...target, [main]: t.bytes({ max: file.max }), mediaType }, main]
 }
 
-function responseOf(operation: Operation): Content {
+function responseOf(operation: Operation): ContentFields {
   switch (operation.kind) {
     case 'list':
     case 'search':
@@ -148,20 +151,23 @@ function responseOf(operation: Operation): Content {
   }
 }
 
-const outputOf = (name: string, output: Fields): Content => [{ [name]: t.object(shown(output), capital(name)) }, name]
-const itemOf = ({ resource }: { readonly resource: Resource }): Content => [
-  { [oneOf(resource)]: itemField(resource) },
-  oneOf(resource),
+const outputOf = (name: string, output: Fields): ContentFields => [
+  { [name]: t.object(shown(output), capital(name)) },
+  name,
+]
+const itemOf = ({ resource }: { readonly resource: Resource }): ContentFields => [
+  { [requireKind(resource)]: itemField(resource) },
+  requireKind(resource),
 ]
 
-function pageOf(resource: Resource): Content {
+function pageOf(resource: Resource): ContentFields {
   const more = { total: t.int({ min: 0 }).optional(), next: t.string().optional() }
   const many = free(resource.name, more)
-  return [{ [many]: t.list(itemField(resource), { element: oneOf(resource) }), ...more }, many]
+  return [{ [many]: t.list(itemField(resource), { element: requireKind(resource) }), ...more }, many]
 }
 
 /** The media type of an answer is that of the bytes that were kept, which an older contract may have allowed. */
-function fileOf({ kind, part, file }: OperationOf<'getFile' | 'putFile'>): Content {
+function fileOf({ kind, part, file }: OperationOf<'getFile' | 'putFile'>): ContentFields {
   if (kind === 'putFile') return [{ version: t.string() }]
   const about = { mediaType: t.string(), version: t.string() }
   const main = free(part, about)
@@ -180,7 +186,7 @@ export const jobFields = {
 const jobField = t.object(jobFields, 'Job')
 
 /** The job, and its result beside it once it is completed. */
-function jobOf(job: Job): Content {
+function jobOf(job: Job): ContentFields {
   const result = free(job.one, { job: true })
   return [{ job: jobField, [result]: t.object(shown(job.output), capital(job.one)).optional() }, 'job']
 }
@@ -188,7 +194,7 @@ function jobOf(job: Job): Content {
 /** An item as it is shown: its fields, then its version. */
 function itemField(resource: Resource) {
   const fields = { ...shown(resource.fields), [versionName(resource)]: t.string() }
-  return t.object(fields, capital(oneOf(resource)))
+  return t.object(fields, capital(requireKind(resource)))
 }
 const versionName = (resource: Resource): string => free('version', resource.fields)
 
@@ -205,7 +211,7 @@ function draftOf(resource: Resource): AnyField {
   })
   return t.object(
     Object.fromEntries(fields.map(([name, field]) => [name, owned.has(name) ? field.optional() : field])),
-    `${capital(oneOf(resource))}Draft`,
+    `${capital(requireKind(resource))}Draft`,
   )
 }
 
@@ -248,7 +254,7 @@ function among(resource: Resource, names: readonly string[] = []): Fields {
 }
 
 /** Content flat beside the children that every such request has; in an element of its own where a name is both. */
-function beside(common: Fields, content: Fields, apart: string): Content {
+function beside(common: Fields, content: Fields, apart: string): ContentFields {
   if (!Object.keys(content).some(name => Object.hasOwn(common, name))) return [{ ...common, ...content }]
   const isOptional = Object.values(content).every(field => field.isOptional)
   const field = t.object(content)
@@ -313,7 +319,7 @@ function refersIn(shape: Shape): boolean {
 
 /** The element of one item of a list: what the contract says, else the singular of the field's name; `item` in a list of lists. */
 export const itemName = (list: { readonly element?: string }, field: string | undefined): string =>
-  xmlName(list.element ?? (field === undefined ? 'item' : singular(field)))
+  toXmlName(list.element ?? (field === undefined ? 'item' : singularName(field)))
 
 const ncName =
   /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF]*$/
@@ -322,7 +328,7 @@ const ncName =
  * escape of ISO/IEC 9075-14), which no two names share. Names beyond Latin-1 are escaped too: not every tool of the
  * field knows the fifth edition of XML.
  */
-export function xmlName(name: string): string {
+export function toXmlName(name: string): string {
   if (ncName.test(name) && !/_x[0-9A-Fa-f]{4}/.test(name)) return name
   let written = ''
   for (const character of name.replace(/_(?=x[0-9A-Fa-f]{4})/g, '\u0000')) {

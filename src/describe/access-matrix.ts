@@ -1,5 +1,5 @@
 /** Who may do what (rules A5.2, A5.3), as a table to be read and reviewed: from the same grants that the service asks. */
-import { type Operation, operations } from '../contract/operation.ts'
+import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 
@@ -7,8 +7,8 @@ import type { Service } from '../contract/service.ts'
  * A Markdown table: a row for each operation, a column for each role, `anyone` first. `yes`; `own: customer` where the
  * named field must be the caller's; `if …` under a named condition; else the status of the refusal, 401 or 403.
  */
-export function access(service: Service): string {
-  const all = operations(service)
+export function writeAccessMatrix(service: Service): string {
+  const all = listOperations(service)
   const roles = [
     '*',
     ...new Set(all.flatMap(({ grants }) => grants.map(grant => grant.role)).filter(role => role !== '*')),

@@ -1,6 +1,6 @@
 /** Descriptions of a service, all read from its one contract. Nothing in them refers to another document. */
-export { access } from './access-matrix.ts'
-export { type Address, type OpenApiOptions, openapi, openapiDocument } from './openapi.ts'
+export { writeAccessMatrix } from './access-matrix.ts'
+export { type Address, describeOpenApi, type OpenApiOptions, writeOpenApi } from './openapi.ts'
 export {
   type Find,
   readWsdl11,
@@ -11,7 +11,7 @@ export {
   type WsdlPort,
   type WsdlService,
 } from './read-wsdl.ts'
-export { diagram } from './state-diagram.ts'
-export { type Style, type Wsdl11Options, wsdl11 } from './wsdl11.ts'
-export { type Wsdl20Options, wsdl20 } from './wsdl20.ts'
-export { xsd } from './xsd.ts'
+export { writeStateDiagram } from './state-diagram.ts'
+export { type Wsdl11Options, writeWsdl11 } from './wsdl11.ts'
+export { type Wsdl20Options, writeWsdl20 } from './wsdl20.ts'
+export { writeXsd } from './xsd.ts'

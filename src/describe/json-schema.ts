@@ -2,19 +2,21 @@
  * Fields as JSON Schema 2020-12: what the reader of content takes (`contract/field-json.ts`), and what is answered. Where the
  * reader is more generous than a schema can say well (signs and zeros before decimals), the schema says the plain form.
  */
-import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
-import type { Json } from '../contract/field-json.ts'
-import { isScalar } from '../contract/lexical/scalar.ts'
-import { xmlName } from '../contract/xml-message.ts'
-import { boundsOf } from './xsd-types.ts'
 
-export type Schema = { readonly [keyword: string]: Json }
+import type { Json } from '../base/objects.ts'
+import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
+
+import { isScalar } from '../contract/lexical/scalar.ts'
+import { toXmlName } from '../contract/xml-message.ts'
+import { facetsOf } from './xsd-types.ts'
+
+export type JsonSchema = { readonly [keyword: string]: Json }
 /** `answer`: server's own members stand, others may come later. `content`: they are optional, and nothing else is taken. */
-export type Reading = 'answer' | 'content'
+export type SchemaUse = 'answer' | 'content'
 
 /** Named schemas, as they are asked for. */
 export class Schemas {
-  private readonly definitions = new Map<string, Schema>()
+  private readonly definitions = new Map<string, JsonSchema>()
   private readonly texts = new Map<string, string>()
   private readonly prefix: string
   /** @param prefix before every name, and of what a reference goes to */
@@ -22,12 +24,12 @@ export class Schemas {
     this.prefix = prefix
   }
 
-  get all(): Readonly<Record<string, Schema>> {
+  get all(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries(this.definitions)
   }
 
   /** A reference to the schema under this name, or under it with a number where another has it. */
-  define(wished: string, schema: Schema): Schema {
+  define(wished: string, schema: JsonSchema): JsonSchema {
     const name = this.prefix + componentName(wished)
     const text = JSON.stringify(schema, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
     for (let n = 1; ; n++) {
@@ -42,7 +44,7 @@ export class Schemas {
   }
 
   /** An object of these fields; `more` are members beside them. */
-  object(fields: Fields, reading: Reading, more: Readonly<Record<string, Schema>> = {}): Schema {
+  object(fields: Fields, reading: SchemaUse, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
     const shown = Object.entries(fields).filter(([, field]) => !field.isInternal)
     const required = shown.filter(([, field]) => !isOptional(field, reading)).map(([name]) => name)
     return {
@@ -53,17 +55,17 @@ export class Schemas {
     }
   }
 
-  private member(field: AnyField, reading: Reading): Schema {
+  private member(field: AnyField, reading: SchemaUse): JsonSchema {
     const value = this.value(field, reading)
     return field.isReadOnly ? { ...value, readOnly: true } : value
   }
 
-  value(field: AnyField, reading: Reading): Schema {
+  value(field: AnyField, reading: SchemaUse): JsonSchema {
     const schema = this.shape(field.shape, reading)
     return field.isNullable ? { anyOf: [schema, { type: 'null' }] } : schema
   }
 
-  private shape(shape: Shape, reading: Reading): Schema {
+  private shape(shape: Shape, reading: SchemaUse): JsonSchema {
     if (isScalar(shape)) return scalarSchema(shape)
     if (shape.kind === 'object') {
       const schema = this.object(shape.fields, reading)
@@ -82,10 +84,10 @@ export class Schemas {
 
 /** A name as a key of components (OpenAPI 3.1 §4.8.7.1); no two names share one. */
 export const componentName = (name: string): string =>
-  xmlName(name).replace(/[^\w-]/g, each => `_x${each.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
+  toXmlName(name).replace(/[^\w-]/g, each => `_x${each.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
 
-const required = (schema: Schema): readonly Json[] => (Array.isArray(schema['required']) ? schema['required'] : [])
-const isOptional = (field: AnyField, reading: Reading): boolean =>
+const required = (schema: JsonSchema): readonly Json[] => (Array.isArray(schema['required']) ? schema['required'] : [])
+const isOptional = (field: AnyField, reading: SchemaUse): boolean =>
   field.isOptional || (reading === 'content' && field.isReadOnly)
 
 function hasServerFields(fields: Fields): boolean {
@@ -97,7 +99,7 @@ function hasServerPart(shape: Shape): boolean {
   return shape.kind === 'union' && Object.values(shape.of).some(hasServerFields)
 }
 
-const given = (keywords: Readonly<Record<string, Json | undefined>>): Schema =>
+const given = (keywords: Readonly<Record<string, Json | undefined>>): JsonSchema =>
   Object.fromEntries(Object.entries(keywords).filter((entry): entry is [string, Json] => entry[1] !== undefined))
 
 /** RFC 3986's unreserved characters: a path segment as it is. */
@@ -109,7 +111,7 @@ const formats: Readonly<Record<string, string>> = {
   duration: 'duration',
 }
 
-export function scalarSchema(shape: Scalar): Schema {
+export function scalarSchema(shape: Scalar): JsonSchema {
   switch (shape.kind) {
     case 'string':
       return given({
@@ -141,8 +143,8 @@ export function scalarSchema(shape: Scalar): Schema {
   }
 }
 
-function wholeSchema(shape: Extract<Scalar, { kind: 'int' | 'long' }>): Schema {
-  const [lowest, highest] = boundsOf(shape)
+function wholeSchema(shape: Extract<Scalar, { kind: 'int' | 'long' }>): JsonSchema {
+  const [lowest, highest] = facetsOf(shape)
   const { min, max } = shape
   const minimum = min === undefined || (lowest !== undefined && lowest > min) ? lowest : min
   const maximum = max === undefined || (highest !== undefined && highest < max) ? highest : max
@@ -157,7 +159,7 @@ function wholeSchema(shape: Extract<Scalar, { kind: 'int' | 'long' }>): Schema {
 }
 
 /** What JSON has no number for is text; between two bounds it is never, and NaN is within none (Part 2 §3.2.5). */
-function doubleSchema({ min, max, xsd }: Extract<Scalar, { kind: 'double' }>): Schema {
+function doubleSchema({ min, max, xsd }: Extract<Scalar, { kind: 'double' }>): JsonSchema {
   const number = given({ type: 'number', format: xsd ?? 'double', minimum: min, maximum: max })
   const words = [
     ...(max === undefined ? ['INF'] : []),
@@ -167,7 +169,7 @@ function doubleSchema({ min, max, xsd }: Extract<Scalar, { kind: 'double' }>): S
   return words.length === 0 ? number : { anyOf: [number, { enum: words }] }
 }
 
-function decimalSchema({ digits, places, min, max }: Extract<Scalar, { kind: 'decimal' }>): Schema {
+function decimalSchema({ digits, places, min, max }: Extract<Scalar, { kind: 'decimal' }>): JsonSchema {
   const sign = min === undefined || min.startsWith('-') ? '-?' : ''
   const fraction = places > 0 ? `(\\.[0-9]{1,${places}})?` : ''
   return given({
@@ -179,7 +181,7 @@ function decimalSchema({ digits, places, min, max }: Extract<Scalar, { kind: 'de
   })
 }
 
-function bytesSchema({ max, encoding }: Extract<Scalar, { kind: 'bytes' }>): Schema {
+function bytesSchema({ max, encoding }: Extract<Scalar, { kind: 'bytes' }>): JsonSchema {
   if (encoding === 'hex')
     return given({
       type: 'string',

@@ -1,17 +1,17 @@
-import type { Json } from '../contract/field-json.ts'
+import type { Json } from '../base/objects.ts'
 
 /** JSON for people to read: two spaces a level, what is short on one line; integers that a double cannot hold are written whole. */
-export function jsonText(json: Json, indent = ''): string {
+export function writeJsonText(json: Json, indent = ''): string {
   if (typeof json !== 'object' || json === null) return typeof json === 'bigint' ? String(json) : JSON.stringify(json)
   const inner = `${indent}  `
   if (Array.isArray(json))
     return block(
       '[',
-      json.map(item => jsonText(item, inner)),
+      json.map(item => writeJsonText(item, inner)),
       ']',
       indent,
     )
-  const members = Object.entries(json).map(([name, value]) => `${JSON.stringify(name)}: ${jsonText(value, inner)}`)
+  const members = Object.entries(json).map(([name, value]) => `${JSON.stringify(name)}: ${writeJsonText(value, inner)}`)
   return block('{', members, '}', indent)
 }
 

@@ -1,29 +1,29 @@
-import { attribute, text } from '../xml/write.ts'
+import { escapeText, writeAttribute } from '../xml/write.ts'
 
 /** XML for people to read: indented, one element a line. What is given as content is markup already. */
-export type Content = string | false | undefined | readonly Content[]
+export type MarkupContent = string | false | undefined | readonly MarkupContent[]
 export type Attributes = Readonly<Record<string, string | number | bigint | boolean | undefined>>
 
 /** An element; attributes that are undefined are left out. */
-export function tag(name: string, attributes: Attributes = {}, ...content: readonly Content[]): string {
+export function writeTag(name: string, attributes: Attributes = {}, ...content: readonly MarkupContent[]): string {
   const start = `<${name}${written(attributes)}`
   const inner = lines(content)
   return inner.length === 0 ? `${start}/>` : `${start}>\n${inner.map(indented).join('\n')}\n</${name}>`
 }
 
 /** An element of text alone. */
-export const textTag = (name: string, value: string, attributes: Attributes = {}): string =>
-  `<${name}${written(attributes)}>${text(value.replace(/\s+/g, ' '))}</${name}>`
+export const writeTextTag = (name: string, value: string, attributes: Attributes = {}): string =>
+  `<${name}${written(attributes)}>${escapeText(value.replace(/\s+/g, ' '))}</${name}>`
 
-export const document = (root: string): string => `<?xml version="1.0" encoding="utf-8"?>\n${root}\n`
+export const writeDocument = (root: string): string => `<?xml version="1.0" encoding="utf-8"?>\n${root}\n`
 
 function written(attributes: Attributes): string {
   let all = ''
   for (const [name, value] of Object.entries(attributes))
-    if (value !== undefined) all += ` ${name}=${visible(attribute(String(value)))}`
+    if (value !== undefined) all += ` ${name}=${visible(writeAttribute(String(value)))}`
   return all
 }
-const lines = (content: Content): string[] =>
+const lines = (content: MarkupContent): string[] =>
   typeof content === 'string' ? [content] : content ? content.flatMap(lines) : []
 const indented = (markup: string): string => markup.replace(/^/gm, '  ')
 /** Characters that nobody would see, as references. */

@@ -1,31 +1,32 @@
 /** What is the same in the OpenAPI document of every service: problems, headers, parameters. */
-import type { Json } from '../contract/field-json.ts'
-import { identifier, type Schema } from './json-schema.ts'
+import type { Json } from '../base/objects.ts'
+
+import { identifier, type JsonSchema } from './json-schema.ts'
 
 export type Members = Readonly<Record<string, Json>>
-export const ref = (kind: 'responses' | 'parameters' | 'headers' | 'schemas', name: string): Schema => ({
+export const refTo = (kind: 'responses' | 'parameters' | 'headers' | 'schemas', name: string): JsonSchema => ({
   $ref: `#/components/${kind}/${name}`,
 })
 
-export const link: Schema = {
+export const link: JsonSchema = {
   type: 'object',
   properties: { href: { type: 'string', format: 'uri-reference' }, templated: { type: 'boolean' } },
   required: ['href'],
 }
-export const links = (names: readonly string[]): Schema => ({
+export const createLinks = (names: readonly string[]): JsonSchema => ({
   type: 'object',
-  properties: Object.fromEntries(['self', ...names].map(name => [name, ref('schemas', 'Link')])),
-  additionalProperties: ref('schemas', 'Link'),
+  properties: Object.fromEntries(['self', ...names].map(name => [name, refTo('schemas', 'Link')])),
+  additionalProperties: refTo('schemas', 'Link'),
 })
-export const octets = (types: readonly string[]): Members => Object.fromEntries(types.map(type => [type, {}]))
+export const octetsSchema = (types: readonly string[]): Members => Object.fromEntries(types.map(type => [type, {}]))
 
-export const removal: Schema = {
+export const removal: JsonSchema = {
   type: 'object',
   properties: { removed: { type: 'integer', minimum: 0 }, refused: { type: 'integer', minimum: 0 } },
   required: ['removed', 'refused'],
 }
 /** RFC 6902 §4. */
-export const patch: Schema = {
+export const patch: JsonSchema = {
   type: 'array',
   items: {
     type: 'object',
@@ -39,7 +40,7 @@ export const patch: Schema = {
   },
 }
 /** RFC 9457 §3.1, and where content is wrong. */
-export const problem: Schema = {
+export const problemSchema: JsonSchema = {
   type: 'object',
   properties: {
     type: { type: 'string', format: 'uri-reference' },
@@ -58,10 +59,10 @@ export const problem: Schema = {
   },
 }
 
-export function problemResponse(description: string, schema: Schema, more: readonly string[] = []): Members {
+export function problemResponse(description: string, schema: JsonSchema, more: readonly string[] = []): Members {
   return {
     description,
-    ...(more.length > 0 && { headers: Object.fromEntries(more.map(name => [name, ref('headers', name)])) }),
+    ...(more.length > 0 && { headers: Object.fromEntries(more.map(name => [name, refTo('headers', name)])) }),
     content: { 'application/problem+json': { schema }, 'application/problem+xml': {} },
   }
 }
@@ -88,16 +89,16 @@ export const errorStatus: Readonly<Record<string, number>> = Object.fromEntries(
   failures.map(([name, status]) => [name, status]),
 )
 export const errors: Members = {
-  NotModified: { description: 'The caller has it already.', headers: { ETag: ref('headers', 'ETag') } },
+  NotModified: { description: 'The caller has it already.', headers: { ETag: refTo('headers', 'ETag') } },
   ...Object.fromEntries(
     failures.map(([name, , description, ...more]) => [
       name,
-      problemResponse(description, ref('schemas', 'Problem'), more),
+      problemResponse(description, refTo('schemas', 'Problem'), more),
     ]),
   ),
 }
 
-const header = (description: string): Schema => ({ description, schema: { type: 'string' } })
+const header = (description: string): JsonSchema => ({ description, schema: { type: 'string' } })
 export const headers: Members = {
   ETag: header('The entity tag of the representation (RFC 9110 §8.8.3).'),
   'Last-Modified': header('An HTTP date.'),
@@ -108,7 +109,12 @@ export const headers: Members = {
   'WWW-Authenticate': header('The schemes that are taken (RFC 9110 §11.6.1).'),
 }
 
-const parameter = (where: 'query' | 'header' | 'path', name: string, schema: Schema, description: string): Schema => ({
+const parameter = (
+  where: 'query' | 'header' | 'path',
+  name: string,
+  schema: JsonSchema,
+  description: string,
+): JsonSchema => ({
   name,
   in: where,
   ...(where === 'path' && { required: true }),

@@ -2,30 +2,32 @@
  * OpenAPI 3.1 of a service, all its versions in one document (rule A9.1). The addresses and the media types are those
  * that the face of HTTP serves: they are given, so that there is one table of them.
  */
+
+import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
-import type { Json } from '../contract/field-json.ts'
+
 import { isScalar } from '../contract/lexical/scalar.ts'
-import { type Operation, oneOf } from '../contract/operation.ts'
+import { type Operation, requireKind } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
-import { newest, type Service, view } from '../contract/service.ts'
+import { newestVersion, type Service, viewOfVersion } from '../contract/service.ts'
 import { jobFields } from '../contract/xml-message.ts'
-import { componentName, type Schema, Schemas, scalarSchema } from './json-schema.ts'
-import { jsonText } from './json-text.ts'
+import { componentName, type JsonSchema, Schemas, scalarSchema } from './json-schema.ts'
+import { writeJsonText } from './json-text.ts'
 import {
+  createLinks,
   errorStatus,
   errors,
   headers,
   link,
-  links,
   type Members,
-  octets,
+  octetsSchema,
   parameters,
   patch,
-  problem,
   problemResponse,
-  ref,
+  problemSchema,
+  refTo,
   removal,
 } from './openapi-components.ts'
 
@@ -45,22 +47,22 @@ export interface OpenApiOptions {
   readonly answers: (operation: Operation, version: string) => readonly string[]
 }
 
-export function openapi(service: Service, options: OpenApiOptions): string {
-  return jsonText(openapiDocument(service, options))
+export function describeOpenApi(service: Service, options: OpenApiOptions): string {
+  return writeJsonText(writeOpenApi(service, options))
 }
 
-export function openapiDocument(service: Service, options: OpenApiOptions): { readonly [name: string]: Json } {
+export function writeOpenApi(service: Service, options: OpenApiOptions): { readonly [name: string]: Json } {
   const served = Object.entries(service.versions).filter(([, rule]) => !rule.retired)
-  const parts = served.map(([version]) => new Version(view(service, version), version, options))
+  const parts = served.map(([version]) => new VersionDocument(viewOfVersion(service, version), version, options))
   return {
     openapi: '3.1.0',
-    info: { title: service.title, version: newest(service) },
+    info: { title: service.title, version: newestVersion(service) },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: options.address ?? '/' }],
     tags: [...service.resources.map(({ name }) => ({ name })), ...service.jobs.map(({ job }) => ({ name: job }))],
     paths: Object.assign({}, ...parts.map(part => part.paths())),
     components: {
-      schemas: Object.assign({ Problem: problem, Link: link }, ...parts.map(part => part.schemas.all)),
+      schemas: Object.assign({ Problem: problemSchema, Link: link }, ...parts.map(part => part.schemas.all)),
       responses: Object.assign({}, errors, ...parts.map(part => part.faults())),
       parameters: Object.assign({}, parameters, ...parts.map(part => part.parameters)),
       headers,
@@ -72,7 +74,7 @@ export function openapiDocument(service: Service, options: OpenApiOptions): { re
   }
 }
 
-interface Content {
+interface MediaContent {
   readonly required: boolean
   /** Media type → what it holds. */
   readonly content: Members
@@ -81,9 +83,9 @@ interface Content {
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 /** What one version adds to the document. */
-class Version {
+class VersionDocument {
   readonly schemas: Schemas
-  readonly parameters: Record<string, Schema> = {}
+  readonly parameters: Record<string, JsonSchema> = {}
   private readonly declared = new Map<string, Fault>()
   private readonly service: Service
   private readonly version: string
@@ -103,7 +105,7 @@ class Version {
       this.addresses.map(address => [
         `/api/${this.version}${address.template}`,
         {
-          ...(address.template.includes('{id}') && { parameters: [ref('parameters', 'id')] }),
+          ...(address.template.includes('{id}') && { parameters: [refTo('parameters', 'id')] }),
           ...Object.fromEntries(
             [...address.methods]
               .filter(([method]) => method in verbs)
@@ -120,7 +122,7 @@ class Version {
       [...this.declared].map(([name, fault]) => [
         this.faultName(name),
         problemResponse(fault.title, {
-          allOf: [ref('schemas', 'Problem'), this.schemas.object(fault.detail, 'answer')],
+          allOf: [refTo('schemas', 'Problem'), this.schemas.object(fault.detail, 'answer')],
         }),
       ]),
     )
@@ -146,52 +148,58 @@ class Version {
   /** Unique in the document: the version, the name, and what it is within. */
   private operationId({ template, within }: Address, operation: Operation): string {
     const first = this.addresses.find(({ methods }) => [...methods.values()].includes(operation))
-    const place = within ? `Of${capital(oneOf(within.of))}` : first?.template === template ? '' : 'Here'
+    const place = within ? `Of${capital(requireKind(within.of))}` : first?.template === template ? '' : 'Here'
     return `${this.version}_${operation.name}${place}`
   }
 
-  private parametersOf(address: Address, method: string, operation: Operation): readonly Schema[] {
+  private parametersOf(address: Address, method: string, operation: Operation): readonly JsonSchema[] {
     const conditional = operation.safe ? ['ifNoneMatch', 'ifModifiedSince'] : changes(operation) ? ['ifMatch'] : []
     const once = method === 'POST' ? ['idempotencyKey'] : []
     return [
       ...this.query(address, operation),
-      ...[...conditional, ...once, ...(method === 'GET' ? [] : ['prefer'])].map(name => ref('parameters', name)),
+      ...[...conditional, ...once, ...(method === 'GET' ? [] : ['prefer'])].map(name => refTo('parameters', name)),
     ]
   }
 
-  private query(address: Address, operation: Operation): readonly Schema[] {
+  private query(address: Address, operation: Operation): readonly JsonSchema[] {
     if (operation.kind === 'bulk') return this.filters(operation.resource, operation.resource.given.filter)
-    if (operation.kind === 'get') return [ref('parameters', 'fields')]
+    if (operation.kind === 'get') return [refTo('parameters', 'fields')]
     if (operation.kind !== 'list' && operation.kind !== 'search' && operation.kind !== 'getSearch') return []
-    const paging = controls.map(name => ref('parameters', name))
+    const paging = controls.map(name => refTo('parameters', name))
     if (operation.kind === 'list')
       return [...paging, ...this.filters(operation.resource, operation.resource.given.filter)]
     if (operation.kind === 'getSearch' || address.template !== '/search') return paging
-    return [...paging, ref('parameters', 'q'), ...this.equalities(operation.resource)]
+    return [...paging, refTo('parameters', 'q'), ...this.equalities(operation.resource)]
   }
 
   /** Each field by itself, and by comparison: `total[gte]=10` (rule A4.23). */
-  private filters(resource: Resource, names: readonly string[] = []): readonly Schema[] {
+  private filters(resource: Resource, names: readonly string[] = []): readonly JsonSchema[] {
     return scalarsOf(resource, names).flatMap(([name, schema]) => [
       this.parameter(resource, name, '', schema),
       ...comparisonsOf(resource.fields[name]?.shape.kind).map(each => this.parameter(resource, name, each, schema)),
       this.parameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
     ])
   }
-  private equalities(resource: Resource): readonly Schema[] {
+  private equalities(resource: Resource): readonly JsonSchema[] {
     const by = scalarsOf(resource, resource.given.searchBy ?? [])
     return by.map(([name, schema]) => this.parameter(resource, name, '', schema))
   }
-  private parameter(resource: Resource, name: string, comparison: string, schema: Schema, more: Schema = {}): Schema {
+  private parameter(
+    resource: Resource,
+    name: string,
+    comparison: string,
+    schema: JsonSchema,
+    more: JsonSchema = {},
+  ): JsonSchema {
     const known = `${this.version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
     const asked = comparison || (name === 'q' || controls.includes(name) ? 'eq' : '') // `size` is of the page, `size[eq]` the field
     this.parameters[known] = { name: asked ? `${name}[${asked}]` : name, in: 'query', schema, ...more }
-    return ref('parameters', known)
+    return refTo('parameters', known)
   }
 
   /** What is sent, by media type. */
-  private content(operation: Operation): Content | undefined {
-    const json = (schema: Schema): Content => ({ required: true, content: { 'application/json': { schema } } })
+  private content(operation: Operation): MediaContent | undefined {
+    const json = (schema: JsonSchema): MediaContent => ({ required: true, content: { 'application/json': { schema } } })
     switch (operation.kind) {
       case 'create':
       case 'replace':
@@ -226,31 +234,31 @@ class Version {
         return undefined
     }
   }
-  private inputOf(fields: Fields): Content | undefined {
+  private inputOf(fields: Fields): MediaContent | undefined {
     if (Object.keys(fields).length === 0) return undefined
     const schema = this.schemas.object(fields, 'content')
     return { required: requiredOf(schema).length > 0, content: { 'application/json': { schema } } }
   }
 
   /** An item as a client sends it; what a grant binds to a claim of the caller may be left out. */
-  private draft({ kind, resource, grants }: Operation & { readonly resource: Resource }): Schema {
+  private draft({ kind, resource, grants }: Operation & { readonly resource: Resource }): JsonSchema {
     const schema = this.schemas.object(resource.fields, 'content', { _links: { type: 'object', readOnly: true } })
     const owned = kind === 'create' ? new Set(grants.flatMap(({ where }) => Object.keys(where))) : new Set<string>()
     const required = requiredOf(schema).filter(name => !owned.has(name))
-    const name = `${capital(oneOf(resource))}${owned.size > 0 ? 'New' : ''}Draft`
+    const name = `${capital(requireKind(resource))}${owned.size > 0 ? 'New' : ''}Draft`
     return this.schemas.define(name, { ...schema, required })
   }
 
-  private item(resource: Resource): Schema {
-    const schema = this.schemas.object(resource.fields, 'answer', { _links: links(relationsOf(resource)) })
-    return this.schemas.define(capital(oneOf(resource)), schema)
+  private item(resource: Resource): JsonSchema {
+    const schema = this.schemas.object(resource.fields, 'answer', { _links: createLinks(relationsOf(resource)) })
+    return this.schemas.define(capital(requireKind(resource)), schema)
   }
-  private page(resource: Resource, more: Readonly<Record<string, Schema>> = {}): Schema {
+  private page(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
     const properties = {
       ...more,
       items: { type: 'array', items: this.item(resource) },
       total: { type: 'integer', minimum: 0 },
-      _links: links(['next', 'previous']),
+      _links: createLinks(['next', 'previous']),
     }
     return this.schemas.define(`${capital(resource.name)}${'q' in more ? 'Search' : 'Page'}`, {
       type: 'object',
@@ -258,15 +266,18 @@ class Version {
       required: ['items', '_links'],
     })
   }
-  private linked(name: string, fields: Fields): Schema {
-    return this.schemas.define(capital(name), this.schemas.object(fields, 'answer', { _links: links(['related']) }))
+  private linked(name: string, fields: Fields): JsonSchema {
+    return this.schemas.define(
+      capital(name),
+      this.schemas.object(fields, 'answer', { _links: createLinks(['related']) }),
+    )
   }
 
   private success(operation: Operation): Members {
-    const answer = (status: number, description: string, schema: Schema, names: readonly string[]) => ({
+    const answer = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => ({
       [status]: {
         description,
-        headers: Object.fromEntries(names.map(name => [name, ref('headers', name)])),
+        headers: Object.fromEntries(names.map(name => [name, refTo('headers', name)])),
         content: this.answers(operation, schema),
         ...this.next(operation),
       },
@@ -313,8 +324,8 @@ class Version {
         return {
           200: {
             description: 'The octets.',
-            headers: { ETag: ref('headers', 'ETag') },
-            content: octets(operation.file.mediaTypes),
+            headers: { ETag: refTo('headers', 'ETag') },
+            content: octetsSchema(operation.file.mediaTypes),
           },
         }
       case 'putFile':
@@ -331,14 +342,14 @@ class Version {
 
   private acted(
     { kind, action, resource }: Extract<Operation, { readonly action: unknown }>,
-    answer: (status: number, description: string, schema: Schema, names: readonly string[]) => Members,
+    answer: (status: number, description: string, schema: JsonSchema, names: readonly string[]) => Members,
   ): Members {
     const schema = action.output ? this.linked(action.rel, action.output) : this.item(resource)
     if (kind === 'act' && action.kept) return answer(201, `The ${action.rel}.`, schema, ['Location'])
     return answer(200, action.output ? `The ${action.rel}.` : 'The item.', schema, ['ETag'])
   }
 
-  private answers(operation: Operation, schema: Schema): Members {
+  private answers(operation: Operation, schema: JsonSchema): Members {
     const types = this.options.answers(operation, this.version)
     return Object.fromEntries(types.map(type => [type, /[/+]json$/.test(type) ? { schema } : {}]))
   }
@@ -383,24 +394,24 @@ class Version {
       'InternalError',
       'Unavailable',
     ]
-    const shared = Object.fromEntries(names.map(name => [errorStatus[name] ?? 500, ref('responses', name)]))
-    const conditional = operation.safe && { 304: ref('responses', 'NotModified') }
+    const shared = Object.fromEntries(names.map(name => [errorStatus[name] ?? 500, refTo('responses', name)]))
+    const conditional = operation.safe && { 304: refTo('responses', 'NotModified') }
     return { ...conditional, ...shared, ...this.own(own, shared) }
   }
 
   /** A declared fault beside what else has its status. */
-  private own(faults: readonly Fault[], shared: Readonly<Record<string, Schema>>): Members {
+  private own(faults: readonly Fault[], shared: Readonly<Record<string, JsonSchema>>): Members {
     return Object.fromEntries(
       [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => [
         status,
         those.length === 1 && those[0] && !(status in shared)
-          ? ref('responses', this.faultName(those[0].fault))
+          ? refTo('responses', this.faultName(those[0].fault))
           : problemResponse(those.map(({ title }) => title).join('; '), {
               anyOf: [
                 ...those.map(({ detail }) => ({
-                  allOf: [ref('schemas', 'Problem'), this.schemas.object(detail, 'answer')],
+                  allOf: [refTo('schemas', 'Problem'), this.schemas.object(detail, 'answer')],
                 })),
-                ref('schemas', 'Problem'),
+                refTo('schemas', 'Problem'),
               ],
             }),
       ]),
@@ -411,15 +422,15 @@ class Version {
 /** OpenAPI 3.1 has no word for QUERY; what it asks for is asked by GET too. */
 const verbs: Readonly<Record<string, true>> = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: true }
 const changes = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
-const requiredOf = (schema: Schema): readonly string[] => {
+const requiredOf = (schema: JsonSchema): readonly string[] => {
   const names = schema['required']
   return Array.isArray(names) ? names.filter(name => typeof name === 'string') : []
 }
 
-function scalarsOf(resource: Resource, names: readonly string[]): [string, Schema][] {
+function scalarsOf(resource: Resource, names: readonly string[]): [string, JsonSchema][] {
   return names.flatMap(name => {
     const shape = resource.fields[name]?.shape
-    return shape && isScalar(shape) ? [[name, scalarSchema(shape)] as [string, Schema]] : []
+    return shape && isScalar(shape) ? [[name, scalarSchema(shape)] as [string, JsonSchema]] : []
   })
 }
 const controls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']

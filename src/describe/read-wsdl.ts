@@ -9,7 +9,7 @@
  */
 import { Malformed } from '../xml/malformed.ts'
 import { clark } from '../xml/name.ts'
-import { type Element, parse } from '../xml/tree.ts'
+import { type Element, parseXml } from '../xml/tree.ts'
 
 export interface WsdlDocument {
   readonly targetNamespace: string
@@ -76,7 +76,7 @@ export type Find = (
 
 /** @param location where the document came from: what imports are relative to, and nothing else */
 export function readWsdl11(bytes: Uint8Array, location = '', find: Find = () => undefined): WsdlDocument | Malformed {
-  const reader = new Reader(find)
+  const reader = new WsdlReader(find)
   const root = reader.open(bytes, location)
   if (root instanceof Malformed) return root
   if (clark(root.name) !== `{${wsdl}}definitions`) return new Malformed('the root is not wsdl:definitions', root.from)
@@ -99,7 +99,7 @@ const value = (element: Element, local: string): string | undefined =>
 const soap = (element: Element, local: string): Element[] =>
   element.elements().filter(({ name }) => Object.hasOwn(versions, name.uri) && name.local === local)
 
-class Reader {
+class WsdlReader {
   private readonly find: Find
   private readonly roots: Element[] = []
   private readonly schemas: Element[] = []
@@ -120,7 +120,7 @@ class Reader {
 
   /** @param includer the namespace of the schema that includes it */
   open(bytes: Uint8Array, location: string, includer = ''): Element | Malformed {
-    const document = parse(bytes)
+    const document = parseXml(bytes)
     const root = document instanceof Malformed ? document : document.root
     this.seen.set(location, root)
     if (root instanceof Malformed) return root

@@ -2,7 +2,7 @@
  * A pattern of a contract (ECMAScript, Unicode mode, the whole value) in the language of XML Schema Part 2 Appendix F.
  * Undefined where the two cannot say the same: looking around, back references, boundaries, and the like.
  */
-export function schemaPattern(pattern: string): string | undefined {
+export function toSchemaPattern(pattern: string): string | undefined {
   let rest = pattern.replace(/^\^/, '').replace(/(?<!\\)\$$/, '')
   if (/^\^|\|/.test(pattern) && rest !== pattern && hasTopLevelBar(pattern)) return undefined // `^a|b$` anchors its halves
   let written = ''
@@ -25,14 +25,14 @@ function hasTopLevelBar(pattern: string): boolean {
   return bare.includes('|')
 }
 
-interface Taken {
+interface PatternStep {
   readonly as: string
   /** UTF-16 units of the source. */
   readonly length: number
 }
-const as = (written: string, length: number): Taken => ({ as: written, length })
+const as = (written: string, length: number): PatternStep => ({ as: written, length })
 
-function token(rest: string): Taken | undefined {
+function token(rest: string): PatternStep | undefined {
   const group = /^\((\?[^)]?[^)]?)?/.exec(rest)
   if (group) return group[1] === undefined ? as('(', 1) : group[1].startsWith('?:') ? as('(', 3) : named(rest)
   const quantifier = /^([*+?]|\{[0-9]+(?:,[0-9]*)?\})(\??)/.exec(rest)
@@ -46,7 +46,7 @@ function token(rest: string): Taken | undefined {
 }
 
 /** `(?<name>` groups as `(` does, where nothing refers to it. */
-function named(rest: string): Taken | undefined {
+function named(rest: string): PatternStep | undefined {
   const name = /^\(\?<[A-Za-z_$][\w$]*>/.exec(rest)
   return name ? as('(', name[0].length) : undefined
 }
@@ -59,7 +59,7 @@ const sets: Readonly<Record<string, string>> = { d: digits, w: word, s: space }
 const categories =
   /^\\([pP])\{(?:(?:General_Category|gc)=)?(L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|Z[slp]?|S[mcko]?|C[cfon]?)\}/
 
-function escaped(rest: string, inClass: boolean): Taken | undefined {
+function escaped(rest: string, inClass: boolean): PatternStep | undefined {
   const category = categories.exec(rest)
   if (category) return as(`\\${category[1]}{${category[2]}}`, category[0].length)
   const code = /^\\(?:u\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))/.exec(rest)
@@ -72,13 +72,13 @@ function escaped(rest: string, inClass: boolean): Taken | undefined {
   if ('nrt'.includes(letter)) return letter === '' ? undefined : as(`\\${letter}`, 2)
   return /[A-Za-z0-9]/.test(letter) ? undefined : as(literal(letter), 2)
 }
-function coded(code: number, length: number): Taken | undefined {
+function coded(code: number, length: number): PatternStep | undefined {
   if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff) || code === 0xfffe || code === 0xffff) return undefined
   return as(literal(String.fromCodePoint(code)), length)
 }
 const literal = (character: string): string => (/[\\|.?*+(){}[\]^-]/.test(character) ? `\\${character}` : character)
 
-function charClass(rest: string): Taken | undefined {
+function charClass(rest: string): PatternStep | undefined {
   let at = rest.startsWith('[^') ? 2 : 1
   let written = rest.slice(0, at)
   if (rest[at] === ']') return undefined // nothing, or anything
@@ -92,7 +92,7 @@ function charClass(rest: string): Taken | undefined {
 }
 
 /** One character, range or set; a hyphen that stands for itself is escaped. */
-function member(rest: string): Taken | undefined {
+function member(rest: string): PatternStep | undefined {
   const first = single(rest)
   if (!first) return undefined
   const after = rest.slice(first.length)
@@ -100,7 +100,7 @@ function member(rest: string): Taken | undefined {
   const last = single(after.slice(1))
   return last && as(`${first.as}-${last.as}`, first.length + 1 + last.length)
 }
-function single(rest: string): Taken | undefined {
+function single(rest: string): PatternStep | undefined {
   if (rest === '') return undefined
   if (rest.startsWith('\\')) return escaped(rest, true)
   const [character = ''] = rest

@@ -3,7 +3,7 @@ import type { Resource } from '../contract/resource.ts'
 import { componentName } from './json-schema.ts'
 
 /** A Mermaid state diagram; undefined for a resource without states. Where nothing leads on, it ends. */
-export function diagram(resource: Resource): string | undefined {
+export function writeStateDiagram(resource: Resource): string | undefined {
   const [first] = resource.states
   if (first === undefined) return undefined
   const edges = resource.states.flatMap(state =>

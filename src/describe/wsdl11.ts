@@ -6,21 +6,28 @@
  *  (4) `wsam:Action` is there only where addressing is asked for: its presence alone makes some clients send addressing
  *      headers. Without it the action of a request is its soapAction (WS-Addressing 1.0 Metadata §4.4.1), the same URI.
  */
+
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
-import { faultAction, type Message, messages, type Part, replyAction, xmlName } from '../contract/xml-message.ts'
-import { document, tag, textTag } from './markup.ts'
-import { declared, faultElement, faultsOf, schema, schemaTag } from './xsd.ts'
+import type { MessageStyle } from '../contract/xml-message.ts'
+import {
+  compileMessages,
+  faultAction,
+  type Message,
+  type MessagePart,
+  replyAction,
+  toXmlName,
+} from '../contract/xml-message.ts'
+import { writeDocument, writeTag, writeTextTag } from './markup.ts'
+import { declareElement, faultElement, faultsOf, schemaTag, writeSchema } from './xsd.ts'
 import { type ArrayOf, Types, type Use } from './xsd-types.ts'
 
-/** `document`: document/literal wrapped, the default. `rpc`: RPC/literal. `encoded`: RPC/encoded (rules B2.6–B2.8). */
-export type Style = 'document' | 'rpc' | 'encoded'
 export interface Wsdl11Options {
   /** The address of the endpoint, for both versions of SOAP. */
   readonly address: string
   readonly soap?: '1.1' | '1.2' | 'both'
-  readonly style?: Style
+  readonly style?: MessageStyle
   /** What the endpoint can do beside the contract, each optional for its callers. */
   readonly policy?: {
     readonly addressing?: boolean
@@ -31,7 +38,7 @@ export interface Wsdl11Options {
 }
 
 /** All in which the two bindings differ. */
-interface SoapVersion {
+interface Wsdl11Binding {
   readonly prefix: string
   /** Of the binding's elements. */
   readonly namespace: string
@@ -39,38 +46,38 @@ interface SoapVersion {
   readonly arrayOf: ArrayOf
   readonly suffix: string
 }
-const soap11: SoapVersion = {
+const soap11: Wsdl11Binding = {
   prefix: 'soap',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap/',
   encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
   // SOAP 1.1 §5.4.2 as WSDL 1.1 §2.2 describes it
-  arrayOf: item => [tag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })],
+  arrayOf: item => [writeTag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })],
   suffix: 'Soap11',
 }
-const soap12: SoapVersion = {
+const soap12: Wsdl11Binding = {
   prefix: 'soap12',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap12/',
   encoding: 'http://www.w3.org/2003/05/soap-encoding',
   // SOAP 1.2 Part 2 §3.1.6 has no arrayType; the same way of saying it, which no standard has written down
   arrayOf: item => [
-    tag('xs:attribute', { ref: 'soapenc:itemType', 'wsdl:itemType': item }),
-    tag('xs:attribute', { ref: 'soapenc:arraySize', 'wsdl:arraySize': '*' }),
+    writeTag('xs:attribute', { ref: 'soapenc:itemType', 'wsdl:itemType': item }),
+    writeTag('xs:attribute', { ref: 'soapenc:arraySize', 'wsdl:arraySize': '*' }),
   ],
   suffix: 'Soap12',
 }
 const http = 'http://schemas.xmlsoap.org/soap/http'
 
-export function wsdl11(service: Service, version: string, options: Wsdl11Options): string {
+export function writeWsdl11(service: Service, version: string, options: Wsdl11Options): string {
   const versions = { '1.1': [soap11], '1.2': [soap12], both: [soap11, soap12] }[options.soap ?? 'both']
   const style = options.style ?? 'document'
   const namespace = namespaceOf(service, version)
-  const all = messages(service, version)
+  const all = compileMessages(service, version)
   const name = serviceName(service)
   const soap = versions[0] ?? soap11
   const typed = style === 'document' ? documentTypes(service, version, all) : rpcTypes(all, style, namespace, soap)
   const isAddressed = options.policy?.addressing === true
-  return document(
-    tag(
+  return writeDocument(
+    writeTag(
       'wsdl:definitions',
       {
         name: `${name}Service`,
@@ -85,21 +92,21 @@ export function wsdl11(service: Service, version: string, options: Wsdl11Options
         }),
         ...(hasPolicy(options) && { 'xmlns:wsp': wsp, 'xmlns:wsu': wsu }),
       },
-      textTag('wsdl:documentation', `${service.title}, ${version}`),
+      writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
       policy(name, options),
       options.policy?.security?.written,
-      tag('wsdl:types', {}, typed.schema),
+      writeTag('wsdl:types', {}, typed.schema),
       typed.messages,
       portType(name, all, isAddressed),
       versions.map(each => binding(name, all, each, style, namespace, options)),
-      tag(
+      writeTag(
         'wsdl:service',
         { name: `${name}Service` },
         versions.map(each =>
-          tag(
+          writeTag(
             'wsdl:port',
             { name: `${name}${each.suffix}`, binding: `tns:${name}${each.suffix}` },
-            tag(`${each.prefix}:address`, { location: options.address }),
+            writeTag(`${each.prefix}:address`, { location: options.address }),
           ),
         ),
       ),
@@ -109,7 +116,7 @@ export function wsdl11(service: Service, version: string, options: Wsdl11Options
 
 /** The name of the service as WSDL names begin with it. */
 export function serviceName(service: Service): string {
-  return xmlName(service.service.charAt(0).toUpperCase() + service.service.slice(1))
+  return toXmlName(service.service.charAt(0).toUpperCase() + service.service.slice(1))
 }
 
 interface Typed {
@@ -117,44 +124,44 @@ interface Typed {
   /** The `wsdl:message` elements. */
   readonly messages: readonly string[]
 }
-const operationName = ({ operation }: Message): string => xmlName(operation.name)
+const operationName = ({ operation }: Message): string => toXmlName(operation.name)
 const inputName = (message: Message): string => `${operationName(message)}Input`
 const outputName = (message: Message): string => `${operationName(message)}Output`
-const faultName = (fault: Fault): string => `${xmlName(fault.fault)}Fault`
+const faultName = (fault: Fault): string => `${toXmlName(fault.fault)}Fault`
 
-function messageTags(all: readonly Message[], parts: (part: Part) => readonly string[]): readonly string[] {
+function messageTags(all: readonly Message[], parts: (part: MessagePart) => readonly string[]): readonly string[] {
   return [
     ...all.flatMap(message => [
-      tag('wsdl:message', { name: inputName(message) }, parts(message.request)),
-      ...(message.response ? [tag('wsdl:message', { name: outputName(message) }, parts(message.response))] : []),
+      writeTag('wsdl:message', { name: inputName(message) }, parts(message.request)),
+      ...(message.response ? [writeTag('wsdl:message', { name: outputName(message) }, parts(message.response))] : []),
     ]),
-    ...declared(all).map(fault =>
-      tag(
+    ...declareElement(all).map(fault =>
+      writeTag(
         'wsdl:message',
         { name: faultName(fault) },
-        tag('wsdl:part', { name: 'fault', element: `tns:${xmlName(fault.fault)}` }),
+        writeTag('wsdl:part', { name: 'fault', element: `tns:${toXmlName(fault.fault)}` }),
       ),
     ),
   ]
 }
 
 const documentTypes = (service: Service, version: string, all: readonly Message[]): Typed => ({
-  schema: schema(service, version),
-  messages: messageTags(all, part => [tag('wsdl:part', { name: 'parameters', element: `tns:${part.name}` })]),
+  schema: writeSchema(service, version),
+  messages: messageTags(all, part => [writeTag('wsdl:part', { name: 'parameters', element: `tns:${part.name}` })]),
 })
 
 /**
  * RPC: each child of the wrapper is a part with a type. A part can't be marked optional: who has nothing to say leaves
  * its accessor out or says `xsi:nil`. Details of faults are elements of the schema, the same at every endpoint.
  */
-function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string, soap: SoapVersion): Typed {
+function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string, soap: Wsdl11Binding): Typed {
   const use: Use = style === 'encoded' ? 'encoded' : 'literal'
   const { encoding, arrayOf } = soap
   const types = style === 'encoded' ? new Types(arrayOf) : new Types()
   const tags = messageTags(all, ({ fields }) => parts(types, fields, use))
   const faults = faultsOf(all).map(fault => faultElement(types, fault))
   const form = style === 'encoded' ? 'unqualified' : 'qualified'
-  const imports = style === 'encoded' ? [tag('xs:import', { namespace: encoding })] : []
+  const imports = style === 'encoded' ? [writeTag('xs:import', { namespace: encoding })] : []
   const written = schemaTag(namespace, form, false, ...imports, ...types.all, ...faults)
   return {
     messages: tags,
@@ -163,25 +170,25 @@ function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: 
 }
 function parts(types: Types, fields: Fields, use: Use): string[] {
   return Object.entries(fields).map(([name, { shape }]) =>
-    tag('wsdl:part', { name: xmlName(name), type: types.always(shape, name, use) }),
+    writeTag('wsdl:part', { name: toXmlName(name), type: types.always(shape, name, use) }),
   )
 }
 
 function portType(name: string, all: readonly Message[], isAddressed: boolean): string {
   const action = (uri: string) => (isAddressed ? { 'wsam:Action': uri } : {})
-  return tag(
+  return writeTag(
     'wsdl:portType',
     { name: `${name}PortType` },
     all.map(message =>
-      tag(
+      writeTag(
         'wsdl:operation',
         { name: operationName(message) },
-        tag('wsdl:input', { message: `tns:${inputName(message)}`, ...action(message.action) }),
+        writeTag('wsdl:input', { message: `tns:${inputName(message)}`, ...action(message.action) }),
         message.response &&
-          tag('wsdl:output', { message: `tns:${outputName(message)}`, ...action(replyAction(message)) }),
+          writeTag('wsdl:output', { message: `tns:${outputName(message)}`, ...action(replyAction(message)) }),
         message.faults.map(fault =>
-          tag('wsdl:fault', {
-            name: xmlName(fault.fault),
+          writeTag('wsdl:fault', {
+            name: toXmlName(fault.fault),
             message: `tns:${faultName(fault)}`,
             ...action(faultAction(message, fault.fault)),
           }),
@@ -194,34 +201,41 @@ function portType(name: string, all: readonly Message[], isAddressed: boolean): 
 function binding(
   name: string,
   all: readonly Message[],
-  soap: SoapVersion,
-  style: Style,
+  soap: Wsdl11Binding,
+  style: MessageStyle,
   namespace: string,
   options: Wsdl11Options,
 ): string {
   const { prefix } = soap
-  const body = tag(`${prefix}:body`, {
+  const body = writeTag(`${prefix}:body`, {
     use: style === 'encoded' ? 'encoded' : 'literal',
     namespace: style === 'document' ? undefined : namespace,
     encodingStyle: style === 'encoded' ? soap.encoding : undefined,
   })
-  return tag(
+  return writeTag(
     'wsdl:binding',
     { name: `${name}${soap.suffix}`, type: `tns:${name}PortType` },
-    hasPolicy(options) && tag('wsp:PolicyReference', { URI: `#${name}Policy` }),
+    hasPolicy(options) && writeTag('wsp:PolicyReference', { URI: `#${name}Policy` }),
     options.policy?.security &&
-      tag('sec:PolicyReference', { 'xmlns:sec': wsp12, URI: `#${options.policy.security.id}` }),
-    options.policy?.addressing === true && tag('wsaw:UsingAddressing', { 'wsdl:required': false }),
-    tag(`${prefix}:binding`, { transport: http, style: style === 'document' ? 'document' : 'rpc' }),
+      writeTag('sec:PolicyReference', { 'xmlns:sec': wsp12, URI: `#${options.policy.security.id}` }),
+    options.policy?.addressing === true && writeTag('wsaw:UsingAddressing', { 'wsdl:required': false }),
+    writeTag(`${prefix}:binding`, { transport: http, style: style === 'document' ? 'document' : 'rpc' }),
     all.map(message =>
-      tag(
+      writeTag(
         'wsdl:operation',
         { name: operationName(message) },
-        tag(`${prefix}:operation`, { soapAction: message.action, style: style === 'document' ? 'document' : 'rpc' }),
-        tag('wsdl:input', {}, body),
-        message.response && tag('wsdl:output', {}, body),
+        writeTag(`${prefix}:operation`, {
+          soapAction: message.action,
+          style: style === 'document' ? 'document' : 'rpc',
+        }),
+        writeTag('wsdl:input', {}, body),
+        message.response && writeTag('wsdl:output', {}, body),
         message.faults.map(({ fault }) =>
-          tag('wsdl:fault', { name: xmlName(fault) }, tag(`${prefix}:fault`, { name: xmlName(fault), use: 'literal' })),
+          writeTag(
+            'wsdl:fault',
+            { name: toXmlName(fault) },
+            writeTag(`${prefix}:fault`, { name: toXmlName(fault), use: 'literal' }),
+          ),
         ),
       ),
     ),
@@ -237,12 +251,13 @@ const hasPolicy = ({ policy }: Wsdl11Options): boolean => policy?.addressing ===
 /** WS-Policy 1.5: assertions whose subject is the endpoint, each optional. */
 function policy(name: string, options: Wsdl11Options): string | false {
   if (!hasPolicy(options)) return false
-  return tag(
+  return writeTag(
     'wsp:Policy',
     { 'wsu:Id': `${name}Policy` },
-    options.policy?.addressing === true && tag('wsam:Addressing', { 'wsp:Optional': true }, tag('wsp:Policy')),
+    options.policy?.addressing === true &&
+      writeTag('wsam:Addressing', { 'wsp:Optional': true }, writeTag('wsp:Policy')),
     options.policy?.mtom === true &&
-      tag('wsoma:OptimizedMimeSerialization', {
+      writeTag('wsoma:OptimizedMimeSerialization', {
         'xmlns:wsoma': 'http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization',
         'wsp:Optional': true,
       }),

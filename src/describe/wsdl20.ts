@@ -4,10 +4,10 @@
  */
 
 import { namespaceOf, type Service } from '../contract/service.ts'
-import { type Message, messages, xmlName } from '../contract/xml-message.ts'
-import { document, tag, textTag } from './markup.ts'
+import { compileMessages, type Message, toXmlName } from '../contract/xml-message.ts'
+import { writeDocument, writeTag, writeTextTag } from './markup.ts'
 import { serviceName } from './wsdl11.ts'
-import { declared, schema } from './xsd.ts'
+import { declareElement, writeSchema } from './xsd.ts'
 
 export interface Wsdl20Options {
   /** The address of the endpoint, for both versions of SOAP. */
@@ -15,7 +15,7 @@ export interface Wsdl20Options {
 }
 
 /** All in which the two bindings differ (WSDL 2.0 Part 2 §5; WSDL 2.0 SOAP 1.1 Binding). */
-interface SoapVersion {
+interface Wsdl20Binding {
   readonly suffix: string
   readonly version: string
   readonly protocol: string
@@ -26,7 +26,7 @@ interface SoapVersion {
   readonly sender: string
   readonly receiver: string
 }
-const versions: readonly SoapVersion[] = [
+const versions: readonly Wsdl20Binding[] = [
   {
     suffix: 'Soap12',
     version: '1.2',
@@ -49,12 +49,12 @@ const versions: readonly SoapVersion[] = [
   },
 ]
 
-export function wsdl20(service: Service, version: string, options: Wsdl20Options): string {
+export function writeWsdl20(service: Service, version: string, options: Wsdl20Options): string {
   const namespace = namespaceOf(service, version)
   const name = serviceName(service)
-  const all = messages(service, version)
-  return document(
-    tag(
+  const all = compileMessages(service, version)
+  return writeDocument(
+    writeTag(
       'wsdl:description',
       {
         targetNamespace: namespace,
@@ -65,15 +65,15 @@ export function wsdl20(service: Service, version: string, options: Wsdl20Options
         'xmlns:tns': namespace,
         ...Object.fromEntries(versions.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
       },
-      textTag('wsdl:documentation', `${service.title}, ${version}`),
-      tag('wsdl:types', {}, schema(service, version)),
+      writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
+      writeTag('wsdl:types', {}, writeSchema(service, version)),
       interfaceTag(name, all),
       versions.map(each => binding(name, all, each)),
-      tag(
+      writeTag(
         'wsdl:service',
         { name: `${name}Service`, interface: `tns:${name}Interface` },
         versions.map(({ suffix }) =>
-          tag('wsdl:endpoint', {
+          writeTag('wsdl:endpoint', {
             name: `${name}${suffix}`,
             binding: `tns:${name}${suffix}`,
             address: options.address,
@@ -87,28 +87,30 @@ export function wsdl20(service: Service, version: string, options: Wsdl20Options
 const pattern = (kind: 'in-out' | 'in-only'): string => `http://www.w3.org/ns/wsdl/${kind}`
 
 function interfaceTag(name: string, all: readonly Message[]): string {
-  return tag(
+  return writeTag(
     'wsdl:interface',
     { name: `${name}Interface` },
-    declared(all).map(({ fault }) => tag('wsdl:fault', { name: xmlName(fault), element: `tns:${xmlName(fault)}` })),
+    declareElement(all).map(({ fault }) =>
+      writeTag('wsdl:fault', { name: toXmlName(fault), element: `tns:${toXmlName(fault)}` }),
+    ),
     all.map(({ operation, request, response, faults }) =>
-      tag(
+      writeTag(
         'wsdl:operation',
         {
-          name: xmlName(operation.name),
+          name: toXmlName(operation.name),
           pattern: pattern(response ? 'in-out' : 'in-only'),
           'wsdlx:safe': operation.safe || undefined,
         },
-        tag('wsdl:input', { messageLabel: 'In', element: `tns:${request.name}` }),
-        response && tag('wsdl:output', { messageLabel: 'Out', element: `tns:${response.name}` }),
-        faults.map(({ fault }) => tag('wsdl:outfault', { ref: `tns:${xmlName(fault)}`, messageLabel: 'Out' })),
+        writeTag('wsdl:input', { messageLabel: 'In', element: `tns:${request.name}` }),
+        response && writeTag('wsdl:output', { messageLabel: 'Out', element: `tns:${response.name}` }),
+        faults.map(({ fault }) => writeTag('wsdl:outfault', { ref: `tns:${toXmlName(fault)}`, messageLabel: 'Out' })),
       ),
     ),
   )
 }
 
-function binding(name: string, all: readonly Message[], soap: SoapVersion): string {
-  return tag(
+function binding(name: string, all: readonly Message[], soap: Wsdl20Binding): string {
+  return writeTag(
     'wsdl:binding',
     {
       name: `${name}${soap.suffix}`,
@@ -118,14 +120,14 @@ function binding(name: string, all: readonly Message[], soap: SoapVersion): stri
       'wsoap:protocol': soap.protocol,
       'wsoap:mepDefault': soap.mep,
     },
-    declared(all).map(({ fault, status }) =>
-      tag('wsdl:fault', {
-        ref: `tns:${xmlName(fault)}`,
+    declareElement(all).map(({ fault, status }) =>
+      writeTag('wsdl:fault', {
+        ref: `tns:${toXmlName(fault)}`,
         'wsoap:code': `${soap.prefix}:${status < 500 ? soap.sender : soap.receiver}`,
       }),
     ),
     all.map(({ operation, action }) =>
-      tag('wsdl:operation', { ref: `tns:${xmlName(operation.name)}`, 'wsoap:action': action }),
+      writeTag('wsdl:operation', { ref: `tns:${toXmlName(operation.name)}`, 'wsoap:action': action }),
     ),
   )
 }

@@ -3,11 +3,11 @@
  * language of schemas reaches.
  */
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
-import { unscaled } from '../contract/lexical/decimal.ts'
-import { isScalar, write, xsdTypeOf } from '../contract/lexical/scalar.ts'
-import { itemName, xmlName } from '../contract/xml-message.ts'
-import { type Attributes, tag, textTag } from './markup.ts'
-import { schemaPattern } from './schema-pattern.ts'
+import { writeScaledDecimal } from '../contract/lexical/decimal.ts'
+import { isScalar, writeScalar, xsdTypeOf } from '../contract/lexical/scalar.ts'
+import { itemName, toXmlName } from '../contract/xml-message.ts'
+import { type Attributes, writeTag, writeTextTag } from './markup.ts'
+import { toSchemaPattern } from './schema-pattern.ts'
 
 /** `literal`: as the schema says. `encoded`: accessors of SOAP encoding, in no namespace, lists as its arrays. */
 export type Use = 'literal' | 'encoded'
@@ -37,7 +37,7 @@ export class Types {
     const attributes = use === 'encoded' ? [] : shown.filter(([, field]) => field.isAttribute)
     const elements = shown.filter(each => !attributes.includes(each))
     return [
-      tag(
+      writeTag(
         'xs:sequence',
         {},
         elements.map(([name, field]) => this.element(name, field, use, more(name))),
@@ -49,7 +49,7 @@ export class Types {
   private element(name: string, field: AnyField, use: Use, more: Attributes): string {
     const isNullable = field.isNullable || (use === 'encoded' && field.isOptional)
     return this.typed('xs:element', field.shape, name, use, {
-      name: xmlName(name),
+      name: toXmlName(name),
       minOccurs: field.isOptional ? 0 : undefined,
       nillable: isNullable || undefined,
       form: this.unqualified && use === 'literal' ? 'qualified' : undefined,
@@ -59,7 +59,7 @@ export class Types {
 
   private attribute(name: string, field: AnyField): string {
     return this.typed('xs:attribute', field.shape, name, 'literal', {
-      name: xmlName(name),
+      name: toXmlName(name),
       use: field.isOptional ? undefined : 'required',
     })
   }
@@ -68,8 +68,8 @@ export class Types {
   private typed(declared: string, shape: Shape, name: string | undefined, use: Use, attributes: Attributes): string {
     const { name: own, minOccurs, ...others } = attributes
     const type = this.typeName(shape, name, use)
-    if (type !== undefined) return tag(declared, { name: own, type, minOccurs, ...others })
-    return tag(declared, { name: own, minOccurs, ...others }, this.inside(shape, name, use))
+    if (type !== undefined) return writeTag(declared, { name: own, type, minOccurs, ...others })
+    return writeTag(declared, { name: own, minOccurs, ...others }, this.inside(shape, name, use))
   }
 
   /** A name of the type: a built-in one, or the contract's; undefined where it is said in place. */
@@ -96,7 +96,7 @@ export class Types {
   /** The name under which a definition stands: the wished one, or with a number where another has it. */
   private define(wished: string, definition: string): string {
     const named = definition.replace(/^<xs:(\w+)/, '<xs:$1 name="@name"')
-    const name = xmlName(wished)
+    const name = toXmlName(wished)
     for (let n = 1; ; n++) {
       const candidate = n === 1 ? name : `${name}${n}`
       const standing = this.definitions.get(candidate)
@@ -107,16 +107,17 @@ export class Types {
 
   private inside(shape: Shape, name: string | undefined, use: Use): string {
     if (isScalar(shape)) return simple(shape)
-    if (shape.kind === 'object') return tag('xs:complexType', {}, this.content(shape.fields, use))
-    if (shape.kind === 'list') return tag('xs:complexType', {}, tag('xs:sequence', {}, this.items(shape, name, use)))
+    if (shape.kind === 'object') return writeTag('xs:complexType', {}, this.content(shape.fields, use))
+    if (shape.kind === 'list')
+      return writeTag('xs:complexType', {}, writeTag('xs:sequence', {}, this.items(shape, name, use)))
     const cases = Object.entries(shape.of).map(([which, fields]) =>
-      tag(
+      writeTag(
         'xs:element',
-        { name: xmlName(which), form: this.unqualified && use === 'literal' ? 'qualified' : undefined },
-        tag('xs:complexType', {}, this.content(fields, use)),
+        { name: toXmlName(which), form: this.unqualified && use === 'literal' ? 'qualified' : undefined },
+        writeTag('xs:complexType', {}, this.content(fields, use)),
       ),
     )
-    return tag('xs:complexType', {}, tag('xs:choice', {}, cases))
+    return writeTag('xs:complexType', {}, writeTag('xs:choice', {}, cases))
   }
 
   private items(list: Extract<Shape, { kind: 'list' }>, name: string | undefined, use: Use): string {
@@ -132,10 +133,10 @@ export class Types {
 
   private array(list: Extract<Shape, { kind: 'list' }>, name: string | undefined): string {
     const item = this.always(list.item.shape, itemName(list, name), 'encoded')
-    const type = tag(
+    const type = writeTag(
       'xs:complexType',
       {},
-      tag('xs:complexContent', {}, tag('xs:restriction', { base: 'soapenc:Array' }, this.arrayOf(item))),
+      writeTag('xs:complexContent', {}, writeTag('xs:restriction', { base: 'soapenc:Array' }, this.arrayOf(item))),
     )
     return this.define(`ArrayOf${capital(item.replace(/^.*:/, ''))}`, type)
   }
@@ -152,13 +153,13 @@ const plain = (shape: Scalar): string | undefined => {
 function simple(shape: Scalar): string {
   const { facets, note } = narrowing(shape)
   const written = Object.entries(facets).flatMap(([facet, values]) =>
-    [values].flat().map(value => tag(`xs:${facet}`, { value })),
+    [values].flat().map(value => writeTag(`xs:${facet}`, { value })),
   )
-  const restriction = tag('xs:restriction', { base: `xs:${xsdTypeOf(shape)}` }, written)
-  return tag(
+  const restriction = writeTag('xs:restriction', { base: `xs:${xsdTypeOf(shape)}` }, written)
+  return writeTag(
     'xs:simpleType',
     {},
-    note !== undefined && tag('xs:annotation', {}, textTag('xs:documentation', note)),
+    note !== undefined && writeTag('xs:annotation', {}, writeTextTag('xs:documentation', note)),
     restriction,
   )
 }
@@ -196,7 +197,7 @@ const given = (facets: Readonly<Record<string, string | number | bigint | undefi
   Object.fromEntries(Object.entries(facets).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 function ofString(shape: Extract<Scalar, { kind: 'string' }>): Narrowing {
-  const pattern = shape.pattern === undefined ? undefined : schemaPattern(shape.pattern)
+  const pattern = shape.pattern === undefined ? undefined : toSchemaPattern(shape.pattern)
   const hasLength = shape.xsd !== 'QName' && shape.xsd?.startsWith('g') !== true // §3.2.10–§3.2.14, §3.2.18
   const facets = given({
     minLength: hasLength ? shape.min : undefined,
@@ -208,9 +209,9 @@ function ofString(shape: Extract<Scalar, { kind: 'string' }>): Narrowing {
     : { facets }
 }
 
-type Bounds = readonly [lowest: number | bigint | undefined, highest: number | bigint | undefined]
+type ValueBounds = readonly [lowest: number | bigint | undefined, highest: number | bigint | undefined]
 /** §3.3.13–§3.3.25: a facet outside of its type's own range is a mistake in a schema. */
-const bounds: Readonly<Record<string, Bounds>> = {
+const bounds: Readonly<Record<string, ValueBounds>> = {
   int: [-2147483648, 2147483647],
   short: [-32768, 32767],
   byte: [-128, 127],
@@ -225,20 +226,20 @@ const bounds: Readonly<Record<string, Bounds>> = {
   nonPositiveInteger: [undefined, 0n],
 }
 type NumberShape = Extract<Scalar, { kind: 'int' | 'long' | 'double' }>
-export const boundsOf = (shape: NumberShape): Bounds => bounds[xsdTypeOf(shape)] ?? [undefined, undefined]
+export const facetsOf = (shape: NumberShape): ValueBounds => bounds[xsdTypeOf(shape)] ?? [undefined, undefined]
 
 function ofNumber(shape: NumberShape): Facets {
-  const [lowest, highest] = boundsOf(shape)
+  const [lowest, highest] = facetsOf(shape)
   const { min, max } = shape
   return given({
-    minInclusive: min === undefined || (lowest !== undefined && min <= lowest) ? undefined : write(shape, min),
-    maxInclusive: max === undefined || (highest !== undefined && max >= highest) ? undefined : write(shape, max),
+    minInclusive: min === undefined || (lowest !== undefined && min <= lowest) ? undefined : writeScalar(shape, min),
+    maxInclusive: max === undefined || (highest !== undefined && max >= highest) ? undefined : writeScalar(shape, max),
   })
 }
 
 /** The places are kept for, so "12.5 million" in twelve digits is less than in `totalDigits` alone: the range says so. */
 function ofDecimal({ digits, places, min, max }: Extract<Scalar, { kind: 'decimal' }>): Facets {
-  const most = unscaled(10n ** BigInt(digits) - 1n, places)
+  const most = writeScaledDecimal(10n ** BigInt(digits) - 1n, places)
   return given({
     totalDigits: digits,
     fractionDigits: places,

@@ -2,23 +2,23 @@
  * The XML Schema of one version: an element for each request, answer and fault, and the types they share. The version
  * is its namespace (rule B9.3); nothing else is referred to, so there is nothing to fetch.
  */
-import { builtIn, type Fault } from '../contract/fault.ts'
+import { builtInFaults, type Fault } from '../contract/fault.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
-import { type Message, messages, type Part, xmlName } from '../contract/xml-message.ts'
-import { type Attributes, document, tag } from './markup.ts'
+import { compileMessages, type Message, type MessagePart, toXmlName } from '../contract/xml-message.ts'
+import { type Attributes, writeDocument, writeTag } from './markup.ts'
 import { Types } from './xsd-types.ts'
 
 const xs = 'http://www.w3.org/2001/XMLSchema'
 /** Describing Media Content of Binary Data in XML, §3.1: what the octets of an element are. */
 const xmime = 'http://www.w3.org/2005/05/xmlmime'
 
-export function xsd(service: Service, version: string): string {
-  return document(schema(service, version))
+export function writeXsd(service: Service, version: string): string {
+  return writeDocument(writeSchema(service, version))
 }
 
 /** The same as an element, for the types of a WSDL. */
-export function schema(service: Service, version: string): string {
-  const all = messages(service, version)
+export function writeSchema(service: Service, version: string): string {
+  const all = compileMessages(service, version)
   const types = new Types()
   const wrappers = all.flatMap(message => [
     wrapper(types, message, message.request),
@@ -30,16 +30,20 @@ export function schema(service: Service, version: string): string {
 
 /** Faults that a version declares, and those that any service may answer, each once. */
 export function faultsOf(all: readonly Message[]): readonly Fault[] {
-  const every = [...all.flatMap(message => message.faults), ...builtIn]
+  const every = [...all.flatMap(message => message.faults), ...builtInFaults]
   return [...new Map(every.map(fault => [fault.fault, fault])).values()]
 }
 
 /** The faults that some operation names. */
-export const declared = (all: readonly Message[]): readonly Fault[] =>
+export const declareElement = (all: readonly Message[]): readonly Fault[] =>
   faultsOf(all).filter(fault => all.some(message => message.faults.includes(fault)))
 
 export function faultElement(types: Types, fault: Fault): string {
-  return tag('xs:element', { name: xmlName(fault.fault) }, tag('xs:complexType', {}, types.content(fault.detail)))
+  return writeTag(
+    'xs:element',
+    { name: toXmlName(fault.fault) },
+    writeTag('xs:complexType', {}, types.content(fault.detail)),
+  )
 }
 
 export function schemaTag(
@@ -48,7 +52,7 @@ export function schemaTag(
   files: boolean,
   ...content: readonly string[]
 ): string {
-  return tag(
+  return writeTag(
     'xs:schema',
     {
       'xmlns:xs': xs,
@@ -61,9 +65,9 @@ export function schemaTag(
   )
 }
 
-function wrapper(types: Types, message: Message, part: Part): string {
+function wrapper(types: Types, message: Message, part: MessagePart): string {
   const content = types.content(part.fields, 'literal', name => (name === part.main ? media(message) : {}))
-  return tag('xs:element', { name: part.name }, tag('xs:complexType', {}, content))
+  return writeTag('xs:element', { name: part.name }, writeTag('xs:complexType', {}, content))
 }
 
 const hasFile = ({ operation }: Message): boolean => operation.kind === 'getFile' || operation.kind === 'putFile'

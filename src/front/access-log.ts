@@ -8,12 +8,12 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
-import { guarded } from './security-fields.ts'
+import { addSecurityFields } from './security-fields.ts'
 
 /** One request that was answered. */
-export interface Arrival {
+export interface AccessLogEntry {
   readonly id: string
-  readonly face: Face
+  readonly face: FaceName
   readonly method: string
   /** Path alone: a query may hold what is private. */
   readonly path: string
@@ -23,31 +23,31 @@ export interface Arrival {
   readonly from: string
   readonly version: Request['version']
 }
-export type Face = 'rest' | 'soap' | 'operations'
+export type FaceName = 'rest' | 'soap' | 'operations'
 
 /** How much is under way: counted here, judged elsewhere. */
 export interface InFlight {
   inFlight: number
 }
 
-export interface Desk {
+export interface AccessLogOptions {
   readonly load: InFlight
   /** A proxy in front is trusted. */
   readonly trusted: boolean
   readonly id: () => string
-  readonly answered: (face: Face, status: number, took: number) => void
+  readonly answered: (face: FaceName, status: number, took: number) => void
   /** A line for each request; absent: none. */
-  readonly log?: ((arrival: Arrival) => void) | undefined
+  readonly log?: ((arrival: AccessLogEntry) => void) | undefined
 }
 
-export function received(serve: (request: Request) => Maybe<Response>, desk: Desk) {
+export function withAccessLog(serve: (request: Request) => Maybe<Response>, desk: AccessLogOptions) {
   const { load } = desk
   return (came: Request): Maybe<Response> => {
     const id = nameOf(came, desk)
     const request = { ...came, id }
     const began = performance.now()
     const leave = (answer: Response): Response => {
-      const response = guarded(request, answer)
+      const response = addSecurityFields(request, answer)
       const took = performance.now() - began
       const face = faceOf(request.target)
       load.inFlight--
@@ -71,7 +71,7 @@ export function received(serve: (request: Request) => Maybe<Response>, desk: Des
   }
 }
 
-function arrival(request: Request, id: string, face: Face, status: number, took: number): Arrival {
+function arrival(request: Request, id: string, face: FaceName, status: number, took: number): AccessLogEntry {
   const { method, target, from, version } = request
   const path = target.split('?', 1)[0]?.slice(0, longest) ?? ''
   return { id, face, method, path, status, took: Math.round(took * 1000) / 1000, from, version }
@@ -79,7 +79,7 @@ function arrival(request: Request, id: string, face: Face, status: number, took:
 /** Characters of a path in a line. */
 const longest = 1000
 
-const faceOf = (target: string): Face =>
+const faceOf = (target: string): FaceName =>
   target.startsWith('/soap/')
     ? 'soap'
     : target.startsWith('/health/') || target.startsWith('/metrics')
@@ -87,7 +87,7 @@ const faceOf = (target: string): Face =>
       : 'rest'
 
 /** (1) W3C Trace Context §3.2: the trace's identifier is the second part. */
-function nameOf({ fields }: Request, { trusted, id }: Desk): string {
+function nameOf({ fields }: Request, { trusted, id }: AccessLogOptions): string {
   if (!trusted) return id()
   const given = fields['x-request-id'] ?? fields['request-id']
   if (given !== undefined && /^[\w.:+=@-]{8,128}$/.test(given)) return given

@@ -6,18 +6,18 @@
  *      clients, neither is believed.
  * Deliberately absent: chains of proxies. The one in front is trusted, and whoever spoke to it is the client.
  */
-import { elements, noParameters, over, type Parameters, parameters, trim } from '../http/grammar.ts'
-import type { Fields, Request } from '../http/message.ts'
+import { cursorOver, noParameters, type Parameters, readParameters, splitElements, trimSpace } from '../http/grammar.ts'
+import type { HttpFields, Request } from '../http/message.ts'
 import { parseHost } from '../http/uri.ts'
 
-interface Said {
+interface ForwardedFacts {
   readonly from: string | undefined
   readonly scheme: string | undefined
   readonly host: string | undefined
 }
 
 /** The request as the client made it. Its content is the same, and is read once. */
-export function forwarded(request: Request): Request {
+export function applyForwarded(request: Request): Request {
   const said = saidBy(request.fields)
   if (!said) return request
   const { certificate, ...rest } = request // it proves who the proxy is, not who the client is
@@ -30,7 +30,7 @@ export function forwarded(request: Request): Request {
   }
 }
 
-function saidBy(fields: Fields): Said | undefined {
+function saidBy(fields: HttpFields): ForwardedFacts | undefined {
   const standard = ofForwarded(fields['forwarded'])
   const usual = ofUsual(fields)
   if (standard && usual) return standard.from === usual.from ? { ...usual, ...standard } : undefined // (2)
@@ -38,21 +38,22 @@ function saidBy(fields: Fields): Said | undefined {
 }
 
 /** RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ), parameters in all but the first ";". */
-function ofForwarded(field: string | undefined): Said | undefined {
+function ofForwarded(field: string | undefined): ForwardedFacts | undefined {
   if (field === undefined) return undefined
-  const cursor = over(`;${elements(field).at(-1) ?? ''}`)
-  const said: Parameters = parameters(cursor) ?? noParameters
+  const cursor = cursorOver(`;${splitElements(field).at(-1) ?? ''}`)
+  const said: Parameters = readParameters(cursor) ?? noParameters
   return { from: node(said['for']), scheme: said['proto'], host: said['host'] }
 }
 
-function ofUsual(fields: Fields): Said | undefined {
+function ofUsual(fields: HttpFields): ForwardedFacts | undefined {
   const { 'x-forwarded-for': from, 'x-forwarded-proto': scheme, 'x-forwarded-host': host } = fields
   if (from === undefined && scheme === undefined && host === undefined) return undefined
   return { from: node(lastOf(from)), scheme: lastOf(scheme), host: lastOf(host) }
 }
 
 /** (1) of X-Forwarded-*: it has no quoted-strings, so that a quote hides no comma. */
-const lastOf = (field: string | undefined): string | undefined => field && trim(field.slice(field.lastIndexOf(',') + 1))
+const lastOf = (field: string | undefined): string | undefined =>
+  field && trimSpace(field.slice(field.lastIndexOf(',') + 1))
 
 /** §6 node: an address without its port, an obfuscated name, or unknown, which is nobody in particular. */
 function node(said: string | undefined): string | undefined {

@@ -2,10 +2,10 @@
  * Runs jobs in this process: one at a time for each worker, looking again when one was started or after a while; and starts
  * those whose time has come.
  */
-import { runNext, type Working } from '../service/job.ts'
-import { instantsOf, type Schedule, startDue } from '../service/schedule.ts'
+import { type JobContext, runNextJob } from '../service/job.ts'
+import { parseSchedule, type Schedule, startDueJobs } from '../service/schedule.ts'
 
-export interface Workers {
+export interface JobWorkers {
   /** A job was started: look now. */
   kick(): void
   /**
@@ -19,7 +19,7 @@ export interface Workers {
 const pause = 1000
 
 /** Throws for a schedule that is none, or of a job that the contract does not have. */
-export function workers(working: Working, schedules: readonly Schedule[] = [], count = 2): Workers {
+export function startJobWorkers(working: JobContext, schedules: readonly Schedule[] = [], count = 2): JobWorkers {
   const stopping = new AbortController()
   const ending = new AbortController()
   const { jobs } = working.app.contract
@@ -42,18 +42,18 @@ export function workers(working: Working, schedules: readonly Schedule[] = [], c
 }
 
 /** Looks once a second; a look costs one small transaction where an instant has passed since the last, and nothing else. */
-function scheduled(working: Working, schedules: readonly Schedule[], kick: () => void): NodeJS.Timeout | undefined {
+function scheduled(working: JobContext, schedules: readonly Schedule[], kick: () => void): NodeJS.Timeout | undefined {
   const all = schedules.map(schedule => {
     if (!working.app.contract.jobs.some(each => each.job === schedule.job))
       throw new Error(`the schedule ${schedule.name} is of the job ${schedule.job}, which the contract does not have`)
-    return { schedule, instants: instantsOf(schedule.at), seen: Number.NaN }
+    return { schedule, instants: parseSchedule(schedule.at), seen: Number.NaN }
   })
   if (all.length === 0) return undefined
   const look = async (): Promise<void> => {
     for (const one of all) {
       const instant = one.instants(working.clock())
       if (instant === undefined || instant === one.seen) continue
-      const started = await startDue(working.store, one.schedule, one.instants, working).catch(() => undefined)
+      const started = await startDueJobs(working.store, one.schedule, one.instants, working).catch(() => undefined)
       if (started !== undefined) one.seen = instant // else the store is out of reach: looked at again
       if (started) kick()
     }
@@ -67,7 +67,7 @@ function scheduled(working: Working, schedules: readonly Schedule[], kick: () =>
   return setInterval(lookAlone, pause).unref()
 }
 
-function loop(working: Working, stop: AbortSignal, end: AbortSignal): { kick(): void; ended: Promise<void> } {
+function loop(working: JobContext, stop: AbortSignal, end: AbortSignal): { kick(): void; ended: Promise<void> } {
   let wake = (): void => {}
   let kicked = false
   const rest = (): Promise<void> =>
@@ -82,7 +82,7 @@ function loop(working: Working, stop: AbortSignal, end: AbortSignal): { kick(): 
     })
   const run = async (): Promise<void> => {
     while (!stop.aborted) {
-      const busy = await runNext(working, end).catch(() => false) // the store is out of reach: look again later
+      const busy = await runNextJob(working, end).catch(() => false) // the store is out of reach: look again later
       if (!busy && !stop.aborted) await rest()
     }
   }

@@ -1,12 +1,12 @@
 /** What `/soap/…/secure` demands, and with what it is proven: people, trusted certificates, and a memory for replays in the store. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Trust } from '../security/crypto/trust.ts'
+import { CertificateTrust } from '../security/crypto/trust.ts'
 import type { Demand, SecurityPolicy } from '../security/policy/policy.ts'
-import { type Means, wsSecurity } from '../security/ws-security.ts'
+import { createWsSecurity, type SecurityMeans } from '../security/ws-security.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
-import type { Secure } from '../soap/security-port.ts'
+import type { VerifyMessage } from '../soap/security-port.ts'
 
 export interface MessageSecurity {
   /** PEM of authorities: whoever they have given a certificate may sign messages. */
@@ -16,13 +16,13 @@ export interface MessageSecurity {
   /** In place of the usual ways: a UsernameToken, or a trusted signature over Body and Timestamp. */
   readonly policy?: Omit<SecurityPolicy, 'required'>
   /** Assertions, keys for decryption, shared secrets, Kerberos: what else messages may be proven by. */
-  readonly means?: Omit<Means, 'identities' | 'seen' | 'trust'>
+  readonly means?: Omit<SecurityMeans, 'identities' | 'seen' | 'trust'>
 }
 
 const username: Demand = { caller: 'username', passwords: ['text', 'digest'] }
 const signature: Demand = { caller: 'x509', timestamp: true, signed: ['Body', 'Timestamp'] }
 
-export interface Memory {
+export interface ReplayMemory {
   readonly store: Store
   readonly identities: Identities
   /** Milliseconds since 1970. */
@@ -30,17 +30,20 @@ export interface Memory {
 }
 
 /** What proves messages, and the policy by which it does, for whoever asks what is demanded. */
-export interface Secured {
-  readonly secure: Secure
+export interface MessageSecurityPort {
+  readonly secure: VerifyMessage
   readonly policy: SecurityPolicy
 }
 
 /** @throws Error with every mistake of a policy that cannot be enforced with what is given */
-export function messageSecurity(given: MessageSecurity, { store, identities, clock }: Memory): Secured {
+export function createMessageSecurity(
+  given: MessageSecurity,
+  { store, identities, clock }: ReplayMemory,
+): MessageSecurityPort {
   const { authorities = [], certificates = [] } = given
-  const trust = new Trust({ authorities, certificates })
+  const trust = new CertificateTrust({ authorities, certificates })
   const policy = given.policy ?? { anyOf: trust.empty ? [username] : [username, signature] }
-  const secure = wsSecurity(policy, {
+  const secure = createWsSecurity(policy, {
     ...given.means,
     identities,
     trust,
@@ -54,7 +57,7 @@ export function messageSecurity(given: MessageSecurity, { store, identities, clo
  * A file of certificates, PEM one after another: authorities, whose holders may sign messages, and certificates that may
  * themselves. @throws Error when it cannot be read or holds something else
  */
-export function signersIn(file: string): Pick<MessageSecurity, 'authorities' | 'certificates'> {
+export function readSigners(file: string): Pick<MessageSecurity, 'authorities' | 'certificates'> {
   const found = readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   if (found.length === 0) throw new Error(`${file} has no certificate: it takes PEM, one after another`)
   const isAuthority = (pem: string): boolean => new X509Certificate(pem).ca

@@ -3,8 +3,8 @@
  */
 
 import { isHttpAddress, isLoopbackAddress } from '../base/address.ts'
-import { algorithms, type Places } from '../identity/bearer-token.ts'
-import { flawOf } from './delivery/safe-post.ts'
+import { type Places, tokenAlgorithms } from '../identity/bearer-token.ts'
+import { checkTarget } from './delivery/safe-post.ts'
 
 /** Whom bearer tokens are believed; without it the local key alone. */
 export interface Tokens extends Places {
@@ -33,7 +33,7 @@ export class Unsafe extends Error {
 }
 
 /** Whether the people of the example, with the passwords that everybody knows, are let in. */
-export const takesSeeded = ({ host = '127.0.0.1', tokens, insecure = false }: Promised): boolean =>
+export const allowsSeededPasswords = ({ host = '127.0.0.1', tokens, insecure = false }: Promised): boolean =>
   insecure || (isLoopbackAddress(host) && !tokens)
 
 /** Throws `Unsafe` with every flaw, a line each. */
@@ -54,17 +54,17 @@ function ofAddress({ host = '127.0.0.1', tokens, key, insecure }: Promised): str
   ]
 }
 
-const ofReplies = (prefixes: readonly string[]): string[] => prefixes.flatMap(each => flawOf(each) ?? [])
+const ofReplies = (prefixes: readonly string[]): string[] => prefixes.flatMap(each => checkTarget(each) ?? [])
 
 function ofTokens(tokens: Tokens | undefined): string[] {
   if (!tokens) return []
   const { jwks, issuer, audience, algorithms: taken } = tokens
-  const unknown = (taken ?? []).filter(each => !algorithms.includes(each))
+  const unknown = (taken ?? []).filter(each => !tokenAlgorithms.includes(each))
   return [
     ...(issuer === '' ? ['tokens of any issuer would be taken: give --issuer'] : []),
     ...(audience === '' ? ['tokens for anybody would be taken: give --audience'] : []),
     ...(taken?.length === 0 ? ['no algorithm of tokens is taken: name one'] : []),
-    ...unknown.map(each => `the algorithm ${each} is not taken: algorithms are ${algorithms.join(', ')}`),
+    ...unknown.map(each => `the algorithm ${each} is not taken: algorithms are ${tokenAlgorithms.join(', ')}`),
     ...(isHttpAddress(jwks) ? ofJwksAddress(jwks) : []),
   ]
 }

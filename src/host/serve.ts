@@ -6,44 +6,44 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { type Maybe, then } from '../base/maybe.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
 import type { Implementation } from '../contract/implement.ts'
-import { reviewed } from '../contract/review.ts'
-import { received } from '../front/access-log.ts'
-import { forwarded } from '../front/forwarded.ts'
+import { requireSoundContract } from '../contract/review.ts'
+import { withAccessLog } from '../front/access-log.ts'
+import { applyForwarded } from '../front/forwarded.ts'
 import type { Request, Response } from '../http/message.ts'
-import { apiKeys } from '../identity/api-key.ts'
-import { localTrust, type Trust } from '../identity/bearer-token.ts'
-import { identitiesOf, type People } from '../identity/identities.ts'
-import { type LocalKey, localKey } from '../identity/local-key.ts'
+import { openApiKeys } from '../identity/api-key.ts'
+import { type TokenTrust, trustLocalKey } from '../identity/bearer-token.ts'
+import { createIdentities, type People } from '../identity/identities.ts'
+import { type LocalKey, openLocalKey } from '../identity/local-key.ts'
 import type { Watching } from '../identity/watched-file.ts'
-import { type Feed, feedOf } from '../pages/changes.ts'
-import { operationsPages } from '../pages/health.ts'
-import { login } from '../pages/login.ts'
-import { documents } from '../pages/openapi.ts'
-import { restFace } from '../rest/face.ts'
-import { type Limits, type Listener, listen, type Tls } from '../server/listener.ts'
-import { callsOf } from '../service/calls.ts'
-import type { Serving, Settings } from '../service/face-context.ts'
-import { type Limiter, memoryLimiter, sharedLimiter } from '../service/limiter.ts'
+import { type ChangesPage, createChangesPage } from '../pages/changes.ts'
+import { createHealthPages } from '../pages/health.ts'
+import { createLoginPage } from '../pages/login.ts'
+import { createOpenApiPage } from '../pages/openapi.ts'
+import { createRestFace } from '../rest/face.ts'
+import { type HttpListener, type ServerLimits, startListener, type Tls } from '../server/listener.ts'
+import { createServiceCalls } from '../service/calls.ts'
+import type { FaceContext, Settings } from '../service/face-context.ts'
+import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
 import { withReplica } from '../service/read-replica.ts'
 import type { Schedule } from '../service/schedule.ts'
 import type { JobRow, Store } from '../service/store.ts'
-import type { TurnedAway } from '../soap/endpoint.ts'
-import type { Elsewhere } from '../soap/headers/addressing.ts'
-import { outbox } from './delivery/outbox.ts'
-import { type Delivery, type Sink, type Sinks, sinksOf } from './delivery/sinks.ts'
-import { identifier } from './item-identifier.ts'
-import { workers } from './job-workers.ts'
-import type { MessageSecurity, Secured } from './message-security.ts'
-import type { Siblings } from './operations/cluster.ts'
-import { observed } from './operations/instrumentation.ts'
-import { changeFields, errorFields, type Logger, standardLogger } from './operations/log.ts'
-import { collected, exposition, expositionType, Figures, storeGauges } from './operations/metrics.ts'
-import { Load, type Overload } from './operations/overload.ts'
-import { ensureSafe, type Tokens, takesSeeded } from './safety.ts'
-import { planted } from './seed-store.ts'
-import { codings, decodings, streams } from './zlib-codings.ts'
+import type { GateRefusal } from '../soap/endpoint.ts'
+import type { ReplyTargets } from '../soap/headers/addressing.ts'
+import { startOutbox } from './delivery/outbox.ts'
+import { type Delivery, type EventSink, type Sinks, startSinks } from './delivery/sinks.ts'
+import { createItemIdentifier } from './item-identifier.ts'
+import { startJobWorkers } from './job-workers.ts'
+import type { MessageSecurity, MessageSecurityPort } from './message-security.ts'
+import type { ClusterPeers } from './operations/cluster.ts'
+import { instrument } from './operations/instrumentation.ts'
+import { changeFields, createLogger, errorFields, type Logger } from './operations/log.ts'
+import { addStoreGauges, collectMetrics, expositionType, Metrics, writeExposition } from './operations/metrics.ts'
+import { type Overload, OverloadGuard } from './operations/overload.ts'
+import { allowsSeededPasswords, ensureSafe, type Tokens } from './safety.ts'
+import { seedStore } from './seed-store.ts'
+import { codingStreams, codings, decodings } from './zlib-codings.ts'
 
 export interface ServeOptions {
   /** Default 127.0.0.1. */
@@ -65,7 +65,7 @@ export interface ServeOptions {
   readonly keys?: string
   /** Lets the example's people in, with the passwords that everybody knows, on any address. */
   readonly insecure?: boolean
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<ServerLimits>
   readonly settings?: Partial<Settings>
   /** What proves messages at `/soap/…/secure`, beside the people's passwords. */
   readonly messageSecurity?: MessageSecurity
@@ -78,9 +78,9 @@ export interface ServeOptions {
   /** What went wrong inside, with the incident id that the caller was given. Default: a line of the logger's. */
   readonly onError?: (incident: string, thrown: unknown) => void
   /** The other processes of this machine that serve the same, where there are any. */
-  readonly siblings?: Siblings | undefined
+  readonly siblings?: ClusterPeers | undefined
   /** What every committed change is handed on to: `webhook(…)`, or a function of one's own. */
-  readonly sinks?: readonly Sink[]
+  readonly sinks?: readonly EventSink[]
   /** Milliseconds before a sink that failed is tried again, doubled each time; default 5,000. */
   readonly sinkBackOff?: number
   /** Jobs that this process runs at once; default 2. False: none, `diglot work` runs them. */
@@ -109,7 +109,7 @@ export interface Server {
 
 /** Serves until closed. Throws `ContractMistakes`, `Unsafe`, `StartFailure` or the store's own error, each with its cure. */
 export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
-  reviewed(app)
+  requireSoundContract(app)
   ensureSafe(options)
   return allOrNothing(opened => start(app, options, opened))
 }
@@ -130,41 +130,41 @@ async function start(app: Implementation, options: ServeOptions, opened: AsyncDi
   const clock = options.clock ?? Date.now
   const data = options.data ?? `./data/${contract.service}.sqlite`
   if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
-  const logger = options.logger ?? standardLogger()
+  const logger = options.logger ?? createLogger()
   const report =
     options.onError ??
     ((incident, thrown) => logger.error({ incident, ...errorFields(thrown) }, 'something went wrong'))
   const failed = (thrown: unknown): void => report(randomUUID(), thrown)
-  const key = localKey(options.key ?? `${data}.key`)
+  const key = openLocalKey(options.key ?? `${data}.key`)
   const trust = await trustOf(options.tokens, key, contract.service, { clock, failed })
-  const keys = apiKeys(options.keys ?? `${data}.keys`, { clock, failed })
+  const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
   const store = opened.adopt(await storeAt(app, options.database, data), each => each.close())
   const replica = opened.adopt(await replicaOf(app, options.replica), each => each?.close())
-  await planted(app, store, key, clock())
-  const identities = identitiesOf({
+  await seedStore(app, store, key, clock())
+  const identities = createIdentities({
     store,
     key,
     trust,
     clock,
     keys,
     service: contract.service,
-    seeded: takesSeeded(options),
+    seeded: allowsSeededPasswords(options),
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
   })
   const limits = opened.adopt(await limiterOf(options), each => each.close())
-  const work = workers(
-    { app, store, clock, id: identifier, failed: (job, thrown) => report(job.id, thrown) },
+  const work = startJobWorkers(
+    { app, store, clock, id: createItemIdentifier, failed: (job, thrown) => report(job.id, thrown) },
     options.work === false ? [] : options.schedules,
     options.work === false ? 0 : options.work,
   )
   opened.defer(() => work.stop(0))
-  const serving: Serving = {
+  const serving: FaceContext = {
     app,
-    calls: callsOf(app, {
+    calls: createServiceCalls(app, {
       store: replica ? withReplica(store, replica, clock) : store,
       limiter: limits.limiter,
       clock,
-      id: identifier,
+      id: createItemIdentifier,
       started: work.kick,
       done: deed => {
         logger.info(changeFields(deed), 'changed')
@@ -178,30 +178,31 @@ async function start(app: Implementation, options: ServeOptions, opened: AsyncDi
     report,
     settings: { ...defaults, ...options.settings },
   }
-  const secured = async (): Promise<Secured> => {
-    const { messageSecurity } = await import('./message-security.ts')
+  const secured = async (): Promise<MessageSecurityPort> => {
+    const { createMessageSecurity: messageSecurity } = await import('./message-security.ts')
     return messageSecurity(options.messageSecurity ?? {}, { store, identities, clock })
   }
   // What was configured is looked at now, and its mistakes end the start.
   const configured = options.messageSecurity && (await secured())
   const { replies = [] } = options
-  const posting = replies.length > 0 ? outbox({ store, clock, id: identifier, failed }, replies) : undefined
+  const posting =
+    replies.length > 0 ? startOutbox({ store, clock, id: createItemIdentifier, failed }, replies) : undefined
   opened.defer(() => posting?.stop())
-  const feed = feedOf(serving, store, limits.limiter)
-  const sinks = sinksOf(
+  const feed = createChangesPage(serving, store, limits.limiter)
+  const sinks = startSinks(
     {
       app,
       store,
       clock,
-      id: identifier('i'),
+      id: createItemIdentifier('i'),
       failed: (sink, thrown) => logger.warn({ sink, ...errorFields(thrown) }, 'not delivered'),
       backOff: options.sinkBackOff,
     },
     options.sinks ?? [],
   )
   opened.defer(() => sinks.stop())
-  const load = opened.adopt(new Load(options.overload), each => each.stop())
-  const figures = new Figures()
+  const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
+  const figures = new Metrics()
   const handle = router(serving, {
     store,
     people: identities,
@@ -214,14 +215,14 @@ async function start(app: Implementation, options: ServeOptions, opened: AsyncDi
     feed,
   })
   const behind = serving.settings.trustProxy
-  const answer = received(handle.serve, {
+  const answer = withAccessLog(handle.serve, {
     load,
     trusted: behind,
     id: serving.id,
     answered: (face, status) => figures.answered(face, status),
     log: options.accessLog ? arrival => logger.info(arrival, 'answered') : undefined,
   })
-  const listener = await listen(behind ? request => answer(forwarded(request)) : answer, {
+  const listener = await startListener(behind ? request => answer(applyForwarded(request)) : answer, {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
@@ -229,15 +230,15 @@ async function start(app: Implementation, options: ServeOptions, opened: AsyncDi
     onError: failed,
   })
   gauges(figures, load, listener)
-  storeGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
+  addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
   workGauges(figures, { store, feed, sinks })
-  options.siblings?.answer(() => collected(figures))
+  options.siblings?.answer(() => collectMetrics(figures))
   const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEvery).unref()
   return {
     url: listener.url,
     port: listener.port,
     token: async (subject, roles) => {
-      const { sign } = await import('../identity/bearer-token.ts')
+      const { signToken: sign } = await import('../identity/bearer-token.ts')
       return sign(key, contract.service, { subject, roles, expires: 8 * 3600 }, clock())
     },
     reload: () => {
@@ -259,16 +260,21 @@ const defaults: Settings = { trustProxy: false, trace: false, passwordsOnLoopbac
 /** Milliseconds between two removals of what has expired. */
 const sweepEvery = 60_000
 
-async function trustOf(tokens: Tokens | undefined, key: LocalKey, service: string, watching: Watching): Promise<Trust> {
-  if (!tokens) return localTrust(key, service)
+async function trustOf(
+  tokens: Tokens | undefined,
+  key: LocalKey,
+  service: string,
+  watching: Watching,
+): Promise<TokenTrust> {
+  if (!tokens) return trustLocalKey(key, service)
   const { jwks, audience = service, ...rest } = tokens
-  const { jwksOf } = await import('../identity/jwks.ts')
+  const { openJwks: jwksOf } = await import('../identity/jwks.ts')
   return { ...rest, audience, keys: jwksOf(jwks, watching) }
 }
 
 /** Runs the jobs of a service and begins those of its schedules, until closed; nothing is served. */
-export async function work(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
-  reviewed(app)
+export async function startWorkers(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
+  requireSoundContract(app)
   return allOrNothing(opened => startWork(app, options, opened))
 }
 
@@ -278,11 +284,11 @@ async function startWork(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Server, 'close'>> {
   const store = opened.adopt(await openStore(app, options), each => each.close())
-  const logger = options.logger ?? standardLogger()
+  const logger = options.logger ?? createLogger()
   const failed = (job: JobRow, thrown: unknown): void =>
     options.onError?.(job.id, thrown) ?? logger.error({ incident: job.id, ...errorFields(thrown) }, 'a job failed')
-  const working = { app, store, clock: options.clock ?? Date.now, id: identifier, failed }
-  const all = workers(working, options.schedules, options.work === false ? 0 : options.work)
+  const working = { app, store, clock: options.clock ?? Date.now, id: createItemIdentifier, failed }
+  const all = startJobWorkers(working, options.schedules, options.work === false ? 0 : options.work)
   // A worker waits for nothing else: this keeps the process alive.
   const alive = setInterval(() => {}, sweepEvery)
   return {
@@ -305,28 +311,28 @@ async function replicaOf(
   app: Implementation,
   url: string | undefined,
 ): Promise<Pick<Store, 'read' | 'usage' | 'close'> | undefined> {
-  return url === undefined ? undefined : (await import('../store/postgres.ts')).postgresReplica(app.contract, url)
+  return url === undefined ? undefined : (await import('../store/postgres.ts')).openPostgresReplica(app.contract, url)
 }
 
 async function storeAt(app: Implementation, database: string | undefined, file: string): Promise<Store> {
-  if (database) return (await import('../store/postgres.ts')).postgresStore(app.contract, database)
-  return (await import('../store/sqlite.ts')).sqliteStore(app.contract, file)
+  if (database) return (await import('../store/postgres.ts')).openPostgresStore(app.contract, database)
+  return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file)
 }
 
 /** Instances on one database count together there, processes of one machine in the first of them. */
 async function limiterOf({ database, siblings }: ServeOptions): Promise<{ limiter: Limiter; close(): Promise<void> }> {
   const close = async (): Promise<void> => {}
   if (database) {
-    const { postgresWindows } = await import('../store/rate-windows.ts')
+    const { openRateWindows: postgresWindows } = await import('../store/rate-windows.ts')
     const windows = await postgresWindows(database)
-    return { limiter: sharedLimiter(windows.count), close: windows.close }
+    return { limiter: createSharedLimiter(windows.count), close: windows.close }
   }
-  return { limiter: siblings ? sharedLimiter(siblings.count) : memoryLimiter(), close }
+  return { limiter: siblings ? createSharedLimiter(siblings.count) : createMemoryLimiter(), close }
 }
 
 /** Row 5: of one address at most so many requests a second, anonymous or not. */
 function floodGate(clock: () => number, count: number): (request: Pick<Request, 'from'>) => number | undefined {
-  const limiter = memoryLimiter()
+  const limiter = createMemoryLimiter()
   const rate = { count, seconds: 1 }
   return ({ from }) => {
     const taken = limiter.take(from, rate, clock())
@@ -336,7 +342,7 @@ function floodGate(clock: () => number, count: number): (request: Pick<Request, 
 
 const tooMany: Response = { status: 429, fields: { 'retry-after': '1', 'cache-control': 'no-store' } }
 
-function gauges(figures: Figures, load: Load, listener: Listener): void {
+function gauges(figures: Metrics, load: OverloadGuard, listener: HttpListener): void {
   const one = (value: () => number) => () => [{ labels: {}, value: value() }]
   figures.gauge(
     'diglot_requests_in_flight',
@@ -357,7 +363,7 @@ function gauges(figures: Figures, load: Load, listener: Listener): void {
 }
 
 /** Jobs are counted as far as a thousand: beyond that the number says nothing new. */
-function workGauges(figures: Figures, of: { store: Store; feed: Feed; sinks: Sinks }): void {
+function workGauges(figures: Metrics, of: { store: Store; feed: ChangesPage; sinks: Sinks }): void {
   const states = ['queued', 'running', 'failed'] as const
   figures.gauge('diglot_jobs', 'Jobs by state, a thousand at most.', () =>
     of.store.read(reader =>
@@ -404,7 +410,7 @@ function onDemand<T>(make: () => Promise<T>): () => Maybe<T> {
   return () => (made ??= making())
 }
 
-function turnsAway(load: Load): boolean {
+function turnsAway(load: OverloadGuard): boolean {
   if (!load.full) return false
   load.shed++
   return true
@@ -414,61 +420,66 @@ interface Routed {
   readonly store: Store
   readonly people: People
   readonly flood: number
-  readonly load: Load
-  readonly figures: Figures
-  readonly siblings: Siblings | undefined
-  readonly feed: Feed
-  readonly secured: () => Promise<Secured>
-  readonly elsewhere: Elsewhere | undefined
+  readonly load: OverloadGuard
+  readonly figures: Metrics
+  readonly siblings: ClusterPeers | undefined
+  readonly feed: ChangesPage
+  readonly secured: () => Promise<MessageSecurityPort>
+  readonly elsewhere: ReplyTargets | undefined
 }
 
 /** SOAP endpoints and the pages for operation have addresses of their own; all the rest is REST. */
-function router(serving: Serving, parts: Routed) {
+function router(serving: FaceContext, parts: Routed) {
   const { store, people, load, figures } = parts
   let draining = false
   const outOfService = (): boolean => draining || turnsAway(load)
   const flood = floodGate(serving.clock, parts.flood)
-  const seenBy = (face: 'rest' | 'soap'): Serving => ({
+  const seenBy = (face: 'rest' | 'soap'): FaceContext => ({
     ...serving,
-    calls: observed(serving.calls, face, (operation, outcome, took) => figures.called(face, operation, outcome, took)),
+    calls: instrument(serving.calls, face, (operation, outcome, took) =>
+      figures.called(face, operation, outcome, took),
+    ),
   })
-  const rest = restFace(seenBy('rest'), {
+  const rest = createRestFace(seenBy('rest'), {
     codings,
     decodings,
-    streams,
+    streams: codingStreams,
     draining: outOfService,
     flood,
     sleep: setTimeout,
     links: { 'service-desc': '/openapi.json' },
   })
-  const gate = (from: string): TurnedAway | undefined => {
+  const gate = (from: string): GateRefusal | undefined => {
     if (outOfService()) return { kind: 'unavailable', after: 5 }
     const after = flood({ from })
     return after === undefined ? undefined : { kind: 'too-many', after, limit: parts.flood, window: 1 }
   }
   const soap = onDemand(async () => {
-    const [{ soapFaces }, { secure, policy }] = await Promise.all([import('./soap-endpoints.ts'), parts.secured()])
+    const [{ createSoapFaces: soapFaces }, { secure, policy }] = await Promise.all([
+      import('./soap-endpoints.ts'),
+      parts.secured(),
+    ])
     return soapFaces(seenBy('soap'), { secure, gate, ...(parts.elsewhere && { elsewhere: parts.elsewhere }) }, policy)
   })
-  const pages = operationsPages({
+  const pages = createHealthPages({
     store,
     draining: () => draining,
     full: () => load.full,
     figuresType: expositionType,
-    figures: async () => exposition(await (parts.siblings?.figures() ?? Promise.all([collected(figures)]))),
+    figures: async () => writeExposition(await (parts.siblings?.figures() ?? Promise.all([collectMetrics(figures)]))),
   })
   const changes = (request: Request): Promise<Response> | undefined => {
     if (!request.target.startsWith('/changes')) return undefined
     return flood(request) === undefined ? parts.feed.answer(request) : Promise.resolve(tooMany)
   }
-  const described = documents(serving)
-  const signing = login(serving, people)
+  const described = createOpenApiPage(serving)
+  const signing = createLoginPage(serving, people)
   const others = (request: Request): Maybe<Response> =>
     pages(request) ?? changes(request) ?? described(request) ?? rest(request)
   const serve = (request: Request): Maybe<Response> => {
     const { target } = request
     if (target.startsWith('/api/')) return rest(request)
-    if (target.startsWith('/soap/')) return then(soap(), face => face(target)?.(request) ?? others(request))
+    if (target.startsWith('/soap/')) return chain(soap(), face => face(target)?.(request) ?? others(request))
     if (target.startsWith('/log')) {
       if (flood(request) !== undefined) return tooMany
       const answer = signing(request)

@@ -2,22 +2,22 @@
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
-import { messages } from '../contract/xml-message.ts'
-import { wsdl11 } from '../describe/wsdl11.ts'
-import { wsdl20 } from '../describe/wsdl20.ts'
-import { xsd } from '../describe/xsd.ts'
+import { compileMessages } from '../contract/xml-message.ts'
+import { writeWsdl11 } from '../describe/wsdl11.ts'
+import { writeWsdl20 } from '../describe/wsdl20.ts'
+import { writeXsd } from '../describe/xsd.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { SecurityPolicy } from '../security/policy/policy.ts'
-import { published } from '../security/policy/ws-security-policy.ts'
-import type { Serving } from '../service/face-context.ts'
+import { writeSecurityPolicy } from '../security/policy/ws-security-policy.ts'
+import type { FaceContext } from '../service/face-context.ts'
 import type { Endpoint, SoapOptions } from '../soap/face.ts'
-import { soapFace } from '../soap/http/binding.ts'
-import { inflate } from './zlib-codings.ts'
+import { createSoapFace } from '../soap/http/binding.ts'
+import { gunzipWithin } from './zlib-codings.ts'
 
-type Face = (request: Request) => Maybe<Response>
+type Handler = (request: Request) => Maybe<Response>
 
 /** The endpoints of each served version: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`, `/soap/v1/secure`. */
-export function endpointsOf(serving: Serving): readonly Endpoint[] {
+export function listSoapEndpoints(serving: FaceContext): readonly Endpoint[] {
   const served = Object.entries(serving.app.contract.versions).filter(([, rule]) => !rule.retired)
   return served.flatMap(([version]) => {
     const endpoint = { version, path: `/soap/${version}`, style: 'document', secure: false, versions: 'both' } as const
@@ -31,17 +31,17 @@ export function endpointsOf(serving: Serving): readonly Endpoint[] {
 }
 
 /** The face at a target's path; undefined where there is none. */
-export function soapFaces(
-  serving: Serving,
+export function createSoapFaces(
+  serving: FaceContext,
   options: SoapOptions,
   demanded: SecurityPolicy,
-): (target: string) => Face | undefined {
-  const faces = new Map<string, () => Face>()
-  for (const endpoint of endpointsOf(serving)) {
+): (target: string) => Handler | undefined {
+  const faces = new Map<string, () => Handler>()
+  for (const endpoint of listSoapEndpoints(serving)) {
     // Compiled when it is first asked: most partners use one endpoint of many.
     const face = once(() =>
-      soapFace(serving, endpoint, {
-        inflate,
+      createSoapFace(serving, endpoint, {
+        inflate: gunzipWithin,
         describe: descriptions(serving, endpoint, demanded),
         page: address => page(serving, endpoint, address),
         ...options,
@@ -71,19 +71,19 @@ const id = 'MessageSecurity'
 
 /** Descriptions of an endpoint, at the address that was asked; texts are kept for the few addresses a service has. */
 function descriptions(
-  { app }: Serving,
+  { app }: FaceContext,
   { version, style, secure }: Endpoint,
   demanded: SecurityPolicy,
 ): NonNullable<SoapOptions['describe']> {
   const { contract } = app
-  const security = secure ? { id, written: published(demanded, id) } : undefined
+  const security = secure ? { id, written: writeSecurityPolicy(demanded, id) } : undefined
   const policy = { addressing: true, mtom: true, security }
   const written: Readonly<Record<string, (address: string) => string>> = {
-    wsdl: address => wsdl11(contract, version, { address, style, policy }),
-    'wsdl=1.1': address => wsdl11(contract, version, { address, style, policy, soap: '1.1' }),
-    'wsdl=1.2': address => wsdl11(contract, version, { address, style, policy, soap: '1.2' }),
-    wsdl2: address => wsdl20(contract, version, { address }),
-    xsd: () => xsd(contract, version),
+    wsdl: address => writeWsdl11(contract, version, { address, style, policy }),
+    'wsdl=1.1': address => writeWsdl11(contract, version, { address, style, policy, soap: '1.1' }),
+    'wsdl=1.2': address => writeWsdl11(contract, version, { address, style, policy, soap: '1.2' }),
+    wsdl2: address => writeWsdl20(contract, version, { address }),
+    xsd: () => writeXsd(contract, version),
   }
   const kept = new Map<string, string>()
   return (query, address) => {
@@ -98,9 +98,11 @@ function descriptions(
 }
 
 /** What a browser sees that opens an endpoint: what it is, and where it is described. */
-function page({ app }: Serving, { version, style, secure }: Endpoint, address: string): string {
+function page({ app }: FaceContext, { version, style, secure }: Endpoint, address: string): string {
   const { contract } = app
-  const operations = messages(contract, version).map(message => `<li>${escapeMarkup(message.operation.name)}</li>`)
+  const operations = compileMessages(contract, version).map(
+    message => `<li>${escapeMarkup(message.operation.name)}</li>`,
+  )
   const links = ['wsdl', 'wsdl=1.1', 'wsdl=1.2', 'wsdl2', 'xsd'].map(
     query => `<li><a href="${escapeMarkup(address)}?${query}">?${query}</a></li>`,
   )

@@ -12,13 +12,13 @@ import * as https from 'node:https'
 import { type MediaType, parseMediaType, writeMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import { parseHost } from '../http/uri.ts'
-import { type Listener, type ListenOptions, listen } from '../server/listener.ts'
-import { reason } from '../soap/fault.ts'
+import { type HttpListener, type ListenOptions, startListener } from '../server/listener.ts'
+import { faultReason } from '../soap/fault.ts'
 import type { Block } from '../soap/headers/block.ts'
-import { type Intermediary, relay } from '../soap/relay.ts'
-import { faultEnvelope } from '../soap/reply.ts'
-import { soap11, soap12, type Version, versions } from '../soap/version.ts'
-import { inflate } from './zlib-codings.ts'
+import { type Intermediary, relayMessage } from '../soap/relay.ts'
+import { writeFaultEnvelope } from '../soap/reply.ts'
+import { type SoapVersion, soap11, soap12, versions } from '../soap/version.ts'
+import { gunzipWithin } from './zlib-codings.ts'
 
 export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
   /** The next node: what comes here, whatever its path, is POSTed there. */
@@ -38,18 +38,18 @@ export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
 }
 
 /** Relays until closed. Rejects with `StartFailure`, or an error that names the cure. */
-export async function relaying(options: RelayOptions): Promise<Listener> {
+export async function startSoapRelay(options: RelayOptions): Promise<HttpListener> {
   const to = URL.parse(options.to)
   if (!to || !/^https?:$/.test(to.protocol)) throw new Error(`${options.to} is no http or https address to relay to`)
   const { roles = [], blocks = [], onError = () => {}, longest = 16 * 1024 * 1024, patience = 30_000 } = options
   let uri = options.uri ?? ''
-  const station: Station = { to, node: () => ({ uri, roles, blocks }), longest, patience, onError }
-  const listener = await listen(request => passed(station, request), { ...options, onError })
+  const station: RelayContext = { to, node: () => ({ uri, roles, blocks }), longest, patience, onError }
+  const listener = await startListener(request => passed(station, request), { ...options, onError })
   uri ||= listener.url
   return listener
 }
 
-interface Station {
+interface RelayContext {
   readonly to: URL
   readonly node: () => Intermediary
   readonly longest: number
@@ -57,7 +57,7 @@ interface Station {
   readonly onError: (thrown: unknown) => void
 }
 
-async function passed(station: Station, request: Request): Promise<Response> {
+async function passed(station: RelayContext, request: Request): Promise<Response> {
   const { fields, method, version: protocol } = request
   if (fields['host'] === undefined ? protocol !== '1.0' : !parseHost(fields['host'])) return bare(400)
   if (method !== 'POST') return bare(405, { allow: 'POST' })
@@ -67,17 +67,17 @@ async function passed(station: Station, request: Request): Promise<Response> {
   const bytes = await contentOf(request, station.longest)
   if (!(bytes instanceof Uint8Array)) return bytes
   try {
-    const relayed = await relay(bytes, media, station.node(), type.parameters['charset'])
+    const relayed = await relayMessage(bytes, media, station.node(), type.parameters['charset'])
     if (relayed.kind === 'fault') return faulty(relayed.version, relayed.envelope) // (1)
     const answer = await ask(station, relayed.bytes, fieldsFor(media, type, fields['soapaction']))
     return await back(station, relayed.version, answer)
   } catch (thrown) {
     station.onError(thrown)
-    return failed(station, media, thrown instanceof Unanswered ? thrown.message : 'this node failed')
+    return failed(station, media, thrown instanceof NextNodeFailure ? thrown.message : 'this node failed')
   }
 }
 
-const mediaOf = ({ essence }: MediaType): Version | undefined => versions.find(each => each.mediaType === essence)
+const mediaOf = ({ essence }: MediaType): SoapVersion | undefined => versions.find(each => each.mediaType === essence)
 
 const bare = (status: number, fields: Readonly<Record<string, string>> = {}): Response => ({ status, fields })
 
@@ -85,38 +85,38 @@ async function contentOf({ fields, content }: Request, longest: number): Promise
   const coding = (fields['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (coding !== 'identity' && coding !== 'gzip') return bare(415, { 'accept-encoding': 'gzip' })
   const came = await content.bytes(longest)
-  const bytes = came && coding === 'gzip' ? await inflate(came, longest) : came
+  const bytes = came && coding === 'gzip' ? await gunzipWithin(came, longest) : came
   return bytes ?? bare(413)
 }
 
 /** (2) What is forwarded is UTF-8, whatever it came in. */
-function fieldsFor({ mediaType }: Version, type: MediaType, soapAction: string | undefined) {
+function fieldsFor({ mediaType }: SoapVersion, type: MediaType, soapAction: string | undefined) {
   const { action } = type.parameters
   const parameters = { charset: 'utf-8', ...(action !== undefined && { action }) }
   const forward = { 'content-type': writeMediaType({ essence: mediaType, parameters }) }
   return soapAction === undefined ? forward : { ...forward, soapaction: soapAction }
 }
 
-interface Answered {
+interface NextNodeReply {
   readonly status: number
   readonly fields: http.IncomingHttpHeaders
   readonly bytes: Uint8Array
 }
 
 /** (3) */
-class Unanswered extends Error {}
+class NextNodeFailure extends Error {}
 
 function ask(
-  { to, longest, patience }: Station,
+  { to, longest, patience }: RelayContext,
   bytes: Uint8Array,
   fields: Readonly<Record<string, string>>,
-): Promise<Answered> {
+): Promise<NextNodeReply> {
   const { request } = to.protocol === 'https:' ? https : http
   const headers = { ...fields, 'content-length': bytes.length, accept: `${soap12.mediaType}, ${soap11.mediaType}` }
   const signal = AbortSignal.timeout(patience)
   return new Promise((resolve, reject) => {
     const lost = (): void =>
-      reject(new Unanswered(signal.aborted ? 'the next node is too slow' : 'the next node is out of reach'))
+      reject(new NextNodeFailure(signal.aborted ? 'the next node is too slow' : 'the next node is out of reach'))
     const asking = request(to, { method: 'POST', headers, agent: false, signal }, answer => {
       const pieces: Uint8Array[] = []
       let length = 0
@@ -125,7 +125,7 @@ function ask(
         length += piece.length
         if (length <= longest) return
         answer.destroy()
-        reject(new Unanswered('the next node says too much'))
+        reject(new NextNodeFailure('the next node says too much'))
       })
       answer.on('error', lost)
       answer.on('end', () =>
@@ -137,7 +137,11 @@ function ask(
 }
 
 /** The answer is a message on its way too, and has blocks for this node as any other. */
-async function back(station: Station, version: Version, { status, fields, bytes }: Answered): Promise<Response> {
+async function back(
+  station: RelayContext,
+  version: SoapVersion,
+  { status, fields, bytes }: NextNodeReply,
+): Promise<Response> {
   const keep = Object.fromEntries(
     (['retry-after', 'www-authenticate'] as const).flatMap(name => (fields[name] ? [[name, fields[name]]] : [])),
   )
@@ -145,18 +149,18 @@ async function back(station: Station, version: Version, { status, fields, bytes 
   const type = parseMediaType(fields['content-type'] ?? '')
   const media = type && mediaOf(type)
   if (!type || !media) return failed(station, version, `the next node answered with ${status} and no message`, keep)
-  const relayed = await relay(bytes, media, station.node(), type.parameters['charset'])
+  const relayed = await relayMessage(bytes, media, station.node(), type.parameters['charset'])
   if (relayed.kind === 'fault') return faulty(relayed.version, relayed.envelope)
   const content = { 'content-type': `${media.mediaType}; charset=utf-8`, 'cache-control': 'no-store' }
   return { status, fields: { ...keep, ...content }, content: relayed.bytes }
 }
 
-function failed({ node }: Station, version: Version, why: string, fields: Response['fields'] = {}): Response {
-  const fault = { code: 'Receiver', reasons: reason(why), node: node().uri, role: version.next } as const
-  return faulty(version, faultEnvelope(version, fault, []), fields)
+function failed({ node }: RelayContext, version: SoapVersion, why: string, fields: Response['fields'] = {}): Response {
+  const fault = { code: 'Receiver', reasons: faultReason(why), node: node().uri, role: version.next } as const
+  return faulty(version, writeFaultEnvelope(version, fault, []), fields)
 }
 
-const faulty = ({ mediaType }: Version, content: string, fields: Response['fields'] = {}): Response => ({
+const faulty = ({ mediaType }: SoapVersion, content: string, fields: Response['fields'] = {}): Response => ({
   status: 500,
   fields: { ...fields, 'content-type': `${mediaType}; charset=utf-8`, 'cache-control': 'no-store' },
   content,

@@ -1,6 +1,8 @@
 /** Content codings by node:zlib, at levels that cost little; loaded when first asked for. */
+
 import type { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
+import type { OctetTransform } from '../http/message.ts'
 import { Undecodable } from '../rest/content-coding.ts'
 
 /** Named by `process.getBuiltinModule`, so that starting does not pay for what few clients ask. */
@@ -15,21 +17,19 @@ export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>
 }
 
 /** The way in: gzip content, undefined when it is no gzip, has trailing octets, or is more than `limit` octets. */
-export function inflate(bytes: Uint8Array, limit: number): Uint8Array | undefined {
+export function gunzipWithin(bytes: Uint8Array, limit: number): Uint8Array | undefined {
   return attempt(() => lib().gunzipSync(bytes, { maxOutputLength: limit }))
 }
 
 /** The way in for REST, by name: undefined when the octets are not of this coding, or become more than `limit`. */
 export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>> = {
-  gzip: inflate,
+  gzip: gunzipWithin,
   br: (bytes, limit) => attempt(() => lib().brotliDecompressSync(bytes, { maxOutputLength: limit })),
   zstd: (bytes, limit) => attempt(() => lib().zstdDecompressSync(bytes, { maxOutputLength: limit })),
 }
 
-type Flow = (octets: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
-
 /** The same, for what passes piece by piece. */
-export const streams: Readonly<Record<'encode' | 'decode', Readonly<Record<string, Flow>>>> = {
+export const codingStreams: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>> = {
   encode: {
     br: octets =>
       through(lib().createBrotliCompress({ params: { [lib().constants.BROTLI_PARAM_QUALITY]: 4 } }), octets),

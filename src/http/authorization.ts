@@ -1,5 +1,15 @@
 /** RFC 9110 §11, RFC 6750 (Bearer), RFC 7617 (Basic): credentials a request carries, and challenges an answer carries. */
-import { type Cursor, eat, elements, ended, over, quote, space, token, tokenOrQuoted } from './grammar.ts'
+import {
+  cursorOver,
+  isAtEnd,
+  quoteString,
+  readToken,
+  readTokenOrQuoted,
+  skipCharacter,
+  skipSpace,
+  splitElements,
+  type TextCursor,
+} from './grammar.ts'
 
 export interface Credentials {
   /** Lower case (§11.1). */
@@ -13,16 +23,16 @@ const token68 = /[A-Za-z0-9\-._~+/]+=*/y
 
 /** §11.4 credentials; undefined when malformed. */
 export function parseCredentials(field: string): Credentials | undefined {
-  const cursor = over(field)
-  const scheme = token(cursor).toLowerCase()
+  const cursor = cursorOver(field)
+  const scheme = readToken(cursor).toLowerCase()
   if (scheme === '') return undefined
-  if (ended(cursor)) return { scheme, parameters: {} }
-  if (!eat(cursor, ' ')) return undefined
-  while (eat(cursor, ' '));
+  if (isAtEnd(cursor)) return { scheme, parameters: {} }
+  if (!skipCharacter(cursor, ' ')) return undefined
+  while (skipCharacter(cursor, ' '));
   const text = field.slice(cursor.at)
   token68.lastIndex = 0
   if (token68.test(text) && token68.lastIndex === text.length) return { scheme, token68: text, parameters: {} }
-  const parameters = authParameters(elements(text))
+  const parameters = authParameters(splitElements(text))
   return parameters && { scheme, parameters }
 }
 
@@ -30,20 +40,20 @@ export function parseCredentials(field: string): Credentials | undefined {
 function authParameters(texts: readonly string[]): Readonly<Record<string, string>> | undefined {
   const found: Record<string, string> = Object.create(null)
   for (const text of texts) {
-    const cursor = over(text)
+    const cursor = cursorOver(text)
     const [name, value] = authParameter(cursor) ?? []
-    if (name === undefined || value === undefined || !ended(cursor) || found[name] !== undefined) return undefined
+    if (name === undefined || value === undefined || !isAtEnd(cursor) || found[name] !== undefined) return undefined
     found[name] = value
   }
   return found
 }
 
-function authParameter(cursor: Cursor): [name: string, value: string] | undefined {
-  const name = token(cursor).toLowerCase()
-  space(cursor)
-  if (name === '' || !eat(cursor, '=')) return undefined
-  space(cursor)
-  const value = tokenOrQuoted(cursor)
+function authParameter(cursor: TextCursor): [name: string, value: string] | undefined {
+  const name = readToken(cursor).toLowerCase()
+  skipSpace(cursor)
+  if (name === '' || !skipCharacter(cursor, '=')) return undefined
+  skipSpace(cursor)
+  const value = readTokenOrQuoted(cursor)
   return value === undefined ? undefined : [name, value]
 }
 
@@ -97,7 +107,7 @@ export interface Challenge {
 export function writeChallenges(challenges: readonly Challenge[]): string {
   return challenges
     .map(({ scheme, token68, parameters }) => {
-      const given = Object.entries(parameters).map(([name, value]) => `${name}=${quote(value)}`)
+      const given = Object.entries(parameters).map(([name, value]) => `${name}=${quoteString(value)}`)
       const rest = token68 ?? given.join(', ')
       return rest === '' ? scheme : `${scheme} ${rest}`
     })
@@ -110,7 +120,7 @@ export function writeChallenges(challenges: readonly Challenge[]): string {
  */
 export function parseChallenges(field: string): readonly Challenge[] | undefined {
   const found: { scheme: string; token68?: string; texts: string[] }[] = []
-  for (const element of elements(field)) {
+  for (const element of splitElements(field)) {
     const [, scheme, rest] = /^([^ =",]+)(?: +(?![ =])(.*))?$/s.exec(element) ?? []
     if (scheme === undefined) {
       const last = found.at(-1)

@@ -1,8 +1,18 @@
 /** RFC 9111, as far as a client, and one who checks a service, must know it: Cache-Control, Vary, age and freshness. */
 
 import { parseDate } from './date.ts'
-import { eat, elements, ended, over, quote, token, tokenOrQuote, tokenOrQuoted, trim } from './grammar.ts'
-import type { Fields } from './message.ts'
+import {
+  cursorOver,
+  isAtEnd,
+  quoteString,
+  readToken,
+  readTokenOrQuoted,
+  skipCharacter,
+  splitElements,
+  trimSpace,
+  writeTokenOrQuoted,
+} from './grammar.ts'
+import type { HttpFields } from './message.ts'
 
 /** By lower-case name, without prototype; `true` where there is no argument. */
 export type Directives = Readonly<Record<string, string | true>>
@@ -10,11 +20,11 @@ export type Directives = Readonly<Record<string, string | true>>
 /** §5.2 Cache-Control. Of a directive that comes twice the first counts (§4.2.1); a malformed one is left out. */
 export function parseCacheControl(field: string): Directives {
   const found: Record<string, string | true> = Object.create(null)
-  for (const element of elements(field)) {
-    const cursor = over(element)
-    const name = token(cursor).toLowerCase()
-    const value = eat(cursor, '=') ? tokenOrQuoted(cursor) : true
-    if (name !== '' && value !== undefined && ended(cursor)) found[name] ??= value
+  for (const element of splitElements(field)) {
+    const cursor = cursorOver(element)
+    const name = readToken(cursor).toLowerCase()
+    const value = skipCharacter(cursor, '=') ? readTokenOrQuoted(cursor) : true
+    if (name !== '' && value !== undefined && isAtEnd(cursor)) found[name] ??= value
   }
   return found
 }
@@ -24,7 +34,7 @@ export function writeCacheControl(directives: Readonly<Record<string, string | n
   return Object.entries(directives)
     .flatMap(([name, value]) => {
       if (value === undefined || value === false) return []
-      const written = /^(no-cache|private)$/i.test(name) ? quote : tokenOrQuote
+      const written = /^(no-cache|private)$/i.test(name) ? quoteString : writeTokenOrQuoted
       return value === true ? [name] : [`${name}=${written(String(value))}`]
     })
     .join(', ')
@@ -36,7 +46,7 @@ function seconds(text: string | true | undefined): number | undefined {
 }
 
 /** Milliseconds for which a response is fresh from its creation on (§4.2.1); undefined when it does not say. */
-export function freshnessLifetime(fields: Fields, shared: boolean): number | undefined {
+export function freshnessLifetime(fields: HttpFields, shared: boolean): number | undefined {
   const control = parseCacheControl(fields['cache-control'] ?? '')
   for (const name of shared ? ['s-maxage', 'max-age'] : ['max-age'])
     if (control[name] !== undefined) return (seconds(control[name]) ?? 0) * 1000 // §4.2.1: what cannot be read is stale
@@ -50,33 +60,33 @@ export function freshnessLifetime(fields: Fields, shared: boolean): number | und
  * §4.2.3, milliseconds.
  * @param asked when the request was sent, `answered` when the response came, both by the clock that gives `now`
  */
-export function currentAge(fields: Fields, asked: number, answered: number, now: number): number {
+export function currentAge(fields: HttpFields, asked: number, answered: number, now: number): number {
   const date = parseDate(fields['date'] ?? '') ?? answered
   const apparent = Math.max(0, answered - date)
-  const corrected = (seconds(elements(fields['age'] ?? '')[0]) ?? 0) * 1000 + (answered - asked)
+  const corrected = (seconds(splitElements(fields['age'] ?? '')[0]) ?? 0) * 1000 + (answered - asked)
   return Math.max(apparent, corrected) + (now - answered)
 }
 
 /** §4.2 and §5.2.2.4: whether a stored response may be used without asking again. */
-export function isFresh(fields: Fields, shared: boolean, asked: number, answered: number, now: number): boolean {
+export function isFresh(fields: HttpFields, shared: boolean, asked: number, answered: number, now: number): boolean {
   const control = parseCacheControl(fields['cache-control'] ?? '')
   if (control['no-cache'] !== undefined) return false
   return currentAge(fields, asked, answered, now) < (freshnessLifetime(fields, shared) ?? 0)
 }
 
 /** RFC 9110 §12.5.5: Vary of all the names, each once; `*` stands for all. '' when there are none. */
-export function vary(...names: readonly (string | undefined)[]): string {
+export function writeVary(...names: readonly (string | undefined)[]): string {
   const found = new Map<string, string>()
-  for (const name of names.flatMap(field => (field === undefined ? [] : field.split(','))).map(trim))
+  for (const name of names.flatMap(field => (field === undefined ? [] : field.split(','))).map(trimSpace))
     if (name !== '' && !found.has(name.toLowerCase())) found.set(name.toLowerCase(), name)
   return found.has('*') ? '*' : [...found.values()].join(', ')
 }
 
 /** §4.1: whether a response stored for one request answers another, by the fields its Vary names. */
-export function selects(vary: string | undefined, stored: Fields, asked: Fields): boolean {
-  const names = elements(vary ?? '').map(name => name.toLowerCase())
+export function matchesVary(vary: string | undefined, stored: HttpFields, asked: HttpFields): boolean {
+  const names = splitElements(vary ?? '').map(name => name.toLowerCase())
   return !names.includes('*') && names.every(name => plain(stored[name]) === plain(asked[name]))
 }
 
 /** White space between list elements is no difference. */
-const plain = (value: string | undefined) => value && elements(value).join(',')
+const plain = (value: string | undefined) => value && splitElements(value).join(',')

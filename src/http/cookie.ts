@@ -1,6 +1,6 @@
 /** RFC 6265 and what RFC 6265bis adds: SameSite, the name prefixes. A cookie that a browser would not keep is not written. */
 import { writeDate } from './date.ts'
-import { isToken, trim } from './grammar.ts'
+import { isToken, trimSpace } from './grammar.ts'
 
 /** §4.2 Cookie. Of a name that comes twice the first counts: user agents put the more specific path first. */
 export function parseCookies(field: string): ReadonlyMap<string, string> {
@@ -8,8 +8,8 @@ export function parseCookies(field: string): ReadonlyMap<string, string> {
   for (const pair of field.split(';')) {
     const equals = pair.indexOf('=')
     if (equals < 0) continue
-    const name = trim(pair.slice(0, equals))
-    if (name !== '' && !found.has(name)) found.set(name, trim(pair.slice(equals + 1)))
+    const name = trimSpace(pair.slice(0, equals))
+    if (name !== '' && !found.has(name)) found.set(name, trimSpace(pair.slice(equals + 1)))
   }
   return found
 }

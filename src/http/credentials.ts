@@ -4,10 +4,10 @@
  * origin can make a browser send that, and cannot make it send these.
  */
 import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeChallenges } from './authorization.ts'
-import type { Fields, Request } from './message.ts'
+import type { HttpFields, Request } from './message.ts'
 
 /** Whoever knows what credentials prove; `P` is what it answers with. */
-export interface Prover<P> {
+export interface CredentialProver<P> {
   /** @param came what the token came in: the same object when it comes again */
   bearer(token: string, came: object): P
   password(name: string, password: string, from: string): P
@@ -18,9 +18,9 @@ export interface Prover<P> {
  * What they prove; undefined when the request has none. `untaken` stands for a scheme that is not known, credentials that
  * are not of its syntax, a password where none is taken, and two at once: which of them would count is anybody's guess.
  */
-export function proofOf<P>(
+export function proveCredentials<P>(
   { fields, from }: Request,
-  by: Prover<P>,
+  by: CredentialProver<P>,
   takes: { readonly passwords: boolean },
 ): P | 'untaken' | undefined {
   const { authorization: field, 'api-key': key } = fields
@@ -35,8 +35,8 @@ export function proofOf<P>(
 }
 
 /** A connection that repeats its fields has one object for them. */
-const tokens = new WeakMap<Fields, string>()
-function tokenOf(fields: Fields, field: string): string | undefined {
+const tokens = new WeakMap<HttpFields, string>()
+function tokenOf(fields: HttpFields, field: string): string | undefined {
   const before = tokens.get(fields)
   if (before !== undefined) return before
   const token = bearerToken(field)
@@ -53,7 +53,7 @@ export interface Schemes {
 }
 
 /** WWW-Authenticate with every scheme that would be taken (RFC 9110 §11.6.1). */
-export function challengesOf({ realm, passwords, keys, failed }: Schemes): string {
+export function writeChallengesFor({ realm, passwords, keys, failed }: Schemes): string {
   const bearer: Challenge = { scheme: 'Bearer', parameters: { realm, ...(failed && { error: 'invalid_token' }) } }
   const basic: Challenge = { scheme: 'Basic', parameters: { realm, charset: 'UTF-8' } }
   const key: Challenge = { scheme: 'ApiKey', parameters: { realm } }

@@ -4,7 +4,7 @@
  */
 
 import { parseExtValue, writeExtValue } from './ext-value.ts'
-import { ended, over, type Parameters, parameters, quote, space, token } from './grammar.ts'
+import { cursorOver, isAtEnd, type Parameters, quoteString, readParameters, readToken, skipSpace } from './grammar.ts'
 
 /** @param name as a person would read it; directories in it are left out, control characters become "_" */
 export function writeDisposition(type: 'attachment' | 'inline', name?: string): string {
@@ -13,8 +13,8 @@ export function writeDisposition(type: 'attachment' | 'inline', name?: string): 
   // Appendix D: "%" and hexadecimal digits in the plain form are decoded by some readers.
   const plain = file.replace(/[^\x20-\x7e]|%/gu, '_')
   return plain === file
-    ? `${type}; filename=${quote(file)}`
-    : `${type}; filename=${quote(plain)}; filename*=${writeExtValue(file)}`
+    ? `${type}; filename=${quoteString(file)}`
+    : `${type}; filename=${quoteString(plain)}; filename*=${writeExtValue(file)}`
 }
 
 /** §4.3: recipients use the last path segment only; neither `.` nor `..` is a name. */
@@ -35,11 +35,11 @@ export interface Disposition {
 }
 
 export function parseDisposition(field: string): Disposition | undefined {
-  const cursor = over(field)
-  const type = token(cursor).toLowerCase()
-  const given = parameters(cursor)
-  space(cursor)
-  if (type === '' || given === undefined || !ended(cursor)) return undefined
+  const cursor = cursorOver(field)
+  const type = readToken(cursor).toLowerCase()
+  const given = readParameters(cursor)
+  skipSpace(cursor)
+  if (type === '' || given === undefined || !isAtEnd(cursor)) return undefined
   const exact = given['filename*'] === undefined ? undefined : parseExtValue(given['filename*'])
   const filename = exact ?? given['filename']
   return { type, parameters: given, ...(filename !== undefined && { filename: baseName(filename) }) }

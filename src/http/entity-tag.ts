@@ -2,7 +2,7 @@
  * RFC 9110 §8.8.3. An entity tag is kept as it is written, `"v2"` or `W/"v2"`, so that comparing two is comparing texts.
  * (The function by which tags are compared is an argument of precondition.ts.)
  */
-import { type Cursor, eat, ended, over, space } from './grammar.ts'
+import { cursorOver, isAtEnd, skipCharacter, skipSpace, type TextCursor } from './grammar.ts'
 
 export type EntityTag = string
 
@@ -21,20 +21,20 @@ export function isEntityTag(text: string): boolean {
 export function parseEntityTags(field: string): '*' | readonly EntityTag[] | undefined {
   if (field === '*') return '*'
   const tags: EntityTag[] = []
-  const cursor = over(field)
+  const cursor = cursorOver(field)
   for (;;) {
-    space(cursor)
-    if (ended(cursor)) return tags.length > 0 ? tags : undefined
-    if (eat(cursor, ',')) continue
+    skipSpace(cursor)
+    if (isAtEnd(cursor)) return tags.length > 0 ? tags : undefined
+    if (skipCharacter(cursor, ',')) continue
     const tag = entityTagAt(cursor)
     if (tag === undefined) return undefined
     tags.push(tag)
-    space(cursor)
-    if (!ended(cursor) && !eat(cursor, ',')) return undefined
+    skipSpace(cursor)
+    if (!isAtEnd(cursor) && !skipCharacter(cursor, ',')) return undefined
   }
 }
 
-function entityTagAt(cursor: Cursor): EntityTag | undefined {
+function entityTagAt(cursor: TextCursor): EntityTag | undefined {
   entityTag.lastIndex = cursor.at
   if (!entityTag.test(cursor.text)) return undefined
   const tag = cursor.text.slice(cursor.at, entityTag.lastIndex)
@@ -43,10 +43,10 @@ function entityTagAt(cursor: Cursor): EntityTag | undefined {
 }
 
 /** §8.8.3.2: equal, and neither is weak. */
-export const strong = (a: EntityTag, b: EntityTag): boolean => a === b && !a.startsWith('W/')
+export const sameStrongly = (a: EntityTag, b: EntityTag): boolean => a === b && !a.startsWith('W/')
 
 /** §8.8.3.2: equal but for their weakness. */
-export const weak = (a: EntityTag, b: EntityTag): boolean => opaque(a) === opaque(b)
+export const sameWeakly = (a: EntityTag, b: EntityTag): boolean => opaque(a) === opaque(b)
 
 const opaque = (tag: EntityTag) => (tag.startsWith('W/') ? tag.slice(2) : tag)
 
@@ -56,11 +56,11 @@ const opaque = (tag: EntityTag) => (tag.startsWith('W/') ? tag.slice(2) : tag)
  * serves its If-Match.
  */
 export function sameVersion(a: EntityTag, b: EntityTag): boolean {
-  return !a.startsWith('W/') && !b.startsWith('W/') && versionPart(a) === versionPart(b)
+  return !a.startsWith('W/') && !b.startsWith('W/') && readVersionPart(a) === readVersionPart(b)
 }
 
 /** The version part of one of our tags: what is before its last hyphen, or all of it. */
-export function versionPart(tag: EntityTag): string {
+export function readVersionPart(tag: EntityTag): string {
   const text = opaque(tag).slice(1, -1)
   const hyphen = text.lastIndexOf('-')
   return hyphen < 0 ? text : text.slice(0, hyphen)

@@ -1,9 +1,9 @@
 /** Guards the wire against response splitting: whatever is not a field is not sent. */
 
 import { parseDate } from './date.ts'
-import { elements, isToken } from './grammar.ts'
+import { isToken, splitElements } from './grammar.ts'
 import { parseMediaType } from './media-type.ts'
-import { type Item, item, parseItem, string, writeItem } from './structured-fields.ts'
+import { createItem, parseItem, type StructuredItem, stringItem, writeItem } from './structured-fields.ts'
 
 /** RFC 9110 §5.1: a field name is a token. */
 export const isFieldName = isToken
@@ -27,17 +27,17 @@ export function writeAcceptQuery(mediaTypes: readonly string[]): string {
 function member(text: string): string | undefined {
   const type = parseMediaType(text)
   if (type === undefined) return undefined
-  const given = Object.entries(type.parameters).map(([name, value]) => [name, string(value)] as const)
+  const given = Object.entries(type.parameters).map(([name, value]) => [name, stringItem(value)] as const)
   const parameters = Object.fromEntries(given)
-  const token: Item = item({ kind: 'token', value: type.essence }, parameters)
-  return writeItem(token) ?? writeItem(item(string(type.essence), parameters))
+  const token: StructuredItem = createItem({ kind: 'token', value: type.essence }, parameters)
+  return writeItem(token) ?? writeItem(createItem(stringItem(type.essence), parameters))
 }
 
 /**
  * A whole number that is another each time, as text. The engine keeps the text of each number that it has written, so a count in
  * each answer would fill the part of its memory that is seldom collected: the last three digits are written here.
  */
-export function decimal(count: number): string {
+export function writeDecimal(count: number): string {
   return count < 1000 ? String(count) : `${Math.floor(count / 1000)}${thousandths[count % 1000]}`
 }
 
@@ -48,7 +48,7 @@ const thousandths = Array.from({ length: 1000 }, (_, digits) => String(digits).p
  * HTTP-date: see date.ts.)
  */
 export const writeDeprecation = (time: number): string | undefined =>
-  writeItem(item({ kind: 'date', value: Math.floor(time / 1000) }))
+  writeItem(createItem({ kind: 'date', value: Math.floor(time / 1000) }))
 
 /** Milliseconds; undefined when malformed. */
 export function parseDeprecation(field: string): number | undefined {
@@ -63,7 +63,7 @@ export function parseIdempotencyKey(field: string): string | undefined {
 }
 
 /** undefined when the key has characters that no such string can hold. */
-export const writeIdempotencyKey = (key: string): string | undefined => writeItem(item(string(key)))
+export const writeIdempotencyKey = (key: string): string | undefined => writeItem(createItem(stringItem(key)))
 
 /** RFC 9110 §10.2.3 Retry-After: whole seconds, rounded up, never negative (A4.22). */
 export const writeRetryAfter = (seconds: number): string => String(Math.max(0, Math.ceil(seconds)))
@@ -80,6 +80,6 @@ export function parseRetryAfter(field: string, now: number): number | undefined 
  * Request-Headers. undefined when an element is none; none at all is an empty list.
  */
 export function parseTokens(field: string): readonly string[] | undefined {
-  const found = elements(field)
+  const found = splitElements(field)
   return found.every(isToken) ? found.map(token => token.toLowerCase()) : undefined
 }

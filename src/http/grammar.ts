@@ -3,7 +3,7 @@
  * read, and looks at no character twice, so that every field is read in linear time.
  */
 
-export interface Cursor {
+export interface TextCursor {
   readonly text: string
   at: number
 }
@@ -13,14 +13,14 @@ export type Parameters = Readonly<Record<string, string>>
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))
 
-export const over = (text: string): Cursor => ({ text, at: 0 })
+export const cursorOver = (text: string): TextCursor => ({ text, at: 0 })
 
 const tchars = new Uint8Array(128)
 for (const char of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   tchars[char.charCodeAt(0)] = 1
 
 /** §5.6.2 token = 1*tchar. The longest one here; '' when there is none. */
-export function token(cursor: Cursor): string {
+export function readToken(cursor: TextCursor): string {
   const { text, at: start } = cursor
   let at = start
   while (tchars[text.charCodeAt(at)] === 1) at++
@@ -35,23 +35,23 @@ export function isToken(text: string): boolean {
 }
 
 /** §5.6.3 OWS = *( SP / HTAB ). */
-export function space(cursor: Cursor): void {
+export function skipSpace(cursor: TextCursor): void {
   while (isSpace(cursor.text.charCodeAt(cursor.at))) cursor.at++
 }
 
 const isSpace = (code: number) => code === 0x20 || code === 0x09
 
 /** Goes past one character if it is the next. */
-export function eat(cursor: Cursor, char: string): boolean {
+export function skipCharacter(cursor: TextCursor, char: string): boolean {
   if (cursor.text[cursor.at] !== char) return false
   cursor.at++
   return true
 }
 
-export const ended = (cursor: Cursor): boolean => cursor.at >= cursor.text.length
+export const isAtEnd = (cursor: TextCursor): boolean => cursor.at >= cursor.text.length
 
 /** Without the SP and HTAB around it, and no other character: U+00A0 is obs-text and stays. */
-export function trim(text: string): string {
+export function trimSpace(text: string): string {
   let from = 0
   let to = text.length
   while (from < to && isSpace(text.charCodeAt(from))) from++
@@ -60,7 +60,7 @@ export function trim(text: string): string {
 }
 
 /** §5.6.4 quoted-string, without its quotes and escapes; undefined when none starts here, or it is not closed. */
-export function quotedString(cursor: Cursor): string | undefined {
+export function readQuotedString(cursor: TextCursor): string | undefined {
   const { text } = cursor
   if (text[cursor.at] !== '"') return undefined
   let value = ''
@@ -83,9 +83,9 @@ export function quotedString(cursor: Cursor): string | undefined {
 /** HTAB, SP, VCHAR and obs-text: what may stand in a quoted-string or be escaped there. NaN (the end) is not. */
 const isText = (code: number) => (code >= 0x20 && code !== 0x7f) || code === 0x09
 
-export function tokenOrQuoted(cursor: Cursor): string | undefined {
-  if (cursor.text[cursor.at] === '"') return quotedString(cursor)
-  return token(cursor) || undefined
+export function readTokenOrQuoted(cursor: TextCursor): string | undefined {
+  if (cursor.text[cursor.at] === '"') return readQuotedString(cursor)
+  return readToken(cursor) || undefined
 }
 
 /**
@@ -93,19 +93,19 @@ export function tokenOrQuoted(cursor: Cursor): string | undefined {
  * undefined when malformed. A name that comes twice is malformed too: the RFC leaves it open, and two charsets or two
  * boundaries would be read one way here and the other way elsewhere.
  */
-export function parameters(cursor: Cursor): Parameters | undefined {
+export function readParameters(cursor: TextCursor): Parameters | undefined {
   let found: Record<string, string> | undefined
   for (;;) {
     const before = cursor.at
-    space(cursor)
-    if (!eat(cursor, ';')) {
+    skipSpace(cursor)
+    if (!skipCharacter(cursor, ';')) {
       cursor.at = before
       return found ?? noParameters
     }
-    space(cursor)
-    const name = token(cursor).toLowerCase()
+    skipSpace(cursor)
+    const name = readToken(cursor).toLowerCase()
     if (name === '') continue
-    const value = eat(cursor, '=') ? tokenOrQuoted(cursor) : undefined
+    const value = skipCharacter(cursor, '=') ? readTokenOrQuoted(cursor) : undefined
     found ??= Object.create(null) as Record<string, string> // a fresh object without prototype
     if (value === undefined || found[name] !== undefined) return undefined
     found[name] = value
@@ -113,16 +113,16 @@ export function parameters(cursor: Cursor): Parameters | undefined {
 }
 
 /** A parameter value as a token where it is one, else quoted (§5.6.4). */
-export const tokenOrQuote = (value: string): string => (isToken(value) ? value : quote(value))
+export const writeTokenOrQuoted = (value: string): string => (isToken(value) ? value : quoteString(value))
 
 /** A quoted-string. Characters that none may hold (§5.6.4: controls) become "?": a field is never split by a value. */
-export function quote(value: string): string {
+export function quoteString(value: string): string {
   return `"${value.replace(/[\0-\x08\x0a-\x1f\x7f]/g, '?').replace(/["\\]/g, '\\$&')}"`
 }
 
 export function writeParameters(given: Parameters): string {
   let text = ''
-  for (const name in given) text += `;${name}=${tokenOrQuote(given[name]!)}`
+  for (const name in given) text += `;${name}=${writeTokenOrQuoted(given[name]!)}`
   return text
 }
 
@@ -130,10 +130,10 @@ export function writeParameters(given: Parameters): string {
  * §5.6.1 #element, as a recipient must read it: elements between commas, empty ones dropped. A comma inside a
  * quoted-string belongs to the element. (Entity tags have quotes of another kind: see entity-tag.ts.)
  */
-export function elements(text: string): readonly string[] {
+export function splitElements(text: string): readonly string[] {
   const found: string[] = []
   const add = (from: number, to: number) => {
-    const element = trim(text.slice(from, to))
+    const element = trimSpace(text.slice(from, to))
     if (element !== '') found.push(element)
   }
   let start = 0

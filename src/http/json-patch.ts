@@ -6,8 +6,8 @@
  *     operation would else write 2^n of it).
  * (4) Only own members are reached: `/__proto__/x` leads nowhere.
  */
-import { type Json, put } from './json.ts'
-import { arrayIndex, child, isRecord, parsePointer, valueAt, writePointer } from './json-pointer.ts'
+import { defineMember, type Json } from './json.ts'
+import { arrayIndex, childOf, isRecord, parsePointer, valueAt, writePointer } from './json-pointer.ts'
 
 export interface PatchLimits {
   readonly operations: number
@@ -17,7 +17,7 @@ export interface PatchLimits {
   readonly depth: number
 }
 
-export const patchLimits: PatchLimits = { operations: 1000, copied: 250_000, depth: 64 }
+export const jsonPatchLimits: PatchLimits = { operations: 1000, copied: 250_000, depth: 64 }
 
 export interface PatchFailure {
   /** malformed: no JSON Patch, or beyond the limits. conflict: a failing `test`, or a place that does not exist. */
@@ -32,15 +32,15 @@ export type PatchResult =
   | { readonly failure: PatchFailure; readonly value?: never }
 
 type Pointer = readonly string[]
-type Operation =
+type PatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Pointer; readonly value: Json }
   | { readonly op: 'remove'; readonly path: Pointer }
   | { readonly op: 'move' | 'copy'; readonly path: Pointer; readonly from: Pointer }
 
-export function jsonPatch(document: Json, patch: Json, limits: PatchLimits = patchLimits): PatchResult {
+export function applyJsonPatch(document: Json, patch: Json, limits: PatchLimits = jsonPatchLimits): PatchResult {
   if (!Array.isArray(patch)) return malformed('a JSON Patch is an array (RFC 6902 §3)')
   if (patch.length > limits.operations) return malformed(`more than ${limits.operations} operations`)
-  const operations: Operation[] = []
+  const operations: PatchOperation[] = []
   for (const [index, given] of patch.entries()) {
     const operation = read(given)
     if (typeof operation === 'string') return malformed(operation, index)
@@ -54,7 +54,7 @@ function malformed(reason: string, operation?: number): PatchResult {
 }
 
 /** §4: one operation, or the reason why it is none. Members that it does not define are ignored. */
-function read(given: Json): Operation | string {
+function read(given: Json): PatchOperation | string {
   if (!isRecord(given)) return 'an operation is an object'
   const op = own(given, 'op')
   const path = pointer(own(given, 'path'))
@@ -86,8 +86,8 @@ const own = (record: { readonly [name: string]: Json }, name: string): Json | un
 
 const pointer = (text: Json | undefined) => (typeof text === 'string' ? parsePointer(text) : undefined)
 
-function apply(document: Json, operations: readonly Operation[], limits: PatchLimits): PatchResult {
-  const draft = new Draft(document)
+function apply(document: Json, operations: readonly PatchOperation[], limits: PatchLimits): PatchResult {
+  const draft = new CopyOnWrite(document)
   let copied = 0
   for (const [index, operation] of operations.entries()) {
     if (operation.op === 'copy') {
@@ -114,7 +114,7 @@ function weight(value: Json | undefined, depth: number): number {
 }
 
 /** The reason why an operation cannot be performed; undefined when it was. */
-function perform(draft: Draft, operation: Operation): string | undefined {
+function perform(draft: CopyOnWrite, operation: PatchOperation): string | undefined {
   const { path } = operation
   switch (operation.op) {
     case 'add':
@@ -145,7 +145,7 @@ function clone(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(clone)
   const copy: { [name: string]: Json } = {}
-  for (const [name, member] of Object.entries(value)) put(copy, name, clone(member))
+  for (const [name, member] of Object.entries(value)) defineMember(copy, name, clone(member))
   return copy
 }
 
@@ -169,7 +169,7 @@ const sameNumber = (a: Json, b: Json) => isNumber(a) && isNumber(b) && a <= b &&
 const isNumber = (value: Json) => typeof value === 'number' || typeof value === 'bigint'
 
 /** A document that shares all it can with the one given, and copies a container the first time it writes to it. */
-class Draft {
+class CopyOnWrite {
   document: Json
   private readonly mine = new Set<Json>()
 
@@ -188,7 +188,7 @@ class Draft {
       return undefined
     }
     if (parent === undefined) return missing(path.slice(0, -1))
-    put(parent, token, value)
+    defineMember(parent, token, value)
     return undefined
   }
 
@@ -197,7 +197,7 @@ class Draft {
     const parent = this.holder(path)
     if (parent === undefined) return missing(path)
     if (Array.isArray(parent)) parent[Number(path.at(-1))] = value
-    else put(parent, path.at(-1)!, value)
+    else defineMember(parent, path.at(-1)!, value)
     return undefined
   }
 
@@ -225,9 +225,9 @@ class Draft {
     let container = this.own(this.document)
     this.document = container
     for (const token of path.slice(0, -1)) {
-      const inner = this.own(child(container, token)!)
+      const inner = this.own(childOf(container, token)!)
       if (Array.isArray(container)) container[Number(token)] = inner
-      else put(container, token, inner)
+      else defineMember(container, token, inner)
       container = inner
     }
     return container

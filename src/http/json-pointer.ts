@@ -24,13 +24,13 @@ export function valueAt(document: Json, tokens: readonly string[]): Json | undef
   let value: Json | undefined = document
   for (const token of tokens) {
     if (value === undefined) return undefined
-    value = child(value, token)
+    value = childOf(value, token)
   }
   return value
 }
 
 /** One step of valueAt. */
-export function child(value: Json, token: string): Json | undefined {
+export function childOf(value: Json, token: string): Json | undefined {
   if (Array.isArray(value)) {
     const index = arrayIndex(token)
     return index === undefined ? undefined : value[index]

@@ -7,7 +7,7 @@
  *
  * Two readers that agree. JSON.parse reads what is plain: a scan of the text before it finds whatever JSON.parse would take
  * and we don't, and counts the names; fewer names in the value than in the text is a duplicate. All else is read by
- * `Reader`, several times slower, which knows where it is and why it stops.
+ * `JsonReader`, several times slower, which knows where it is and why it stops.
  */
 
 import type { Json } from '../base/objects.ts'
@@ -52,7 +52,7 @@ export function parseJson(source: string | Uint8Array, limits: JsonLimits = json
     const value = parsed(text)
     if (value !== undefined && namesIn(value) === names) return { value }
   }
-  return new Reader(text, limits).document()
+  return new JsonReader(text, limits).document()
 }
 
 /** The text, or the place of the first octets that are not UTF-8. */
@@ -159,7 +159,7 @@ const literals = [
 ] as const
 
 /** RFC 8259 §2 to §7, a method for each production. `fail` unwinds to `document`, the only place that catches. */
-class Reader {
+class JsonReader {
   private at = 0
   private readonly path: (string | number)[] = []
   private readonly text: string
@@ -242,7 +242,7 @@ class Reader {
     this.match(space)
     if (!this.next(':')) this.fail('a colon is due')
     this.match(space)
-    put(record, name, this.value())
+    defineMember(record, name, this.value())
     this.path.pop()
     this.match(space)
   }
@@ -305,7 +305,7 @@ class Reader {
 }
 
 /** Sets an own member, whatever its name: assigning to `__proto__` would set the prototype. */
-export function put(record: { [name: string]: Json }, name: string, value: Json): void {
+export function defineMember(record: { [name: string]: Json }, name: string, value: Json): void {
   if (name === '__proto__')
     Object.defineProperty(record, name, { value, writable: true, enumerable: true, configurable: true })
   else record[name] = value

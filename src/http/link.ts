@@ -1,9 +1,20 @@
 /** RFC 8288 Link. Our own: it is one short function each way, and it rests on the grammar the other fields share. */
 
 import { parseExtValue, writeExtValue } from './ext-value.ts'
-import { type Cursor, eat, ended, isToken, over, quote, quotedString, space, token, trim } from './grammar.ts'
+import {
+  cursorOver,
+  isAtEnd,
+  isToken,
+  quoteString,
+  readQuotedString,
+  readToken,
+  skipCharacter,
+  skipSpace,
+  type TextCursor,
+  trimSpace,
+} from './grammar.ts'
 
-export interface Link {
+export interface WebLink {
   /** A URI reference, relative ones as they are. */
   readonly target: string
   /** Relation types, lower case where registered names are meant (§3.3: compared without case). */
@@ -18,17 +29,17 @@ export interface Link {
  * One Link value. Characters that would end the target are percent-encoded, those that would end a quoted value escaped, and
  * a value beyond ASCII is written as `name*` (RFC 8187). An attribute whose name is no token is left out.
  */
-export function writeLink({ target, rel, anchor, attributes = {} }: Link): string {
-  let text = `<${reference(target)}>; rel=${quote(ascii(rel))}`
-  if (anchor !== undefined) text += `; anchor=${quote(reference(anchor))}`
+export function writeLink({ target, rel, anchor, attributes = {} }: WebLink): string {
+  let text = `<${reference(target)}>; rel=${quoteString(ascii(rel))}`
+  if (anchor !== undefined) text += `; anchor=${quoteString(reference(anchor))}`
   for (const [name, value] of Object.entries(attributes)) {
     if (!isToken(name)) continue
-    text += /^[\t -~]*$/.test(value) ? `; ${name}=${quote(value)}` : `; ${name}*=${writeExtValue(value)}`
+    text += /^[\t -~]*$/.test(value) ? `; ${name}=${quoteString(value)}` : `; ${name}*=${writeExtValue(value)}`
   }
   return text
 }
 
-export const writeLinks = (links: readonly Link[]): string => links.map(writeLink).join(', ')
+export const writeLinks = (links: readonly WebLink[]): string => links.map(writeLink).join(', ')
 
 /** A URI reference without what none may hold raw (RFC 3986 §2): white space, controls, `<>"`, all beyond ASCII. */
 const reference = (uri: string) => uri.toWellFormed().replace(/[^!#-;=?-~]+/gu, encodeURIComponent)
@@ -39,14 +50,14 @@ const ascii = (text: string) => text.replace(/[^\x20-\x7e]/gu, '?')
  * Appendix B.2: links in order, one for each relation type; what is malformed ends the parse, and what came before stays.
  * Of rel, type, media, title, title* the first counts; title* counts before title.
  */
-export function parseLinks(field: string): readonly Link[] {
-  const links: Link[] = []
-  const cursor = over(field)
+export function parseLinks(field: string): readonly WebLink[] {
+  const links: WebLink[] = []
+  const cursor = cursorOver(field)
   for (;;) {
-    do space(cursor)
-    while (eat(cursor, ','))
+    do skipSpace(cursor)
+    while (skipCharacter(cursor, ','))
     const end = field.indexOf('>', cursor.at)
-    if (!eat(cursor, '<') || end < 0) return links
+    if (!skipCharacter(cursor, '<') || end < 0) return links
     const target = field.slice(cursor.at, end)
     cursor.at = end + 1
     const given = attributesAt(cursor)
@@ -59,17 +70,17 @@ export function parseLinks(field: string): readonly Link[] {
 }
 
 /** Appendix B.3, up to the comma that ends the link. */
-function attributesAt(cursor: Cursor): Record<string, string> | undefined {
+function attributesAt(cursor: TextCursor): Record<string, string> | undefined {
   const found: Record<string, string> = Object.create(null)
   const exact: Record<string, string> = Object.create(null)
   for (;;) {
-    space(cursor)
-    if (ended(cursor) || cursor.text[cursor.at] === ',') return Object.assign(found, exact)
-    if (!eat(cursor, ';')) return undefined
-    space(cursor)
-    const name = token(cursor).toLowerCase()
-    space(cursor)
-    const value = eat(cursor, '=') ? valueAt(cursor) : ''
+    skipSpace(cursor)
+    if (isAtEnd(cursor) || cursor.text[cursor.at] === ',') return Object.assign(found, exact)
+    if (!skipCharacter(cursor, ';')) return undefined
+    skipSpace(cursor)
+    const name = readToken(cursor).toLowerCase()
+    skipSpace(cursor)
+    const value = skipCharacter(cursor, '=') ? valueAt(cursor) : ''
     if (value === undefined) return undefined
     const decoded = name.endsWith('*') ? parseExtValue(value) : undefined
     if (decoded !== undefined) exact[name.slice(0, -1)] ??= decoded
@@ -78,10 +89,10 @@ function attributesAt(cursor: Cursor): Record<string, string> | undefined {
 }
 
 /** Without quotes a value goes up to the next `;` or `,`: `type=text/html`, as RFC 5988 allowed. */
-function valueAt(cursor: Cursor): string | undefined {
-  space(cursor)
-  if (cursor.text[cursor.at] === '"') return quotedString(cursor)
+function valueAt(cursor: TextCursor): string | undefined {
+  skipSpace(cursor)
+  if (cursor.text[cursor.at] === '"') return readQuotedString(cursor)
   const start = cursor.at
-  while (!ended(cursor) && cursor.text[cursor.at] !== ';' && cursor.text[cursor.at] !== ',') cursor.at++
-  return trim(cursor.text.slice(start, cursor.at))
+  while (!isAtEnd(cursor) && cursor.text[cursor.at] !== ';' && cursor.text[cursor.at] !== ',') cursor.at++
+  return trimSpace(cursor.text.slice(start, cursor.at))
 }

@@ -1,5 +1,15 @@
-import { memo } from '../base/memo.ts'
-import { type Cursor, eat, ended, over, type Parameters, parameters, space, token, writeParameters } from './grammar.ts'
+import { memoizeByText } from '../base/memo.ts'
+import {
+  cursorOver,
+  isAtEnd,
+  type Parameters,
+  readParameters,
+  readToken,
+  skipCharacter,
+  skipSpace,
+  type TextCursor,
+  writeParameters,
+} from './grammar.ts'
 
 /** RFC 9110 §8.3.1. Type and subtype are lower case; parameter values are as they came. */
 export interface MediaType {
@@ -13,21 +23,21 @@ export interface MediaType {
 }
 
 /** RFC 9110 §8.3.1 media-type, all of the text; undefined when it is malformed. The result is shared: don't change it. */
-export const parseMediaType: (text: string) => MediaType | undefined = memo(text => {
-  const cursor = over(text)
-  space(cursor)
-  const found = mediaType(cursor)
-  space(cursor)
-  return found !== undefined && ended(cursor) ? found : undefined
+export const parseMediaType: (text: string) => MediaType | undefined = memoizeByText(text => {
+  const cursor = cursorOver(text)
+  skipSpace(cursor)
+  const found = createMediaType(cursor)
+  skipSpace(cursor)
+  return found !== undefined && isAtEnd(cursor) ? found : undefined
 })
 
 /** A media type, or a media range (`*` is a token), at a cursor. */
-export function mediaType(cursor: Cursor): MediaType | undefined {
-  const type = token(cursor).toLowerCase()
-  if (type === '' || !eat(cursor, '/')) return undefined
-  const subtype = token(cursor).toLowerCase()
+export function createMediaType(cursor: TextCursor): MediaType | undefined {
+  const type = readToken(cursor).toLowerCase()
+  if (type === '' || !skipCharacter(cursor, '/')) return undefined
+  const subtype = readToken(cursor).toLowerCase()
   if (subtype === '') return undefined
-  const given = parameters(cursor)
+  const given = readParameters(cursor)
   if (given === undefined) return undefined
   const plus = subtype.lastIndexOf('+')
   const suffix = plus < 0 ? '' : subtype.slice(plus + 1)

@@ -1,17 +1,17 @@
-import { type Json, put } from './json.ts'
+import { defineMember, type Json } from './json.ts'
 import { isRecord } from './json-pointer.ts'
 
 /**
  * RFC 7396 §2 MergePatch(Target, Patch). Neither argument is changed; unchanged parts are shared with the result.
  * Both came through parseJson, whose limit of depth bounds the recursion.
  */
-export function mergePatch(target: Json, patch: Json): Json {
+export function applyMergePatch(target: Json, patch: Json): Json {
   if (!isRecord(patch)) return patch
   const result: { [name: string]: Json } = isRecord(target) ? { ...target } : {}
   for (const name of Object.keys(patch)) {
     const value = patch[name]!
     if (value === null) delete result[name]
-    else put(result, name, mergePatch(Object.hasOwn(result, name) ? result[name]! : null, value))
+    else defineMember(result, name, applyMergePatch(Object.hasOwn(result, name) ? result[name]! : null, value))
   }
   return result
 }

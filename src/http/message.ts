@@ -7,7 +7,13 @@
  * Fields by lower-case name. Lines of one name are combined in order with ", " (RFC 9110 §5.3; Cookie with "; "),
  * so a repeated singleton, such as Host, fails its own grammar instead of being read by luck. No prototype.
  */
-export type Fields = Readonly<Record<string, string>>
+export type HttpFields = Readonly<Record<string, string>>
+
+/** The fields of a response while it is made. */
+export type FieldDraft = Record<string, string>
+
+/** A content coding, applied or undone, for octets that pass piece by piece. */
+export type OctetTransform = (octets: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
 
 /** Undefined: there were more than was asked for. */
 export type Octets = Uint8Array | undefined
@@ -26,7 +32,7 @@ export interface Request {
   readonly method: string
   /** The request-target as it came: origin, absolute or asterisk form. */
   readonly target: string
-  readonly fields: Fields
+  readonly fields: HttpFields
   readonly content: Content
   readonly scheme: 'http' | 'https'
   readonly version: '1.0' | '1.1' | '2'
@@ -49,14 +55,14 @@ export interface Response {
 }
 
 /** No content. */
-export const nothing: Content = {
+export const noContent: Content = {
   length: 0,
   bytes: () => new Uint8Array(0),
   async *chunks() {},
 }
 
 /** Content that is already here. */
-export function content(of: string | Uint8Array): Content {
+export function contentOf(of: string | Uint8Array): Content {
   const bytes = typeof of === 'string' ? new TextEncoder().encode(of) : of
   return {
     length: bytes.length,

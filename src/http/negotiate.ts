@@ -5,9 +5,9 @@
  * ranges means nothing in RFC 9110, and here neither.
  */
 
-import { memo } from '../base/memo.ts'
-import { elements, over, type Parameters, parameters, token } from './grammar.ts'
-import { type MediaType, mediaType, parseMediaType } from './media-type.ts'
+import { memoizeByText } from '../base/memo.ts'
+import { cursorOver, type Parameters, readParameters, readToken, splitElements } from './grammar.ts'
+import { createMediaType, type MediaType, parseMediaType } from './media-type.ts'
 
 /** One element of Accept. */
 export interface MediaRange {
@@ -39,13 +39,13 @@ function weight(text: string | undefined): number | undefined {
 }
 
 /** §12.5.1 Accept. An element that is malformed says nothing and is left out; a bare `*` is meant as any type. */
-export const parseAccept: (field: string) => readonly MediaRange[] = memo(field =>
-  elements(field).flatMap(element => mediaRange(element) ?? []),
+export const parseAccept: (field: string) => readonly MediaRange[] = memoizeByText(field =>
+  splitElements(field).flatMap(element => mediaRange(element) ?? []),
 )
 
 function mediaRange(element: string): MediaRange | undefined {
-  const cursor = over(/^\*[ \t]*(;|$)/.test(element) ? `*/${element}` : element)
-  const found = mediaType(cursor)
+  const cursor = cursorOver(/^\*[ \t]*(;|$)/.test(element) ? `*/${element}` : element)
+  const found = createMediaType(cursor)
   if (found === undefined || cursor.at < cursor.text.length) return undefined
   const { q, ...parameters } = found.parameters
   const quality = weight(q)
@@ -58,7 +58,7 @@ function mediaRange(element: string): MediaRange | undefined {
  * @param accept the field; undefined when there is none, which takes anything, as does one with no readable element
  * @param offers media types in our order of preference
  */
-export function acceptable<T extends string>(accept: string | undefined, offers: readonly T[]): readonly T[] {
+export function acceptableTypes<T extends string>(accept: string | undefined, offers: readonly T[]): readonly T[] {
   const ranges = accept === undefined ? [] : parseAccept(accept)
   if (ranges.length === 0) return offers
   return rank(offers, offer => {
@@ -68,9 +68,9 @@ export function acceptable<T extends string>(accept: string | undefined, offers:
 }
 
 /** RFC 9110 §12.5.1: the offer to send; undefined when none is acceptable (406). */
-export function negotiate<T extends string>(accept: string | undefined, offers: readonly T[]): T | undefined {
+export function negotiateType<T extends string>(accept: string | undefined, offers: readonly T[]): T | undefined {
   if (accept === undefined || accept === '*/*') return offers[0]
-  return acceptable(accept, offers)[0]
+  return acceptableTypes(accept, offers)[0]
 }
 
 /** How closely a range covers a type: 0 not at all, 1 any type, 2 `type/*`, 3 `type/subtype`, one more for each parameter. */
@@ -122,11 +122,11 @@ function rank<T>(offers: readonly T[], rankOf: (offer: T) => Rank | undefined): 
 }
 
 /** `name [ weight ]` elements of Accept-Encoding and Accept-Language; malformed ones are left out. */
-const parseWeighted: (field: string) => readonly Weighted[] = memo(field =>
-  elements(field).flatMap(element => {
-    const cursor = over(element)
-    const name = token(cursor).toLowerCase()
-    const given = parameters(cursor)
+const parseWeighted: (field: string) => readonly Weighted[] = memoizeByText(field =>
+  splitElements(field).flatMap(element => {
+    const cursor = cursorOver(element)
+    const name = readToken(cursor).toLowerCase()
+    const given = readParameters(cursor)
     const quality = weight(given?.['q'])
     if (name === '' || given === undefined || quality === undefined || cursor.at < element.length) return []
     return [{ name, quality }]

@@ -6,8 +6,8 @@
  * Deliberately absent: what is sent instead. A verdict is a word; the status is the plan's.
  */
 import { parseDate } from './date.ts'
-import { type EntityTag, parseEntityTags, strong, weak } from './entity-tag.ts'
-import type { Fields } from './message.ts'
+import { type EntityTag, parseEntityTags, sameStrongly, sameWeakly } from './entity-tag.ts'
+import type { HttpFields } from './message.ts'
 
 export type Tags = '*' | readonly EntityTag[]
 
@@ -26,12 +26,12 @@ export interface Validators {
   readonly lastModified?: number
 }
 
-export type Verdict = 'proceed' | 'failed' | 'not-modified'
+export type PreconditionResult = 'proceed' | 'failed' | 'not-modified'
 
 const none: Preconditions = {}
 
 /** @param now see parseDate: for years of two digits only */
-export function parsePreconditions(fields: Fields, now?: number): Preconditions {
+export function parsePreconditions(fields: HttpFields, now?: number): Preconditions {
   const ifMatch = fields['if-match']
   const ifNoneMatch = fields['if-none-match']
   const modified = fields['if-modified-since']
@@ -55,14 +55,14 @@ const dated = (field: string | undefined, now: number | undefined) =>
 /**
  * RFC 9110 §13.2.2, for a request that would else succeed (§13.2.1).
  * @param current validators of the selected representation; undefined when there is none
- * @param same how If-Match compares: `strong`, or `sameVersion` where the tags are ours
+ * @param same how If-Match compares: `sameStrongly`, or `sameVersion` where the tags are ours
  */
-export function evaluate(
+export function evaluatePreconditions(
   given: Preconditions,
   method: string,
   current: Validators | undefined,
-  same: (a: EntityTag, b: EntityTag) => boolean = strong,
-): Verdict {
+  same: (a: EntityTag, b: EntityTag) => boolean = sameStrongly,
+): PreconditionResult {
   if (given === none || method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed' // §13.2.1
   const reads = method === 'GET' || method === 'HEAD'
   if (given.ifMatch !== undefined) {
@@ -71,7 +71,7 @@ export function evaluate(
   if (given.ifNoneMatch !== undefined) {
     const safe = reads || method === 'QUERY' // RFC 10008: a safe method, whose answer a tag can validate as GET's
     if (given.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
-    if (matches(given.ifNoneMatch, current, weak)) return safe ? 'not-modified' : 'failed' // step 3
+    if (matches(given.ifNoneMatch, current, sameWeakly)) return safe ? 'not-modified' : 'failed' // step 3
   } else if (reads && changed(given.ifModifiedSince, current) === false) return 'not-modified' // step 4
   return 'proceed' // step 5 is range.ts; step 6
 }

@@ -1,7 +1,17 @@
 /** RFC 7240 Prefer and Preference-Applied. */
 
-import { memo } from '../base/memo.ts'
-import { type Cursor, eat, elements, ended, over, space, token, tokenOrQuote, tokenOrQuoted } from './grammar.ts'
+import { memoizeByText } from '../base/memo.ts'
+import {
+  cursorOver,
+  isAtEnd,
+  readToken,
+  readTokenOrQuoted,
+  skipCharacter,
+  skipSpace,
+  splitElements,
+  type TextCursor,
+  writeTokenOrQuoted,
+} from './grammar.ts'
 
 export interface Preference {
   /** '' when there is none: §2 makes `foo`, `foo=` and `foo=""` the same. */
@@ -13,10 +23,10 @@ export interface Preference {
 export type Preferences = Readonly<Record<string, Preference>>
 
 /** Of a preference named twice the first counts (§2). A malformed one is left out: a preference binds nobody. */
-export const parsePrefer: (field: string) => Preferences = memo(field => {
+export const parsePrefer: (field: string) => Preferences = memoizeByText(field => {
   const found: Record<string, Preference> = Object.create(null)
-  for (const element of elements(field)) {
-    const cursor = over(element)
+  for (const element of splitElements(field)) {
+    const cursor = cursorOver(element)
     const first = word(cursor)
     const parameters = first && parametersAt(cursor)
     if (first && parameters) found[first[0]] ??= { value: first[1], parameters }
@@ -25,33 +35,33 @@ export const parsePrefer: (field: string) => Preferences = memo(field => {
 })
 
 /** §2: token [ BWS "=" BWS word ]. */
-function word(cursor: Cursor): [name: string, value: string] | undefined {
-  const name = token(cursor).toLowerCase()
-  space(cursor)
+function word(cursor: TextCursor): [name: string, value: string] | undefined {
+  const name = readToken(cursor).toLowerCase()
+  skipSpace(cursor)
   if (name === '') return undefined
-  if (!eat(cursor, '=')) return [name, '']
-  space(cursor)
-  if (ended(cursor) || cursor.text[cursor.at] === ';') return [name, '']
-  const value = tokenOrQuoted(cursor)
-  space(cursor)
+  if (!skipCharacter(cursor, '=')) return [name, '']
+  skipSpace(cursor)
+  if (isAtEnd(cursor) || cursor.text[cursor.at] === ';') return [name, '']
+  const value = readTokenOrQuoted(cursor)
+  skipSpace(cursor)
   return value === undefined ? undefined : [name, value]
 }
 
-function parametersAt(cursor: Cursor): Readonly<Record<string, string>> | undefined {
+function parametersAt(cursor: TextCursor): Readonly<Record<string, string>> | undefined {
   const found: Record<string, string> = Object.create(null)
-  while (eat(cursor, ';')) {
-    space(cursor)
-    if (ended(cursor) || cursor.text[cursor.at] === ';') continue
+  while (skipCharacter(cursor, ';')) {
+    skipSpace(cursor)
+    if (isAtEnd(cursor) || cursor.text[cursor.at] === ';') continue
     const one = word(cursor)
     if (!one) return undefined
     found[one[0]] ??= one[1]
   }
-  return ended(cursor) ? found : undefined
+  return isAtEnd(cursor) ? found : undefined
 }
 
 /** §3 Preference-Applied, also Prefer itself: `return=minimal, respond-async`. */
 export function writePreferences(preferences: Readonly<Record<string, string>>): string {
   return Object.entries(preferences)
-    .map(([name, value]) => (value === '' ? name : `${name}=${tokenOrQuote(value)}`))
+    .map(([name, value]) => (value === '' ? name : `${name}=${writeTokenOrQuoted(value)}`))
     .join(', ')
 }

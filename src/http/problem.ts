@@ -13,7 +13,7 @@ export interface Problem {
   readonly [extension: string]: Json | undefined
 }
 
-export function problemJson(problem: Problem): string {
+export function writeProblemJson(problem: Problem): string {
   return writeJson(given(problem))
 }
 
@@ -23,7 +23,7 @@ function given(problem: Problem): { readonly [name: string]: Json } {
 }
 
 /** Appendix B: a member is an element of its name, an array holds an `<i>` for each of its items. */
-export function problemXml(problem: Problem): string {
+export function writeProblemXml(problem: Problem): string {
   const members = Object.entries(given(problem)).map(([name, value]) => element(name, value))
   return `<?xml version="1.0" encoding="UTF-8"?>\n<problem xmlns="urn:ietf:rfc:7807">${members.join('')}</problem>`
 }

@@ -3,8 +3,8 @@
  * overlap or touch are one, and a field with more than the limit is ignored, as §14.2 allows for any.
  */
 import { parseDate } from './date.ts'
-import { strong } from './entity-tag.ts'
-import { elements } from './grammar.ts'
+import { sameStrongly } from './entity-tag.ts'
+import { splitElements } from './grammar.ts'
 import type { Validators } from './precondition.ts'
 
 /** Octets from `first` to `last`, both included. */
@@ -27,7 +27,7 @@ export function parseRange(
   limit = 16,
 ): readonly ByteRange[] | 'whole' | 'unsatisfiable' {
   const [, list] = /^bytes=(.*)$/i.exec(field ?? '') ?? []
-  const specs = list === undefined ? [] : elements(list)
+  const specs = list === undefined ? [] : splitElements(list)
   if (specs.length === 0 || specs.length > limit) return 'whole'
   const ranges: ByteRange[] = []
   for (const text of specs) {
@@ -56,9 +56,9 @@ function merged(ranges: readonly ByteRange[]): readonly ByteRange[] {
  * §13.1.5 If-Range: whether Range is to be honoured. A tag compares strongly; a date must be the very Last-Modified, and that
  * at least a second past, so that it is a strong validator (§8.8.2.2).
  */
-export function honoursRange(ifRange: string | undefined, current: Validators, now: number): boolean {
+export function isRangeApplicable(ifRange: string | undefined, current: Validators, now: number): boolean {
   if (ifRange === undefined) return true
-  if (ifRange.endsWith('"')) return current.etag !== undefined && strong(ifRange, current.etag)
+  if (ifRange.endsWith('"')) return current.etag !== undefined && sameStrongly(ifRange, current.etag)
   const date = parseDate(ifRange, now)
   if (date === undefined || current.lastModified === undefined) return false
   return Math.floor(current.lastModified / 1000) * 1000 === date && now - date >= 1000
@@ -84,7 +84,7 @@ export function parseContentRange(field: string): { range?: ByteRange; length?: 
  * §14.6 multipart/byteranges: the content of a 206 with several ranges, as texts and ranges of the octets, in order. The boundary
  * must not occur in the content.
  */
-export function byteRangeParts(
+export function writeByteRangeParts(
   ranges: readonly ByteRange[],
   length: number,
   mediaType: string,

@@ -1,5 +1,13 @@
 /** draft-ietf-httpapi-ratelimit-headers-10: RateLimit-Policy and RateLimit, lists of strings (policy names) with parameters. */
-import { type BareItem, integer, item, type Member, parseList, string, writeList } from './structured-fields.ts'
+import {
+  type BareItem,
+  createItem,
+  integerItem,
+  parseList,
+  type StructuredMember,
+  stringItem,
+  writeList,
+} from './structured-fields.ts'
 
 export interface QuotaPolicy {
   readonly name: string
@@ -22,10 +30,10 @@ export interface ServiceLimit {
 export function writeRateLimitPolicy(policies: readonly QuotaPolicy[]): string | undefined {
   return writeList(
     policies.map(({ name, quota, unit, window }) =>
-      item(string(name), {
-        q: integer(quota),
-        ...(unit !== undefined && { qu: string(unit) }),
-        ...(window !== undefined && { w: integer(window) }),
+      createItem(stringItem(name), {
+        q: integerItem(quota),
+        ...(unit !== undefined && { qu: stringItem(unit) }),
+        ...(window !== undefined && { w: integerItem(window) }),
       }),
     ),
   )
@@ -35,7 +43,10 @@ export function writeRateLimitPolicy(policies: readonly QuotaPolicy[]): string |
 export function writeRateLimit(limits: readonly ServiceLimit[]): string | undefined {
   return writeList(
     limits.map(({ name, remaining, reset }) =>
-      item(string(name), { r: integer(remaining), ...(reset !== undefined && { t: integer(reset) }) }),
+      createItem(stringItem(name), {
+        r: integerItem(remaining),
+        ...(reset !== undefined && { t: integerItem(reset) }),
+      }),
     ),
   )
 }
@@ -63,7 +74,7 @@ export function parseRateLimitPolicy(field: string): readonly QuotaPolicy[] {
 
 const units = ['requests', 'content-bytes', 'concurrent-requests'] as const
 
-function count(member: Member, name: string): number | undefined {
+function count(member: StructuredMember, name: string): number | undefined {
   const value: BareItem | undefined = member.parameters.get(name)
   return value?.kind === 'integer' && value.value >= 0 ? value.value : undefined
 }

@@ -3,7 +3,7 @@
  * and written in the canonical form of §4.1. Our own: the parser of structured-headers 2.1.0 takes no Date that anything
  * follows, and its writer drops the zero of `%0a` in a Display String.
  */
-import { type Cursor, eat, ended, over, space } from './grammar.ts'
+import { cursorOver, isAtEnd, skipCharacter, skipSpace, type TextCursor } from './grammar.ts'
 
 export type BareItem =
   | { readonly kind: 'integer' | 'decimal'; readonly value: number }
@@ -14,57 +14,58 @@ export type BareItem =
   | { readonly kind: 'date'; readonly value: number }
 
 export type ItemParameters = ReadonlyMap<string, BareItem>
-export type Item = BareItem & { readonly parameters: ItemParameters }
+export type StructuredItem = BareItem & { readonly parameters: ItemParameters }
 export interface InnerList {
   readonly kind: 'list'
-  readonly items: readonly Item[]
+  readonly items: readonly StructuredItem[]
   readonly parameters: ItemParameters
 }
-export type Member = Item | InnerList
+export type StructuredMember = StructuredItem | InnerList
 
 const none: ItemParameters = new Map()
 const yes: BareItem = { kind: 'boolean', value: true }
 
 /** Items to write, without their `kind` spelled out. */
-export const integer = (value: number): BareItem => ({ kind: 'integer', value })
-export const string = (value: string): BareItem => ({ kind: 'string', value })
-export const item = (bare: BareItem, parameters: Readonly<Record<string, BareItem>> = {}): Item => ({
+export const integerItem = (value: number): BareItem => ({ kind: 'integer', value })
+export const stringItem = (value: string): BareItem => ({ kind: 'string', value })
+export const createItem = (bare: BareItem, parameters: Readonly<Record<string, BareItem>> = {}): StructuredItem => ({
   ...bare,
   parameters: new Map(Object.entries(parameters)),
 })
 
-export const parseItem = (field: string): Item | undefined => whole(field, itemAt)
-export const parseList = (field: string): readonly Member[] | undefined => whole(field, list)
-export const parseDictionary = (field: string): ReadonlyMap<string, Member> | undefined => whole(field, dictionary)
+export const parseItem = (field: string): StructuredItem | undefined => whole(field, itemAt)
+export const parseList = (field: string): readonly StructuredMember[] | undefined => whole(field, list)
+export const parseDictionary = (field: string): ReadonlyMap<string, StructuredMember> | undefined =>
+  whole(field, dictionary)
 
 /** §4.2: all of the text, but for spaces around it. */
-function whole<T>(field: string, read: (cursor: Cursor) => T | undefined): T | undefined {
-  const cursor = over(field)
+function whole<T>(field: string, read: (cursor: TextCursor) => T | undefined): T | undefined {
+  const cursor = cursorOver(field)
   spaces(cursor)
   const found = read(cursor)
   spaces(cursor)
-  return ended(cursor) ? found : undefined
+  return isAtEnd(cursor) ? found : undefined
 }
 
-function spaces(cursor: Cursor) {
+function spaces(cursor: TextCursor) {
   while (cursor.text.charCodeAt(cursor.at) === 0x20) cursor.at++
 }
 
 /** §4.2.1 and §4.2.2 share their commas: undefined when one is missing, or nothing follows one. */
-function separated(cursor: Cursor, read: () => boolean): boolean {
-  while (!ended(cursor)) {
+function separated(cursor: TextCursor, read: () => boolean): boolean {
+  while (!isAtEnd(cursor)) {
     if (!read()) return false
-    space(cursor)
-    if (ended(cursor)) return true
-    if (!eat(cursor, ',')) return false
-    space(cursor)
-    if (ended(cursor)) return false
+    skipSpace(cursor)
+    if (isAtEnd(cursor)) return true
+    if (!skipCharacter(cursor, ',')) return false
+    skipSpace(cursor)
+    if (isAtEnd(cursor)) return false
   }
   return true
 }
 
-function list(cursor: Cursor): readonly Member[] | undefined {
-  const members: Member[] = []
+function list(cursor: TextCursor): readonly StructuredMember[] | undefined {
+  const members: StructuredMember[] = []
   const all = separated(cursor, () => {
     const found = member(cursor)
     if (found) members.push(found)
@@ -73,11 +74,11 @@ function list(cursor: Cursor): readonly Member[] | undefined {
   return all ? members : undefined
 }
 
-function dictionary(cursor: Cursor): ReadonlyMap<string, Member> | undefined {
-  const members = new Map<string, Member>()
+function dictionary(cursor: TextCursor): ReadonlyMap<string, StructuredMember> | undefined {
+  const members = new Map<string, StructuredMember>()
   const all = separated(cursor, () => {
     const name = key(cursor)
-    const found = name !== undefined && (eat(cursor, '=') ? member(cursor) : parameterised(cursor, yes))
+    const found = name !== undefined && (skipCharacter(cursor, '=') ? member(cursor) : parameterised(cursor, yes))
     if (!name || !found) return false
     members.set(name, found)
     return true
@@ -85,16 +86,16 @@ function dictionary(cursor: Cursor): ReadonlyMap<string, Member> | undefined {
   return all ? members : undefined
 }
 
-const member = (cursor: Cursor): Member | undefined =>
+const member = (cursor: TextCursor): StructuredMember | undefined =>
   cursor.text[cursor.at] === '(' ? innerList(cursor) : itemAt(cursor)
 
 /** §4.2.1.2. */
-function innerList(cursor: Cursor): InnerList | undefined {
-  const items: Item[] = []
+function innerList(cursor: TextCursor): InnerList | undefined {
+  const items: StructuredItem[] = []
   cursor.at++
   for (;;) {
     spaces(cursor)
-    if (eat(cursor, ')')) break
+    if (skipCharacter(cursor, ')')) break
     const found = itemAt(cursor)
     const next = cursor.text[cursor.at]
     if (found === undefined || (next !== ' ' && next !== ')')) return undefined
@@ -104,24 +105,24 @@ function innerList(cursor: Cursor): InnerList | undefined {
   return parameters && { kind: 'list', items, parameters }
 }
 
-function itemAt(cursor: Cursor): Item | undefined {
+function itemAt(cursor: TextCursor): StructuredItem | undefined {
   const bare = bareItem(cursor)
   return bare && parameterised(cursor, bare)
 }
 
-function parameterised(cursor: Cursor, bare: BareItem): Item | undefined {
+function parameterised(cursor: TextCursor, bare: BareItem): StructuredItem | undefined {
   const parameters = parametersAt(cursor)
   return parameters && { ...bare, parameters }
 }
 
 /** §4.2.3.2; of a key that comes twice the last counts, at the place of the first. */
-function parametersAt(cursor: Cursor): ItemParameters | undefined {
+function parametersAt(cursor: TextCursor): ItemParameters | undefined {
   if (cursor.text[cursor.at] !== ';') return none
   const found = new Map<string, BareItem>()
-  while (eat(cursor, ';')) {
+  while (skipCharacter(cursor, ';')) {
     spaces(cursor)
     const name = key(cursor)
-    const value = eat(cursor, '=') ? bareItem(cursor) : yes
+    const value = skipCharacter(cursor, '=') ? bareItem(cursor) : yes
     if (name === undefined || value === undefined) return undefined
     found.set(name, value)
   }
@@ -129,7 +130,7 @@ function parametersAt(cursor: Cursor): ItemParameters | undefined {
 }
 
 /** What a sticky expression finds at the cursor, which is then behind it. */
-function match(cursor: Cursor, pattern: RegExp): string | undefined {
+function match(cursor: TextCursor, pattern: RegExp): string | undefined {
   pattern.lastIndex = cursor.at
   if (!pattern.test(cursor.text)) return undefined
   const found = cursor.text.slice(cursor.at, pattern.lastIndex)
@@ -144,10 +145,10 @@ const strings = /"(?:[ !#-[\]-~]|\\["\\])*"/y
 const byteSequences = /:[A-Za-z0-9+/=]*:/y
 const displayStrings = /%"(?:[ !#$&-~]|%[0-9a-f]{2})*"/y
 
-const key = (cursor: Cursor) => match(cursor, keys)
+const key = (cursor: TextCursor) => match(cursor, keys)
 
 /** §4.2.3.1: the first character says which kind it is. */
-function bareItem(cursor: Cursor): BareItem | undefined {
+function bareItem(cursor: TextCursor): BareItem | undefined {
   const first = cursor.text[cursor.at]
   if (first === undefined) return undefined
   if (first === '"') return stringAt(cursor)
@@ -160,13 +161,13 @@ function bareItem(cursor: Cursor): BareItem | undefined {
   return value === undefined ? undefined : { kind: 'token', value }
 }
 
-function stringAt(cursor: Cursor): BareItem | undefined {
+function stringAt(cursor: TextCursor): BareItem | undefined {
   const text = match(cursor, strings)
   return text === undefined ? undefined : { kind: 'string', value: text.slice(1, -1).replace(/\\(.)/g, '$1') }
 }
 
 /** §4.2.4: at most 15 digits, or 12 before the point and one to three after it. */
-function numberAt(cursor: Cursor): BareItem | undefined {
+function numberAt(cursor: TextCursor): BareItem | undefined {
   const text = match(cursor, numbers)
   if (text === undefined) return undefined
   const [whole, fraction] = text.replace('-', '').split('.') as [string, string?] // the first part is always there
@@ -176,20 +177,20 @@ function numberAt(cursor: Cursor): BareItem | undefined {
   return fits ? { kind: 'decimal', value } : undefined
 }
 
-function booleanAt(cursor: Cursor): BareItem | undefined {
+function booleanAt(cursor: TextCursor): BareItem | undefined {
   cursor.at++
-  if (eat(cursor, '1')) return yes
-  return eat(cursor, '0') ? { kind: 'boolean', value: false } : undefined
+  if (skipCharacter(cursor, '1')) return yes
+  return skipCharacter(cursor, '0') ? { kind: 'boolean', value: false } : undefined
 }
 
-function dateAt(cursor: Cursor): BareItem | undefined {
+function dateAt(cursor: TextCursor): BareItem | undefined {
   cursor.at++
   const found = numberAt(cursor)
   return found?.kind === 'integer' ? { kind: 'date', value: found.value } : undefined
 }
 
 /** §4.2.7: missing padding and spare bits that are not zero are taken, as the RFC recommends. */
-function bytesAt(cursor: Cursor): BareItem | undefined {
+function bytesAt(cursor: TextCursor): BareItem | undefined {
   const text = match(cursor, byteSequences)
   if (text === undefined) return undefined
   try {
@@ -199,7 +200,7 @@ function bytesAt(cursor: Cursor): BareItem | undefined {
   }
 }
 
-function displayAt(cursor: Cursor): BareItem | undefined {
+function displayAt(cursor: TextCursor): BareItem | undefined {
   const text = match(cursor, displayStrings)
   if (text === undefined) return undefined
   try {
@@ -210,15 +211,15 @@ function displayAt(cursor: Cursor): BareItem | undefined {
 }
 
 /** undefined where RFC 9651 §4.1 fails: a key, token or string with characters that none has, a number out of range. */
-export function writeItem(of: Item): string | undefined {
+export function writeItem(of: StructuredItem): string | undefined {
   return joined([writeBare(of), writeParameters(of.parameters)], '')
 }
 
-export function writeList(members: readonly Member[]): string | undefined {
+export function writeList(members: readonly StructuredMember[]): string | undefined {
   return joined(members.map(writeMember), ', ')
 }
 
-export function writeDictionary(members: ReadonlyMap<string, Member>): string | undefined {
+export function writeDictionary(members: ReadonlyMap<string, StructuredMember>): string | undefined {
   return joined(
     [...members].map(([name, of]) => {
       if (of.kind === 'boolean' && of.value) return joined([writeKey(name), writeParameters(of.parameters)], '')
@@ -232,7 +233,7 @@ function joined(parts: readonly (string | undefined)[], by: string): string | un
   return parts.includes(undefined) ? undefined : parts.join(by)
 }
 
-function writeMember(of: Member): string | undefined {
+function writeMember(of: StructuredMember): string | undefined {
   if (of.kind !== 'list') return writeItem(of)
   const items = joined(of.items.map(writeItem), ' ')
   return items === undefined ? undefined : joined([`(${items})`, writeParameters(of.parameters)], '')

@@ -41,7 +41,7 @@ const expression = new RegExp(`\\{([+#./;?&]?)(${varspec}(?:,${varspec})*)\\}`, 
 const literal = /(?:[^\0-\x20"'%<>\\^`{|}\x7f]|%[0-9A-Fa-f]{2})+/y
 
 /** The URI reference; undefined where §3 has an error: malformed, or a prefix of a value that is a list or has names. */
-export function expand(template: string, values: TemplateValues): string | undefined {
+export function expandTemplate(template: string, values: TemplateValues): string | undefined {
   let text = ''
   for (let at = 0; at < template.length; ) {
     literal.lastIndex = expression.lastIndex = at
@@ -55,8 +55,8 @@ export function expand(template: string, values: TemplateValues): string | undef
 }
 
 /** The names of all variables, in order, each once; undefined when the template is malformed. */
-export function variables(template: string): readonly string[] | undefined {
-  if (expand(template, {}) === undefined) return undefined
+export function templateVariables(template: string): readonly string[] | undefined {
+  if (expandTemplate(template, {}) === undefined) return undefined
   const names = [...template.matchAll(/\{[+#./;?&]?([^}]*)\}/g)].flatMap(([, list]) => list!.split(','))
   return [...new Set(names.map(name => name.replace(/[:*].*$/, '')))]
 }

@@ -5,10 +5,10 @@
  * (3) No control character survives the decoding of a path, and no NUL that of a query.
  * (4) Dot segments, also as `%2e`, are gone before anything is routed; a path that had them, or `//`, is not `clean`.
  */
-import { memo } from '../base/memo.ts'
+import { memoizeByText } from '../base/memo.ts'
 
 /** RFC 9112 §3.2: the four forms of a request-target. */
-export type Target =
+export type RequestTarget =
   | { readonly form: 'origin'; readonly path: string; readonly query?: string }
   | {
       readonly form: 'absolute'
@@ -37,7 +37,7 @@ const query = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?[\]{}|^`\\]|%[0-9A-Fa-f]{2})*$/
  * A request-target; undefined when it is in no form that its method takes. Authority form is of CONNECT only, asterisk form
  * of OPTIONS only; a fragment, white space, a control character or an octet beyond ASCII is never part of one.
  */
-export function parseTarget(method: string, target: string): Target | undefined {
+export function parseTarget(method: string, target: string): RequestTarget | undefined {
   if (method === 'CONNECT') return authorityForm(target)
   if (target.startsWith('/')) {
     const found = pathAndQuery(target)
@@ -48,14 +48,14 @@ export function parseTarget(method: string, target: string): Target | undefined 
 }
 
 /** §3.2.3: the port is not optional. */
-function authorityForm(target: string): Target | undefined {
+function authorityForm(target: string): RequestTarget | undefined {
   const host = parseHost(target)
   return host?.port === undefined ? undefined : { form: 'authority', host }
 }
 
 const absolute = /^(https?):\/\/([^/?#]*)(.*)$/is
 
-function absoluteForm(target: string): Target | undefined {
+function absoluteForm(target: string): RequestTarget | undefined {
   const [, scheme, authority, rest] = absolute.exec(target) ?? []
   const host = authority === undefined ? undefined : parseHost(authority)
   const found = host && pathAndQuery(rest!.startsWith('/') ? rest! : `/${rest}`)
@@ -77,7 +77,7 @@ const ipLiteral = /^\[(?:[0-9a-f:.]{2,45}|v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+
  * RFC 9110 §7.2 Host = uri-host [ ":" port ]; undefined when it is malformed or empty. User information is malformed, and so
  * is a comma: of two Host lines combined none is believed.
  */
-export const parseHost: (field: string) => Host | undefined = memo(field => {
+export const parseHost: (field: string) => Host | undefined = memoizeByText(field => {
   const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/.exec(field.toLowerCase()) ?? []
   if (name === undefined || name.includes(',') || !(registeredName.test(name) || ipLiteral.test(name))) return undefined
   if (ipv4.test(name) && name.split('.').some(part => Number(part) > 255)) return undefined
@@ -104,7 +104,7 @@ export function percentEncode(text: string): string {
   )
 }
 
-export interface Path {
+export interface DecodedPath {
   /** Decoded, without dot segments and without the empty segments of `//`. A slash at the end is a last, empty segment. */
   readonly segments: readonly string[]
   /** Whether the path came without dot segments and `//`. */
@@ -112,7 +112,7 @@ export interface Path {
 }
 
 /** RFC 3986 §3.3, §5.2.4: the segments of an absolute path; undefined when an escape is refused by percentDecode. */
-export function parsePath(path: string): Path | undefined {
+export function parsePath(path: string): DecodedPath | undefined {
   const segments: string[] = []
   const raw = path.split('/').slice(1)
   let clean = true
@@ -134,7 +134,7 @@ export function parsePath(path: string): Path | undefined {
 }
 
 /** RFC 3986 §6.2.2: the one spelling of a path: no dot segments, no `//`, escapes only where needed. */
-export function normalPath(path: string): string | undefined {
+export function normalizePath(path: string): string | undefined {
   const found = parsePath(path)
   return found && `/${found.segments.map(encodeSegment).join('/')}`
 }

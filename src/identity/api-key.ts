@@ -6,7 +6,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import type { Caller } from '../contract/policy.ts'
-import { type Watching, watched } from './watched-file.ts'
+import { type Watching, watchFile } from './watched-file.ts'
 
 export interface KeySpec {
   readonly subject: string
@@ -31,7 +31,7 @@ export function issueKey(file: string, { expires, ...spec }: KeySpec): string {
   return key
 }
 
-interface Known {
+interface KnownKey {
   readonly caller: Caller
   readonly until: number
 }
@@ -43,8 +43,8 @@ export interface ApiKeys {
 }
 
 /** The keys of a file, one JSON object in a line; a file that is not there holds none. Throws `Unusable`. */
-export function apiKeys(file: string, watching: Watching): ApiKeys {
-  const current = watched<ReadonlyMap<string, Known>>(file, keysOf, { ...watching, absent: { value: new Map() } })
+export function openApiKeys(file: string, watching: Watching): ApiKeys {
+  const current = watchFile<ReadonlyMap<string, KnownKey>>(file, keysOf, { ...watching, absent: { value: new Map() } })
   return {
     any: () => current().size > 0,
     find: key => {
@@ -54,12 +54,12 @@ export function apiKeys(file: string, watching: Watching): ApiKeys {
   }
 }
 
-function keysOf(text: string): Map<string, Known> {
+function keysOf(text: string): Map<string, KnownKey> {
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [lineOf(line, i + 1)]))
   return new Map(lines)
 }
 
-function lineOf(line: string, at: number): [string, Known] {
+function lineOf(line: string, at: number): [string, KnownKey] {
   const wrong = (what: string): never => {
     throw new Error(`line ${at} ${what}; diglot key writes such lines`)
   }

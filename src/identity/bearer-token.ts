@@ -8,7 +8,7 @@ import type { Caller } from '../contract/policy.ts'
 import { Unavailable } from '../service/store.ts'
 import type { LocalKey } from './local-key.ts'
 
-export const algorithms: readonly string[] = [
+export const tokenAlgorithms: readonly string[] = [
   ...['EdDSA', 'Ed25519', 'ES256', 'ES384', 'ES512'],
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
 ]
@@ -23,7 +23,7 @@ export interface TokenSpec {
 
 const issuer = 'diglot'
 
-export async function sign(key: LocalKey, audience: string, spec: TokenSpec, now: number): Promise<string> {
+export async function signToken(key: LocalKey, audience: string, spec: TokenSpec, now: number): Promise<string> {
   const { SignJWT } = await import('jose')
   const at = Math.floor(now / 1000)
   return new SignJWT({ roles: [...spec.roles], ...(spec.claims && { claims: spec.claims }) })
@@ -44,16 +44,16 @@ export interface Places {
   readonly claims?: Readonly<Record<string, string>> | undefined
 }
 
-export interface Trust extends Places {
+export interface TokenTrust extends Places {
   readonly keys: JWTVerifyGetKey
   readonly issuer: string
   readonly audience: string
-  /** Of `algorithms`; default all of them. */
+  /** Of `tokenAlgorithms`; default all of them. */
   readonly algorithms?: readonly string[] | undefined
   /** The subject is one of the people we know: their claims go with the token's. */
   readonly ours?: boolean
 }
-export const localTrust = (key: LocalKey, audience: string): Trust => ({
+export const trustLocalKey = (key: LocalKey, audience: string): TokenTrust => ({
   keys: async () => key.public,
   issuer,
   audience,
@@ -62,8 +62,8 @@ export const localTrust = (key: LocalKey, audience: string): Trust => ({
 })
 
 /** Who a token says, and until when (milliseconds); undefined when it proves nothing. Throws `Unavailable`. */
-export async function verify(
-  trust: Trust,
+export async function verifyToken(
+  trust: TokenTrust,
   token: string,
   now: number,
 ): Promise<{ readonly caller: Caller; readonly expires: number } | undefined> {
@@ -71,7 +71,7 @@ export async function verify(
   const { errors, jwtVerify } = await import('jose')
   try {
     const { payload } = await jwtVerify(token, trust.keys, {
-      algorithms: [...(trust.algorithms ?? algorithms)],
+      algorithms: [...(trust.algorithms ?? tokenAlgorithms)],
       issuer: trust.issuer,
       audience: trust.audience,
       requiredClaims: ['exp', 'sub'],

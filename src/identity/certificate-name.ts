@@ -4,7 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 
-export interface Named {
+export interface CertificateNames {
   /** The most telling first. */
   readonly names: readonly string[]
   /** Milliseconds since 1970. */
@@ -13,7 +13,7 @@ export interface Named {
 }
 
 /** Undefined for what is no certificate. */
-export function namedBy(der: Uint8Array): Named | undefined {
+export function readCertificateNames(der: Uint8Array): CertificateNames | undefined {
   try {
     const certificate = new X509Certificate(der)
     const alternative = alternatives(certificate.subjectAltName ?? '')

@@ -10,14 +10,14 @@ import { createCipheriv, createDecipheriv, hash as digest, randomBytes, timingSa
 import type { Person } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity-port.ts'
-import type { Memo, Store, Writer } from '../service/store.ts'
+import type { ExpiringRecord, Store, StoreWriter } from '../service/store.ts'
 import type { ApiKeys } from './api-key.ts'
-import { type Trust, verify } from './bearer-token.ts'
-import { namedBy } from './certificate-name.ts'
-import { type LocalKey, tagOf } from './local-key.ts'
-import { lockoutOf } from './lockout.ts'
-import { type Cost, hash, today } from './password-hash.ts'
-import { newSession, openSession, type Session, subjectOf } from './session-cookie.ts'
+import { type TokenTrust, verifyToken } from './bearer-token.ts'
+import { readCertificateNames } from './certificate-name.ts'
+import { authenticationTag, type LocalKey } from './local-key.ts'
+import { createLockout } from './lockout.ts'
+import { type Cost, currentCost, hashPassword } from './password-hash.ts'
+import { issueSession, readSessionSubject, type SessionCookie, verifySession } from './session-cookie.ts'
 
 const space = 'people'
 const never = 8.64e15
@@ -25,12 +25,12 @@ const remembered = 5 * 60_000
 const mostRemembered = 10_000
 
 /** What is kept of a person. */
-interface Kept {
+interface StoredPerson {
   readonly roles: readonly string[]
   readonly claims: Readonly<Record<string, string>>
   readonly salt: string
   readonly hash: string
-  /** Of `hash`; none: `former`. */
+  /** Of `hashPassword`; none: `former`. */
   readonly cost?: Cost
   readonly sealed: string
 }
@@ -38,19 +38,19 @@ interface Kept {
 const former: Cost = { memory: 19_456, passes: 2 }
 
 /** Hashes their passwords, which takes its time; what is answered writes them down within a transaction, which has little. */
-export async function enrolment(
+export async function preparePerson(
   key: LocalKey,
   people: readonly Person[],
-): Promise<(writer: Writer, now: number) => Promise<void>> {
-  const all: (readonly [string, Kept])[] = []
+): Promise<(writer: StoreWriter, now: number) => Promise<void>> {
+  const all: (readonly [string, StoredPerson])[] = []
   for (const person of people) {
     const salt = randomBytes(16)
-    const kept: Kept = {
+    const kept: StoredPerson = {
       roles: person.roles,
       claims: person.claims ?? {},
       salt: salt.toString('base64'),
-      hash: (await hash(person.password, salt, today)).toString('base64'),
-      cost: today,
+      hash: (await hashPassword(person.password, salt, currentCost)).toString('base64'),
+      cost: currentCost,
       sealed: seal(key, person.subject, person.password),
     }
     all.push([person.subject, kept])
@@ -96,7 +96,7 @@ class Recent<V> {
 export interface IdentitySources {
   readonly store: Store
   readonly key: LocalKey
-  readonly trust: Trust
+  readonly trust: TokenTrust
   /** Milliseconds since 1970. */
   readonly clock: () => number
   readonly keys: ApiKeys
@@ -110,26 +110,30 @@ export interface IdentitySources {
 
 export interface People extends Identities {
   /** A cookie's value for somebody who has just proven a password; see `session.ts`. */
-  readonly session: (name: string) => Promise<Session | undefined>
+  readonly session: (name: string) => Promise<SessionCookie | undefined>
 }
 
-export function identitiesOf(sources: IdentitySources): People {
+export function createIdentities(sources: IdentitySources): People {
   const { store, key, trust, clock, seeded } = sources
   const secret = key.secret('remembered credentials')
   const signing = key.secret(`cookies of ${sources.service}`)
-  const lockout = lockoutOf(store, key.secret('failed log-ins'))
+  const lockout = createLockout(store, key.secret('failed log-ins'))
   const proven = new Recent<{ readonly caller: Caller; readonly until: number }>()
   /** What a token came in → its tag. */
   const tags = new WeakMap<object, string>()
-  const unknown: Pick<Kept, 'salt' | 'hash' | 'cost'> = {
+  const unknown: Pick<StoredPerson, 'salt' | 'hash' | 'cost'> = {
     salt: 'AAAAAAAAAAAAAAAAAAAAAA==',
-    hash: tagOf(secret, 'nobody'),
-    cost: today,
+    hash: authenticationTag(secret, 'nobody'),
+    cost: currentCost,
   }
 
-  const person = async (name: string): Promise<Kept | undefined> =>
+  const person = async (name: string): Promise<StoredPerson | undefined> =>
     keptIn(await store.read(reader => reader.recall(space, name)))
-  const caller = (name: string, kept: Kept): Caller => ({ subject: name, roles: kept.roles, claims: kept.claims })
+  const caller = (name: string, kept: StoredPerson): Caller => ({
+    subject: name,
+    roles: kept.roles,
+    claims: kept.claims,
+  })
   const fresh = (tag: string): Caller | undefined => {
     const known = proven.get(tag)
     return known && known.until > clock() ? known.caller : undefined
@@ -140,7 +144,7 @@ export function identitiesOf(sources: IdentitySources): People {
   }
 
   async function byToken(token: string, tag: string): Promise<Caller | undefined> {
-    const found = await verify(trust, token, clock())
+    const found = await verifyToken(trust, token, clock())
     if (!found?.caller.subject) return undefined
     const kept = trust.ours ? await person(found.caller.subject) : undefined
     return remember(tag, { ...found.caller, claims: { ...kept?.claims, ...found.caller.claims } }, found.expires)
@@ -153,7 +157,7 @@ export function identitiesOf(sources: IdentitySources): People {
     }))
     if (locked) return undefined
     const { salt, hash: right, cost = former } = kept ?? unknown
-    const given = await hash(password, Buffer.from(salt, 'base64'), cost)
+    const given = await hashPassword(password, Buffer.from(salt, 'base64'), cost)
     const expected = Buffer.from(right, 'base64')
     const same = given.length === expected.length && timingSafeEqual(given, expected)
     if (kept && seeded && same) {
@@ -165,16 +169,16 @@ export function identitiesOf(sources: IdentitySources): People {
   }
 
   async function byCookie(value: string, tag: string): Promise<Caller | undefined> {
-    const found = subjectOf(value)
+    const found = readSessionSubject(value)
     const kept = found && seeded ? await person(found) : undefined
-    const until = kept && openSession(signing, value, kept.salt)
+    const until = kept && verifySession(signing, value, kept.salt)
     return found && kept && until !== undefined && until > clock()
       ? remember(tag, caller(found, kept), until)
       : undefined
   }
 
   async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
-    const { names, from, until } = namedBy(der) ?? { names: [], from: 0, until: 0 }
+    const { names, from, until } = readCertificateNames(der) ?? { names: [], from: 0, until: 0 }
     if (from > clock() || until <= clock()) return undefined
     for (const name of names) {
       const kept = await person(name)
@@ -190,7 +194,7 @@ export function identitiesOf(sources: IdentitySources): People {
       return fresh(tag) ?? byToken(token, tag)
     },
     password: async (name, password, from) => {
-      const tag = tagOf(secret, `${name}\0${password}`)
+      const tag = authenticationTag(secret, `${name}\0${password}`)
       const known = fresh(tag)
       if (known) return known
       const who = await byPassword(name, password, from)
@@ -216,9 +220,10 @@ export function identitiesOf(sources: IdentitySources): People {
     },
     session: async name => {
       const kept = await person(name)
-      return kept && newSession(signing, name, kept.salt, clock())
+      return kept && issueSession(signing, name, kept.salt, clock())
     },
   }
 }
 
-const keptIn = (memo: Memo | undefined): Kept | undefined => memo && (JSON.parse(memo.value) as Kept) // written by `enrol` and by nothing else
+const keptIn = (memo: ExpiringRecord | undefined): StoredPerson | undefined =>
+  memo && (JSON.parse(memo.value) as StoredPerson) // written by `enrol` and by nothing else

@@ -7,7 +7,7 @@
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { isHttpAddress } from '../base/address.ts'
 import { Unavailable } from '../service/store.ts'
-import { type Watching, watched } from './watched-file.ts'
+import { type Watching, watchFile } from './watched-file.ts'
 
 /** Milliseconds. */
 const cooldown = 30_000
@@ -16,12 +16,12 @@ const patience = 5_000
 const peace = 5_000
 
 /** @param source a path, or an https address; http is for loopback alone. Throws `Unusable`. */
-export const jwksOf = (source: string, watching: Watching): JWTVerifyGetKey =>
+export const openJwks = (source: string, watching: Watching): JWTVerifyGetKey =>
   isHttpAddress(source) ? ofAddress(new URL(source), watching) : ofFile(source, watching)
 
 function ofFile(file: string, watching: Watching): JWTVerifyGetKey {
   // `createLocalJWKSet` throws for what is no set of keys.
-  const current = watched(file, text => createLocalJWKSet(JSON.parse(text) as JSONWebKeySet), watching)
+  const current = watchFile(file, text => createLocalJWKSet(JSON.parse(text) as JSONWebKeySet), watching)
   return (header, token) => current()(header, token)
 }
 

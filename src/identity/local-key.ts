@@ -24,7 +24,7 @@ const isCode = (thrown: unknown, code: string): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === code
 
 /** Reads the key, or makes it. Several processes may start at once: the first wins, and nobody sees a file half written. */
-export function localKey(file: string): LocalKey {
+export function openLocalKey(file: string): LocalKey {
   if (file.startsWith(':memory:')) return keyOf(generateKeyPairSync('ed25519').privateKey)
   return keyOf(createPrivateKey(there(file) ?? made(file)))
 }
@@ -64,5 +64,5 @@ function keyOf(key: KeyObject): LocalKey {
 }
 
 /** A tag that only this key makes. */
-export const tagOf = (secret: Uint8Array, text: string): string =>
+export const authenticationTag = (secret: Uint8Array, text: string): string =>
   createHmac('sha256', secret).update(text).digest('base64url')

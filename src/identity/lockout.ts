@@ -5,8 +5,8 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
-import type { Memo, Reader, Store } from '../service/store.ts'
-import { tagOf } from './local-key.ts'
+import type { ExpiringRecord, Store, StoreReader } from '../service/store.ts'
+import { authenticationTag } from './local-key.ts'
 
 const space = 'failures'
 const perName = 10
@@ -16,18 +16,18 @@ const span = 60_000
 
 export interface Lockout {
   /** Whether no password of this name is looked at from there; to be asked within one look at the store. */
-  locked(reader: Reader, name: string, from: string, now: number): Promise<boolean>
+  locked(reader: StoreReader, name: string, from: string, now: number): Promise<boolean>
   /** Counts a failure; whether it was the last that is heard. */
   failed(name: string, from: string, now: number): Promise<boolean>
   /** A success takes the count of that name back. */
   passed(name: string, from: string): Promise<void>
 }
 
-export function lockoutOf(store: Store, secret: Uint8Array): Lockout {
+export function createLockout(store: Store, secret: Uint8Array): Lockout {
   const slots = (name: string, from: string) =>
     [
-      [tagOf(secret, `${from} ${name}`), perName],
-      [tagOf(secret, from), perAddress],
+      [authenticationTag(secret, `${from} ${name}`), perName],
+      [authenticationTag(secret, from), perAddress],
     ] as const
   return {
     locked: async (reader, name, from, now) => {
@@ -54,4 +54,5 @@ export function lockoutOf(store: Store, secret: Uint8Array): Lockout {
   }
 }
 
-const countOf = (memo: Memo | undefined, now: number): number => (memo && memo.expires > now ? Number(memo.value) : 0)
+const countOf = (memo: ExpiringRecord | undefined, now: number): number =>
+  memo && memo.expires > now ? Number(memo.value) : 0

@@ -13,7 +13,7 @@ export interface Cost {
   readonly passes: number
 }
 /** Of OWASP's leasts for argon2id, which guard alike: each thread of Node's pool keeps what one hash took. */
-export const today: Cost = { memory: 12_288, passes: 3 }
+export const currentCost: Cost = { memory: 12_288, passes: 3 }
 
 const atOnce = 2
 const inLine = 64
@@ -22,7 +22,7 @@ let working = 0
 const waiting: (() => void)[] = []
 
 /** 32 octets. Throws `Unavailable` when too many wait. */
-export async function hash(password: string, salt: Uint8Array, cost: Cost): Promise<Buffer> {
+export async function hashPassword(password: string, salt: Uint8Array, cost: Cost): Promise<Buffer> {
   if (working >= atOnce) {
     if (waiting.length >= inLine) throw new Unavailable(1)
     await new Promise<void>(resolve => waiting.push(resolve)) // whoever ends hands his place on

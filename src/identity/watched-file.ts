@@ -13,7 +13,7 @@ export class Unusable extends Error {
  * @param parse throws when the text cannot be used; at the first reading `Unusable` goes up, later it goes to `failed`
  * @param absent what stands for a file that is not there; without it that is a failure too
  */
-export function watched<T>(
+export function watchFile<T>(
   file: string,
   parse: (text: string) => T,
   { clock, failed, absent }: Watching & { readonly absent?: { readonly value: T } },

@@ -4,7 +4,7 @@ import type { Store } from '../service/store.ts'
 /** Milliseconds between looks: other instances write as well. */
 const pause = 1000
 
-export class Tail {
+export class ChangeNotifier {
   stopped = false
   readonly #store: Store
   readonly #longest: number

@@ -7,18 +7,18 @@
  *  (4) Who comes too late for what was kept is told so, and where to go on: a page is 410, a stream has an event `gone`.
  */
 import { type Caller, isPublic } from '../contract/policy.ts'
-import { callerOf, challenges } from '../front/authenticate.ts'
+import { authenticate, writeAuthChallenges } from '../front/authenticate.ts'
 import type { Request, Response } from '../http/message.ts'
-import { negotiate } from '../http/negotiate.ts'
-import { problemJson } from '../http/problem.ts'
+import { negotiateType } from '../http/negotiate.ts'
+import { writeProblemJson } from '../http/problem.ts'
 import { parseQuery } from '../http/uri.ts'
-import { cloudEvent, type Told, toldTo } from '../service/change-feed.ts'
-import type { Serving } from '../service/face-context.ts'
+import { type ChangesFor, changesFor, toCloudEvent } from '../service/change-feed.ts'
+import type { FaceContext } from '../service/face-context.ts'
 import { readGrants } from '../service/item-checks.ts'
 import type { Limiter } from '../service/limiter.ts'
 import { Refused } from '../service/refusal.ts'
-import { type Change, type Store, Unavailable } from '../service/store.ts'
-import { Tail } from './change-notifier.ts'
+import { type ChangeRecord, type Store, Unavailable } from '../service/store.ts'
+import { ChangeNotifier } from './change-notifier.ts'
 
 const json = 'application/json'
 const events = 'text/event-stream'
@@ -36,7 +36,7 @@ const most = 1000
 const longest = 15 * 60_000
 const beat = 5_000
 
-export interface Feed {
+export interface ChangesPage {
   readonly answer: (request: Request) => Promise<Response> | undefined
   /** A change was committed here. */
   kick(): void
@@ -45,13 +45,13 @@ export interface Feed {
   stop(): void
 }
 
-export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
-  const tail = new Tail(store, beat)
+export function createChangesPage(serving: FaceContext, store: Store, limiter: Limiter): ChangesPage {
+  const tail = new ChangeNotifier(store, beat)
   let streams = 0
 
   async function answered(request: Request, query: string): Promise<Response> {
     if (request.method !== 'GET' && request.method !== 'HEAD') return refusal(405, 'GET it', { allow: 'GET, HEAD' })
-    const caller = await callerOf(request, serving)
+    const caller = await authenticate(request, serving)
     if (caller.subject === undefined && !somethingPublic(serving)) throw new Refused({ kind: 'unauthenticated' })
     const { exceeded, reset } = await limiter.take(
       `changes ${caller.subject ?? `@${request.from}`}`,
@@ -59,12 +59,12 @@ export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
       serving.clock(),
     )
     if (exceeded) return refusal(429, 'too many requests', { 'retry-after': String(Math.max(1, reset)) })
-    const type = negotiate(request.fields['accept'], offers)
+    const type = negotiateType(request.fields['accept'], offers)
     if (!type) return refusal(406, `it comes as ${offers.join(', ')}`)
     const asked = askedFor(query, type === events ? request.fields['last-event-id'] : undefined)
     if (!asked) return refusal(400, 'after and limit are whole numbers: after from 0, limit from 1 to 1000')
     if (type === events) return stream(caller, asked.after, request.method === 'HEAD')
-    const told = await toldTo(serving.app, store, caller, { ...asked, now: serving.clock() })
+    const told = await changesFor(serving.app, store, caller, { ...asked, now: serving.clock() })
     const link = `</changes?after=${told.next}&limit=${asked.limit}>; rel="next"`
     if (told.missed !== undefined)
       return { status: 410, fields: { ...ours, 'content-type': problem, link }, content: gone(told.missed) }
@@ -75,8 +75,10 @@ export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
     }
   }
 
-  const batched = ({ changes }: Told): string => JSON.stringify(changes.map(each => cloudEvent(serving.app, each)))
-  const paged = ({ changes, next, more }: Told): string => JSON.stringify({ items: changes.map(itemOf), next, more })
+  const batched = ({ changes }: ChangesFor): string =>
+    JSON.stringify(changes.map(each => toCloudEvent(serving.app, each)))
+  const paged = ({ changes, next, more }: ChangesFor): string =>
+    JSON.stringify({ items: changes.map(itemOf), next, more })
 
   function stream(caller: Caller, after: number | undefined, head: boolean): Response {
     const fields = { ...ours, 'content-type': events, 'x-accel-buffering': 'no' }
@@ -94,11 +96,11 @@ export function feedOf(serving: Serving, store: Store, limiter: Limiter): Feed {
       yield encoded('retry: 1000\n\n')
       while (performance.now() < until && !tail.stopped) {
         const seen = tail.mark()
-        const found = await toldTo(serving.app, store, caller, { after, limit: usual, now: serving.clock() })
+        const found = await changesFor(serving.app, store, caller, { after, limit: usual, now: serving.clock() })
         after = found.next
         if (found.missed !== undefined) yield encoded(`id: ${after}\nevent: gone\ndata: ${gone(found.missed)}\n\n`)
         for (const change of found.changes)
-          yield encoded(`id: ${change.sequence}\ndata: ${JSON.stringify(cloudEvent(serving.app, change))}\n\n`)
+          yield encoded(`id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(serving.app, change))}\n\n`)
         if (found.more) continue
         await tail.after(seen, after)
         yield encoded(`id: ${after}\n:\n\n`) // where to go on, though it was not told
@@ -130,13 +132,14 @@ const ours = {
   'x-content-type-options': 'nosniff',
 }
 
-const itemOf = ({ at, ...change }: Change) => ({ ...change, at: new Date(at).toISOString() })
+const itemOf = ({ at, ...change }: ChangeRecord) => ({ ...change, at: new Date(at).toISOString() })
 
 /** (4) RFC 9110 §15.5.11; what a program needs of it is a member of its own. */
 const gone = (missed: number): string =>
-  problemJson({ status: 410, title: 'changes since then are not kept any more: read the resources', next: missed })
+  writeProblemJson({ status: 410, title: 'changes since then are not kept any more: read the resources', next: missed })
 
-const somethingPublic = ({ app }: Serving): boolean => app.contract.resources.some(each => isPublic(readGrants(each)))
+const somethingPublic = ({ app }: FaceContext): boolean =>
+  app.contract.resources.some(each => isPublic(readGrants(each)))
 
 /** A reader who says nothing of where they were begins with the oldest that is kept. */
 function askedFor(query: string, last: string | undefined): { after: number | undefined; limit: number } | undefined {
@@ -152,15 +155,15 @@ function refusal(status: number, detail: string, fields: Record<string, string> 
   return {
     status,
     fields: { ...ours, 'content-type': problem, ...fields },
-    content: problemJson({ status, title: detail }),
+    content: writeProblemJson({ status, title: detail }),
   }
 }
 
-function refused(request: Request, serving: Serving, thrown: unknown): Response {
+function refused(request: Request, serving: FaceContext, thrown: unknown): Response {
   if (thrown instanceof Unavailable)
     return refusal(503, 'the store is out of reach', { 'retry-after': String(thrown.after) })
   if (thrown instanceof Refused && thrown.refusal.kind === 'unauthenticated')
-    return refusal(401, 'say who you are', { 'www-authenticate': challenges(request, serving) })
+    return refusal(401, 'say who you are', { 'www-authenticate': writeAuthChallenges(request, serving) })
   if (thrown instanceof Refused) return refusal(403, 'not allowed')
   const incident = request.id ?? serving.id()
   serving.report(incident, thrown)

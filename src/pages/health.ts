@@ -4,7 +4,7 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { Store } from '../service/store.ts'
 
-export interface Operated {
+export interface HealthContext {
   readonly store: Store
   readonly draining: () => boolean
   /** More is under way than can be answered in time. */
@@ -26,7 +26,7 @@ const says = (status: number, state: string, checks?: Readonly<Record<string, Ch
 })
 const notAllowed: Response = { status: 405, fields: { allow: 'GET, HEAD', 'cache-control': 'no-store' } }
 
-export function operationsPages(operated: Operated): (request: Request) => Maybe<Response> | undefined {
+export function createHealthPages(operated: HealthContext): (request: Request) => Maybe<Response> | undefined {
   const pages: Readonly<Record<string, () => Maybe<Response>>> = {
     '/health/live': () => says(200, 'live'),
     '/health/ready': () => ready(operated),
@@ -44,7 +44,7 @@ export function operationsPages(operated: Operated): (request: Request) => Maybe
 }
 
 /** Whether a load balancer should send requests here, and if not, why. */
-async function ready({ store, draining, full }: Operated): Promise<Response> {
+async function ready({ store, draining, full }: HealthContext): Promise<Response> {
   const reached = await store.ready()
   const checks = { store: of(reached), load: of(!full()), draining: of(!draining()) }
   if (draining()) return says(503, 'draining', checks)

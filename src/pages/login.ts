@@ -7,23 +7,26 @@
  */
 
 import { escapeMarkup } from '../base/markup.ts'
-import { cookieName, takesPasswords } from '../front/authenticate.ts'
+import { isConfidential, sessionCookieName } from '../front/authenticate.ts'
 import { pageFields } from '../front/security-fields.ts'
 import { writeCookie } from '../http/cookie.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { People } from '../identity/identities.ts'
-import { lasting } from '../identity/session-cookie.ts'
-import { isForeign } from '../rest/cors.ts'
-import { page } from '../rest/formats/html.ts'
-import type { Serving } from '../service/face-context.ts'
+import { sessionSeconds } from '../identity/session-cookie.ts'
+import { isCrossOrigin } from '../rest/cors.ts'
+import { writeHtmlPage } from '../rest/formats/html.ts'
+import type { FaceContext } from '../service/face-context.ts'
 import { Unavailable } from '../service/store.ts'
 
 const most = 8 * 1024
 const caching = { 'cache-control': 'no-store', 'content-type': 'text/html;charset=utf-8', ...pageFields }
 
 /** Answers `/login` and `/logout`; undefined for any other target. */
-export function login(serving: Serving, people: People): (request: Request) => Promise<Response> | undefined {
+export function createLoginPage(
+  serving: FaceContext,
+  people: People,
+): (request: Request) => Promise<Response> | undefined {
   return request => {
     const [path = '', query = ''] = request.target.split('?')
     if (path === '/login') return atLogin(serving, people, request, query)
@@ -31,26 +34,31 @@ export function login(serving: Serving, people: People): (request: Request) => P
   }
 }
 
-async function atLogin(serving: Serving, people: People, request: Request, query: string): Promise<Response> {
+async function atLogin(serving: FaceContext, people: People, request: Request, query: string): Promise<Response> {
   const { method } = request
   const to = new URLSearchParams(query).get('to') ?? ''
   if (method === 'GET' || method === 'HEAD') return said(200, 'Sign in', form(to))
   if (method !== 'POST') return notAllowed(method, 'GET, HEAD, OPTIONS, POST')
-  if (isForeign(request, serving)) return said(403, 'Not from here', '<p>Another site has sent you here.</p>') // (2)
-  if (!takesPasswords(request, serving)) return said(403, 'Not in the clear', '<p>Passwords are taken over TLS.</p>') // (1)
+  if (isCrossOrigin(request, serving)) return said(403, 'Not from here', '<p>Another site has sent you here.</p>') // (2)
+  if (!isConfidential(request, serving)) return said(403, 'Not in the clear', '<p>Passwords are taken over TLS.</p>') // (1)
   const given = await formOf(request)
   if (typeof given === 'number') return said(given, 'Sign in', form(''))
   return signedIn(serving, people, request, given)
 }
 
-async function signedIn(serving: Serving, people: People, request: Request, given: URLSearchParams): Promise<Response> {
+async function signedIn(
+  serving: FaceContext,
+  people: People,
+  request: Request,
+  given: URLSearchParams,
+): Promise<Response> {
   const name = given.get('name') ?? ''
   const to = given.get('to') ?? ''
   try {
     const who = await people.password(name, given.get('password') ?? '', request.from)
     const session = who && (await people.session(name))
     if (!session) return { ...said(401, 'Sign in', `<p>That is not right.</p>${form(to)}`), ...challenged(serving) } // (4)
-    return sent(serving, request, to, session.value, lasting)
+    return sent(serving, request, to, session.value, sessionSeconds)
   } catch (thrown) {
     if (!(thrown instanceof Unavailable)) throw thrown
     const busy = said(503, 'Try again', form(to))
@@ -58,19 +66,25 @@ async function signedIn(serving: Serving, people: People, request: Request, give
   }
 }
 
-async function atLogout(serving: Serving, request: Request): Promise<Response> {
+async function atLogout(serving: FaceContext, request: Request): Promise<Response> {
   if (request.method !== 'POST') return notAllowed(request.method, 'OPTIONS, POST')
-  if (isForeign(request, serving)) return said(403, 'Not from here', '<p>Another site has sent you here.</p>') // (2)
+  if (isCrossOrigin(request, serving)) return said(403, 'Not from here', '<p>Another site has sent you here.</p>') // (2)
   return sent(serving, request, '', '', 0)
 }
 
 /** RFC 9110 §15.5.2 wants a challenge with a 401. Basic, too, would make browsers ask by themselves. */
-const challenged = ({ app }: Serving) => ({
+const challenged = ({ app }: FaceContext) => ({
   fields: { ...caching, 'www-authenticate': `Bearer realm="${app.contract.service}"` },
 })
 
-function sent({ app, settings }: Serving, { scheme }: Request, to: string, value: string, maxAge: number): Response {
-  const cookie = writeCookie(cookieName(app.contract.service, scheme), value, {
+function sent(
+  { app, settings }: FaceContext,
+  { scheme }: Request,
+  to: string,
+  value: string,
+  maxAge: number,
+): Response {
+  const cookie = writeCookie(sessionCookieName(app.contract.service, scheme), value, {
     maxAge,
     path: '/',
     httpOnly: true,
@@ -78,12 +92,12 @@ function sent({ app, settings }: Serving, { scheme }: Request, to: string, value
     sameSite: 'Lax',
   })
   const home = settings.publicUrl === undefined ? '/' : `${new URL(settings.publicUrl).pathname.replace(/\/+$/, '')}/`
-  const location = localPath(to) ?? home
+  const location = safeLocalPath(to) ?? home
   return { status: 303, fields: { 'cache-control': 'no-store', location, 'set-cookie': cookie ?? '' } }
 }
 
 /** (3) `//host` and `/\host` are other hosts to a browser, and so is a path with a line break or a tab in it. */
-export const localPath = (to: string): string | undefined =>
+export const safeLocalPath = (to: string): string | undefined =>
   /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : undefined
 
 /** A number is the status of what cannot be read. */
@@ -101,11 +115,11 @@ function notAllowed(method: string, allow: string): Response {
 const said = (status: number, title: string, body: string): Response => ({
   status,
   fields: caching,
-  content: page(title, body),
+  content: writeHtmlPage(title, body),
 })
 
 const form = (to: string): string => `<form method="post" action="login">
 <label>Name <input name="name" autocomplete="username" required autofocus></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
-<input name="to" type="hidden" value="${escapeMarkup(localPath(to) ?? '')}"><button>Sign in</button></form>
+<input name="to" type="hidden" value="${escapeMarkup(safeLocalPath(to) ?? '')}"><button>Sign in</button></form>
 <form method="post" action="logout"><button>Sign out</button></form>`

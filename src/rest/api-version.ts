@@ -1,21 +1,21 @@
 /** One served version of a contract, compiled: its routes, what it offers, and what links its items have. */
 
-import { memoized } from '../base/memo.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import type { Fields } from '../contract/field.ts'
 import { Field } from '../contract/field.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { isScalar } from '../contract/lexical/scalar.ts'
-import { type Operation, oneOf } from '../contract/operation.ts'
+import { type Operation, requireKind } from '../contract/operation.ts'
 import { type Caller, isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
-import { namespaceOf, type Service, type VersionRule, view } from '../contract/service.ts'
+import { namespaceOf, type Service, type VersionRule, viewOfVersion } from '../contract/service.ts'
 import type { Calls } from '../service/call.ts'
 import type { Snapshot } from '../service/store.ts'
-import type { Form, Link } from './formats/document.ts'
-import { type Offers, offersFor, vendorType } from './media-types.ts'
-import { type Routes, routesOf } from './route.ts'
+import type { DocumentForm, DocumentLink } from './formats/document.ts'
+import { compileOffers, type Offers, vendorType } from './media-types.ts'
+import { compileRoutes, type Routes } from './route.ts'
 
-export interface Edition {
+export interface ApiVersion {
   readonly version: string
   readonly service: Service
   readonly rule: VersionRule
@@ -42,12 +42,12 @@ interface Linker {
   readonly rel: string
   readonly asks: Operation | undefined
   readonly href: (base: string, item: Snapshot) => string | undefined
-  readonly form?: Form
+  readonly form?: DocumentForm
 }
 
-export function editionOf(app: Implementation, version: string): Edition {
-  const service = view(app.contract, version)
-  const routes = routesOf(service)
+export function compileApiVersion(app: Implementation, version: string): ApiVersion {
+  const service = viewOfVersion(app.contract, version)
+  const routes = compileRoutes(service)
   const vendor = vendorType(service.service, version)
   const handlers = (of: Operation | undefined) => of && app.handlers['job' in of ? of.job.job : of.resource.name]
   const known = new Map<Operation | undefined, Offers>()
@@ -60,7 +60,7 @@ export function editionOf(app: Implementation, version: string): Edition {
     vendor,
     views: new Map(service.resources.map(resource => [resource.name, viewOf(resource, routes)])),
     offers: operation => {
-      const found = known.get(operation) ?? offersFor(operation, vendor, handlers(operation))
+      const found = known.get(operation) ?? compileOffers(operation, vendor, handlers(operation))
       known.set(operation, found)
       return found
     },
@@ -117,7 +117,7 @@ function viewOf(resource: Resource, routes: Routes): ResourceView {
       : []),
   ]
   const steady = linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
-  return { resource, one: oneOf(resource), linkers, steady }
+  return { resource, one: requireKind(resource), linkers, steady }
 }
 
 function actionLinker(
@@ -125,20 +125,26 @@ function actionLinker(
   at: (base: string, id: string) => string,
 ): Linker {
   const { action, verb, kind } = operation
-  const form: Form = { method: 'POST', title: verb, fields: action.input }
+  const form: DocumentForm = { method: 'POST', title: verb, fields: action.input }
   const href = (base: string, item: Snapshot) => `${at(base, item.id)}/${action.rel}`
   return { rel: action.link, asks: operation, href, ...(kind === 'act' && { form }) }
 }
 
-export interface Offered {
-  readonly links: readonly Link[]
+export interface OfferedLinks {
+  readonly links: readonly DocumentLink[]
   /** Which of all links these are: what the tag of a representation tells apart. */
   readonly mask: number
 }
 
 /** Rule A3.4: the links of an item as it stands, for who is asking. */
-export function linksOf(view: ResourceView, base: string, item: Snapshot, caller: Caller, calls: Calls): Offered {
-  const links: Link[] = []
+export function offeredLinks(
+  view: ResourceView,
+  base: string,
+  item: Snapshot,
+  caller: Caller,
+  calls: Calls,
+): OfferedLinks {
+  const links: DocumentLink[] = []
   let mask = 0
   for (const [i, { rel, asks, href, form }] of view.linkers.entries()) {
     if (asks && !calls.offers(asks, caller, item)) continue
@@ -151,7 +157,7 @@ export function linksOf(view: ResourceView, base: string, item: Snapshot, caller
 }
 
 /** What a search is narrowed by: words, and fields that must be equal. */
-export const criteria: (of: Resource) => Fields = memoized(resource => {
+export const searchFields: (of: Resource) => Fields = memoizeByObject(resource => {
   const by = (resource.given.searchBy ?? []).flatMap(name => {
     const shape = resource.fields[name]?.shape
     return shape && isScalar(shape) ? [[name, new Field(shape).optional()] as const] : []
@@ -159,4 +165,4 @@ export const criteria: (of: Resource) => Fields = memoized(resource => {
   return { q: new Field({ kind: 'string', max: 1000 }), ...Object.fromEntries(by) }
 })
 
-export const readIsPublic = (resource: Resource): boolean => isPublic(resource.given.allow['read'] ?? [])
+export const isReadPublic = (resource: Resource): boolean => isPublic(resource.given.allow['read'] ?? [])

@@ -1,15 +1,15 @@
 /** A page of a collection or of a search: items, how many there are, and the way to the other pages (rules A2.3, A4.1). */
 import { t } from '../contract/field.ts'
 import type { Operation } from '../contract/operation.ts'
-import { everAllowed } from '../contract/policy.ts'
+import { mayEverBeAllowed } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Pairs, writeQuery } from '../http/uri.ts'
-import type { Page, Snapshot } from '../service/store.ts'
-import { criteria, type Edition } from './api-version.ts'
-import type { Collection, Exchange } from './exchange.ts'
-import type { Document, Link } from './formats/document.ts'
+import type { ItemPage, Snapshot } from '../service/store.ts'
+import { type ApiVersion, searchFields } from './api-version.ts'
+import type { Exchange, SelectedPage } from './exchange.ts'
+import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
 import { writeCursor } from './page-cursor.ts'
-import { digest, itemOf } from './representation.ts'
+import { buildItemDocument, shortDigest } from './representation.ts'
 
 const counted = { total: t.int({ min: 0 }).optional() }
 
@@ -17,7 +17,7 @@ const counted = { total: t.int({ min: 0 }).optional() }
 const most = 256
 
 /** The same items, asked for by the same head and seen by the same caller, are the same page. */
-export function collectionOf(x: Exchange, resource: Resource, page: Page, path: string): Collection {
+export function buildCollectionPage(x: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
   const { pages } = x.site
   const before = pages.get(x.said)
   if (before && before.to === x.caller && isSame(before.of, page)) return before.collection
@@ -29,7 +29,7 @@ export function collectionOf(x: Exchange, resource: Resource, page: Page, path: 
   return collection
 }
 
-function isSame(a: Page, b: Page): boolean {
+function isSame(a: ItemPage, b: ItemPage): boolean {
   if (a.total !== b.total || a.more.before !== b.more.before || a.more.after !== b.more.after) return false
   for (const [at, item] of a.items.entries()) if (item !== b.items[at]) return false
   return a.items.length === b.items.length
@@ -41,17 +41,17 @@ function isSteady({ edition }: Exchange, resource: Resource): boolean {
   return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
 }
 
-function made(x: Exchange, resource: Resource, page: Page, path: string): Collection {
-  const items: Document[] = []
+function made(x: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
+  const items: RepresentationDocument[] = []
   let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
   for (const item of page.items) {
-    const { document, mask } = itemOf(x, resource.name, item)
+    const { document, mask } = buildItemDocument(x, resource.name, item)
     items.push(document)
     state += ` ${item.id} ${item.version} ${mask}`
   }
   const links = [...pageLinks(x, resource, page, path), ...collectionLinks(x, resource)]
   for (const { rel, href } of links) state += ` ${rel} ${href}`
-  const document: Document = {
+  const document: RepresentationDocument = {
     name: resource.name,
     title: resource.name,
     fields: counted,
@@ -60,11 +60,11 @@ function made(x: Exchange, resource: Resource, page: Page, path: string): Collec
     items,
     columns: resource.fields,
   }
-  return { document, version: digest(state), text: undefined }
+  return { document, version: shortDigest(state), text: undefined }
 }
 
 /** Pages by cursor visit every item once while rows come and go; by number where that was asked for. */
-function pageLinks(x: Exchange, resource: Resource, page: Page, path: string): Link[] {
+function pageLinks(x: Exchange, resource: Resource, page: ItemPage, path: string): DocumentLink[] {
   const { kept, page: number, query } = x.asked
   const at = (pairs: Pairs): string => {
     const text = writeQuery([...x.criteria, ...kept, ...pairs])
@@ -72,7 +72,7 @@ function pageLinks(x: Exchange, resource: Resource, page: Page, path: string): L
   }
   const self = { rel: 'self', href: at(x.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
   if (number !== undefined) {
-    const to = (rel: string, n: number): Link => ({ rel, href: at([['page', String(n)]]) })
+    const to = (rel: string, n: number): DocumentLink => ({ rel, href: at([['page', String(n)]]) })
     return [
       self,
       ...(page.more.after ? [to('next', number + 1)] : []),
@@ -80,7 +80,7 @@ function pageLinks(x: Exchange, resource: Resource, page: Page, path: string): L
     ]
   }
   const sort = query?.sort ?? []
-  const to = (rel: string, item: Snapshot | undefined, keys: readonly unknown[], backwards: boolean): Link[] =>
+  const to = (rel: string, item: Snapshot | undefined, keys: readonly unknown[], backwards: boolean): DocumentLink[] =>
     item ? [{ rel, href: at([['cursor', writeCursor(resource, sort, { keys, id: item.id, backwards })]]) }] : []
   return [
     self,
@@ -89,10 +89,10 @@ function pageLinks(x: Exchange, resource: Resource, page: Page, path: string): L
   ]
 }
 
-const creating = ({ routes }: Edition, { name }: Resource): Operation | undefined =>
+const creating = ({ routes }: ApiVersion, { name }: Resource): Operation | undefined =>
   routes.all.find(each => each.template === `/${name}`)?.methods.get('POST')
 
-function collectionLinks(x: Exchange, resource: Resource): Link[] {
+function collectionLinks(x: Exchange, resource: Resource): DocumentLink[] {
   const { base, edition } = x
   const create = creating(edition, resource)
   const item = { rel: 'item', href: `${base}/${resource.name}/{id}`, templated: true }
@@ -101,13 +101,13 @@ function collectionLinks(x: Exchange, resource: Resource): Link[] {
     href: `${base}/${resource.name}`,
     form: { method: 'POST', title: 'create', fields: resource.fields } as const,
   }
-  const offered = form && everAllowed(create.grants, x.caller, x.now) ? [form] : []
-  return [...searchLink(x, resource), item, ...offered]
+  const offered = form && mayEverBeAllowed(create.grants, x.caller, x.now) ? [form] : []
+  return [...writeSearchLink(x, resource), item, ...offered]
 }
 
 /** A2.4: `/search{?q,…}` where this is what is searched. */
-export function searchLink(x: Exchange, resource: Resource): Link[] {
+export function writeSearchLink(x: Exchange, resource: Resource): DocumentLink[] {
   if (x.edition.service.searches?.of !== resource.name) return []
-  const names = [...Object.keys(criteria(resource)), 'page', 'size', 'cursor', 'sort', 'fields']
+  const names = [...Object.keys(searchFields(resource)), 'page', 'size', 'cursor', 'sort', 'fields']
   return [{ rel: 'search', href: `${x.base}/search{?${names.join(',')}}`, templated: true }]
 }

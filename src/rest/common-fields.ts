@@ -1,20 +1,20 @@
 /** What every answer says beside its own: how it may be cached, what it varies with, rates, versions, the trace. */
 
-import { cameAlong } from '../front/authenticate.ts'
+import { hasAmbientCredentials } from '../front/authenticate.ts'
 import { pageFields } from '../front/security-fields.ts'
-import { vary } from '../http/cache.ts'
+import { writeVary } from '../http/cache.ts'
 import { writeDate } from '../http/date.ts'
-import { decimal, writeDeprecation } from '../http/fields.ts'
+import { writeDecimal, writeDeprecation } from '../http/fields.ts'
 import type { Response } from '../http/message.ts'
 import { writePreferences } from '../http/prefer.ts'
 import { writeRateLimitPolicy } from '../http/rate-limit.ts'
-import { readIsPublic } from './api-version.ts'
-import { corsFields } from './cors.ts'
+import { isReadPublic } from './api-version.ts'
+import { writeCorsFields } from './cors.ts'
 import type { Exchange } from './exchange.ts'
-import { refusedAt, successor } from './plan.ts'
-import type { AnyRefusal } from './refusal.ts'
+import { rowOfRefusal, successorPath } from './plan.ts'
+import type { AnyRestRefusal } from './refusal.ts'
 
-export function finished(x: Exchange, response: Response, refusal?: AnyRefusal): Response {
+export function addCommonFields(x: Exchange, response: Response, refusal?: AnyRestRefusal): Response {
   const fields: Record<string, string | readonly string[]> = {
     ...response.fields,
     vary: varyOf(x, response),
@@ -25,7 +25,7 @@ export function finished(x: Exchange, response: Response, refusal?: AnyRefusal):
   if (fields['cache-control'] === undefined) caching(x, response, fields)
   if (x.admitted && refusal?.kind !== 'too-many') rates(x, fields)
   if (x.operation || x.page === 'entry') version(x, fields)
-  if (x.request.fields['origin'] !== undefined) Object.assign(fields, corsFields(x.request, x.serving))
+  if (x.request.fields['origin'] !== undefined) Object.assign(fields, writeCorsFields(x.request, x.serving))
   if (isApplied(x)) fields['preference-applied'] = writePreferences(x.applied)
   if (isPage(fields)) Object.assign(fields, pageFields)
   if (x.serving.settings.trace) fields['diglot-trace'] = trace(x, response.status, refusal)
@@ -57,7 +57,7 @@ function varyOf(x: Exchange, { fields }: Response): string {
   let text = own === undefined ? negotiatedBy(x) : String(own)
   if (!x.safe || isApplied(x)) text += ', Prefer'
   if (x.serving.settings.origins.length > 0) text += ', Origin'
-  return own === undefined ? text : vary(text)
+  return own === undefined ? text : writeVary(text)
 }
 
 const negotiatedBy = (x: Exchange): string =>
@@ -76,8 +76,8 @@ function caching(x: Exchange, { status }: Response, fields: Record<string, strin
   const age = resource?.given.cache?.maxAge
   if (!x.safe || x.request.method === 'OPTIONS') fields['cache-control'] = 'no-store'
   else if (x.page === 'entry') fields['cache-control'] = 'public, no-cache'
-  else if (resource && age !== undefined && status < 400 && readIsPublic(resource)) {
-    const shared = x.caller.subject === undefined && cameAlong(x.request) ? 'public' : 'private'
+  else if (resource && age !== undefined && status < 400 && isReadPublic(resource)) {
+    const shared = x.caller.subject === undefined && hasAmbientCredentials(x.request) ? 'public' : 'private'
     fields['cache-control'] = `${shared}, max-age=${age}`
     fields['expires'] = writeDate(x.now + age * 1000)
   } else fields['cache-control'] = 'private, no-cache'
@@ -92,7 +92,7 @@ function rates({ admitted }: Exchange, fields: Record<string, string | readonly 
   const policy = policies.get(key) ?? writeRateLimitPolicy([{ name: counted, quota: limit, window }]) ?? ''
   policies.set(key, policy)
   fields['ratelimit-policy'] = policy
-  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${decimal(remaining)};t=${reset}` // the name, as it was written
+  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${writeDecimal(remaining)};t=${reset}` // the name, as it was written
 }
 
 /** RFC 9745, RFC 8594: what will not be served for ever says so on each answer. */
@@ -101,12 +101,12 @@ function version(x: Exchange, fields: Record<string, string | readonly string[]>
   if (deprecated !== undefined) fields['deprecation'] = writeDeprecation(Date.parse(deprecated)) ?? ''
   if (sunset !== undefined) fields['sunset'] = writeDate(Date.parse(sunset))
   if (deprecated === undefined && sunset === undefined) return
-  const link = `<${successor(x)}>; rel="successor-version"`
+  const link = `<${successorPath(x)}>; rel="successor-version"`
   fields['link'] = fields['link'] === undefined ? link : `${String(fields['link'])}, ${link}`
 }
 
 /** The rows that were passed, the one that ended it, and how: `1-23; no=stale; status=412`. */
-function trace(x: Exchange, status: number, refusal: AnyRefusal | undefined): string {
-  const row = refusal ? refusedAt(refusal.kind, x.row) : x.row
+function trace(x: Exchange, status: number, refusal: AnyRestRefusal | undefined): string {
+  const row = refusal ? rowOfRefusal(refusal.kind, x.row) : x.row
   return `1-${row}${refusal ? `; no=${refusal.kind}` : ''}; status=${status}`
 }

@@ -11,7 +11,12 @@ let octets = 0
 /** Octets of compressed content that are remembered at most; when there are more, all are forgotten. */
 const most = 16 * 1024 * 1024
 
-export function coded(x: Exchange, coding: string, content: string | Uint8Array, etag: string | undefined): Uint8Array {
+export function encodeContent(
+  x: Exchange,
+  coding: string,
+  content: string | Uint8Array,
+  etag: string | undefined,
+): Uint8Array {
   const key = etag && `${x.request.target} ${etag}`
   const known = key === undefined ? undefined : remembered.get(key)
   if (known) return known

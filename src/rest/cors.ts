@@ -5,9 +5,9 @@
  *  (3) What a cookie or a client's certificate proves is for our own pages alone, also where settings name the origin.
  */
 
-import { cameAlong } from '../front/authenticate.ts'
+import { hasAmbientCredentials } from '../front/authenticate.ts'
 import type { Request, Response } from '../http/message.ts'
-import type { Serving } from '../service/face-context.ts'
+import type { FaceContext } from '../service/face-context.ts'
 
 const exposed =
   'ETag, Location, Link, Allow, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Content-Location, Deprecation, Sunset, Request-Id'
@@ -15,7 +15,7 @@ const exposed =
 export const isPreflight = ({ method, fields }: Request): boolean =>
   method === 'OPTIONS' && fields['origin'] !== undefined && fields['access-control-request-method'] !== undefined
 
-export function preflight({ fields }: Request, { settings }: Serving, allow: string): Response {
+export function answerPreflight({ fields }: Request, { settings }: FaceContext, allow: string): Response {
   const origin = fields['origin'] ?? ''
   const allowed = settings.origins.includes(origin)
   return {
@@ -40,7 +40,7 @@ const asked = (names: string | undefined): string =>
     .filter(name => /^[A-Za-z0-9-]{1,100}$/.test(name))
     .join(', ')
 
-export function corsFields({ fields }: Request, { settings }: Serving): Readonly<Record<string, string>> {
+export function writeCorsFields({ fields }: Request, { settings }: FaceContext): Readonly<Record<string, string>> {
   const origin = fields['origin']
   return origin !== undefined && settings.origins.includes(origin)
     ? { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed }
@@ -51,10 +51,11 @@ export function corsFields({ fields }: Request, { settings }: Serving): Readonly
  * (2), (3). Origin and Sec-Fetch-Site (Fetch Metadata §2.4) are of the browser's making; who is no browser sends neither,
  * or its own. A browser that sends neither with a change is older than 2020.
  */
-export function isForeign(request: Request, { settings }: Serving): boolean {
+export function isCrossOrigin(request: Request, { settings }: FaceContext): boolean {
   const { origin, 'sec-fetch-site': site, host } = request.fields
   if (origin === undefined) return site === 'cross-site' || site === 'same-site'
-  const ambient = cameAlong(request) && (request.fields['cookie'] !== undefined || request.certificate !== undefined)
+  const ambient =
+    hasAmbientCredentials(request) && (request.fields['cookie'] !== undefined || request.certificate !== undefined)
   if (!ambient && settings.origins.includes(origin)) return false
   if (request.scheme === 'https' && origin.startsWith('http:')) return true // anybody on the way could have written it
   const from = hostOf(origin)

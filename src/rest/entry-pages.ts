@@ -2,22 +2,22 @@
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
-import { builtIn, type Fault } from '../contract/fault.ts'
+import { builtInFaults, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
-import { oneOf } from '../contract/operation.ts'
+import { requireKind } from '../contract/operation.ts'
 import type { Response } from '../http/message.ts'
-import { searchLink } from './collection-page.ts'
+import { writeSearchLink } from './collection-page.ts'
 import type { Exchange } from './exchange.ts'
-import type { Document, Link } from './formats/document.ts'
-import { page } from './formats/html.ts'
+import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
+import { writeHtmlPage } from './formats/html.ts'
 import { rows } from './plan.ts'
-import { problemPage } from './problem.ts'
-import { no, statusOf } from './refusal.ts'
-import { computed } from './reply.ts'
+import { writeProblemPage } from './problem.ts'
+import { refuseRequest, statusOf } from './refusal.ts'
+import { computedReply } from './reply.ts'
 
 const entryFields: Fields = { service: t.string(), title: t.string(), version: t.string() }
 
-function entryDocument(x: Exchange): Document {
+function entryDocument(x: Exchange): RepresentationDocument {
   const { service, version } = x.edition
   return {
     name: 'service',
@@ -32,14 +32,14 @@ function entryDocument(x: Exchange): Document {
   }
 }
 
-function contractLinks(x: Exchange): Link[] {
+function contractLinks(x: Exchange): DocumentLink[] {
   const { base, edition } = x
   const routed = (template: string): boolean => edition.routes.all.some(each => each.template === template)
   return [
     ...edition.service.resources.flatMap(resource => [
       { rel: resource.name, href: `${base}/${resource.name}` },
-      { rel: oneOf(resource), href: `${base}/${resource.name}/{id}`, templated: true },
-      ...searchLink(x, resource),
+      { rel: requireKind(resource), href: `${base}/${resource.name}/{id}`, templated: true },
+      ...writeSearchLink(x, resource),
     ]),
     ...(routed('/searches') ? [{ rel: 'searches', href: `${base}/searches` }] : []),
     ...edition.service.jobs.flatMap(job => [
@@ -49,7 +49,7 @@ function contractLinks(x: Exchange): Link[] {
   ]
 }
 
-function otherLinks(x: Exchange): Link[] {
+function otherLinks(x: Exchange): DocumentLink[] {
   const versions = [...x.site.editions.keys()].map(version => ({
     rel: version,
     href: `${x.site.prefix}/api/${version}`,
@@ -61,22 +61,22 @@ function otherLinks(x: Exchange): Link[] {
 /** Fresh for an hour: what it says changes with the software alone. */
 const control = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' }
 
-export const htmlPage = (content: string): Response => ({
+export const htmlResponse = (content: string): Response => ({
   status: 200,
   fields: { 'content-type': 'text/html;charset=utf-8', ...control },
   content,
 })
 
-export const entryReply = (x: Exchange): Maybe<Response> => computed(x, entryDocument(x))
+export const entryPage = (x: Exchange): Maybe<Response> => computedReply(x, entryDocument(x))
 
-export function problemReply(x: Exchange): Response {
-  const content = problemPage(x.segments[1] ?? '', faultsOf(x))
-  return content === undefined ? no({ kind: 'not-found' }) : htmlPage(content)
+export function problemPage(x: Exchange): Response {
+  const content = writeProblemPage(x.segments[1] ?? '', faultsOf(x))
+  return content === undefined ? refuseRequest({ kind: 'not-found' }) : htmlResponse(content)
 }
 
 const faultsOf = (x: Exchange): readonly Fault[] => [
   ...x.edition.service.resources.flatMap(each => Object.values(each.actions).flatMap(action => action.faults)),
-  ...builtIn,
+  ...builtInFaults,
 ]
 
 /** The table that the plan follows, printed from it. */
@@ -86,5 +86,8 @@ export function decisionsPage(): string {
     return `<tr><th scope="row">${row.number}</th><td>${escapeMarkup(row.question)}</td><td>${escapeMarkup(ends.join(', '))}</td><td>${escapeMarkup(row.source)}</td></tr>`
   })
   const head = '<tr><th>#</th><th>question</th><th>ends with</th><th>source</th></tr>'
-  return page('The order of decisions', `<table><thead>${head}</thead><tbody>${lines.join('')}</tbody></table>`)
+  return writeHtmlPage(
+    'The order of decisions',
+    `<table><thead>${head}</thead><tbody>${lines.join('')}</tbody></table>`,
+  )
 }

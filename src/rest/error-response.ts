@@ -1,17 +1,17 @@
 /** A refusal as a response: status, the fields that its status calls for, and a problem that says why. */
 
-import { challenges } from '../front/authenticate.ts'
+import { writeAuthChallenges } from '../front/authenticate.ts'
 import { writeRetryAfter } from '../http/fields.ts'
 import type { Response } from '../http/message.ts'
 import { writeContentRange } from '../http/range.ts'
 import { writeRateLimit, writeRateLimitPolicy } from '../http/rate-limit.ts'
 import type { Exchange } from './exchange.ts'
-import { problemContent, problemOf } from './problem.ts'
-import { type AnyRefusal, statusFor } from './refusal.ts'
+import { createProblem, writeProblem } from './problem.ts'
+import { type AnyRestRefusal, statusOfRefusal } from './refusal.ts'
 
-export function refused(x: Exchange, refusal: AnyRefusal): Response {
-  const status = statusFor(refusal, x.request.method)
-  const { type, content } = problemContent(x, problemOf(x, refusal))
+export function errorResponse(x: Exchange, refusal: AnyRestRefusal): Response {
+  const status = statusOfRefusal(refusal, x.request.method)
+  const { type, content } = writeProblem(x, createProblem(x, refusal))
   const fields: Record<string, string> = {
     'content-type': type,
     'cache-control': refusal.kind === 'moved' ? 'private, no-cache' : 'no-store',
@@ -21,10 +21,10 @@ export function refused(x: Exchange, refusal: AnyRefusal): Response {
   return { status, fields, content }
 }
 
-function fieldsOf(x: Exchange, refusal: AnyRefusal): Readonly<Record<string, string>> {
+function fieldsOf(x: Exchange, refusal: AnyRestRefusal): Readonly<Record<string, string>> {
   switch (refusal.kind) {
     case 'unauthenticated':
-      return { 'www-authenticate': challenges(x.request, x.serving) }
+      return { 'www-authenticate': writeAuthChallenges(x.request, x.serving) }
     case 'not-allowed':
       return { allow: refusal.allow }
     case 'unsupported-media-type':
@@ -52,7 +52,7 @@ function fieldsOf(x: Exchange, refusal: AnyRefusal): Readonly<Record<string, str
 const staleTag = (x: Exchange, version: number): string =>
   x.shown?.of.version === version ? x.shown.etag : `"${version}-v"`
 
-function tooMany(x: Exchange, refusal: Extract<AnyRefusal, { kind: 'too-many' }>): Record<string, string> {
+function tooMany(x: Exchange, refusal: Extract<AnyRestRefusal, { kind: 'too-many' }>): Record<string, string> {
   const name = x.operation?.counted ?? 'address'
   const { limit, window, after } = refusal
   return {

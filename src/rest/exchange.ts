@@ -4,22 +4,20 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
-import type { Request } from '../http/message.ts'
+import type { OctetTransform, Request } from '../http/message.ts'
 import { type Preferences, parsePrefer } from '../http/prefer.ts'
 import type { Pairs } from '../http/uri.ts'
 import type { Admitted } from '../service/call.ts'
-import type { Serving } from '../service/face-context.ts'
-import type { Page as Rows, Snapshot } from '../service/store.ts'
-import { type Edition, editionOf } from './api-version.ts'
-import type { Document } from './formats/document.ts'
+import type { FaceContext } from '../service/face-context.ts'
+import type { ItemPage as Rows, Snapshot } from '../service/store.ts'
+import { type ApiVersion, compileApiVersion } from './api-version.ts'
+import type { RepresentationDocument } from './formats/document.ts'
 import type { Offer } from './media-types.ts'
-import { Heads } from './memory.ts'
-import { type Asked, nothingAsked } from './query-parameters.ts'
+import { HeadMemory } from './memory.ts'
+import { emptyQuery, type ParsedQuery } from './query-parameters.ts'
 import type { Route } from './route.ts'
 
-type Flow = (octets: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
-
-export interface Options {
+export interface RestOptions {
   /** Row 3: whether the service is ending, or has more to do than it can. */
   readonly draining?: () => boolean
   /** Row 5: seconds to wait for an address that sends too many; undefined for all others. */
@@ -29,7 +27,7 @@ export interface Options {
   /** The way in: undefined when the octets are not of this coding, or become more than `limit`. */
   readonly decodings?: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>>
   /** The same codings for what passes piece by piece. What is not of its coding ends with `Undecodable`. */
-  readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, Flow>>>>
+  readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>>
   /** Links that the entry page has beside its own: relation → path. */
   readonly links?: Readonly<Record<string, string>>
   /** Passes this many milliseconds: for `Prefer: wait`, which is not honoured without it. */
@@ -37,33 +35,33 @@ export interface Options {
 }
 
 /** What a face is made of once: the contract compiled in each of its versions. */
-export interface Site {
-  readonly serving: Serving
-  readonly options: Options
-  readonly editions: ReadonlyMap<string, Edition>
-  readonly newest: Edition
+export interface CompiledFace {
+  readonly serving: FaceContext
+  readonly options: RestOptions
+  readonly editions: ReadonlyMap<string, ApiVersion>
+  readonly newest: ApiVersion
   /** The path of the public address before ours. */
   readonly prefix: string
   readonly codings: readonly string[]
-  readonly heads: Heads<Said>
+  readonly heads: HeadMemory<ParsedHead>
   /** Pages by the head that asked for them. */
-  readonly pages: Map<Said, ShownPage>
+  readonly pages: Map<ParsedHead, RememberedPage>
 }
 
-export function siteOf(serving: Serving, options: Options): Site {
+export function compileFace(serving: FaceContext, options: RestOptions): CompiledFace {
   const { app, settings } = serving
-  const editions = new Map(versionsOf(app).map(version => [version, editionOf(app, version)]))
-  const newest = [...editions.values()].at(-1) ?? editionOf(app, 'v1')
+  const editions = new Map(versionsOf(app).map(version => [version, compileApiVersion(app, version)]))
+  const newest = [...editions.values()].at(-1) ?? compileApiVersion(app, 'v1')
   const prefix = settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/+$/, '')
   const codings = settings.trustProxy ? [] : Object.keys(options.codings ?? {})
-  return { serving, options, editions, newest, prefix, codings, heads: new Heads(), pages: new Map() }
+  return { serving, options, editions, newest, prefix, codings, heads: new HeadMemory(), pages: new Map() }
 }
 const versionsOf = (app: Implementation): readonly string[] => Object.keys(app.contract.versions)
 
 /** An item as it would be shown to this caller: kept from the precondition to the answer. */
-export interface Shown {
+export interface SelectedItem {
   readonly of: Snapshot
-  readonly document: Document
+  readonly document: RepresentationDocument
   readonly etag: string
   /** Once it is written. */
   content: Maybe<string | Uint8Array> | undefined
@@ -71,8 +69,8 @@ export interface Shown {
 }
 
 /** A page of a collection as it would be shown. */
-export interface Collection {
-  readonly document: Document
+export interface SelectedPage {
+  readonly document: RepresentationDocument
   /** What its tag is made of: a digest of identifiers, versions and links of what is shown, in order, and of its own links. */
   readonly version: string
   /** Once it is written. */
@@ -80,29 +78,29 @@ export interface Collection {
 }
 
 /** A page that was shown, and of what. */
-export interface ShownPage {
+export interface RememberedPage {
   readonly of: Rows
   readonly to: Caller
-  readonly collection: Collection
+  readonly collection: SelectedPage
 }
 /** The face's own pages: the entry, the explanations of problems, and of the plan. */
-export type Page = 'entry' | 'problem' | 'decisions'
+export type OwnPage = 'entry' | 'problem' | 'decisions'
 
 /** What the head of a request says (rows 2 to 14 and 19 to 21): the same head says the same again. */
-export interface Said {
+export interface ParsedHead {
   path: string
   query: string
   segments: readonly string[]
   pairs: Pairs
-  edition: Edition
+  edition: ApiVersion
   /** Of the addresses that were asked: `/api/v1` or `/api`. */
   base: string
-  page: Page | undefined
+  page: OwnPage | undefined
   route: Route | undefined
   target: string | undefined
   allow: string
   operation: Operation | undefined
-  asked: Asked
+  asked: ParsedQuery
   prefer: Preferences | undefined
   /** A preference that decided how the query was read. */
   lenient: boolean
@@ -114,7 +112,7 @@ export interface Said {
   contentCoding: string
 }
 
-const nothingSaid = ({ newest, prefix }: Site): Said => ({
+const nothingSaid = ({ newest, prefix }: CompiledFace): ParsedHead => ({
   path: '',
   query: '',
   segments: [],
@@ -126,7 +124,7 @@ const nothingSaid = ({ newest, prefix }: Site): Said => ({
   target: undefined,
   allow: '',
   operation: undefined,
-  asked: nothingAsked,
+  asked: emptyQuery,
   prefer: undefined,
   lenient: false,
   offer: undefined,
@@ -137,23 +135,23 @@ const nothingSaid = ({ newest, prefix }: Site): Said => ({
 })
 
 export class Exchange {
-  readonly site: Site
+  readonly site: CompiledFace
   readonly request: Request
   readonly id: string
   readonly now: number
   /** The row that is being asked. */
   row = 1
   /** Written by the rows of the plan alone. */
-  readonly said: Said
+  readonly said: ParsedHead
   caller: Caller = anonymous
   admitted: Admitted | undefined = undefined
   /** A search that came as content, as the parameters that ask for the same. */
   criteria: Pairs = []
-  shown: Shown | undefined = undefined
+  shown: SelectedItem | undefined = undefined
   /** What of Prefer was honoured. */
   readonly applied: Record<string, string> = {}
 
-  constructor(site: Site, request: Request, said = nothingSaid(site)) {
+  constructor(site: CompiledFace, request: Request, said = nothingSaid(site)) {
     this.site = site
     this.request = request
     this.id = request.id ?? site.serving.id()
@@ -162,7 +160,7 @@ export class Exchange {
     if (said.lenient) this.applied['handling'] = 'lenient'
   }
 
-  get serving(): Serving {
+  get serving(): FaceContext {
     return this.site.serving
   }
   get prefer(): Preferences {
@@ -178,13 +176,13 @@ export class Exchange {
   get pairs(): Pairs {
     return this.said.pairs
   }
-  get edition(): Edition {
+  get edition(): ApiVersion {
     return this.said.edition
   }
   get base(): string {
     return this.said.base
   }
-  get page(): Page | undefined {
+  get page(): OwnPage | undefined {
     return this.said.page
   }
   get route(): Route | undefined {
@@ -199,7 +197,7 @@ export class Exchange {
   get operation(): Operation | undefined {
     return this.said.operation
   }
-  get asked(): Asked {
+  get asked(): ParsedQuery {
     return this.said.asked
   }
   get offer(): Offer | undefined {

@@ -4,51 +4,51 @@
  * and caught here once; anything else that is thrown is a bug of ours, and its answer says nothing but the incident.
  */
 
-import { type Maybe, settled, then } from '../base/maybe.ts'
+import { chain, type Maybe, settle } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
-import type { Serving } from '../service/face-context.ts'
+import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { Unavailable } from '../service/store.ts'
-import { finished } from './common-fields.ts'
-import { decisionsPage, entryReply, htmlPage, problemReply } from './entry-pages.ts'
-import { refused } from './error-response.ts'
-import { Exchange, type Options, siteOf } from './exchange.ts'
-import { perform } from './perform.ts'
-import { plan, planAgain } from './plan.ts'
-import { waited } from './prefer-wait.ts'
-import type { AnyRefusal } from './refusal.ts'
-import { reply } from './reply.ts'
+import { addCommonFields } from './common-fields.ts'
+import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pages.ts'
+import { errorResponse } from './error-response.ts'
+import { compileFace, Exchange, type RestOptions } from './exchange.ts'
+import { performOperation } from './perform.ts'
+import { decide, decideAgain } from './plan.ts'
+import { waitForJob } from './prefer-wait.ts'
+import type { AnyRestRefusal } from './refusal.ts'
+import { replyWith } from './reply.ts'
 
-export function restFace(serving: Serving, options: Options = {}): (request: Request) => Maybe<Response> {
-  const site = siteOf(serving, options)
+export function createRestFace(serving: FaceContext, options: RestOptions = {}): (request: Request) => Maybe<Response> {
+  const site = compileFace(serving, options)
   return request => {
     const known = site.heads.find(request)
     const exchange = new Exchange(site, request, known)
-    return settled(
-      () => then(answered(exchange, known !== undefined), answer => finished(exchange, answer)),
+    return settle(
+      () => chain(answered(exchange, known !== undefined), answer => addCommonFields(exchange, answer)),
       thrown => said(exchange, refusalOf(exchange, thrown)),
     )
   }
 }
 
 /** A refusal that cannot be put in words, such as a fault whose detail is not as it was declared, is a bug too. */
-function said(exchange: Exchange, refusal: AnyRefusal): Response {
+function said(exchange: Exchange, refusal: AnyRestRefusal): Response {
   try {
-    return finished(exchange, refused(exchange, refusal), refusal)
+    return addCommonFields(exchange, errorResponse(exchange, refusal), refusal)
   } catch (thrown) {
     const failed = incident(exchange, thrown)
-    return finished(exchange, refused(exchange, failed), failed)
+    return addCommonFields(exchange, errorResponse(exchange, failed), failed)
   }
 }
 
-function refusalOf(exchange: Exchange, thrown: unknown): AnyRefusal {
-  if (thrown instanceof Refused) return thrown.refusal as AnyRefusal // thrown by `no` and by the service alone
+function refusalOf(exchange: Exchange, thrown: unknown): AnyRestRefusal {
+  if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // thrown by `no` and by the service alone
   if (thrown instanceof Unavailable) return { kind: 'unavailable', after: thrown.after }
   return incident(exchange, thrown)
 }
 
 function answered(exchange: Exchange, known: boolean): Maybe<Response> {
-  return then<Response | undefined, Response>(known ? planAgain(exchange) : plan(exchange), early => {
+  return chain<Response | undefined, Response>(known ? decideAgain(exchange) : decide(exchange), early => {
     if (early) return early
     if (!known) exchange.site.heads.keep(exchange.request, exchange.said)
     return page(exchange) ?? performed(exchange)
@@ -57,8 +57,10 @@ function answered(exchange: Exchange, known: boolean): Maybe<Response> {
 
 /** A job that is waited for takes its time; nothing else does once it is done. */
 const performed = (exchange: Exchange): Maybe<Response> =>
-  then(perform(exchange), outcome =>
-    outcome.kind === 'job' ? waited(exchange, outcome).then(seen => reply(exchange, seen)) : reply(exchange, outcome),
+  chain(performOperation(exchange), outcome =>
+    outcome.kind === 'job'
+      ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
+      : replyWith(exchange, outcome),
   )
 
 function page(exchange: Exchange): Maybe<Response> | undefined {
@@ -66,15 +68,15 @@ function page(exchange: Exchange): Maybe<Response> | undefined {
   exchange.row = 30
   switch (exchange.page) {
     case 'entry':
-      return entryReply(exchange)
+      return entryPage(exchange)
     case 'problem':
-      return problemReply(exchange)
+      return problemPage(exchange)
     case 'decisions':
-      return htmlPage(decisionsPage())
+      return htmlResponse(decisionsPage())
   }
 }
 
-function incident({ serving, id }: Exchange, thrown: unknown): AnyRefusal {
+function incident({ serving, id }: Exchange, thrown: unknown): AnyRestRefusal {
   serving.report(id, thrown)
   return { kind: 'failed', incident: id }
 }

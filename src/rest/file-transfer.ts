@@ -2,35 +2,35 @@
  * A picture and its like: octets in and out, as they are. Those that are many pass piece by piece, at the speed of who sends or
  * reads them: neither side of it ever holds a whole file.
  */
+
 import { writeDate } from '../http/date.ts'
-import type { Response } from '../http/message.ts'
-import { negotiate } from '../http/negotiate.ts'
-import { type ByteRange, byteRangeParts, honoursRange, parseRange, writeContentRange } from '../http/range.ts'
-import { here, joined, pieceSize, type Received } from '../service/file-content.ts'
+import type { FieldDraft, Response } from '../http/message.ts'
+import { negotiateType } from '../http/negotiate.ts'
+import { type ByteRange, isRangeApplicable, parseRange, writeByteRangeParts, writeContentRange } from '../http/range.ts'
+import { inMemoryFile, joinOctets, pieceOctets, type ReceivedFile } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
 import type { FileVersion, StoredOctets } from '../service/store.ts'
-import { coded, Undecodable } from './content-coding.ts'
+import { encodeContent, Undecodable } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
-import { acceptOf, contentLimit } from './plan.ts'
-import { no } from './refusal.ts'
-import { digest, fileTag } from './representation.ts'
+import { acceptForContent, contentLimit } from './plan.ts'
+import { refuseRequest } from './refusal.ts'
+import { fileTag, shortDigest } from './representation.ts'
 
-type Mutable = Record<string, string>
 type FileOutcome = Extract<Outcome, { kind: 'file' }>
 
 // In
 
 /** Row 26 for a file, once nobody has refused it: what fits one piece is read at once, more goes to the store as it arrives. */
-export async function receivedFile(x: Exchange): Promise<Received> {
+export async function receiveFile(x: Exchange): Promise<ReceivedFile> {
   const { content } = x.request
   const limit = contentLimit(x)
   const isPlain = x.contentCoding === 'identity' || content.length === 0
-  if (isPlain && content.length !== undefined && content.length <= pieceSize)
-    return here((await content.bytes(limit)) ?? no({ kind: 'too-large', limit }))
+  if (isPlain && content.length !== undefined && content.length <= pieceOctets)
+    return inMemoryFile((await content.bytes(limit)) ?? refuseRequest({ kind: 'too-large', limit }))
   const octets = isPlain ? content.chunks() : decoded(x, limit)
   try {
     const received = x.admitted && (await x.serving.calls.keep(x.admitted, octets, limit))
-    return received ?? (isPlain ? no({ kind: 'too-large', limit }) : undecodable(x, limit))
+    return received ?? (isPlain ? refuseRequest({ kind: 'too-large', limit }) : undecodable(x, limit))
   } catch (thrown) {
     if (thrown instanceof Undecodable) return undecodable(x, limit)
     throw thrown
@@ -38,7 +38,7 @@ export async function receivedFile(x: Exchange): Promise<Received> {
 }
 
 const undecodable = (x: Exchange, limit: number): never =>
-  no({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
+  refuseRequest({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
 
 /** The limit holds for what arrives, too; what comes out of it is counted where it is kept. Nothing is nothing in any coding. */
 async function* decoded(x: Exchange, limit: number): AsyncGenerator<Uint8Array> {
@@ -58,13 +58,13 @@ async function* within(content: AsyncIterable<Uint8Array>, limit: number): Async
   let length = 0
   for await (const octets of content) {
     length += octets.length
-    if (length > limit) no({ kind: 'too-large', limit })
+    if (length > limit) refuseRequest({ kind: 'too-large', limit })
     yield octets
   }
 }
 
 /** RFC 9110 §9.3.4: the octets are kept as they came, so their tag may go with the answer. */
-export function filePut(x: Exchange, { file, created }: FileOutcome, path: string): Response {
+export function replyToPut(x: Exchange, { file, created }: FileOutcome, path: string): Response {
   const fields = { etag: fileTag(x, file.version), 'last-modified': writeDate(file.modified) }
   return created ? { status: 201, fields: { ...fields, location: path } } : { status: 204, fields }
 }
@@ -72,11 +72,11 @@ export function filePut(x: Exchange, { file, created }: FileOutcome, path: strin
 // Out
 
 /** Whole or in ranges (RFC 9110 §14). */
-export function fileReply(x: Exchange, file: FileVersion, octets: StoredOctets): Response {
-  const type = negotiate(acceptOf(x.request), [file.mediaType])
-  if (type === undefined) return no({ kind: 'not-acceptable', offers: [file.mediaType] })
+export function replyWithFile(x: Exchange, file: FileVersion, octets: StoredOctets): Response {
+  const type = negotiateType(acceptForContent(x.request), [file.mediaType])
+  if (type === undefined) return refuseRequest({ kind: 'not-acceptable', offers: [file.mediaType] })
   const etag = fileTag(x, file.version)
-  const fields: Mutable = {
+  const fields: FieldDraft = {
     'content-type': file.mediaType,
     etag,
     'last-modified': writeDate(file.modified),
@@ -85,48 +85,48 @@ export function fileReply(x: Exchange, file: FileVersion, octets: StoredOctets):
   }
   if (!x.identityTaken) return codedReply(x, octets, { ...fields, 'content-encoding': x.coding }, etag)
   const { range, 'if-range': ifRange } = x.request.fields
-  const asked = x.request.method === 'GET' && honoursRange(ifRange, { etag, lastModified: file.modified }, x.now)
+  const asked = x.request.method === 'GET' && isRangeApplicable(ifRange, { etag, lastModified: file.modified }, x.now)
   const { length } = octets
   const ranges = asked ? parseRange(range, length) : 'whole'
-  if (ranges === 'unsatisfiable') return no({ kind: 'range', length })
+  if (ranges === 'unsatisfiable') return refuseRequest({ kind: 'range', length })
   if (ranges === 'whole') return answer(200, fields, octets, [{ first: 0, last: length - 1 }])
   const [first, second] = ranges
   if (first && !second)
     return answer(206, { ...fields, 'content-range': writeContentRange(first, length) }, octets, [first])
-  const boundary = `part-${digest(x.id)}` // RFC 2046 §5.1.1: not all that a proxy may call a request can stand in one
+  const boundary = `part-${shortDigest(x.id)}` // RFC 2046 §5.1.1: not all that a proxy may call a request can stand in one
   const multipart = { ...fields, 'content-type': `multipart/byteranges; boundary=${boundary}` }
-  return answer(206, multipart, octets, byteRangeParts(ranges, length, file.mediaType, boundary))
+  return answer(206, multipart, octets, writeByteRangeParts(ranges, length, file.mediaType, boundary))
 }
 
 /** For a client that takes nothing else: what is one piece is remembered as any representation is. */
-function codedReply(x: Exchange, octets: StoredOctets, fields: Mutable, etag: string): Response {
-  if (octets.here) return { status: 200, fields, content: coded(x, x.coding, octets.here, etag) }
+function codedReply(x: Exchange, octets: StoredOctets, fields: FieldDraft, etag: string): Response {
+  if (octets.here) return { status: 200, fields, content: encodeContent(x, x.coding, octets.here, etag) }
   const encode = x.site.options.streams?.encode[x.coding]
-  if (!encode) return no({ kind: 'not-acceptable', offers: ['identity'] })
+  if (!encode) return refuseRequest({ kind: 'not-acceptable', offers: ['identity'] })
   return { status: 200, fields, content: encode(octets.read(0, octets.length)) }
 }
 
 /** Texts and ranges of the octets, one after the other. */
-type Parts = readonly (string | ByteRange)[]
+type RangeParts = readonly (string | ByteRange)[]
 
 const utf8 = new TextEncoder()
-const lengthOf = (part: Parts[number]): number =>
+const lengthOf = (part: RangeParts[number]): number =>
   typeof part === 'string' ? utf8.encode(part).length : part.last + 1 - part.first
 
 /** What is here goes as it is; the rest is read as it is sent. */
-function answer(status: number, fields: Mutable, octets: StoredOctets, parts: Parts): Response {
+function answer(status: number, fields: FieldDraft, octets: StoredOctets, parts: RangeParts): Response {
   const { here: all } = octets
   if (all) {
     const found = parts.map(part =>
       typeof part === 'string' ? utf8.encode(part) : all.subarray(part.first, part.last + 1),
     )
-    return { status, fields, content: joined(found) }
+    return { status, fields, content: joinOctets(found) }
   }
   const length = parts.reduce((sum, part) => sum + lengthOf(part), 0)
   return { status, fields: { ...fields, 'content-length': String(length) }, content: poured(octets, parts) }
 }
 
-async function* poured(octets: StoredOctets, parts: Parts): AsyncGenerator<Uint8Array> {
+async function* poured(octets: StoredOctets, parts: RangeParts): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     if (typeof part === 'string') yield utf8.encode(part)
     else yield* octets.read(part.first, part.last + 1)

@@ -1,5 +1,5 @@
 /** What one request may cost before anybody is asked for anything. */
-export const limits = {
+export const restLimits = {
   /** Octets of a request-target (RFC 9110 §4.1 asks for 8,000 at least). */
   target: 8 * 1024,
   /** Octets of all fields together, names included: what Node and nginx take by default is half to four times this. */

@@ -1,20 +1,20 @@
 /** What each kind of answer can be represented as, in our order of preference, and by what it is written (rule A1.6). */
 
 import type { Maybe } from '../base/maybe.ts'
-import type { Handlers, Row } from '../contract/implement.ts'
+import type { Handlers, Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
-import { documentCsv } from './formats/csv.ts'
-import type { Document, Writing } from './formats/document.ts'
-import { halForms, halJson } from './formats/hal.ts'
-import { documentHtml } from './formats/html.ts'
-import { documentXml } from './formats/xml.ts'
+import { writeCsv } from './formats/csv.ts'
+import type { DocumentContext, RepresentationDocument } from './formats/document.ts'
+import { writeHal, writeHalForms } from './formats/hal.ts'
+import { writeHtml } from './formats/html.ts'
+import { writeXml } from './formats/xml.ts'
 
 export interface Offer {
   /** What Accept asks for. */
   readonly type: string
   /** What Content-Type says. */
   readonly sent: string
-  readonly write: (document: Document, writing: Writing) => Maybe<string | Uint8Array>
+  readonly write: (document: RepresentationDocument, writing: DocumentContext) => Maybe<string | Uint8Array>
   /** Text that a content coding makes smaller. */
   readonly coded: boolean
   /** Made of its document alone: the same document, the same text. */
@@ -35,13 +35,13 @@ const text = (type: string, write: Offer['write'], sent = type): Offer => ({
   steady: true,
 })
 
-const hal = text('application/hal+json', halJson)
-const json = text('application/json', halJson)
-const xml = text('application/xml', documentXml, 'application/xml;charset=utf-8')
-const textXml = text('text/xml', documentXml, 'text/xml;charset=utf-8')
-const html = text('text/html', documentHtml, 'text/html;charset=utf-8')
-const forms = text('application/prs.hal-forms+json', halForms)
-const csv = text('text/csv', documentCsv, 'text/csv;charset=utf-8;header=present')
+const hal = text('application/hal+json', writeHal)
+const json = text('application/json', writeHal)
+const xml = text('application/xml', writeXml, 'application/xml;charset=utf-8')
+const textXml = text('text/xml', writeXml, 'text/xml;charset=utf-8')
+const html = text('text/html', writeHtml, 'text/html;charset=utf-8')
+const forms = text('application/prs.hal-forms+json', writeHalForms)
+const csv = text('text/csv', writeCsv, 'text/csv;charset=utf-8;header=present')
 
 /** The media type that names a service and its version (rule A9.2). */
 export const vendorType = (service: string, version: string): string =>
@@ -63,15 +63,19 @@ const added = (formats: Handlers['formats']): Offer[] =>
   Object.entries(formats ?? {}).map(([type, write]) => ({
     type,
     sent: type.startsWith('text/') ? `${type};charset=utf-8` : type,
-    write: (document: Document) => write(document.value as Row), // a document of an item or an output: its value is the row
+    write: (document: RepresentationDocument) => write(document.value as Values), // a document of an item or an output: its value is the row
     coded: type.startsWith('text/'),
     steady: false,
   }))
 
 /** Nothing is offered for an answer that has no content, or whose media type is that of stored bytes. */
-export function offersFor(operation: Operation | undefined, vendor: string, handlers: Handlers | undefined): Offers {
+export function compileOffers(
+  operation: Operation | undefined,
+  vendor: string,
+  handlers: Handlers | undefined,
+): Offers {
   const basic = [hal, json, xml, html, forms, textXml]
-  const versioned = text(vendor, halJson)
+  const versioned = text(vendor, writeHal)
   switch (operation?.kind) {
     case 'remove':
     case 'putFile':

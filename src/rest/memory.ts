@@ -3,13 +3,13 @@
  * head says is remembered for as long as that object lives, and credentials no longer than their connection. Only what was
  * asked of the head is remembered; who it is and whether they may is asked each time.
  */
-import type { Fields, Request } from '../http/message.ts'
+import type { HttpFields, Request } from '../http/message.ts'
 
 /** Targets of one connection. */
 const most = 16
 
-export class Heads<Said> {
-  readonly #known = new WeakMap<Fields, Map<string, Said>>()
+export class HeadMemory<Said> {
+  readonly #known = new WeakMap<HttpFields, Map<string, Said>>()
 
   find({ fields, method, target }: Request): Said | undefined {
     return this.#known.get(fields)?.get(`${method} ${target}`)

@@ -5,16 +5,16 @@
  */
 
 import { Flaw } from '../contract/lexical/flaw.ts'
-import { isScalar, read, write } from '../contract/lexical/scalar.ts'
+import { isScalar, readScalar, writeScalar } from '../contract/lexical/scalar.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Query, Sort } from '../service/store.ts'
 
-type From = NonNullable<Query['from']>
+type PagePosition = NonNullable<Query['from']>
 
 const sortText = (sort: readonly Sort[]): string =>
   sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(',')
 
-export function writeCursor(resource: Resource, sort: readonly Sort[], from: From): string {
+export function writeCursor(resource: Resource, sort: readonly Sort[], from: PagePosition): string {
   const keys = from.keys.map((key, i) => keyText(resource, sort[i], key))
   const text = JSON.stringify([sortText(sort), from.backwards ? 1 : 0, from.id, ...keys])
   return new TextEncoder().encode(text).toBase64({ alphabet: 'base64url', omitPadding: true })
@@ -23,11 +23,11 @@ export function writeCursor(resource: Resource, sort: readonly Sort[], from: Fro
 function keyText(resource: Resource, sort: Sort | undefined, key: unknown): string | null {
   const shape = sort && resource.fields[sort.field]?.shape
   if (key === undefined || key === null) return null
-  return shape && isScalar(shape) ? write(shape, key) : String(key)
+  return shape && isScalar(shape) ? writeScalar(shape, key) : String(key)
 }
 
 /** Undefined when it is not one of ours for this sort. */
-export function readCursor(resource: Resource, sort: readonly Sort[], text: string): From | undefined {
+export function readCursor(resource: Resource, sort: readonly Sort[], text: string): PagePosition | undefined {
   const parts = decode(text)
   if (!parts) return undefined
   const [sorted, backwards, id, ...texts] = parts
@@ -43,7 +43,7 @@ function readKey(resource: Resource, sort: Sort | undefined, text: unknown): unk
   if (typeof text !== 'string') return new Flaw('type', 'must be text')
   if (!sort) return /^\d{1,15}$/.test(text) ? Number(text) : new Flaw('type', 'must be milliseconds')
   const shape = resource.fields[sort.field]?.shape
-  return shape && isScalar(shape) ? read(shape, text) : new Flaw('type', 'must be scalar')
+  return shape && isScalar(shape) ? readScalar(shape, text) : new Flaw('type', 'must be scalar')
 }
 
 function decode(text: string): readonly unknown[] | undefined {

@@ -1,25 +1,25 @@
 /** The call that an exchange asks for, and its outcome (rows 22 to 29, asked by the service in its one transaction). */
 
 import type { Maybe } from '../base/maybe.ts'
-import { sameVersion, strong } from '../http/entity-tag.ts'
+import { sameStrongly, sameVersion } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/fields.ts'
-import { evaluate, type Preconditions, parsePreconditions } from '../http/precondition.ts'
-import type { Call, Verdict } from '../service/call.ts'
-import type { Received } from '../service/file-content.ts'
+import { evaluatePreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
+import type { Call, ExpectsResult } from '../service/call.ts'
+import type { ReceivedFile } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
-import { words } from '../service/search.ts'
+import { searchWords } from '../service/search.ts'
 import type { Query, Snapshot } from '../service/store.ts'
 import type { Exchange } from './exchange.ts'
-import { receivedFile } from './file-transfer.ts'
-import { limits } from './limits.ts'
+import { receiveFile } from './file-transfer.ts'
+import { restLimits } from './limits.ts'
 import { contentLimit } from './plan.ts'
-import { no } from './refusal.ts'
-import { digest, shortened, validatorsOf } from './representation.ts'
-import { inputOf, takenTypes } from './request-content.ts'
+import { refuseRequest } from './refusal.ts'
+import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
+import { acceptedTypes, readInput } from './request-content.ts'
 
-export function perform(x: Exchange): Maybe<Outcome> {
+export function performOperation(x: Exchange): Maybe<Outcome> {
   const call = callOf(x)
-  const asks = takenTypes(x).length > 0
+  const asks = acceptedTypes(x).length > 0
   if (!asks && !x.route?.within) return x.serving.calls.perform(call)
   return performed(x, call, asks)
 }
@@ -31,13 +31,13 @@ async function performed(x: Exchange, call: Call, asks: boolean): Promise<Outcom
   // A replay is answered as it was, whatever stands by now: it is found in the transaction.
   if (waits(x) && !call.once) await calls.precheck(call)
   x.row = 26
-  if (x.operation?.kind === 'putFile') return calls.perform(withFile(x, call, await arrived(receivedFile(x))))
+  if (x.operation?.kind === 'putFile') return calls.perform(withFile(x, call, await arrived(receiveFile(x))))
   return calls.perform(withContent(x, call, await bytesOf(x)))
 }
 
 /** Rows 22 to 24 before the content is asked for: where the client waits for 100, and where there is much of it. */
 function waits({ request }: Exchange): boolean {
-  return request.fields['expect'] !== undefined || (request.content.length ?? limits.eager + 1) > limits.eager
+  return request.fields['expect'] !== undefined || (request.content.length ?? restLimits.eager + 1) > restLimits.eager
 }
 
 /** `/customers/{id}/orders`: whoever may not know of the owner does not find what is theirs. */
@@ -76,21 +76,21 @@ const versioned = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'rem
  * version of its own, such as a collection that is posted to, is there and has no tag: only `*` matches it.
  */
 function expectation(x: Exchange): Call['expects'] {
-  const given = preconditions(x)
+  const given = readPreconditions(x)
   const { method } = x.request
   if (!x.operation || !isGiven(given, x.safe)) return undefined
   if (!versioned.has(x.operation.kind)) {
-    if (!x.safe && evaluate(given, method, {}) !== 'proceed') no({ kind: 'stale' })
+    if (!x.safe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
     return undefined
   }
-  const same = x.safe ? strong : sameVersion
-  return (current: Snapshot | undefined): Verdict => {
-    const verdict = evaluate(given, method, current && validatorsOf(x, current), same)
+  const same = x.safe ? sameStrongly : sameVersion
+  return (current: Snapshot | undefined): ExpectsResult => {
+    const verdict = evaluatePreconditions(given, method, current && validatorsOf(x, current), same)
     return verdict === 'not-modified' ? 'unchanged' : verdict
   }
 }
 
-export const preconditions = (x: Exchange): Preconditions => parsePreconditions(x.request.fields, x.now)
+export const readPreconditions = (x: Exchange): Preconditions => parsePreconditions(x.request.fields, x.now)
 
 /** If-Modified-Since is asked of what is read, and is no precondition of a change (RFC 9110 §13.1.3). */
 function isGiven({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions, reads: boolean): boolean {
@@ -102,19 +102,23 @@ function once({ request, operation }: Exchange): Pick<Call, 'once'> {
   const field = request.fields['idempotency-key']
   if (field === undefined || !operation || operation.safe) return {}
   const key = parseIdempotencyKey(field)
-  if (key === undefined || key.length > limits.key)
-    no({ kind: 'bad-request', detail: `Idempotency-Key must be a quoted string of at most ${limits.key} characters` })
-  return { once: { key, fingerprint: digest(`${request.method} ${request.target}`), space: 'idempotency' } }
+  if (key === undefined || key.length > restLimits.key)
+    refuseRequest({
+      kind: 'bad-request',
+      detail: `Idempotency-Key must be a quoted string of at most ${restLimits.key} characters`,
+    })
+  return { once: { key, fingerprint: shortDigest(`${request.method} ${request.target}`), space: 'idempotency' } }
 }
 
 /** Row 26: the octets, decoded. */
 async function bytesOf(x: Exchange): Promise<Uint8Array> {
   const limit = contentLimit(x)
-  const bytes = (await arrived(x.request.content.bytes(limit))) ?? no({ kind: 'too-large', limit })
+  const bytes = (await arrived(x.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
   if (x.contentCoding === 'identity' || bytes.length === 0) return bytes
   const found = x.site.options.decodings?.[x.contentCoding]?.(bytes, limit)
   return (
-    found ?? no({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
+    found ??
+    refuseRequest({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
   )
 }
 
@@ -123,7 +127,7 @@ const arrived = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octe
 /** The sender went away or stalled: nobody is left to hear of it, and nothing is wrong with us. */
 function cut(thrown: unknown): never {
   if (thrown instanceof Error && thrown.name === 'Aborted')
-    no({ kind: 'malformed', detail: 'the content was cut short' })
+    refuseRequest({ kind: 'malformed', detail: 'the content was cut short' })
   throw thrown
 }
 
@@ -133,14 +137,14 @@ function printed({ mediaType }: Exchange, call: Call, digest: () => string): Cal
   return { ...call, once: { ...call.once, fingerprint: `${call.once.fingerprint} ${mediaType} ${digest()}` } }
 }
 
-const withFile = (x: Exchange, call: Call, octets: Received): Call => ({
-  ...printed(x, call, () => shortened(octets.digest())),
+const withFile = (x: Exchange, call: Call, octets: ReceivedFile): Call => ({
+  ...printed(x, call, () => shortenDigest(octets.digest())),
   file: { mediaType: x.mediaType, octets },
 })
 
 function withContent(x: Exchange, call: Call, bytes: Uint8Array): Call {
-  const full = printed(x, call, () => digest(bytes))
-  const input = inputOf(x, bytes)
+  const full = printed(x, call, () => shortDigest(bytes))
+  const input = readInput(x, bytes)
   return x.operation?.kind === 'search' ? { ...full, query: searched(x, input(undefined).value) } : { ...full, input }
 }
 
@@ -155,5 +159,5 @@ function searched(x: Exchange, value: Readonly<Record<string, unknown>>): Omit<Q
   const filters = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))
   if (hasSearchPage(x))
     x.criteria = [['q', String(q ?? '')], ...filters.map(each => [each.field, String(each.value)] as const)]
-  return { ...query, filters: [...query.filters, ...filters], words: words(String(q ?? '')) }
+  return { ...query, filters: [...query.filters, ...filters], words: searchWords(String(q ?? '')) }
 }

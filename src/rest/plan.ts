@@ -6,28 +6,28 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
-import { newest } from '../contract/service.ts'
-import { callerOf } from '../front/authenticate.ts'
-import { elements, isToken } from '../http/grammar.ts'
+import { newestVersion } from '../contract/service.ts'
+import { authenticate } from '../front/authenticate.ts'
+import { isToken, splitElements } from '../http/grammar.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
-import { acceptable, acceptableEncodings } from '../http/negotiate.ts'
+import { acceptableEncodings, acceptableTypes } from '../http/negotiate.ts'
 import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
-import type { Edition } from './api-version.ts'
-import { isForeign, isPreflight, preflight } from './cors.ts'
+import type { ApiVersion } from './api-version.ts'
+import { answerPreflight, isCrossOrigin, isPreflight } from './cors.ts'
 import type { Exchange } from './exchange.ts'
-import { limits } from './limits.ts'
+import { restLimits } from './limits.ts'
 import { vendorVersion } from './media-types.ts'
-import { asked } from './query-parameters.ts'
-import { type Kind, no } from './refusal.ts'
-import { takenTypes, takes } from './request-content.ts'
-import { allowOf, match } from './route.ts'
+import { parseParameters } from './query-parameters.ts'
+import { type RefusalKind, refuseRequest } from './refusal.ts'
+import { acceptedTypes, acceptFields } from './request-content.ts'
+import { matchRoute, writeAllow } from './route.ts'
 
-export interface Row {
+export interface DecisionRow {
   readonly number: number
   readonly question: string
   /** What a "no" is. */
-  readonly no: readonly Kind[]
+  readonly no: readonly RefusalKind[]
   /** Statuses with which the row itself answers. */
   readonly answers?: readonly number[]
   readonly source: string
@@ -38,7 +38,7 @@ export interface Row {
 
 export const methods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
 
-export const rows: readonly Row[] = [
+export const rows: readonly DecisionRow[] = [
   {
     number: 1,
     question: 'Did it parse: a method that is a token, fields within their limit?',
@@ -60,16 +60,16 @@ export const rows: readonly Row[] = [
     no: ['unavailable'],
     source: 'RFC 9110 §15.6.4',
     ask: ({ site }) => {
-      if (site.options.draining?.()) no({ kind: 'unavailable', after: 5 })
+      if (site.options.draining?.()) refuseRequest({ kind: 'unavailable', after: 5 })
     },
   },
   {
     number: 4,
-    question: `Is the target within ${limits.target} octets?`,
+    question: `Is the target within ${restLimits.target} octets?`,
     no: ['target-too-long'],
     source: 'RFC 9110 §15.5.15',
     ask: ({ request }) => {
-      if (request.target.length > limits.target) no({ kind: 'target-too-long' })
+      if (request.target.length > restLimits.target) refuseRequest({ kind: 'target-too-long' })
     },
   },
   {
@@ -80,7 +80,7 @@ export const rows: readonly Row[] = [
     source: 'RFC 6585 §4',
     ask: ({ site, request }) => {
       const after = site.options.flood?.(request)
-      if (after !== undefined) no({ kind: 'too-many', after, limit: limits.flood, window: 1 })
+      if (after !== undefined) refuseRequest({ kind: 'too-many', after, limit: restLimits.flood, window: 1 })
     },
   },
   {
@@ -97,7 +97,7 @@ export const rows: readonly Row[] = [
     no: ['unknown-method'],
     source: 'RFC 9110 §15.6.2',
     ask: ({ request }) => {
-      if (!methods.includes(request.method)) no({ kind: 'unknown-method' })
+      if (!methods.includes(request.method)) refuseRequest({ kind: 'unknown-method' })
     },
   },
   {
@@ -107,7 +107,7 @@ export const rows: readonly Row[] = [
     source: 'RFC 9110 §10.1.1',
     ask: ({ request }) => {
       const expect = request.fields['expect']
-      if (expect !== undefined && expect.toLowerCase() !== '100-continue') no({ kind: 'expectation-failed' })
+      if (expect !== undefined && expect.toLowerCase() !== '100-continue') refuseRequest({ kind: 'expectation-failed' })
     },
   },
   {
@@ -132,7 +132,7 @@ export const rows: readonly Row[] = [
     no: [],
     answers: [204],
     source: 'Fetch §3.2.2',
-    ask: ({ request, serving, allow }) => (isPreflight(request) ? preflight(request, serving, allow) : undefined),
+    ask: ({ request, serving, allow }) => (isPreflight(request) ? answerPreflight(request, serving, allow) : undefined),
   },
   {
     number: 13,
@@ -258,29 +258,29 @@ export const rows: readonly Row[] = [
 ]
 
 /** The row that a refusal of the service belongs to: it asks several at once. */
-const rowOf = new Map<Kind, number>(
+const rowOf = new Map<RefusalKind, number>(
   rows.flatMap(row => (row.number < 15 ? [] : row.no.map(kind => [kind, row.number]))),
 )
-const earlier = new Map<Kind, number>([
+const earlier = new Map<RefusalKind, number>([
   ['unauthenticated', 15],
   ['forbidden', 16],
   ['too-many', 17],
 ])
 /** @param reached the row that was being asked */
-export function refusedAt(kind: Kind, reached: number): number {
+export function rowOfRefusal(kind: RefusalKind, reached: number): number {
   if (reached === 16) return earlier.get(kind) ?? reached
   return reached > 21 ? (rowOf.get(kind) ?? reached) : reached
 }
 
 /** What can be asked of a request before the service is: rows 1 to 21. */
-const asking = rows.filter((row): row is Row & Required<Pick<Row, 'ask'>> => row.ask !== undefined)
+const asking = rows.filter((row): row is DecisionRow & Required<Pick<DecisionRow, 'ask'>> => row.ask !== undefined)
 const ofMoment = asking.filter(row => row.moment)
 
 /** Rows 1 to 21; an answer ends the exchange here. What throws `Refused` was a "no". */
-export const plan = (exchange: Exchange): Maybe<Response | undefined> => follow(exchange, asking)
+export const decide = (exchange: Exchange): Maybe<Response | undefined> => follow(exchange, asking)
 
 /** The same where all that the head says is known. */
-export const planAgain = (exchange: Exchange): Maybe<Response | undefined> => follow(exchange, ofMoment)
+export const decideAgain = (exchange: Exchange): Maybe<Response | undefined> => follow(exchange, ofMoment)
 
 function follow(exchange: Exchange, asked: typeof asking, from = 0): Maybe<Response | undefined> {
   for (let at = from; at < asked.length; at++) {
@@ -295,10 +295,10 @@ function follow(exchange: Exchange, asked: typeof asking, from = 0): Maybe<Respo
 }
 
 function parsed({ request }: Exchange): void {
-  if (!isToken(request.method)) no({ kind: 'unknown-method' })
+  if (!isToken(request.method)) refuseRequest({ kind: 'unknown-method' })
   let octets = 0
   for (const name in request.fields) octets += name.length + (request.fields[name]?.length ?? 0) + 4
-  if (octets > limits.fields) no({ kind: 'fields-too-large' })
+  if (octets > restLimits.fields) refuseRequest({ kind: 'fields-too-large' })
 }
 
 /** RFC 9112 §3.2: HTTP/1.1 has one Host, HTTP/1.0 may have none. What is not sent to us is not looked at further. */
@@ -306,30 +306,31 @@ function addressed(x: Exchange): void {
   const { method, target, fields, version } = x.request
   const host = fields['host']
   if (host === undefined ? version !== '1.0' : !parseHost(host))
-    no({ kind: 'bad-request', detail: 'there must be exactly one Host' })
-  const found = parseTarget(method, target) ?? no({ kind: 'bad-request', detail: 'the request-target is malformed' })
+    refuseRequest({ kind: 'bad-request', detail: 'there must be exactly one Host' })
+  const found =
+    parseTarget(method, target) ?? refuseRequest({ kind: 'bad-request', detail: 'the request-target is malformed' })
   if (!('path' in found)) return
   x.said.path = found.path
   x.said.query = found.query ?? ''
 }
 
-const everyMethod = allowOf(methods)
+const everyMethod = writeAllow(methods)
 function aboutResource({ request }: Exchange): Response | undefined {
   const { method, target } = request
-  if (method === 'TRACE' || method === 'CONNECT') no({ kind: 'not-allowed', allow: everyMethod })
+  if (method === 'TRACE' || method === 'CONNECT') refuseRequest({ kind: 'not-allowed', allow: everyMethod })
   return target === '*' ? { status: 204, fields: { allow: everyMethod } } : undefined
 }
 
 function decoded(x: Exchange): void {
   const path = parsePath(x.said.path)
   const pairs = x.said.query === '' ? x.pairs : parseQuery(x.said.query)
-  if (!path || !pairs) no({ kind: 'bad-request', detail: 'the target cannot be decoded' })
-  if (!path.clean) no({ kind: 'bad-request', detail: 'the path has dot segments or empty ones' })
+  if (!path || !pairs) refuseRequest({ kind: 'bad-request', detail: 'the target cannot be decoded' })
+  if (!path.clean) refuseRequest({ kind: 'bad-request', detail: 'the path has dot segments or empty ones' })
   x.said.segments = path.segments
   x.said.pairs = pairs
 }
 
-const pageMethods = allowOf(['GET'])
+const pageMethods = writeAllow(['GET'])
 const isVersion = (segment: string | undefined): segment is string => /^v\d{1,9}$/.test(segment ?? '')
 
 function routed(x: Exchange): void {
@@ -339,12 +340,12 @@ function routed(x: Exchange): void {
   if (first === '' && segments.length === 1) return void (x.said.page = 'entry')
   if (first === 'problems' && segments.length === 2) return void (x.said.page = 'problem')
   if (first === 'decisions' && segments.length === 1) return void (x.said.page = 'decisions')
-  if (first !== 'api') no({ kind: 'not-found' })
+  if (first !== 'api') refuseRequest({ kind: 'not-found' })
   const versioned = isVersion(second)
   x.said.edition = (versioned ? site.editions.get(second) : named(x)) ?? site.newest
   x.said.base = `${site.prefix}/api${versioned ? `/${second}` : ''}`
   if (segments.length === (versioned ? 2 : 1)) return void (x.said.page = 'entry')
-  const found = match(x.edition.routes, segments, versioned ? 2 : 1) ?? no({ kind: 'not-found' })
+  const found = matchRoute(x.edition.routes, segments, versioned ? 2 : 1) ?? refuseRequest({ kind: 'not-found' })
   x.said.route = found.route
   x.said.target = found.id
   x.said.allow = found.route.allow
@@ -354,11 +355,11 @@ function routed(x: Exchange): void {
  * Rule A9.2: without a version in the address a media type names one: that of the answer, where it is what the client
  * prefers to all that the newest version offers, else that of the content.
  */
-function named({ request, site }: Exchange): Edition | undefined {
+function named({ request, site }: Exchange): ApiVersion | undefined {
   const accept = request.fields['accept']
   const vendors = [...site.editions.values()].map(edition => edition.vendor)
   const [best] = accept?.includes('vnd.')
-    ? acceptable(accept, [...site.newest.offers(undefined).types, ...vendors])
+    ? acceptableTypes(accept, [...site.newest.offers(undefined).types, ...vendors])
     : []
   const sent = parseMediaType(request.fields['content-type'] ?? '')?.essence
   for (const type of [best, sent]) {
@@ -372,14 +373,15 @@ function named({ request, site }: Exchange): Edition | undefined {
 function served(x: Exchange): void {
   const [first, second] = x.segments
   if (first !== 'api') return
-  if (isVersion(second) && !x.site.editions.has(second)) no({ kind: 'not-found' })
+  if (isVersion(second) && !x.site.editions.has(second)) refuseRequest({ kind: 'not-found' })
   const { retired, sunset } = x.edition.rule
-  if (retired || (sunset !== undefined && Date.parse(sunset) <= x.now)) no({ kind: 'retired', successor: successor(x) })
+  if (retired || (sunset !== undefined && Date.parse(sunset) <= x.now))
+    refuseRequest({ kind: 'retired', successor: successorPath(x) })
 }
 
 /** The address of the same in the newest version. */
-export const successor = ({ site, segments }: Exchange): string =>
-  `${site.prefix}/api/${newest(site.serving.app.contract)}${segments
+export const successorPath = ({ site, segments }: Exchange): string =>
+  `${site.prefix}/api/${newestVersion(site.serving.app.contract)}${segments
     .slice(isVersion(segments[1]) ? 2 : 1)
     .map(segment => `/${encodeURIComponent(segment)}`)
     .join('')}`
@@ -389,7 +391,7 @@ function allowed(x: Exchange): void {
   if (method === 'OPTIONS') return
   const asks = method === 'HEAD' ? 'GET' : method
   x.said.operation = x.route?.methods.get(asks)
-  if (!x.operation && !(x.page && asks === 'GET')) no({ kind: 'not-allowed', allow: x.allow })
+  if (!x.operation && !(x.page && asks === 'GET')) refuseRequest({ kind: 'not-allowed', allow: x.allow })
 }
 
 function parameters(x: Exchange): void {
@@ -398,20 +400,20 @@ function parameters(x: Exchange): void {
     x.said.lenient = true
     x.applied['handling'] = 'lenient'
   }
-  if (x.operation && x.route) x.said.asked = asked(x.operation, x.route, x.target, x.pairs, lenient)
+  if (x.operation && x.route) x.said.asked = parseParameters(x.operation, x.route, x.target, x.pairs, lenient)
   else if (x.page && x.pairs.length > 0 && !lenient)
-    no({ kind: 'bad-parameter', name: x.pairs[0]?.[0] ?? '', detail: 'is not a parameter of this' })
+    refuseRequest({ kind: 'bad-parameter', name: x.pairs[0]?.[0] ?? '', detail: 'is not a parameter of this' })
 }
 
 function proven(x: Exchange): Maybe<void> {
-  const found = callerOf(x.request, x.serving)
+  const found = authenticate(x.request, x.serving)
   return found instanceof Promise ? found.then(caller => void (x.caller = caller)) : void (x.caller = found)
 }
 
 /** Rows 15 to 17 where an operation asks for them: the service alone says who may. */
 function admitted(x: Exchange): Maybe<void> {
   if (!x.operation) return
-  if (!x.operation.safe && isForeign(x.request, x.serving)) no({ kind: 'forbidden' })
+  if (!x.operation.safe && isCrossOrigin(x.request, x.serving)) refuseRequest({ kind: 'forbidden' })
   const found = x.serving.calls.admit(x.operation, x.caller, x.request.from)
   return found instanceof Promise ? found.then(admitted => void (x.admitted = admitted)) : void (x.admitted = found)
 }
@@ -422,7 +424,7 @@ function options(x: Exchange): Response | undefined {
     status: 204,
     fields: {
       allow: x.allow,
-      ...takes(x),
+      ...acceptFields(x),
       link: `<${x.site.prefix}/openapi.json>; rel="service-desc"; type="application/vnd.oai.openapi+json"`,
     },
   }
@@ -433,13 +435,13 @@ function sized(x: Exchange): void {
   const limit = contentLimit(x)
   // RFC 9110 §14.5: a PUT of a part, taken for the whole, would destroy the rest.
   if (fields['content-range'] !== undefined && !x.safe)
-    no({ kind: 'bad-request', detail: 'content is taken as a whole' })
-  if ((content.length ?? 0) > limit) no({ kind: 'too-large', limit })
+    refuseRequest({ kind: 'bad-request', detail: 'content is taken as a whole' })
+  if ((content.length ?? 0) > limit) refuseRequest({ kind: 'too-large', limit })
   const coding = (fields['content-encoding'] ?? 'identity').toLowerCase()
   x.said.contentCoding = coding === 'x-gzip' ? 'gzip' : coding
   const known = Object.keys(x.site.options.decodings ?? {})
   if (x.contentCoding !== 'identity' && !known.includes(x.contentCoding) && content.length !== 0)
-    no({
+    refuseRequest({
       kind: 'unsupported-media-type',
       take: { 'accept-encoding': [...known, 'identity'].join(', ') },
       detail: `the content coding ${JSON.stringify(coding)} is not known here`,
@@ -447,14 +449,15 @@ function sized(x: Exchange): void {
 }
 
 export const contentLimit = ({ operation }: Exchange): number =>
-  operation?.kind === 'putFile' ? operation.file.max : limits.content
+  operation?.kind === 'putFile' ? operation.file.max : restLimits.content
 
 /** Without any content there is no type to name: what may be empty is taken so, anything else is asked for its type. */
 function typed(x: Exchange): void {
-  const types = takenTypes(x)
+  const types = acceptedTypes(x)
   if (types.length === 0) return
   const field = x.request.fields['content-type']
-  const refuse: (detail: string) => never = detail => no({ kind: 'unsupported-media-type', take: takes(x), detail })
+  const refuse: (detail: string) => never = detail =>
+    refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(x), detail })
   if (field === undefined) {
     if (!emptyTaken(x)) refuse('there is no Content-Type')
     return
@@ -482,17 +485,17 @@ function negotiated(x: Exchange): void {
   if (types.length === 0) return
   // Which type stored bytes have is known once they are found; that none could serve is known now.
   const { all, sent } = edition.offers(operation)
-  const [type] = acceptable(acceptOf(x.request), stored ?? sent)
-  if (type === undefined) no({ kind: 'not-acceptable', offers: types })
+  const [type] = acceptableTypes(acceptForContent(x.request), stored ?? sent)
+  if (type === undefined) refuseRequest({ kind: 'not-acceptable', offers: types })
   x.said.offer = stored ? undefined : all.find(offer => offer.sent === type)
   negotiateCoding(x)
 }
 
 /** The types that errors are in choose between errors, and ask for nothing else. */
-export function acceptOf({ fields }: Request): string | undefined {
+export function acceptForContent({ fields }: Request): string | undefined {
   const accept = fields['accept']
   if (!accept?.includes('problem+')) return accept
-  const others = elements(accept).filter(each => !/^application\/problem\+(json|xml)/i.test(each))
+  const others = splitElements(accept).filter(each => !/^application\/problem\+(json|xml)/i.test(each))
   return others.join(', ') // an Accept without elements takes anything
 }
 
@@ -500,7 +503,7 @@ function negotiateCoding(x: Exchange): void {
   const { codings } = x.site
   const taken = acceptableEncodings(x.request.fields['accept-encoding'], [...codings, 'identity'])
   const [best] = taken
-  if (best === undefined) no({ kind: 'not-acceptable', offers: [...codings, 'identity'] })
+  if (best === undefined) refuseRequest({ kind: 'not-acceptable', offers: [...codings, 'identity'] })
   x.said.coding = best
   x.said.identityTaken = taken.includes('identity')
 }

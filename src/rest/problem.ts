@@ -1,18 +1,19 @@
 /** A refusal in words (RFC 9457, rule A2.5): nothing of the inside, and for each kind a page that explains it. */
 
 import { escapeMarkup } from '../base/markup.ts'
+import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
-import { type Json, membersWriter, pointer } from '../contract/field-json.ts'
+import { membersWriter, writeJsonPointer } from '../contract/field-json.ts'
 import { parseJson } from '../http/json.ts'
-import { negotiate } from '../http/negotiate.ts'
-import { type Problem, problemJson, problemXml } from '../http/problem.ts'
+import { negotiateType } from '../http/negotiate.ts'
+import { type Problem, writeProblemJson, writeProblemXml } from '../http/problem.ts'
 import type { Exchange } from './exchange.ts'
-import { page } from './formats/html.ts'
-import { type AnyRefusal, type Kind, statusFor } from './refusal.ts'
+import { writeHtmlPage } from './formats/html.ts'
+import { type AnyRestRefusal, type RefusalKind, statusOfRefusal } from './refusal.ts'
 
 /** Kind → title and what a client can do about it. Total: a kind without a page does not compile. */
-const explained: Readonly<Record<Kind, readonly [title: string, advice: string]>> = {
+const explained: Readonly<Record<RefusalKind, readonly [title: string, advice: string]>> = {
   'bad-request': [
     'Bad request',
     'The message or its target is not of HTTP’s syntax. Send it as RFC 9110 and RFC 3986 have it.',
@@ -74,27 +75,29 @@ const explained: Readonly<Record<Kind, readonly [title: string, advice: string]>
 }
 
 /** The last segment of the address of its page. */
-const slugOf = (refusal: AnyRefusal): string => (refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind)
+const slugOf = (refusal: AnyRestRefusal): string => (refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind)
 
-export function problemOf(x: Exchange, refusal: AnyRefusal): Problem {
+export function createProblem(x: Exchange, refusal: AnyRestRefusal): Problem {
   const title = refusal.kind === 'declared' ? refusal.fault.title : explained[refusal.kind][0]
   const origin = x.serving.settings.publicUrl === undefined ? '' : new URL(x.serving.settings.publicUrl).origin
   return {
     type: `${origin}${x.site.prefix}/problems/${slugOf(refusal)}`,
     title,
-    status: statusFor(refusal, x.request.method),
+    status: statusOfRefusal(refusal, x.request.method),
     ...more(x, refusal),
   }
 }
 
-function more(x: Exchange, refusal: AnyRefusal): { readonly [name: string]: Json } {
+function more(x: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: Json } {
   switch (refusal.kind) {
     case 'bad-request':
       return { detail: refusal.detail }
     case 'malformed':
       return {
         detail: refusal.detail,
-        ...(refusal.path && { errors: [{ pointer: pointer(refusal.path), code: 'syntax', detail: refusal.detail }] }),
+        ...(refusal.path && {
+          errors: [{ pointer: writeJsonPointer(refusal.path), code: 'syntax', detail: refusal.detail }],
+        }),
       }
     case 'bad-parameter':
       return refusal.name === ''
@@ -105,7 +108,7 @@ function more(x: Exchange, refusal: AnyRefusal): { readonly [name: string]: Json
     case 'invalid':
       return {
         detail: refusal.problems.map(({ path, detail }) => `${path.join('.') || 'the content'} ${detail}`).join('; '),
-        errors: refusal.problems.map(({ path, code, detail }) => ({ pointer: pointer(path), code, detail })),
+        errors: refusal.problems.map(({ path, code, detail }) => ({ pointer: writeJsonPointer(path), code, detail })),
       }
     case 'conflict':
       return conflict(x, refusal)
@@ -129,7 +132,7 @@ function more(x: Exchange, refusal: AnyRefusal): { readonly [name: string]: Json
 /** What its state does offer, with the links to it (A3.4). */
 function conflict(
   x: Exchange,
-  { state, possible, detail }: Extract<AnyRefusal, { kind: 'conflict' }>,
+  { state, possible, detail }: Extract<AnyRestRefusal, { kind: 'conflict' }>,
 ): { readonly [name: string]: Json } {
   const { operation, base, target } = x
   const actions = operation && 'resource' in operation ? operation.resource.actions : {}
@@ -155,15 +158,15 @@ function detailOf(fault: Fault, detail: Readonly<Record<string, unknown>>): { re
 }
 
 /** Errors choose their media type for themselves, and never fail twice (row 21). */
-export function problemContent(x: Exchange, problem: Problem): { readonly type: string; readonly content: string } {
+export function writeProblem(x: Exchange, problem: Problem): { readonly type: string; readonly content: string } {
   const accept = x.request.fields['accept']
   switch (chosen(accept)) {
     case 'xml':
-      return { type: 'application/problem+xml', content: problemXml(problem) }
+      return { type: 'application/problem+xml', content: writeProblemXml(problem) }
     case 'html':
       return { type: 'text/html;charset=utf-8', content: problemHtml(problem) }
     default:
-      return { type: 'application/problem+json', content: problemJson(problem) }
+      return { type: 'application/problem+json', content: writeProblemJson(problem) }
   }
 }
 
@@ -179,7 +182,7 @@ const types = [
 
 /** Who takes JSON gets JSON's problem, who takes XML XML's, whether or not they name the problem's own type. */
 function chosen(accept: string | undefined): 'json' | 'xml' | 'html' {
-  const best = negotiate(accept, types) ?? types[0]
+  const best = negotiateType(accept, types) ?? types[0]
   if (best === 'text/html') return 'html'
   return best.endsWith('xml') ? 'xml' : 'json'
 }
@@ -188,17 +191,18 @@ function problemHtml(problem: Problem): string {
   const { type = '', title = '', detail = '' } = problem
   const errors = Array.isArray(problem['errors']) ? problem['errors'] : []
   const list = errors.map(each => `<li>${escapeMarkup(JSON.stringify(each))}</li>`).join('')
-  return page(
+  return writeHtmlPage(
     title,
     `<p>${escapeMarkup(detail)}</p>${list && `<ul>${list}</ul>`}<p><a href="${escapeMarkup(type)}">About this problem</a></p>`,
   )
 }
 
 /** The page that a problem's type leads to; undefined where there is no such problem. */
-export function problemPage(slug: string, faults: readonly Fault[]): string | undefined {
+export function writeProblemPage(slug: string, faults: readonly Fault[]): string | undefined {
   const fault = faults.find(each => each.fault === slug)
-  if (fault) return page(fault.title, `<p>${fault.fault}: a fault of the contract. Its status is ${fault.status}.</p>`)
+  if (fault)
+    return writeHtmlPage(fault.title, `<p>${fault.fault}: a fault of the contract. Its status is ${fault.status}.</p>`)
   if (!Object.hasOwn(explained, slug)) return undefined
-  const [title, advice] = explained[slug as Kind] // hasOwn: it is a kind
-  return page(title, `<p>${escapeMarkup(advice)}</p>`)
+  const [title, advice] = explained[slug as RefusalKind] // hasOwn: it is a kind
+  return writeHtmlPage(title, `<p>${escapeMarkup(advice)}</p>`)
 }

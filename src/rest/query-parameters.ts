@@ -1,19 +1,19 @@
 /** Row 14: what the query of a target asks for, each parameter known and typed; the first that is not is named in the 400. */
 
 import { Flaw } from '../contract/lexical/flaw.ts'
-import { isScalar, read } from '../contract/lexical/scalar.ts'
+import { isScalar, readScalar } from '../contract/lexical/scalar.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Pairs } from '../http/uri.ts'
-import { mostWords } from '../service/reads.ts'
-import { words } from '../service/search.ts'
+import { searchWordsMax } from '../service/reads.ts'
+import { searchWords } from '../service/search.ts'
 import type { Comparison, Filter, Query, Sort } from '../service/store.ts'
-import { limits } from './limits.ts'
+import { restLimits } from './limits.ts'
 import { readCursor } from './page-cursor.ts'
-import { no } from './refusal.ts'
+import { refuseRequest } from './refusal.ts'
 import type { Route } from './route.ts'
 
-export interface Asked {
+export interface ParsedQuery {
   readonly query: Omit<Query, 'within'> | undefined
   readonly only: ReadonlySet<string> | undefined
   /** The parameters that links to other pages repeat: all but where the page begins. */
@@ -21,29 +21,29 @@ export interface Asked {
   /** Set when pages are asked for by number. */
   readonly page: number | undefined
 }
-export const nothingAsked: Asked = { query: undefined, only: undefined, kept: [], page: undefined }
+export const emptyQuery: ParsedQuery = { query: undefined, only: undefined, kept: [], page: undefined }
 
 const defaultSize = 20
 const comparisons: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'])
 const isComparison = (text: string): text is Comparison => comparisons.has(text)
 
-const bad = (name: string, detail: string): never => no({ kind: 'bad-parameter', name, detail })
+const bad = (name: string, detail: string): never => refuseRequest({ kind: 'bad-parameter', name, detail })
 
 const paged: readonly Operation['kind'][] = ['list', 'search', 'getSearch']
 const selecting: readonly Operation['kind'][] = [...paged, 'get']
 
 /** @param lenient `Prefer: handling=lenient`: what is unknown is passed over (RFC 7240 §4.4); never where it would widen a removal */
-export function asked(
+export function parseParameters(
   operation: Operation,
   route: Route,
   id: string | undefined,
   pairs: Pairs,
   lenient: boolean,
-): Asked {
+): ParsedQuery {
   const { kind } = operation
   const own = route.within && id !== undefined ? [{ field: route.within.by, is: 'eq' as const, value: id }] : []
-  if (pairs.length === 0 && !paged.includes(kind)) return kind === 'bulk' ? noFilter() : nothingAsked
-  if (pairs.length > limits.parameters) bad('', `there are more than ${limits.parameters} parameters`)
+  if (pairs.length === 0 && !paged.includes(kind)) return kind === 'bulk' ? noFilter() : emptyQuery
+  if (pairs.length > restLimits.parameters) bad('', `there are more than ${restLimits.parameters} parameters`)
   const given = new Map<string, string>()
   const filters: Filter[] = [...own]
   const known: [string, string][] = []
@@ -58,17 +58,17 @@ export function asked(
     else given.set(name, value)
     known.push([name, value])
   }
-  if (kind === 'bulk') return filters.length === 0 ? noFilter() : { ...nothingAsked, query: everything(filters) }
-  if (!('resource' in operation)) return nothingAsked
+  if (kind === 'bulk') return filters.length === 0 ? noFilter() : { ...emptyQuery, query: everything(filters) }
+  if (!('resource' in operation)) return emptyQuery
   const only = selection(operation.resource, given.get('fields'))
-  if (!paged.includes(kind)) return { ...nothingAsked, only }
+  if (!paged.includes(kind)) return { ...emptyQuery, only }
   return { ...paging(operation.resource, given, filters), only, kept: known.filter(([name]) => !positions.has(name)) }
 }
 
 const noFilter = (): never =>
-  no({ kind: 'bad-parameter', name: '', detail: 'a collection is removed with a filter alone' })
+  refuseRequest({ kind: 'bad-parameter', name: '', detail: 'a collection is removed with a filter alone' })
 const positions: ReadonlySet<string> = new Set(['page', 'cursor'])
-const everything = (filters: readonly Filter[]) => ({ filters, sort: [], size: limits.page, counted: false })
+const everything = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.page, counted: false })
 
 /** Parameters that are no filter: a field of such a name is filtered by with `size[eq]=3`. By QUERY words are content. */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
@@ -88,13 +88,13 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
   if (!isComparison(comparison)) return undefined
   if (operation.kind === 'search' && comparison !== 'eq') return undefined
   const values = comparison === 'in' ? value.split(',') : [value]
-  const typed = values.map(each => read(field, each))
+  const typed = values.map(each => readScalar(field, each))
   const flaw = typed.find(each => each instanceof Flaw)
   if (flaw instanceof Flaw) bad(text, flaw.detail)
   return { field: name, is: comparison, value: comparison === 'in' ? typed : typed[0] }
 }
 
-type ScalarShape = Parameters<typeof read>[0]
+type ScalarShape = Parameters<typeof readScalar>[0]
 const filters = new WeakMap<Operation, ReadonlyMap<string, ScalarShape>>()
 function filterable(operation: Operation & { readonly resource: Resource }, route: Route) {
   const known = filters.get(operation)
@@ -130,8 +130,8 @@ function selection(resource: Resource, text: string | undefined): ReadonlySet<st
   return made
 }
 
-function paging(resource: Resource, given: ReadonlyMap<string, string>, filters: readonly Filter[]): Asked {
-  const size = whole('size', given.get('size'), defaultSize, limits.page)
+function paging(resource: Resource, given: ReadonlyMap<string, string>, filters: readonly Filter[]): ParsedQuery {
+  const size = whole('size', given.get('size'), defaultSize, restLimits.page)
   const sort = sorting(resource, given.get('sort'))
   const cursor = given.get('cursor')
   const page = given.has('page') ? whole('page', given.get('page'), 1, 1_000_000) : undefined
@@ -139,8 +139,8 @@ function paging(resource: Resource, given: ReadonlyMap<string, string>, filters:
   const from = cursor === undefined ? undefined : readCursor(resource, sort, cursor)
   if (cursor !== undefined && !from) bad('cursor', 'is none that was given for this')
   const q = given.get('q')
-  const sought = q === undefined ? undefined : words(q)
-  if (sought && sought.length > mostWords) bad('q', `has more than ${mostWords} words`)
+  const sought = q === undefined ? undefined : searchWords(q)
+  if (sought && sought.length > searchWordsMax) bad('q', `has more than ${searchWordsMax} words`)
   const query = {
     filters,
     sort,

@@ -29,10 +29,10 @@ export type HttpRefusal =
   /** A bug of ours: nothing is said but the name of the incident. */
   | { readonly kind: 'failed'; readonly incident: string }
 
-export type AnyRefusal = Refusal | HttpRefusal
-export type Kind = AnyRefusal['kind']
+export type AnyRestRefusal = Refusal | HttpRefusal
+export type RefusalKind = AnyRestRefusal['kind']
 
-export const statusOf: Readonly<Record<Kind, number>> = {
+export const statusOf: Readonly<Record<RefusalKind, number>> = {
   'bad-request': 400,
   'bad-parameter': 400,
   malformed: 400,
@@ -53,7 +53,7 @@ export const statusOf: Readonly<Record<Kind, number>> = {
   'expectation-failed': 417,
   invalid: 422,
   'key-reused': 422,
-  /** The fault's own takes its place: `statusFor`. */
+  /** The fault's own takes its place: `statusOfRefusal`. */
   declared: 422,
   'precondition-required': 428,
   'too-many': 429,
@@ -61,17 +61,17 @@ export const statusOf: Readonly<Record<Kind, number>> = {
   failed: 500,
   'unknown-method': 501,
   unavailable: 503,
-  /** For GET and HEAD; anything else is sent again as it is: `statusFor`. */
+  /** For GET and HEAD; anything else is sent again as it is: `statusOfRefusal`. */
   moved: 301,
 }
 
 /** RFC 9110 §15.4.2, §15.4.9: after 301 a client may change POST to GET, after 308 it may not. */
-export function statusFor(refusal: AnyRefusal, method: string): number {
+export function statusOfRefusal(refusal: AnyRestRefusal, method: string): number {
   if (refusal.kind === 'declared') return refusal.fault.status
   if (refusal.kind === 'moved' && method !== 'GET' && method !== 'HEAD') return 308
   return statusOf[refusal.kind]
 }
 
-export function no(refusal: AnyRefusal): never {
-  throw new Refused<AnyRefusal>(refusal)
+export function refuseRequest(refusal: AnyRestRefusal): never {
+  throw new Refused<AnyRestRefusal>(refusal)
 }

@@ -1,29 +1,36 @@
 /** An outcome in HTTP's words (row 30): status, content in the media type that was chosen, validators, links. */
 
-import { type Maybe, then } from '../base/maybe.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
 import { type Fields, t } from '../contract/field.ts'
 import type { Job } from '../contract/job.ts'
 import type { Operation, OperationOf } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import { jobFields } from '../contract/xml-message.ts'
 import { writeDate } from '../http/date.ts'
-import type { Response } from '../http/message.ts'
-import { evaluate } from '../http/precondition.ts'
+import type { FieldDraft, Response } from '../http/message.ts'
+import { evaluatePreconditions } from '../http/precondition.ts'
 import type { Outcome, Search } from '../service/outcome.ts'
-import type { JobRow, Page, Snapshot } from '../service/store.ts'
-import { criteria } from './api-version.ts'
-import { collectionOf } from './collection-page.ts'
-import { coded } from './content-coding.ts'
+import type { ItemPage, JobRow, Snapshot } from '../service/store.ts'
+import { searchFields } from './api-version.ts'
+import { buildCollectionPage } from './collection-page.ts'
+import { encodeContent } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
-import { filePut, fileReply } from './file-transfer.ts'
-import type { Document, Link } from './formats/document.ts'
-import { hasSearchPage, preconditions } from './perform.ts'
-import { no } from './refusal.ts'
-import { codingFor, digest, entityTag, shown, textOf, validatorFields, variantOf, writingOf } from './representation.ts'
+import { replyToPut, replyWithFile } from './file-transfer.ts'
+import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
+import { hasSearchPage, readPreconditions } from './perform.ts'
+import { refuseRequest } from './refusal.ts'
+import {
+  chooseCoding,
+  representationTag,
+  selectItem,
+  shortDigest,
+  validatorFields,
+  variantKey,
+  writeSelected,
+  writingOf,
+} from './representation.ts'
 
-type Mutable = Record<string, string>
-
-export function reply(x: Exchange, outcome: Outcome): Maybe<Response> {
+export function replyWith(x: Exchange, outcome: Outcome): Maybe<Response> {
   x.row = 30
   switch (outcome.kind) {
     case 'item':
@@ -37,7 +44,7 @@ export function reply(x: Exchange, outcome: Outcome): Maybe<Response> {
     case 'bulk':
       return changed(x, 200, bulkDocument(outcome))
     case 'file':
-      return outcome.octets ? fileReply(x, outcome.file, outcome.octets) : filePut(x, outcome, pathOf(x))
+      return outcome.octets ? replyWithFile(x, outcome.file, outcome.octets) : replyToPut(x, outcome, pathOf(x))
     case 'search':
       return outcome.page ? searchReply(x, outcome.id, outcome.search, outcome.page) : searchCreated(x, outcome)
     case 'job':
@@ -66,8 +73,8 @@ function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Respons
   const location = created ? { location: href } : {}
   if (!x.safe && minimal(x))
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(x, name, item) } }
-  const is = shown(x, name, item)
-  const content = textOf(x, is)
+  const is = selectItem(x, name, item)
+  const content = writeSelected(x, is)
   const fields = {
     ...location,
     ...(!x.safe && { 'content-location': href }),
@@ -75,50 +82,55 @@ function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Respons
     'last-modified': writeDate(item.modified),
     ...linkField(is.document.links),
   }
-  return then(content, octets => sent(x, created ? 201 : 200, octets, is.coding, fields))
+  return chain(content, octets => sent(x, created ? 201 : 200, octets, is.coding, fields))
 }
 
 /**
  * RFC 9110 §9.3.4: without content, a tag after PUT would say that what was sent is what stands; the server has added to it.
  * A PATCH says no such thing.
  */
-function minimalTag(x: Exchange, name: string, item: Snapshot): Mutable {
-  return x.request.method === 'PUT' ? {} : { etag: shown(x, name, item).etag }
+function minimalTag(x: Exchange, name: string, item: Snapshot): FieldDraft {
+  return x.request.method === 'PUT' ? {} : { etag: selectItem(x, name, item).etag }
 }
 
 /** Content in the coding that was settled with its tag. */
-function sent(x: Exchange, status: number, content: string | Uint8Array, coding: string, fields: Mutable): Response {
+function sent(x: Exchange, status: number, content: string | Uint8Array, coding: string, fields: FieldDraft): Response {
   fields['content-type'] = x.offer?.sent ?? 'application/octet-stream'
   if (coding === 'identity') return { status, fields, content }
   fields['content-encoding'] = coding
-  return { status, fields, content: coded(x, coding, content, fields['etag']) }
+  return { status, fields, content: encodeContent(x, coding, content, fields['etag']) }
 }
 
 /** What is known of a representation beside its document. */
-interface About {
+interface ReplyFacts {
   /** Of the state; absent: the tag is made of the text. */
   readonly version?: string | number
-  readonly fields?: Mutable
+  readonly fields?: FieldDraft
   readonly modified?: number
   /** Where it is written already. */
   readonly text?: string | Uint8Array | undefined
 }
 
 /** A representation whose validators are known only now: the precondition of a safe request is asked here. */
-export function computed(x: Exchange, document: Document, about: About = {}): Maybe<Response> {
-  return then(about.text ?? x.offer?.write(document, writingOf(x)) ?? '', text => validated(x, document, about, text))
+export function computedReply(x: Exchange, document: RepresentationDocument, about: ReplyFacts = {}): Maybe<Response> {
+  return chain(about.text ?? x.offer?.write(document, writingOf(x)) ?? '', text => validated(x, document, about, text))
 }
 
-function validated(x: Exchange, { links }: Document, about: About, text: string | Uint8Array): Response {
-  const { version = digest(text), fields, modified } = about
-  const coding = codingFor(x, text)
-  const etag = entityTag(version, variantOf(x, '', coding))
+function validated(
+  x: Exchange,
+  { links }: RepresentationDocument,
+  about: ReplyFacts,
+  text: string | Uint8Array,
+): Response {
+  const { version = shortDigest(text), fields, modified } = about
+  const coding = chooseCoding(x, text)
+  const etag = representationTag(version, variantKey(x, '', coding))
   const dated = modified === undefined ? {} : { 'last-modified': writeDate(modified) }
-  const verdict = evaluate(preconditions(x), x.request.method, {
+  const verdict = evaluatePreconditions(readPreconditions(x), x.request.method, {
     etag,
     ...(modified !== undefined && { lastModified: modified }),
   })
-  if (verdict === 'failed') no({ kind: 'stale' })
+  if (verdict === 'failed') refuseRequest({ kind: 'stale' })
   if (verdict === 'not-modified') {
     x.row = 23
     return { status: 304, fields: { ...fields, etag, ...dated } }
@@ -127,22 +139,27 @@ function validated(x: Exchange, { links }: Document, about: About, text: string 
 }
 
 /** What a change answers with; it is not what a later GET is compared with, so it has no validators. */
-async function changed(x: Exchange, status: number, document: Document, fields: Mutable = {}): Promise<Response> {
+async function changed(
+  x: Exchange,
+  status: number,
+  document: RepresentationDocument,
+  fields: FieldDraft = {},
+): Promise<Response> {
   if (minimal(x)) return { status: status === 200 ? 204 : status, fields }
   const content = (await x.offer?.write(document, writingOf(x))) ?? ''
-  return sent(x, status, content, codingFor(x, content), { ...fields, ...linkField(document.links) })
+  return sent(x, status, content, chooseCoding(x, content), { ...fields, ...linkField(document.links) })
 }
 
-function pageReply(x: Exchange, page: Page): Maybe<Response> {
+function pageReply(x: Exchange, page: ItemPage): Maybe<Response> {
   const resource = resourceOf(x)
   const queried = x.request.method === 'QUERY' && hasSearchPage(x)
-  const collection = collectionOf(x, resource, page, queried ? `${x.base}/search` : pathOf(x))
+  const collection = buildCollectionPage(x, resource, page, queried ? `${x.base}/search` : pathOf(x))
   const { document, version } = collection
   const text = collection.text ?? x.offer?.write(document, writingOf(x)) ?? ''
   if (!(text instanceof Promise)) collection.text = text
   // RFC 10008 §2.4: the address at which the same can be asked again by GET.
   const fields = queried ? { location: document.links[0]?.href ?? '' } : {}
-  return then(text, text => computed(x, document, { version, fields, text }))
+  return chain(text, text => computedReply(x, document, { version, fields, text }))
 }
 
 const pathOf = (x: Exchange): string => `${x.base}${(x.route?.template ?? '').replace('{id}', x.target ?? '')}`
@@ -154,7 +171,7 @@ function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>)
   const { action } = operation
   const href = pathOf(x)
   const owner = { rel: 'related', href: `${x.base}/${operation.resource.name}/${outcome.item.id}` }
-  const document: Document = {
+  const document: RepresentationDocument = {
     name: action.rel,
     title: action.rel,
     fields: action.output ?? {},
@@ -162,13 +179,13 @@ function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>)
     links: [{ rel: 'self', href }, owner],
   }
   if (!x.safe) return changed(x, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
-  if (operation.kind === 'look') return computed(x, document)
+  if (operation.kind === 'look') return computedReply(x, document)
   const { version, modified } = outcome.item
-  return computed(x, document, { version, modified })
+  return computedReply(x, document, { version, modified })
 }
 
 const bulkFields = { removed: t.int(), refused: t.int() }
-const bulkDocument = ({ removed, refused }: Extract<Outcome, { kind: 'bulk' }>): Document => ({
+const bulkDocument = ({ removed, refused }: Extract<Outcome, { kind: 'bulk' }>): RepresentationDocument => ({
   name: 'removal',
   title: 'removed',
   fields: bulkFields,
@@ -176,9 +193,14 @@ const bulkDocument = ({ removed, refused }: Extract<Outcome, { kind: 'bulk' }>):
   links: [],
 })
 
-function searchDocument(x: Exchange, id: string, search: Search, links: readonly Link[]): Document {
+function searchDocument(
+  x: Exchange,
+  id: string,
+  search: Search,
+  links: readonly DocumentLink[],
+): RepresentationDocument {
   const resource = resourceOf(x)
-  const fields: Fields = { id: t.string(), ...criteria(resource) }
+  const fields: Fields = { id: t.string(), ...searchFields(resource) }
   return { name: 'search', title: 'search', fields, value: { id, q: search.q, ...search.by }, links }
 }
 
@@ -190,12 +212,12 @@ function searchCreated(x: Exchange, { id, search }: Extract<Outcome, { kind: 'se
   })
 }
 
-function searchReply(x: Exchange, id: string, search: Search, page: Page): Maybe<Response> {
+function searchReply(x: Exchange, id: string, search: Search, page: ItemPage): Maybe<Response> {
   const resource = resourceOf(x)
-  const { document, version } = collectionOf(x, resource, page, `${x.base}/searches/${id}`)
+  const { document, version } = buildCollectionPage(x, resource, page, `${x.base}/searches/${id}`)
   const { fields, value } = searchDocument(x, id, search, [])
   const whole = { ...document, fields: { ...fields, ...document.fields }, value: { ...value, ...document.value } }
-  return computed(x, whole, { version })
+  return computedReply(x, whole, { version })
 }
 
 type JobOperation = OperationOf<'startJob' | 'getJob' | 'cancelJob' | 'getResult'>
@@ -210,10 +232,10 @@ const running = (job: JobRow): boolean => job.state === 'queued' || job.state ==
 /** Seconds after which a job that runs is worth another look. */
 const again = '1'
 
-function jobDocument(x: Exchange, row: JobRow): Document {
+function jobDocument(x: Exchange, row: JobRow): RepresentationDocument {
   const job = jobOf(x)
   const href = `${x.base}/${job.job}/jobs/${row.id}`
-  const cancel: Link = {
+  const cancel: DocumentLink = {
     rel: 'cancel',
     href: `${href}/cancellation`,
     form: { method: 'POST', title: 'cancel', fields: {} },
@@ -237,17 +259,17 @@ function jobDocument(x: Exchange, row: JobRow): Document {
 /** Rules A3.1–A3.3: 202 when it is made, 200 while it runs and when it is done. */
 function jobReply(x: Exchange, row: JobRow, created: boolean): Maybe<Response> {
   const document = jobDocument(x, row)
-  const wait: Mutable = running(row) ? { 'retry-after': again } : {}
+  const wait: FieldDraft = running(row) ? { 'retry-after': again } : {}
   const { version, modified } = row
-  if (!created && x.safe) return computed(x, document, { version, modified, fields: wait })
+  if (!created && x.safe) return computedReply(x, document, { version, modified, fields: wait })
   if (!created) return changed(x, 200, document, wait)
   if (x.prefer['respond-async']) x.applied['respond-async'] = ''
   return changed(x, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
 }
 
-function resultReply(x: Exchange, row: JobRow, output: Document['value']): Maybe<Response> {
+function resultReply(x: Exchange, row: JobRow, output: RepresentationDocument['value']): Maybe<Response> {
   const job = jobOf(x)
-  const document: Document = {
+  const document: RepresentationDocument = {
     name: job.one,
     title: `${job.one} ${row.id}`,
     fields: job.output,
@@ -257,7 +279,7 @@ function resultReply(x: Exchange, row: JobRow, output: Document['value']): Maybe
       { rel: 'related', href: `${x.base}/${job.job}/jobs/${row.id}` },
     ],
   }
-  return computed(x, document, { version: row.version, modified: row.modified })
+  return computedReply(x, document, { version: row.version, modified: row.modified })
 }
 
 /** Relations that are registered (IANA): others are names in `_links` alone, where RFC 8288 would want a URI. */
@@ -270,7 +292,7 @@ const registered: Readonly<Record<string, string>> = {
   related: 'related',
 }
 
-function linkField(links: readonly Link[]): Mutable {
+function linkField(links: readonly DocumentLink[]): FieldDraft {
   let text = ''
   for (const { rel, href, templated } of links) {
     const known = registered[rel]

@@ -4,23 +4,25 @@
  *  (2) What it says of the server's own fields is handed on beside the value, to be compared and never written.
  *  (3) A patch applies to the representation that stands in this version, `_links` left out, or not at all.
  */
+
+import type { Json } from '../base/objects.ts'
 import type { Fields } from '../contract/field.ts'
-import { type Json, type Problem, type Reading, readFields, reading } from '../contract/field-json.ts'
-import { type Operation, type OperationOf, oneOf } from '../contract/operation.ts'
+import { type FieldProblem, type ReadOptions, readFields, readOptions } from '../contract/field-json.ts'
+import { type Operation, type OperationOf, requireKind } from '../contract/operation.ts'
 import { parseJson } from '../http/json.ts'
-import { jsonPatch } from '../http/json-patch.ts'
+import { applyJsonPatch } from '../http/json-patch.ts'
 import { parsePointer } from '../http/json-pointer.ts'
-import { mergePatch } from '../http/merge-patch.ts'
+import { applyMergePatch } from '../http/merge-patch.ts'
 import { parseQuery } from '../http/uri.ts'
 import type { Input } from '../service/call.ts'
 import { refuse } from '../service/refusal.ts'
 import type { Snapshot } from '../service/store.ts'
-import { criteria, type Edition } from './api-version.ts'
+import { type ApiVersion, searchFields } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
-import { bareJson } from './formats/hal.ts'
-import { formJson } from './formats/untyped-text.ts'
-import { readXml } from './formats/xml.ts'
-import { no } from './refusal.ts'
+import { writePlainJson } from './formats/hal.ts'
+import { readFormValues } from './formats/untyped-text.ts'
+import { readXmlContent } from './formats/xml.ts'
+import { refuseRequest } from './refusal.ts'
 
 const mergeType = 'application/merge-patch+json'
 const patchType = 'application/json-patch+json'
@@ -28,7 +30,7 @@ const xmlTypes = ['application/xml', 'text/xml']
 const formType = 'application/x-www-form-urlencoded'
 
 /** The media types that a method takes here; none where it takes no content. */
-function contentTypes(operation: Operation | undefined, { vendor }: Edition): readonly string[] {
+function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion): readonly string[] {
   switch (operation?.kind) {
     case 'patch':
       return [mergeType, patchType]
@@ -49,7 +51,7 @@ function contentTypes(operation: Operation | undefined, { vendor }: Edition): re
 }
 
 /** What this request may send: GET has no content, also where QUERY of the same operation has (RFC 9110 §9.3.1). */
-export const takenTypes = ({ operation, edition, request }: Exchange): readonly string[] =>
+export const acceptedTypes = ({ operation, edition, request }: Exchange): readonly string[] =>
   request.method === 'GET' || request.method === 'HEAD' ? [] : contentTypes(operation, edition)
 
 const field: Readonly<Record<string, string>> = {
@@ -60,7 +62,7 @@ const field: Readonly<Record<string, string>> = {
 }
 
 /** What would be taken, said with 415 and by OPTIONS (RFC 5789 §3.1, RFC 10008 §3, RFC 9110 §15.5.16). */
-export function takes(x: Exchange): Record<string, string> {
+export function acceptFields(x: Exchange): Record<string, string> {
   const asked = x.request.method
   const methods = x.route ? [...x.route.methods] : []
   return Object.fromEntries(
@@ -72,69 +74,69 @@ export function takes(x: Exchange): Record<string, string> {
   )
 }
 
-interface Shape {
+interface ContentShape {
   /** The root element in XML. */
   readonly name: string
   readonly fields: Fields
 }
 
-function shapeOf({ operation }: Exchange): Shape {
+function shapeOf({ operation }: Exchange): ContentShape {
   switch (operation?.kind) {
     case 'act':
       return { name: operation.action.rel, fields: operation.action.input }
     case 'search':
     case 'createSearch':
-      return { name: 'search', fields: criteria(operation.resource) }
+      return { name: 'search', fields: searchFields(operation.resource) }
     case 'startJob':
       return { name: operation.job.one, fields: operation.job.input }
     case 'create':
     case 'replace':
     case 'patch':
-      return { name: oneOf(operation.resource), fields: operation.resource.fields }
+      return { name: requireKind(operation.resource), fields: operation.resource.fields }
     default:
       return { name: 'cancellation', fields: {} }
   }
 }
 
 /** Rows 26 and 27, on demand (1). */
-export function inputOf(x: Exchange, bytes: Uint8Array): (current: Snapshot | undefined) => Input {
+export function readInput(x: Exchange, bytes: Uint8Array): (current: Snapshot | undefined) => Input {
   const { operation } = x
   return current => {
     if (operation?.kind === 'patch' && current) return patched(x, operation, bytes, current)
     const shape = shapeOf(x)
-    const how = reading(['_links'])
-    const problems: Problem[] = []
+    const how = readOptions(['_links'])
+    const problems: FieldProblem[] = []
     const value = readFields(shape.fields, jsonOf(x, shape, bytes), problems, how)
     return checked(value, how, operation?.kind === 'create' ? problems.filter(notOwned(operation)) : problems)
   }
 }
 
-function checked(value: Input['value'], how: Reading, problems: readonly Problem[]): Input {
+function checked(value: Input['value'], how: ReadOptions, problems: readonly FieldProblem[]): Input {
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
   return { value, server: how.server }
 }
 
 /** What a grant binds to a claim may be left out: the service fills it in, or misses it. */
-function notOwned({ grants }: OperationOf<'create'>): (problem: Problem) => boolean {
+function notOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) => boolean {
   const owned = new Set(grants.flatMap(grant => Object.keys(grant.where)))
   return ({ code, path }) => !(code === 'required' && path.length === 1 && owned.has(String(path[0])))
 }
 
-function jsonOf(x: Exchange, { name, fields }: Shape, bytes: Uint8Array): Json {
+function jsonOf(x: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
   if (x.mediaType === '') return bytes.length === 0 ? {} : untyped(x)
   if (x.mediaType === formType) return formOf(bytes, fields)
   if (!xmlTypes.includes(x.mediaType)) return parsed(bytes)
-  const read = readXml(bytes, name, x.edition.namespace, fields)
+  const read = readXmlContent(bytes, name, x.edition.namespace, fields)
   return 'json' in read ? read.json : refuse({ kind: 'malformed', detail: read.problem })
 }
 
 const untyped = (x: Exchange): never =>
-  no({ kind: 'unsupported-media-type', take: takes(x), detail: 'there is no Content-Type' })
+  refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(x), detail: 'there is no Content-Type' })
 
 function formOf(bytes: Uint8Array, fields: Fields): Json {
   const text = utf8(bytes)
   const pairs = text === undefined ? undefined : parseQuery(text)
-  const json = pairs && formJson(pairs, fields)
+  const json = pairs && readFormValues(pairs, fields)
   return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded, or a name comes twice' })
 }
 
@@ -156,23 +158,23 @@ function parsed(bytes: Uint8Array): Json {
 /** (3) RFC 7396, RFC 6902. */
 function patched(x: Exchange, { resource }: OperationOf<'patch'>, bytes: Uint8Array, current: Snapshot): Input {
   const patch = parsed(bytes)
-  const stands = parsed(new TextEncoder().encode(bareJson({ fields: resource.fields, value: current.value })))
-  const json = x.mediaType === mergeType ? mergePatch(stands, patch) : applied(stands, patch)
-  const how = reading()
-  const problems: Problem[] = []
+  const stands = parsed(new TextEncoder().encode(writePlainJson({ fields: resource.fields, value: current.value })))
+  const json = x.mediaType === mergeType ? applyMergePatch(stands, patch) : applied(stands, patch)
+  const how = readOptions()
+  const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)
   return checked(value, how, [...problems, ...taken(resource.fields, stands, json)])
 }
 
 function applied(stands: Json, patch: Json): Json {
-  const { value, failure } = jsonPatch(stands, patch)
+  const { value, failure } = applyJsonPatch(stands, patch)
   if (!failure) return value
   const detail = failure.operation === undefined ? failure.reason : `operation ${failure.operation}: ${failure.reason}`
   return failure.kind === 'conflict' ? refuse({ kind: 'conflict', detail }) : refuse({ kind: 'malformed', detail })
 }
 
 /** A member of the server's that stood and does not any more: as much a change of it as another value. */
-function taken(fields: Fields, before: Json, after: Json): Problem[] {
+function taken(fields: Fields, before: Json, after: Json): FieldProblem[] {
   const had = Object(before) as object // both are JSON; Object.hasOwn of a scalar finds nothing
   const has = Object(after) as object
   return Object.entries(fields)

@@ -3,7 +3,7 @@
  * segment, names before identifiers; what no route has is not found (row 10), whatever the method.
  */
 import type { Job } from '../contract/job.ts'
-import { type Operation, operations } from '../contract/operation.ts'
+import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 
@@ -18,15 +18,15 @@ export interface Route {
   readonly within?: { readonly of: Resource; readonly by: string }
 }
 
-interface Node {
+interface RouteNode {
   route: Route | undefined
-  readonly names: Map<string, Node>
-  id: Node | undefined
+  readonly names: Map<string, RouteNode>
+  id: RouteNode | undefined
 }
-const node = (): Node => ({ route: undefined, names: new Map(), id: undefined })
+const node = (): RouteNode => ({ route: undefined, names: new Map(), id: undefined })
 
 export interface Routes {
-  readonly root: Node
+  readonly root: RouteNode
   /** Every route, in the contract's order. */
   readonly all: readonly Route[]
 }
@@ -39,12 +39,12 @@ export interface Match {
 const identifier = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}$/
 
 /** @param from how many segments come before: `api` and perhaps the version */
-export function match(routes: Routes, segments: readonly string[], from: number): Match | undefined {
-  let at: Node | undefined = routes.root
+export function matchRoute(routes: Routes, segments: readonly string[], from: number): Match | undefined {
+  let at: RouteNode | undefined = routes.root
   let id: string | undefined
   for (let i = from; i < segments.length; i++) {
     const segment = segments[i] as string // i is within
-    const named: Node | undefined = at.names.get(segment)
+    const named: RouteNode | undefined = at.names.get(segment)
     if (named) at = named
     else if (at.id && identifier.test(segment)) {
       at = at.id
@@ -54,8 +54,8 @@ export function match(routes: Routes, segments: readonly string[], from: number)
   return at.route && { route: at.route, id }
 }
 
-export function routesOf(service: Service): Routes {
-  const known = operations(service).filter(operation => !operation.oneWay)
+export function compileRoutes(service: Service): Routes {
+  const known = listOperations(service).filter(operation => !operation.oneWay)
   const all: Route[] = [
     ...service.resources.flatMap(resource => ofResource(resource, known)),
     ...ofSearches(known),
@@ -66,7 +66,7 @@ export function routesOf(service: Service): Routes {
   return { root, all }
 }
 
-function place(root: Node, route: Route): void {
+function place(root: RouteNode, route: Route): void {
   let at = root
   for (const segment of route.template.split('/').slice(1)) {
     if (segment === '{id}') at = at.id ??= node()
@@ -88,9 +88,9 @@ function route(
   more: Pick<Route, 'within'> = {},
 ): Route {
   const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
-  return { template, methods: found, allow: allowOf(found.keys()), ...more }
+  return { template, methods: found, allow: writeAllow(found.keys()), ...more }
 }
-export function allowOf(methods: Iterable<string>): string {
+export function writeAllow(methods: Iterable<string>): string {
   const found = new Set(methods)
   if (found.has('GET')) found.add('HEAD')
   found.add('OPTIONS')

@@ -5,8 +5,8 @@
  */
 import { Refused } from '../service/refusal.ts'
 import type { SoapRefusal } from '../soap/refusal.ts'
-import { Malformed, name } from '../xml/index.ts'
-import { wsse } from './vocabulary.ts'
+import { internName, Malformed } from '../xml/index.ts'
+import { wsseNs } from './vocabulary.ts'
 
 const words = {
   UnsupportedSecurityToken: 'An unsupported token was provided',
@@ -25,22 +25,22 @@ export class Insecure extends Refused<SoapRefusal> {
   readonly fault: SecurityFault
   readonly why: string
   constructor(fault: SecurityFault, why: string) {
-    super({ kind: 'security', subcode: name(wsse, fault), detail: words[fault] })
+    super({ kind: 'security', subcode: internName(wsseNs, fault), detail: words[fault] })
     this.fault = fault
     this.why = why
   }
 }
 
-export function fail(fault: SecurityFault, why: string): never {
+export function failSecurity(fault: SecurityFault, why: string): never {
   throw new Insecure(fault, why)
 }
 
 /** What `act` gives; whatever goes wrong in it, a bad key or a tree without a canonical form, is this one failure. */
-export function or<T>(fault: SecurityFault, why: string, act: () => T): T {
+export function orFail<T>(fault: SecurityFault, why: string, act: () => T): T {
   try {
     return act()
   } catch (thrown) {
     if (thrown instanceof Insecure) throw thrown
-    return fail(fault, thrown instanceof Malformed ? `${why}: ${thrown.reason}` : why)
+    return failSecurity(fault, thrown instanceof Malformed ? `${why}: ${thrown.reason}` : why)
   }
 }

@@ -1,112 +1,112 @@
 /** The vocabularies of WS-Security: namespaces, names of elements and attributes, and the URIs that types go by. */
-import { name } from '../xml/index.ts'
+import { internName } from '../xml/index.ts'
 
-export { security as Security, wsuId } from '../soap/security-port.ts'
+export { securityName as SecurityName, wsuId } from '../soap/security-port.ts'
 
 const oasis = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-'
 const oasis11 = 'http://docs.oasis-open.org/wss/oasis-wss-'
 
-export const wsse = `${oasis}wssecurity-secext-1.0.xsd`
-export const wsse11 = `${oasis11}wssecurity-secext-1.1.xsd`
-export const wsu = `${oasis}wssecurity-utility-1.0.xsd`
-export const ds = 'http://www.w3.org/2000/09/xmldsig#'
-export const dsig11 = 'http://www.w3.org/2009/xmldsig11#'
-export const xenc = 'http://www.w3.org/2001/04/xmlenc#'
-export const xenc11 = 'http://www.w3.org/2009/xmlenc11#'
-export const exclusiveUri = 'http://www.w3.org/2001/10/xml-exc-c14n#'
-export const saml1 = 'urn:oasis:names:tc:SAML:1.0:assertion'
-export const saml2 = 'urn:oasis:names:tc:SAML:2.0:assertion'
-export const xop = 'http://www.w3.org/2004/08/xop/include'
+export const wsseNs = `${oasis}wssecurity-secext-1.0.xsd`
+export const wsse11Ns = `${oasis11}wssecurity-secext-1.1.xsd`
+export const wsuNs = `${oasis}wssecurity-utility-1.0.xsd`
+export const dsNs = 'http://www.w3.org/2000/09/xmldsig#'
+export const dsig11Ns = 'http://www.w3.org/2009/xmldsig11#'
+export const xencNs = 'http://www.w3.org/2001/04/xmlenc#'
+export const xenc11Ns = 'http://www.w3.org/2009/xmlenc11#'
+export const exclusiveC14nNs = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+export const saml1Ns = 'urn:oasis:names:tc:SAML:1.0:assertion'
+export const saml2Ns = 'urn:oasis:names:tc:SAML:2.0:assertion'
+export const xopNs = 'http://www.w3.org/2004/08/xop/include'
 
 // WSS SOAP Message Security 1.1
-export const BinarySecurityToken = name(wsse, 'BinarySecurityToken')
-export const SecurityTokenReference = name(wsse, 'SecurityTokenReference')
-export const TransformationParameters = name(wsse, 'TransformationParameters')
-export const TokenReference = name(wsse, 'Reference')
-export const KeyIdentifier = name(wsse, 'KeyIdentifier')
-export const Embedded = name(wsse, 'Embedded')
-export const UsernameToken = name(wsse, 'UsernameToken')
-export const Username = name(wsse, 'Username')
-export const Password = name(wsse, 'Password')
-export const Nonce = name(wsse, 'Nonce')
-export const SignatureConfirmation = name(wsse11, 'SignatureConfirmation')
-export const EncryptedHeader = name(wsse11, 'EncryptedHeader')
-export const Timestamp = name(wsu, 'Timestamp')
-export const Created = name(wsu, 'Created')
-export const Expires = name(wsu, 'Expires')
+export const BinarySecurityTokenName = internName(wsseNs, 'BinarySecurityToken')
+export const SecurityTokenReferenceName = internName(wsseNs, 'SecurityTokenReference')
+export const TransformationParametersName = internName(wsseNs, 'TransformationParameters')
+export const TokenReferenceName = internName(wsseNs, 'Reference')
+export const KeyIdentifierName = internName(wsseNs, 'KeyIdentifier')
+export const EmbeddedName = internName(wsseNs, 'Embedded')
+export const UsernameTokenName = internName(wsseNs, 'UsernameToken')
+export const UsernameName = internName(wsseNs, 'Username')
+export const PasswordName = internName(wsseNs, 'Password')
+export const NonceName = internName(wsseNs, 'Nonce')
+export const SignatureConfirmationName = internName(wsse11Ns, 'SignatureConfirmation')
+export const EncryptedHeaderName = internName(wsse11Ns, 'EncryptedHeader')
+export const TimestampName = internName(wsuNs, 'Timestamp')
+export const CreatedName = internName(wsuNs, 'Created')
+export const ExpiresName = internName(wsuNs, 'Expires')
 
 // XML Signature
-export const Signature = name(ds, 'Signature')
-export const SignedInfo = name(ds, 'SignedInfo')
-export const SignatureValue = name(ds, 'SignatureValue')
-export const KeyInfo = name(ds, 'KeyInfo')
-export const SignatureObject = name(ds, 'Object')
-export const CanonicalizationMethod = name(ds, 'CanonicalizationMethod')
-export const SignatureMethod = name(ds, 'SignatureMethod')
-export const Reference = name(ds, 'Reference')
-export const Transforms = name(ds, 'Transforms')
-export const Transform = name(ds, 'Transform')
-export const DigestMethod = name(ds, 'DigestMethod')
-export const DigestValue = name(ds, 'DigestValue')
-export const InclusiveNamespaces = name(exclusiveUri, 'InclusiveNamespaces')
-export const KeyName = name(ds, 'KeyName')
-export const KeyValue = name(ds, 'KeyValue')
-export const RSAKeyValue = name(ds, 'RSAKeyValue')
-export const Modulus = name(ds, 'Modulus')
-export const Exponent = name(ds, 'Exponent')
-export const ECKeyValue = name(dsig11, 'ECKeyValue')
-export const NamedCurve = name(dsig11, 'NamedCurve')
-export const PublicKey = name(dsig11, 'PublicKey')
-export const X509Data = name(ds, 'X509Data')
-export const X509Certificate = name(ds, 'X509Certificate')
-export const X509IssuerSerial = name(ds, 'X509IssuerSerial')
-export const X509IssuerName = name(ds, 'X509IssuerName')
-export const X509SerialNumber = name(ds, 'X509SerialNumber')
-export const X509SKI = name(ds, 'X509SKI')
+export const SignatureName = internName(dsNs, 'Signature')
+export const SignedInfoName = internName(dsNs, 'SignedInfo')
+export const SignatureValueName = internName(dsNs, 'SignatureValue')
+export const KeyInfoName = internName(dsNs, 'KeyInfo')
+export const SignatureObjectName = internName(dsNs, 'Object')
+export const CanonicalizationMethodName = internName(dsNs, 'CanonicalizationMethod')
+export const SignatureMethodName = internName(dsNs, 'SignatureMethod')
+export const ReferenceName = internName(dsNs, 'Reference')
+export const TransformsName = internName(dsNs, 'Transforms')
+export const TransformName = internName(dsNs, 'Transform')
+export const DigestMethodName = internName(dsNs, 'DigestMethod')
+export const DigestValueName = internName(dsNs, 'DigestValue')
+export const InclusiveNamespacesName = internName(exclusiveC14nNs, 'InclusiveNamespaces')
+export const KeyNameName = internName(dsNs, 'KeyName')
+export const KeyValueName = internName(dsNs, 'KeyValue')
+export const RSAKeyValueName = internName(dsNs, 'RSAKeyValue')
+export const ModulusName = internName(dsNs, 'Modulus')
+export const ExponentName = internName(dsNs, 'Exponent')
+export const ECKeyValueName = internName(dsig11Ns, 'ECKeyValue')
+export const NamedCurveName = internName(dsig11Ns, 'NamedCurve')
+export const PublicKeyName = internName(dsig11Ns, 'PublicKey')
+export const X509DataName = internName(dsNs, 'X509Data')
+export const X509CertificateName = internName(dsNs, 'X509Certificate')
+export const X509IssuerSerialName = internName(dsNs, 'X509IssuerSerial')
+export const X509IssuerNameName = internName(dsNs, 'X509IssuerName')
+export const X509SerialNumberName = internName(dsNs, 'X509SerialNumber')
+export const X509SKIName = internName(dsNs, 'X509SKI')
 
 // XML Encryption
-export const EncryptedKey = name(xenc, 'EncryptedKey')
-export const EncryptedData = name(xenc, 'EncryptedData')
-export const EncryptionMethod = name(xenc, 'EncryptionMethod')
-export const CipherData = name(xenc, 'CipherData')
-export const CipherValue = name(xenc, 'CipherValue')
-export const CipherReference = name(xenc, 'CipherReference')
-export const CipherTransforms = name(xenc, 'Transforms')
-export const ReferenceList = name(xenc, 'ReferenceList')
-export const DataReference = name(xenc, 'DataReference')
-export const OAEPparams = name(xenc, 'OAEPparams')
-export const MGF = name(xenc11, 'MGF')
+export const EncryptedKeyName = internName(xencNs, 'EncryptedKey')
+export const EncryptedDataName = internName(xencNs, 'EncryptedData')
+export const EncryptionMethodName = internName(xencNs, 'EncryptionMethod')
+export const CipherDataName = internName(xencNs, 'CipherData')
+export const CipherValueName = internName(xencNs, 'CipherValue')
+export const CipherReferenceName = internName(xencNs, 'CipherReference')
+export const CipherTransformsName = internName(xencNs, 'Transforms')
+export const ReferenceListName = internName(xencNs, 'ReferenceList')
+export const DataReferenceName = internName(xencNs, 'DataReference')
+export const OAEPparamsName = internName(xencNs, 'OAEPparams')
+export const MGFName = internName(xenc11Ns, 'MGF')
 
 // Attributes
-export const xmlId = name('http://www.w3.org/XML/1998/namespace', 'id')
-export const Id = name('', 'Id')
-export const ID = name('', 'ID')
-export const AssertionID = name('', 'AssertionID')
-export const URI = name('', 'URI')
-export const Type = name('', 'Type')
-export const Algorithm = name('', 'Algorithm')
-export const ValueType = name('', 'ValueType')
-export const EncodingType = name('', 'EncodingType')
-export const PrefixList = name('', 'PrefixList')
-export const Value = name('', 'Value')
-export const href = name('', 'href')
-export const Include = name(xop, 'Include')
+export const xmlIdAttribute = internName('http://www.w3.org/XML/1998/namespace', 'id')
+export const idAttribute = internName('', 'Id')
+export const upperIdAttribute = internName('', 'ID')
+export const assertionIdAttribute = internName('', 'AssertionID')
+export const uriAttribute = internName('', 'URI')
+export const typeAttribute = internName('', 'Type')
+export const algorithmAttribute = internName('', 'Algorithm')
+export const valueTypeAttribute = internName('', 'ValueType')
+export const encodingTypeAttribute = internName('', 'EncodingType')
+export const prefixListAttribute = internName('', 'PrefixList')
+export const valueAttribute = internName('', 'Value')
+export const hrefAttribute = internName('', 'href')
+export const IncludeName = internName(xopNs, 'Include')
 
 // Types of tokens and of what refers to them
-export const base64Type = `${oasis}soap-message-security-1.0#Base64Binary`
-export const strTransform = `${oasis}soap-message-security-1.0#STR-Transform`
-export const x509v3 = `${oasis}x509-token-profile-1.0#X509v3`
-export const x509Path = `${oasis}x509-token-profile-1.0#X509PKIPathv1`
-export const keyIdentifierSki = `${oasis}x509-token-profile-1.0#X509SubjectKeyIdentifier`
-export const keyIdentifierThumbprint = `${oasis11}soap-message-security-1.1#ThumbprintSHA1`
-export const keyIdentifierEncryptedKey = `${oasis11}soap-message-security-1.1#EncryptedKeySHA1`
-export const encryptedKeyType = `${oasis11}soap-message-security-1.1#EncryptedKey`
-export const passwordText = `${oasis}username-token-profile-1.0#PasswordText`
-export const passwordDigest = `${oasis}username-token-profile-1.0#PasswordDigest`
-export const saml1Id = `${oasis11}saml-token-profile-1.0#SAMLAssertionID`
-export const saml2Id = `${oasis11}saml-token-profile-1.1#SAMLID`
-export const saml1Type = `${oasis11}saml-token-profile-1.1#SAMLV1.1`
-export const saml2Type = `${oasis11}saml-token-profile-1.1#SAMLV2.0`
+export const base64TypeUri = `${oasis}soap-message-security-1.0#Base64Binary`
+export const strTransformUri = `${oasis}soap-message-security-1.0#STR-Transform`
+export const x509v3Uri = `${oasis}x509-token-profile-1.0#X509v3`
+export const x509PathUri = `${oasis}x509-token-profile-1.0#X509PKIPathv1`
+export const keyIdentifierSkiUri = `${oasis}x509-token-profile-1.0#X509SubjectKeyIdentifier`
+export const keyIdentifierThumbprintUri = `${oasis11}soap-message-security-1.1#ThumbprintSHA1`
+export const keyIdentifierEncryptedKeyUri = `${oasis11}soap-message-security-1.1#EncryptedKeySHA1`
+export const encryptedKeyTypeUri = `${oasis11}soap-message-security-1.1#EncryptedKey`
+export const passwordTextUri = `${oasis}username-token-profile-1.0#PasswordText`
+export const passwordDigestUri = `${oasis}username-token-profile-1.0#PasswordDigest`
+export const saml1IdUri = `${oasis11}saml-token-profile-1.0#SAMLAssertionID`
+export const saml2IdUri = `${oasis11}saml-token-profile-1.1#SAMLID`
+export const saml1TypeUri = `${oasis11}saml-token-profile-1.1#SAMLV1.1`
+export const saml2TypeUri = `${oasis11}saml-token-profile-1.1#SAMLV2.0`
 /** Kerberos Token Profile 1.1 §3.2: an AP-REQ, bare or in the GSS-API framing, by how it is meant. */
 export const kerberosTypes: ReadonlySet<string> = new Set(
   [
@@ -118,9 +118,9 @@ export const kerberosTypes: ReadonlySet<string> = new Set(
     'GSS_Kerberosv5_AP_REQ4120',
   ].map(type => `${oasis11}kerberos-token-profile-1.1#${type}`),
 )
-export const gssKerberos = `${oasis11}kerberos-token-profile-1.1#GSS_Kerberosv5_AP_REQ`
+export const gssKerberosUri = `${oasis11}kerberos-token-profile-1.1#GSS_Kerberosv5_AP_REQ`
 /** SwA Profile 1.1 §5. */
-export const attachmentContent = `${oasis11}SwAProfile-1.1#Attachment-Content-Signature-Transform`
-export const attachmentComplete = `${oasis11}SwAProfile-1.1#Attachment-Complete-Signature-Transform`
-export const attachmentCiphertext = `${oasis11}SwAProfile-1.1#Attachment-Ciphertext-Transform`
-export const attachmentContentOnly = `${oasis11}SwAProfile-1.1#Attachment-Content-Only`
+export const attachmentContentUri = `${oasis11}SwAProfile-1.1#Attachment-Content-Signature-Transform`
+export const attachmentCompleteUri = `${oasis11}SwAProfile-1.1#Attachment-Complete-Signature-Transform`
+export const attachmentCiphertextUri = `${oasis11}SwAProfile-1.1#Attachment-Ciphertext-Transform`
+export const attachmentContentOnlyUri = `${oasis11}SwAProfile-1.1#Attachment-Content-Only`

@@ -1,18 +1,18 @@
 /** WS-Security as the SOAP face asks for it: `soap/security-port.ts`. */
-import type { Secure } from '../soap/security-port.ts'
-import { review, type SecurityPolicy } from './policy/policy.ts'
-import type { Guard } from './policy/verification-context.ts'
-import { secure } from './verify/verify.ts'
+import type { VerifyMessage } from '../soap/security-port.ts'
+import { findPolicyMistakes, type SecurityPolicy } from './policy/policy.ts'
+import type { VerificationContext } from './policy/verification-context.ts'
+import { verifyMessage } from './verify/verify.ts'
 
 /** What is given beside the clock, which is the face's. */
-export type Means = Omit<Guard, 'now'>
+export type SecurityMeans = Omit<VerificationContext, 'now'>
 
 /**
  * Proves messages by this policy: on endpoints that demand it, always; on others, where there is a Security block.
  * @throws Error with every mistake of a policy that could not be enforced (X14)
  */
-export function wsSecurity(policy: Omit<SecurityPolicy, 'required'>, means: Means): Secure {
-  const mistakes = review({ ...policy, required: true }, { ...means, now: () => 0 })
+export function createWsSecurity(policy: Omit<SecurityPolicy, 'required'>, means: SecurityMeans): VerifyMessage {
+  const mistakes = findPolicyMistakes({ ...policy, required: true }, { ...means, now: () => 0 })
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'))
   return async evidence => {
     const { document, body, version, targeted, from, confidential, parts, part } = evidence
@@ -21,7 +21,7 @@ export function wsSecurity(policy: Omit<SecurityPolicy, 'required'>, means: Mean
     const attachments = { uris: parts, octets: (uri: string, complete: boolean) => (complete ? undefined : part(uri)) }
     const packaged = parts.length > 0 ? { attachments } : {}
     const message = { envelope, header, body, blocks: targeted, from, confidential, ...packaged }
-    const { caller, body: proven } = await secure(
+    const { caller, body: proven } = await verifyMessage(
       message,
       { ...policy, required: evidence.demanded },
       { ...means, now: () => evidence.now },

@@ -9,15 +9,15 @@
  */
 import type * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
-import type { Content, Fields, Request, Response } from '../http/message.ts'
-import { nothing } from '../http/message.ts'
-import { fieldsOf, sizeOf } from './field-lines.ts'
-import { Aborted, Arriving, type Exchange, type Source } from './incoming-content.ts'
+import type { Content, HttpFields, Request, Response } from '../http/message.ts'
+import { noContent } from '../http/message.ts'
+import { joinFieldLines, measureField } from './field-lines.ts'
+import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
 import { parserLimit } from './limits.ts'
-import { addressOf, certificateOf } from './peer-address.ts'
-import { abandon, pour } from './pipe.ts'
-import { type Framed, problem, sendable } from './response-framing.ts'
-import type { House, Waiting } from './server-context.ts'
+import { peerAddress, peerCertificate } from './peer-address.ts'
+import { discardContent, pipeContent } from './pipe.ts'
+import { type FramedResponse, frameOrFail, problem } from './response-framing.ts'
+import type { IdleCheck, ServerContext } from './server-context.ts'
 
 // RFC 9113 §7
 const noError = 0
@@ -26,8 +26,8 @@ const enhanceYourCalm = 11
 const cancel = 8
 const controlWindow = 10_000
 
-export class Session {
-  readonly house: House
+export class Http2Session {
+  readonly house: ServerContext
   readonly wire: http2.ServerHttp2Session
   readonly socket: Socket
   readonly from: string
@@ -37,12 +37,12 @@ export class Session {
   #controls = 0
   #since = 0
 
-  constructor(house: House, wire: http2.ServerHttp2Session, socket: Socket) {
+  constructor(house: ServerContext, wire: http2.ServerHttp2Session, socket: Socket) {
     this.house = house
     this.wire = wire
     this.socket = socket
-    this.from = addressOf(socket)
-    this.certificate = certificateOf(socket)
+    this.from = peerAddress(socket)
+    this.certificate = peerCertificate(socket)
     this.scheme = 'encrypted' in socket ? 'https' : 'http'
     wire.on('stream', (stream, _headers, _flags, lines) => this.#arrive(stream, lines))
     wire.on('error', () => {})
@@ -80,11 +80,11 @@ export class Session {
   }
 }
 
-export class Exchange2 implements Exchange, Waiting {
-  readonly session: Session
+export class Exchange2 implements ContentOwner, IdleCheck {
+  readonly session: Http2Session
   readonly stream: http2.ServerHttp2Stream
   request: Request | undefined
-  content: Arriving | undefined
+  content: StreamedContent | undefined
   expecting = false
   answered = false
   /** The application has given its response, or never will. */
@@ -94,7 +94,7 @@ export class Exchange2 implements Exchange, Waiting {
   /** A long response may take its time, as long as it moves. */
   readonly deadline = Number.POSITIVE_INFINITY
 
-  constructor(session: Session, stream: http2.ServerHttp2Stream) {
+  constructor(session: Http2Session, stream: http2.ServerHttp2Stream) {
     this.session = session
     this.stream = stream
   }
@@ -130,7 +130,7 @@ export class Exchange2 implements Exchange, Waiting {
 }
 
 /** Speaks HTTP/2 on a socket whose first octets, still unread, are its preface, or whose handshake chose it. */
-export function open(node: typeof http2, house: House, socket: Socket): Session {
+export function openHttp2Session(node: typeof http2, house: ServerContext, socket: Socket): Http2Session {
   const { limits } = house
   const wire = node.performServerHandshake(socket, {
     maxHeaderListPairs: 2000,
@@ -142,7 +142,7 @@ export function open(node: typeof http2, house: House, socket: Socket): Session 
     streamResetRate: limits.resetRate,
     settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: parserLimit, enablePush: false },
   })
-  return new Session(house, wire, socket)
+  return new Http2Session(house, wire, socket)
 }
 
 function begin(exchange: Exchange2, lines: readonly string[]): void {
@@ -150,7 +150,7 @@ function begin(exchange: Exchange2, lines: readonly string[]): void {
   const request = requestOf(exchange, lines)
   exchange.request = request
   // The target has a limit of its own, and it is the face's.
-  const size = sizeOf(lines) - request.target.length
+  const size = measureField(lines) - request.target.length
   if (size > session.house.limits.fields) served(exchange, problem(431))
   else ask(exchange, request)
 }
@@ -173,7 +173,7 @@ function requestOf(exchange: Exchange2, lines: readonly string[]): Request {
   const { session } = exchange
   const pseudo = pseudoOf(lines)
   const authority = pseudo[':authority']
-  const fields = fieldsOf(lines)
+  const fields = joinFieldLines(lines)
   const host = fields['host']
   // RFC 9113 §8.3.1: the authority stands for Host. Two that differ are both shown, and fail as two Hosts do.
   if (authority !== undefined && authority !== host)
@@ -196,21 +196,21 @@ function pseudoOf(lines: readonly string[]): Partial<Record<string, string>> {
   return pseudo
 }
 
-function contentOf(exchange: Exchange2, fields: Fields): Content {
+function contentOf(exchange: Exchange2, fields: HttpFields): Content {
   const { stream, session } = exchange
-  if (stream.endAfterHeaders) return nothing
+  if (stream.endAfterHeaders) return noContent
   const length = fields['content-length']
   const expect = fields['expect']
   exchange.expecting = expect !== undefined && /^100-continue$/i.test(expect)
   const octets = length === undefined ? undefined : Number(length)
-  const source = new Inflow(stream)
-  return (source.content = exchange.content = new Arriving(source, octets, exchange, session.house))
+  const source = new Http2Inflow(stream)
+  return (source.content = exchange.content = new StreamedContent(source, octets, exchange, session.house))
 }
 
 /** The content of a stream, from when it is asked for. */
-class Inflow implements Source {
+class Http2Inflow implements ContentSource {
   readonly #stream: http2.ServerHttp2Stream
-  content: Arriving | undefined
+  content: StreamedContent | undefined
   #listening = false
 
   constructor(stream: http2.ServerHttp2Stream) {
@@ -266,16 +266,16 @@ function served(exchange: Exchange2, response: Response): void {
 function answer(exchange: Exchange2, response: Response): void {
   const { stream, request, session } = exchange
   if (exchange.answered || stream.destroyed || stream.closed) {
-    abandon(response)
+    discardContent(response)
     return
   }
-  const out = sendable(response, request?.method ?? '', error => session.house.onError(error, request))
+  const out = frameOrFail(response, request?.method ?? '', error => session.house.onError(error, request))
   exchange.answered = true
   session.house.waiting.add(exchange)
   stream.once('finish', () => decline(exchange))
   const { content } = out
   if (content === undefined) {
-    abandon(response)
+    discardContent(response)
     respond(stream, out, true)
     decline(exchange)
   } else if (typeof content === 'string' || content instanceof Uint8Array) {
@@ -287,11 +287,11 @@ function answer(exchange: Exchange2, response: Response): void {
       if (first) respond(stream, out, false)
       exchange.written += octets
     }
-    pour(content, stream, out.length, before).catch(error => torn(exchange, error))
+    pipeContent(content, stream, out.length, before).catch(error => torn(exchange, error))
   }
 }
 
-function respond(stream: http2.ServerHttp2Stream, out: Framed, endStream: boolean): void {
+function respond(stream: http2.ServerHttp2Stream, out: FramedResponse, endStream: boolean): void {
   const fields: Record<string, string | string[]> = { ':status': String(out.status) }
   for (const line of out.lines) {
     const name = line.name.toLowerCase()

@@ -7,7 +7,7 @@
  *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large one.
  */
 import type { Content, Octets } from '../http/message.ts'
-import type { House, Waiting } from './server-context.ts'
+import type { IdleCheck, ServerContext } from './server-context.ts'
 
 /** The sender went away, stalled or broke the framing before the content was complete. */
 export class Aborted extends Error {
@@ -18,7 +18,7 @@ export class Aborted extends Error {
 }
 
 /** Where content comes from. It hands on what arrives by `piece`, and says once by `over` that nothing more will. */
-export interface Source {
+export interface ContentSource {
   /** Pieces are wanted, now or again. */
   flow(): void
   /** Enough for now. */
@@ -30,7 +30,7 @@ export interface Source {
 }
 
 /** What content needs of the exchange that it belongs to. */
-export interface Exchange {
+export interface ContentOwner {
   /** Sends 100 (Continue) where it was asked for. */
   proceed(): void
   /** Ends the exchange with this status, where none was sent yet. */
@@ -38,7 +38,7 @@ export interface Exchange {
 }
 
 /** Content that came with the head: nobody is waited for. */
-export class Arrived implements Content {
+export class BufferedContent implements Content {
   readonly length: number
   readonly #octets: Buffer
   #read = false
@@ -65,19 +65,19 @@ const readOnce = (): Error => new Error('content can be read once')
 /** Octets that are kept for a reader who is busy; beyond, the sender is held back. */
 const ahead = 64 * 1024
 
-interface Reader {
+interface PendingRead {
   readonly resolve: (octets: Buffer | undefined) => void
   readonly reject: (why: Aborted) => void
 }
 
-export class Arriving implements Content, Waiting {
+export class StreamedContent implements Content, IdleCheck {
   readonly length: number | undefined
   /** Octets that have arrived and were taken. */
   received = 0
   readonly deadline: number
-  readonly #exchange: Exchange
-  readonly #source: Source
-  readonly #house: House
+  readonly #exchange: ContentOwner
+  readonly #source: ContentSource
+  readonly #house: ServerContext
   #read = false
   #ended = false
   readonly #blocks: Buffer[] = []
@@ -89,9 +89,9 @@ export class Arriving implements Content, Waiting {
   #pieces = 0
   /** Of `bytes`; undefined for `chunks`. */
   #limit: number | undefined
-  #reader: Reader | undefined
+  #reader: PendingRead | undefined
 
-  constructor(source: Source, length: number | undefined, exchange: Exchange, house: House) {
+  constructor(source: ContentSource, length: number | undefined, exchange: ContentOwner, house: ServerContext) {
     this.#source = source
     this.length = length
     this.#exchange = exchange
@@ -145,7 +145,7 @@ export class Arriving implements Content, Waiting {
     return new Promise((resolve, reject) => this.#wait({ resolve, reject }))
   }
 
-  #wait(reader: Reader): void {
+  #wait(reader: PendingRead): void {
     if (this.#ended || this.#source.ended || (this.#limit === undefined && this.#held.length > 0)) {
       this.#ended ||= this.#source.ended
       this.#answer(reader)
@@ -217,14 +217,14 @@ export class Arriving implements Content, Waiting {
     }
   }
 
-  #settle(reader: Reader): void {
+  #settle(reader: PendingRead): void {
     this.#reader = undefined
     this.#house.waiting.delete(this)
     this.#answer(reader)
   }
 
   /** `bytes` is answered at the end, a piece as soon as there is one. */
-  #answer(reader: Reader): void {
+  #answer(reader: PendingRead): void {
     const whole = this.#ended && this.#whole()
     if (this.#limit !== undefined) {
       if (whole) reader.resolve(this.#take())

@@ -1,5 +1,5 @@
 /** What one peer may take of the server. Times in milliseconds, sizes in octets. */
-export interface Limits {
+export interface ServerLimits {
   /** All field lines of a request; more is 431. */
   readonly fields: number
   /** From the first octet of a request (or from connecting) to the end of its fields; later is 408. */
@@ -29,7 +29,7 @@ export interface Limits {
   readonly controls: number
 }
 
-export const usual: Limits = {
+export const defaultLimits: ServerLimits = {
   fields: 32 * 1024,
   head: 10_000,
   request: 300_000,

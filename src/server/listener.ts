@@ -9,19 +9,19 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
 import type { Request } from '../http/message.ts'
-import { Connection, linger } from './http1/connection.ts'
-import { kept } from './http1/response-head.ts'
-import { sever } from './http1/write-batch.ts'
-import { open, type Session } from './http2.ts'
-import { type Limits, usual } from './limits.ts'
-import { lastWords } from './response-framing.ts'
-import type { House, Serve, Waiting } from './server-context.ts'
-import { failureOf, StartFailure } from './start-failure.ts'
-import { secureContext, type Tls } from './tls.ts'
+import { closeGracefully, Http1Connection } from './http1/connection.ts'
+import { keepAliveLine } from './http1/response-head.ts'
+import { destroyAfterFlush } from './http1/write-batch.ts'
+import { type Http2Session, openHttp2Session } from './http2.ts'
+import { defaultLimits, type ServerLimits } from './limits.ts'
+import { writeFinalResponse } from './response-framing.ts'
+import type { IdleCheck, Serve, ServerContext } from './server-context.ts'
+import { explainStartFailure, StartFailure } from './start-failure.ts'
+import { createSecureContext, type Tls } from './tls.ts'
 
 export { Aborted } from './incoming-content.ts'
 export { Unsendable } from './response-framing.ts'
-export { type Limits, type Serve, StartFailure, type Tls }
+export { type Serve, type ServerLimits, StartFailure, type Tls }
 
 export interface ListenOptions {
   /** Default 127.0.0.1. */
@@ -32,12 +32,12 @@ export interface ListenOptions {
   readonly path?: string | undefined
   /** HTTPS, with HTTP/2 for who asks for it (ALPN). Without it HTTP/2 is taken by prior knowledge (RFC 9113 §3.3). */
   readonly tls?: Tls | undefined
-  readonly limits?: Partial<Limits> | undefined
+  readonly limits?: Partial<ServerLimits> | undefined
   /** What `serve` or a stream of content threw, and responses that cannot be sent. The client saw a bare 500, or a cut. */
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
 }
 
-export interface Listener {
+export interface HttpListener {
   /** Without a path and without a slash at its end: `http://127.0.0.1:8080`; `unix:/run/x.sock`. */
   readonly url: string
   /** 0 on a Unix socket. */
@@ -51,34 +51,34 @@ export interface Listener {
 }
 
 /** Serves until closed. Rejects with `StartFailure`. */
-export async function listen(serve: Serve, options: ListenOptions = {}): Promise<Listener> {
-  const limits = { ...usual, ...options.limits }
-  const house: House = {
+export async function startListener(serve: Serve, options: ListenOptions = {}): Promise<HttpListener> {
+  const limits = { ...defaultLimits, ...options.limits }
+  const house: ServerContext = {
     serve,
     limits,
-    kept: kept(Math.floor(limits.idle / 1000)),
+    kept: keepAliveLine(Math.floor(limits.idle / 1000)),
     onError: options.onError ?? (() => {}),
     waiting: new Set(),
     draining: false,
   }
-  const door = new Door(house, options.tls)
+  const door = new SocketListener(house, options.tls)
   await door.open(options)
   return door
 }
 
-class Door implements Listener {
+class SocketListener implements HttpListener {
   url = ''
   port = 0
-  readonly #house: House
+  readonly #house: ServerContext
   readonly #server: Server | tls.Server
   readonly #secure: boolean
   /** All sockets, also those whose handshake is awaited. */
   readonly #sockets = new Set<Socket>()
-  readonly #connections = new Set<Connection>()
-  readonly #sessions = new Set<Session>()
+  readonly #connections = new Set<Http1Connection>()
+  readonly #sessions = new Set<Http2Session>()
   #watch: NodeJS.Timeout | undefined
 
-  constructor(house: House, tls: Tls | undefined) {
+  constructor(house: ServerContext, tls: Tls | undefined) {
     this.#house = house
     this.#secure = tls !== undefined
     this.#server = serverOf(house, tls)
@@ -92,7 +92,7 @@ class Door implements Listener {
     const server = this.#server
     return new Promise((resolve, reject) => {
       const where = path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
-      const fail = (error: Error) => reject(failureOf(error, where, path !== undefined))
+      const fail = (error: Error) => reject(explainStartFailure(error, where, path !== undefined))
       server.once('error', fail)
       const ready = () => {
         server.off('error', fail).on('error', error => this.#house.onError(error))
@@ -122,7 +122,7 @@ class Door implements Listener {
       throw new StartFailure('key', 'this address does not speak TLS', {
         cure: 'start it with a key and a certificate',
       })
-    this.#server.setSecureContext(secureContext(tls))
+    this.#server.setSecureContext(createSecureContext(tls))
   }
 
   /** (1) */
@@ -136,8 +136,8 @@ class Door implements Listener {
 
   #turnAway(socket: Socket): void {
     if (this.#secure) return void socket.destroy()
-    socket.write(lastWords(503))
-    linger(socket, this.#house)
+    socket.write(writeFinalResponse(503))
+    closeGracefully(socket, this.#house)
   }
 
   /** RFC 7301: the handshake has chosen. */
@@ -148,7 +148,7 @@ class Door implements Listener {
 
   #http1(socket: Socket, preface?: (octets: Buffer) => void): void {
     const leave = () => this.#connections.delete(connection)
-    const connection = new Connection(
+    const connection = new Http1Connection(
       this.#house,
       socket,
       preface &&
@@ -164,7 +164,7 @@ class Door implements Listener {
 
   #http2(socket: Socket, first?: Buffer): void {
     if (first) socket.unshift(first)
-    const session = open(process.getBuiltinModule('node:http2'), this.#house, socket)
+    const session = openHttp2Session(process.getBuiltinModule('node:http2'), this.#house, socket)
     this.#sessions.add(session)
     session.wire.once('close', () => this.#sessions.delete(session))
     if (this.#house.draining) session.wire.close()
@@ -193,7 +193,7 @@ class Door implements Listener {
     clearInterval(this.#watch)
     const cut = this.#inProgress()
     for (const session of this.#sessions) session.wire.destroy()
-    for (const socket of this.#sockets) sever(socket)
+    for (const socket of this.#sockets) destroyAfterFlush(socket)
     await closed
     this.#sockets.clear()
     return cut
@@ -207,14 +207,14 @@ class Door implements Listener {
   }
 }
 
-function serverOf(house: House, tls: Tls | undefined): Server | tls.Server {
+function serverOf(house: ServerContext, tls: Tls | undefined): Server | tls.Server {
   const { limits } = house
   // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it is still answered.
   const options = { allowHalfOpen: true, noDelay: true }
   const server = tls
     ? process.getBuiltinModule('node:tls').createServer({
         ...options,
-        ...secureContext(tls),
+        ...createSecureContext(tls),
         ALPNProtocols: ['h2', 'http/1.1'],
         handshakeTimeout: limits.head,
         requestCert: tls.authorities !== undefined,
@@ -226,8 +226,8 @@ function serverOf(house: House, tls: Tls | undefined): Server | tls.Server {
 }
 
 /** (2) for all that waits: `pace` octets within `stall`, and all of them by the deadline. */
-function watchOf({ waiting, limits }: House): (now: number) => void {
-  let marks = new Map<Waiting, { readonly moved: number; readonly since: number }>()
+function watchOf({ waiting, limits }: ServerContext): (now: number) => void {
+  let marks = new Map<IdleCheck, { readonly moved: number; readonly since: number }>()
   return now => {
     const next: typeof marks = new Map()
     for (const one of waiting) {

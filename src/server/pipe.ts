@@ -1,7 +1,7 @@
 import type { Response } from '../http/message.ts'
 
 /** What content is written to. */
-export interface Sink {
+export interface PipeSink {
   readonly destroyed: boolean
   /** Octets that have not left yet. */
   readonly writableLength: number
@@ -18,9 +18,9 @@ export interface Sink {
  * and what it says then is not heard.
  * Throws what the source throws, and when it gives more or fewer octets than `length` announced.
  */
-export async function pour(
+export async function pipeContent(
   source: AsyncIterable<Uint8Array>,
-  sink: Sink,
+  sink: PipeSink,
   length: number | undefined,
   before: (octets: number, first: boolean) => void,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function pour(
   }
 }
 
-function room(sink: Sink): Promise<void> {
+function room(sink: PipeSink): Promise<void> {
   return new Promise(resolve => {
     const go = () => {
       sink.off('drain', go)
@@ -62,7 +62,7 @@ function room(sink: Sink): Promise<void> {
 }
 
 /** Nobody will read this response; whoever makes its content may stop. */
-export function abandon({ content }: Response): void {
+export function discardContent({ content }: Response): void {
   if (typeof content !== 'object' || content instanceof Uint8Array) return
   leave(content, content[Symbol.asyncIterator]())
 }

@@ -6,25 +6,25 @@
  *      or the number that GET would have sent.
  */
 
-import { memo } from '../base/memo.ts'
+import { memoizeByText } from '../base/memo.ts'
 import { isToken } from '../http/grammar.ts'
 import type { Response } from '../http/message.ts'
 import { reasonPhrases } from '../http/status.ts'
-import { abandon } from './pipe.ts'
+import { discardContent } from './pipe.ts'
 
 /** One field line. */
-export interface Line {
+export interface FieldLine {
   readonly name: string
   readonly value: string
   /** As HTTP/1.1 writes it, with its end. */
   readonly text: string
 }
-export const line = (name: string, value: string): Line => ({ name, value, text: `${name}: ${value}\r\n` })
+export const fieldLine = (name: string, value: string): FieldLine => ({ name, value, text: `${name}: ${value}\r\n` })
 
-export interface Framed {
+export interface FramedResponse {
   readonly status: number
   /** Without Content-Length and the fields of the connection. */
-  readonly lines: Line[]
+  readonly lines: FieldLine[]
   readonly content: string | Uint8Array | AsyncIterable<Uint8Array> | undefined
   /** What Content-Length says; undefined when it is not sent. */
   readonly length: number | undefined
@@ -45,12 +45,12 @@ const digits = /^\d+$/
  * RFC 9110 §8.6, RFC 9112 §6. A `content-length` field counts where the content is not all here (a stream, an answer to
  * HEAD, 304); content that is here is counted. Throws `Unsendable`.
  */
-export function framed(response: Response, method: string): Framed {
+export function frameResponse(response: Response, method: string): FramedResponse {
   const { status, fields, content } = response
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new Unsendable(`${status} is no final status`)
   // RFC 9110 §9.3.6: the client would take what follows for the tunnel.
   if (method === 'CONNECT' && status < 300) throw new Unsendable('CONNECT cannot succeed: there are no tunnels here')
-  const lines: Line[] = []
+  const lines: FieldLine[] = []
   let announced: number | undefined
   let close = false
   for (const name in fields) {
@@ -81,16 +81,16 @@ export function framed(response: Response, method: string): Framed {
   return { status, lines, content, length: here ?? announced, close }
 }
 
-interface Named {
+interface NamedField {
   readonly name: string
   readonly kind: 'field' | 'length' | 'connection' | 'ours' | 'none'
   /** The last one that was found sound: most fields have the same value again. */
-  line: Line
+  line: FieldLine
 }
-const nameOf = memo((name: string): Named => ({ name, kind: kindOf(name), line: line(name, '') }))
+const nameOf = memoizeByText((name: string): NamedField => ({ name, kind: kindOf(name), line: fieldLine(name, '') }))
 
 /** (1), (2): what a name is, or that it is none. */
-function kindOf(name: string): Named['kind'] {
+function kindOf(name: string): NamedField['kind'] {
   if (!isToken(name)) return 'none'
   switch (name.toLowerCase()) {
     case 'content-length':
@@ -110,20 +110,20 @@ function kindOf(name: string): Named['kind'] {
 }
 
 /** The same, where a response that cannot be sent becomes a 500 of which `onError` hears. */
-export function sendable(response: Response, method: string, onError: (error: unknown) => void): Framed {
+export function frameOrFail(response: Response, method: string, onError: (error: unknown) => void): FramedResponse {
   try {
-    return framed(response, method)
+    return frameResponse(response, method)
   } catch (error) {
     onError(error)
-    abandon(response)
-    return framed(problem(500), method)
+    discardContent(response)
+    return frameResponse(problem(500), method)
   }
 }
 
-function push(lines: Line[], named: Named, value: string): void {
+function push(lines: FieldLine[], named: NamedField, value: string): void {
   if (value !== named.line.value) {
     if (unsafe.test(value)) throw new Unsendable(`the value of ${named.name} has an octet that no field can carry`)
-    named.line = line(named.name, value)
+    named.line = fieldLine(named.name, value)
   }
   lines.push(named.line)
 }
@@ -148,12 +148,12 @@ export function problem(status: number): Response {
 }
 
 /** The same, as the octets of an HTTP/1.1 response after which the connection ends. */
-export function lastWords(status: number): string {
-  const { lines, content, length } = framed(problem(status), 'GET')
+export function writeFinalResponse(status: number): string {
+  const { lines, content, length } = frameResponse(problem(status), 'GET')
   lines.push(
-    line('date', new Date().toUTCString()),
-    line('connection', 'close'),
-    line('content-length', String(length)),
+    fieldLine('date', new Date().toUTCString()),
+    fieldLine('connection', 'close'),
+    fieldLine('content-length', String(length)),
   )
   const fields = lines.map(each => each.text).join('')
   return `HTTP/1.1 ${status} ${reasonPhrases[status] ?? 'Error'}\r\n${fields}\r\n${String(content)}`

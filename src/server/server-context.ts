@@ -1,10 +1,10 @@
 import type { Request, Response } from '../http/message.ts'
-import type { Limits } from './limits.ts'
+import type { ServerLimits } from './limits.ts'
 
 export type Serve = (request: Request) => Response | Promise<Response>
 
 /** Something that waits for its peer to send or to take octets. */
-export interface Waiting {
+export interface IdleCheck {
   /** Octets that have moved so far; undefined while it is not the peer who is waited for. */
   readonly moved: number | undefined
   /** When all of them must have moved, on the clock of `performance.now()`. */
@@ -14,14 +14,14 @@ export interface Waiting {
 }
 
 /** What all connections of one listener have in common. */
-export interface House {
+export interface ServerContext {
   readonly serve: Serve
-  readonly limits: Limits
+  readonly limits: ServerLimits
   /** What HTTP/1.1 says of a connection that stays: `kept` of `head.ts`. */
   readonly kept: string
   /** The last resort: what nobody else caught. */
   readonly onError: (error: unknown, request?: Request) => void
   /** All that waits for a peer. */
-  readonly waiting: Set<Waiting>
+  readonly waiting: Set<IdleCheck>
   draining: boolean
 }

@@ -14,7 +14,7 @@ export class StartFailure extends Error {
 }
 
 /** What `listen(2)` and the name service say, in words. `where` is a port, an address or a path. */
-export function failureOf(error: NodeJS.ErrnoException, where: string, unix: boolean): StartFailure {
+export function explainStartFailure(error: NodeJS.ErrnoException, where: string, unix: boolean): StartFailure {
   const cause = error
   switch (error.code) {
     case 'EADDRINUSE':

@@ -26,7 +26,7 @@ const ciphers = [
 ].join(':')
 
 /** What a handshake needs. Throws `StartFailure` for what cannot be read or does not fit together. */
-export function secureContext(tls: Tls): SecureContextOptions {
+export function createSecureContext(tls: Tls): SecureContextOptions {
   const options: SecureContextOptions = {
     key: pem(tls.key, 'the key'),
     cert: pem(tls.certificate, 'the certificate'),

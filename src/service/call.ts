@@ -4,22 +4,22 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
-import type { Reading } from '../contract/field-json.ts'
-import type { Row } from '../contract/implement.ts'
+import type { ReadOptions } from '../contract/field-json.ts'
+import type { Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
-import type { Received } from './file-content.ts'
+import type { ReceivedFile } from './file-content.ts'
 import type { Outcome } from './outcome.ts'
 import type { FileOctets, Query, Snapshot } from './store.ts'
 
 /** What a precondition says of what stands: go on, the caller has it already, or it does not hold. */
-export type Verdict = 'proceed' | 'unchanged' | 'failed'
+export type ExpectsResult = 'proceed' | 'unchanged' | 'failed'
 
 /** The content of a call, read on demand; it refuses (`malformed`, `invalid`) when it can't be read. */
 export interface Input {
-  readonly value: Row
+  readonly value: Values
   /** Server fields that came along in content, to be compared with what will stand. */
-  readonly server: Reading['server']
+  readonly server: ReadOptions['server']
 }
 
 /**
@@ -52,7 +52,7 @@ export interface Call {
   /** What is to be the file. */
   readonly file?: { readonly mediaType: string; readonly octets: FileOctets }
   /** The precondition, asked once what stands is known. Absent: none was given. */
-  readonly expects?: (current: Snapshot | undefined) => Verdict
+  readonly expects?: (current: Snapshot | undefined) => ExpectsResult
   /** Fields of the newest contract that the caller's version does not know: a replacement keeps them. */
   readonly hidden?: readonly string[]
   /** At most once under this key for this caller; `fingerprint` tells whether it is the same request. */
@@ -75,7 +75,7 @@ export interface Calls {
    * Takes the content of a file in as it arrives, for the call that `perform` is given next. Undefined as soon as there is more
    * than `limit`; throws what the content throws. Either leaves nothing behind.
    */
-  keep(admitted: Admitted, content: AsyncIterable<Uint8Array>, limit: number): Promise<Received | undefined>
+  keep(admitted: Admitted, content: AsyncIterable<Uint8Array>, limit: number): Promise<ReceivedFile | undefined>
   perform(call: Call): Maybe<Outcome>
   /** May this caller do this to this item, now? For links: the same policy and machine that `perform` asks. */
   offers(operation: Operation, caller: Caller, item: Snapshot): boolean

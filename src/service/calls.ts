@@ -3,27 +3,35 @@
  * one transaction for what is not, with the audit and the change feed written in it.
  */
 
-import { type Maybe, settled, then } from '../base/maybe.ts'
+import { chain, type Maybe, settle } from '../base/maybe.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
-import { operations } from '../contract/operation.ts'
-import { type Caller, everAllowed, isPublic } from '../contract/policy.ts'
+import { listOperations } from '../contract/operation.ts'
+import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import type { Admitted, Call, Calls } from './call.ts'
-import { provided } from './external-resource.ts'
-import { discard, keep } from './file-content.ts'
-import type { About } from './handler-context.ts'
-import { alone, once } from './idempotency.ts'
-import { demanded, expected, offers, present } from './item-checks.ts'
+import { createExternalStore } from './external-resource.ts'
+import { discardStaged, stageContent } from './file-content.ts'
+import type { ContextFacts } from './handler-context.ts'
+import { performOnce, withKeyLock } from './idempotency.ts'
+import { isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
-import { file, get, kept, type Look, list, read } from './reads.ts'
+import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
-import { type Deed, isFormer, type Reader, type Snapshot, type Store, Unavailable, type Writer } from './store.ts'
-import { act, bulk, type Change, create, putFile, remove, replace } from './writes.ts'
+import {
+  type AuditRecord,
+  isFormer,
+  type Snapshot,
+  type Store,
+  type StoreReader,
+  type StoreWriter,
+  Unavailable,
+} from './store.ts'
+import { actOnItem, createItem, putFile, removeItem, removeItems, replaceItem, type WriteContext } from './writes.ts'
 
-export interface Parts {
+export interface ServiceParts {
   readonly store: Store
   readonly limiter: Limiter
   /** Milliseconds since 1970. */
@@ -33,50 +41,50 @@ export interface Parts {
   /** A job was started here: a worker need not wait for its next look. */
   readonly started?: () => void
   /** What was done and audited, once it is durable. */
-  readonly done?: (deed: Deed) => void
+  readonly done?: (deed: AuditRecord) => void
 }
 
-export function callsOf(app: Implementation, parts: Parts): Calls {
+export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
   const { clock } = parts
-  const store = provided(app, parts.store)
-  const acts = operations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
-  const about = (call: Call): About => ({
+  const store = createExternalStore(app, parts.store)
+  const acts = listOperations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
+  const about = (call: Call): ContextFacts => ({
     contract: app.contract,
     caller: call.admitted.caller,
     now: clock(),
     operation: call.admitted.operation.name,
     id: parts.id,
   })
-  const handlersOf = (operation: Operation) => app.handlers[nameOf(operation)] ?? { actions: {} }
+  const handlersOf = (operation: Operation) => app.handlers[operationNameOf(operation)] ?? { actions: {} }
   const possible = (caller: Caller, item: Snapshot, resource: string): readonly string[] =>
     acts
-      .filter(each => each.kind === 'act' && each.resource.name === resource && offers(each, caller, item, clock()))
+      .filter(each => each.kind === 'act' && each.resource.name === resource && isOffered(each, caller, item, clock()))
       .map(each => (each.kind === 'act' ? each.verb : ''))
 
-  const looking = (call: Call, reader: Reader): Maybe<Outcome> => {
+  const looking = (call: Call, reader: StoreReader): Maybe<Outcome> => {
     const { operation } = call.admitted
     return look({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
   }
-  const changing = (call: Call, writer: Writer, did: Did): Maybe<Outcome> => {
+  const changing = (call: Call, writer: StoreWriter, did: Did): Maybe<Outcome> => {
     const { operation, caller } = call.admitted
     did.deed = undefined // a try before may not have held
-    const change: Change = {
+    const change: WriteContext = {
       call,
       about: about(call),
       handlers: handlersOf(operation),
       writer,
-      possible: item => possible(caller, item, nameOf(operation)),
+      possible: item => possible(caller, item, operationNameOf(operation)),
     }
-    return once(call, writer, change.about.now, () =>
-      then(perform(change, operation), outcome =>
-        then(writer.record((did.deed = deedOf(change, outcome))), () => outcome),
+    return performOnce(call, writer, change.about.now, () =>
+      chain(perform(change, operation), outcome =>
+        chain(writer.record((did.deed = deedOf(change, outcome))), () => outcome),
       ),
     )
   }
 
   const change = (call: Call): Promise<Outcome> => {
     const did: Did = { deed: undefined }
-    const written = () => alone(call, () => store.write(writer => changing(call, writer, did)))
+    const written = () => withKeyLock(call, () => store.write(writer => changing(call, writer, did)))
     const answer = call.file ? filed(call.file, did, written) : written()
     return answer.then(outcome => {
       if (did.deed) parts.done?.(did.deed)
@@ -91,36 +99,37 @@ export function callsOf(app: Implementation, parts: Parts): Calls {
       outcome = await written()
       return outcome
     } finally {
-      if (!(outcome && did.deed)) await discard(store, octets.name)
+      if (!(outcome && did.deed)) await discardStaged(store, octets.name)
     }
   }
 
   return {
     admit: (operation, caller, from) => admit(parts, operation, caller, from),
     precheck: call => reachable(() => store.read(reader => precheck(call, reader, clock()))),
-    keep: async (_admitted, content, limit) => reachable(() => keep({ store, clock, id: parts.id }, content, limit)),
+    keep: async (_admitted, content, limit) =>
+      reachable(() => stageContent({ store, clock, id: parts.id }, content, limit)),
     perform: call => {
       const { operation } = call.admitted
       return operation.safe ? reachable(() => store.read(reader => looking(call, reader))) : change(call)
     },
-    offers: (operation, caller, item) => offers(operation, caller, item, clock()),
+    offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
   }
 }
 
 /** The resource or job that an operation is of. */
-export const nameOf = (operation: Operation): string =>
+export const operationNameOf = (operation: Operation): string =>
   'job' in operation ? operation.job.job : operation.resource.name
 
 /** A store out of reach is the caller's to try again: 503, Receiver. */
-const reachable = <T>(work: () => Maybe<T>): Maybe<T> => settled(work, unreachable)
+const reachable = <T>(work: () => Maybe<T>): Maybe<T> => settle(work, unreachable)
 function unreachable(thrown: unknown): never {
   if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
   throw thrown
 }
 
-function admit(parts: Parts, operation: Operation, caller: Caller, from: string): Maybe<Admitted> {
+function admit(parts: ServiceParts, operation: Operation, caller: Caller, from: string): Maybe<Admitted> {
   const now = parts.clock()
-  if (!everAllowed(operation.grants, caller, now)) {
+  if (!mayEverBeAllowed(operation.grants, caller, now)) {
     if (caller.subject === undefined && !isPublic(operation.grants)) return refuse({ kind: 'unauthenticated' })
     return refuse({ kind: 'forbidden' })
   }
@@ -138,30 +147,30 @@ function within(operation: Operation, caller: Caller, taken: Awaited<ReturnType<
 }
 
 /** Rows 22–24 alone: a caller is refused before the content is asked for. What it lets pass is asked again in the call. */
-async function precheck(call: Call, reader: Reader, now: number): Promise<void> {
+async function precheck(call: Call, reader: StoreReader, now: number): Promise<void> {
   const { operation, caller } = call.admitted
   if (!('resource' in operation) || call.id === undefined || operation.kind === 'getSearch') return
   const found = await reader.get(operation.resource.name, call.id)
   const creates = operation.kind === 'replace' && operation.resource.given.putCreates === true
-  if (creates && (!found || isFormer(found))) return expected(call, undefined)
-  const item = present(found, operation, caller, now)
-  if (operation.kind !== 'putFile') expected(call, item)
-  demanded(call, operation.resource)
+  if (creates && (!found || isFormer(found))) return requirePrecondition(call, undefined)
+  const item = requireVisible(found, operation, caller, now)
+  if (operation.kind !== 'putFile') requirePrecondition(call, item)
+  requireConditional(call, operation.resource)
 }
 
-function look(look: Look, operation: Operation): Maybe<Outcome> {
+function look(look: ReadContext, operation: Operation): Maybe<Outcome> {
   switch (operation.kind) {
     case 'get':
-      return get(look, operation)
+      return getItem(look, operation)
     case 'list':
     case 'search':
-      return list(look, operation)
+      return listItems(look, operation)
     case 'look':
-      return read(look, operation)
+      return readAction(look, operation)
     case 'kept':
-      return kept(look, operation)
+      return getExternal(look, operation)
     case 'getFile':
-      return file(look, operation)
+      return getFile(look, operation)
     case 'getSearch':
       return getSearch(look, operation)
     case 'getJob':
@@ -173,20 +182,20 @@ function look(look: Look, operation: Operation): Maybe<Outcome> {
   }
 }
 
-function perform(change: Change, operation: Operation): Maybe<Outcome> {
+function perform(change: WriteContext, operation: Operation): Maybe<Outcome> {
   const { call, about, writer } = change
   switch (operation.kind) {
     case 'create':
-      return create(change, operation)
+      return createItem(change, operation)
     case 'replace':
     case 'patch':
-      return replace(change, operation)
+      return replaceItem(change, operation)
     case 'remove':
-      return remove(change, operation)
+      return removeItem(change, operation)
     case 'bulk':
-      return bulk(change, operation)
+      return removeItems(change, operation)
     case 'act':
-      return act(change, operation)
+      return actOnItem(change, operation)
     case 'putFile':
       return putFile(change, operation)
     case 'createSearch':
@@ -202,16 +211,16 @@ function perform(change: Change, operation: Operation): Maybe<Outcome> {
 
 /** What a call has done, for the audit; an outcome that is given again has done nothing. */
 interface Did {
-  deed: Deed | undefined
+  deed: AuditRecord | undefined
 }
 
-function deedOf({ call, about }: Change, outcome: Outcome): Deed {
+function deedOf({ call, about }: WriteContext, outcome: Outcome): AuditRecord {
   const { operation, caller } = call.admitted
   return {
     at: about.now,
     subject: caller.subject ?? '',
     operation: operation.name,
-    resource: nameOf(operation),
+    resource: operationNameOf(operation),
     id: idOf(outcome) ?? call.id ?? '',
     version: 'item' in outcome ? outcome.item.version : undefined,
     face: call.face,

@@ -8,23 +8,23 @@
  * Deliberately absent: what was removed is forgotten (404, not 410), and nothing moves.
  */
 import type { Field } from '../contract/field.ts'
-import type { Implementation, Provider, Row } from '../contract/implement.ts'
-import { scaled } from '../contract/lexical/decimal.ts'
-import { instant } from '../contract/lexical/temporal.ts'
+import type { Implementation, Provider, Values } from '../contract/implement.ts'
+import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
+import { parseInstant } from '../contract/lexical/temporal.ts'
 import type { Resource } from '../contract/resource.ts'
 import { refuse } from './refusal.ts'
-import { words } from './search.ts'
-import type { Filter, Page, Query, Reader, Snapshot, Store, Writer } from './store.ts'
+import { searchWords } from './search.ts'
+import type { Filter, ItemPage, Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
 import { isFormer } from './store.ts'
 
-interface Kept {
+interface ExternalEntry {
   readonly resource: Resource
-  readonly provider: Provider<Row>
+  readonly provider: Provider<Values>
 }
 
 /** The same store, where some resources are kept by providers; the store itself when none is. */
-export function provided(app: Implementation, store: Store): Store {
-  const kept = new Map<string, Kept>()
+export function createExternalStore(app: Implementation, store: Store): Store {
+  const kept = new Map<string, ExternalEntry>()
   for (const resource of app.contract.resources) {
     const provider = app.handlers[resource.name]?.keep
     if (provider) kept.set(resource.name, { resource, provider })
@@ -46,7 +46,7 @@ function over<T extends object>(base: T, own: Partial<T>): T {
   })
 }
 
-type Loaded = NonNullable<Awaited<ReturnType<Provider<Row>['load']>>>
+type Loaded = NonNullable<Awaited<ReturnType<Provider<Values>['load']>>>
 const snapshot = ({ value, version, modified }: Loaded): Snapshot => ({
   id: String(value['id']),
   version,
@@ -56,15 +56,16 @@ const snapshot = ({ value, version, modified }: Loaded): Snapshot => ({
   kept: {},
 })
 
-async function loaded({ provider }: Kept, id: string): Promise<Snapshot | undefined> {
+async function loaded({ provider }: ExternalEntry, id: string): Promise<Snapshot | undefined> {
   const found = await provider.load(id)
   return found && snapshot(found)
 }
 
-const reading = (kept: ReadonlyMap<string, Kept>, reader: Reader): Reader => over(reader, looks(kept, reader))
+const reading = (kept: ReadonlyMap<string, ExternalEntry>, reader: StoreReader): StoreReader =>
+  over(reader, looks(kept, reader))
 
-function looks(kept: ReadonlyMap<string, Kept>, reader: Reader): Pick<Reader, 'get' | 'list'> {
-  const own: Pick<Reader, 'get' | 'list'> = {
+function looks(kept: ReadonlyMap<string, ExternalEntry>, reader: StoreReader): Pick<StoreReader, 'get' | 'list'> {
+  const own: Pick<StoreReader, 'get' | 'list'> = {
     get: (resource, id) => {
       const mine = kept.get(resource)
       return mine ? loaded(mine, id) : reader.get(resource, id)
@@ -77,7 +78,7 @@ function looks(kept: ReadonlyMap<string, Kept>, reader: Reader): Pick<Reader, 'g
   return own
 }
 
-const writing = (kept: ReadonlyMap<string, Kept>, writer: Writer): Writer =>
+const writing = (kept: ReadonlyMap<string, ExternalEntry>, writer: StoreWriter): StoreWriter =>
   over(writer, {
     ...looks(kept, writer),
     put: (resource, id, value, outputs, seen, now) => {
@@ -91,9 +92,9 @@ const writing = (kept: ReadonlyMap<string, Kept>, writer: Writer): Writer =>
   })
 
 async function saved(
-  { provider }: Kept,
+  { provider }: ExternalEntry,
   id: string,
-  value: Row,
+  value: Values,
   seen: number | undefined,
   now: number,
 ): Promise<Snapshot> {
@@ -101,11 +102,15 @@ async function saved(
   return version === 'stale' ? refuse({ kind: 'stale' }) : snapshot({ value, version, modified: now })
 }
 
-async function removed({ provider }: Kept, id: string, seen: number): Promise<void> {
+async function removed({ provider }: ExternalEntry, id: string, seen: number): Promise<void> {
   if (!(await provider.remove(id, seen))) refuse({ kind: 'stale' })
 }
 
-async function listed({ resource, provider }: Kept, query: Query, reader: Pick<Reader, 'get'>): Promise<Page> {
+async function listed(
+  { resource, provider }: ExternalEntry,
+  query: Query,
+  reader: Pick<StoreReader, 'get'>,
+): Promise<ItemPage> {
   const all = (await provider.list()).map(snapshot)
   const mine = all.filter(item => within(item, query) && query.filters.every(filter => passes(resource, item, filter)))
   const found = query.words ? await having(mine, query.words, resource, reader) : mine
@@ -137,8 +142,8 @@ function compare(field: Field<unknown, boolean, boolean, unknown> | undefined, a
 type Comparable = string | number | bigint
 function comparable(field: Field<unknown, boolean, boolean, unknown> | undefined, value: unknown): Comparable {
   const shape = field?.shape
-  if (shape?.kind === 'decimal') return scaled(String(value), shape.places) ?? 0n
-  if (shape?.kind === 'dateTime') return instant(String(value))
+  if (shape?.kind === 'decimal') return parseScaledDecimal(String(value), shape.places) ?? 0n
+  if (shape?.kind === 'dateTime') return parseInstant(String(value))
   return typeof value === 'number' || typeof value === 'bigint' ? value : String(value)
 }
 
@@ -158,7 +163,7 @@ function ordering(resource: Resource, { sort }: Query): Order {
 const keysOf = ({ value, created }: Snapshot, { sort }: Query): unknown[] =>
   sort.length === 0 ? [created] : sort.map(({ field }) => value[field])
 
-function cut(found: Snapshot[], query: Query, order: Order): Page {
+function cut(found: Snapshot[], query: Query, order: Order): ItemPage {
   const { size, offset = 0, from } = query
   const [start, end] = from ? window(found, query, order) : [offset, Math.min(offset + size, found.length)]
   const items = found.slice(start, end)
@@ -187,14 +192,14 @@ async function having(
   items: readonly Snapshot[],
   asked: readonly string[],
   resource: Resource,
-  reader: Pick<Reader, 'get'>,
+  reader: Pick<StoreReader, 'get'>,
 ): Promise<Snapshot[]> {
   const found: Snapshot[] = []
   for (const item of items) {
     const texts: string[] = []
     for (const path of resource.given.search ?? [])
       texts.push(...(await textsAt(resource.fields, item.value, path.split('.'), reader)))
-    const there = new Set(texts.flatMap(words))
+    const there = new Set(texts.flatMap(searchWords))
     if (asked.every(word => there.has(word))) found.push(item)
   }
   return found
@@ -203,9 +208,9 @@ async function having(
 /** The texts at the end of a search path, through lists, objects and references. */
 async function textsAt(
   fields: Resource['fields'],
-  value: Row,
+  value: Values,
   [name = '', ...rest]: readonly string[],
-  reader: Pick<Reader, 'get'>,
+  reader: Pick<StoreReader, 'get'>,
 ): Promise<string[]> {
   const shape = fields[name]?.shape
   const item = shape?.kind === 'list' ? shape.item.shape : shape
@@ -213,7 +218,7 @@ async function textsAt(
   if (rest.length === 0) return values.filter(each => typeof each === 'string')
   const texts: string[] = []
   for (const each of values) {
-    if (item?.kind === 'object') texts.push(...(await textsAt(item.fields, each as Row, rest, reader)))
+    if (item?.kind === 'object') texts.push(...(await textsAt(item.fields, each as Values, rest, reader)))
     if (item?.kind !== 'ref') continue
     const other = await reader.get(item.resource, String(each))
     if (other && !isFormer(other)) texts.push(...(await textsAt({}, other.value, rest, reader)))

@@ -3,7 +3,7 @@ import type { Implementation } from '../contract/implement.ts'
 import type { Calls } from './call.ts'
 import type { Identities } from './identity-port.ts'
 
-export interface Serving {
+export interface FaceContext {
   readonly app: Implementation
   readonly calls: Calls
   readonly identities: Identities

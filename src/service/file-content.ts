@@ -11,17 +11,17 @@ import type { Maybe } from '../base/maybe.ts'
 import type { FileOctets, Store, StoredOctets } from './store.ts'
 
 /** Octets of every piece but the last, and of a file that is kept as one value: four reads of a socket, sixty-four pages of SQLite. */
-export const pieceSize = 256 * 1024
+export const pieceOctets = 256 * 1024
 /** Pieces in one transaction: a flush of the disk for each megabyte. */
 const atOnce = 4
 
 /** Octets that came with a call. */
-export interface Received extends FileOctets {
+export interface ReceivedFile extends FileOctets {
   /** SHA-256, in hexadecimal. */
   digest(): string
 }
 
-export const here = (octets: Uint8Array): Received => ({
+export const inMemoryFile = (octets: Uint8Array): ReceivedFile => ({
   length: octets.length,
   here: octets,
   name: undefined,
@@ -29,7 +29,7 @@ export const here = (octets: Uint8Array): Received => ({
 })
 
 /** Octets that are one value. */
-export const whole = (octets: Uint8Array): StoredOctets => ({
+export const asStored = (octets: Uint8Array): StoredOctets => ({
   length: octets.length,
   here: octets,
   name: undefined,
@@ -47,7 +47,7 @@ export class Swept extends Error {
 }
 
 /** Octets that the store has in pieces; `next` finds some of those from one place up to another, as many as it likes. */
-export const inPieces = (
+export const splitIntoPieces = (
   name: string,
   length: number,
   next: (from: number, to: number) => Maybe<Uint8Array | undefined>,
@@ -74,7 +74,7 @@ export function free({ byteLength, buffer }: Uint8Array): void {
 }
 
 /** All of them as one value: for who can't take them piece by piece. */
-export async function collected(octets: StoredOctets): Promise<Uint8Array> {
+export async function collectOctets(octets: StoredOctets): Promise<Uint8Array> {
   if (octets.here) return octets.here
   const all = new Uint8Array(octets.length)
   let at = 0
@@ -85,21 +85,21 @@ export async function collected(octets: StoredOctets): Promise<Uint8Array> {
   return all
 }
 
-export interface Keeping {
+export interface StagingContext {
   readonly store: Store
   readonly clock: () => number
   readonly id: (prefix: string) => string
 }
 
 /** Takes content in as it arrives. Undefined as soon as there is more than `limit`; throws what the content throws. */
-export async function keep(
-  keeping: Keeping,
+export async function stageContent(
+  keeping: StagingContext,
   content: AsyncIterable<Uint8Array>,
   limit: number,
-): Promise<Received | undefined> {
+): Promise<ReceivedFile | undefined> {
   const held: Uint8Array[] = []
   let length = 0
-  let bench: Bench | undefined
+  let bench: StagingBuffer | undefined
   const arriving = content[Symbol.asyncIterator]()
   try {
     // Benched octets are copies: what they came in may go.
@@ -107,26 +107,26 @@ export async function keep(
       length += next.value.length
       if (length > limit) break
       held.push(next.value)
-      if (!bench && length > pieceSize) bench = new Bench(keeping)
+      if (!bench && length > pieceOctets) bench = new StagingBuffer(keeping)
       if (bench) for (const each of held.splice(0)) await bench.add(each)
     }
-    if (length <= limit) return bench ? await bench.done(length) : here(joined(held))
+    if (length <= limit) return bench ? await bench.done(length) : inMemoryFile(joinOctets(held))
   } catch (thrown) {
-    await discard(keeping.store, bench?.name)
+    await discardStaged(keeping.store, bench?.name)
     throw thrown
   } finally {
     await arriving.return?.()
   }
-  await discard(keeping.store, bench?.name)
+  await discardStaged(keeping.store, bench?.name)
   return undefined
 }
 
 /** (2) Said at once where the store can hear it; else its age tells. */
-export async function discard(store: Store, name: string | undefined): Promise<void> {
+export async function discardStaged(store: Store, name: string | undefined): Promise<void> {
   if (name !== undefined) await store.write(writer => writer.discard(name)).catch(() => {})
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
+export function joinOctets(parts: readonly Uint8Array[]): Uint8Array {
   const [first] = parts
   if (first && parts.length === 1) return first
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
@@ -139,16 +139,16 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Where octets are cut into pieces. One block of memory serves for all of them: a store has taken what it has answered for. */
-class Bench {
+class StagingBuffer {
   readonly name: string
-  readonly #keeping: Keeping
-  readonly #block = new Uint8Array(atOnce * pieceSize)
+  readonly #keeping: StagingContext
+  readonly #block = new Uint8Array(atOnce * pieceOctets)
   readonly #hash = createHash('sha256')
   #filled = 0
   /** Pieces that are in the store. */
   #kept = 0
 
-  constructor(keeping: Keeping) {
+  constructor(keeping: StagingContext) {
     this.#keeping = keeping
     this.name = keeping.id('file')
   }
@@ -166,15 +166,15 @@ class Bench {
 
   async #flush(): Promise<void> {
     const pieces: Uint8Array[] = []
-    for (let at = 0; at < this.#filled; at += pieceSize)
-      pieces.push(this.#block.subarray(at, Math.min(at + pieceSize, this.#filled)))
+    for (let at = 0; at < this.#filled; at += pieceOctets)
+      pieces.push(this.#block.subarray(at, Math.min(at + pieceOctets, this.#filled)))
     const { store, clock } = this.#keeping
     await store.write(writer => writer.stage(this.name, this.#kept, pieces, clock()))
     this.#kept += pieces.length
     this.#filled = 0
   }
 
-  async done(length: number): Promise<Received> {
+  async done(length: number): Promise<ReceivedFile> {
     if (this.#filled > 0) await this.#flush()
     const digest = this.#hash.digest('hex')
     return { length, here: undefined, name: this.name, digest: () => digest }

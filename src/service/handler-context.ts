@@ -1,23 +1,26 @@
 /** What a handler is given: the time, who is asking, and the items beside its own, in the same transaction. */
 
-import { type Maybe, then } from '../base/maybe.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
 import type { Fault } from '../contract/fault.ts'
-import type { Problem } from '../contract/field-json.ts'
-import type { Context, Items, Row } from '../contract/implement.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import type { Context, ItemReader, Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
-import { flaws } from '../contract/typed-value.ts'
+import { checkValue } from '../contract/typed-value.ts'
 import { refuse } from './refusal.ts'
-import { type Change, isFormer, type Reader, type Snapshot, type Writer } from './store.ts'
+import { type ChangeRecord, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
 
 /** How a context reaches the store: within a call's transaction, or one small transaction each in a job. */
-export interface Reach {
-  read<T>(work: (reader: Reader) => Maybe<T>): Maybe<T>
-  write<T>(work: (writer: Writer) => Maybe<T>): Maybe<T>
+export interface StoreReach {
+  read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
+  write<T>(work: (writer: StoreWriter) => Maybe<T>): Maybe<T>
 }
-export const within = (writer: Writer): Reach => ({ read: work => work(writer), write: work => work(writer) })
+export const reachOf = (writer: StoreWriter): StoreReach => ({
+  read: work => work(writer),
+  write: work => work(writer),
+})
 
-export interface About {
+export interface ContextFacts {
   readonly contract: Service
   readonly caller: Caller
   readonly now: number
@@ -25,13 +28,13 @@ export interface About {
   readonly id: (prefix: string) => string
 }
 
-export function context(about: About, reach: Reach): Context {
+export function createContext(about: ContextFacts, reach: StoreReach): Context {
   return {
     caller: about.caller,
     now: new Date(about.now).toISOString(),
     id: about.id,
     items: items(about, reach),
-    fail: (fault: Fault, detail?: unknown) => refuse({ kind: 'declared', fault, detail: (detail ?? {}) as Row }), // DetailOf<Fault>: members of its detail
+    fail: (fault: Fault, detail?: unknown) => refuse({ kind: 'declared', fault, detail: (detail ?? {}) as Values }), // DetailOf<Fault>: members of its detail
     invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
     forbid: () => refuse({ kind: 'forbidden' }),
   } as Context // `items` is typed by the contract in the handler's eyes and by rows here
@@ -39,7 +42,7 @@ export function context(about: About, reach: Reach): Context {
 
 const mostListed = 1000
 
-function items(about: About, reach: Reach): Items<Service> {
+function items(about: ContextFacts, reach: StoreReach): ItemReader<Service> {
   return {
     get: async (resource, id) => (await reach.read(reader => current(reader, resource, id)))?.value,
     list: async (resource, where = {}, limit = mostListed) =>
@@ -52,36 +55,36 @@ function items(about: About, reach: Reach): Items<Service> {
       reach.write(async writer => {
         const item = await current(writer, resource, id)
         if (!item) throw new Error(`${about.operation}: there is no ${resource} ${id} to change`)
-        await keep(about, writer, resource, item, { ...item.value, ...set })
+        await keepExternal(about, writer, resource, item, { ...item.value, ...set })
       }),
-  } as Items<Service> // rows in place of the contract's values: `implement` checked the handlers against those
+  } as ItemReader<Service> // rows in place of the contract's values: `implement` checked the handlers against those
 }
 
-async function current(reader: Reader, resource: string, id: string): Promise<Snapshot | undefined> {
+async function current(reader: StoreReader, resource: string, id: string): Promise<Snapshot | undefined> {
   const found = await reader.get(resource, id)
   return found && !isFormer(found) ? found : undefined
 }
 
 /** Puts a value in an item's place, and says so in the feed. A value that is not the contract's is a handler's bug. */
-export function keep(
-  about: About,
-  writer: Writer,
+export function keepExternal(
+  about: ContextFacts,
+  writer: StoreWriter,
   resource: string,
   was: Snapshot,
-  value: Row,
-  kept: Row = was.kept,
+  value: Values,
+  kept: Values = was.kept,
 ): Maybe<Snapshot> {
-  checked(about, resource, value)
-  return then(writer.put(resource, was.id, value, kept, was.version, about.now), item =>
-    then(told(about, writer, resource, 'changed', item), () => item),
+  requireSound(about, resource, value)
+  return chain(writer.put(resource, was.id, value, kept, was.version, about.now), item =>
+    chain(recordChange(about, writer, resource, 'changed', item), () => item),
   )
 }
 
-export function told(
-  about: About,
-  writer: Writer,
+export function recordChange(
+  about: ContextFacts,
+  writer: StoreWriter,
   resource: string,
-  what: Change['what'],
+  what: ChangeRecord['what'],
   item: { readonly id: string; readonly version: number },
 ): Maybe<void> {
   const { id, version } = item
@@ -89,10 +92,10 @@ export function told(
 }
 
 /** The last look at a value before it is kept; what stands as it is in `sound` has been looked at. */
-export function checked(about: About, resource: string, value: Row, sound?: Row): void {
+export function requireSound(about: ContextFacts, resource: string, value: Values, sound?: Values): void {
   const fields = about.contract.resources.find(each => each.name === resource)?.fields
-  const [first] = fields ? flaws(fields, value, sound) : [noResource(resource)]
+  const [first] = fields ? checkValue(fields, value, sound) : [noResource(resource)]
   if (first)
     throw new Error(`${about.operation}: a handler left ${resource}.${first.path.join('.')} that ${first.detail}`)
 }
-const noResource = (resource: string): Problem => ({ path: [resource], code: 'unknown', detail: 'is no resource' })
+const noResource = (resource: string): FieldProblem => ({ path: [resource], code: 'unknown', detail: 'is no resource' })

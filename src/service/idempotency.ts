@@ -8,46 +8,46 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Call } from './call.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
-import type { Writer } from './store.ts'
-import { pack, unpack } from './typed-json.ts'
+import type { StoreWriter } from './store.ts'
+import { packTyped, unpackTyped } from './typed-json.ts'
 
 /** Milliseconds that an outcome is kept. */
 const kept = 24 * 3_600_000
 
 const inFlight = new Set<string>()
 
-export function keyOf(call: Call): string | undefined {
+export function idempotencyKeyOf(call: Call): string | undefined {
   const { operation, caller } = call.admitted
   return call.once && JSON.stringify([caller.subject ?? null, operation.name, call.once.key])
 }
 
 /** Holds the key while the work is under way in this process: a second one is told so instead of waiting. */
-export function alone<T>(call: Call, work: () => Promise<T>): Promise<T> {
-  const key = keyOf(call)
+export function withKeyLock<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  const key = idempotencyKeyOf(call)
   if (key === undefined) return work()
   if (inFlight.has(key)) refuse({ kind: 'in-flight' })
   inFlight.add(key)
   return work().finally(() => inFlight.delete(key))
 }
 
-export function once(call: Call, writer: Writer, now: number, work: () => Maybe<Outcome>): Maybe<Outcome> {
-  const key = keyOf(call)
+export function performOnce(call: Call, writer: StoreWriter, now: number, work: () => Maybe<Outcome>): Maybe<Outcome> {
+  const key = idempotencyKeyOf(call)
   return key === undefined || !call.once ? work() : remembered(call.once, key, writer, now, work)
 }
 
 async function remembered(
   { fingerprint, space }: NonNullable<Call['once']>,
   key: string,
-  writer: Writer,
+  writer: StoreWriter,
   now: number,
   work: () => Maybe<Outcome>,
 ): Promise<Outcome> {
   const memo = await writer.recall(space, key)
   if (memo && memo.expires > now) {
-    const before = unpack(memo.value) as { fingerprint: string; outcome: Outcome } // written below and nowhere else
+    const before = unpackTyped(memo.value) as { fingerprint: string; outcome: Outcome } // written below and nowhere else
     return before.fingerprint === fingerprint ? before.outcome : refuse({ kind: 'key-reused' })
   }
   const outcome = await work()
-  await writer.remember(space, key, { value: pack({ fingerprint, outcome }), expires: now + kept }, now)
+  await writer.remember(space, key, { value: packTyped({ fingerprint, outcome }), expires: now + kept }, now)
   return outcome
 }

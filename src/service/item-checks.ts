@@ -2,21 +2,21 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Operation } from '../contract/operation.ts'
-import { allowed, type Caller, type Grant, restriction } from '../contract/policy.ts'
+import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
 import { refuse } from './refusal.ts'
-import { type Former, isFormer, type Reader, type Snapshot } from './store.ts'
+import { type Former, isFormer, type Snapshot, type StoreReader } from './store.ts'
 
 export const readGrants = (resource: Resource): readonly Grant[] => resource.given.allow['read'] ?? []
 
 /** May this caller do this to this item, by policy and, for changes, by state? What links are offered by. */
-export function offers(operation: Operation, caller: Caller, item: Snapshot, now: number): boolean {
-  return allowed(operation.grants, caller, now, item.value) && offeredByState(operation, item)
+export function isOffered(operation: Operation, caller: Caller, item: Snapshot, now: number): boolean {
+  return isAllowed(operation.grants, caller, now, item.value) && isOfferedByState(operation, item)
 }
 
 /** Whether the item's state offers it (rule A3.4). */
-export function offeredByState(operation: Operation, item: Snapshot): boolean {
+export function isOfferedByState(operation: Operation, item: Snapshot): boolean {
   const state = stateOf(item)
   if (state === undefined) return true
   if (operation.kind === 'act' || operation.kind === 'look')
@@ -38,7 +38,7 @@ export function stateOf(item: Snapshot): string | undefined {
  * The item, for a caller who may know of it and may do this to it now. One that must be kept secret is `not-found`,
  * never `forbidden`; so is what it was once, for those who see only their own.
  */
-export function present(
+export function requireVisible(
   found: Snapshot | Former | undefined,
   operation: Operation & { readonly resource: Resource },
   caller: Caller,
@@ -47,9 +47,9 @@ export function present(
   const reads = readGrants(operation.resource)
   if (found === undefined) return refuse({ kind: 'not-found' })
   if (isFormer(found))
-    return refuse(restriction(reads, caller, now) === 'all' ? formerly(found) : { kind: 'not-found' })
-  if (!allowed(reads, caller, now, found.value)) return refuse({ kind: 'not-found' })
-  if (!allowed(operation.grants, caller, now, found.value)) return refuse({ kind: 'forbidden' })
+    return refuse(readRestriction(reads, caller, now) === 'all' ? formerly(found) : { kind: 'not-found' })
+  if (!isAllowed(reads, caller, now, found.value)) return refuse({ kind: 'not-found' })
+  if (!isAllowed(operation.grants, caller, now, found.value)) return refuse({ kind: 'forbidden' })
   return found
 }
 
@@ -64,18 +64,22 @@ export function isUnchanged(call: Call, current: Snapshot | undefined): boolean 
 }
 
 /** The same for a change: whoever has what stands has not asked for another. */
-export function expected(call: Call, current: Snapshot | undefined): void {
+export function requirePrecondition(call: Call, current: Snapshot | undefined): void {
   if (isUnchanged(call, current)) refuse({ kind: 'stale', ...(current && { version: current.version }) })
 }
 
 /** Row 24: a change to an item where the contract demands a precondition. */
-export function demanded(call: Call, resource: Resource): void {
+export function requireConditional(call: Call, resource: Resource): void {
   const { kind } = call.admitted.operation
   const changes = kind === 'replace' || kind === 'patch' || kind === 'remove'
   if (changes && call.face === 'rest' && resource.given.precondition !== false && !call.expects)
     refuse({ kind: 'precondition-required' })
 }
 
-export function find(reader: Reader, resource: string, id: string | undefined): Maybe<Snapshot | Former | undefined> {
+export function findItem(
+  reader: StoreReader,
+  resource: string,
+  id: string | undefined,
+): Maybe<Snapshot | Former | undefined> {
   return id === undefined ? undefined : reader.get(resource, id)
 }

@@ -7,16 +7,16 @@
  *  (5) A job whose workers die of it has failed in the end; that it was stopped, or the store out of reach, is no failure of it.
  * It may be run more than once; what its handler does beside the store must bear that.
  */
-import type { Implementation, Progress, Row } from '../contract/implement.ts'
+import type { Implementation, Progress, Values } from '../contract/implement.ts'
 import { type Job, jobStates } from '../contract/job.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Call } from './call.ts'
-import { type About, context, type Reach } from './handler-context.ts'
+import { type ContextFacts, createContext, type StoreReach } from './handler-context.ts'
 import type { Outcome } from './outcome.ts'
 import { Refused, refuse } from './refusal.ts'
-import { type JobRow, type Reader, type Store, Unavailable, type Writer } from './store.ts'
-import { pack, unpack } from './typed-json.ts'
+import { type JobRow, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
+import { packTyped, unpackTyped } from './typed-json.ts'
 
 const active = new Set<JobRow['state']>(jobStates.slice(0, 2))
 /** Milliseconds that a lease lasts, and after which the worker renews it. */
@@ -25,26 +25,26 @@ const renewal = 5_000
 
 export async function startJob(
   call: Call,
-  about: About,
-  writer: Writer,
+  about: ContextFacts,
+  writer: StoreWriter,
   operation: OperationOf<'startJob'>,
 ): Promise<Outcome> {
   const { caller } = call.admitted
   const input = call.input?.(undefined).value ?? {}
-  const job = queued(about.id('j'), operation.job.job, caller, input, about.now)
+  const job = queuedJob(about.id('j'), operation.job.job, caller, input, about.now)
   await writer.putJob(job)
   return { kind: 'job', job, created: true }
 }
 
 /** A job that nobody has begun. */
-export const queued = (id: string, job: string, caller: Caller, input: Row, now: number): JobRow => ({
+export const queuedJob = (id: string, job: string, caller: Caller, input: Values, now: number): JobRow => ({
   id,
   job,
   state: 'queued',
   progress: 0,
   owner: caller.subject ?? '',
-  caller: pack(caller),
-  input: pack(input),
+  caller: packTyped(caller),
+  input: packTyped(input),
   output: undefined,
   failure: undefined,
   tries: 0,
@@ -56,14 +56,14 @@ export const queued = (id: string, job: string, caller: Caller, input: Row, now:
 })
 
 /** The job of this name, for its owner; to anyone else it does not exist. */
-async function mine(call: Call, reader: Reader, job: Job): Promise<JobRow> {
+async function mine(call: Call, reader: StoreReader, job: Job): Promise<JobRow> {
   const row = call.id === undefined ? undefined : await reader.job(call.id)
   if (!row || row.job !== job.job || row.owner !== (call.admitted.caller.subject ?? ''))
     return refuse({ kind: 'not-found' })
   return row
 }
 
-export async function getJob(call: Call, reader: Reader, operation: OperationOf<'getJob'>): Promise<Outcome> {
+export async function getJob(call: Call, reader: StoreReader, operation: OperationOf<'getJob'>): Promise<Outcome> {
   const job = await mine(call, reader, operation.job)
   const seen = call.expects?.(asSnapshot(job))
   if (seen === 'unchanged') return { kind: 'unchanged', current: job }
@@ -76,8 +76,8 @@ const asSnapshot = (job: JobRow) => ({ ...job, value: {}, kept: {} })
 
 export async function cancelJob(
   call: Call,
-  about: About,
-  writer: Writer,
+  about: ContextFacts,
+  writer: StoreWriter,
   operation: OperationOf<'cancelJob'>,
 ): Promise<Outcome> {
   const job = await mine(call, writer, operation.job)
@@ -87,17 +87,21 @@ export async function cancelJob(
   return { kind: 'job', job: cancelled, created: false }
 }
 
-export async function getResult(call: Call, reader: Reader, operation: OperationOf<'getResult'>): Promise<Outcome> {
+export async function getResult(
+  call: Call,
+  reader: StoreReader,
+  operation: OperationOf<'getResult'>,
+): Promise<Outcome> {
   const job = await mine(call, reader, operation.job)
   if (job.state !== 'completed' || job.output === undefined) return refuse({ kind: 'not-found' })
   const seen = call.expects?.(asSnapshot(job))
   if (seen === 'unchanged') return { kind: 'unchanged', current: job }
-  return { kind: 'result', job, output: unpack(job.output) as Row } // packed by `run` below
+  return { kind: 'result', job, output: unpackTyped(job.output) as Values } // packed by `run` below
 }
 
 const next = (job: JobRow, change: Partial<JobRow>): JobRow => ({ ...job, ...change, version: job.version + 1 })
 
-export interface Working {
+export interface JobContext {
   readonly app: Implementation
   readonly store: Store
   readonly clock: () => number
@@ -107,7 +111,7 @@ export interface Working {
 }
 
 /** Takes one job that is due and runs it to its end; false when there was none. `stop` ends it early: it is run again later. */
-export async function runNext(working: Working, stop: AbortSignal): Promise<boolean> {
+export async function runNextJob(working: JobContext, stop: AbortSignal): Promise<boolean> {
   const { app, store, clock } = working
   const names = app.contract.jobs.map(job => job.job)
   const job = await store.write(writer => writer.lease(names, clock(), clock() + lease))
@@ -122,30 +126,30 @@ export async function runNext(working: Working, stop: AbortSignal): Promise<bool
 }
 
 async function attempt(
-  working: Working,
+  working: JobContext,
   declared: Job,
   run: NonNullable<Implementation['handlers'][string]['run']>,
   job: JobRow,
   stop: AbortSignal,
 ): Promise<void> {
   const { app, store, clock, id } = working
-  const caller = unpack(job.caller) as Caller // packed by `queued`
-  const about: About = { contract: app.contract, caller, now: clock(), operation: job.job, id }
+  const caller = unpackTyped(job.caller) as Caller // packed by `queuedJob`
+  const about: ContextFacts = { contract: app.contract, caller, now: clock(), operation: job.job, id }
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal, AbortSignal.timeout(declared.timeLimit * 1000)])
   const renewing = setInterval(() => {
     finish(working, job, { leased: clock() + lease }).catch(thrown => thrown instanceof Lost && lost.abort(thrown))
   }, renewal)
   try {
-    const write: Reach['write'] = work =>
+    const write: StoreReach['write'] = work =>
       store.write(async writer => {
         await holds(writer, job, signal)
         return work(writer)
       })
-    const ctx = context(about, { read: work => store.read(work), write })
-    const done = run(ctx, unpack(job.input) as Row, progressOf(working, job, signal))
-    const output = await Promise.race([done, aborted(signal)])
-    await finish(working, job, { state: 'completed', progress: 1, output: pack(output) })
+    const ctx = createContext(about, { read: work => store.read(work), write })
+    const done = run(ctx, unpackTyped(job.input) as Values, progressOf(working, job, signal))
+    const output = await Promise.race([done, rejectOnAbort(signal)])
+    await finish(working, job, { state: 'completed', progress: 1, output: packTyped(output) })
   } catch (thrown) {
     await given(working, declared, job, thrown, stop).catch(unlessLost)
   } finally {
@@ -158,7 +162,13 @@ async function attempt(
 const mostDeaths = 10
 
 /** What becomes of a job whose try came to nothing (5). */
-async function given(working: Working, declared: Job, job: JobRow, thrown: unknown, stop: AbortSignal): Promise<void> {
+async function given(
+  working: JobContext,
+  declared: Job,
+  job: JobRow,
+  thrown: unknown,
+  stop: AbortSignal,
+): Promise<void> {
   if (thrown instanceof Lost) return
   const { clock } = working
   if (stop.aborted || thrown instanceof Unavailable) {
@@ -182,14 +192,14 @@ function unlessLost(thrown: unknown): void {
 }
 
 /** Rejects once it is. */
-export const aborted = (signal: AbortSignal): Promise<never> =>
+export const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const over = (): void => reject(signal.reason)
     if (signal.aborted) over()
     else signal.addEventListener('abort', over, { once: true })
   })
 
-function progressOf(working: Working, job: JobRow, signal: AbortSignal): Progress {
+function progressOf(working: JobContext, job: JobRow, signal: AbortSignal): Progress {
   const report = async (part: number): Promise<void> => {
     signal.throwIfAborted()
     const progress = Math.min(1, Math.max(0, part))
@@ -199,7 +209,7 @@ function progressOf(working: Working, job: JobRow, signal: AbortSignal): Progres
 }
 
 /** (4) */
-async function holds(reader: Reader, job: JobRow, signal?: AbortSignal): Promise<JobRow> {
+async function holds(reader: StoreReader, job: JobRow, signal?: AbortSignal): Promise<JobRow> {
   signal?.throwIfAborted()
   const row = await reader.job(job.id)
   if (row?.state !== 'running' || row.tries !== job.tries) throw new Lost(`${job.id} is no longer this worker's`)
@@ -207,7 +217,7 @@ async function holds(reader: Reader, job: JobRow, signal?: AbortSignal): Promise
 }
 
 /** Writes a change of a job that is still ours (2): running, and on the same try. */
-async function finish(working: Working, job: JobRow, change: Partial<JobRow>): Promise<void> {
+async function finish(working: JobContext, job: JobRow, change: Partial<JobRow>): Promise<void> {
   await working.store.write(async writer => {
     const row = await holds(writer, job)
     await writer.putJob(next(row, { ...change, modified: working.clock() }))
@@ -233,7 +243,7 @@ export async function failedJobs(store: Store): Promise<readonly FailedJob[]> {
 }
 
 /** Puts a failed job back, with all its tries; false when it is none. */
-export function retried(store: Store, id: string, now: number): Promise<boolean> {
+export function retryJob(store: Store, id: string, now: number): Promise<boolean> {
   return store.write(async writer => {
     const row = await writer.job(id)
     if (row?.state !== 'failed') return false

@@ -13,7 +13,7 @@ export interface Limiter {
 const mostKeys = 100_000
 
 /** Fixed windows by key. */
-class Windows {
+class MemoryWindows {
   readonly #kept = new Map<string, { from: number; count: number; span: number }>()
 
   add(key: string, span: number, by: number, now: number): Counted {
@@ -33,8 +33,8 @@ class Windows {
 }
 
 /** In the memory of one process. */
-export function memoryLimiter(): Limiter {
-  const kept = new Windows()
+export function createMemoryLimiter(): Limiter {
+  const kept = new MemoryWindows()
   return { take: (key, rate, now) => quotaOf(rate, kept.add(key, rate.seconds * 1000, 1, now)) }
 }
 
@@ -61,8 +61,8 @@ export interface Counted {
  * windows are out of reach each instance counts for itself: what needs them will be told so by the store. One caller a second
  * finds out whether they are back, and nobody waits with him.
  */
-export function sharedLimiter(count: (counts: readonly Count[]) => Promise<readonly Counted[]>): Limiter {
-  const alone = memoryLimiter()
+export function createSharedLimiter(count: (counts: readonly Count[]) => Promise<readonly Counted[]>): Limiter {
+  const alone = createMemoryLimiter()
   const ahead = new Ahead()
   const told = ({ key, rate, takers }: Asking, { by }: Pick<Count, 'by'> = { by: 0 }, counted?: Counted): void => {
     const before = counted && { ...counted, count: counted.count - by }
@@ -106,13 +106,13 @@ export function sharedLimiter(count: (counts: readonly Count[]) => Promise<reado
         const found = waiting.get(key)
         const takers = found?.takers ?? []
         if (!found) waiting.set(key, { key, span, rate, takers })
-        takers.push(counted => resolve(counted ? quotaOf(rate, counted) : (alone.take(key, rate, now) as Taken))) // memory answers at once
+        takers.push(counted => resolve(counted ? quotaOf(rate, counted) : (alone.take(key, rate, now) as LimitResult))) // memory answers at once
         if (!asking) void ask()
       })
     },
   }
 }
-type Taken = Quota & { readonly exceeded: boolean }
+type LimitResult = Quota & { readonly exceeded: boolean }
 interface Asking {
   readonly key: string
   readonly span: number
@@ -149,7 +149,7 @@ class Ahead {
   }
 }
 
-function quotaOf({ count: limit, seconds }: Rate, { count, left }: Counted): Taken {
+function quotaOf({ count: limit, seconds }: Rate, { count, left }: Counted): LimitResult {
   return {
     limit,
     remaining: Math.max(0, limit - count),
@@ -160,7 +160,7 @@ function quotaOf({ count: limit, seconds }: Rate, { count, left }: Counted): Tak
 }
 
 /** The windows themselves, where one process keeps them for several. */
-export function windows(): (counts: readonly Count[], now: number) => readonly Counted[] {
-  const kept = new Windows()
+export function windowsOf(): (counts: readonly Count[], now: number) => readonly Counted[] {
+  const kept = new MemoryWindows()
   return (counts, now) => counts.map(({ key, span, by }) => kept.add(key, span, by, now))
 }

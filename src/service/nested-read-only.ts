@@ -1,12 +1,12 @@
 /** The server's own members inside of what a client sends (rule A2.1): as those of an item itself, they stay as they stand. */
 
-import { memoized } from '../base/memo.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import type { AnyField, Fields } from '../contract/field.ts'
-import type { Row } from '../contract/implement.ts'
-import { pack } from './typed-json.ts'
+import type { Values } from '../contract/implement.ts'
+import { packTyped } from './typed-json.ts'
 
 /** What was sent in place of what stood, with what of the server's stood inside of its objects. */
-export function filled(fields: Fields, sent: Row, stood: Row): Row {
+export function keepReadOnlyMembers(fields: Fields, sent: Values, stood: Values): Values {
   if (!hasInside(fields)) return sent
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [name, inside(fields[name], value, stood[name])]),
@@ -23,17 +23,19 @@ function inside(field: AnyField | undefined, sent: unknown, stood: unknown): unk
   }
   if (shape.kind !== 'list' || !Array.isArray(sent) || !Array.isArray(stood)) return sent
   // An item has no name to be known by: it keeps what is the server's where it stands as it was.
-  return sent.map((each, at) => (pack(inside(shape.item, each, stood[at])) === pack(stood[at]) ? stood[at] : each))
+  return sent.map((each, at) =>
+    packTyped(inside(shape.item, each, stood[at])) === packTyped(stood[at]) ? stood[at] : each,
+  )
 }
 
-function whole(fields: Fields, sent: Row, stood: Row): Row {
+function whole(fields: Fields, sent: Values, stood: Values): Values {
   const members = Object.entries(fields).map(
     ([name, field]) => [name, field.isReadOnly ? stood[name] : inside(field, sent[name], stood[name])] as const,
   )
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }
 
-const isRow = (value: unknown): value is Row =>
+const isRow = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
 
 /** Whether something inside of it is the server's. */
@@ -42,7 +44,7 @@ const hasOwn = ({ shape }: AnyField): boolean => {
   if (shape.kind === 'object') return hasOwnIn(shape.fields)
   return shape.kind === 'union' && Object.values(shape.of).some(hasOwnIn)
 }
-const hasInside = memoized((fields: Fields): boolean => Object.values(fields).some(hasOwn))
-const hasOwnIn = memoized((fields: Fields): boolean =>
+const hasInside = memoizeByObject((fields: Fields): boolean => Object.values(fields).some(hasOwn))
+const hasOwnIn = memoizeByObject((fields: Fields): boolean =>
   Object.values(fields).some(field => field.isReadOnly || hasOwn(field)),
 )

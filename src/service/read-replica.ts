@@ -7,7 +7,7 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import { Refused } from './refusal.ts'
-import type { Reader, Store } from './store.ts'
+import type { Store, StoreReader } from './store.ts'
 
 /** Milliseconds that a copy which could not be asked is left alone. */
 const pause = 1000
@@ -17,7 +17,7 @@ export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: (
   let away: number | undefined
   let trying = false
   const left = (): boolean => away !== undefined && (trying || Math.abs(clock() - away) < pause)
-  const read = async <T>(work: (reader: Reader) => Maybe<T>): Promise<T> => {
+  const read = async <T>(work: (reader: StoreReader) => Maybe<T>): Promise<T> => {
     if (left()) return store.read(work)
     const first = away !== undefined
     if (first) trying = true

@@ -3,7 +3,7 @@
  * (`rest/refusal.ts`, `soap/refusal.ts`), total at compile time: add a kind and exactly those two stop compiling.
  */
 import type { Fault } from '../contract/fault.ts'
-import type { Problem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
 
 export type Refusal =
   | { readonly kind: 'not-found' }
@@ -26,9 +26,9 @@ export type Refusal =
       readonly detail?: string
     }
   /** Well-formed content that breaks the declared shape or a domain rule. */
-  | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] }
   /** Content that is not of its own syntax. */
-  | { readonly kind: 'malformed'; readonly detail: string; readonly path?: Problem['path'] }
+  | { readonly kind: 'malformed'; readonly detail: string; readonly path?: FieldProblem['path'] }
   | { readonly kind: 'declared'; readonly fault: Fault; readonly detail: Readonly<Record<string, unknown>> }
   /** Over the caller's limit; `after` in seconds. */
   | { readonly kind: 'too-many'; readonly after: number; readonly limit: number; readonly window: number }

@@ -2,9 +2,9 @@
  * Jobs that begin by the clock. At most once for each instant over all instances: the instant is written down in the transaction
  * that starts the job. After a time in which nobody ran, the last instant that was missed is made up for, and no other.
  */
-import type { Row } from '../contract/implement.ts'
+import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
-import { queued } from './job.ts'
+import { queuedJob } from './job.ts'
 import type { Store } from './store.ts'
 
 export interface Schedule {
@@ -14,7 +14,7 @@ export interface Schedule {
   /** Seconds, counted from midnight UTC of 1 January 1970; or five fields of cron, in UTC: `30 3 * * 1-5`. */
   readonly at: number | string
   /** Of the job, in the contract's types; for the instant in milliseconds since 1970. */
-  readonly input: (instant: number) => Row
+  readonly input: (instant: number) => Values
   /** In whose name it runs, and who may see it. */
   readonly as: Caller
 }
@@ -23,7 +23,7 @@ export interface Schedule {
 export type Instants = (now: number) => number | undefined
 
 /** Throws when it is not a schedule, with the cure. */
-export function instantsOf(at: Schedule['at']): Instants {
+export function parseSchedule(at: Schedule['at']): Instants {
   if (typeof at === 'string') return cron(at)
   if (!(Number.isInteger(at) && at > 0)) throw new Error(`${at} seconds is no interval: give a whole number above 0`)
   return now => Math.floor(now / (at * 1000)) * at * 1000
@@ -84,7 +84,7 @@ const space = 'schedule'
 const forever = 8.64e15
 
 /** Starts the job where its instant has come and nobody has; answers whether it did. The first look of all starts nothing. */
-export function startDue(
+export function startDueJobs(
   store: Store,
   { name, job, input, as }: Schedule,
   instants: Instants,
@@ -98,7 +98,7 @@ export function startDue(
     if (last && Number(last.value) >= instant) return false
     await writer.forget(space, name)
     await writer.remember(space, name, { value: String(instant), expires: forever }, now)
-    if (last) await writer.putJob(queued(id('j'), job, as, input(instant), now))
+    if (last) await writer.putJob(queuedJob(id('j'), job, as, input(instant), now))
     return last !== undefined
   })
 }

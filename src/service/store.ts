@@ -6,7 +6,7 @@
  *  (4) Values come back exactly as they went in, in the contract's types.
  */
 import type { Maybe } from '../base/maybe.ts'
-import type { Row } from '../contract/implement.ts'
+import type { Values } from '../contract/implement.ts'
 import type { JobState } from '../contract/job.ts'
 
 /** One stored item. `value` has every field of the newest contract that is present, the id and state among them. */
@@ -16,9 +16,9 @@ export interface Snapshot {
   /** Milliseconds since 1970, of the last change. */
   readonly modified: number
   readonly created: number
-  readonly value: Row
+  readonly value: Values
   /** Outputs of actions that are kept, by action. */
-  readonly kept: Row
+  readonly kept: Values
 }
 /** An identifier that once named an item: removed, or merged into another. */
 export interface Former {
@@ -56,7 +56,7 @@ export interface Query {
   /** Count all matches too. */
   readonly counted: boolean
 }
-export interface Page {
+export interface ItemPage {
   readonly items: readonly Snapshot[]
   readonly total: number | undefined
   /** Whether rows come after the last and before the first of these; `before` is only found out for a cursor or offset. */
@@ -89,7 +89,7 @@ export interface StoredFile extends FileVersion {
 }
 
 /** One row of a memory that forgets: idempotency keys, searches, replay, revoked tokens. */
-export interface Memo {
+export interface ExpiringRecord {
   readonly value: string
   /** Milliseconds since 1970. */
   readonly expires: number
@@ -117,7 +117,7 @@ export interface JobRow {
 }
 
 /** One line of the audit: who did what to which, by which face. */
-export interface Deed {
+export interface AuditRecord {
   readonly at: number
   readonly subject: string
   readonly operation: string
@@ -129,7 +129,7 @@ export interface Deed {
 }
 
 /** One committed change, in the order of commits (rule C6.1). */
-export interface Change {
+export interface ChangeRecord {
   readonly sequence: number
   readonly at: number
   readonly resource: string
@@ -139,22 +139,22 @@ export interface Change {
   readonly operation: string
 }
 
-export interface Reader {
+export interface StoreReader {
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined>
-  list(resource: string, query: Query): Maybe<Page>
+  list(resource: string, query: Query): Maybe<ItemPage>
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined>
-  recall(space: string, key: string): Maybe<Memo | undefined>
+  recall(space: string, key: string): Maybe<ExpiringRecord | undefined>
   job(id: string): Maybe<JobRow | undefined>
   /** Jobs in this state, those that changed last first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
-  changes(after: number, limit: number): Maybe<readonly Change[]>
+  changes(after: number, limit: number): Maybe<readonly ChangeRecord[]>
   /** The sequence of the last change that was swept away; 0: none was. Who has read up to there has missed nothing. */
   swept(): Maybe<number>
 }
 
-export interface Writer extends Reader {
+export interface StoreWriter extends StoreReader {
   /** Writes the whole item; `seen` is the version it was read at, undefined for one that must not be there. Answers what now stands. */
-  put(resource: string, id: string, value: Row, kept: Row, seen: number | undefined, now: number): Maybe<Snapshot>
+  put(resource: string, id: string, value: Values, kept: Values, seen: number | undefined, now: number): Maybe<Snapshot>
   remove(resource: string, id: string, seen: number, now: number): Maybe<void>
   /** Removes it in favour of another of its kind. */
   move(resource: string, id: string, to: string, seen: number, now: number): Maybe<void>
@@ -170,23 +170,23 @@ export interface Writer extends Reader {
   /** Pieces that are nobody's are not wanted any more. Those of a file stay. */
   discard(name: string): Maybe<void>
   /** False when the key is there and has not expired: nothing is written then. */
-  remember(space: string, key: string, memo: Memo, now: number): Maybe<boolean>
+  remember(space: string, key: string, memo: ExpiringRecord, now: number): Maybe<boolean>
   forget(space: string, key: string): Maybe<void>
   putJob(row: JobRow): Maybe<void>
   /** Forgets a job at once, whatever became of it. */
   dropJob(id: string): Maybe<void>
   /** Takes the next job that is due and nobody's, or whose lease is over, for this worker. */
   lease(jobs: readonly string[], now: number, until: number): Maybe<JobRow | undefined>
-  record(deed: Deed): Maybe<void>
+  record(deed: AuditRecord): Maybe<void>
   /** Appends to the change feed. */
-  changed(change: Omit<Change, 'sequence'>): Maybe<void>
+  changed(change: Omit<ChangeRecord, 'sequence'>): Maybe<void>
 }
 
 export interface Store {
   /** One consistent look. */
-  read<T>(work: (reader: Reader) => Maybe<T>): Maybe<T>
+  read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
   /** One transaction: see (2) and (3). Work may run again after a serialisation failure, so it has no other effects. */
-  write<T>(work: (writer: Writer) => Maybe<T>): Promise<T>
+  write<T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T>
   /** Deletes what has expired: memos, finished jobs, old changes, pieces that are no file's. Answers how many rows went. */
   sweep(now: number): Promise<number>
   /** Whether it can answer now. */

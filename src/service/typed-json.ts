@@ -4,15 +4,15 @@ type Packed = { readonly $n: string } | { readonly $b: string }
 const isPacked = (value: unknown): value is Packed =>
   typeof value === 'object' && value !== null && (Object.hasOwn(value, '$n') || Object.hasOwn(value, '$b'))
 
-export function pack(value: unknown): string {
+export function packTyped(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part === 'bigint') return { $n: String(part) }
     return part instanceof Uint8Array ? { $b: part.toBase64() } : part
   })
 }
 
-/** What `pack` wrote. Text from anywhere else is not for this. */
-export function unpack(text: string): unknown {
+/** What `packTyped` wrote. Text from anywhere else is not for this. */
+export function unpackTyped(text: string): unknown {
   return JSON.parse(text, (_name, part: unknown) => {
     if (!isPacked(part)) return part
     return '$n' in part ? BigInt(part.$n) : Uint8Array.fromBase64(part.$b)

@@ -2,34 +2,34 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
-import type { Serving } from '../service/face-context.ts'
+import type { MessageStyle } from '../contract/xml-message.ts'
+import type { FaceContext } from '../service/face-context.ts'
 import type { Refusal } from '../service/refusal.ts'
 import type { Cursor } from '../xml/index.ts'
-import type { Style } from './codecs/style.ts'
 import type { SoapFault } from './fault.ts'
-import type { Addressing, Agreed, Elsewhere } from './headers/addressing.ts'
+import type { Addressing, AgreedAddressing, ReplyTargets } from './headers/addressing.ts'
 import type { Block } from './headers/block.ts'
-import type { Node } from './headers/node.ts'
-import type { Rest } from './mime/parts.ts'
-import type { Filling } from './mime/streamed-base64.ts'
+import type { NodeRoles } from './headers/node.ts'
+import type { RemainingParts } from './mime/parts.ts'
+import type { Base64Insert } from './mime/streamed-base64.ts'
 import type { Attached } from './mime/write-package.ts'
-import type { Exchange, Standing } from './operations/bound-operation.ts'
-import type { AnyRefusal, Wording } from './refusal.ts'
-import type { Secure } from './security-port.ts'
-import type { Version } from './version.ts'
+import type { BoundOperation, Standing } from './operations/bound-operation.ts'
+import type { AnySoapRefusal, FaultWording } from './refusal.ts'
+import type { VerifyMessage } from './security-port.ts'
+import type { SoapVersion } from './version.ts'
 
 export interface Endpoint {
   /** The version of the contract: `v1`. */
   readonly version: string
   readonly path: string
-  readonly style: Style
+  readonly style: MessageStyle
   /** Demands WS-Security, whatever the transport knows of its caller. */
   readonly secure: boolean
   readonly versions: 'both' | '1.1' | '1.2'
 }
 
 /** Why nothing is read now: the service is not in service, or this peer asks too much. */
-export type TurnedAway = Extract<Refusal, { readonly kind: 'unavailable' | 'too-many' }>
+export type GateRefusal = Extract<Refusal, { readonly kind: 'unavailable' | 'too-many' }>
 
 /** What an application may add to an endpoint. */
 export interface SoapOptions {
@@ -37,13 +37,13 @@ export interface SoapOptions {
   readonly blocks?: readonly Block[]
   /** Roles that this node plays beside `next` and the ultimate receiver. */
   readonly roles?: readonly string[]
-  readonly secure?: Secure
+  readonly secure?: VerifyMessage
   /** Where replies may go beside back. Default: nowhere. */
-  readonly elsewhere?: Elsewhere
+  readonly elsewhere?: ReplyTargets
   /** `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every fault has 500 (rule B4.5). */
   readonly faultStatus?: 'w3c'
   /** Asked before anything of a request from this address is read. Undefined: it is let in. */
-  readonly gate?: (from: string) => TurnedAway | undefined
+  readonly gate?: (from: string) => GateRefusal | undefined
   /** Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed the limit. */
   readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
   /** What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the kind. */
@@ -60,28 +60,28 @@ export interface Described {
 }
 
 export interface SoapNode extends SoapOptions {
-  readonly serving: Omit<Serving, 'app' | 'calls'>
+  readonly serving: Omit<FaceContext, 'app' | 'calls'>
   readonly endpoint: Omit<Endpoint, 'version' | 'style'>
-  readonly spoken: readonly Version[]
-  readonly exchanges: readonly Exchange[]
-  readonly byElement: ReadonlyMap<Exchange['element'], Exchange>
-  readonly byAction: ReadonlyMap<string, Exchange>
+  readonly spoken: readonly SoapVersion[]
+  readonly exchanges: readonly BoundOperation[]
+  readonly byElement: ReadonlyMap<BoundOperation['element'], BoundOperation>
+  readonly byAction: ReadonlyMap<string, BoundOperation>
   /** Octets that the operations take: the least of them, and the most. */
   readonly sizes: { readonly shortest: number; readonly longest: number }
-  readonly place: Node
+  readonly place: NodeRoles
   /** For faults before an operation is known. */
-  readonly wording: Wording
+  readonly wording: FaultWording
 }
 
 /** One message, as a binding hands it over. */
-export interface Received {
+export interface ReceivedMessage {
   readonly bytes: Uint8Array
   readonly charset: string | undefined
   /** The version whose media type it came with. */
-  readonly media: Version
+  readonly media: SoapVersion
   /** What the transport says of the action: a hint (rule 1). */
   readonly action: string | undefined
-  readonly parts: Rest | undefined
+  readonly parts: RemainingParts | undefined
   /** Whether its sender takes a package for an answer. */
   readonly takesPackage: boolean
   /** This endpoint as it was asked, and as it is known. */
@@ -95,32 +95,32 @@ export interface Received {
 }
 
 /** What a binding is to send. */
-export interface Sent {
-  readonly version: Version
+export interface SentMessage {
+  readonly version: SoapVersion
   /** Undefined: nothing but that the message was accepted. */
   readonly envelope: string | undefined
-  readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnyRefusal }
+  readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnySoapRefusal }
   readonly attached?: readonly Attached[]
   /** Octets whose base64 stands in the envelope where this mark does. */
-  readonly filling?: Filling
+  readonly filling?: Base64Insert
   readonly standing?: Standing | undefined
 }
 
 /** What is known of the exchange so far, for a fault at any step. */
-export interface Known {
+export interface ExchangeFacts {
   /** This endpoint, for the fault's Node. */
   readonly address: string
-  version: Version
-  exchange?: Exchange
+  version: SoapVersion
+  exchange?: BoundOperation
   addressing?: Addressing | undefined
-  agreed?: Agreed
+  agreed?: AgreedAddressing
   /** Blocks that handlers added to the reply. */
   readonly blocks: string[]
   /** What the declared blocks for this node say. */
   readonly values: { readonly declaration: Block; readonly value: unknown }[]
 }
-export interface Exchanged extends Known {
-  readonly message: Received
+export interface Exchanged extends ExchangeFacts {
+  readonly message: ReceivedMessage
   /** Over the octets of the message. */
   cursor?: Cursor
 }

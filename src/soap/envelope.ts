@@ -2,12 +2,12 @@
  * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: what is handed on is one message of one version, its blocks
  * and its one Body; nothing stands where the structure has no place for it.
  */
-import { type Cursor, type Document, Element, element, type Options, walk } from '../xml/index.ts'
-import { no } from './refusal.ts'
-import { namesOne, type Version } from './version.ts'
+import { type Cursor, createElement, type Document, Element, type ParseOptions, walkTree } from '../xml/index.ts'
+import { refuseMessage } from './refusal.ts'
+import { namesSoapVersion, type SoapVersion } from './version.ts'
 
 /** How a message is parsed: SOAP 1.2 Part 1 §5 has no processing instruction; a DTD is no syntax of ours at all. */
-export const strict: Options = {
+export const strict: ParseOptions = {
   instructions: 'refuse',
   limits: { elements: 100_000 }, // a list of 10,000 items with their fields; a tree of so many takes 30 MB
 }
@@ -15,19 +15,19 @@ export const strict: Options = {
 const longest = 1024 * 1024
 
 export interface Envelope {
-  readonly version: Version
+  readonly version: SoapVersion
   /** The Body as it was opened: what is made into elements of it has this for a parent. */
   readonly around: Element
   readonly blocks: readonly Element[]
-  /** At the Body's `start`. `close` takes it from the Body's `end` to the end of the message. */
+  /** At the Body's `start`. `closeEnvelope` takes it from the Body's `end` to the end of the message. */
   readonly body: Cursor
 }
 
 /** Goes to the Body's `start` and reads the blocks on the way. */
-export function open(
+export function openEnvelope(
   cursor: Cursor,
-  spoken: readonly Version[],
-  block: (cursor: Cursor) => Element = element,
+  spoken: readonly SoapVersion[],
+  block: (cursor: Cursor) => Element = createElement,
 ): Envelope {
   const version = versionOf(cursor, spoken)
   const root = opened(cursor)
@@ -40,27 +40,30 @@ export function open(
 }
 
 /** The same of a tree: the blocks and the Body are its own elements. */
-export function openTree(document: Document, spoken: readonly Version[]): Envelope & { readonly element: Element } {
+export function openEnvelopeTree(
+  document: Document,
+  spoken: readonly SoapVersion[],
+): Envelope & { readonly element: Element } {
   const children = document.root.elements()
   const blocks = children[0]?.elements() ?? []
   let next = 0
-  const envelope = open(walk(document.root), spoken, cursor => {
+  const envelope = openEnvelope(walkTree(document.root), spoken, cursor => {
     cursor.skip()
     return blocks[next++]! // the walker goes through the same children
   })
-  const element = children.find(each => each.name === envelope.version.body)! // `open` has found it
+  const element = children.find(each => each.name === envelope.version.body)! // `openEnvelope` has found it
   envelope.body.skip()
-  close(envelope.body)
+  closeEnvelope(envelope.body)
   return { ...envelope, element }
 }
 
 /** SOAP 1.2 Part 1 §4.1.2: the namespace of the Envelope says the version, and nothing else does. */
-function versionOf(cursor: Cursor, spoken: readonly Version[]): Version {
+function versionOf(cursor: Cursor, spoken: readonly SoapVersion[]): SoapVersion {
   while (cursor.next() !== 'start');
   const found = cursor.name
   if (found.local !== 'Envelope') structure(`the root is ${found.local} and no Envelope: this is not a SOAP message`)
   const version = spoken.find(each => each.envelope === found)
-  if (!version) return no({ kind: 'version-mismatch', found })
+  if (!version) return refuseMessage({ kind: 'version-mismatch', found })
   attributes(cursor, version)
   return version
 }
@@ -68,7 +71,7 @@ function versionOf(cursor: Cursor, spoken: readonly Version[]): Version {
 /** From the Header's `start` to the next event behind it. */
 function header(
   cursor: Cursor,
-  version: Version,
+  version: SoapVersion,
   root: Element,
   block: (cursor: Cursor, parent: Element) => Element,
 ): readonly Element[] {
@@ -91,23 +94,24 @@ const opened = (cursor: Cursor, parent?: Element): Element =>
   new Element(parent, cursor.name, cursor.prefix, [], cursor.declarations())
 
 /** From the Body's `end`: nothing follows it, and the message is well-formed to its last byte. */
-export function close(cursor: Cursor): void {
+export function closeEnvelope(cursor: Cursor): void {
   if (cursor.child() !== 'end') structure('something follows the Body') // so WS-I Basic Profile 1.1 R1011 for SOAP 1.1
   cursor.finish()
 }
 
 /** Of Envelope, Header and Body: qualified, and an encodingStyle only where the version lets it be. */
-function attributes(cursor: Cursor, version: Version): void {
+function attributes(cursor: Cursor, version: SoapVersion): void {
   for (let index = 0; index < cursor.attributes; index++) {
     const { uri, local } = cursor.attributeName(index)
     if (uri === '') structure(`${cursor.name.local} has the unqualified attribute ${local}`)
     if (cursor.attributeName(index) !== version.encodingStyle) continue
     if (!version.encodingAnywhere) structure(`${cursor.name.local} may not have an encodingStyle`)
     const encoding = cursor.attributeValue(index).trim()
-    if (!namesOne(version, encoding, [version.encoding, ...version.literal])) no({ kind: 'encoding-unknown', encoding })
+    if (!namesSoapVersion(version, encoding, [version.encoding, ...version.literal]))
+      refuseMessage({ kind: 'encoding-unknown', encoding })
   }
 }
 
 function structure(detail: string): never {
-  return no({ kind: 'structure', detail })
+  return refuseMessage({ kind: 'structure', detail })
 }

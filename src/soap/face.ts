@@ -8,26 +8,43 @@
  */
 
 import { createHash } from 'node:crypto'
-import { type Maybe, settled, then } from '../base/maybe.ts'
-import type { Row } from '../contract/implement.ts'
+import { chain, type Maybe, settle } from '../base/maybe.ts'
+import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
-import { pack } from '../service/typed-json.ts'
-import { attempt, type Cursor, clark, type Element, Malformed, parse, scan, walk } from '../xml/index.ts'
-import type { Endpoint, Exchanged, Known, Received, Sent, SoapNode, SoapOptions } from './endpoint.ts'
-import { close, type Envelope, open, openTree, strict } from './envelope.ts'
-import { addressingOf, agreed, agreeOnAction, isAddressing } from './headers/addressing.ts'
-import { type Block, contentOf as blockContent, declared } from './headers/block.ts'
-import { targeted, understand } from './headers/node.ts'
-import type { Asked, Exchange } from './operations/bound-operation.ts'
-import { type AnyRefusal, no } from './refusal.ts'
+import { packTyped } from '../service/typed-json.ts'
+import {
+  type Cursor,
+  clark,
+  type Element,
+  Malformed,
+  parseOrUndefined,
+  parseXml,
+  scanDocument,
+  walkTree,
+} from '../xml/index.ts'
+import type {
+  Endpoint,
+  Exchanged,
+  ExchangeFacts,
+  ReceivedMessage,
+  SentMessage,
+  SoapNode,
+  SoapOptions,
+} from './endpoint.ts'
+import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree, strict } from './envelope.ts'
+import { agreeOnAction, agreeOnReplies, isAddressingBlock, readAddressing } from './headers/addressing.ts'
+import { type Block, readBlock as blockContent, findBlock } from './headers/block.ts'
+import { requireUnderstood, targetedBlocks } from './headers/node.ts'
+import type { BoundOperation, OperationRequest } from './operations/bound-operation.ts'
+import { type AnySoapRefusal, refuseMessage } from './refusal.ts'
 import { faulted, reply } from './replies.ts'
-import { type Secure, security } from './security-port.ts'
-import type { Version } from './version.ts'
+import { securityName, type VerifyMessage } from './security-port.ts'
+import type { SoapVersion } from './version.ts'
 
 export type { Endpoint, SoapOptions }
 
-const begun = (message: Received): Exchanged => ({
+const begun = (message: ReceivedMessage): Exchanged => ({
   address: message.addresses[0],
   version: message.media,
   message,
@@ -35,38 +52,38 @@ const begun = (message: Received): Exchanged => ({
   values: [],
 })
 
-export const converse = (node: SoapNode, message: Received): Maybe<Sent> => {
+export const converse = (node: SoapNode, message: ReceivedMessage): Maybe<SentMessage> => {
   const known = begun(message)
-  return settled(
+  return settle(
     () => processed(node, known),
     thrown => faulted(node, known, illFormed(known, thrown) ?? refusalOf(node, message, thrown)),
   )
 }
 
 /** The steps in their order, up to who sent it, and then those that rest on that. */
-function processed(node: SoapNode, known: Exchanged): Maybe<Sent> {
+function processed(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
   const envelope = openMessage(node, known) // XML, its version, its Envelope
-  const blocks = targeted(envelope.blocks, envelope.version, node.place) // blocks for this node
-  known.addressing = addressingOf(blocks)
-  understand(blocks, envelope.version, each => isKnown(node, known, each)) // every mandatory one
-  return then(prove(node, known, envelope, blocks), proven => {
+  const blocks = targetedBlocks(envelope.blocks, envelope.version, node.place) // blocks for this node
+  known.addressing = readAddressing(blocks)
+  requireUnderstood(blocks, envelope.version, each => isKnown(node, known, each)) // every mandatory one
+  return chain(prove(node, known, envelope, blocks), proven => {
     const exchange = operationOf(node, known, proven.body) // the operation: the Body's element
     agree(node, known, exchange) // addressing and action agree with it
     const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect() // what travels beside it
-    return then(parts, () => concluded(node, known, exchange, proven, blocks))
+    return chain(parts, () => concluded(node, known, exchange, proven, blocks))
   })
 }
 
 function concluded(
   node: SoapNode,
   known: Exchanged,
-  exchange: Exchange,
+  exchange: BoundOperation,
   proven: Proven,
   blocks: readonly Element[],
-): Maybe<Sent> {
+): Maybe<SentMessage> {
   const content = contentOf(known, exchange, proven, blocks) // Body to its end, message to its last byte
-  return then(proven.caller ?? known.message.caller(), caller =>
-    then(content.sound ? process(node, known, blocks, caller) : undefined, () =>
+  return chain(proven.caller ?? known.message.caller(), caller =>
+    chain(content.sound ? process(node, known, blocks, caller) : undefined, () =>
       // blocks that handlers are for
       performed(node, known, exchange, { content: content.row, caller }),
     ),
@@ -76,46 +93,50 @@ function concluded(
 const performed = (
   node: SoapNode,
   known: Exchanged,
-  exchange: Exchange,
-  of: Pick<Asked, 'content' | 'caller' | 'expects'>,
-): Maybe<Sent> =>
-  then(exchange.perform({ ...asked(known, exchange), ...of }), answer => reply(node, known, exchange, answer))
+  exchange: BoundOperation,
+  of: Pick<OperationRequest, 'content' | 'caller' | 'expects'>,
+): Maybe<SentMessage> =>
+  chain(exchange.perform({ ...asked(known, exchange), ...of }), answer => reply(node, known, exchange, answer))
 
 /** Whatever else is refused, a message that is not well-formed to its last byte is refused for that. */
-function illFormed({ cursor }: Exchanged, thrown: unknown): AnyRefusal | undefined {
+function illFormed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {
   if (!(thrown instanceof Refused) || thrown.refusal.kind === 'too-long') return undefined
-  const why = attempt(() => cursor?.finish())
+  const why = parseOrUndefined(() => cursor?.finish())
   return why instanceof Malformed ? { kind: 'not-well-formed', why } : undefined
 }
 
 /** SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a message. */
 export function retrieve(
   node: SoapNode,
-  message: Received,
-  exchange: Exchange,
-  row: () => Row,
-  expects: NonNullable<Asked['expects']>,
-): Maybe<Sent> {
+  message: ReceivedMessage,
+  exchange: BoundOperation,
+  row: () => Values,
+  expects: NonNullable<OperationRequest['expects']>,
+): Maybe<SentMessage> {
   const known = { ...begun(message), exchange }
-  return settled(
-    () => then(message.caller(), caller => performed(node, known, exchange, { content: row, caller, expects })),
+  return settle(
+    () => chain(message.caller(), caller => performed(node, known, exchange, { content: row, caller, expects })),
     thrown => faulted(node, known, refusalOf(node, message, thrown)),
   )
 }
 
 /** The fault for what a binding refuses before it has a message. */
-export const early = (node: SoapNode, version: Version, address: string, refusal: AnyRefusal): Maybe<Sent> =>
-  faulted(node, { address, version, blocks: [], values: [] }, refusal)
+export const early = (
+  node: SoapNode,
+  version: SoapVersion,
+  address: string,
+  refusal: AnySoapRefusal,
+): Maybe<SentMessage> => faulted(node, { address, version, blocks: [], values: [] }, refusal)
 
 // XML and Envelope
 
 function openMessage(node: SoapNode, known: Exchanged): Envelope {
   const { bytes, charset, media } = known.message
-  known.cursor = scan(bytes, { ...strict, ...(charset !== undefined && { charset }) })
-  const envelope = open(known.cursor, node.spoken)
+  known.cursor = scanDocument(bytes, { ...strict, ...(charset !== undefined && { charset }) })
+  const envelope = openEnvelope(known.cursor, node.spoken)
   known.version = envelope.version
   if (envelope.version !== media)
-    no({
+    refuseMessage({
       kind: 'structure',
       detail: `an Envelope of SOAP ${envelope.version.number} does not come as ${media.mediaType}`,
     })
@@ -124,21 +145,21 @@ function openMessage(node: SoapNode, known: Exchanged): Envelope {
 
 // Blocks
 
-const isKnown = (node: SoapNode, { version, addressing }: Known, block: Element): boolean =>
-  (addressing !== undefined && isAddressing(addressing, block)) ||
-  (block.name === security && node.secure !== undefined) ||
-  declared(block, version, node.blocks ?? []) !== undefined
+const isKnown = (node: SoapNode, { version, addressing }: ExchangeFacts, block: Element): boolean =>
+  (addressing !== undefined && isAddressingBlock(addressing, block)) ||
+  (block.name === securityName && node.secure !== undefined) ||
+  findBlock(block, version, node.blocks ?? []) !== undefined
 
-function process(node: SoapNode, known: Known, blocks: readonly Element[], caller: Caller): Maybe<void> {
+function process(node: SoapNode, known: ExchangeFacts, blocks: readonly Element[], caller: Caller): Maybe<void> {
   const found = blocks.flatMap(block => {
-    const declaration = declared(block, known.version, node.blocks ?? [])
+    const declaration = findBlock(block, known.version, node.blocks ?? [])
     return declaration ? [{ block, declaration }] : []
   })
   return found.length === 0 ? undefined : handled(known, found, caller)
 }
 
 async function handled(
-  known: Known,
+  known: ExchangeFacts,
   found: readonly { readonly block: Element; readonly declaration: Block }[],
   caller: Caller,
 ): Promise<void> {
@@ -164,24 +185,24 @@ interface Proven {
 }
 
 function prove(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
-  const asked = node.endpoint.secure || blocks.some(each => each.name === security)
+  const asked = node.endpoint.secure || blocks.some(each => each.name === securityName)
   return node.secure && asked
     ? secured(node, known, node.secure)
     : { body: envelope.body, around: envelope.around, streamed: true, caller: undefined }
 }
 
-async function secured(node: SoapNode, known: Exchanged, secure: Secure): Promise<Proven> {
+async function secured(node: SoapNode, known: Exchanged, secure: VerifyMessage): Promise<Proven> {
   const { bytes, charset, ...message } = known.message
   await message.parts?.collect() // a signature may cover any of them
-  const document = parse(bytes, { ...strict, ...(charset !== undefined && { charset }) })
+  const document = parseXml(bytes, { ...strict, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
-  const whole = openTree(document, node.spoken)
+  const whole = openEnvelopeTree(document, node.spoken)
   const proven = await secure({
     version: whole.version,
     document,
     body: whole.element,
     blocks: whole.blocks,
-    targeted: targeted(whole.blocks, whole.version, node.place),
+    targeted: targetedBlocks(whole.blocks, whole.version, node.place),
     demanded: node.endpoint.secure,
     now: node.serving.clock(),
     address: message.addresses[0],
@@ -190,53 +211,57 @@ async function secured(node: SoapNode, known: Exchanged, secure: Secure): Promis
     parts: message.parts?.uris ?? [],
     part: href => message.parts?.look(href),
   })
-  const body = walk(proven.body)
+  const body = walkTree(proven.body)
   body.next()
   return { body, around: proven.body, streamed: false, caller: proven.caller }
 }
 
 // Body
 
-function operationOf(node: SoapNode, known: Exchanged, body: Cursor): Exchange {
+function operationOf(node: SoapNode, known: Exchanged, body: Cursor): BoundOperation {
   const event = body.child()
-  if (event === 'text') no({ kind: 'structure', detail: 'the Body has text' })
+  if (event === 'text') refuseMessage({ kind: 'structure', detail: 'the Body has text' })
   const element = event === 'start' ? body.name : undefined
-  if (element === known.version.fault) no({ kind: 'structure', detail: 'a Fault asks for nothing' })
+  if (element === known.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault asks for nothing' })
   const exchange = node.byElement.get(element)
   if (!exchange) {
     const detail = element ? `${clark(element)} is no operation of this endpoint` : 'the Body is empty'
-    return no({ kind: 'no-operation', detail })
+    return refuseMessage({ kind: 'no-operation', detail })
   }
   known.exchange = exchange
-  if (known.message.bytes.length > exchange.longest) no({ kind: 'too-long', limit: exchange.longest })
+  if (known.message.bytes.length > exchange.longest) refuseMessage({ kind: 'too-long', limit: exchange.longest })
   return exchange
 }
 
-function agree(node: SoapNode, known: Exchanged, { action, replyAction }: Exchange): void {
+function agree(node: SoapNode, known: Exchanged, { action, replyAction }: BoundOperation): void {
   const { addressing, message } = known
   if (addressing) {
     const { addresses } = message
-    known.agreed = agreed(addressing, { addresses, answered: replyAction !== undefined, elsewhere: node.elsewhere })
+    known.agreed = agreeOnReplies(addressing, {
+      addresses,
+      answered: replyAction !== undefined,
+      elsewhere: node.elsewhere,
+    })
     agreeOnAction(addressing, action, message.action)
   }
   if (message.action && message.action !== action)
-    no({ kind: 'action-disagrees', action: message.action, expected: action })
+    refuseMessage({ kind: 'action-disagrees', action: message.action, expected: action })
 }
 
 /** What was wrong with the content is kept until its sender is known to be allowed to ask. */
 function contentOf(
   known: Exchanged,
-  exchange: Exchange,
+  exchange: BoundOperation,
   { body, around, streamed }: Proven,
   blocks: readonly Element[],
-): { row: () => Row; sound: boolean } {
+): { row: () => Values; sound: boolean } {
   const reading = { found: [], parts: known.message.parts, around, blocks: streamed ? blocks : [] }
   try {
     const row = exchange.read(body, reading, known.version)
-    if (streamed) close(body)
+    if (streamed) closeEnvelope(body)
     return reading.found.length === 0
       ? { row: () => row, sound: true }
-      : { row: () => no({ kind: 'bounds', problems: reading.found }), sound: false }
+      : { row: () => refuseMessage({ kind: 'bounds', problems: reading.found }), sound: false }
   } catch (thrown) {
     if (!(thrown instanceof Refused)) throw thrown
     body.finish() // well-formed to the last byte, whatever it holds
@@ -250,7 +275,7 @@ function contentOf(
 }
 
 /** What a call needs to know of the message beside its content. */
-function asked(known: Exchanged, exchange: Exchange): Omit<Asked, 'content' | 'caller'> {
+function asked(known: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
   const key = exchange.safe ? undefined : known.addressing?.messageId
   return {
     from: known.message.from,
@@ -262,16 +287,16 @@ function asked(known: Exchanged, exchange: Exchange): Omit<Asked, 'content' | 'c
   }
 }
 
-const fingerprint = (exchange: Exchange, row: Row): string =>
+const fingerprint = (exchange: BoundOperation, row: Values): string =>
   createHash('sha256')
-    .update(`${exchange.name} ${pack(row)}`)
+    .update(`${exchange.name} ${packTyped(row)}`)
     .digest('base64url')
 
 /** Every refusal is one; our own bugs become one that tells nothing. */
-function refusalOf(node: SoapNode, { request: incident }: Received, thrown: unknown): AnyRefusal {
+function refusalOf(node: SoapNode, { request: incident }: ReceivedMessage, thrown: unknown): AnySoapRefusal {
   if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
   if (thrown instanceof Error && thrown.name === 'Aborted') throw thrown // its sender has gone: the transport says the last word
-  if (thrown instanceof Refused) return thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
+  if (thrown instanceof Refused) return thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
   node.serving.report(incident, thrown)
   return { kind: 'incident', incident }
 }

@@ -2,7 +2,7 @@
  * Faults in both structures: SOAP 1.1 §4.4 and SOAP 1.2 Part 1 §5.4. A fault is a value; which of the two is written is
  * the version's to say (`version.ts`).
  */
-import { attribute, type Name, text } from '../xml/index.ts'
+import { escapeText, type Name, writeAttribute } from '../xml/index.ts'
 
 /** SOAP 1.2 Part 1 §5.4.6; SOAP 1.1 has its own words for the last two and none for the third. */
 export type Code = 'VersionMismatch' | 'MustUnderstand' | 'DataEncodingUnknown' | 'Sender' | 'Receiver'
@@ -33,10 +33,10 @@ export interface Reason {
   readonly text: string
 }
 
-export const reason = (text: string, language = 'en'): readonly Reason[] => [{ language, text }]
+export const faultReason = (text: string, language = 'en'): readonly Reason[] => [{ language, text }]
 
 /** The prefix that every envelope written here binds to its own namespace. */
-export const soap = 'soap'
+export const soapPrefix = 'soap'
 
 const codes11: Readonly<Record<Code, string>> = {
   VersionMismatch: 'VersionMismatch',
@@ -47,31 +47,32 @@ const codes11: Readonly<Record<Code, string>> = {
 }
 
 /** SOAP 1.1 §4.4: unqualified children, in this order. */
-export function fault11(fault: SoapFault): string {
+export function writeFault11(fault: SoapFault): string {
   const code = fault.faultcode
-    ? `<faultcode xmlns:code=${attribute(fault.faultcode.uri)}>code:${fault.faultcode.local}</faultcode>`
-    : `<faultcode>${soap}:${codes11[fault.code]}</faultcode>`
+    ? `<faultcode xmlns:code=${writeAttribute(fault.faultcode.uri)}>code:${fault.faultcode.local}</faultcode>`
+    : `<faultcode>${soapPrefix}:${codes11[fault.code]}</faultcode>`
   const [first] = fault.reasons
-  const string = `<faultstring xml:lang=${attribute(first?.language ?? 'en')}>${text(first?.text ?? '')}</faultstring>`
-  const actor = fault.node === undefined ? '' : `<faultactor>${text(fault.node)}</faultactor>`
+  const string = `<faultstring xml:lang=${writeAttribute(first?.language ?? 'en')}>${escapeText(first?.text ?? '')}</faultstring>`
+  const actor = fault.node === undefined ? '' : `<faultactor>${escapeText(fault.node)}</faultactor>`
   const detail = fault.detail === undefined ? '' : `<detail>${fault.detail}</detail>`
-  return `<${soap}:Fault>${code}${string}${actor}${detail}</${soap}:Fault>`
+  return `<${soapPrefix}:Fault>${code}${string}${actor}${detail}</${soapPrefix}:Fault>`
 }
 
 /** SOAP 1.2 Part 1 §5.4: Code, Reason, Node, Role, Detail. */
-export function fault12(fault: SoapFault): string {
+export function writeFault12(fault: SoapFault): string {
   const subcodes = (fault.subcodes ?? []).reduceRight(
     (inner, { uri, local }) =>
-      `<${soap}:Subcode><${soap}:Value xmlns:code=${attribute(uri)}>code:${local}</${soap}:Value>${inner}</${soap}:Subcode>`,
+      `<${soapPrefix}:Subcode><${soapPrefix}:Value xmlns:code=${writeAttribute(uri)}>code:${local}</${soapPrefix}:Value>${inner}</${soapPrefix}:Subcode>`,
     '',
   )
-  const code = `<${soap}:Code><${soap}:Value>${soap}:${fault.code}</${soap}:Value>${subcodes}</${soap}:Code>`
+  const code = `<${soapPrefix}:Code><${soapPrefix}:Value>${soapPrefix}:${fault.code}</${soapPrefix}:Value>${subcodes}</${soapPrefix}:Code>`
   const texts = fault.reasons.map(
-    each => `<${soap}:Text xml:lang=${attribute(each.language)}>${text(each.text)}</${soap}:Text>`,
+    each =>
+      `<${soapPrefix}:Text xml:lang=${writeAttribute(each.language)}>${escapeText(each.text)}</${soapPrefix}:Text>`,
   )
-  const node = fault.node === undefined ? '' : `<${soap}:Node>${text(fault.node)}</${soap}:Node>`
-  const role = fault.role === undefined ? '' : `<${soap}:Role>${text(fault.role)}</${soap}:Role>`
+  const node = fault.node === undefined ? '' : `<${soapPrefix}:Node>${escapeText(fault.node)}</${soapPrefix}:Node>`
+  const role = fault.role === undefined ? '' : `<${soapPrefix}:Role>${escapeText(fault.role)}</${soapPrefix}:Role>`
   const inside = (fault.detail ?? '') + (fault.about ?? '')
-  const detail = inside === '' ? '' : `<${soap}:Detail>${inside}</${soap}:Detail>`
-  return `<${soap}:Fault>${code}<${soap}:Reason>${texts.join('')}</${soap}:Reason>${node}${role}${detail}</${soap}:Fault>`
+  const detail = inside === '' ? '' : `<${soapPrefix}:Detail>${inside}</${soapPrefix}:Detail>`
+  return `<${soapPrefix}:Fault>${code}<${soapPrefix}:Reason>${texts.join('')}</${soapPrefix}:Reason>${node}${role}${detail}</${soapPrefix}:Fault>`
 }

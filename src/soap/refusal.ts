@@ -4,13 +4,13 @@
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
-import type { Problem } from '../contract/field-json.ts'
-import type { Row } from '../contract/implement.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import type { Values } from '../contract/implement.ts'
 import type { Current } from '../service/outcome.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
-import { attribute, clark, type Malformed, type Name, text } from '../xml/index.ts'
-import { type Code, reason, type SoapFault, soap } from './fault.ts'
-import { type Version, versions } from './version.ts'
+import { clark, escapeText, type Malformed, type Name, writeAttribute } from '../xml/index.ts'
+import { type Code, faultReason, type SoapFault, soapPrefix } from './fault.ts'
+import { type SoapVersion, versions } from './version.ts'
 
 /** What only SOAP can refuse. */
 export type SoapRefusal =
@@ -29,7 +29,7 @@ export type SoapRefusal =
   /** Content that is not of its schema; `path` is that of the element. */
   | { readonly kind: 'schema'; readonly path: string; readonly detail: string; readonly inHeader?: true }
   /** Content of its schema whose values are outside their bounds. Paths are those of elements. */
-  | { readonly kind: 'bounds'; readonly problems: readonly Found[] }
+  | { readonly kind: 'bounds'; readonly problems: readonly SchemaFlaw[] }
   /** SOAP 1.2 Part 2 §3.1.4, §4.4: data that the encoding or the RPC representation has a subcode for. */
   | { readonly kind: 'encoded'; readonly subcode: Name; readonly path: string; readonly detail: string }
   /** A predefined fault of WS-Addressing. */
@@ -51,32 +51,35 @@ export type SoapRefusal =
   | { readonly kind: 'incident'; readonly incident: string }
 
 /** A value outside its bounds, and the path of its element. */
-export interface Found {
+export interface SchemaFlaw {
   readonly path: string
   readonly code: string
   readonly detail: string
 }
 
-export function no(refusal: SoapRefusal): never {
+export function refuseMessage(refusal: SoapRefusal): never {
   throw new Refused(refusal)
 }
 
-export type AnyRefusal = Refusal | SoapRefusal
+export type AnySoapRefusal = Refusal | SoapRefusal
 export { Refused }
 
 /** What `act` refuses for its schema is refused as `as` makes it. */
-export function schemaAs<T>(act: () => T, as: (refusal: Extract<SoapRefusal, { kind: 'schema' }>) => SoapRefusal): T {
+export function asSchemaRefusal<T>(
+  act: () => T,
+  as: (refusal: Extract<SoapRefusal, { kind: 'schema' }>) => SoapRefusal,
+): T {
   try {
     return act()
   } catch (thrown) {
-    const refusal = thrown instanceof Refused ? (thrown.refusal as AnyRefusal) : undefined // all that is thrown as Refused
+    const refusal = thrown instanceof Refused ? (thrown.refusal as AnySoapRefusal) : undefined // all that is thrown as Refused
     if (refusal?.kind !== 'schema') throw thrown
-    return no(as(refusal))
+    return refuseMessage(as(refusal))
   }
 }
 
 /** Sender: the message was at fault; Receiver: this node was (rule B7.3). */
-export const codeOf: Readonly<Record<AnyRefusal['kind'], Code>> = {
+export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   'version-mismatch': 'VersionMismatch',
   'not-understood': 'MustUnderstand',
   'encoding-unknown': 'DataEncodingUnknown',
@@ -112,24 +115,24 @@ export const codeOf: Readonly<Record<AnyRefusal['kind'], Code>> = {
 }
 
 /** How a fault's own element is written, and how a path of content is: each endpoint has its vocabulary. */
-export interface Wording {
+export interface FaultWording {
   /** The element of a declared fault with its detail. */
-  readonly element: (fault: Fault, detail: Row) => string
+  readonly element: (fault: Fault, detail: Values) => string
   /** Its name. */
   readonly nameOf: (fault: Fault) => Name
   /** Where in the request a path from the content's root is. */
-  readonly place: (path: Problem['path']) => string
+  readonly place: (path: FieldProblem['path']) => string
 }
 
 /** The fault that tells of a refusal. */
-export function faultOf(refusal: AnyRefusal, wording: Wording): SoapFault {
+export function createFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
   const code = codeOf[refusal.kind]
-  const plain = (detail: string): SoapFault => ({ code, reasons: reason(detail) })
+  const plain = (detail: string): SoapFault => ({ code, reasons: faultReason(detail) })
   const inBody = (detail: string, more = ''): SoapFault => ({ ...plain(detail), detail: more })
-  const declared = (fault: Fault, says: string, detail: Row = {}): SoapFault => ({
+  const declared = (fault: Fault, says: string, detail: Values = {}): SoapFault => ({
     code: fault.status >= 500 ? 'Receiver' : code,
     subcodes: [wording.nameOf(fault)],
-    reasons: reason(says),
+    reasons: faultReason(says),
     detail: wording.element(fault, detail),
   })
   switch (refusal.kind) {
@@ -178,7 +181,7 @@ export function faultOf(refusal: AnyRefusal, wording: Wording): SoapFault {
     case 'incident':
       return {
         ...plain('the service failed'),
-        detail: `<incident xmlns=${attribute(own)}>${text(refusal.incident)}</incident>`,
+        detail: `<incident xmlns=${writeAttribute(own)}>${escapeText(refusal.incident)}</incident>`,
       }
     case 'not-found':
     case 'gone':
@@ -224,24 +227,24 @@ export function faultOf(refusal: AnyRefusal, wording: Wording): SoapFault {
 /** Elements of Detail that no contract declares. */
 const own = 'urn:diglot:fault'
 const violation = (path: string, detail: string): string =>
-  `<violation xmlns=${attribute(own)}><path>${text(path)}</path><detail>${text(detail)}</detail></violation>`
+  `<violation xmlns=${writeAttribute(own)}><path>${escapeText(path)}</path><detail>${escapeText(detail)}</detail></violation>`
 const limited = ({ limit }: Malformed): string =>
-  limit === undefined ? '' : `<limit xmlns=${attribute(own)}>${limit}</limit>`
+  limit === undefined ? '' : `<limit xmlns=${writeAttribute(own)}>${limit}</limit>`
 
 /** SOAP 1.2 Part 2 §4.4. */
 const rpc = 'http://www.w3.org/2003/05/soap-rpc'
 const procedureNotPresent: Name = { uri: rpc, local: 'ProcedureNotPresent' }
-export const badArguments: Name = { uri: rpc, local: 'BadArguments' }
+export const asBadArguments: Name = { uri: rpc, local: 'BadArguments' }
 
 /** SOAP 1.2 Part 1 §5.4.7: the envelopes that are spoken here, best first. */
-export function upgrade(spoken: readonly Version[]): string {
+export function writeUpgrade(spoken: readonly SoapVersion[]): string {
   const supported = spoken.map(
-    ({ namespace }) => `<up:SupportedEnvelope qname="s:Envelope" xmlns:s=${attribute(namespace)}/>`,
+    ({ namespace }) => `<up:SupportedEnvelope qname="s:Envelope" xmlns:s=${writeAttribute(namespace)}/>`,
   )
-  return `<up:Upgrade xmlns:up=${attribute(versions[0]!.namespace)}>${supported.join('')}</up:Upgrade>`
+  return `<up:Upgrade xmlns:up=${writeAttribute(versions[0]!.namespace)}>${supported.join('')}</up:Upgrade>`
 }
 
 /** SOAP 1.2 Part 1 §5.4.8. */
-export function notUnderstood({ uri, local }: Name): string {
-  return `<${soap}:NotUnderstood qname="block:${local}" xmlns:block=${attribute(uri)}/>`
+export function writeNotUnderstood({ uri, local }: Name): string {
+  return `<${soapPrefix}:NotUnderstood qname="block:${local}" xmlns:block=${writeAttribute(uri)}/>`
 }

@@ -5,13 +5,13 @@
  */
 import { anonymous } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
-import { type Document, type Element, Malformed, parse } from '../xml/index.ts'
-import { openTree, strict } from './envelope.ts'
-import { type Block, contentOf, declared } from './headers/block.ts'
-import { flag, type Node, roleOf, targeted, understand } from './headers/node.ts'
-import { type AnyRefusal, faultOf, notUnderstood, upgrade, type Wording } from './refusal.ts'
-import { faultEnvelope } from './reply.ts'
-import { type Version, versions } from './version.ts'
+import { type Document, type Element, Malformed, parseXml } from '../xml/index.ts'
+import { openEnvelopeTree, strict } from './envelope.ts'
+import { type Block, findBlock, readBlock } from './headers/block.ts'
+import { type NodeRoles, readFlag, requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
+import { type AnySoapRefusal, createFault, type FaultWording, writeNotUnderstood, writeUpgrade } from './refusal.ts'
+import { writeFaultEnvelope } from './reply.ts'
+import { type SoapVersion, versions } from './version.ts'
 
 export interface Intermediary {
   /** The URI of this node, for faults: an intermediary must say who it is (SOAP 1.2 Part 1 §5.4.3). */
@@ -22,30 +22,35 @@ export interface Intermediary {
 }
 
 export type Relayed =
-  | { readonly kind: 'forward'; readonly version: Version; readonly bytes: Uint8Array }
-  | { readonly kind: 'fault'; readonly version: Version; readonly envelope: string }
+  | { readonly kind: 'forward'; readonly version: SoapVersion; readonly bytes: Uint8Array }
+  | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string }
 
 /** @param media the version whose media type the message came with @throws what a handler throws beside a refusal */
-export async function relay(bytes: Uint8Array, media: Version, node: Intermediary, charset?: string): Promise<Relayed> {
+export async function relayMessage(
+  bytes: Uint8Array,
+  media: SoapVersion,
+  node: Intermediary,
+  charset?: string,
+): Promise<Relayed> {
   let version = media
   let role = media.next
   try {
-    const document = parse(bytes, { ...strict, ...(charset !== undefined && { charset }) })
+    const document = parseXml(bytes, { ...strict, ...(charset !== undefined && { charset }) })
     if (document instanceof Malformed) throw document
-    const envelope = openTree(document, versions)
+    const envelope = openEnvelopeTree(document, versions)
     version = envelope.version
     role = version.next
-    const place: Node = { roles: node.roles, ultimate: false }
-    const mine = targeted(envelope.blocks, version, place)
-    understand(mine, version, each => declared(each, version, node.blocks) !== undefined)
+    const place: NodeRoles = { roles: node.roles, ultimate: false }
+    const mine = targetedBlocks(envelope.blocks, version, place)
+    requireUnderstood(mine, version, each => findBlock(each, version, node.blocks) !== undefined)
     const added: string[] = []
     const gone = new Set<Element>()
     for (const block of mine) {
       role = roleOf(block, version)
-      const declaration = declared(block, version, node.blocks)
+      const declaration = findBlock(block, version, node.blocks)
       if (declaration || !isRelayed(block, version)) gone.add(block)
       if (!declaration) continue
-      const value = contentOf(block, declaration.read)
+      const value = readBlock(block, declaration.read)
       await declaration.process(value, { block, version, caller: anonymous, add: written => added.push(written) })
     }
     const forwarded = rewritten(document, envelope.blocks, gone, added, envelope.element)
@@ -56,8 +61,8 @@ export async function relay(bytes: Uint8Array, media: Version, node: Intermediar
 }
 
 /** §5.2.4: only a block that was not processed. */
-const isRelayed = (block: Element, version: Version): boolean =>
-  version.relay !== undefined && flag(block, version.relay)
+const isRelayed = (block: Element, version: SoapVersion): boolean =>
+  version.relay !== undefined && readFlag(block, version.relay)
 
 /** The root's octets without the blocks that are gone, and with those that were added behind the last one. */
 function rewritten(
@@ -92,23 +97,23 @@ function header(root: Element, added: readonly string[]): string {
   return `<${tag}>${added.join('')}</${tag}>`
 }
 
-const wording: Wording = {
+const wording: FaultWording = {
   element: () => '',
   nameOf: fault => ({ uri: '', local: fault.fault }),
   place: () => '',
 }
 
-function faulted(thrown: unknown, version: Version, node: string, role: string): Relayed {
+function faulted(thrown: unknown, version: SoapVersion, node: string, role: string): Relayed {
   const refusal = thrown instanceof Malformed ? ({ kind: 'not-well-formed', why: thrown } as const) : refused(thrown)
-  const fault = { ...faultOf(refusal, wording), node, role }
+  const fault = { ...createFault(refusal, wording), node, role }
   const blocks = [
-    ...(refusal.kind === 'version-mismatch' ? [upgrade(versions)] : []),
-    ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(notUnderstood) : []),
+    ...(refusal.kind === 'version-mismatch' ? [writeUpgrade(versions)] : []),
+    ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(writeNotUnderstood) : []),
   ]
-  return { kind: 'fault', version, envelope: faultEnvelope(version, fault, blocks) }
+  return { kind: 'fault', version, envelope: writeFaultEnvelope(version, fault, blocks) }
 }
 
-function refused(thrown: unknown): AnyRefusal {
+function refused(thrown: unknown): AnySoapRefusal {
   if (!(thrown instanceof Refused)) throw thrown
-  return thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
+  return thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
 }

@@ -1,16 +1,27 @@
-import { type Maybe, then } from '../base/maybe.ts'
-import type { Exchanged, Known, Sent, SoapNode } from './endpoint.ts'
-import { type Destination, duplicate, earlyFault, faultActionOf, replyBlocks } from './headers/addressing.ts'
-import { type Filling, filled } from './mime/streamed-base64.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
+import type { Exchanged, ExchangeFacts, SentMessage, SoapNode } from './endpoint.ts'
+import {
+  type Destination,
+  duplicateRefusal,
+  earlyFaultDestination,
+  faultActionOf,
+  replyBlocks,
+} from './headers/addressing.ts'
+import { type Base64Insert, streamEnvelope } from './mime/streamed-base64.ts'
 import type { Attached } from './mime/write-package.ts'
-import type { Answer, Exchange } from './operations/bound-operation.ts'
-import { type AnyRefusal, faultOf, notUnderstood, upgrade } from './refusal.ts'
-import { envelope, faultEnvelope } from './reply.ts'
-import { soap11, type Version } from './version.ts'
+import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
+import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
+import { writeEnvelope, writeFaultEnvelope } from './reply.ts'
+import { type SoapVersion, soap11 } from './version.ts'
 
 // Replies
 
-export function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answer: Answer): Maybe<Sent> {
+export function reply(
+  node: SoapNode,
+  known: Exchanged,
+  exchange: BoundOperation,
+  answer: OperationResponse,
+): Maybe<SentMessage> {
   const { version, addressing, message } = known
   if (exchange.replyAction === undefined) return { version, envelope: undefined }
   const destination = known.agreed?.reply ?? back
@@ -27,7 +38,7 @@ export function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answ
   const body = packed ? exchange.write(whole.row, { attach }, version) : written(exchange, whole, version)
   const action = exchange.replyAction
   const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
-  const text = envelope(version, body, [...blocks, ...known.blocks])
+  const text = writeEnvelope(version, body, [...blocks, ...known.blocks])
   const inside = large && attached.length === 0
   const sent = {
     version,
@@ -40,15 +51,18 @@ export function reply(node: SoapNode, known: Exchanged, exchange: Exchange, answ
 }
 
 /** In place of octets that are many: what stands for them where they are attached, and is found where they are not. */
-function marked({ serving }: SoapNode, { field, octets }: NonNullable<Answer['large']>) {
+function marked({ serving }: SoapNode, { field, octets }: NonNullable<OperationResponse['large']>) {
   const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
   return { bytes, octets, row: { [field]: bytes }, mark: bytes.toBase64() }
 }
 
 /** A store that finds an item unchanged gives the same snapshot again: so it is the same text. */
-const texts = new WeakMap<object, { readonly exchange: Exchange; readonly version: Version; readonly text: string }>()
+const texts = new WeakMap<
+  object,
+  { readonly exchange: BoundOperation; readonly version: SoapVersion; readonly text: string }
+>()
 
-export function written(exchange: Exchange, { row, of }: Answer, version: Version): string {
+export function written(exchange: BoundOperation, { row, of }: OperationResponse, version: SoapVersion): string {
   const before = of && texts.get(of)
   if (before && before.exchange === exchange && before.version === version) return before.text
   const text = exchange.write(row, { attach: undefined }, version)
@@ -56,10 +70,10 @@ export function written(exchange: Exchange, { row, of }: Answer, version: Versio
   return text
 }
 
-export function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Maybe<Sent> {
+export function faulted(node: SoapNode, known: ExchangeFacts, refused: AnySoapRefusal): Maybe<SentMessage> {
   const { version, addressing, exchange } = known
-  const refusal = refused.kind === 'key-reused' && addressing ? duplicate(addressing) : refused
-  const told = { ...faultOf(refusal, (exchange ?? node).wording), node: known.address }
+  const refusal = refused.kind === 'key-reused' && addressing ? duplicateRefusal(addressing) : refused
+  const told = { ...createFault(refusal, (exchange ?? node).wording), node: known.address }
   const answering = refusal.kind === 'version-mismatch' ? mismatched(node, version) : version
   const fault = { role: answering.ultimateReceiver, ...told }
   const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes are SOAP's
@@ -67,13 +81,13 @@ export function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Mayb
   const blocks = [
     ...(addressing && action !== undefined ? replyBlocks(addressing, action, node.serving.id(), true) : []),
     ...known.blocks,
-    ...(refusal.kind === 'version-mismatch' ? [upgrade(node.spoken)] : []),
-    ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(notUnderstood) : []),
+    ...(refusal.kind === 'version-mismatch' ? [writeUpgrade(node.spoken)] : []),
+    ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(writeNotUnderstood) : []),
   ]
-  const destination = known.agreed?.fault ?? (addressing && earlyFault(addressing)) ?? back
+  const destination = known.agreed?.fault ?? (addressing && earlyFaultDestination(addressing)) ?? back
   return deliver(node, destination, action ?? '', {
     version: answering,
-    envelope: faultEnvelope(answering, fault, blocks),
+    envelope: writeFaultEnvelope(answering, fault, blocks),
     fault: { code: fault.code, refusal },
   })
 }
@@ -81,22 +95,22 @@ export function faulted(node: SoapNode, known: Known, refused: AnyRefusal): Mayb
 const back: Destination = { to: 'back' }
 
 /** SOAP 1.2 Part 1 appendix A: a 1.1 message is answered in 1.1, and so is any by a node that speaks only that. */
-const mismatched = (node: SoapNode, media: Version): Version =>
+const mismatched = (node: SoapNode, media: SoapVersion): SoapVersion =>
   node.spoken.includes(media) || media === soap11 ? media : soap11
 
-function deliver(node: SoapNode, destination: Destination, action: string, sent: Sent): Maybe<Sent> {
+function deliver(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {
   if (destination.to === 'back') return sent
   const { version, envelope: text, filling } = sent
   const accepted = { version, envelope: undefined }
   if (destination.to !== 'address' || text === undefined) return accepted
   const { mediaType } = version
   const { address } = destination
-  return then(filling ? textOf(text, filling) : text, content =>
-    then(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted),
+  return chain(filling ? textOf(text, filling) : text, content =>
+    chain(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted),
   )
 }
 
 /** A letter is one text. */
-async function textOf(envelope: string, filling: Filling): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(filled(envelope, filling))).toString('utf8')
+async function textOf(envelope: string, filling: Base64Insert): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(streamEnvelope(envelope, filling))).toString('utf8')
 }

@@ -5,20 +5,23 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
-import { type Document, type Element, name } from '../xml/index.ts'
-import type { Version } from './version.ts'
+import { type Document, type Element, internName } from '../xml/index.ts'
+import type { SoapVersion } from './version.ts'
 
-export const security = name(
+export const securityName = internName(
   'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd',
   'Security',
 )
 
 /** The identifier of an element by which a signature refers to it (WSS SOAP Message Security 1.1 §4.2). */
-export const wsuId = name('http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd', 'Id')
+export const wsuId = internName(
+  'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd',
+  'Id',
+)
 
 /** What there is to prove from. */
 export interface Evidence {
-  readonly version: Version
+  readonly version: SoapVersion
   /** The whole message: `document.root` is its Envelope. Its elements have their places in `document.bytes`. */
   readonly document: Document
   /** The one Body of it. */
@@ -43,7 +46,7 @@ export interface Evidence {
   readonly part: (href: string) => Uint8Array | undefined
 }
 
-export interface Secured {
+export interface SecuredMessage {
   /** Who was proven to have sent it. Undefined: the block says nothing of a person, and the transport's caller stands. */
   readonly caller: Caller | undefined
   /** The Body that was proven, or the one it decrypted: this element is read, and no other. */
@@ -51,4 +54,4 @@ export interface Secured {
 }
 
 /** Refuses with `no({ kind: 'security', … })`. */
-export type Secure = (evidence: Evidence) => Maybe<Secured>
+export type VerifyMessage = (evidence: Evidence) => Maybe<SecuredMessage>

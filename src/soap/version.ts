@@ -1,10 +1,10 @@
 /**
  * All in which SOAP 1.1 and SOAP 1.2 differ, as two records to be read as two columns. No other file asks which one it has.
  */
-import { type Name, name } from '../xml/index.ts'
-import { fault11, fault12, type SoapFault } from './fault.ts'
+import { internName, type Name } from '../xml/index.ts'
+import { type SoapFault, writeFault11, writeFault12 } from './fault.ts'
 
-export interface Version {
+export interface SoapVersion {
   readonly number: '1.1' | '1.2'
   readonly namespace: string
   /** SOAP 1.1 §6; SOAP 1.2 Part 2 §7.1.4. */
@@ -43,18 +43,18 @@ export interface Version {
 const ns11 = 'http://schemas.xmlsoap.org/soap/envelope/'
 const ns12 = 'http://www.w3.org/2003/05/soap-envelope'
 
-export const soap11: Version = {
+export const soap11: SoapVersion = {
   number: '1.1',
   namespace: ns11,
   mediaType: 'text/xml',
-  envelope: name(ns11, 'Envelope'),
-  header: name(ns11, 'Header'),
-  body: name(ns11, 'Body'),
-  fault: name(ns11, 'Fault'),
-  mustUnderstand: name(ns11, 'mustUnderstand'),
-  role: name(ns11, 'actor'),
+  envelope: internName(ns11, 'Envelope'),
+  header: internName(ns11, 'Header'),
+  body: internName(ns11, 'Body'),
+  fault: internName(ns11, 'Fault'),
+  mustUnderstand: internName(ns11, 'mustUnderstand'),
+  role: internName(ns11, 'actor'),
   relay: undefined,
-  encodingStyle: name(ns11, 'encodingStyle'),
+  encodingStyle: internName(ns11, 'encodingStyle'),
   encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
   literal: ['', 'http://schemas.xmlsoap.org/soap/encoding/'], // SOAP::Lite has it on the Envelope of literal messages
   encodingAnywhere: true,
@@ -62,24 +62,24 @@ export const soap11: Version = {
   none: undefined,
   ultimateReceiver: '',
   actionIn: 'SOAPAction',
-  writeFault: fault11,
+  writeFault: writeFault11,
   faultDetail: 'FaultDetail',
   notUnderstood: undefined,
   senderStatus: 500,
 }
 
-export const soap12: Version = {
+export const soap12: SoapVersion = {
   number: '1.2',
   namespace: ns12,
   mediaType: 'application/soap+xml',
-  envelope: name(ns12, 'Envelope'),
-  header: name(ns12, 'Header'),
-  body: name(ns12, 'Body'),
-  fault: name(ns12, 'Fault'),
-  mustUnderstand: name(ns12, 'mustUnderstand'),
-  role: name(ns12, 'role'),
-  relay: name(ns12, 'relay'),
-  encodingStyle: name(ns12, 'encodingStyle'),
+  envelope: internName(ns12, 'Envelope'),
+  header: internName(ns12, 'Header'),
+  body: internName(ns12, 'Body'),
+  fault: internName(ns12, 'Fault'),
+  mustUnderstand: internName(ns12, 'mustUnderstand'),
+  role: internName(ns12, 'role'),
+  relay: internName(ns12, 'relay'),
+  encodingStyle: internName(ns12, 'encodingStyle'),
   encoding: 'http://www.w3.org/2003/05/soap-encoding',
   literal: ['', `${ns12}/encoding/none`],
   encodingAnywhere: false,
@@ -87,17 +87,21 @@ export const soap12: Version = {
   none: `${ns12}/role/none`,
   ultimateReceiver: `${ns12}/role/ultimateReceiver`,
   actionIn: 'media type',
-  writeFault: fault12,
+  writeFault: writeFault12,
   faultDetail: undefined,
-  notUnderstood: name(ns12, 'NotUnderstood'),
+  notUnderstood: internName(ns12, 'NotUnderstood'),
   senderStatus: 400,
 }
 
-export const versions: readonly Version[] = [soap12, soap11]
+export const versions: readonly SoapVersion[] = [soap12, soap11]
 
 /**
  * SOAP 1.1 §4.1.1: any of the encodings that a message names, the narrowest first, can be used to read it. In SOAP 1.2 Part 1
  * §5.1.1 it names one.
  */
-export const namesOne = ({ encodingAnywhere }: Version, encodingStyle: string, known: readonly string[]): boolean =>
+export const namesSoapVersion = (
+  { encodingAnywhere }: SoapVersion,
+  encodingStyle: string,
+  known: readonly string[],
+): boolean =>
   (encodingAnywhere ? encodingStyle.split(/[ \t\r\n]+/) : [encodingStyle]).some(each => known.includes(each))

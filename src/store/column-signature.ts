@@ -3,18 +3,18 @@ import type { AnyField, Fields } from '../contract/field.ts'
 import { isLarge } from './sort-key.ts'
 
 /** Facets are not in here: they say which values may come, not how they are kept. */
-export interface Signature {
+export interface ColumnSignature {
   readonly kind: string
   readonly optional?: true
   readonly nullable?: true
   readonly values?: readonly string[]
-  readonly item?: Signature
+  readonly item?: ColumnSignature
   readonly members?: Signatures
   readonly of?: Readonly<Record<string, Signatures>>
 }
-type Signatures = Readonly<Record<string, Signature>>
+type Signatures = Readonly<Record<string, ColumnSignature>>
 
-export function signature(field: AnyField): Signature {
+export function signatureOf(field: AnyField): ColumnSignature {
   const marks = {
     ...(field.isOptional && { optional: true as const }),
     ...(field.isNullable && { nullable: true as const }),
@@ -22,7 +22,7 @@ export function signature(field: AnyField): Signature {
   const { shape } = field
   switch (shape.kind) {
     case 'list':
-      return { kind: 'list', ...marks, item: signature(shape.item) }
+      return { kind: 'list', ...marks, item: signatureOf(shape.item) }
     case 'object':
       return { kind: 'object', ...marks, members: signatures(shape.fields) }
     case 'union':
@@ -42,17 +42,17 @@ export function signature(field: AnyField): Signature {
 }
 const mapped = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(of).map(([name, each]) => [name, change(each)]))
-const signatures = (fields: Fields): Signatures => mapped(fields, signature)
+const signatures = (fields: Fields): Signatures => mapped(fields, signatureOf)
 
 /** Kinds whose values are kept as another's are, so that one may become the other. */
 const widens = (was: string, now: string): boolean =>
   was === now || (was === 'enum' && now === 'string') || (was === 'int' && now === 'long')
 
-export const keeps = (was: Signature, now: Signature): boolean =>
+export const isCompatible = (was: ColumnSignature, now: ColumnSignature): boolean =>
   widens(was.kind, now.kind) || (was.kind === 'string' && now.kind === 'enum')
 
 /** Why values within a list, object or union could be misread; nothing for what only grew. `at` is for people. */
-export function misread(was: Signature, now: Signature, at: string): readonly string[] {
+export function findMisread(was: ColumnSignature, now: ColumnSignature, at: string): readonly string[] {
   if (!widens(was.kind, now.kind)) return [`${at} was of kind ${was.kind} and is of kind ${now.kind}`]
   const inside = [
     ...(was.item && now.item ? misreadInside(was.item, now.item, `${at}[]`) : []),
@@ -66,13 +66,13 @@ export function misread(was: Signature, now: Signature, at: string): readonly st
   return inside
 }
 
-function misreadInside(was: Signature, now: Signature, at: string): readonly string[] {
-  const gone = missing(was, now)
+function misreadInside(was: ColumnSignature, now: ColumnSignature, at: string): readonly string[] {
+  const gone = findMissing(was, now)
   return [
     ...(was.optional && !now.optional ? [`${at} was optional and is required`] : []),
     ...(was.nullable && !now.nullable ? [`${at} could be null and can't any more`] : []),
     ...(now.kind === 'enum' && gone.length > 0 ? [`${at} no longer allows ${gone.join(', ')}`] : []),
-    ...misread(was, now, at),
+    ...findMisread(was, now, at),
   ]
 }
 
@@ -88,5 +88,5 @@ function misreadMembers(was: Signatures, now: Signatures, at: string): readonly 
 }
 
 /** Values of an enumeration that are gone. */
-export const missing = (was: Signature, now: Signature): readonly string[] =>
+export const findMissing = (was: ColumnSignature, now: ColumnSignature): readonly string[] =>
   (was.values ?? []).filter(value => !now.values?.includes(value))

@@ -1,27 +1,27 @@
 /** How one field of a resource is kept: its columns, and its value as their cells and back. */
 import type { AnyField, Scalar } from '../contract/field.ts'
-import { scaled, unscaled } from '../contract/lexical/decimal.ts'
+import { parseScaledDecimal, writeScaledDecimal } from '../contract/lexical/decimal.ts'
 import { isScalar } from '../contract/lexical/scalar.ts'
-import type { Cell, Dialect, Kind } from './dialect.ts'
-import { codec, doubleText, isPlainDouble } from './json-cell.ts'
-import { isLarge, orderKey } from './sort-key.ts'
+import type { Cell, ColumnKind, Dialect } from './dialect.ts'
+import { createCellCodec, doubleText, isPlainDouble } from './json-cell.ts'
+import { isLarge, sortKeyOf } from './sort-key.ts'
 
 export interface Column {
   readonly name: string
-  readonly kind: Kind
+  readonly kind: ColumnKind
   /** May hold integers that a double can't: read as text. */
   readonly wide: boolean
   /** For comparing alone: no value is made of it. */
   readonly key?: true
 }
 /** Those that a value is made of, in order. */
-export const valued = (columns: readonly Column[]): readonly Column[] => columns.filter(each => !each.key)
-export interface Kept {
+export const valueColumns = (columns: readonly Column[]): readonly Column[] => columns.filter(each => !each.key)
+export interface FieldColumns {
   readonly field: string
   readonly columns: readonly Column[]
   /** The cells of a value, undefined for an absent one, in the order of the columns. */
   readonly cells: (value: unknown) => readonly Cell[]
-  /** From the cells of its `valued` columns, from this place of a row on; undefined when absent. Without it the one cell is the value. */
+  /** From the cells of its `valueColumns` columns, from this place of a row on; undefined when absent. Without it the one cell is the value. */
   readonly value: ((row: readonly Cell[], at: number) => unknown) | undefined
   /** What filters and sorting compare; undefined for what can't be compared. */
   readonly compared: Compared | undefined
@@ -39,7 +39,7 @@ const absent: Cell = null
 const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null
 
 /** A field name never holds "#": names of columns beside its own can't meet another field's. */
-export function kept(name: string, field: AnyField, dialect: Dialect): Kept {
+export function columnsOfField(name: string, field: AnyField, dialect: Dialect): FieldColumns {
   const plain = isScalar(field.shape) ? scalar(name, field.shape, dialect) : nested(name, field)
   // A NaN has an empty cell.
   const present = !field.isOptional && !field.isNullable && field.shape.kind !== 'double'
@@ -47,17 +47,17 @@ export function kept(name: string, field: AnyField, dialect: Dialect): Kept {
   return field.isOptional ? nullOrAbsent(plain, dialect) : { ...plain, present, value: nullWhenNothing(plain) }
 }
 
-const readerOf = (of: Kept) => of.value ?? ((row: readonly Cell[], at: number) => row[at] ?? undefined)
+const readerOf = (of: FieldColumns) => of.value ?? ((row: readonly Cell[], at: number) => row[at] ?? undefined)
 
-function nullWhenNothing(of: Kept): NonNullable<Kept['value']> {
+function nullWhenNothing(of: FieldColumns): NonNullable<FieldColumns['value']> {
   const value = readerOf(of)
   return (row, at) => value(row, at) ?? null
 }
 
 /** A further column tells a null from an absent value. */
-function nullOrAbsent(of: Kept, dialect: Dialect): Kept {
+function nullOrAbsent(of: FieldColumns, dialect: Dialect): FieldColumns {
   const value = readerOf(of)
-  const marks = valued(of.columns).length
+  const marks = valueColumns(of.columns).length
   return {
     ...of,
     present: false,
@@ -67,8 +67,8 @@ function nullOrAbsent(of: Kept, dialect: Dialect): Kept {
   }
 }
 
-function nested(name: string, field: AnyField): Kept {
-  const { encode, decode } = codec(field)
+function nested(name: string, field: AnyField): FieldColumns {
+  const { encode, decode } = createCellCodec(field)
   return {
     field: name,
     columns: [{ name, kind: 'text', wide: false }],
@@ -82,8 +82,8 @@ function nested(name: string, field: AnyField): Kept {
   }
 }
 
-function scalar(name: string, shape: Scalar, dialect: Dialect): Kept {
-  const key = orderKey(shape)
+function scalar(name: string, shape: Scalar, dialect: Dialect): FieldColumns {
+  const key = sortKeyOf(shape)
   if (key) return ordered(name, shape, key)
   if (shape.kind === 'double') return double(name)
   const { kind, wide, cell, value } = simple(shape, dialect)
@@ -102,7 +102,7 @@ function scalar(name: string, shape: Scalar, dialect: Dialect): Kept {
 }
 
 interface Simple {
-  readonly kind: Kind
+  readonly kind: ColumnKind
   readonly wide: boolean
   readonly cell: (value: unknown) => Cell
   readonly value?: (cell: unknown) => unknown
@@ -139,13 +139,15 @@ function decimal(digits: number, places: number): Simple {
   return {
     kind: 'integer',
     wide,
-    cell: value => scaled(String(value), places) ?? absent,
-    value: wide ? cell => unscaled(BigInt(cell as string), places) : cell => unscaled(cell as number, places),
+    cell: value => parseScaledDecimal(String(value), places) ?? absent,
+    value: wide
+      ? cell => writeScaledDecimal(BigInt(cell as string), places)
+      : cell => writeScaledDecimal(cell as number, places),
   }
 }
 
 /** The exact text, and beside it a key that compares. */
-function ordered(name: string, shape: Scalar, key: (value: unknown) => string): Kept {
+function ordered(name: string, shape: Scalar, key: (value: unknown) => string): FieldColumns {
   const column = `${name}#order`
   return {
     field: name,
@@ -165,7 +167,7 @@ function ordered(name: string, shape: Scalar, key: (value: unknown) => string): 
 }
 
 /** A number that SQL has; what it lacks or changes (NaN, the infinities, minus zero) as text beside it. NaN compares with nothing. */
-function double(name: string): Kept {
+function double(name: string): FieldColumns {
   const number = (value: unknown): Cell => (typeof value !== 'number' || Number.isNaN(value) ? absent : value)
   return {
     field: name,

@@ -5,7 +5,7 @@ import type { Statement } from './statement.ts'
 export type Cells = readonly Cell[]
 
 /** What runs statements: within one transaction, for one reader or writer. */
-export interface Connection {
+export interface StatementRunner {
   /** Rows as arrays, in the order of the statement's columns. */
   rows(statement: Statement, values: readonly Cell[]): Maybe<readonly Cells[]>
   /** The first row. */
@@ -14,16 +14,16 @@ export interface Connection {
 }
 
 /** Refuses once the work that it was given to is over. */
-export class Lent implements Connection {
-  readonly #on: Connection
+export class BorrowedConnection implements StatementRunner {
+  readonly #on: StatementRunner
   #over = false
-  constructor(on: Connection) {
+  constructor(on: StatementRunner) {
     this.#on = on
   }
   over(): void {
     this.#over = true
   }
-  #alive(): Connection {
+  #alive(): StatementRunner {
     if (this.#over) throw new Error('the work that this was given to is over')
     return this.#on
   }

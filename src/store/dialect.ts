@@ -7,12 +7,12 @@ import { type Sql, sql } from './sql.ts'
 export type { Sql }
 export type Cell = null | number | bigint | string | boolean | Uint8Array
 /** What a column holds. `integer` is 64 bit. */
-export type Kind = 'text' | 'integer' | 'real' | 'boolean' | 'blob'
+export type ColumnKind = 'text' | 'integer' | 'real' | 'boolean' | 'blob'
 
 export interface Dialect {
   /** The parameter with this number, from 1. */
   readonly parameter: (number: number) => string
-  readonly types: Readonly<Record<Kind, Sql>>
+  readonly types: Readonly<Record<ColumnKind, Sql>>
   /** A key that counts up by itself and never back. */
   readonly counter: Sql
   /** Octets that a key of an index may have; a field that may be longer gets none. */

@@ -1,21 +1,29 @@
 /** Items of one table: the statements, the row of a value and the value of a row. */
-import type { Row } from '../contract/implement.ts'
+import type { Values } from '../contract/implement.ts'
 import type { Snapshot } from '../service/store.ts'
-import { valued } from './column.ts'
+import { valueColumns } from './column.ts'
 import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { sql } from './sql.ts'
-import { list, name, names, type Statement, statement, value, values } from './statement.ts'
-import { columnsOf, system, type Table } from './table.ts'
+import {
+  compileStatement,
+  joinList,
+  parameterAt,
+  parameterList,
+  quoteName,
+  quoteNames,
+  type Statement,
+} from './statement.ts'
+import { columnsOf, systemColumns, type Table } from './table.ts'
 
-export interface Items {
+export interface ItemStatements {
   readonly table: Table
   /** What `item` reads, as a list of columns. */
   readonly columns: Sql
   readonly item: (row: Cells) => Snapshot
   /** The cells of a value and of the words in it, in the order of the statements. */
-  readonly cells: (value: Row) => readonly Cell[]
-  readonly kept: (kept: Row) => Cell
+  readonly cells: (value: Values) => readonly Cell[]
+  readonly kept: (kept: Values) => Cell
   /** Of an id. */
   readonly get: Statement
   readonly version: Statement
@@ -27,51 +35,53 @@ export interface Items {
   readonly remove: Statement
 }
 
-export function items(table: Table, dialect: Dialect): Items {
+export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   const columns = columnsOf(table)
   const written = [...columns.map(each => each.name), ...table.words.map(each => each.column)]
-  const at = name(table.name)
-  const own = list([
-    ...system.map(name),
-    ...valued(columns).map(each => (each.wide ? sql`cast(${name(each.name)} as text)` : name(each.name))),
+  const at = quoteName(table.name)
+  const own = joinList([
+    ...systemColumns.map(quoteName),
+    ...valueColumns(columns).map(each =>
+      each.wide ? sql`cast(${quoteName(each.name)} as text)` : quoteName(each.name),
+    ),
   ])
-  const make = (text: Sql): Statement => statement(dialect, text)
-  const former = sql`(select "version" from "_former" where "resource" = ${sql.lit(table.name)} and "id" = ${value(0)})`
+  const make = (text: Sql): Statement => compileStatement(dialect, text)
+  const former = sql`(select "version" from "_former" where "resource" = ${sql.lit(table.name)} and "id" = ${parameterAt(0)})`
   const head = sql`"id", "_version", "_created", "_modified", "_kept"`
-  const more = (count: number, from: number): Sql => (count === 0 ? sql`` : sql`, ${values(from, count)}`)
-  const sets = written.map((column, i) => sql`, ${name(column)} = ${value(4 + i)}`)
+  const more = (count: number, from: number): Sql => (count === 0 ? sql`` : sql`, ${parameterList(from, count)}`)
+  const sets = written.map((column, i) => sql`, ${quoteName(column)} = ${parameterAt(4 + i)}`)
   return {
     table,
     columns: own,
     item: itemReader(table),
     cells: cellsWriter(table),
     kept: kept => (Object.keys(kept).length === 0 ? null : table.outputs.encode(kept)),
-    get: make(sql`select ${own} from ${at} where "id" = ${value(0)}`),
-    version: make(sql`select "_version" from ${at} where "id" = ${value(0)}`),
+    get: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)}`),
+    version: make(sql`select "_version" from ${at} where "id" = ${parameterAt(0)}`),
     insert: make(
-      sql`insert into ${at} (${head}${written.length === 0 ? sql`` : sql`, ${names(written)}`})
-        values (${value(0)}, 1 + coalesce(${former}, 0), ${value(1)}, ${value(1)}, ${value(2)}${more(written.length, 3)})
+      sql`insert into ${at} (${head}${written.length === 0 ? sql`` : sql`, ${quoteNames(written)}`})
+        values (${parameterAt(0)}, 1 + coalesce(${former}, 0), ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${more(written.length, 3)})
         on conflict ("id") do nothing returning "_version"`,
     ),
     update: make(
-      sql`update ${at} set "_version" = "_version" + 1, "_modified" = ${value(1)}, "_kept" = ${value(2)}${sql.join(sets, sql``)}
-        where "id" = ${value(0)} and "_version" = ${value(3)} returning "_version", "_created"`,
+      sql`update ${at} set "_version" = "_version" + 1, "_modified" = ${parameterAt(1)}, "_kept" = ${parameterAt(2)}${sql.join(sets, sql``)}
+        where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(3)} returning "_version", "_created"`,
     ),
-    remove: make(sql`delete from ${at} where "id" = ${value(0)} and "_version" = ${value(1)} returning 1`),
+    remove: make(sql`delete from ${at} where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(1)} returning 1`),
   }
 }
 
 /** Decided once for each field, so that a row costs one look at each of its cells. */
-function itemReader(table: Table): Items['item'] {
-  let next: number = system.length
+function itemReader(table: Table): ItemStatements['item'] {
+  let next: number = systemColumns.length
   const fields = table.fields.map(({ field, columns, value }) => {
     const at = next
-    next += valued(columns).length
+    next += valueColumns(columns).length
     return { field, at, value }
   })
   const hasId = Object.hasOwn(table.resource.fields, 'id')
   const { decode } = table.outputs
-  const nothing: Row = Object.freeze({})
+  const nothing: Values = Object.freeze({})
   return row => {
     const [version, modified, created, kept, id] = row
     const item: Record<string, unknown> = hasId ? { id } : {}
@@ -86,11 +96,11 @@ function itemReader(table: Table): Items['item'] {
       modified: modified as number,
       created: created as number,
       value: item,
-      kept: typeof kept === 'string' ? (decode(kept) as Row) : nothing,
+      kept: typeof kept === 'string' ? (decode(kept) as Values) : nothing,
     }
   }
 }
 
 const cellsWriter =
-  (table: Table): Items['cells'] =>
+  (table: Table): ItemStatements['cells'] =>
   value => [...table.fields.flatMap(each => each.cells(value[each.field])), ...table.words.map(each => each.of(value))]

@@ -1,16 +1,16 @@
 /** Lists, objects and unions as JSON text and back, exactly: what JSON has no type for is put by what the field says. */
 import type { AnyField, Fields } from '../contract/field.ts'
 
-export interface Codec {
+export interface CellCodec {
   readonly encode: (value: unknown) => string
   readonly decode: (text: string) => unknown
 }
 /** One value to another; undefined where values stay as they are. */
-type Change = ((value: unknown) => unknown) | undefined
+type CellConversion = ((value: unknown) => unknown) | undefined
 type Way = 'out' | 'in'
 
 /** `JSON.stringify` and `JSON.parse` alone where nothing in the field needs more. */
-export function codec(field: AnyField): Codec {
+export function createCellCodec(field: AnyField): CellCodec {
   const out = change(field, 'out')
   const back = change(field, 'in')
   return {
@@ -19,7 +19,7 @@ export function codec(field: AnyField): Codec {
   }
 }
 
-function change(field: AnyField, way: Way): Change {
+function change(field: AnyField, way: Way): CellConversion {
   const { shape } = field
   const made =
     shape.kind === 'list'
@@ -50,9 +50,9 @@ const scalar: Readonly<Record<Way, Readonly<Record<string, (value: unknown) => u
 export const isPlainDouble = (value: number): boolean => Number.isFinite(value) && !Object.is(value, -0)
 export const doubleText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
 
-const ofList = (item: Change): Change => item && (value => (value as readonly unknown[]).map(item))
+const ofList = (item: CellConversion): CellConversion => item && (value => (value as readonly unknown[]).map(item))
 
-function ofMembers(fields: Fields, way: Way): Change {
+function ofMembers(fields: Fields, way: Way): CellConversion {
   const changes = Object.entries(fields).flatMap(([name, field]) => {
     const made = change(field, way)
     return made ? [{ name, made }] : []
@@ -65,7 +65,7 @@ function ofMembers(fields: Fields, way: Way): Change {
   }
 }
 
-function ofUnion(on: string, of: Readonly<Record<string, Fields>>, way: Way): Change {
+function ofUnion(on: string, of: Readonly<Record<string, Fields>>, way: Way): CellConversion {
   const changes = new Map(Object.entries(of).map(([name, fields]) => [name, ofMembers(fields, way)]))
   if (![...changes.values()].some(Boolean)) return undefined
   return value => {

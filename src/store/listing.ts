@@ -8,9 +8,9 @@
 import type { Filter, Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
-import { folded } from './search-text.ts'
+import { foldText } from './search-text.ts'
 import { sql } from './sql.ts'
-import { all, any, list, name, value } from './statement.ts'
+import { allOf, anyOf, joinList, parameterAt, quoteName } from './statement.ts'
 import type { SearchPath, Step, Table } from './table.ts'
 
 /** What a list needs to be run: the form's key and texts, and its values in the places that the texts name. */
@@ -35,7 +35,7 @@ interface Key {
   readonly cell: (value: unknown) => Cell
 }
 
-export function listing(
+export function compileListing(
   table: Table,
   tables: ReadonlyMap<string, Table>,
   query: Query,
@@ -44,7 +44,7 @@ export function listing(
 ): Listing {
   const form: string[] = []
   const values: Cell[] = []
-  const bind = (cell: Cell): Sql => value(values.push(cell) - 1)
+  const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
   const conditions = [
     ...query.filters.map(filter => condition(table, filter, bind, form)),
     ...within(table, query.within, bind, form),
@@ -66,13 +66,13 @@ export function listing(
     form: form.join('\n'),
     values,
     texts: () => {
-      const chosen = sql`from ${name(table.name)} where ${all(conditions)}`
+      const chosen = sql`from ${quoteName(table.name)} where ${allOf(conditions)}`
       const beyond = (back: boolean, at: boolean) => (cursor ? sql`and ${after(keys, cursor, back, at)}` : sql``)
-      const order = list(
+      const order = joinList(
         keys.map(
           // Qualified: a bare name would be the column of the result, which is text where the table has a wide integer.
           key =>
-            sql`${name(table.name)}.${name(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
+            sql`${quoteName(table.name)}.${quoteName(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
         ),
       )
       return {
@@ -94,13 +94,13 @@ function comparable(table: Table, field: string): Compared & { readonly present:
 
 function condition(table: Table, filter: Filter, bind: (cell: Cell) => Sql, form: string[]): Sql {
   const { column, cell } = comparable(table, filter.field)
-  const at = name(column)
+  const at = quoteName(column)
   if (filter.is === 'in') {
     const given = Array.isArray(filter.value) ? filter.value.map(cell) : []
     const some = given.filter(each => each !== null)
     form.push(filter.field, `in ${some.length} ${some.length < given.length}`)
-    const among = some.length > 0 ? [sql`${at} in (${list(some.map(bind))})`] : []
-    return any(some.length < given.length ? [...among, sql`${at} is null`] : among)
+    const among = some.length > 0 ? [sql`${at} in (${joinList(some.map(bind))})`] : []
+    return anyOf(some.length < given.length ? [...among, sql`${at} is null`] : among)
   }
   const to = cell(filter.value)
   form.push(filter.field, filter.is, to === null ? '0' : '1')
@@ -121,16 +121,16 @@ function absence(filter: Filter, at: Sql): Sql {
 function within(table: Table, groups: Query['within'], bind: (cell: Cell) => Sql, form: string[]): Sql[] {
   if (groups === 'all') return []
   const alternatives = groups.map(group =>
-    all(
+    allOf(
       Object.entries(group).map(([field, own]) => {
         const column = comparable(table, field).text
         form.push('within', field)
-        return column === undefined ? sql`false` : sql`${name(column)} = ${bind(own)}`
+        return column === undefined ? sql`false` : sql`${quoteName(column)} = ${bind(own)}`
       }),
     ),
   )
   form.push(`within ${groups.map(group => Object.keys(group).length)}`)
-  return [any(alternatives)]
+  return [anyOf(alternatives)]
 }
 
 /** The word is in some path; text without any word says nothing. */
@@ -142,11 +142,11 @@ function occurs(
   bind: (cell: Cell) => Sql,
   form: string[],
 ): Sql[] {
-  const text = folded(word)
+  const text = foldText(word)
   if (text === '') return []
   form.push('word')
   const part = bind(text)
-  return [any(table.search.map(path => found(table.name, path, 0, tables, dialect, part)))]
+  return [anyOf(table.search.map(path => found(table.name, path, 0, tables, dialect, part)))]
 }
 
 /** Through the next reference to the rows that it may name, or, at the end of the path, in the words themselves. */
@@ -159,8 +159,8 @@ function found(
   part: Sql,
 ): Sql {
   const hop = path.through[at]
-  if (!hop) return dialect.contains(sql`${name(table)}.${name(path.column)}`, part)
-  const named = sql`(select ${name(hop.table)}."id" from ${name(hop.table)} where ${found(hop.table, path, at + 1, tables, dialect, part)})`
+  if (!hop) return dialect.contains(sql`${quoteName(table)}.${quoteName(path.column)}`, part)
+  const named = sql`(select ${quoteName(hop.table)}."id" from ${quoteName(hop.table)} where ${found(hop.table, path, at + 1, tables, dialect, part)})`
   return reaching(table, hop.steps, dialect, `${at}`, reference => sql`${reference} in ${named}`)
 }
 
@@ -174,7 +174,7 @@ function reaching(
 ): Sql {
   const [first, ...inner] = steps
   if (first === undefined || first === 'each') throw new Error(`a search path of ${table} does not start with a field`)
-  const column = sql`${name(table)}.${name(first.member)}`
+  const column = sql`${quoteName(table)}.${quoteName(first.member)}`
   if (inner.length === 0) return holds(column)
   const { json } = dialect
   const sources: Sql[] = []
@@ -191,7 +191,7 @@ function reaching(
       at = json.member(at, step.member)
     }
   }
-  return sources.length === 0 ? holds(text) : sql`exists (select 1 from ${list(sources)} where ${holds(text)})`
+  return sources.length === 0 ? holds(text) : sql`exists (select 1 from ${joinList(sources)} where ${holds(text)})`
 }
 
 const created: Key = {
@@ -224,18 +224,18 @@ function after(keys: readonly Key[], cursor: readonly Placed[], backwards: boole
   const same = (i: number): Sql => {
     const at = cursor[i]
     return !at || at.cell === null
-      ? sql`${name(keys[i]?.column ?? '')} is null`
-      : sql`${name(keys[i]?.column ?? '')} = ${at.value}`
+      ? sql`${quoteName(keys[i]?.column ?? '')} is null`
+      : sql`${quoteName(keys[i]?.column ?? '')} = ${at.value}`
   }
   const alternatives = keys.map((key, i) =>
-    all([...Array.from({ length: i }, (_, j) => same(j)), beyondOne(key, cursor[i], key.descending !== backwards)]),
+    allOf([...Array.from({ length: i }, (_, j) => same(j)), beyondOne(key, cursor[i], key.descending !== backwards)]),
   )
-  if (inclusive) alternatives.push(all(keys.map((_, i) => same(i))))
-  return all([...leading(keys[0], cursor[0], backwards), any(alternatives)])
+  if (inclusive) alternatives.push(allOf(keys.map((_, i) => same(i))))
+  return allOf([...leading(keys[0], cursor[0], backwards), anyOf(alternatives)])
 }
 
 function beyondOne(key: Key, at: Placed | undefined, falling: boolean): Sql {
-  const column = name(key.column)
+  const column = quoteName(key.column)
   if (!at || at.cell === null) return falling ? sql`false` : sql`${column} is not null`
   if (!falling) return sql`${column} > ${at.value}`
   return key.present ? sql`${column} < ${at.value}` : sql`(${column} < ${at.value} or ${column} is null)`
@@ -244,6 +244,6 @@ function beyondOne(key: Key, at: Placed | undefined, falling: boolean): Sql {
 function leading(key: Key | undefined, at: Placed | undefined, backwards: boolean): Sql[] {
   if (!key || !at || at.cell === null) return []
   const falling = key.descending !== backwards
-  if (!falling) return [sql`${name(key.column)} >= ${at.value}`]
-  return key.present ? [sql`${name(key.column)} <= ${at.value}`] : []
+  if (!falling) return [sql`${quoteName(key.column)} >= ${at.value}`]
+  return key.present ? [sql`${quoteName(key.column)} <= ${at.value}`] : []
 }

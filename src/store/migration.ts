@@ -7,17 +7,17 @@
  * The shape that stands is kept in the table `_shape`: one row for each table, field and index.
  */
 
-import { pieceSize } from '../service/file-content.ts'
-import type { Column, Kept } from './column.ts'
-import { keeps, misread, missing, type Signature, signature } from './column-signature.ts'
+import { pieceOctets } from '../service/file-content.ts'
+import type { Column, FieldColumns } from './column.ts'
+import { type ColumnSignature, findMisread, findMissing, isCompatible, signatureOf } from './column-signature.ts'
 import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
-import type { Items } from './item-rows.ts'
-import { growPieces, recordTables } from './records.ts'
-import { foldedAs } from './search-text.ts'
+import type { ItemStatements } from './item-rows.ts'
+import { declareRecordTables, migratePieces } from './records.ts'
+import { foldingVersion } from './search-text.ts'
 import { sql } from './sql.ts'
-import type { Schema } from './sql-access.ts'
-import { list, name, value } from './statement.ts'
+import type { StoreSchema } from './sql-access.ts'
+import { joinList, parameterAt, quoteName } from './statement.ts'
 import type { Index, Table } from './table.ts'
 
 /** One statement to run; its rows come back. So the same steps serve a database that answers at once and one that doesn't. */
@@ -35,13 +35,13 @@ interface Difference {
   readonly cure: readonly string[]
 }
 /** Of → name → is. */
-type Shape = Map<string, Map<string, string>>
+type DatabaseShape = Map<string, Map<string, string>>
 
-export function* migration(schema: Schema): Steps {
+export function* planMigration(schema: StoreSchema): Steps {
   const { dialect } = schema
   const there = yield { text: dialect.hasTable('_shape') }
   if (there.length === 0) {
-    for (const text of recordTables(dialect)) yield { text }
+    for (const text of declareRecordTables(dialect)) yield { text }
     yield remember('store', 'format', format)
   }
   const shape = shapeOf(yield { text: sql`select "of", "name", "is" from "_shape"` })
@@ -57,30 +57,30 @@ export function* migration(schema: Schema): Steps {
 
 /** (3) */
 function* cutFiles(dialect: Dialect): Steps {
-  for (const text of growPieces(dialect)) yield { text }
+  for (const text of migratePieces(dialect)) yield { text }
   const large = yield {
-    text: sql`select "resource", "id", "part" from "_file" where length("bytes") > ${sql.lit(pieceSize)}`,
+    text: sql`select "resource", "id", "part" from "_file" where length("bytes") > ${sql.lit(pieceOctets)}`,
   }
   for (const key of large) {
-    const file = sql`"resource" = ${value(0)} and "id" = ${value(1)} and "part" = ${value(2)}`
+    const file = sql`"resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)} and "part" = ${parameterAt(2)}`
     const [row] = yield { text: sql`select "bytes" from "_file" where ${file}`, values: key }
     const bytes = row?.[0] as Uint8Array // the column's type
     const content = `file ${key.join(' ')}`
-    yield { text: sql`insert into "_content" ("id") values (${value(0)})`, values: [content] }
-    for (let number = 0; number * pieceSize < bytes.length; number++)
+    yield { text: sql`insert into "_content" ("id") values (${parameterAt(0)})`, values: [content] }
+    for (let number = 0; number * pieceOctets < bytes.length; number++)
       yield {
-        text: sql`insert into "_piece" ("content", "number", "bytes") values (${value(0)}, ${value(1)}, ${value(2)})`,
-        values: [content, number, bytes.subarray(number * pieceSize, (number + 1) * pieceSize)],
+        text: sql`insert into "_piece" ("content", "number", "bytes") values (${parameterAt(0)}, ${parameterAt(1)}, ${parameterAt(2)})`,
+        values: [content, number, bytes.subarray(number * pieceOctets, (number + 1) * pieceOctets)],
       }
     yield {
-      text: sql`update "_file" set "bytes" = null, "content" = ${value(3)}, "length" = ${value(4)} where ${file}`,
+      text: sql`update "_file" set "bytes" = null, "content" = ${parameterAt(3)}, "length" = ${parameterAt(4)} where ${file}`,
       values: [...key, content, bytes.length],
     }
   }
 }
 
-function shapeOf(rows: readonly Cells[]): Shape {
-  const shape: Shape = new Map()
+function shapeOf(rows: readonly Cells[]): DatabaseShape {
+  const shape: DatabaseShape = new Map()
   for (const [of, name, is] of rows) {
     const key = String(of)
     const known = shape.get(key) ?? new Map<string, string>()
@@ -90,12 +90,12 @@ function shapeOf(rows: readonly Cells[]): Shape {
 }
 
 const remember = (of: string, name: string, is: string): Run => ({
-  text: sql`insert into "_shape" ("of", "name", "is") values (${value(0)}, ${value(1)}, ${value(2)})
+  text: sql`insert into "_shape" ("of", "name", "is") values (${parameterAt(0)}, ${parameterAt(1)}, ${parameterAt(2)})
     on conflict ("of", "name") do update set "is" = excluded."is"`,
   values: [of, name, is],
 })
 const forget = (of: string, name: string): Run => ({
-  text: sql`delete from "_shape" where "of" = ${value(0)} and "name" = ${value(1)}`,
+  text: sql`delete from "_shape" where "of" = ${parameterAt(0)} and "name" = ${parameterAt(1)}`,
   values: [of, name],
 })
 
@@ -111,7 +111,7 @@ function refusal(differences: readonly Difference[]): string {
   ].join('\n')
 }
 
-function* different(schema: Schema, shape: Shape): Steps<readonly Difference[]> {
+function* different(schema: StoreSchema, shape: DatabaseShape): Steps<readonly Difference[]> {
   const found: Difference[] = []
   const stands = shape.get('store')?.get('format')
   if (stands !== format && stands !== before)
@@ -143,26 +143,27 @@ function* differentTable(table: Table, was: ReadonlyMap<string, string>): Steps<
   const found: Difference[] = []
   const declared = new Set(table.fields.map(each => each.field))
   for (const [field, is] of was)
-    if (is.startsWith('{') && !declared.has(field)) found.push(undeclared(table, field, JSON.parse(is) as Signature))
+    if (is.startsWith('{') && !declared.has(field))
+      found.push(undeclared(table, field, JSON.parse(is) as ColumnSignature))
   for (const kept of table.fields) {
     const is = was.get(kept.field)
-    const now = signatureOf(table, kept)
+    const now = declaredSignature(table, kept)
     if (is === undefined) found.push(...(yield* newField(table, kept, now)))
-    else found.push(...(yield* changedField(table, kept, JSON.parse(is) as Signature, now))) // written by `remember`
+    else found.push(...(yield* changedField(table, kept, JSON.parse(is) as ColumnSignature, now))) // written by `remember`
   }
   return found
 }
 
-function signatureOf(table: Table, { field }: Kept): Signature {
+function declaredSignature(table: Table, { field }: FieldColumns): ColumnSignature {
   const declared = table.resource.fields[field]
   if (!declared) throw new Error(`${table.name} has no field ${field}`)
-  return signature(declared)
+  return signatureOf(declared)
 }
 
 const shapeRow = (table: Table, field: string): string =>
   `"of" = ${text(tableKey(table.name))} and "name" = ${text(field)}`
 
-function undeclared(table: Table, field: string, was: Signature): Difference {
+function undeclared(table: Table, field: string, was: ColumnSignature): Difference {
   const beside = [
     ...(['date', 'time', 'dateTime', 'duration', 'integer'].includes(was.kind) ? [`${field}#order`] : []),
     ...(was.kind === 'double' ? [`${field}#text`] : []),
@@ -178,9 +179,9 @@ function undeclared(table: Table, field: string, was: Signature): Difference {
   }
 }
 
-function* newField(table: Table, kept: Kept, now: Signature): Steps<readonly Difference[]> {
+function* newField(table: Table, kept: FieldColumns, now: ColumnSignature): Steps<readonly Difference[]> {
   if (now.optional) return []
-  const rows = yield { text: sql`select 1 from ${name(table.name)} limit 1` }
+  const rows = yield { text: sql`select 1 from ${quoteName(table.name)} limit 1` }
   if (rows.length === 0) return []
   const add = kept.columns.map(
     ({ name, kind }) => `alter table ${quote(table.name)} add column ${quote(name)} ${sqlType[kind]};`,
@@ -204,13 +205,18 @@ const sqlType: Readonly<Record<Column['kind'], string>> = {
   blob: 'blob',
 }
 
-function* changedField(table: Table, kept: Kept, was: Signature, now: Signature): Steps<readonly Difference[]> {
+function* changedField(
+  table: Table,
+  kept: FieldColumns,
+  was: ColumnSignature,
+  now: ColumnSignature,
+): Steps<readonly Difference[]> {
   const at = `${table.name}.${kept.field}`
-  const reasons = keeps(was, now)
+  const reasons = isCompatible(was, now)
     ? was.kind === 'string' && now.kind === 'enum'
       ? []
-      : misread(was, now, at)
-    : misread(was, now, at)
+      : findMisread(was, now, at)
+    : findMisread(was, now, at)
   if (reasons.length > 0)
     return reasons.map(what => ({
       what,
@@ -223,16 +229,23 @@ function* changedField(table: Table, kept: Kept, was: Signature, now: Signature)
 }
 
 /** What an empty cell means. */
-const meaning = (of: Signature): string => (of.optional ? 'absent' : of.nullable ? 'null' : '')
+const meaning = (of: ColumnSignature): string => (of.optional ? 'absent' : of.nullable ? 'null' : '')
 
 /** Rows whose absent or null value the contract no longer allows. */
-function* lostNothing(table: Table, kept: Kept, was: Signature, now: Signature): Steps<readonly Difference[]> {
+function* lostNothing(
+  table: Table,
+  kept: FieldColumns,
+  was: ColumnSignature,
+  now: ColumnSignature,
+): Steps<readonly Difference[]> {
   const at = `${table.name}.${kept.field}`
   const cure = (where: string) => [`update ${quote(table.name)} set ${quote(kept.field)} = … where ${where};`]
   const found: Difference[] = []
   const growsMark = was.nullable === true && now.nullable === true
   if (meaning(was) !== meaning(now) && meaning(was) !== '' && !(growsMark && now.optional)) {
-    const empty = yield { text: sql`select 1 from ${name(table.name)} where ${name(kept.field)} is null limit 1` }
+    const empty = yield {
+      text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(kept.field)} is null limit 1`,
+    }
     if (empty.length > 0)
       found.push({
         what: `${at} has ${meaning(was)} values, which it no longer allows`,
@@ -241,7 +254,9 @@ function* lostNothing(table: Table, kept: Kept, was: Signature, now: Signature):
   }
   if (was.optional && was.nullable && !(now.optional && now.nullable)) {
     const mark = `${kept.field}#null`
-    const nulls = yield { text: sql`select 1 from ${name(table.name)} where ${name(mark)} is not null limit 1` }
+    const nulls = yield {
+      text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(mark)} is not null limit 1`,
+    }
     if (nulls.length > 0)
       found.push({ what: `${at} has null values, which it no longer allows`, cure: cure(`${quote(mark)} is not null`) })
   }
@@ -249,11 +264,16 @@ function* lostNothing(table: Table, kept: Kept, was: Signature, now: Signature):
 }
 
 /** Rows with a value that an enumeration has lost. */
-function* lostValues(table: Table, kept: Kept, was: Signature, now: Signature): Steps<readonly Difference[]> {
-  if (now.kind !== 'enum' || (was.kind === 'enum' && missing(was, now).length === 0)) return []
-  const allowed = list((now.values ?? []).map(each => sql.lit(each)))
+function* lostValues(
+  table: Table,
+  kept: FieldColumns,
+  was: ColumnSignature,
+  now: ColumnSignature,
+): Steps<readonly Difference[]> {
+  if (now.kind !== 'enum' || (was.kind === 'enum' && findMissing(was, now).length === 0)) return []
+  const allowed = joinList((now.values ?? []).map(each => sql.lit(each)))
   const others = yield {
-    text: sql`select distinct ${name(kept.field)} from ${name(table.name)} where ${name(kept.field)} not in (${allowed}) limit 10`,
+    text: sql`select distinct ${quoteName(kept.field)} from ${quoteName(table.name)} where ${quoteName(kept.field)} not in (${allowed}) limit 10`,
   }
   if (others.length === 0) return []
   const lost = others.map(([each]) => String(each))
@@ -268,7 +288,7 @@ function* lostValues(table: Table, kept: Kept, was: Signature, now: Signature): 
 }
 
 /** All that the contract has and the table has not. */
-function* grow(items: Items, dialect: Dialect, shape: Shape): Steps {
+function* grow(items: ItemStatements, dialect: Dialect, shape: DatabaseShape): Steps {
   const { table } = items
   const was = shape.get(tableKey(table.name))
   if (!was) {
@@ -276,12 +296,18 @@ function* grow(items: Items, dialect: Dialect, shape: Shape): Steps {
     yield remember(tableKey(table.name), '', 'table')
   }
   for (const kept of table.fields) {
-    const now = signatureOf(table, kept)
+    const now = declaredSignature(table, kept)
     const is = JSON.stringify(now)
     const before = was?.get(kept.field)
     if (before === is) continue
     if (was)
-      yield* addColumns(table, kept, dialect, before === undefined ? undefined : (JSON.parse(before) as Signature), now)
+      yield* addColumns(
+        table,
+        kept,
+        dialect,
+        before === undefined ? undefined : (JSON.parse(before) as ColumnSignature),
+        now,
+      )
     yield remember(tableKey(table.name), kept.field, is)
   }
   yield* growWords(items, dialect, was)
@@ -291,58 +317,66 @@ function create(table: Table, dialect: Dialect): Sql {
   const { text, integer } = dialect.types
   const own = [
     sql`"id" ${text} primary key`,
-    ...['_version', '_created', '_modified'].map(column => sql`${name(column)} ${integer} not null`),
+    ...['_version', '_created', '_modified'].map(column => sql`${quoteName(column)} ${integer} not null`),
     sql`"_kept" ${text}`,
     ...table.fields.flatMap(each =>
-      each.columns.map(column => sql`${name(column.name)} ${dialect.types[column.kind]}`),
+      each.columns.map(column => sql`${quoteName(column.name)} ${dialect.types[column.kind]}`),
     ),
   ]
-  return sql`create table ${name(table.name)} (${list(own)})`
+  return sql`create table ${quoteName(table.name)} (${joinList(own)})`
 }
 
-function* addColumns(table: Table, kept: Kept, dialect: Dialect, was: Signature | undefined, now: Signature): Steps {
+function* addColumns(
+  table: Table,
+  kept: FieldColumns,
+  dialect: Dialect,
+  was: ColumnSignature | undefined,
+  now: ColumnSignature,
+): Steps {
   const add = function* (column: Column): Steps {
-    yield { text: sql`alter table ${name(table.name)} add column ${name(column.name)} ${dialect.types[column.kind]}` }
+    yield {
+      text: sql`alter table ${quoteName(table.name)} add column ${quoteName(column.name)} ${dialect.types[column.kind]}`,
+    }
   }
   if (!was) {
     for (const column of kept.columns) yield* add(column)
     return
   }
-  const marked = (of: Signature): boolean => of.optional === true && of.nullable === true
+  const marked = (of: ColumnSignature): boolean => of.optional === true && of.nullable === true
   const mark = kept.columns.at(-1)
   if (marked(was) || !marked(now) || !mark) return
   yield* add(mark)
   if (was.nullable)
     yield {
-      text: sql`update ${name(table.name)} set ${name(mark.name)} = ${value(0)} where ${name(kept.field)} is null`,
+      text: sql`update ${quoteName(table.name)} set ${quoteName(mark.name)} = ${parameterAt(0)} where ${quoteName(kept.field)} is null`,
       values: [dialect.boolean(true)],
     }
 }
 
 /** Columns of words are made from values that stand, so they come and go as searches need them. */
-function* growWords(items: Items, dialect: Dialect, was: ReadonlyMap<string, string> | undefined): Steps {
+function* growWords(items: ItemStatements, dialect: Dialect, was: ReadonlyMap<string, string> | undefined): Steps {
   const { table } = items
   const wanted = new Set(table.words.map(each => each.column))
   for (const [column, is] of was ?? [])
     if (is.startsWith('words') && !wanted.has(column)) {
-      yield { text: sql`alter table ${name(table.name)} drop column ${name(column)}` }
+      yield { text: sql`alter table ${quoteName(table.name)} drop column ${quoteName(column)}` }
       yield forget(tableKey(table.name), column)
     }
-  const stale = table.words.filter(each => was?.get(each.column) !== foldedAs)
+  const stale = table.words.filter(each => was?.get(each.column) !== foldingVersion)
   for (const { column } of stale) {
     if (!was?.has(column))
-      yield { text: sql`alter table ${name(table.name)} add column ${name(column)} ${dialect.types.text}` }
-    yield remember(tableKey(table.name), column, foldedAs)
+      yield { text: sql`alter table ${quoteName(table.name)} add column ${quoteName(column)} ${dialect.types.text}` }
+    yield remember(tableKey(table.name), column, foldingVersion)
   }
   if (was && stale.length > 0) yield* foldAgain(items, stale)
 }
 
 const rowsAtOnce = 500
-function* foldAgain(items: Items, stale: Table['words']): Steps {
+function* foldAgain(items: ItemStatements, stale: Table['words']): Steps {
   const { table, columns, item } = items
-  const sets = stale.map(({ column }, i) => sql`${name(column)} = ${value(i + 1)}`)
-  const update = sql`update ${name(table.name)} set ${list(sets)} where "id" = ${value(0)}`
-  const next = sql`select ${columns} from ${name(table.name)} where "id" > ${value(0)} order by "id" limit ${sql.lit(rowsAtOnce)}`
+  const sets = stale.map(({ column }, i) => sql`${quoteName(column)} = ${parameterAt(i + 1)}`)
+  const update = sql`update ${quoteName(table.name)} set ${joinList(sets)} where "id" = ${parameterAt(0)}`
+  const next = sql`select ${columns} from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(rowsAtOnce)}`
   for (let last = ''; ; ) {
     const rows = yield { text: next, values: [last] }
     for (const each of rows.map(item)) {
@@ -353,12 +387,12 @@ function* foldAgain(items: Items, stale: Table['words']): Steps {
   }
 }
 
-function* indexed(schema: Schema, shape: Shape): Steps {
+function* indexed(schema: StoreSchema, shape: DatabaseShape): Steps {
   const was = shape.get('index') ?? new Map<string, string>()
   const wanted = new Map<string, { table: Table; index: Index }>()
   for (const table of schema.tables.values())
     for (const index of table.indexes) wanted.set(index.name, { table, index })
-  const drop = (index: string): Run => ({ text: sql`drop index if exists ${name(index)}` })
+  const drop = (index: string): Run => ({ text: sql`drop index if exists ${quoteName(index)}` })
   for (const index of was.keys())
     if (!wanted.has(index)) {
       yield drop(index)
@@ -375,8 +409,8 @@ function* indexed(schema: Schema, shape: Shape): Steps {
 
 function createIndex(table: Table, index: Index, dialect: Dialect): Sql {
   const columns = index.columns.map(
-    ({ name: column, descending }) => sql`${name(column)} ${descending ? dialect.descending : dialect.ascending}`,
+    ({ name: column, descending }) => sql`${quoteName(column)} ${descending ? dialect.descending : dialect.ascending}`,
   )
-  const where = index.where === undefined ? sql`` : sql` where ${name(index.where)} is not null`
-  return sql`create index ${name(index.name)} on ${name(table.name)} (${list(columns)})${where}`
+  const where = index.where === undefined ? sql`` : sql` where ${quoteName(index.where)} is not null`
+  return sql`create index ${quoteName(index.name)} on ${quoteName(table.name)} (${joinList(columns)})${where}`
 }

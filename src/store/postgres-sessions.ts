@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Maybe } from '../base/maybe.ts'
 import { Unavailable, type Usage } from '../service/store.ts'
-import { type Cells, type Connection, Lent } from './connection.ts'
+import { BorrowedConnection, type Cells, type StatementRunner } from './connection.ts'
 import type { Cell } from './dialect.ts'
-import { parameters, type Statement } from './statement.ts'
+import { boundParameters, type Statement } from './statement.ts'
 
 /** What is asked of a pool: `pg.Pool` is one. */
 export interface PostgresPool {
@@ -39,12 +39,12 @@ export interface PostgresQuery {
   types: { getTypeParser(type: number, format?: string): (value: never) => unknown }
 }
 
-export const looking = 'begin isolation level repeatable read read only'
-export const changing = 'begin isolation level serializable'
+export const beginRead = 'begin isolation level repeatable read read only'
+export const beginWrite = 'begin isolation level serializable'
 /** For what does not depend on what others do. */
-export const plain = 'begin'
+export const beginPlain = 'begin'
 /** For one statement that only reads: it is a look of its own. */
-export const alone = ''
+export const noTransaction = ''
 
 /** 64-bit integers that a double holds; a wider one is read as text. Bytes without Buffer's prototype. */
 const types: PostgresQuery['types'] = {
@@ -59,9 +59,9 @@ const types: PostgresQuery['types'] = {
 const bytesOf = (text: string): Uint8Array => Uint8Array.fromHex(text.slice(2))
 
 /** Milliseconds to wait for what needs nothing but a server that answers: a connection, a look at a lock. */
-export const patience = 5000
+export const transactionTimeoutMs = 5000
 /** A server that is gone without a word is noticed within half a minute, where nothing is on the way to it. */
-export const alive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
+export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
 export class Sessions {
   readonly #pool: PostgresPool
@@ -78,7 +78,7 @@ export class Sessions {
   }
 
   /** `time` in milliseconds, with all its tries. */
-  run<T>(begin: string, work: (on: Connection) => Maybe<T>, time = this.#time): Promise<T> {
+  run<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, time = this.#time): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable())
     const running = this.#untilItHolds(begin, work, performance.now() + time)
     this.#running.add(running)
@@ -110,7 +110,7 @@ export class Sessions {
     await Promise.allSettled(this.#running)
   }
 
-  async #untilItHolds<T>(begin: string, work: (on: Connection) => Maybe<T>, until: number): Promise<T> {
+  async #untilItHolds<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, until: number): Promise<T> {
     for (let wait = 2; ; wait = Math.min(100, wait * 2)) {
       try {
         return await this.#once(begin, work, until)
@@ -123,9 +123,9 @@ export class Sessions {
     }
   }
 
-  async #once<T>(begin: string, work: (on: Connection) => Maybe<T>, until: number): Promise<T> {
-    const session = new Session(until)
-    const lent = new Lent(session)
+  async #once<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, until: number): Promise<T> {
+    const session = new PooledTransaction(until)
+    const lent = new BorrowedConnection(session)
     try {
       const answer = await Promise.race([this.#transaction(session, begin, lent, work), session.late])
       session.release()
@@ -138,16 +138,21 @@ export class Sessions {
     }
   }
 
-  async #transaction<T>(session: Session, begin: string, lent: Lent, work: (on: Connection) => Maybe<T>): Promise<T> {
+  async #transaction<T>(
+    session: PooledTransaction,
+    begin: string,
+    lent: BorrowedConnection,
+    work: (on: StatementRunner) => Maybe<T>,
+  ): Promise<T> {
     session.take(await this.#pool.connect())
     // A write waits until its transaction has begun: a statement sent after a begin that failed would stand by itself.
-    if (begin === changing) await session.end(begin)
-    else if (begin !== alone) session.send(begin)
+    if (begin === beginWrite) await session.end(begin)
+    else if (begin !== noTransaction) session.send(begin)
     const answer = await work(lent)
     lent.over()
     if (session.failed) throw session.failed
-    if (begin === alone) return answer
-    if (begin === looking) session.send('commit')
+    if (begin === noTransaction) return answer
+    if (begin === beginRead) session.send('commit')
     else await session.end('commit')
     // What the work sent without waiting for it: the commit of a transaction that failed undoes it, and says nothing.
     if (session.failed) throw session.failed
@@ -157,7 +162,7 @@ export class Sessions {
 
 const ignore = (): void => {}
 
-class Session implements Connection {
+class PooledTransaction implements StatementRunner {
   readonly #timer: NodeJS.Timeout
   #client: PostgresClient | undefined
   #last: Promise<unknown> = Promise.resolve()
@@ -205,7 +210,7 @@ class Session implements Connection {
   }
 
   rows(of: Statement, values: readonly Cell[]): Promise<readonly Cells[]> {
-    const query = { text: of.text, values: [...parameters(of, values)], rowMode: 'array' as const, types }
+    const query = { text: of.text, values: [...boundParameters(of, values)], rowMode: 'array' as const, types }
     return this.#ask(of.name === undefined ? query : { ...query, name: of.name })
   }
   async first(of: Statement, values: readonly Cell[]): Promise<Cells | undefined> {

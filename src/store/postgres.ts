@@ -12,15 +12,31 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import { type Change, type Deed, type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
-import type { Connection } from './connection.ts'
+import {
+  type AuditRecord,
+  type ChangeRecord,
+  type Store,
+  type StoreReader,
+  type StoreWriter,
+  Unavailable,
+} from '../service/store.ts'
+import type { StatementRunner } from './connection.ts'
 import { postgres } from './dialect.ts'
-import { migration } from './migration.ts'
-import { alive, alone, changing, looking, type PostgresPool, patience, plain, Sessions } from './postgres-sessions.ts'
-import { expired, expiries } from './records.ts'
-import { type Schema, SqlReader, SqlWriter, schema } from './sql-access.ts'
-import { type Statement, statement } from './statement.ts'
-import { bounds } from './write-queue.ts'
+import { planMigration } from './migration.ts'
+import {
+  beginPlain,
+  beginRead,
+  beginWrite,
+  keepAliveOptions,
+  noTransaction,
+  type PostgresPool,
+  Sessions,
+  transactionTimeoutMs,
+} from './postgres-sessions.ts'
+import { compileExpiries, removeExpired } from './records.ts'
+import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
+import { compileStatement, type Statement } from './statement.ts'
+import { defaultBounds } from './write-queue.ts'
 
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-sessions.ts'
 
@@ -42,30 +58,32 @@ const week = 7 * 24 * 3600 * 1000
  * Connects and brings the database to the contract's shape, in the connection's first schema. Rejects when that is no
  * addition, and in the server's own words when it can't be reached.
  */
-export async function postgresStore(
+export async function openPostgresStore(
   service: Service,
   to: string | PostgresPool,
   options: PostgresOptions = {},
 ): Promise<Store> {
-  const time = options.work ?? bounds.work
+  const time = options.work ?? defaultBounds.work
   const pool = typeof to === 'string' ? connected(to, options.connections ?? 10, time) : to
   const sessions = new Sessions(pool, time)
-  const made: Schema = schema(service, postgres, work => sessions.run(alone, on => work(new SqlReader(made, on))))
+  const made: StoreSchema = compileStoreSchema(service, postgres, work =>
+    sessions.run(noTransaction, on => work(new SqlReader(made, on))),
+  )
   const end = async (): Promise<void> => {
     await sessions.close()
     if (typeof to === 'string') await pool.end()
   }
   try {
-    await sessions.run(plain, on => migrate(made, on), migrating)
+    await sessions.run(beginPlain, on => migrate(made, on), migrating)
   } catch (thrown) {
     await end()
     throw sessions.failure(thrown)
   }
-  const sweeps = expiries(service, postgres, options.changesKept ?? week)
+  const sweeps = compileExpiries(service, postgres, options.changesKept ?? week)
   return {
-    read: <T>(work: (reader: Reader) => Maybe<T>) => sessions.run(looking, on => work(new SqlReader(made, on))),
-    write: <T>(work: (writer: Writer) => Maybe<T>) =>
-      sessions.run(changing, async on => {
+    read: <T>(work: (reader: StoreReader) => Maybe<T>) => sessions.run(beginRead, on => work(new SqlReader(made, on))),
+    write: <T>(work: (writer: StoreWriter) => Maybe<T>) =>
+      sessions.run(beginWrite, async on => {
         const writer = new Lastly(made, on)
         const answer = await work(writer)
         writer.tell()
@@ -75,12 +93,12 @@ export async function postgresStore(
       let gone = 0
       for (const sweep of sweeps)
         for (let went = sweep.batch; went === sweep.batch; gone += went)
-          went = await sessions.run(plain, on => expired(sweep, on, now))
+          went = await sessions.run(beginPlain, on => removeExpired(sweep, on, now))
       return gone
     },
     ready: () =>
       sessions
-        .run(looking, on => on.first(made.records.ready, []), Math.min(time, prompt))
+        .run(beginRead, on => on.first(made.records.ready, []), Math.min(time, prompt))
         .then(
           () => true,
           () => false,
@@ -96,7 +114,7 @@ export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
  * A copy of the same database that is only read: a standby, which is brought to the contract's shape by its original. One work
  * may take two seconds by default.
  */
-export async function postgresReplica(
+export async function openPostgresReplica(
   service: Service,
   url: string,
   options: Pick<PostgresOptions, 'connections' | 'work'> = {},
@@ -104,9 +122,11 @@ export async function postgresReplica(
   const time = options.work ?? prompt
   const pool = connected(url, options.connections ?? 10, time)
   const sessions = new Sessions(pool, time)
-  const made: Schema = schema(service, postgres, work => sessions.run(alone, on => work(new SqlReader(made, on))))
+  const made: StoreSchema = compileStoreSchema(service, postgres, work =>
+    sessions.run(noTransaction, on => work(new SqlReader(made, on))),
+  )
   return {
-    read: <T>(work: (reader: Reader) => Maybe<T>) => sessions.run(looking, on => work(new SqlReader(made, on))),
+    read: <T>(work: (reader: StoreReader) => Maybe<T>) => sessions.run(beginRead, on => work(new SqlReader(made, on))),
     usage: () => sessions.usage(),
     close: async () => {
       await sessions.close()
@@ -115,18 +135,18 @@ export async function postgresReplica(
   }
 }
 
-async function migrate(made: Schema, on: Connection): Promise<void> {
+async function migrate(made: StoreSchema, on: StatementRunner): Promise<void> {
   // Asked again and again, and not waited for: a server that is gone is not taken for one that is busy.
   while (!(await promptly(on.first(exclusive, [])))?.[0]) await sleep(turn)
-  const steps = migration(made)
+  const steps = planMigration(made)
   for (let step = steps.next(); !step.done; ) {
     const { text, values = [] } = step.value
-    step = steps.next(await on.rows(statement(postgres, text, false), values))
+    step = steps.next(await on.rows(compileStatement(postgres, text, false), values))
   }
 }
 
 function promptly<T>(answer: Maybe<T>): Promise<T> {
-  const late = sleep(patience, undefined, { ref: false }).then(() => Promise.reject(new Unavailable()))
+  const late = sleep(transactionTimeoutMs, undefined, { ref: false }).then(() => Promise.reject(new Unavailable()))
   return Promise.race([answer, late])
 }
 
@@ -136,14 +156,14 @@ function promptly<T>(answer: Maybe<T>): Promise<T> {
  * reads on from the last number seen misses none. As the last thing before the commit, others wait for that alone.
  */
 class Lastly extends SqlWriter {
-  #changes: Omit<Change, 'sequence'>[] | undefined = []
-  #deeds: Deed[] | undefined = []
+  #changes: Omit<ChangeRecord, 'sequence'>[] | undefined = []
+  #deeds: AuditRecord[] | undefined = []
 
-  override changed(change: Omit<Change, 'sequence'>): void {
+  override changed(change: Omit<ChangeRecord, 'sequence'>): void {
     if (!this.#changes) throw over()
     this.#changes.push(change)
   }
-  override record(deed: Deed): void {
+  override record(deed: AuditRecord): void {
     if (!this.#deeds) throw over()
     this.#deeds.push(deed)
   }
@@ -180,12 +200,12 @@ function connected(url: string, max: number, time: number): PostgresPool {
     connectionString: url,
     max,
     pipeline: true,
-    connectionTimeoutMillis: patience,
+    connectionTimeoutMillis: transactionTimeoutMs,
     // Whoever waits for a lock does not see that nobody waits for him any more.
     lock_timeout: time,
     // Nor does the server see a client that is gone without a word: the locks of its transaction are held no longer than this.
     idle_in_transaction_session_timeout: time,
-    ...alive,
+    ...keepAliveOptions,
   })
   // An idle connection that breaks has left the pool already: whoever needs one gets another.
   pool.on('error', () => {})

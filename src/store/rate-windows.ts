@@ -6,9 +6,9 @@
  */
 import pg from 'pg'
 import type { Count, Counted } from '../service/limiter.ts'
-import { alive } from './postgres-sessions.ts'
+import { keepAliveOptions } from './postgres-sessions.ts'
 
-export interface Windows {
+export interface RateWindows {
   count(counts: readonly Count[]): Promise<readonly Counted[]>
   close(): Promise<void>
 }
@@ -33,13 +33,13 @@ const every = 60_000
 /** Milliseconds to wait for an answer: a limit is not worth more. */
 const patience = 2000
 
-export async function postgresWindows(url: string): Promise<Windows> {
+export async function openRateWindows(url: string): Promise<RateWindows> {
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
     connectionTimeoutMillis: patience,
     query_timeout: patience,
-    ...alive,
+    ...keepAliveOptions,
   })
   pool.on('error', () => {})
   try {

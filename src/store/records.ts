@@ -1,15 +1,15 @@
 /** Everything beside the items: files, memos, jobs, the audit, changes and former items. Their tables and statements. */
 
-import { type Maybe, then } from '../base/maybe.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import type { Change, Deed, JobRow } from '../service/store.ts'
-import type { Cells, Connection } from './connection.ts'
+import type { AuditRecord, ChangeRecord, JobRow } from '../service/store.ts'
+import type { Cells, StatementRunner } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { sql } from './sql.ts'
-import { list, name, type Statement, statement, value, values } from './statement.ts'
+import { compileStatement, joinList, parameterAt, parameterList, quoteName, type Statement } from './statement.ts'
 
 /** Made once, when the store is new. */
-export function recordTables(dialect: Dialect): readonly Sql[] {
+export function declareRecordTables(dialect: Dialect): readonly Sql[] {
   const { text, integer, real, blob } = dialect.types
   return [
     sql`create table "_shape" ("of" ${text} not null, "name" ${text} not null, "is" ${text} not null, primary key ("of", "name"))`,
@@ -43,7 +43,7 @@ export function recordTables(dialect: Dialect): readonly Sql[] {
  * Of `_file`: the name of its pieces, where it is more than one, and the octets in them; and the name of those that it had before,
  * so that the statement that puts others in their place says whose time has come.
  */
-const fileColumns = ({ types: { text, integer } }: Dialect): Sql => list(ofPieces(text, integer))
+const fileColumns = ({ types: { text, integer } }: Dialect): Sql => joinList(ofPieces(text, integer))
 const ofPieces = (text: Sql, integer: Sql): readonly Sql[] => [
   sql`"content" ${text}`,
   sql`"length" ${integer}`,
@@ -62,7 +62,7 @@ function pieceTables({ types: { text, integer, blob }, uncompressed }: Dialect):
 }
 
 /** What a store has not that was made when files were one value each. */
-export const growPieces = (dialect: Dialect): readonly Sql[] => [
+export const migratePieces = (dialect: Dialect): readonly Sql[] => [
   ...ofPieces(dialect.types.text, dialect.types.integer).map(column => sql`alter table "_file" add column ${column}`),
   ...pieceTables(dialect),
 ]
@@ -86,31 +86,33 @@ const cellsOf =
 
 export const jobOf = recordOf<JobRow>(jobColumns)
 export const jobCells = cellsOf<JobRow>(jobColumns)
-export const deedCells = cellsOf<Deed>(deedColumns)
-export const changeOf = recordOf<Change>(changeColumns)
-export const changeCells = cellsOf<Omit<Change, 'sequence'>>(
-  changeColumns.slice(1) as (keyof Omit<Change, 'sequence'>)[],
+export const deedCells = cellsOf<AuditRecord>(deedColumns)
+export const changeOf = recordOf<ChangeRecord>(changeColumns)
+export const changeCells = cellsOf<Omit<ChangeRecord, 'sequence'>>(
+  changeColumns.slice(1) as (keyof Omit<ChangeRecord, 'sequence'>)[],
 )
 
-export type Records = ReturnType<typeof records>
+export type Records = ReturnType<typeof compileRecords>
 
-export function records(dialect: Dialect) {
-  const make = (text: Sql): Statement => statement(dialect, text)
-  const columns = (of: readonly string[]): Sql => list(of.map(name))
+export function compileRecords(dialect: Dialect) {
+  const make = (text: Sql): Statement => compileStatement(dialect, text)
+  const columns = (of: readonly string[]): Sql => joinList(of.map(quoteName))
   const job = columns(jobColumns)
-  const file = sql`"resource" = ${value(0)} and "id" = ${value(1)} and "part" = ${value(2)}`
+  const file = sql`"resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)} and "part" = ${parameterAt(2)}`
   return {
     /** Of a resource and an id: version and where it went. */
-    former: make(sql`select "version", "to" from "_former" where "resource" = ${value(0)} and "id" = ${value(1)}`),
-    end: make(sql`insert into "_former" ("resource", "id", "version", "to") values (${values(0, 4)})`),
-    begin: make(sql`delete from "_former" where "resource" = ${value(0)} and "id" = ${value(1)}`),
+    former: make(
+      sql`select "version", "to" from "_former" where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)}`,
+    ),
+    end: make(sql`insert into "_former" ("resource", "id", "version", "to") values (${parameterList(0, 4)})`),
+    begin: make(sql`delete from "_former" where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)}`),
     file: make(
       sql`select "mediaType", "bytes", "version", "modified", "content", "length" from "_file"
         where ${file} and "mediaType" is not null`,
     ),
     putFile: make(
       sql`insert into "_file" ("resource", "id", "part", "mediaType", "bytes", "content", "length", "modified", "version")
-        values (${values(0, 8)}, 1) on conflict ("resource", "id", "part") do update set "mediaType" = excluded."mediaType",
+        values (${parameterList(0, 8)}, 1) on conflict ("resource", "id", "part") do update set "mediaType" = excluded."mediaType",
         "bytes" = excluded."bytes", "before" = "_file"."content", "content" = excluded."content",
         "length" = excluded."length", "modified" = excluded."modified", "version" = "_file"."version" + 1
         returning "version", "before"`,
@@ -118,48 +120,50 @@ export function records(dialect: Dialect) {
     /** The version stays, so that it is not used again. */
     emptyFiles: make(
       sql`update "_file" set "bytes" = null, "mediaType" = null, "before" = "content", "content" = null, "length" = null
-        where "resource" = ${value(0)} and "id" = ${value(1)} returning "before"`,
+        where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)} returning "before"`,
     ),
     /** Of a name and when it expires: not of a file's. */
     staged: make(
-      sql`insert into "_content" ("id", "expires") values (${values(0, 2)}) on conflict ("id")
+      sql`insert into "_content" ("id", "expires") values (${parameterList(0, 2)}) on conflict ("id")
         do update set "expires" = excluded."expires" where "_content"."expires" is not null`,
     ),
-    stage: make(sql`insert into "_piece" ("content", "number", "bytes") values (${values(0, 3)})`),
-    discard: make(sql`update "_content" set "expires" = 0 where "id" = ${value(0)} and "expires" is not null`),
+    stage: make(sql`insert into "_piece" ("content", "number", "bytes") values (${parameterList(0, 3)})`),
+    discard: make(sql`update "_content" set "expires" = 0 where "id" = ${parameterAt(0)} and "expires" is not null`),
     /** Of a name and now: a file's from here on. No row where it is too late. */
     claim: make(
-      sql`update "_content" set "expires" = null where "id" = ${value(0)} and "expires" > ${value(1)} returning 1`,
+      sql`update "_content" set "expires" = null where "id" = ${parameterAt(0)} and "expires" > ${parameterAt(1)} returning 1`,
     ),
-    retire: make(sql`update "_content" set "expires" = ${value(1)} where "id" = ${value(0)}`),
+    retire: make(sql`update "_content" set "expires" = ${parameterAt(1)} where "id" = ${parameterAt(0)}`),
     /** Of a name, the number of a piece, where in it, and how many. */
     octets: make(
-      sql`select substr("bytes", ${dialect.small(value(2))}, ${dialect.small(value(3))}) from "_piece"
-        where "content" = ${value(0)} and "number" = ${value(1)}`,
+      sql`select substr("bytes", ${dialect.small(parameterAt(2))}, ${dialect.small(parameterAt(3))}) from "_piece"
+        where "content" = ${parameterAt(0)} and "number" = ${parameterAt(1)}`,
     ),
-    recall: make(sql`select "value", "expires" from "_memo" where "space" = ${value(0)} and "key" = ${value(1)}`),
+    recall: make(
+      sql`select "value", "expires" from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`,
+    ),
     remember: make(
-      sql`insert into "_memo" ("space", "key", "value", "expires") values (${values(0, 4)})
+      sql`insert into "_memo" ("space", "key", "value", "expires") values (${parameterList(0, 4)})
         on conflict ("space", "key") do update set "value" = excluded."value", "expires" = excluded."expires"
-        where "_memo"."expires" <= ${value(4)} returning 1`,
+        where "_memo"."expires" <= ${parameterAt(4)} returning 1`,
     ),
-    forget: make(sql`delete from "_memo" where "space" = ${value(0)} and "key" = ${value(1)}`),
-    job: make(sql`select ${job} from "_job" where "id" = ${value(0)}`),
-    dropJob: make(sql`delete from "_job" where "id" = ${value(0)}`),
+    forget: make(sql`delete from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`),
+    job: make(sql`select ${job} from "_job" where "id" = ${parameterAt(0)}`),
+    dropJob: make(sql`delete from "_job" where "id" = ${parameterAt(0)}`),
     jobs: make(
-      sql`select ${job} from "_job" where "state" = ${value(0)} order by "modified" desc, "id" limit ${value(1)}`,
+      sql`select ${job} from "_job" where "state" = ${parameterAt(0)} order by "modified" desc, "id" limit ${parameterAt(1)}`,
     ),
     putJob: make(
-      sql`insert into "_job" (${job}) values (${values(0, jobColumns.length)}) on conflict ("id") do update set
-        ${list(jobColumns.slice(1).map(column => sql`${name(column)} = excluded.${name(column)}`))}`,
+      sql`insert into "_job" (${job}) values (${parameterList(0, jobColumns.length)}) on conflict ("id") do update set
+        ${joinList(jobColumns.slice(1).map(column => sql`${quoteName(column)} = excluded.${quoteName(column)}`))}`,
     ),
-    record: make(sql`insert into "_deed" (${columns(deedColumns)}) values (${values(0, deedColumns.length)})`),
+    record: make(sql`insert into "_deed" (${columns(deedColumns)}) values (${parameterList(0, deedColumns.length)})`),
     changed: make(
-      sql`insert into "_change" (${columns(changeColumns.slice(1))}) values (${values(0, changeColumns.length - 1)})`,
+      sql`insert into "_change" (${columns(changeColumns.slice(1))}) values (${parameterList(0, changeColumns.length - 1)})`,
     ),
     changes: make(
-      sql`select ${columns(changeColumns)} from "_change" where "sequence" > ${value(0)}
-        order by "sequence" limit ${value(1)}`,
+      sql`select ${columns(changeColumns)} from "_change" where "sequence" > ${parameterAt(0)}
+        order by "sequence" limit ${parameterAt(1)}`,
     ),
     swept: make(sql`select "is" from "_shape" where "of" = 'store' and "name" = 'swept'`),
     ready: make(sql`select 1 from "_shape" limit 1`),
@@ -167,15 +171,15 @@ export function records(dialect: Dialect) {
 }
 
 /** Of now, the end of the lease, then the names of jobs. */
-export function lease(dialect: Dialect, jobs: number): Statement {
-  const due = sql`"state" = 'queued' and "due" <= ${value(0)}`
-  const over = sql`"state" = 'running' and "leased" <= ${value(0)}`
-  return statement(
+export function leaseStatement(dialect: Dialect, jobs: number): Statement {
+  const due = sql`"state" = 'queued' and "due" <= ${parameterAt(0)}`
+  const over = sql`"state" = 'running' and "leased" <= ${parameterAt(0)}`
+  return compileStatement(
     dialect,
-    sql`update "_job" set "state" = 'running', "leased" = ${value(1)}, "modified" = ${value(0)}, "tries" = "tries" + 1,
-      "version" = "version" + 1 where "id" = (select "id" from "_job" where "job" in (${values(2, jobs)})
+    sql`update "_job" set "state" = 'running', "leased" = ${parameterAt(1)}, "modified" = ${parameterAt(0)}, "tries" = "tries" + 1,
+      "version" = "version" + 1 where "id" = (select "id" from "_job" where "job" in (${parameterList(2, jobs)})
         and ((${due}) or (${over})) order by "due", "created", "id" limit 1 ${dialect.choosing})
-      returning ${list(jobColumns.map(name))}`,
+      returning ${joinList(jobColumns.map(quoteName))}`,
   )
 }
 
@@ -193,27 +197,27 @@ export interface Expiry {
   readonly mark?: Statement
 }
 /** What a sweep deletes, a batch at a time; a row for each that went. `changesKept` in milliseconds. */
-export function expiries(service: Service, dialect: Dialect, changesKept: number): readonly Expiry[] {
+export function compileExpiries(service: Service, dialect: Dialect, changesKept: number): readonly Expiry[] {
   const oldest = (table: string, key: string, where: Sql): Statement =>
-    statement(
+    compileStatement(
       dialect,
-      sql`delete from ${name(table)} where ${name(key)} in
-        (select ${name(key)} from ${name(table)} where ${where} limit ${sql.lit(batch)}) returning ${name(key)}`,
+      sql`delete from ${quoteName(table)} where ${quoteName(key)} in
+        (select ${quoteName(key)} from ${quoteName(table)} where ${where} limit ${sql.lit(batch)}) returning ${quoteName(key)}`,
     )
-  const memos = statement(
+  const memos = compileStatement(
     dialect,
     sql`delete from "_memo" where ("space", "key") in
-      (select "space", "key" from "_memo" where "expires" <= ${value(0)} limit ${sql.lit(batch)}) returning 1`,
+      (select "space", "key" from "_memo" where "expires" <= ${parameterAt(0)} limit ${sql.lit(batch)}) returning 1`,
   )
-  const mark = statement(
+  const mark = compileStatement(
     dialect,
-    sql`insert into "_shape" ("of", "name", "is") values ('store', 'swept', ${value(0)})
+    sql`insert into "_shape" ("of", "name", "is") values ('store', 'swept', ${parameterAt(0)})
       on conflict ("of", "name") do update set "is" = excluded."is"
       where cast("_shape"."is" as bigint) < cast(excluded."is" as bigint)`,
   )
-  const finished = sql`"state" not in ('queued', 'running') and "modified" <= ${value(0)} and "job" = ${value(1)}`
-  const over = sql`"expires" <= ${value(0)}`
-  const pieces = statement(
+  const finished = sql`"state" not in ('queued', 'running') and "modified" <= ${parameterAt(0)} and "job" = ${parameterAt(1)}`
+  const over = sql`"expires" <= ${parameterAt(0)}`
+  const pieces = compileStatement(
     dialect,
     sql`delete from "_piece" where ("content", "number") in (select "content", "number" from "_piece" where "content" in
       (select "id" from "_content" where ${over}) limit ${sql.lit(pieceBatch)}) returning 1`,
@@ -229,7 +233,7 @@ export function expiries(service: Service, dialect: Dialect, changesKept: number
       values: (now: number) => [now - job.keep * 1000, job.job],
     })),
     {
-      statement: oldest('_change', 'sequence', sql`"at" <= ${value(0)}`),
+      statement: oldest('_change', 'sequence', sql`"at" <= ${parameterAt(0)}`),
       batch,
       values: now => [now - changesKept],
       mark,
@@ -238,10 +242,10 @@ export function expiries(service: Service, dialect: Dialect, changesKept: number
 }
 
 /** Deletes one batch, within a transaction; how many rows went. */
-export function expired({ statement, values, mark }: Expiry, on: Connection, now: number): Maybe<number> {
-  return then(on.rows(statement, values(now)), rows => {
+export function removeExpired({ statement, values, mark }: Expiry, on: StatementRunner, now: number): Maybe<number> {
+  return chain(on.rows(statement, values(now)), rows => {
     if (!mark || rows.length === 0) return rows.length
     const last = Math.max(...rows.map(([key]) => Number(key)))
-    return then(on.run(mark, [String(last)]), () => rows.length)
+    return chain(on.run(mark, [String(last)]), () => rows.length)
   })
 }

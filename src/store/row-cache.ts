@@ -6,7 +6,7 @@
 import type { Snapshot } from '../service/store.ts'
 import type { Cells } from './connection.ts'
 
-interface Kept {
+interface CachedRow {
   readonly row: Cells
   readonly item: Snapshot
 }
@@ -16,8 +16,8 @@ const most = 4096
 /** Characters of text in the longest row that is kept. */
 const longest = 8192
 
-export class Recent {
-  readonly #tables = new Map<string, Map<string, Kept>>()
+export class RowCache {
+  readonly #tables = new Map<string, Map<string, CachedRow>>()
   #count = 0
 
   /** @param row with the cells that `system` of `table.ts` names first */
@@ -29,7 +29,7 @@ export class Recent {
     return item
   }
 
-  #keep(table: string, kept: Kept): void {
+  #keep(table: string, kept: CachedRow): void {
     if (this.#count >= most) {
       this.#tables.clear()
       this.#count = 0

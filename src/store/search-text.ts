@@ -4,13 +4,13 @@
  * its own, so "%" finds "100%" and nothing else, and "e-mail" is found as it is written.
  */
 
-/** Changes when `folded` does: what is kept then is made again at start. */
-export const foldedAs = 'words 1'
+/** Changes when `foldText` does: what is kept then is made again at start. */
+export const foldingVersion = 'words 1'
 
 const token = /[\p{L}\p{N}\p{M}]+|[^\s]/gu
 
 /** " word word ", or "" when there is none. */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   const tokens = caseless(text).match(token)
   return tokens ? ` ${tokens.join(' ')} ` : ''
 }

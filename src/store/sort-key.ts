@@ -54,18 +54,18 @@ export function durationKey(text: string): string {
 }
 
 /** A whole number of at most 400 digits: its length, then its digits; below zero both turned round. */
-export function wholeKey(value: bigint): string {
+export function integerKey(value: bigint): string {
   const digits = String(value < 0n ? -value : value)
   if (value >= 0n) return `p${String(digits.length).padStart(3, '0')}${digits}`
   return `n${999 - digits.length}${digits.replace(/\d/g, digit => String(9 - Number(digit)))}`
 }
 
 /** How values of a kind that its text doesn't order are ordered. */
-export function orderKey(shape: Scalar): ((value: unknown) => string) | undefined {
+export function sortKeyOf(shape: Scalar): ((value: unknown) => string) | undefined {
   if (shape.kind === 'date' || shape.kind === 'time' || shape.kind === 'dateTime')
     return value => instantKey(String(value))
   if (shape.kind === 'duration') return value => durationKey(String(value))
-  return isLarge(shape) ? value => wholeKey(BigInt(String(value))) : undefined
+  return isLarge(shape) ? value => integerKey(BigInt(String(value))) : undefined
 }
 
 const largest = 2n ** 63n - 1n

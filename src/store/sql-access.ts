@@ -1,65 +1,74 @@
 /** The port's readers and writers, over any connection of either database. */
 
-import { inTurn, type Maybe, then } from '../base/maybe.ts'
-import type { Row } from '../contract/implement.ts'
+import { chain, forEachInTurn, type Maybe } from '../base/maybe.ts'
+import type { Values } from '../contract/implement.ts'
 import type { Service } from '../contract/service.ts'
-import { inPieces, pieceSize, whole } from '../service/file-content.ts'
+import { asStored, pieceOctets, splitIntoPieces } from '../service/file-content.ts'
 import { Refused } from '../service/refusal.ts'
 import {
   type FileOctets,
   type FileVersion,
   type Former,
-  type Page,
+  type ItemPage,
   type Query,
-  type Reader,
   type Snapshot,
   type StoredFile,
   type StoredOctets,
+  type StoreReader,
+  type StoreWriter,
   Unavailable,
-  type Writer,
 } from '../service/store.ts'
-import type { Cells, Connection } from './connection.ts'
+import type { Cells, StatementRunner } from './connection.ts'
 import type { Cell, Dialect } from './dialect.ts'
-import { type Items, items } from './item-rows.ts'
-import { listing } from './listing.ts'
-import { changeCells, changeOf, deedCells, jobCells, jobOf, lease, type Records, records } from './records.ts'
-import { Recent } from './row-cache.ts'
-import { type Statement, statement } from './statement.ts'
-import { type Table, tables } from './table.ts'
+import { compileItems, type ItemStatements } from './item-rows.ts'
+import { compileListing } from './listing.ts'
+import {
+  changeCells,
+  changeOf,
+  compileRecords,
+  deedCells,
+  jobCells,
+  jobOf,
+  leaseStatement,
+  type Records,
+} from './records.ts'
+import { RowCache } from './row-cache.ts'
+import { compileStatement, type Statement } from './statement.ts'
+import { compileTables, type Table } from './table.ts'
 
 /** All that is read from the contract, once. */
-export interface Schema {
+export interface StoreSchema {
   readonly service: Service
   readonly dialect: Dialect
   readonly tables: ReadonlyMap<string, Table>
-  readonly items: ReadonlyMap<string, Items>
+  readonly items: ReadonlyMap<string, ItemStatements>
   readonly records: Records
   readonly forms: Map<string, ListStatements>
   readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
-  readonly recent: Recent
+  readonly recent: RowCache
   /** A look of its own at one row, for what is read after the look that it came from is over. */
-  readonly look: Look
+  readonly look: LookAt
 }
-type Look = <T>(work: (reader: SqlReader) => Maybe<T>) => Maybe<T>
+type LookAt = <T>(work: (reader: SqlReader) => Maybe<T>) => Maybe<T>
 interface ListStatements {
   readonly page: Statement
   readonly count: Statement
   readonly other: Statement
 }
 
-export function schema(service: Service, dialect: Dialect, look: Look): Schema {
-  const made = tables(service, dialect)
+export function compileStoreSchema(service: Service, dialect: Dialect, look: LookAt): StoreSchema {
+  const made = compileTables(service, dialect)
   return {
     service,
     dialect,
     tables: made,
-    items: new Map([...made].map(([name, table]) => [name, items(table, dialect)])),
-    records: records(dialect),
+    items: new Map([...made].map(([name, table]) => [name, compileItems(table, dialect)])),
+    records: compileRecords(dialect),
     forms: new Map(),
     formsMade: { count: 0 },
     leases: new Map(),
-    recent: new Recent(),
+    recent: new RowCache(),
     look,
   }
 }
@@ -67,48 +76,48 @@ export function schema(service: Service, dialect: Dialect, look: Look): Schema {
 /** Forms of queries whose statements are kept; a form is a handful of fields, so few are in use at a time. */
 const formsKept = 500
 
-function itemsOf(schema: Schema, resource: string): Items {
+function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
   const found = schema.items.get(resource)
   if (!found) throw new Error(`the contract has no resource ${resource}`)
   return found
 }
 
-export class SqlReader implements Reader {
-  protected readonly schema: Schema
-  protected readonly on: Connection
-  constructor(schema: Schema, on: Connection) {
+export class SqlReader implements StoreReader {
+  protected readonly schema: StoreSchema
+  protected readonly on: StatementRunner
+  constructor(schema: StoreSchema, on: StatementRunner) {
     this.schema = schema
     this.on = on
   }
 
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
     const of = itemsOf(this.schema, resource)
-    return then(this.on.first(of.get, [id]), row => (row ? this.#item(of, row) : this.#former(resource, id)))
+    return chain(this.on.first(of.get, [id]), row => (row ? this.#item(of, row) : this.#former(resource, id)))
   }
 
-  #item({ table, item }: Items, row: Cells): Snapshot {
+  #item({ table, item }: ItemStatements, row: Cells): Snapshot {
     return this.schema.recent.item(table.name, row, item)
   }
 
   #former(resource: string, id: string): Maybe<Former | undefined> {
     const found = this.on.first(this.schema.records.former, [resource, id])
-    return then(found, row => row && { id, version: Number(row[0]), to: textOf(row[1]) })
+    return chain(found, row => row && { id, version: Number(row[0]), to: textOf(row[1]) })
   }
 
-  list(resource: string, query: Query): Maybe<Page> {
+  list(resource: string, query: Query): Maybe<ItemPage> {
     const of = itemsOf(this.schema, resource)
-    const { form, values, texts } = listing(of.table, this.schema.tables, query, this.schema.dialect, of.columns)
+    const { form, values, texts } = compileListing(of.table, this.schema.tables, query, this.schema.dialect, of.columns)
     const run = this.#form(`${resource}\n${form}`, texts)
-    return then(this.on.rows(run.page, values), rows =>
-      then(this.#hasOther(run, values, query, rows.length), other =>
-        then(query.counted ? this.on.first(run.count, values) : undefined, total =>
+    return chain(this.on.rows(run.page, values), rows =>
+      chain(this.#hasOther(run, values, query, rows.length), other =>
+        chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
           page(rows, query, other, total && Number(total[0]), row => this.#item(of, row)),
         ),
       ),
     )
   }
 
-  #form(form: string, texts: ReturnType<typeof listing>['texts']): ListStatements {
+  #form(form: string, texts: ReturnType<typeof compileListing>['texts']): ListStatements {
     const { forms, dialect } = this.schema
     let found = forms.get(form)
     if (!found) {
@@ -117,9 +126,9 @@ export class SqlReader implements Reader {
       const named = this.schema.formsMade.count++ < formsKept
       const { page, count, other } = texts()
       found = {
-        page: statement(dialect, page, named),
-        count: statement(dialect, count, named),
-        other: statement(dialect, other, named),
+        page: compileStatement(dialect, page, named),
+        count: compileStatement(dialect, count, named),
+        other: compileStatement(dialect, other, named),
       }
       forms.set(form, found)
     }
@@ -130,51 +139,51 @@ export class SqlReader implements Reader {
   #hasOther(run: ListStatements, values: readonly Cell[], query: Query, rows: number): Maybe<boolean> {
     if (!query.from && (query.offset ?? 0) === 0) return false
     if (!query.from && rows > 0) return true
-    return then(this.on.first(run.other, values), row => row !== undefined)
+    return chain(this.on.first(run.other, values), row => row !== undefined)
   }
 
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined> {
-    return then(this.on.first(this.schema.records.file, [resource, id, part]), row => {
+    return chain(this.on.first(this.schema.records.file, [resource, id, part]), row => {
       if (!row) return undefined
       const [mediaType, bytes, version, modified, content, length] = row
-      const octets = bytes instanceof Uint8Array ? whole(bytes) : this.#pieces(String(content), Number(length))
+      const octets = bytes instanceof Uint8Array ? asStored(bytes) : this.#pieces(String(content), Number(length))
       return { mediaType: String(mediaType), octets, version: Number(version), modified: Number(modified) }
     })
   }
 
   #pieces(content: string, length: number): StoredOctets {
     const { look } = this.schema
-    return inPieces(content, length, (from, to) => look(reader => reader.octets(content, from, to)))
+    return splitIntoPieces(content, length, (from, to) => look(reader => reader.octets(content, from, to)))
   }
 
   /** Octets of one of the pieces of a file, from one place up to another; undefined where they are gone. */
   octets(content: string, from: number, to: number): Maybe<Uint8Array | undefined> {
-    const at = from % pieceSize
-    const most = Math.min(this.schema.dialect.answer, pieceSize - at, to - from)
-    const cells = [content, (from - at) / pieceSize, at + 1, most] // substr counts from 1
+    const at = from % pieceOctets
+    const most = Math.min(this.schema.dialect.answer, pieceOctets - at, to - from)
+    const cells = [content, (from - at) / pieceOctets, at + 1, most] // substr counts from 1
     // The table's type is this.
-    return then(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
+    return chain(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
   }
 
   recall(space: string, key: string) {
     const found = this.on.first(this.schema.records.recall, [space, key])
-    return then(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
+    return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
   }
 
   job(id: string) {
-    return then(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
+    return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
   }
 
-  jobs(state: Parameters<Reader['jobs']>[0], limit: number) {
-    return then(this.on.rows(this.schema.records.jobs, [state, limit]), rows => rows.map(jobOf))
+  jobs(state: Parameters<StoreReader['jobs']>[0], limit: number) {
+    return chain(this.on.rows(this.schema.records.jobs, [state, limit]), rows => rows.map(jobOf))
   }
 
   changes(after: number, limit: number) {
-    return then(this.on.rows(this.schema.records.changes, [after, limit]), rows => rows.map(changeOf))
+    return chain(this.on.rows(this.schema.records.changes, [after, limit]), rows => rows.map(changeOf))
   }
 
   swept() {
-    return then(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
+    return chain(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
   }
 }
 
@@ -186,7 +195,7 @@ function page(
   other: boolean,
   total: number | undefined,
   item: (row: Cells) => Snapshot,
-): Page {
+): ItemPage {
   const backwards = query.from?.backwards === true
   const extra = rows.length > query.size
   const items = (extra ? rows.slice(0, query.size) : rows).map(item)
@@ -210,8 +219,15 @@ const stagedKept = 3_600_000
 /** Milliseconds that the pieces of a file stay which was replaced or removed: as long as a slow reader of it may take. */
 const retiredKept = 600_000
 
-export class SqlWriter extends SqlReader implements Writer {
-  put(resource: string, id: string, value: Row, kept: Row, seen: number | undefined, now: number): Maybe<Snapshot> {
+export class SqlWriter extends SqlReader implements StoreWriter {
+  put(
+    resource: string,
+    id: string,
+    value: Values,
+    kept: Values,
+    seen: number | undefined,
+    now: number,
+  ): Maybe<Snapshot> {
     const of = itemsOf(this.schema, resource)
     const cells = of.cells(value)
     const stands = (version: number, created: number): Snapshot => ({
@@ -223,20 +239,20 @@ export class SqlWriter extends SqlReader implements Writer {
       kept,
     })
     if (seen === undefined)
-      return then(this.on.first(of.insert, [id, now, of.kept(kept), ...cells]), row => {
+      return chain(this.on.first(of.insert, [id, now, of.kept(kept), ...cells]), row => {
         if (!row) return this.#stale(of, id)
         const version = Number(row[0])
         const begun = version > 1 ? this.on.run(this.schema.records.begin, [resource, id]) : undefined
-        return then(begun, () => stands(version, now))
+        return chain(begun, () => stands(version, now))
       })
-    return then(this.on.first(of.update, [id, now, of.kept(kept), seen, ...cells]), row =>
+    return chain(this.on.first(of.update, [id, now, of.kept(kept), seen, ...cells]), row =>
       row ? stands(Number(row[0]), Number(row[1])) : this.#stale(of, id),
     )
   }
 
   /** Something else stands there, or nothing. */
-  #stale(of: Items, id: string): Maybe<never> {
-    return then(this.on.first(of.version, [id]), row => {
+  #stale(of: ItemStatements, id: string): Maybe<never> {
+    return chain(this.on.first(of.version, [id]), row => {
       throw new Refused({ kind: 'stale', ...(row && { version: Number(row[0]) }) })
     })
   }
@@ -252,17 +268,17 @@ export class SqlWriter extends SqlReader implements Writer {
   #end(resource: string, id: string, seen: number, to: string | null, now: number): Maybe<void> {
     const of = itemsOf(this.schema, resource)
     const { end, emptyFiles } = this.schema.records
-    return then(this.on.first(of.remove, [id, seen]), (row): Maybe<void> => {
+    return chain(this.on.first(of.remove, [id, seen]), (row): Maybe<void> => {
       if (!row) return this.#stale(of, id)
-      return then(this.on.run(end, [resource, id, seen, to]), () =>
-        then(this.on.rows(emptyFiles, [resource, id]), files => this.#retire(files, now)),
+      return chain(this.on.run(end, [resource, id, seen, to]), () =>
+        chain(this.on.rows(emptyFiles, [resource, id]), files => this.#retire(files, now)),
       )
     })
   }
 
   /** Of rows with the name of pieces: whoever reads them has a while to come to their end. */
   #retire(files: readonly Cells[], now: number): Maybe<void> {
-    return inTurn(files, ([before = null]) =>
+    return forEachInTurn(files, ([before = null]) =>
       before === null ? undefined : this.on.run(this.schema.records.retire, [before, now + retiredKept]),
     )
   }
@@ -275,26 +291,26 @@ export class SqlWriter extends SqlReader implements Writer {
     now: number,
   ): Maybe<FileVersion> {
     const { here = null, name = null, length } = octets
-    return then(this.#claim(name, now), () => {
+    return chain(this.#claim(name, now), () => {
       const cells = [resource, id, part, mediaType, here, name, length, now]
-      return then(this.on.first(this.schema.records.putFile, cells), row => {
+      return chain(this.on.first(this.schema.records.putFile, cells), row => {
         const retired = this.#retire([[row?.[1] ?? null]], now)
-        return then(retired, () => ({ mediaType, version: Number(row?.[0]), modified: now }))
+        return chain(retired, () => ({ mediaType, version: Number(row?.[0]), modified: now }))
       })
     })
   }
 
   #claim(name: string | null, now: number): Maybe<void> {
     if (name === null) return
-    return then(this.on.first(this.schema.records.claim, [name, now]), row => {
+    return chain(this.on.first(this.schema.records.claim, [name, now]), row => {
       if (!row) throw new Unavailable()
     })
   }
 
   stage(name: string, number: number, pieces: readonly Uint8Array[], now: number): Maybe<void> {
     const { staged, stage } = this.schema.records
-    return then(this.on.run(staged, [name, now + stagedKept]), () =>
-      inTurn([...pieces.entries()], ([at, piece]) => this.on.run(stage, [name, number + at, piece])),
+    return chain(this.on.run(staged, [name, now + stagedKept]), () =>
+      forEachInTurn([...pieces.entries()], ([at, piece]) => this.on.run(stage, [name, number + at, piece])),
     )
   }
 
@@ -304,14 +320,14 @@ export class SqlWriter extends SqlReader implements Writer {
 
   remember(space: string, key: string, memo: { value: string; expires: number }, now: number): Maybe<boolean> {
     const kept = this.on.first(this.schema.records.remember, [space, key, memo.value, memo.expires, now])
-    return then(kept, row => row !== undefined)
+    return chain(kept, row => row !== undefined)
   }
 
   forget(space: string, key: string) {
     return this.on.run(this.schema.records.forget, [space, key])
   }
 
-  putJob(row: Parameters<Writer['putJob']>[0]) {
+  putJob(row: Parameters<StoreWriter['putJob']>[0]) {
     return this.on.run(this.schema.records.putJob, jobCells(row))
   }
 
@@ -319,19 +335,19 @@ export class SqlWriter extends SqlReader implements Writer {
     return this.on.run(this.schema.records.dropJob, [id])
   }
 
-  lease(jobs: readonly string[], now: number, until: number): ReturnType<Writer['lease']> {
+  lease(jobs: readonly string[], now: number, until: number): ReturnType<StoreWriter['lease']> {
     if (jobs.length === 0) return undefined
     const { leases, dialect } = this.schema
     let take = leases.get(jobs.length)
-    if (!take) leases.set(jobs.length, (take = lease(dialect, jobs.length)))
-    return then(this.on.first(take, [now, until, ...jobs]), row => row && jobOf(row))
+    if (!take) leases.set(jobs.length, (take = leaseStatement(dialect, jobs.length)))
+    return chain(this.on.first(take, [now, until, ...jobs]), row => row && jobOf(row))
   }
 
-  record(deed: Parameters<Writer['record']>[0]) {
+  record(deed: Parameters<StoreWriter['record']>[0]) {
     return this.on.run(this.schema.records.record, deedCells(deed))
   }
 
-  changed(change: Parameters<Writer['changed']>[0]) {
+  changed(change: Parameters<StoreWriter['changed']>[0]) {
     return this.on.run(this.schema.records.changed, changeCells(change))
   }
 }

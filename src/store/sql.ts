@@ -3,18 +3,18 @@
  * cannot be anything else. Only fragments fit in a fragment: a text of a request has no way in but as a value.
  */
 
-type Part = string | Sql | Place
+type SqlPart = string | Sql | ParameterPlace
 
 /** A piece of SQL. Made by `sql`. */
 export class Sql {
-  readonly parts: readonly Part[]
-  constructor(parts: readonly Part[]) {
+  readonly parts: readonly SqlPart[]
+  constructor(parts: readonly SqlPart[]) {
     this.parts = parts
   }
 }
 
 /** Where the value with this number of a call goes. */
-class Place {
+class ParameterPlace {
   readonly at: number
   constructor(at: number) {
     this.at = at
@@ -33,13 +33,13 @@ sql.id = (name: string): Sql => new Sql([quoted(name, '"')])
 sql.lit = (value: string | number): Sql => new Sql([typeof value === 'number' ? String(value) : quoted(value, "'")])
 /** Words of this program. */
 sql.raw = (text: string): Sql => new Sql([text])
-sql.place = (at: number): Sql => new Sql([new Place(at)])
+sql.place = (at: number): Sql => new Sql([new ParameterPlace(at)])
 sql.join = (parts: readonly Sql[], between: Sql = comma): Sql =>
   new Sql(parts.flatMap((part, i) => (i === 0 ? [part] : [between, part])))
 const comma = new Sql([', '])
 
 /** The text, and for each parameter in it the number of its value. `mark` writes the parameter with this number, from 1. */
-export function compiled(of: Sql, mark: (parameter: number) => string): { text: string; places: readonly number[] } {
+export function compileSql(of: Sql, mark: (parameter: number) => string): { text: string; places: readonly number[] } {
   const places: number[] = []
   const write = ({ parts }: Sql): string =>
     parts

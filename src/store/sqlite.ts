@@ -13,16 +13,16 @@ import { backup as copy, DatabaseSync, type SQLInputValue, type StatementSync } 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import { type Reader, type Store, Unavailable, type Writer } from '../service/store.ts'
-import { type Cells, type Connection, Lent } from './connection.ts'
+import { type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
+import { BorrowedConnection, type Cells, type StatementRunner } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
-import { migration } from './migration.ts'
-import { expired, expiries } from './records.ts'
-import { type Schema, SqlReader, SqlWriter, schema } from './sql-access.ts'
-import { parameters, type Statement, statement } from './statement.ts'
-import { type Bounds, bounds, Queue, type Transaction } from './write-queue.ts'
+import { planMigration } from './migration.ts'
+import { compileExpiries, removeExpired } from './records.ts'
+import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
+import { boundParameters, compileStatement, type Statement } from './statement.ts'
+import { defaultBounds, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
 
-export interface SqliteOptions extends Partial<Bounds> {
+export interface SqliteOptions extends Partial<QueueBounds> {
   /** Milliseconds to wait for another process that writes; default 5,000. */
   readonly patience?: number
   /** Milliseconds that a committed change stays readable in the feed; default seven days. */
@@ -40,8 +40,8 @@ const week = 7 * 24 * 3600 * 1000
 const pause = 20
 
 /** Opens the file, makes it when it is not there, and brings it to the contract's shape; throws when that is no addition. */
-export function sqliteStore(service: Service, file: string, options: SqliteOptions = {}): SqliteStore {
-  const made = schema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is one
+export function openSqliteStore(service: Service, file: string, options: SqliteOptions = {}): SqliteStore {
+  const made = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is one
   const writing = open(file, options.patience ?? 5000)
   try {
     migrate(writing, made)
@@ -61,14 +61,14 @@ function open(file: string, patience: number): DatabaseSync {
   return database
 }
 
-function migrate(database: DatabaseSync, made: Schema): void {
+function migrate(database: DatabaseSync, made: StoreSchema): void {
   database.exec('begin immediate')
   try {
     const on = new Running(database)
-    const steps = migration(made)
+    const steps = planMigration(made)
     for (let step = steps.next(); !step.done; ) {
       const { text, values = [] } = step.value
-      step = steps.next(on.rows(statement(sqlite, text), values))
+      step = steps.next(on.rows(compileStatement(sqlite, text), values))
     }
     database.exec('commit')
   } catch (thrown) {
@@ -78,7 +78,7 @@ function migrate(database: DatabaseSync, made: Schema): void {
 }
 
 /** A connection and what it has prepared. */
-class Running implements Connection {
+class Running implements StatementRunner {
   readonly #database: DatabaseSync
   /** A statement that is not used any more takes what was prepared of it along. */
   readonly #prepared = new WeakMap<Statement, StatementSync>()
@@ -96,7 +96,7 @@ class Running implements Connection {
   rows(of: Statement, values: readonly Cell[]): readonly Cells[] {
     try {
       const prepared = this.#prepared.get(of) ?? this.#prepare(of)
-      return prepared.all(...(parameters(of, values) as readonly SQLInputValue[])) as unknown as readonly Cells[]
+      return prepared.all(...(boundParameters(of, values) as readonly SQLInputValue[])) as unknown as readonly Cells[]
     } catch (thrown) {
       throw explained(thrown)
     }
@@ -104,7 +104,7 @@ class Running implements Connection {
   first(of: Statement, values: readonly Cell[]): Cells | undefined {
     try {
       const prepared = this.#prepared.get(of) ?? this.#prepare(of)
-      return prepared.get(...(parameters(of, values) as readonly SQLInputValue[])) as unknown as Cells | undefined
+      return prepared.get(...(boundParameters(of, values) as readonly SQLInputValue[])) as unknown as Cells | undefined
     } catch (thrown) {
       throw explained(thrown)
     }
@@ -112,7 +112,7 @@ class Running implements Connection {
   run(of: Statement, values: readonly Cell[]): void {
     try {
       const prepared = this.#prepared.get(of) ?? this.#prepare(of)
-      prepared.run(...(parameters(of, values) as readonly SQLInputValue[]))
+      prepared.run(...(boundParameters(of, values) as readonly SQLInputValue[]))
     } catch (thrown) {
       throw explained(thrown)
     }
@@ -178,29 +178,29 @@ class Grouped implements Transaction {
 }
 
 /** Both kinds write alike. `committed` hears of each transaction. */
-function writers(made: Schema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
-  const queue = new Queue(new Grouped(writing, options.patience ?? 5000, committed), { ...bounds, ...options })
+function writers(made: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
+  const queue = new Queue(new Grouped(writing, options.patience ?? 5000, committed), { ...defaultBounds, ...options })
   const running = new Running(writing)
-  const lend = <T>(work: (lent: Lent) => Maybe<T>) => {
-    const lent = new Lent(running)
+  const lend = <T>(work: (lent: BorrowedConnection) => Maybe<T>) => {
+    const lent = new BorrowedConnection(running)
     return { run: () => work(lent), over: () => lent.over() }
   }
-  const write = <T>(work: (writer: Writer) => Maybe<T>): Promise<T> =>
+  const write = <T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T> =>
     queue.add(lend(lent => work(new SqlWriter(made, lent))))
-  const look = <T>(work: (reader: Reader) => Maybe<T>): Maybe<T> =>
+  const look = <T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> =>
     queue.look(lend(lent => work(new SqlReader(made, lent))))
-  const sweeps = expiries(made.service, sqlite, options.changesKept ?? week)
+  const sweeps = compileExpiries(made.service, sqlite, options.changesKept ?? week)
   const sweep = async (now: number): Promise<number> => {
     let gone = 0
     for (const sweep of sweeps)
       for (let went = sweep.batch; went === sweep.batch; gone += went)
-        went = await queue.add({ run: () => expired(sweep, running, now), over: () => {} })
+        went = await queue.add({ run: () => removeExpired(sweep, running, now), over: () => {} })
     return gone
   }
   return { queue, write, look, sweep }
 }
 
-function inMemory(made: Schema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
+function inMemory(made: StoreSchema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
   const { queue, write, look, sweep } = writers(made, writing, options, () => {})
   return {
     write,
@@ -216,7 +216,7 @@ function inMemory(made: Schema, writing: DatabaseSync, options: SqliteOptions): 
   }
 }
 
-function onFile(made: Schema, writing: DatabaseSync, file: string, options: SqliteOptions): SqliteStore {
+function onFile(made: StoreSchema, writing: DatabaseSync, file: string, options: SqliteOptions): SqliteStore {
   const readers = new Readers(made, file)
   const { queue, write, sweep } = writers(made, writing, options, () => readers.renew())
   return {
@@ -249,22 +249,22 @@ function onFile(made: Schema, writing: DatabaseSync, file: string, options: Sqli
  * another process is seen from the next turn on.
  */
 class Readers {
-  readonly #made: Schema
+  readonly #made: StoreSchema
   readonly #file: string
-  readonly #free: Reading[] = []
+  readonly #free: OpenReader[] = []
   #busy = 0
-  #shared: Reading | undefined
+  #shared: OpenReader | undefined
   #closed = false
 
-  constructor(made: Schema, file: string) {
+  constructor(made: StoreSchema, file: string) {
     this.#made = made
     this.#file = file
-    this.#free.push(new Reading(file))
+    this.#free.push(new OpenReader(file))
   }
 
-  read<T>(work: (reader: Reader) => Maybe<T>): Maybe<T> {
+  read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> {
     const reading = this.#shared ?? this.#begin()
-    const lent = new Lent(reading.on)
+    const lent = new BorrowedConnection(reading.on)
     reading.users++
     let answer: Maybe<T>
     try {
@@ -278,9 +278,9 @@ class Readers {
     return answer
   }
 
-  #begin(): Reading {
+  #begin(): OpenReader {
     if (this.#closed || this.#busy >= mostReads) throw new Unavailable()
-    const reading = this.#free.pop() ?? new Reading(this.#file)
+    const reading = this.#free.pop() ?? new OpenReader(this.#file)
     reading.begin()
     this.#busy++
     this.#shared = reading
@@ -297,13 +297,13 @@ class Readers {
     if (reading?.users === 0) this.#end(reading)
   }
 
-  #give(reading: Reading, lent: Lent): void {
+  #give(reading: OpenReader, lent: BorrowedConnection): void {
     lent.over()
     reading.users--
     if (reading.users === 0 && reading !== this.#shared) this.#end(reading)
   }
 
-  #end(reading: Reading): void {
+  #end(reading: OpenReader): void {
     this.#busy--
     reading.end()
     if (this.#closed || this.#free.length >= idleReads) reading.close()
@@ -329,7 +329,7 @@ class Readers {
 const mostReads = 64
 const idleReads = 8
 
-class Reading {
+class OpenReader {
   readonly on: Running
   users = 0
   readonly #database: DatabaseSync

@@ -1,6 +1,6 @@
 /** SQL compiled once and run often: values have numbered places, so one text serves every call of its form. */
 import type { Cell, Dialect, Sql } from './dialect.ts'
-import { compiled, sql } from './sql.ts'
+import { compileSql, sql } from './sql.ts'
 
 /** One prepared text. `places` says which of a call's values each parameter takes. */
 export interface Statement {
@@ -13,11 +13,11 @@ export interface Statement {
 }
 
 /** The place of the value with this number. */
-export const value = (at: number): Sql => sql.place(at)
+export const parameterAt = (at: number): Sql => sql.place(at)
 
 let made = 0
-export function statement(dialect: Dialect, text: Sql, named = true): Statement {
-  const { text: written, places } = compiled(text, dialect.parameter)
+export function compileStatement(dialect: Dialect, text: Sql, named = true): Statement {
+  const { text: written, places } = compileSql(text, dialect.parameter)
   return {
     text: written,
     places,
@@ -26,16 +26,16 @@ export function statement(dialect: Dialect, text: Sql, named = true): Statement 
   }
 }
 
-export const parameters = (of: Statement, values: readonly Cell[]): readonly Cell[] =>
+export const boundParameters = (of: Statement, values: readonly Cell[]): readonly Cell[] =>
   of.straight && of.places.length === values.length ? values : of.places.map(at => values[at] ?? null)
 
 /** Names of the contract, quoted; never of a request. */
-export const name = (text: string): Sql => sql.id(text)
-export const names = (texts: readonly string[]): Sql => list(texts.map(name))
-export const list = (parts: readonly Sql[]): Sql => sql.join(parts)
-export const values = (from: number, count: number): Sql =>
-  list(Array.from({ length: count }, (_, i) => value(from + i)))
-export const all = (conditions: readonly Sql[]): Sql =>
+export const quoteName = (text: string): Sql => sql.id(text)
+export const quoteNames = (texts: readonly string[]): Sql => joinList(texts.map(quoteName))
+export const joinList = (parts: readonly Sql[]): Sql => sql.join(parts)
+export const parameterList = (from: number, count: number): Sql =>
+  joinList(Array.from({ length: count }, (_, i) => parameterAt(from + i)))
+export const allOf = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`true` : sql`(${sql.join(conditions, sql` and `)})`
-export const any = (conditions: readonly Sql[]): Sql =>
+export const anyOf = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`false` : sql`(${sql.join(conditions, sql` or `)})`

@@ -4,22 +4,22 @@ import type { AnyField, Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
-import { type Column, type Compared, type Kept, kept } from './column.ts'
+import { type Column, type Compared, columnsOfField, type FieldColumns } from './column.ts'
 import type { Dialect } from './dialect.ts'
-import { type Codec, codec } from './json-cell.ts'
-import { folded } from './search-text.ts'
+import { type CellCodec, createCellCodec } from './json-cell.ts'
+import { foldText } from './search-text.ts'
 
 export interface Table {
   readonly name: string
   readonly resource: Resource
   /** Every field but the id, which has a column of its own in every table. */
-  readonly fields: readonly Kept[]
+  readonly fields: readonly FieldColumns[]
   readonly compared: ReadonlyMap<string, Compared & { readonly present: boolean }>
   readonly words: readonly Words[]
   readonly search: readonly SearchPath[]
   readonly indexes: readonly Index[]
   /** Outputs of actions. */
-  readonly outputs: Codec
+  readonly outputs: CellCodec
 }
 /** Text within an item, folded into a column of its own. */
 export interface Words {
@@ -43,9 +43,9 @@ export interface Index {
 }
 
 /** Columns that every item has, in the order in which rows are read. */
-export const system = ['_version', '_modified', '_created', '_kept', 'id'] as const
+export const systemColumns = ['_version', '_modified', '_created', '_kept', 'id'] as const
 
-export function tables(service: Service, dialect: Dialect): ReadonlyMap<string, Table> {
+export function compileTables(service: Service, dialect: Dialect): ReadonlyMap<string, Table> {
   distinct(
     service.resources.map(each => each.name),
     'resources',
@@ -71,7 +71,7 @@ function table(
 ): Table {
   const { id: _id, ...others } = resource.fields
   distinct(['id', ...Object.keys(others)], `fields of ${resource.name}`)
-  const fields = Object.entries(others).map(([name, field]) => kept(name, field, dialect))
+  const fields = Object.entries(others).map(([name, field]) => columnsOfField(name, field, dialect))
   const id = {
     column: 'id',
     text: 'id',
@@ -92,7 +92,7 @@ function table(
     words: searched.map(path => ({ column: wordsColumn(path), of: textOf(path) })),
     search,
     indexes: indexes(resource, service, compared, dialect.keyBytes),
-    outputs: codec(t.object(outputs(resource))),
+    outputs: createCellCodec(t.object(outputs(resource))),
   }
 }
 
@@ -175,7 +175,7 @@ const membersOf = (shape: Shape): Fields =>
 /** All the text at a path within an item, folded. */
 function textOf(path: string): Words['of'] {
   const parts = path.split('.')
-  return value => textsAt(value, parts).map(folded).join('')
+  return value => textsAt(value, parts).map(foldText).join('')
 }
 function textsAt(value: unknown, parts: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap(each => textsAt(each, parts))

@@ -23,7 +23,7 @@ export interface Transaction {
   undo(): void
 }
 
-export interface Bounds {
+export interface QueueBounds {
   /** Works in one transaction. */
   readonly group: number
   /** Milliseconds after which a transaction takes in no further work. */
@@ -32,38 +32,38 @@ export interface Bounds {
   readonly work: number
 }
 /** A group is large enough to share the cost of a disk's flush, and short enough that nobody notices having waited. */
-export const bounds: Bounds = { group: 256, open: 50, work: 10_000 }
+export const defaultBounds: QueueBounds = { group: 256, open: 50, work: 10_000 }
 
 /** Turns of the event loop in which a group gathers: each reads what has come meanwhile, and waits for nothing. */
 const mostTurns = 8
 
 /** Something to do within the transaction; `over` is called when its time is up or it is done. */
-export interface Work<T> {
+export interface QueuedWork<T> {
   readonly run: () => Maybe<T>
   readonly over: () => void
 }
-interface Waiting {
-  readonly work: Work<unknown>
+interface QueueEntry {
+  readonly work: QueuedWork<unknown>
   readonly resolve: (value: unknown) => void
   readonly reject: (thrown: unknown) => void
 }
-type Told = () => void
+type OnSettled = () => void
 
 export class Queue {
   readonly #transaction: Transaction
-  readonly #bounds: Bounds
-  #waiting: Waiting[] = []
+  readonly #bounds: QueueBounds
+  #waiting: QueueEntry[] = []
   #running: Promise<void> | undefined
   readonly #looks = new Set<Promise<void>>()
   #open = false
   #closed = false
 
-  constructor(transaction: Transaction, limits: Bounds = bounds) {
+  constructor(transaction: Transaction, limits: QueueBounds = defaultBounds) {
     this.#transaction = transaction
     this.#bounds = limits
   }
 
-  add<T>(work: Work<T>): Promise<T> {
+  add<T>(work: QueuedWork<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable())
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject }) // work.run answers a T
@@ -77,7 +77,7 @@ export class Queue {
   }
 
   /** A look at the same connection: at once when no transaction is open, and then none begins until it is over; else in line. */
-  look<T>(work: Work<T>): Maybe<T> {
+  look<T>(work: QueuedWork<T>): Maybe<T> {
     if (this.#open || this.#closed) return this.add(work)
     const answer = work.run()
     if (!(answer instanceof Promise)) {
@@ -124,7 +124,7 @@ export class Queue {
       for (const { reject } of this.#waiting.splice(0, this.#bounds.group)) reject(thrown)
       return
     }
-    const members: Waiting[] = []
+    const members: QueueEntry[] = []
     try {
       const told = await this.#fill(members)
       this.#transaction.commit()
@@ -145,8 +145,8 @@ export class Queue {
   }
 
   /** Works one after the other; throws when the transaction was lost on the way. */
-  async #fill(members: Waiting[]): Promise<readonly Told[]> {
-    const told: Told[] = []
+  async #fill(members: QueueEntry[]): Promise<readonly OnSettled[]> {
+    const told: OnSettled[] = []
     const started = performance.now()
     while (members.length < this.#bounds.group && performance.now() - started < this.#bounds.open) {
       const next = this.#waiting.shift()
@@ -158,7 +158,7 @@ export class Queue {
     return told
   }
 
-  #one(next: Waiting): Maybe<Told> {
+  #one(next: QueueEntry): Maybe<OnSettled> {
     this.#transaction.save()
     let answer: unknown
     try {
@@ -173,13 +173,13 @@ export class Queue {
     )
   }
 
-  #done(next: Waiting, value: unknown): Told {
+  #done(next: QueueEntry, value: unknown): OnSettled {
     next.work.over()
     this.#transaction.release()
     return () => next.resolve(value)
   }
 
-  #failed(next: Waiting, thrown: unknown): Told {
+  #failed(next: QueueEntry, thrown: unknown): OnSettled {
     next.work.over()
     this.#transaction.undo()
     return () => next.reject(thrown)

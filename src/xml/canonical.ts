@@ -11,7 +11,7 @@ import type { Attribute, Document, Element, Node } from './tree.ts'
  * have been parsed with comments if the form has comments.
  * Most of what is signed was written in canonical form but for the declarations of its first tag: it is copied, not written anew.
  */
-export interface Form {
+export interface CanonicalForm {
   /** Exclusive: only namespaces that are visibly used are written, where they are used. */
   readonly exclusive: boolean
   readonly comments: boolean
@@ -22,15 +22,15 @@ export interface Form {
 }
 
 /** The canonical form in UTF-8, which is what is hashed. @throws Malformed for a relative namespace name (C14N §1.3) */
-export function canonicalOctets(node: Document | Element, form: Form): Uint8Array {
+export function canonicalizeOctets(node: Document | Element, form: CanonicalForm): Uint8Array {
   const out = new Output(node.kind === 'element' ? node.to - node.from + 512 : node.bytes.length)
   new Canonical(form, out).whole(node)
   return out.octets()
 }
 
 /** The same as text. */
-export const canonical = (node: Document | Element, form: Form): string =>
-  new TextDecoder('utf-8', { ignoreBOM: true }).decode(canonicalOctets(node, form))
+export const canonicalize = (node: Document | Element, form: CanonicalForm): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(canonicalizeOctets(node, form))
 
 /** Texts and spans that are no longer are sooner copied here, octet by octet, than by the engine. */
 const short = 64
@@ -100,13 +100,13 @@ class Output {
 }
 
 class Canonical {
-  private readonly form: Form
+  private readonly form: CanonicalForm
   private readonly out: Output
   private readonly prefixes: ReadonlySet<string>
   /** What has been written on the elements around, and so need not be written again. */
   private readonly written = new Scope()
 
-  constructor(form: Form, out: Output) {
+  constructor(form: CanonicalForm, out: Output) {
     this.form = form
     this.out = out
     this.prefixes = form.prefixes ? new Set(form.prefixes.map(prefix => (prefix === '#default' ? '' : prefix))) : nobody
@@ -143,7 +143,10 @@ class Canonical {
       return
     }
     const mark = this.written.mark()
-    const tag: Tag = { namespaces: this.namespaces(element, isApex), attributes: this.attributes(element, isApex) }
+    const tag: CanonicalTag = {
+      namespaces: this.namespaces(element, isApex),
+      attributes: this.attributes(element, isApex),
+    }
     if (spelling) this.copied(element, spelling, isWritten(element, tag) ? undefined : tag)
     else {
       this.out.write(startTag(element, tag))
@@ -154,7 +157,7 @@ class Canonical {
   }
 
   /** As the document has it, but for the start tag if another is given. */
-  private copied(element: Element, spelling: Uint8Array, tag?: Tag): void {
+  private copied(element: Element, spelling: Uint8Array, tag?: CanonicalTag): void {
     const { out } = this
     const { from, inside, to } = element
     const isEmpty = inside === to
@@ -218,19 +221,19 @@ const nobody: ReadonlySet<string> = new Set()
 const nothing: readonly (readonly [string, string])[] = []
 
 /** What canonical form has in a start tag, in its order. */
-interface Tag {
+interface CanonicalTag {
   readonly namespaces: readonly (readonly [prefix: string, uri: string])[]
   readonly attributes: readonly Attribute[]
 }
 
 /** Whether the element has just these, in this order. */
-const isWritten = ({ declarations, attributes }: Element, tag: Tag): boolean =>
+const isWritten = ({ declarations, attributes }: Element, tag: CanonicalTag): boolean =>
   declarations.length === tag.namespaces.length &&
   attributes.length === tag.attributes.length &&
   declarations.every(({ prefix }, index) => prefix === tag.namespaces[index]![0]) &&
   (attributes === tag.attributes || attributes.every((attribute, index) => attribute === tag.attributes[index]))
 
-function startTag(element: Element, { namespaces, attributes }: Tag): string {
+function startTag(element: Element, { namespaces, attributes }: CanonicalTag): string {
   let out = `<${qualified(element)}`
   for (const [prefix, uri] of namespaces) out += declaration(prefix, uri)
   for (const attribute of attributes) out += written(attribute)

@@ -25,7 +25,7 @@ const among = (characters: string) => (octet: number) => characters.includes(Str
 
 /** [3] S */
 export const blank = table(among('\t\n\r '))
-/** Octets that can be part of a name: those of ASCII that are [4a] NameChar, and all others, which `ncName` judges later. */
+/** Octets that can be part of a name: those of ASCII that are [4a] NameChar, and all others, which `isNcName` judges later. */
 export const nameOctet = table(octet => octet >= 0x80 || /[-.:\w]/.test(String.fromCharCode(octet)))
 /** Octets below 0x80 that are a [2] Char. */
 export const legal = table(octet => octet < 0x80 && (octet >= 0x20 || blank[octet] === 1))
@@ -42,7 +42,7 @@ const ncNamePattern = new RegExp(`^[${start}][${start}\\-.0-9\\u{B7}\\u{300}-\\u
 const asciiNamePattern = /^[A-Za-z_][-.\w]*$/
 
 /** Namespaces [4] NCName: [5] Name of XML 1.0 without a colon. */
-export function ncName(text: string): boolean {
+export function isNcName(text: string): boolean {
   return asciiNamePattern.test(text) || ncNamePattern.test(text)
 }
 
@@ -56,7 +56,7 @@ export function isChar(code: number): boolean {
  * The offset after the character of two or more octets that begins at `at`; 0 when what stands there is not UTF-8
  * (RFC 3629 §4: overlong forms, surrogates, beyond U+10FFFF) or not a [2] Char (U+FFFE, U+FFFF).
  */
-export function past(bytes: Uint8Array, at: number): number {
+export function skipName(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!
   const second = bytes[at + 1]!
   if (first < 0xc2 || (second & 0xc0) !== 0x80) return 0

@@ -8,7 +8,7 @@ import { Malformed } from './malformed.ts'
  */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'iso-8859-1' | 'us-ascii'
 
-export interface Source {
+export interface XmlSource {
   /** The document in UTF-8. What was UTF-8 already is not copied. */
   readonly bytes: Uint8Array
   /** Where it begins in `bytes`: after a byte order mark and the XML declaration. */
@@ -35,7 +35,7 @@ const declaration =
   /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(["'])1\.[0-9]+\1(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(["'])([A-Za-z][-\w.]*)\2)?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(["'])(?:yes|no)\4)?[ \t\r\n]*\?>/
 
 /** The document as UTF-8. `charset` is what the media type says. @throws Malformed */
-export function source(original: Uint8Array, charset: string | undefined): Source {
+export function openSource(original: Uint8Array, charset: string | undefined): XmlSource {
   const marked = mark(original)
   const told = charset === undefined ? undefined : meaning(charset, marked)
   const first = marked ?? told ?? 'utf-8'
@@ -72,7 +72,7 @@ function mark(bytes: Uint8Array): Encoding | undefined {
   return undefined
 }
 
-interface Declared {
+interface XmlDeclaration {
   readonly encoding: string | undefined
   /** The offset after it. */
   readonly to: number
@@ -84,7 +84,7 @@ let recent: { readonly octets: Uint8Array; readonly encoding: string | undefined
   encoding: undefined,
 }
 
-function declarationAt(bytes: Uint8Array, from: number): Declared {
+function declarationAt(bytes: Uint8Array, from: number): XmlDeclaration {
   if (recent.octets.length > 0 && begins(bytes, from, recent.octets)) {
     return { encoding: recent.encoding, to: from + recent.octets.length }
   }
@@ -104,7 +104,7 @@ function begins(bytes: Uint8Array, from: number, octets: Uint8Array): boolean {
 }
 
 /** What has one octet a character, as UTF-8. */
-function narrow(bytes: Uint8Array, from: number, encoding: Encoding): Source {
+function narrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlSource {
   if (encoding !== 'iso-8859-1' && encoding !== 'us-ascii') return { bytes, from, encoding }
   const other = bytes.findIndex(octet => octet >= 0x80)
   if (other < 0) return { bytes, from, encoding }
@@ -128,7 +128,7 @@ function transcode(bytes: Uint8Array, from: number, encoding: Encoding): Uint8Ar
 }
 
 /** The offset in the document as received of an offset in its UTF-8 form. */
-export function received({ bytes, encoding }: Source, at: number, original: Uint8Array): number {
+export function decodeReceived({ bytes, encoding }: XmlSource, at: number, original: Uint8Array): number {
   if (bytes === original || encoding === 'utf-8') return at
   const units = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, at)).length
   return encoding === 'iso-8859-1' ? units : 2 * units + (mark(original) ? 2 : 0)

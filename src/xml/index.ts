@@ -1,21 +1,21 @@
 /** XML 1.0 with namespaces: bytes to cursor to tree, and back. */
-export { canonical, canonicalOctets, type Form } from './canonical.ts'
+export { type CanonicalForm, canonicalize, canonicalizeOctets } from './canonical.ts'
 export type { Cursor, Event } from './cursor.ts'
-export { type Limits, limits } from './limits.ts'
-export { attempt, Malformed, type Position, position } from './malformed.ts'
-export { clark, type Name, name, passing, xmlnsUri, xmlUri } from './name.ts'
-export { type Options, Scanner, scan } from './scanner.ts'
+export { defaultXmlLimits, type XmlLimits } from './limits.ts'
+export { Malformed, type Position, parseOrUndefined, positionOf } from './malformed.ts'
+export { clark, internName, internTransient, type Name, xmlnsUri, xmlUri } from './name.ts'
+export { type ParseOptions, Scanner, scanDocument } from './scanner.ts'
 export {
   type Attribute,
   type Comment,
+  createElement,
   type Declaration,
   type Document,
   Element,
-  element,
   type Instruction,
   type Node,
-  parse,
+  parseXml,
   type Text,
 } from './tree.ts'
-export { walk } from './walker.ts'
-export { attribute, text, Unwritable, write } from './write.ts'
+export { walkTree } from './walker.ts'
+export { escapeText, Unwritable, writeAttribute, writeElement } from './write.ts'

@@ -3,7 +3,7 @@
  * whatever stays within all of them is read in time and memory proportional to its bytes.
  * Entities need no limit: a document type declaration is a syntax error here (SOAP 1.2 Part 1 §5), so there are none to expand.
  */
-export interface Limits {
+export interface XmlLimits {
   /** Octets of the whole document, as received. */
   readonly bytes: number
   /** Elements open at once. */
@@ -26,7 +26,7 @@ export interface Limits {
   readonly references: number
 }
 
-export const limits: Limits = {
+export const defaultXmlLimits: XmlLimits = {
   bytes: 16 * 1024 * 1024, // a 5 MiB picture in base64 is 7 MiB; the largest public WSDLs have about 6 MiB
   depth: 64, // messages seldom pass 20; keeps every recursion over a tree shallow (attack: 200,000 deep)
   elements: 500_000, // a tree takes about 300 octets an element

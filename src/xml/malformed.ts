@@ -1,17 +1,17 @@
-import type { Limits } from './limits.ts'
+import type { XmlLimits } from './limits.ts'
 
 /**
  * Why a document was refused: not well-formed (XML 1.0), not namespace-well-formed (Namespaces in XML 1.0), or over a limit.
- * It is data and keeps no stack. A cursor throws it from whatever moves; `attempt` and `parse` return it.
+ * It is data and keeps no stack. A cursor throws it from whatever moves; `parseOrUndefined` and `parse` return it.
  */
 export class Malformed {
   readonly reason: string
   /** Offset in octets, into the document as it was received. */
   readonly at: number
   /** The limit that was exceeded, when it was one. */
-  readonly limit: keyof Limits | undefined
+  readonly limit: keyof XmlLimits | undefined
 
-  constructor(reason: string, at: number, limit?: keyof Limits) {
+  constructor(reason: string, at: number, limit?: keyof XmlLimits) {
     this.reason = reason
     this.at = at
     this.limit = limit
@@ -19,7 +19,7 @@ export class Malformed {
 }
 
 /** What `read` returns, or the Malformed it threw. Anything else that is thrown goes up. */
-export function attempt<T>(read: () => T): T | Malformed {
+export function parseOrUndefined<T>(read: () => T): T | Malformed {
   try {
     return read()
   } catch (thrown) {
@@ -36,7 +36,7 @@ export interface Position {
 }
 
 /** Line and column of an offset in a UTF-8 document. */
-export function position(bytes: Uint8Array, at: number): Position {
+export function positionOf(bytes: Uint8Array, at: number): Position {
   const before = new TextDecoder().decode(bytes.subarray(0, at))
   const lines = before.split(/\r\n?|\n/)
   return { line: lines.length, column: [...lines.at(-1)!].length + 1 }

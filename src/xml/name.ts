@@ -16,22 +16,24 @@ export const xmlUri = 'http://www.w3.org/XML/1998/namespace'
 export const xmlnsUri = 'http://www.w3.org/2000/xmlns/'
 
 /** The names of one namespace. */
-interface Space {
+interface NamespaceNames {
   readonly uri: string
   readonly kept: Map<string, Name>
   readonly passing: Map<string, WeakRef<Name>>
 }
 
-const spaces = new Map<string, Space>()
+const spaces = new Map<string, NamespaceNames>()
 /** Takes names that nobody holds any more out of the tables. */
-const forgotten = new FinalizationRegistry<{ readonly space: Space; readonly local: string }>(({ space, local }) => {
-  if (space.passing.get(local)?.deref()) return // made again since
-  space.passing.delete(local)
-  if (space.passing.size === 0 && space.kept.size === 0 && spaces.get(space.uri) === space) spaces.delete(space.uri)
-})
+const forgotten = new FinalizationRegistry<{ readonly space: NamespaceNames; readonly local: string }>(
+  ({ space, local }) => {
+    if (space.passing.get(local)?.deref()) return // made again since
+    space.passing.delete(local)
+    if (space.passing.size === 0 && space.kept.size === 0 && spaces.get(space.uri) === space) spaces.delete(space.uri)
+  },
+)
 
 /** The name of this namespace and local part, for the life of the process. */
-export function name(uri: string, local: string): Name {
+export function internName(uri: string, local: string): Name {
   const space = spaceOf(uri)
   let found = space.kept.get(local)
   if (!found) {
@@ -43,7 +45,7 @@ export function name(uri: string, local: string): Name {
 }
 
 /** The same name, forgotten when nobody holds it. `born` is called when the process did not have it. */
-export function passing(uri: string, local: string, born?: () => void): Name {
+export function internTransient(uri: string, local: string, born?: () => void): Name {
   const space = spaceOf(uri)
   const found = space.kept.get(local) ?? space.passing.get(local)?.deref()
   if (found) return found
@@ -64,7 +66,7 @@ export function clark({ uri, local }: Name): string {
   return uri ? `{${uri}}${local}` : local
 }
 
-function spaceOf(uri: string): Space {
+function spaceOf(uri: string): NamespaceNames {
   let space = spaces.get(uri)
   if (!space) spaces.set(uri, (space = { uri, kept: new Map(), passing: new Map() }))
   return space

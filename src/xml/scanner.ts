@@ -1,12 +1,20 @@
 import * as character from './character.ts'
 import type { Cursor, Event } from './cursor.ts'
-import { received, type Source, source } from './encoding.ts'
-import { type Limits, limits } from './limits.ts'
+import { decodeReceived, openSource, type XmlSource } from './encoding.ts'
+import { defaultXmlLimits, type XmlLimits } from './limits.ts'
 import { Malformed } from './malformed.ts'
-import { knownUri, type Name, name, passing, xmlnsUri, xmlUri } from './name.ts'
+import { internName, internTransient, knownUri, type Name, xmlnsUri, xmlUri } from './name.ts'
 import { type Binding, Bindings, outermost } from './prefix-bindings.ts'
-import { qualified } from './qname.ts'
-import { attributes, elements, expected, type Followers, follow, Token, token } from './token.ts'
+import { resolveQName } from './qname.ts'
+import {
+  attributes,
+  elements,
+  type Followers,
+  internToken,
+  matchExpected,
+  QNameToken,
+  rememberFollower,
+} from './token.ts'
 
 /** Constants of this module are constants to the compiler, where it reads an imported one each time: a twelfth of a scan. */
 const {
@@ -25,8 +33,8 @@ const {
   LT,
   legal,
   nameOctet,
-  ncName,
-  past,
+  isNcName: ncName,
+  skipName: past,
   plainText,
   plainValue,
   QUESTION,
@@ -49,8 +57,8 @@ const {
  *  (5) What is skipped is checked like what is read.
  * Strings are made when they are asked for, by cutting a Latin-1 view of what is ahead where the span is ASCII.
  */
-export interface Options {
-  readonly limits?: Partial<Limits>
+export interface ParseOptions {
+  readonly limits?: Partial<XmlLimits>
   /** The charset parameter of the media type the document came with. */
   readonly charset?: string
   /** Whether comments are events; otherwise they are dissolved and the text around them is one. */
@@ -62,13 +70,13 @@ export interface Options {
 }
 
 /** A cursor over these bytes, which must not change while it is used. @throws Malformed, as do its movements */
-export function scan(bytes: Uint8Array, options: Options = {}): Scanner {
+export function scanDocument(bytes: Uint8Array, options: ParseOptions = {}): Scanner {
   return new Scanner(bytes, options)
 }
 
 /** Stands for the start tag before the first. */
-const first = new Token('', '', 0)
-const nameless = name('', '')
+const first = new QNameToken('', '', 0)
+const nameless = internName('', '')
 
 /** Kinds of what is due, which are sooner compared than events are. */
 const NOTHING = 0
@@ -101,7 +109,7 @@ const undeclared: readonly { readonly prefix: string; readonly uri: string }[] =
 
 /** An attribute of the start tag at hand. Kept and used again. */
 class Slot {
-  spelt: Token = first
+  spelt: QNameToken = first
   name: Name = nameless
   /** Octets of the value. */
   from = 0
@@ -139,7 +147,7 @@ export class Scanner implements Cursor {
   irregular = -1
 
   private readonly original: Uint8Array
-  private readonly source: Source
+  private readonly source: XmlSource
   /** The document in UTF-8, in which all offsets count. */
   readonly bytes: Buffer
   /** Octets [windowFrom, windowTo) as Latin-1. It moves forward only. */
@@ -147,7 +155,7 @@ export class Scanner implements Cursor {
   private windowFrom = 0
   private windowTo = 0
   private readonly end: number
-  private readonly limits: Limits
+  private readonly limits: XmlLimits
   private readonly comments: boolean
   private readonly refusing: boolean
 
@@ -164,7 +172,7 @@ export class Scanner implements Cursor {
   private character = ''
 
   private readonly bindings = new Bindings()
-  private previous: Token = first
+  private previous: QNameToken = first
 
   private readonly slots: Slot[] = []
 
@@ -174,11 +182,11 @@ export class Scanner implements Cursor {
   private textTo = 0
   private ascii = true
 
-  constructor(bytes: Uint8Array, options: Options) {
-    this.limits = options.limits ? { ...limits, ...options.limits } : limits
+  constructor(bytes: Uint8Array, options: ParseOptions) {
+    this.limits = options.limits ? { ...defaultXmlLimits, ...options.limits } : defaultXmlLimits
     this.original = bytes
     if (bytes.length > this.limits.bytes) throw new Malformed('the document is too long', this.limits.bytes, 'bytes')
-    this.source = source(bytes, options.charset)
+    this.source = openSource(bytes, options.charset)
     const { bytes: utf8 } = this.source
     this.bytes = Buffer.isBuffer(utf8) ? utf8 : Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength)
     this.comments = options.comments ?? false
@@ -275,7 +283,7 @@ export class Scanner implements Cursor {
   }
 
   qname(text: string): Name | undefined {
-    return qualified(text, this, this.born)
+    return resolveQName(text, this, this.born)
   }
 
   path(): string {
@@ -347,7 +355,7 @@ export class Scanner implements Cursor {
   private open(from: number): Event {
     const { bytes, limits } = this
     const spelt =
-      expected(bytes, from + 1, this.previous, elements) ?? this.unexpected(from + 1, this.previous, elements)
+      matchExpected(bytes, from + 1, this.previous, elements) ?? this.unexpected(from + 1, this.previous, elements)
     if (spelt.length > limits.name) this.fail('a name is too long', from + 1 + limits.name, 'name')
     this.previous = spelt
     let at = from + 1 + spelt.length
@@ -411,7 +419,7 @@ export class Scanner implements Cursor {
   // Attributes: [41] Attribute, Namespaces [1] NSAttName
 
   /** From after the element's name to after the tag. Declarations are bound; attributes await their names. */
-  private attributeList(from: number, element: Token): number {
+  private attributeList(from: number, element: QNameToken): number {
     const { bytes } = this
     let declarations = 0
     let previous = element
@@ -431,7 +439,7 @@ export class Scanner implements Cursor {
         this.fail(`more than ${this.limits.attributes} attributes`, at, 'attributes')
       }
       const nameFrom = at
-      const spelt = expected(bytes, at, previous, attributes) ?? this.unexpected(at, previous, attributes)
+      const spelt = matchExpected(bytes, at, previous, attributes) ?? this.unexpected(at, previous, attributes)
       if (spelt.length > this.limits.name) this.fail('a name is too long', at + this.limits.name, 'name')
       previous = spelt
       at = this.quote(at + spelt.length)
@@ -469,7 +477,7 @@ export class Scanner implements Cursor {
   }
 
   /** Most declarations say what they said last. @returns the offset of the closing quote */
-  private declaration(spelt: Token, from: number, open: number): number {
+  private declaration(spelt: QNameToken, from: number, open: number): number {
     const { declared } = spelt
     const prefix = spelt.prefix === '' ? '' : spelt.local
     if (declared !== undefined && this.repeats(declared.octets, open)) {
@@ -558,7 +566,7 @@ export class Scanner implements Cursor {
     for (let index = 0; index < attributes; index++) {
       const slot = slots[index]!
       const { spelt } = slot
-      if (spelt.prefix === '') slot.name = spelt.unqualified ??= passing('', spelt.local, this.born)
+      if (spelt.prefix === '') slot.name = spelt.unqualified ??= internTransient('', spelt.local, this.born)
       else slot.name = spelt.scope === this.bindings.innermost.scope ? spelt.name! : this.expand(spelt, at)
     }
     if (attributes > 8) {
@@ -576,27 +584,27 @@ export class Scanner implements Cursor {
   // Names and namespaces
 
   /** The token at `from`, when the guess was wrong. */
-  private unexpected(from: number, previous: Token, followers: Followers): Token {
+  private unexpected(from: number, previous: QNameToken, followers: Followers): QNameToken {
     const { bytes } = this
     let at = from
     let hash = 0
     while (nameOctet[bytes[at]!] === 1) hash = (Math.imul(hash, 31) + bytes[at++]!) | 0
     const spelt = this.token(from, at, hash)
-    follow(previous, spelt, followers)
+    rememberFollower(previous, spelt, followers)
     return spelt
   }
 
-  private token(from: number, to: number, hash: number): Token {
+  private token(from: number, to: number, hash: number): QNameToken {
     if (to - from > this.limits.name) this.fail('a name is too long', from + this.limits.name, 'name')
-    return token(this.bytes, from, to, hash) ?? this.fail('not a name', from)
+    return internToken(this.bytes, from, to, hash) ?? this.fail('not a name', from)
   }
 
   /** What a token stands for in this scope, which it then remembers. */
-  private expand(spelt: Token, at: number): Name {
+  private expand(spelt: QNameToken, at: number): Name {
     const { prefix, local, name } = spelt
     const uri = this.namespace(prefix)
     if (uri === undefined) this.fail(`the prefix ${prefix} is not declared`, at)
-    const found = name !== undefined && name.uri === uri ? name : passing(uri, local, this.born)
+    const found = name !== undefined && name.uri === uri ? name : internTransient(uri, local, this.born)
     if (uri.length <= remembered) {
       spelt.name = found
       spelt.scope = this.bindings.innermost.scope
@@ -857,7 +865,7 @@ export class Scanner implements Cursor {
     return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
   }
 
-  private fail(reason: string, at: number, limit?: keyof Limits): never {
-    throw new Malformed(reason, received(this.source, at, this.original), limit)
+  private fail(reason: string, at: number, limit?: keyof XmlLimits): never {
+    throw new Malformed(reason, decodeReceived(this.source, at, this.original), limit)
   }
 }

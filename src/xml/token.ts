@@ -1,7 +1,7 @@
 import * as character from './character.ts'
 import type { Name } from './name.ts'
 
-const { APOSTROPHE, nameOctet, ncName, QUOTE } = character
+const { APOSTROPHE, nameOctet, isNcName: ncName, QUOTE } = character
 
 /**
  * A qualified name as it is written (Namespaces in XML 1.0 §4 [7] QName), found by its octets without making a string.
@@ -10,7 +10,7 @@ const { APOSTROPHE, nameOctet, ncName, QUOTE } = character
  *  (2) A token is found only when all of its octets are equal, and only well-formed names enter: what is found needs no check.
  *  (3) A token remembers the expanded names it meant last, and where; it holds on to no document.
  */
-export class Token {
+export class QNameToken {
   readonly prefix: string
   readonly local: string
   /** With its prefix, or the default namespace, bound as it was in `scope`. */
@@ -19,7 +19,7 @@ export class Token {
   /** Of an attribute without a prefix, which is in no namespace. */
   unqualified: Name | undefined = undefined
   /** Of an attribute that declares a prefix: what it said last. */
-  declared: Declared | undefined = undefined
+  declared: DeclaredNamespace | undefined = undefined
   /** Its place in the table; 0, which is as good as any, when it is too long for it. */
   slot = 0
   /** In octets, as written. */
@@ -42,7 +42,7 @@ export class Token {
 }
 
 /** A namespace name as it is written, and as the one string of the names in it. */
-interface Declared {
+interface DeclaredNamespace {
   readonly octets: Uint8Array
   readonly uri: string
 }
@@ -51,7 +51,7 @@ interface Declared {
 const longest = 128
 const slots = 4096
 const width = 64 // longer names are rare, and work without the table
-const tokens: (Token | undefined)[] = new Array(slots).fill(undefined)
+const tokens: (QNameToken | undefined)[] = new Array(slots).fill(undefined)
 const lengths = new Uint8Array(slots)
 const spelling = new Uint8Array(slots * width)
 /** For each token, the one that came after it the last time. */
@@ -62,7 +62,7 @@ export const elements: Followers = new Uint16Array(slots)
 export const attributes: Followers = new Uint16Array(slots)
 
 /** The token spelt by these octets, whose `hash` the caller computed while it scanned them; undefined when it is no QName. */
-export function token(bytes: Buffer, from: number, to: number, hash: number): Token | undefined {
+export function internToken(bytes: Buffer, from: number, to: number, hash: number): QNameToken | undefined {
   const slot = (hash ^ (hash >>> 15)) & (slots - 1)
   const length = to - from
   if (lengths[slot] !== length) return enter(bytes, from, to, slot)
@@ -73,7 +73,12 @@ export function token(bytes: Buffer, from: number, to: number, hash: number): To
 }
 
 /** The token that came after `previous` the last time, if it is spelt at `from`: a guess that saves most look-ups. */
-export function expected(bytes: Buffer, from: number, previous: Token, followers: Followers): Token | undefined {
+export function matchExpected(
+  bytes: Buffer,
+  from: number,
+  previous: QNameToken,
+  followers: Followers,
+): QNameToken | undefined {
   const slot = followers[previous.slot]!
   const length = lengths[slot]!
   for (let k = 0, base = slot * width; k < length; k++) {
@@ -83,17 +88,17 @@ export function expected(bytes: Buffer, from: number, previous: Token, followers
 }
 
 /** What to expect the next time. */
-export function follow(previous: Token, next: Token, followers: Followers): void {
+export function rememberFollower(previous: QNameToken, next: QNameToken, followers: Followers): void {
   followers[previous.slot] = next.slot
 }
 
-function enter(bytes: Buffer, from: number, to: number, slot: number): Token | undefined {
+function enter(bytes: Buffer, from: number, to: number, slot: number): QNameToken | undefined {
   const written = decode(bytes, from, to)
   const colon = written.indexOf(':')
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)
   if (!ncName(local) || (colon >= 0 && !ncName(prefix))) return undefined
-  const made = new Token(unique(prefix), prefix === 'xmlns' ? unique(local) : local, to - from)
+  const made = new QNameToken(unique(prefix), prefix === 'xmlns' ? unique(local) : local, to - from)
   if (to - from <= width && to > from) {
     tokens[slot] = made
     made.slot = slot

@@ -1,8 +1,8 @@
 import type { Cursor } from './cursor.ts'
-import { attempt, type Malformed } from './malformed.ts'
+import { type Malformed, parseOrUndefined } from './malformed.ts'
 import { type Name, xmlUri } from './name.ts'
-import { qualified } from './qname.ts'
-import { type Options, scan } from './scanner.ts'
+import { resolveQName } from './qname.ts'
+import { type ParseOptions, scanDocument } from './scanner.ts'
 
 /**
  * A document as a tree: what canonical form and signatures need beside names and text, which is prefixes, declarations and
@@ -142,7 +142,7 @@ export class Element {
 
   /** A QName in content, such as the value of xsi:type. Undefined when it is none, or its prefix is not declared. */
   qname(text: string): Name | undefined {
-    return qualified(text, this)
+    return resolveQName(text, this)
   }
 
   /** What a declaration of this very element says of a prefix. */
@@ -167,13 +167,13 @@ export class Element {
 }
 
 /** The document in these bytes, all of it. Comments are in the tree only when asked for. */
-export function parse(bytes: Uint8Array, options: Options = {}): Document | Malformed {
-  return attempt(() => {
-    const cursor = scan(bytes, options)
+export function parseXml(bytes: Uint8Array, options: ParseOptions = {}): Document | Malformed {
+  return parseOrUndefined(() => {
+    const cursor = scanDocument(bytes, options)
     const children: Node[] = []
     let root: Element | undefined
     for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
-      if (event === 'start') children.push((root = element(cursor)))
+      if (event === 'start') children.push((root = createElement(cursor)))
       else if (event !== 'text') children.push(leaf(cursor))
     }
     return { kind: 'document', children, root: root!, bytes: cursor.bytes } as const
@@ -184,7 +184,7 @@ export function parse(bytes: Uint8Array, options: Options = {}): Document | Malf
  * At an element's `start`: the element with all that is in it; the cursor is then at its `end`. With a `parent` the namespaces
  * in scope there are those in scope here; it does not become one of the parent's children.
  */
-export function element(cursor: Cursor, parent?: Element): Element {
+export function createElement(cursor: Cursor, parent?: Element): Element {
   const root = opened(cursor, parent)
   let open = root
   for (let before = cursor.to; ; before = cursor.to) {

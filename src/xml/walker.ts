@@ -1,17 +1,17 @@
 import type { Cursor, Event } from './cursor.ts'
-import { type Name, name } from './name.ts'
-import { qualified } from './qname.ts'
+import { internName, type Name } from './name.ts'
+import { resolveQName } from './qname.ts'
 import type { Attribute, Declaration, Element, Node } from './tree.ts'
 
 /**
  * A cursor over an element of a tree, which it takes for the root of a document. Namespaces in scope are those of the element
  * in its own tree. It never fails.
  */
-export function walk(root: Element): Cursor {
+export function walkTree(root: Element): Cursor {
   return new Walker(root)
 }
 
-const nameless = name('', '')
+const nameless = internName('', '')
 const blank = /^[ \t\n\r]*$/
 
 class Walker implements Cursor {
@@ -135,7 +135,7 @@ class Walker implements Cursor {
   }
 
   qname(text: string): Name | undefined {
-    return qualified(text, this)
+    return resolveQName(text, this)
   }
 
   path(): string {

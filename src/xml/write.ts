@@ -1,22 +1,22 @@
-import { isChar, ncName } from './character.ts'
+import { isChar, isNcName } from './character.ts'
 import { xmlnsUri, xmlUri } from './name.ts'
 import { Scope } from './namespace-scope.ts'
 import type { Document, Element, Node } from './tree.ts'
 
 /**
- * Writing XML. Encoders join strings with `text` and `attribute`; `write` serialises a tree.
+ * Writing XML. Encoders join strings with `escapeText` and `writeAttribute`; `writeElement` serialises a tree.
  * Guards: what is written is well-formed, whatever the strings are, and means the same when it is read again. A string that
  * has a character which XML 1.0 cannot carry in any form (§2.2) throws an Unwritable: it came from our side.
  */
 export class Unwritable extends Error {}
 
 /** Character data: escaped so that it is read as it is, a carriage return and `]]>` included. */
-export function text(value: string): string {
+export function escapeText(value: string): string {
   return plain.test(value) ? value : escaped(value, inText)
 }
 
 /** An attribute value with its quotes: escaped so that no normalisation (§3.3.3) changes it. */
-export function attribute(value: string): string {
+export function writeAttribute(value: string): string {
   return plain.test(value) ? `"${value}"` : `"${escaped(value, inAttribute)}"`
 }
 
@@ -48,27 +48,27 @@ function unwritable(code: number): never {
  * prefix is used is declared there, so a tree made by hand needs no declarations and a part stands by itself.
  * @throws Unwritable
  */
-export function write(node: Document | Node): string {
+export function writeElement(node: Document | Node): string {
   const scope = new Scope()
   if (node.kind === 'document') return node.children.map(child => any(child, scope)).join('\n')
   return any(node, scope)
 }
 
 function any(node: Node, scope: Scope): string {
-  if (node.kind === 'text') return text(node.value)
+  if (node.kind === 'text') return escapeText(node.value)
   if (node.kind === 'element') return whole(node, scope)
   return node.kind === 'comment' ? comment(node.value) : instruction(node.target, node.value)
 }
 
 function whole(element: Element, scope: Scope): string {
   const mark = scope.mark()
-  const tag = new Tag(scope)
+  const tag = new OpenTag(scope)
   for (const { prefix, uri } of element.declarations) tag.declare(prefix, uri)
   const name = qualified(tag.prefix(element.prefix, element.name.uri), element.name.local)
   let attributes = ''
   for (const { prefix, name, value } of element.attributes) {
     const used = name.uri === '' ? '' : tag.prefix(prefix || 'n', name.uri)
-    attributes += ` ${qualified(used, name.local)}=${attribute(value)}`
+    attributes += ` ${qualified(used, name.local)}=${writeAttribute(value)}`
   }
   let content = ''
   for (const child of element.children) content += any(child, scope)
@@ -78,12 +78,12 @@ function whole(element: Element, scope: Scope): string {
 }
 
 function qualified(prefix: string, local: string): string {
-  if (!ncName(local)) throw new Unwritable(`${JSON.stringify(local)} is not a name`)
+  if (!isNcName(local)) throw new Unwritable(`${JSON.stringify(local)} is not a name`)
   return prefix === '' ? local : `${prefix}:${local}`
 }
 
 /** The declarations of one element while its tag is written. */
-class Tag {
+class OpenTag {
   declarations = ''
   private readonly scope: Scope
   /** Prefixes whose meaning on this element is settled. */
@@ -98,9 +98,10 @@ class Tag {
     if (prefix === 'xml' || prefix === 'xmlns' || uri === xmlUri || uri === xmlnsUri) {
       throw new Unwritable(`${prefix} cannot be declared as ${uri}`)
     }
-    if (prefix !== '' && (uri === '' || !ncName(prefix))) throw new Unwritable(`${prefix} cannot be declared as ${uri}`)
+    if (prefix !== '' && (uri === '' || !isNcName(prefix)))
+      throw new Unwritable(`${prefix} cannot be declared as ${uri}`)
     this.settled.add(prefix)
-    this.declarations += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}=${attribute(uri)}`
+    this.declarations += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}=${writeAttribute(uri)}`
     this.scope.set(prefix, uri)
   }
 
@@ -124,7 +125,7 @@ function comment(value: string): string {
 }
 
 function instruction(target: string, value: string): string {
-  if (!ncName(target) || target.toLowerCase() === 'xml') throw new Unwritable(`${target} is not a target`)
+  if (!isNcName(target) || target.toLowerCase() === 'xml') throw new Unwritable(`${target} is not a target`)
   if (/^[ \t\r\n]/.test(value)) throw new Unwritable('white space before the data of a processing instruction is lost')
   if (value.includes('?>')) throw new Unwritable('`?>` cannot be written in a processing instruction')
   return value === '' ? `<?${target}?>` : `<?${target} ${unescaped(value)}?>`

@@ -9,11 +9,11 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import { isScalar, read } from '../../src/contract/lexical/scalar.ts'
+import { isScalar, readScalar } from '../../src/contract/lexical/scalar.ts'
 import { parseJson } from '../../src/http/json.ts'
 import { instantKey } from '../../src/store/sort-key.ts'
-import { basic, bearer, type Hosted, hosted, json } from '../host/hosted-service.ts'
-import { say, statuses } from '../server/raw-connection.ts'
+import { basic, bearer, type Hosted, json, startHosted } from '../host/hosted-service.ts'
+import { exchangeOctets, statuses } from '../server/raw-connection.ts'
 
 const soap12 = { 'content-type': 'application/soap+xml' }
 const soap11 = { 'content-type': 'text/xml' }
@@ -394,7 +394,7 @@ const people = {
 }
 
 describe('attacks by HTTP', async () => {
-  const house = await hosted()
+  const house = await startHosted()
   for (const who of Object.values(people)) assert.equal((await house.ask('GET', '/api/v1/products', who)).status, 200)
 
   for (const [attack, who, method, path, status, fields = {}, content] of rows)
@@ -419,7 +419,7 @@ describe('attacks by HTTP', async () => {
   ]
   for (const [where, line] of split)
     test(`response splitting ${where}`, async () => {
-      const { text } = await say(
+      const { text } = await exchangeOctets(
         house.server.port,
         `${line}\r\nHost: a\r\nAuthorization: ${people.clara.authorization}\r\n\r\n`,
       )
@@ -427,20 +427,28 @@ describe('attacks by HTTP', async () => {
       assert.doesNotMatch(text, /^set-cookie:/im)
     })
   test('response splitting by Host: links name our own address, and a Host that is none is refused', async () => {
-    const { text } = await say(house.server.port, 'GET /soap/v1?wsdl HTTP/1.1\r\nHost: a"><evil-marker\r\n\r\n', 1000)
+    const { text } = await exchangeOctets(
+      house.server.port,
+      'GET /soap/v1?wsdl HTTP/1.1\r\nHost: a"><evil-marker\r\n\r\n',
+      1000,
+    )
     assert.ok(!text.includes('evil-marker'))
   })
 
   test('request smuggling: what hides behind a refused message is not served', async () => {
     const hidden = `GET /api/v1/orders/o-1 HTTP/1.1\r\nHost: a\r\nAuthorization: ${people.clara.authorization}\r\n\r\n`
-    const { text } = await say(
+    const { text } = await exchangeOctets(
       house.server.port,
       `POST /api/v1/orders HTTP/1.1\r\nHost: a\r\nContent-Length: ${hidden.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
       500,
     )
     assert.deepEqual(statuses(text), [400])
     const get = `GET /health/live HTTP/1.1\r\nHost: a\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`
-    assert.deepEqual(statuses((await say(house.server.port, get, 300)).text), [200], 'content of a GET is no request')
+    assert.deepEqual(
+      statuses((await exchangeOctets(house.server.port, get, 300)).text),
+      [200],
+      'content of a GET is no request',
+    )
   })
 
   test('script in data shown as HTML is text, and the page may run none', async () => {
@@ -468,7 +476,7 @@ describe('attacks by HTTP', async () => {
   })
 
   test('CORS with credentials: no origin is told that it may, whatever it is called', async () => {
-    const { ask } = await hosted({ settings: { origins: ['https://app.example'] } })
+    const { ask } = await startHosted({ settings: { origins: ['https://app.example'] } })
     for (const origin of [
       'https://evil.example',
       'null',
@@ -506,7 +514,7 @@ describe('attacks by HTTP', async () => {
   })
 
   test('10,000 idle connections keep nobody from being served, and go', async () => {
-    const { server, ask } = await hosted({ limits: { connections: 2000, idle: 500, head: 500 } })
+    const { server, ask } = await startHosted({ limits: { connections: 2000, idle: 500, head: 500 } })
     const sockets: Socket[] = []
     for (let i = 0; i < 10_000; i += 500) {
       const more = Array.from({ length: 500 }, () => connect(server.port, '127.0.0.1').on('error', () => {}))
@@ -527,15 +535,15 @@ describe('attacks by HTTP', async () => {
   })
 
   test('slow fields and slow content end in 408, and hold nothing up', async () => {
-    const slow = await hosted({ limits: { head: 300, stall: 300, request: 1000 } })
+    const slow = await startHosted({ limits: { head: 300, stall: 300, request: 1000 } })
     const head = [
       'POST /api/v1/orders HTTP/1.1',
       'Host: a',
       `Authorization: ${people.clara.authorization}`,
       'Content-Type: application/json',
     ]
-    const drip = say(slow.server.port, ['GET / HTTP/1.1\r\nA: ', 200, 'b', 200, 'b', 200, 'b'], 1500)
-    const body = say(
+    const drip = exchangeOctets(slow.server.port, ['GET / HTTP/1.1\r\nA: ', 200, 'b', 200, 'b', 200, 'b'], 1500)
+    const body = exchangeOctets(
       slow.server.port,
       [`${head.join('\r\n')}\r\nContent-Length: 99999\r\n\r\n`, '{', 100, '"', 500, 'a'],
       2500,
@@ -593,7 +601,7 @@ describe('regular expressions and loops on hostile text of 300 KB', () => {
   const readers: readonly (readonly [string, (text: string) => unknown])[] = [
     ...Object.entries(fields).map(([kind, { shape }]) => {
       assert.ok(isScalar(shape))
-      return [kind, (text: string) => read(shape, text)] as const
+      return [kind, (text: string) => readScalar(shape, text)] as const
     }),
     ['instant', instantKey],
     ['JSON', parseJson],

@@ -1,15 +1,15 @@
 /** WS-Addressing of the asking side (rules B2.11, B4.11): what is said, and which answers are none. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type AddressingOptions, AnswerError, blockWriter, FaultError } from '../../src/client/index.ts'
+import { type AddressingOptions, AnswerError, compileBlockWriter, FaultError } from '../../src/client/index.ts'
 import { t } from '../../src/contract/field.ts'
-import { type Element, Malformed, parse } from '../../src/xml/index.ts'
-import { address, came, envelope, hearing, mediaType, ns, ns11, product, type Sent, wsa } from './canned.ts'
+import { type Element, Malformed, parseXml } from '../../src/xml/index.ts'
+import { address, came, envelope, mediaType, ns, ns11, product, recordRequests, type Sent, wsa } from './canned.ts'
 
 const wsa04 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing'
 
 function blocksOf({ text }: Sent): readonly Element[] {
-  const document = parse(Buffer.from(text))
+  const document = parseXml(Buffer.from(text))
   assert.ok(!(document instanceof Malformed))
   const header = document.root.elements().find(each => each.name.local === 'Header')
   return header?.elements() ?? []
@@ -28,7 +28,7 @@ const answering = (
   body = product,
   status = 200,
 ) =>
-  hearing(
+  recordRequests(
     sent =>
       came(
         status,
@@ -71,17 +71,17 @@ describe('a message says which it is', () => {
       assert.equal(each.attributes.find(one => one.name.local === 'mustUnderstand')?.value, '1', each.name.local)
   })
   test('one-way messages too', async () => {
-    const { client, sent } = hearing(came(202, undefined), { addressing: true })
+    const { client, sent } = recordRequests(came(202, undefined), { addressing: true })
     await client.NotifyDelivery({ id: 'o-1' })
     assert.equal(said(sent[0])['Action'], `${ns}/NotifyDelivery`)
   })
   test('nothing where it was not asked for', async () => {
-    const { client, sent } = hearing(came(200, mediaType['1.2'], envelope('1.2', product)))
+    const { client, sent } = recordRequests(came(200, mediaType['1.2'], envelope('1.2', product)))
     await client.GetProduct({ id: 'p-1' })
     assert.deepEqual(blocksOf(sent[0]!), [])
   })
   test('beside blocks of the caller’s', async () => {
-    const tenant = blockWriter('urn:x', 'Tenant', t.string())
+    const tenant = compileBlockWriter('urn:x', 'Tenant', t.string())
     const { client, sent } = answering(relates)
     await client.GetProduct({ id: 'p-1' }, { blocks: [tenant('a & b')] })
     assert.deepEqual(
@@ -146,7 +146,7 @@ describe('a fault does so as far as it can', () => {
 })
 
 test('SOAP 1.1 says it in the same blocks', async () => {
-  const { client, sent } = hearing(
+  const { client, sent } = recordRequests(
     ({ text }) =>
       came(200, mediaType['1.1'], envelope('1.1', product, relates(/MessageID[^>]*>([^<]*)</.exec(text)?.[1] ?? ''))),
     { addressing: true, soap: '1.1' },

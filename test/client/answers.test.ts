@@ -1,9 +1,16 @@
 /** What is an answer, and what is none: by rule and by clause, in both versions of SOAP. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { AnswerError, block, type Came, FaultError, type SoapClientOptions, type Why } from '../../src/client/index.ts'
+import {
+  AnswerError,
+  block,
+  type FailureReason,
+  FaultError,
+  type SoapClientOptions,
+  type TransportResponse,
+} from '../../src/client/index.ts'
 import { t } from '../../src/contract/field.ts'
-import { came, envelope, hearing, mediaType, ns, ns11, ns12, product } from './canned.ts'
+import { came, envelope, mediaType, ns, ns11, ns12, product, recordRequests } from './canned.ts'
 
 const versions = ['1.1', '1.2'] as const
 type Number = (typeof versions)[number]
@@ -11,8 +18,8 @@ const uri = { '1.1': ns11, '1.2': ns12 }
 const x = (attributes = '') => `<x:Block xmlns:x="urn:x"${attributes}>x</x:Block>`
 
 /** The error that what came is for a call; undefined when it is an answer. */
-async function heard(answer: Came, options: Partial<SoapClientOptions<'v2'>>): Promise<unknown> {
-  const { client } = hearing(answer, options)
+async function heard(answer: TransportResponse, options: Partial<SoapClientOptions<'v2'>>): Promise<unknown> {
+  const { client } = recordRequests(answer, options)
   return client.GetProduct({ id: 'p-1' }).then(
     ({ product }) => assert.deepEqual(product, { id: 'p-1', name: 'Tea', price: '4.95', stock: 3, version: '7' }),
     thrown => thrown,
@@ -20,7 +27,7 @@ async function heard(answer: Came, options: Partial<SoapClientOptions<'v2'>>): P
 }
 
 /** [title, what comes in a version, why it is none] */
-const refused: readonly (readonly [string, (version: Number) => Came, Why, RegExp])[] = [
+const refused: readonly (readonly [string, (version: Number) => TransportResponse, FailureReason, RegExp])[] = [
   // Not SOAP
   [
     'a page with an error',
@@ -300,7 +307,7 @@ for (const version of versions)
   })
 
 /** [title, what comes in a version] */
-const taken: readonly (readonly [string, (version: Number) => Came])[] = [
+const taken: readonly (readonly [string, (version: Number) => TransportResponse])[] = [
   ['B4.4 an answer', v => came(200, mediaType[v], envelope(v, product))],
   ['a BOM', v => came(200, mediaType[v], `\ufeff${envelope(v, product)}`)],
   [
@@ -351,7 +358,7 @@ for (const version of versions)
 
 test('what is the server’s alone is in the answer', async () => {
   const order = `<GetOrderResponse xmlns="${ns}"><order><id>o-1</id><customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity><price>4.95</price></line></lines><currency>EUR</currency><total>9.90</total><placedAt>2026-01-01T09:00:00Z</placedAt><state>paid</state><paidAt>2026-01-02T09:00:00Z</paidAt><version>2</version></order></GetOrderResponse>`
-  const { client } = hearing(came(200, mediaType['1.2'], envelope('1.2', order)))
+  const { client } = recordRequests(came(200, mediaType['1.2'], envelope('1.2', order)))
   assert.deepEqual((await client.GetOrder({ id: 'o-1' })).order, {
     id: 'o-1',
     customer: 'c-1',
@@ -367,7 +374,7 @@ test('what is the server’s alone is in the answer', async () => {
 
 test('every value outside its bounds is told, with its place', async () => {
   const two = product.replace('>3<', '>-3<').replace('>4.95<', '>-1.00<')
-  const { client } = hearing(came(200, mediaType['1.2'], envelope('1.2', two)))
+  const { client } = recordRequests(came(200, mediaType['1.2'], envelope('1.2', two)))
   await assert.rejects(client.GetProduct({ id: 'p-1' }), (thrown: unknown) => {
     assert.ok(thrown instanceof AnswerError)
     assert.deepEqual(
@@ -379,7 +386,7 @@ test('every value outside its bounds is told, with its place', async () => {
 })
 
 describe('B4.10 one-way', () => {
-  const rows: readonly (readonly [string, Came, undefined | 'fault' | Why])[] = [
+  const rows: readonly (readonly [string, TransportResponse, undefined | 'fault' | FailureReason])[] = [
     ['202', came(202, undefined), undefined],
     ['200 and nothing', came(200, undefined), undefined],
     ['204', came(204, undefined), undefined],
@@ -390,7 +397,7 @@ describe('B4.10 one-way', () => {
   ]
   for (const [title, answer, expected] of rows)
     test(title, async () => {
-      const { client } = hearing(answer)
+      const { client } = recordRequests(answer)
       const thrown = await client.NotifyDelivery({ id: 'o-1' }).then(
         said => said,
         thrown => thrown,

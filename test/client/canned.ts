@@ -1,7 +1,12 @@
 /** Clients of the orders contract without a socket: over a face of the service, or over answers that a test makes up. */
 import { shop } from '../../examples/orders/contract.ts'
-import { type Came, type SoapClientOptions, soapClient, type Transport } from '../../src/client/index.ts'
-import { content, type Fields, type Request, type Response } from '../../src/http/message.ts'
+import {
+  type ClientTransport,
+  createSoapClient,
+  type SoapClientOptions,
+  type TransportResponse,
+} from '../../src/client/index.ts'
+import { contentOf, type HttpFields, type Request, type Response } from '../../src/http/message.ts'
 import { octets } from '../soap/orders-over-soap.ts'
 
 export const address = 'http://shop.example/soap/v2'
@@ -11,12 +16,14 @@ export const ns12 = 'http://www.w3.org/2003/05/soap-envelope'
 export const wsa = 'http://www.w3.org/2005/08/addressing'
 
 export interface Sent {
-  readonly fields: Fields
+  readonly fields: HttpFields
   readonly text: string
 }
 
 /** Says to each message what `answer` makes of it. */
-export function canned(answer: (sent: Sent) => Came | Promise<Came>): Transport & { readonly sent: Sent[] } {
+export function cannedTransport(
+  answer: (sent: Sent) => TransportResponse | Promise<TransportResponse>,
+): ClientTransport & { readonly sent: Sent[] } {
   const all: Sent[] = []
   return {
     sent: all,
@@ -32,7 +39,7 @@ export function canned(answer: (sent: Sent) => Came | Promise<Came>): Transport 
 }
 
 /** A face of the service as what carries messages to it. */
-export function over(face: (request: Request) => Response | Promise<Response>, path: string): Transport {
+export function transportTo(face: (request: Request) => Response | Promise<Response>, path: string): ClientTransport {
   return {
     prepare: fields => async sending => {
       const bytes = typeof sending.content === 'string' ? sending.content : Buffer.concat(sending.content)
@@ -40,7 +47,7 @@ export function over(face: (request: Request) => Response | Promise<Response>, p
         method: 'POST',
         target: path,
         fields: Object.assign(Object.create(null), { host: 'shop.example' }, fields, sending.fields),
-        content: content(bytes),
+        content: contentOf(bytes),
         scheme: 'http',
         version: '1.1',
         from: '127.0.0.1',
@@ -58,8 +65,8 @@ export const came = (
   status: number,
   type: string | undefined,
   text: string | Uint8Array = '',
-  fields: Fields = {},
-): Came => ({
+  fields: HttpFields = {},
+): TransportResponse => ({
   status,
   fields: { ...(type !== undefined && { 'content-type': type }), ...fields },
   content: Buffer.from(text as string),
@@ -71,10 +78,10 @@ export const envelope = (version: '1.1' | '1.2', body: string, header = ''): str
 export const product = `<GetProductResponse xmlns="${ns}"><product><id>p-1</id><name>Tea</name><price>4.95</price><stock>3</stock><version>7</version></product></GetProductResponse>`
 
 /** A client of v2 that hears this. */
-export function hearing(
-  answer: Came | ((sent: Sent) => Came | Promise<Came>),
+export function recordRequests(
+  answer: TransportResponse | ((sent: Sent) => TransportResponse | Promise<TransportResponse>),
   options: Partial<SoapClientOptions<'v2'>> = {},
 ) {
-  const transport = canned(typeof answer === 'function' ? answer : () => answer)
-  return { sent: transport.sent, client: soapClient(shop, { address, version: 'v2', transport, ...options }) }
+  const transport = cannedTransport(typeof answer === 'function' ? answer : () => answer)
+  return { sent: transport.sent, client: createSoapClient(shop, { address, version: 'v2', transport, ...options }) }
 }

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { PaymentDeclined } from '../../examples/orders/contract.ts'
 import {
-  type Came,
   FaultError,
   Forbidden,
   Invalid,
   NotFound,
   type SoapClientOptions,
   StateConflict,
+  type TransportResponse,
 } from '../../src/client/index.ts'
-import { came, envelope, hearing, mediaType, ns, ns11, ns12 } from './canned.ts'
+import { came, envelope, mediaType, ns, ns11, ns12, recordRequests } from './canned.ts'
 
-async function fault(answer: Came, options: Partial<SoapClientOptions<'v2'>> = {}) {
-  const { client } = hearing(answer, options)
+async function fault(answer: TransportResponse, options: Partial<SoapClientOptions<'v2'>> = {}) {
+  const { client } = recordRequests(answer, options)
   const thrown = await client.PayOrder({ id: 'o-1', method: 'card', amount: '1.00' }).then(
     () => assert.fail('it was answered'),
     why => why,
@@ -174,7 +174,7 @@ describe('B7.5 declared faults are told apart', () => {
     assert.ok(!found.is(PaymentDeclined) && !found.is())
   })
   test('by what an operation declares', async () => {
-    const { client } = hearing(came(202, undefined))
+    const { client } = recordRequests(came(202, undefined))
     const names = client.PayOrder.faults.map(each => each.fault)
     assert.deepEqual(names, ['PaymentDeclined', 'StateConflict', 'NotFound', 'VersionConflict'])
     assert.deepEqual(client.NotifyDelivery.faults, [])

@@ -8,17 +8,17 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Unanswered } from '../../src/client/errors.ts'
-import { type HttpOptions, httpTransport } from '../../src/client/http-transport.ts'
-import type { Sending } from '../../src/client/transport.ts'
-import { issued } from './issued.ts'
-import { type Script, says, scripted } from './scripted.ts'
+import { TransportFailure } from '../../src/client/errors.ts'
+import { createHttpTransport, type HttpOptions } from '../../src/client/http-transport.ts'
+import type { TransportRequest } from '../../src/client/transport.ts'
+import { issueCertificate } from './issued.ts'
+import { type Script, scriptedResponse, startScriptedServer } from './scripted.ts'
 
-const one: Sending = { content: 'hello', fields: undefined, timeLimit: 2000, signal: undefined }
+const one: TransportRequest = { content: 'hello', fields: undefined, timeLimit: 2000, signal: undefined }
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 
 function posting(address: string, options: HttpOptions = {}) {
-  const transport = httpTransport(address, options)
+  const transport = createHttpTransport(address, options)
   after(() => transport.close())
   return transport.prepare({})
 }
@@ -41,27 +41,27 @@ async function bare(each: (socket: Socket) => void): Promise<string> {
 }
 
 async function serving(script: Script, options: HttpOptions = {}) {
-  const server = await scripted(script)
-  const transport = httpTransport(server.address, options)
+  const server = await startScriptedServer(script)
+  const transport = createHttpTransport(server.address, options)
   after(() => transport.close())
   const post = transport.prepare({ 'content-type': 'text/plain' })
-  const ask = async (sending: Partial<Sending> = {}) => text((await post({ ...one, ...sending })).content)
+  const ask = async (sending: Partial<TransportRequest> = {}) => text((await post({ ...one, ...sending })).content)
   return { server, transport, post, ask }
 }
 
 /** Why a call was not answered. */
-async function unanswered(call: Promise<unknown>): Promise<Pick<Unanswered, 'why' | 'mayHaveRun' | 'begun'>> {
+async function unanswered(call: Promise<unknown>): Promise<Pick<TransportFailure, 'why' | 'mayHaveRun' | 'begun'>> {
   const thrown = await call.then(
     () => assert.fail('it was answered'),
     why => why,
   )
-  assert.ok(thrown instanceof Unanswered, String(thrown))
+  assert.ok(thrown instanceof TransportFailure, String(thrown))
   const { why, mayHaveRun, begun } = thrown
   return { why, mayHaveRun, begun }
 }
 
 test('one text: a request line, Host, the fields, the length in octets, the content', async () => {
-  const { server, post } = await serving(() => says('ok'))
+  const { server, post } = await serving(() => scriptedResponse('ok'))
   await post({ ...one, content: 'Grüße 数', fields: { authorization: 'Bearer x' } })
   await post({ ...one, content: [Buffer.from([0, 255]), Buffer.from('!')] })
   const [first, second] = server.asked
@@ -79,13 +79,13 @@ test('one text: a request line, Host, the fields, the length in octets, the cont
 
 describe('(1) a connection is used again, or not', async () => {
   const rows: readonly (readonly [string, string, number])[] = [
-    ['a whole answer', says('a'), 1],
+    ['a whole answer', scriptedResponse('a'), 1],
     ['chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n', 1],
-    ['Connection: close', says('a', 'connection: close\r\n'), 3],
-    ['HTTP/1.0', says('a').replace('/1.1', '/1.0'), 3],
-    ['octets behind the answer', `${says('a')}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison`, 3],
-    ['Keep-Alive: timeout=1 leaves no time', says('a', 'keep-alive: timeout=1\r\n'), 3],
-    ['Keep-Alive: timeout=9', says('a', 'keep-alive: timeout=9, max=100\r\n'), 1],
+    ['Connection: close', scriptedResponse('a', 'connection: close\r\n'), 3],
+    ['HTTP/1.0', scriptedResponse('a').replace('/1.1', '/1.0'), 3],
+    ['octets behind the answer', `${scriptedResponse('a')}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison`, 3],
+    ['Keep-Alive: timeout=1 leaves no time', scriptedResponse('a', 'keep-alive: timeout=1\r\n'), 3],
+    ['Keep-Alive: timeout=9', scriptedResponse('a', 'keep-alive: timeout=9, max=100\r\n'), 1],
   ]
   for (const [title, said, connections] of rows)
     test(title, async () => {
@@ -95,8 +95,8 @@ describe('(1) a connection is used again, or not', async () => {
     })
   test('an answer to nobody', async () => {
     const { server, ask } = await serving(({ connection, socket }) => {
-      if (connection === 1) setTimeout(() => socket.write(says('poison')), 20)
-      return says(`${connection}`)
+      if (connection === 1) setTimeout(() => socket.write(scriptedResponse('poison')), 20)
+      return scriptedResponse(`${connection}`)
     })
     assert.equal(await ask(), '1')
     await pause(60)
@@ -106,14 +106,14 @@ describe('(1) a connection is used again, or not', async () => {
   test('the server ends an idle one', async () => {
     const { ask } = await serving(({ connection, socket }) => {
       setTimeout(() => socket.end(), 20)
-      return says(`${connection}`)
+      return scriptedResponse(`${connection}`)
     })
     assert.equal(await ask(), '1')
     await pause(60)
     assert.equal(await ask(), '2')
   })
   test('one that has lain unused too long, and one that nobody asks for again', async () => {
-    const { server, ask } = await serving(({ connection }) => says(`${connection}`), { idle: 30 })
+    const { server, ask } = await serving(({ connection }) => scriptedResponse(`${connection}`), { idle: 30 })
     assert.equal(await ask(), '1')
     await pause(40)
     assert.equal(await ask(), '2')
@@ -124,7 +124,7 @@ describe('(1) a connection is used again, or not', async () => {
     let connections = 0
     const address = await bare(socket => {
       connections++
-      socket.once('data', () => socket.pause().write(says('early')))
+      socket.once('data', () => socket.pause().write(scriptedResponse('early')))
     })
     const ask = posting(address)
     for (let i = 0; i < 2; i++)
@@ -142,7 +142,7 @@ describe('(2) no more at once than allowed', () => {
         most = Math.max(most, ++busy)
         await pause(5)
         busy--
-        return says(content)
+        return scriptedResponse(content)
       },
       { connections: 3 },
     )
@@ -159,7 +159,7 @@ describe('(2) no more at once than allowed', () => {
   test('one that is lost makes way for the next', async () => {
     const { ask } = await serving(
       ({ content, socket }) => {
-        if (content !== 'die') return says(content)
+        if (content !== 'die') return scriptedResponse(content)
         socket.destroy()
         return undefined
       },
@@ -170,7 +170,7 @@ describe('(2) no more at once than allowed', () => {
     assert.deepEqual(said, { status: 'fulfilled', value: 'live' })
   })
   test('as many wait as may', async () => {
-    const { ask } = await serving(() => pause(20, says('a')), { connections: 1, waiting: 1 })
+    const { ask } = await serving(() => pause(20, scriptedResponse('a')), { connections: 1, waiting: 1 })
     const first = ask()
     const second = ask()
     assert.deepEqual(await unanswered(ask()), { why: 'busy', mayHaveRun: false, begun: false })
@@ -180,7 +180,7 @@ describe('(2) no more at once than allowed', () => {
 
 describe('(3) a time limit, and a signal, hold wherever the call is', () => {
   test('while it waits for a connection', async () => {
-    const { server, ask } = await serving(() => pause(100, says('a')), { connections: 1 })
+    const { server, ask } = await serving(() => pause(100, scriptedResponse('a')), { connections: 1 })
     const first = ask()
     assert.deepEqual(await unanswered(ask({ timeLimit: 20 })), { why: 'late', mayHaveRun: false, begun: false })
     assert.equal(await first, 'a')
@@ -188,7 +188,9 @@ describe('(3) a time limit, and a signal, hold wherever the call is', () => {
     assert.equal(server.asked.length, 1, 'it is not sent later')
   })
   test('while it waits for an answer: the connection is not used again', async () => {
-    const { server, ask } = await serving(({ turn, connection }) => (connection === 1 ? undefined : says(`${turn}`)))
+    const { server, ask } = await serving(({ turn, connection }) =>
+      connection === 1 ? undefined : scriptedResponse(`${turn}`),
+    )
     assert.deepEqual(await unanswered(ask({ timeLimit: 30 })), { why: 'late', mayHaveRun: true, begun: false })
     assert.equal(await ask(), '1')
     assert.equal(server.open(), 1)
@@ -203,7 +205,7 @@ describe('(3) a time limit, and a signal, hold wherever the call is', () => {
     assert.deepEqual(await unanswered(call), { why: 'late', mayHaveRun: false, begun: false })
   })
   test('no limit at all', async () => {
-    const { ask } = await serving(() => pause(20, says('a')))
+    const { ask } = await serving(() => pause(20, scriptedResponse('a')))
     assert.equal(await ask({ timeLimit: Number.POSITIVE_INFINITY }), 'a')
   })
   test('aborted: the signal says why', async () => {
@@ -239,7 +241,7 @@ describe('what ends without an answer', () => {
       { why: 'lost', mayHaveRun: true, begun: true },
     ],
     ['no HTTP', () => 'SSH-2.0-OpenSSH_9\r\n\r\n', { why: 'no-http', mayHaveRun: true, begun: true }],
-    ['too long', () => says('x'.repeat(101)), { why: 'too-long', mayHaveRun: true, begun: true }],
+    ['too long', () => scriptedResponse('x'.repeat(101)), { why: 'too-long', mayHaveRun: true, begun: true }],
   ]
   for (const [title, script, expected] of rows)
     test(title, async () => {
@@ -273,7 +275,7 @@ describe('what ends without an answer', () => {
 })
 
 describe('(4) what cannot be said in a head', () => {
-  const transport = httpTransport('http://127.0.0.1:1/')
+  const transport = createHttpTransport('http://127.0.0.1:1/')
   const rows: readonly (readonly [string, string])[] = [
     ['soapaction', '"a"\r\nX: y'],
     ['authorization', 'Bearer a\nb'],
@@ -291,19 +293,19 @@ describe('(4) what cannot be said in a head', () => {
       await assert.rejects(transport.prepare({})({ ...one, fields: { [name]: value } }), TypeError)
     })
   for (const address of ['shop', 'ftp://shop.example/', 'http://me:secret@shop.example/'])
-    test(`the address ${address}`, () => assert.throws(() => httpTransport(address), TypeError))
+    test(`the address ${address}`, () => assert.throws(() => createHttpTransport(address), TypeError))
   test('a path and a query are said as they are', async () => {
-    const { server } = await serving(() => says('a'))
+    const { server } = await serving(() => scriptedResponse('a'))
     await posting(`http://127.0.0.1:${server.port}/a%20b/ü?c=d#e`)(one)
     assert.equal(server.asked[0]?.line, 'POST /a%20b/%C3%BC?c=d HTTP/1.1')
   })
 })
 
 test('what is kept keeps no process alive', async () => {
-  const { server } = await serving(() => says('a'))
+  const { server } = await serving(() => scriptedResponse('a'))
   const from = JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'client', 'http-transport.ts'))
-  const program = `const { httpTransport } = await import(${from})
-    const post = httpTransport(${JSON.stringify(server.address)}, { idle: 60_000 }).prepare({})
+  const program = `const { createHttpTransport } = await import(${from})
+    const post = createHttpTransport(${JSON.stringify(server.address)}, { idle: 60_000 }).prepare({})
     const { content } = await post({ content: 'x', timeLimit: 60_000 })
     console.log(Buffer.from(content).toString())`
   const words = ['--conditions=source', '--input-type=module', '--eval', program]
@@ -311,10 +313,10 @@ test('what is kept keeps no process alive', async () => {
   assert.equal(stdout.trim(), 'a')
 })
 
-const pair = issued('server')
+const pair = issueCertificate('server')
 
 describe('https', { skip: pair ? false : 'skipped: no openssl here' }, async () => {
-  const server = await scripted(({ content }) => says(content.toUpperCase()), secure(pair ?? {}))
+  const server = await startScriptedServer(({ content }) => scriptedResponse(content.toUpperCase()), secure(pair ?? {}))
   test('an authority of one’s own, and connections that are kept', async () => {
     const ask = posting(server.address, { tls: { ca: pair!.cert } })
     for (let i = 0; i < 3; i++) assert.equal(text((await ask(one)).content), 'HELLO')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Key and certificate in PEM, for a name and 127.0.0.1; undefined where there is no openssl. */
-export function issued(name: string): { readonly key: string; readonly cert: string } | undefined {
+export function issueCertificate(name: string): { readonly key: string; readonly cert: string } | undefined {
   if (spawnSync('openssl', ['version'], { stdio: 'ignore' }).status !== 0) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'diglot-'))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]

@@ -7,23 +7,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { OutOfStock, shop as orders, PaymentDeclined } from '../../examples/orders/contract.ts'
 import {
   ConnectionError,
+  createSoapClient,
   FaultError,
   NotFound,
   type SoapClientOptions,
   StateConflict,
-  soapClient,
   VersionConflict,
 } from '../../src/client/index.ts'
 import { Certificate } from '../../src/security/crypto/certificate.ts'
-import { hosted } from '../host/hosted-service.ts'
-import { issued } from './issued.ts'
+import { startHosted } from '../host/hosted-service.ts'
+import { issueCertificate } from './issued.ts'
 
-const signer = issued('maria')
-const { server } = await hosted(signer ? { messageSecurity: { certificates: [signer.cert] } } : {})
+const signer = issueCertificate('maria')
+const { server } = await startHosted(signer ? { messageSecurity: { certificates: [signer.cert] } } : {})
 
 const maria = { user: 'maria', password: 'maria-secret' }
 function client(path = '/soap/v2', options: Partial<SoapClientOptions<'v2'>> = {}) {
-  const made = soapClient(orders, { address: server.url + path, version: 'v2', credentials: maria, ...options })
+  const made = createSoapClient(orders, { address: server.url + path, version: 'v2', credentials: maria, ...options })
   after(() => made.close())
   return made
 }
@@ -122,7 +122,7 @@ for (const [path, options] of ways)
 
 describe('who is asking', () => {
   test('nobody: 401, and a fault', async () => {
-    const refused = await fault(soapClient(orders, { address: `${server.url}/soap/v2` }).GetOrder({ id: 'o-1' }))
+    const refused = await fault(createSoapClient(orders, { address: `${server.url}/soap/v2` }).GetOrder({ id: 'o-1' }))
     assert.deepEqual([refused.status, refused.code], [401, 'Sender'])
     assert.match(refused.fields['www-authenticate'] ?? '', /Bearer/)
   })
@@ -147,7 +147,7 @@ describe('who is asking', () => {
       by: { certificate: new Certificate(cert), refer: 'direct' },
       parts: ['Body', 'Timestamp'],
     } as const
-    const shop = soapClient(orders, {
+    const shop = createSoapClient(orders, {
       address: `${server.url}/soap/v2/secure`,
       addressing: true,
       security: { timestamp: {}, signature },
@@ -178,7 +178,7 @@ describe('a connection that is lost once the service has the message', () => {
   const order = { ...draft, customer: 'c-2' }
   const through = async (options: Partial<SoapClientOptions<'v2'>>) => {
     const address = await deaf(1)
-    const made = soapClient(orders, { address, version: 'v2', credentials: maria, ...options })
+    const made = createSoapClient(orders, { address, version: 'v2', credentials: maria, ...options })
     after(() => made.close())
     return made
   }

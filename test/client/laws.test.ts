@@ -1,28 +1,30 @@
 /** Laws of the client, for contracts and answers that nobody would write. */
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { AnswerError, CallError, FaultError, soapClient } from '../../src/client/index.ts'
-import { asAnswered } from '../../src/client/reply.ts'
+import { AnswerError, CallError, createSoapClient, FaultError } from '../../src/client/index.ts'
+import { toReplyFields } from '../../src/client/reply.ts'
 import type { Service } from '../../src/contract/service.ts'
-import { type Message, messages, xmlName } from '../../src/contract/xml-message.ts'
-import { type Style, styles } from '../../src/soap/codecs/style.ts'
-import { inline } from '../../src/soap/codecs/values.ts'
-import { wordingOf } from '../../src/soap/operations/contract-operation.ts'
-import { faultEnvelope, envelope as written } from '../../src/soap/reply.ts'
-import { soap11, soap12, type Version } from '../../src/soap/version.ts'
-import { Malformed, parse, scan } from '../../src/xml/index.ts'
+import type { MessageStyle } from '../../src/contract/xml-message.ts'
+import { compileMessages, type Message, toXmlName } from '../../src/contract/xml-message.ts'
+import { messageStyles } from '../../src/soap/codecs/style.ts'
+import { inlineWriting } from '../../src/soap/codecs/values.ts'
+import { faultWordingOf } from '../../src/soap/operations/contract-operation.ts'
+import { writeFaultEnvelope, writeEnvelope as written } from '../../src/soap/reply.ts'
+import { type SoapVersion, soap11, soap12 } from '../../src/soap/version.ts'
+import { Malformed, parseXml, scanDocument } from '../../src/xml/index.ts'
 import { services } from '../describe/contracts.ts'
 import { rowOf } from '../soap/values.ts'
-import { address, came, canned, envelope, hearing, mediaType, product } from './canned.ts'
+import { address, came, cannedTransport, envelope, mediaType, product, recordRequests } from './canned.ts'
 
 const namespace = 'urn:test:v1'
 
 /** A client of any contract, and what it is told. */
-function telling(service: Service, { style, version }: { style: Style; version: Version }) {
+function telling(service: Service, { style, version }: { style: MessageStyle; version: SoapVersion }) {
   let content = ''
-  const transport = canned(() => came(200, mediaType[version.number], content))
-  const client = soapClient(service, { address, transport, style, soap: version.number })
+  const transport = cannedTransport(() => came(200, mediaType[version.number], content))
+  const client = createSoapClient(service, { address, transport, style, soap: version.number })
   return {
     sent: transport.sent,
     call: (message: Message, input: object, answer: string) => {
@@ -40,7 +42,7 @@ const ways = [
 ] as const
 
 /** In RPC an optional parameter that is an empty text says nothing. */
-const says = (row: object, of: Message['request'], style: Style): object =>
+const says = (row: object, of: Message['request'], style: MessageStyle): object =>
   style === 'document'
     ? row
     : Object.fromEntries(Object.entries(row).filter(([key, value]) => value !== '' || !of.fields[key]?.isOptional))
@@ -49,18 +51,18 @@ for (const way of ways)
   test(`what a client writes, the service reads; what the service writes, the client reads (${way.style}, ${way.version.number})`, async () => {
     const property = fc.asyncProperty(services, fc.integer({ min: 1 }), async (service, seed) => {
       const { call, sent } = telling(service, way)
-      for (const message of messages(service, 'v1')) {
+      for (const message of compileMessages(service, 'v1')) {
         const { request, response } = message
-        const [asks, answers] = [rowOf(request.fields), response && rowOf(asAnswered(response.fields))]
+        const [asks, answers] = [rowOf(request.fields), response && rowOf(toReplyFields(response.fields))]
         if (!asks || !response || !answers) continue
-        const codec = styles[way.style](namespace, request, response)
+        const codec = messageStyles[way.style](namespace, request, response)
         const [input] = fc.sample(asks, { numRuns: 1, seed })
         const [row] = fc.sample(answers, { numRuns: 1, seed })
-        const answer = written(way.version, codec.write(row!, inline, way.version))
+        const answer = written(way.version, codec.write(row!, inlineWriting, way.version))
         const heard = await call(message, input!, answer)
         assert.deepEqual({ ...(heard as object) }, says(row!, response, way.style), answer)
         const { text = '' } = sent.at(-1) ?? {}
-        const cursor = scan(Buffer.from(text))
+        const cursor = scanDocument(Buffer.from(text))
         for (const _ of ['Envelope', 'Body', 'request']) while (cursor.next() !== 'start');
         const reading = { found: [], parts: undefined, around: undefined, blocks: [] }
         assert.deepEqual(codec.read(cursor, reading, way.version), says(input!, request, way.style), text)
@@ -76,14 +78,14 @@ test('a fault that the service writes is the one that the client reads, with its
     fc.integer({ min: 1 }),
     fc.constantFrom(soap11, soap12),
     async (service, seed, version) => {
-      const [message] = messages(service, 'v1').filter(each => each.faults.some(one => one.fault === 'Broken'))
+      const [message] = compileMessages(service, 'v1').filter(each => each.faults.some(one => one.fault === 'Broken'))
       const fault = message?.faults.find(each => each.fault === 'Broken')
       const details = fault && rowOf(fault.detail)
       const inputs = message && rowOf(message.request.fields)
       if (!message || !fault || !details || !inputs) return
       const [detail] = fc.sample(details, { numRuns: 1, seed })
-      const wording = wordingOf(namespace, message)
-      const text = faultEnvelope(version, {
+      const wording = faultWordingOf(namespace, message)
+      const text = writeFaultEnvelope(version, {
         code: 'Sender',
         reasons: [{ language: 'en', text: 'broken' }],
         detail: wording.element(fault, detail!),
@@ -96,7 +98,7 @@ test('a fault that the service writes is the one that the client reads, with its
       )
       assert.ok(thrown instanceof FaultError, String(thrown))
       assert.deepEqual([thrown.fault, thrown.detail], ['Broken', detail], text)
-      assert.equal(thrown.entries[0]?.name.local, xmlName('Broken'))
+      assert.equal(thrown.entries[0]?.name.local, toXmlName('Broken'))
     },
   )
   await fc.assert(property, { numRuns: 100 })
@@ -145,14 +147,14 @@ describe('an answer with anything done to it is an answer, or an error that says
           const from = at % raw.length
           raw = raw.slice(0, from) + piece + raw.slice(from + length)
         }
-        const { client } = hearing(came(status, mediaType['1.2'], raw))
+        const { client } = recordRequests(came(status, mediaType['1.2'], raw))
         try {
           const { product } = await client.GetProduct({ id: 'p-1' })
           assert.deepEqual(
             [typeof product.id, typeof product.stock, product.price.includes('.')],
             ['string', 'number', true],
           )
-          assert.ok(!(parse(Buffer.from(raw)) instanceof Malformed))
+          assert.ok(!(parseXml(Buffer.from(raw)) instanceof Malformed))
         } catch (thrown) {
           if (!(thrown instanceof CallError)) throw thrown
           assert.ok(thrown instanceof AnswerError || thrown instanceof FaultError, raw)

@@ -4,25 +4,25 @@ import { describe, test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'
 import {
   AnswerError,
-  type Came,
+  type ClientTransport,
+  createSoapClient,
+  type FailureReason,
   type SoapClientOptions,
-  soapClient,
-  type Transport,
-  type Why,
+  type TransportResponse,
 } from '../../src/client/index.ts'
-import type { Sending } from '../../src/client/transport.ts'
-import { conversation } from '../soap/orders-over-soap.ts'
-import { address, came, envelope, hearing, ns, over } from './canned.ts'
+import type { TransportRequest } from '../../src/client/transport.ts'
+import { startConversation } from '../soap/orders-over-soap.ts'
+import { address, came, envelope, ns, recordRequests, transportTo } from './canned.ts'
 
 const picture = Uint8Array.from({ length: 3000 }, (_, at) => (at * 7) % 256)
 const path = '/soap/v2'
 
 /** The real face, and all that went to it and came of it. */
 async function service() {
-  const { face } = await conversation({ version: 'v2', path })
-  const inner = over(face, path)
-  const seen: { sent: Sending; came: Came }[] = []
-  const transport: Transport = {
+  const { face } = await startConversation({ version: 'v2', path })
+  const inner = transportTo(face, path)
+  const seen: { sent: TransportRequest; came: TransportResponse }[] = []
+  const transport: ClientTransport = {
     prepare: fields => {
       const post = inner.prepare(fields)
       return async sent => {
@@ -34,10 +34,11 @@ async function service() {
     close: () => {},
   }
   const client = (options: Partial<SoapClientOptions<'v2'>>) =>
-    soapClient(shop, { address, version: 'v2', transport, credentials: { bearer: 'maria' }, ...options })
+    createSoapClient(shop, { address, version: 'v2', transport, credentials: { bearer: 'maria' }, ...options })
   return { seen, client }
 }
-const type = (of: { fields?: Came['fields'] | undefined } | undefined) => of?.fields?.['content-type'] ?? ''
+const type = (of: { fields?: TransportResponse['fields'] | undefined } | undefined) =>
+  of?.fields?.['content-type'] ?? ''
 
 for (const soap of ['1.1', '1.2'] as const)
   describe(`SOAP ${soap}`, () => {
@@ -91,7 +92,7 @@ const whole = (inside: string, more = part('\x00\xff\r\n--', 'Content-Type: imag
   `${part(answer(inside), rootFields)}${more}--B--\r\n`
 
 describe('packages that come, asked for or not', () => {
-  const taken: readonly (readonly [string, Came])[] = [
+  const taken: readonly (readonly [string, TransportResponse])[] = [
     ['XOP', packaged(whole(include('cid:1@x')))],
     [
       'the root behind what it refers to',
@@ -112,10 +113,10 @@ describe('packages that come, asked for or not', () => {
   ]
   for (const [title, answered] of taken)
     test(title, async () => {
-      const { picture } = await hearing(answered).client.GetProductPicture({ id: 'p-1' })
+      const { picture } = await recordRequests(answered).client.GetProductPicture({ id: 'p-1' })
       assert.equal(Buffer.from(picture).toString('latin1'), '\x00\xff\r\n--')
     })
-  const refused: readonly (readonly [string, Came, Why, RegExp])[] = [
+  const refused: readonly (readonly [string, TransportResponse, FailureReason, RegExp])[] = [
     ['a part that is missing', packaged(whole(include('cid:2@x'))), 'package', /missing/],
     ['a URI that is no part', packaged(whole(include('http://other.example/'))), 'package', /cid:/],
     ['no boundary', packaged(whole(include('cid:1@x')), 'type="application/xop+xml"'), 'package', /boundary/],
@@ -152,7 +153,7 @@ describe('packages that come, asked for or not', () => {
   ]
   for (const [title, answered, why, detail] of refused)
     test(`none: ${title}`, async () => {
-      await assert.rejects(hearing(answered).client.GetProductPicture({ id: 'p-1' }), (thrown: unknown) => {
+      await assert.rejects(recordRequests(answered).client.GetProductPicture({ id: 'p-1' }), (thrown: unknown) => {
         assert.ok(thrown instanceof AnswerError, String(thrown))
         assert.equal(thrown.why, why, thrown.message)
         assert.match(thrown.message, detail)
@@ -160,7 +161,9 @@ describe('packages that come, asked for or not', () => {
       })
     })
   test('none: more than answers may have', async () => {
-    const call = hearing(packaged(whole(include('cid:1@x'))), { longest: 300 }).client.GetProductPicture({ id: 'p-1' })
+    const call = recordRequests(packaged(whole(include('cid:1@x'))), { longest: 300 }).client.GetProductPicture({
+      id: 'p-1',
+    })
     await assert.rejects(call, (thrown: unknown) => thrown instanceof AnswerError && thrown.why === 'package')
   })
 })

@@ -3,24 +3,35 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'
 import {
-  type Came,
+  type ClientCredentials,
+  type ClientTransport,
   ConnectionError,
-  type Credentials,
+  createSoapClient,
   InputError,
   type SoapClientOptions,
-  soapClient,
-  type Transport,
-  Unanswered,
+  TransportFailure,
+  type TransportResponse,
 } from '../../src/client/index.ts'
-import type { Sending } from '../../src/client/transport.ts'
-import { address, came, canned, envelope, hearing, mediaType, ns, ns11, ns12, product } from './canned.ts'
+import type { TransportRequest } from '../../src/client/transport.ts'
+import {
+  address,
+  came,
+  cannedTransport,
+  envelope,
+  mediaType,
+  ns,
+  ns11,
+  ns12,
+  product,
+  recordRequests,
+} from './canned.ts'
 
 const answer = came(200, mediaType['1.2'], envelope('1.2', product))
 
 describe('B4.2 B4.3 media types and actions', () => {
   const action = `${ns}/GetProduct`
   test('SOAP 1.1', async () => {
-    const { client, sent } = hearing(came(200, mediaType['1.1'], envelope('1.1', product)), { soap: '1.1' })
+    const { client, sent } = recordRequests(came(200, mediaType['1.1'], envelope('1.1', product)), { soap: '1.1' })
     await client.GetProduct({ id: 'p-1' })
     assert.deepEqual(sent[0]?.fields, {
       'content-type': 'text/xml; charset=utf-8',
@@ -29,7 +40,7 @@ describe('B4.2 B4.3 media types and actions', () => {
     })
   })
   test('SOAP 1.2', async () => {
-    const { client, sent } = hearing(answer)
+    const { client, sent } = recordRequests(answer)
     await client.GetProduct({ id: 'p-1' })
     assert.deepEqual(sent[0]?.fields, {
       'content-type': `application/soap+xml; charset=utf-8; action="${action}"`,
@@ -38,7 +49,7 @@ describe('B4.2 B4.3 media types and actions', () => {
   })
   test('fields of one’s own', async () => {
     const fields = { TraceParent: '00-1-2-03', 'Content-Type': 'text/plain', ACCEPT: '*/*' }
-    const { client, sent } = hearing(answer, { fields })
+    const { client, sent } = recordRequests(answer, { fields })
     await client.GetProduct({ id: 'p-1' })
     assert.deepEqual(sent[0]?.fields, {
       traceparent: '00-1-2-03',
@@ -59,7 +70,7 @@ describe('B2.6–B2.8 the Body', () => {
   const inside =
     '<customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity></line></lines><currency>EUR</currency><note>a &lt; b &amp; c</note>'
   const written = async (options: Partial<SoapClientOptions<'v2'>>) => {
-    const { client, sent } = hearing(() => Promise.reject(new Unanswered('closed', created)), options)
+    const { client, sent } = recordRequests(() => Promise.reject(new TransportFailure('closed', created)), options)
     await assert.rejects(client.CreateOrder({ order }), ConnectionError)
     return sent[0]?.text
   }
@@ -114,7 +125,7 @@ describe('arguments that are not of the contract are not sent', () => {
   ]
   for (const [title, operation, input, detail] of rows)
     test(title, async () => {
-      const { client, sent } = hearing(answer)
+      const { client, sent } = recordRequests(answer)
       await assert.rejects((client as unknown as Any)[operation]!(input), (thrown: unknown) => {
         assert.ok(thrown instanceof InputError, String(thrown))
         assert.ok(thrown.message.startsWith(`${operation}: ${detail}`), thrown.message)
@@ -123,7 +134,7 @@ describe('arguments that are not of the contract are not sent', () => {
       assert.deepEqual(sent, [])
     })
   test('what a client was given it may send back', async () => {
-    const { client, sent } = hearing(came(202, undefined))
+    const { client, sent } = recordRequests(came(202, undefined))
     const whole = {
       ...order,
       id: 'o-1',
@@ -138,8 +149,8 @@ describe('arguments that are not of the contract are not sent', () => {
 })
 
 describe('B5 credentials', () => {
-  const said = async (credentials: Credentials) => {
-    const { client, sent } = hearing(answer, { credentials })
+  const said = async (credentials: ClientCredentials) => {
+    const { client, sent } = recordRequests(answer, { credentials })
     await client.GetProduct({ id: 'p-1' })
     return sent[0]!
   }
@@ -149,7 +160,7 @@ describe('B5 credentials', () => {
     assert.equal(Buffer.from(authorization.replace('Basic ', ''), 'base64').toString(), 'clara:geheim:ß')
   })
   test('a user that Basic cannot say', () => {
-    assert.throws(() => soapClient(shop, { address, credentials: { user: 'a:b', password: 'c' } }), TypeError)
+    assert.throws(() => createSoapClient(shop, { address, credentials: { user: 'a:b', password: 'c' } }), TypeError)
   })
   test('a key, in its own field or another', async () => {
     assert.equal((await said({ key: 'k' })).fields['api-key'], 'k')
@@ -157,7 +168,7 @@ describe('B5 credentials', () => {
   })
   test('a token that changes is asked for at each call', async () => {
     let count = 0
-    const { client, sent } = hearing(answer, { credentials: { bearer: async () => `t${++count}` } })
+    const { client, sent } = recordRequests(answer, { credentials: { bearer: async () => `t${++count}` } })
     await client.GetProduct({ id: 'p-1' })
     await client.GetProduct({ id: 'p-1' })
     assert.deepEqual(
@@ -167,7 +178,7 @@ describe('B5 credentials', () => {
   })
   test('a token that cannot be had is why the call fails', async () => {
     const reason = new Error('no token')
-    const { client, sent } = hearing(answer, { credentials: { bearer: () => Promise.reject(reason) } })
+    const { client, sent } = recordRequests(answer, { credentials: { bearer: () => Promise.reject(reason) } })
     await assert.rejects(client.GetProduct({ id: 'p-1' }), reason)
     assert.deepEqual(sent, [])
   })
@@ -180,16 +191,16 @@ describe('B5 credentials', () => {
   })
   test('a Timestamp beside it', async () => {
     const credentials = { username: 'clara', password: 'x' }
-    const { client, sent } = hearing(answer, { credentials, security: { timestamp: { lifetime: 1000 } } })
+    const { client, sent } = recordRequests(answer, { credentials, security: { timestamp: { lifetime: 1000 } } })
     await client.GetProduct({ id: 'p-1' })
     assert.match(sent[0]?.text ?? '', /<wsu:Timestamp .*<wsse:UsernameToken /s)
   })
 })
 
 /** A transport that fails so often, then answers. */
-function failing(times: number, why: Unanswered): { transport: Transport; tries: Sending[] } {
-  const tries: Sending[] = []
-  const transport: Transport = {
+function failing(times: number, why: TransportFailure): { transport: ClientTransport; tries: TransportRequest[] } {
+  const tries: TransportRequest[] = []
+  const transport: ClientTransport = {
     prepare: () => async sending => {
       tries.push(sending)
       if (tries.length <= times) throw why
@@ -199,16 +210,16 @@ function failing(times: number, why: Unanswered): { transport: Transport; tries:
   }
   return { transport, tries }
 }
-const lost = new Unanswered('lost', 'it is lost', { mayHaveRun: true })
-const begun = new Unanswered('lost', 'it is cut short', { mayHaveRun: true, begun: true })
-const unreachable = new Unanswered('unreachable', 'nobody there', { cause: new Error('ECONNREFUSED') })
-const late = new Unanswered('late', 'too late', { mayHaveRun: true })
+const lost = new TransportFailure('lost', 'it is lost', { mayHaveRun: true })
+const begun = new TransportFailure('lost', 'it is cut short', { mayHaveRun: true, begun: true })
+const unreachable = new TransportFailure('unreachable', 'nobody there', { cause: new Error('ECONNREFUSED') })
+const late = new TransportFailure('late', 'too late', { mayHaveRun: true })
 
 describe('a message is sent again only where that can have no second effect', () => {
-  type Call = (client: ReturnType<typeof hearing>['client']) => Promise<unknown>
+  type Call = (client: ReturnType<typeof recordRequests>['client']) => Promise<unknown>
   const read: Call = client => client.GetProduct({ id: 'p-1' })
   const change: Call = client => client.CreateProduct({ product: { name: 'Tea', price: '1.00', stock: 1 } })
-  const rows: readonly (readonly [string, Unanswered, Call, Partial<SoapClientOptions<'v2'>>, number])[] = [
+  const rows: readonly (readonly [string, TransportFailure, Call, Partial<SoapClientOptions<'v2'>>, number])[] = [
     ['a safe operation whose connection was lost', lost, read, {}, 2],
     ['… as often as is said', lost, read, { retries: 2 }, 3],
     ['… or never', lost, read, { retries: 0 }, 1],
@@ -222,7 +233,7 @@ describe('a message is sent again only where that can have no second effect', ()
   for (const [title, why, call, options, expected] of rows)
     test(title, async () => {
       const { transport, tries } = failing(9, why)
-      const client = soapClient(shop, { address, version: 'v2', transport, ...options })
+      const client = createSoapClient(shop, { address, version: 'v2', transport, ...options })
       await assert.rejects(call(client), (thrown: unknown) => {
         assert.ok(thrown instanceof ConnectionError, String(thrown))
         assert.deepEqual([thrown.why, thrown.mayHaveRun, thrown.cause], [why.why, why.mayHaveRun, why.cause])
@@ -232,7 +243,7 @@ describe('a message is sent again only where that can have no second effect', ()
     })
   test('it is the same message, and the time limit holds for all tries', async () => {
     const { transport, tries } = failing(1, unreachable)
-    const client = soapClient(shop, { address, version: 'v2', transport, addressing: true, timeLimit: 1000 })
+    const client = createSoapClient(shop, { address, version: 'v2', transport, addressing: true, timeLimit: 1000 })
     const call = client.GetProduct({ id: 'p-1' })
     await call
     const [first, second] = tries
@@ -241,7 +252,7 @@ describe('a message is sent again only where that can have no second effect', ()
   })
   test('no try is waited for beyond the time limit', async () => {
     const { transport, tries } = failing(9, unreachable)
-    const client = soapClient(shop, { address, version: 'v2', transport, retries: 9, timeLimit: 250 })
+    const client = createSoapClient(shop, { address, version: 'v2', transport, retries: 9, timeLimit: 250 })
     const from = performance.now()
     await assert.rejects(client.GetProduct({ id: 'p-1' }), { name: 'ConnectionError', why: 'unreachable' })
     assert.ok(performance.now() - from < 1000)
@@ -249,7 +260,7 @@ describe('a message is sent again only where that can have no second effect', ()
   })
   test('nor is one that nobody wants any more', async () => {
     const { transport, tries } = failing(9, unreachable)
-    const client = soapClient(shop, { address, version: 'v2', transport, retries: 9 })
+    const client = createSoapClient(shop, { address, version: 'v2', transport, retries: 9 })
     const reason = new Error('enough')
     const controller = new AbortController()
     const call = client.GetProduct({ id: 'p-1' }, { signal: controller.signal })
@@ -260,7 +271,7 @@ describe('a message is sent again only where that can have no second effect', ()
   test('each try proves anew who is asking', async () => {
     const { transport, tries } = failing(1, lost)
     const credentials = { username: 'clara', password: 'x', digest: true }
-    const client = soapClient(shop, { address, version: 'v2', transport, credentials })
+    const client = createSoapClient(shop, { address, version: 'v2', transport, credentials })
     await client.GetProduct({ id: 'p-1' })
     const nonces = tries.map(each => /Nonce[^>]*>([^<]*)/.exec(String(each.content))?.[1])
     assert.equal(new Set(nonces).size, 2)
@@ -269,7 +280,7 @@ describe('a message is sent again only where that can have no second effect', ()
 
 test('time limits: of a call, of the client, or half a minute', async () => {
   const tries: number[] = []
-  const transport: Transport = {
+  const transport: ClientTransport = {
     prepare:
       () =>
       async ({ timeLimit }) => {
@@ -278,31 +289,31 @@ test('time limits: of a call, of the client, or half a minute', async () => {
       },
     close: () => {},
   }
-  const client = soapClient(shop, { address, version: 'v2', transport })
+  const client = createSoapClient(shop, { address, version: 'v2', transport })
   await client.GetProduct({ id: 'p-1' })
   await client.GetProduct({ id: 'p-1' }, { timeLimit: 10 })
-  await soapClient(shop, { address, version: 'v2', transport, timeLimit: 500 }).GetProduct({ id: 'p-1' })
+  await createSoapClient(shop, { address, version: 'v2', transport, timeLimit: 500 }).GetProduct({ id: 'p-1' })
   for (const [at, expected] of [30_000, 10, 500].entries())
     assert.ok(Math.abs(tries[at]! - expected) < 5, `${tries[at]}`)
 })
 
 test('a version that the contract does not have', () => {
   // @ts-expect-error there are v1 and v2
-  assert.throws(() => soapClient(shop, { address, version: 'v3' }), /orders has no version v3, but v1, v2/)
+  assert.throws(() => createSoapClient(shop, { address, version: 'v3' }), /orders has no version v3, but v1, v2/)
 })
 
 test('the newest version unless another is asked for', async () => {
-  const transport = canned((): Came => answer)
-  await soapClient(shop, { address, transport }).GetProduct({ id: 'p-1' })
+  const transport = cannedTransport((): TransportResponse => answer)
+  await createSoapClient(shop, { address, transport }).GetProduct({ id: 'p-1' })
   assert.ok(transport.sent[0]?.text.includes(ns))
 })
 
 test('a client is closed with its connections', async () => {
   let closed = 0
-  const transport: Transport = { prepare: () => async () => answer, close: () => void closed++ }
-  soapClient(shop, { address, transport }).close()
+  const transport: ClientTransport = { prepare: () => async () => answer, close: () => void closed++ }
+  createSoapClient(shop, { address, transport }).close()
   {
-    using _client = soapClient(shop, { address, transport })
+    using _client = createSoapClient(shop, { address, transport })
   }
   assert.equal(closed, 2)
 })

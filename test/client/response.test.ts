@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Responses, Unreadable } from '../../src/client/response-reader.ts'
-import type { Came } from '../../src/client/transport.ts'
+import type { TransportResponse } from '../../src/client/transport.ts'
 
 const limits = { head: 200, content: 64 }
 
@@ -29,7 +29,7 @@ function read(pieces: readonly string[], closed: boolean): Outcome {
     return `${thrown.isTooLong ? 'too long: ' : ''}${thrown.detail}`
   }
 }
-const shown = ({ status, content, fields }: Came, keeps: boolean): Read => ({
+const shown = ({ status, content, fields }: TransportResponse, keeps: boolean): Read => ({
   status,
   content: Buffer.from(content).toString('latin1'),
   fields: { ...fields },

@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { after } from 'node:test'
-import type { Fields } from '../../src/http/message.ts'
+import type { HttpFields } from '../../src/http/message.ts'
 
 export interface Asked {
   readonly line: string
-  readonly fields: Fields
+  readonly fields: HttpFields
   readonly content: string
   readonly socket: Socket
   /** Connections so far, and requests on this one. */
@@ -25,7 +25,7 @@ export interface Scripted {
 /** Octets to answer with; nothing: the script does what it likes with the socket. */
 export type Script = (asked: Asked) => string | undefined | Promise<string | undefined>
 
-export async function scripted(script: Script, server: Server = createServer()): Promise<Scripted> {
+export async function startScriptedServer(script: Script, server: Server = createServer()): Promise<Scripted> {
   const asked: Asked[] = []
   const sockets = new Set<Socket>()
   let connections = 0
@@ -78,5 +78,5 @@ function request(held: string) {
   return held.length < length ? undefined : { line, fields, content: held.slice(end + 4, length), length }
 }
 
-export const says = (text: string, fields = ''): string =>
+export const scriptedResponse = (text: string, fields = ''): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n${fields}content-length: ${Buffer.byteLength(text)}\r\n\r\n${Buffer.from(text).toString('latin1')}`

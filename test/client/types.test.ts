@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PaymentDeclined, shop } from '../../examples/orders/contract.ts'
-import { FaultError, type SoapClient, StateConflict, soapClient } from '../../src/client/index.ts'
+import { createSoapClient, FaultError, type SoapClient, StateConflict } from '../../src/client/index.ts'
 import type { Service } from '../../src/contract/service.ts'
-import { messages } from '../../src/contract/xml-message.ts'
+import { compileMessages } from '../../src/contract/xml-message.ts'
 import { anyone, fault, job, resource, role, service, t } from '../../src/index.ts'
-import { address, came, canned } from './canned.ts'
+import { address, came, cannedTransport } from './canned.ts'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const same = <A, B>(_: Same<A, B>): void => {}
 type Ask<C> = C extends (...given: infer A) => unknown ? NonNullable<A[0]> : never
 type Told<C> = C extends (...given: never[]) => Promise<infer R> ? R : never
 
-const transport = canned(() => came(202, undefined))
+const transport = cannedTransport(() => came(202, undefined))
 
 /** Nothing here is called: the checker reads it. */
 const unasked = (_: () => unknown): void => {}
@@ -22,8 +22,8 @@ type Orders = SoapClient<typeof shop, 'v2'>
 type Old = SoapClient<typeof shop, 'v1'>
 
 test('one method for each message of the contract, and no other', () => {
-  const client = soapClient(shop, { address, transport, version: 'v2' })
-  const names = messages(shop as unknown as Service, 'v2').map(each => each.operation.name)
+  const client = createSoapClient(shop, { address, transport, version: 'v2' })
+  const names = compileMessages(shop as unknown as Service, 'v2').map(each => each.operation.name)
   assert.deepEqual(Object.keys(client), ['close', ...names])
   same<
     Exclude<keyof Orders, 'close' | symbol>,
@@ -84,7 +84,7 @@ test('arguments and answers are those of the messages', () => {
 
 test('what cannot be asked does not compile', () => {
   unasked(() => {
-    const client = soapClient(shop, { address, transport, version: 'v2' })
+    const client = createSoapClient(shop, { address, transport, version: 'v2' })
     const order = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' } as const
     // @ts-expect-error an id is required
     client.GetOrder({})
@@ -112,9 +112,9 @@ test('what cannot be asked does not compile', () => {
     // @ts-expect-error an order has no colour
     client.GetOrder({ id: 'o-1' }).then(({ order }) => order.colour)
     // @ts-expect-error there are v1 and v2
-    soapClient(shop, { address, version: 'v3' })
+    createSoapClient(shop, { address, version: 'v3' })
     // @ts-expect-error a user has a password
-    soapClient(shop, { address, credentials: { user: 'clara' } })
+    createSoapClient(shop, { address, credentials: { user: 'clara' } })
   })
 })
 
@@ -125,10 +125,10 @@ test('a version has the fields that it knows', () => {
   same<'note' extends keyof Ask<Old['ListOrders']> ? true : false, false>(true)
   unasked(() => {
     const order = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' } as const
-    soapClient(shop, { address, version: 'v2' }).CreateOrder({ order: { ...order, note: 'x' } })
-    soapClient(shop, { address }).CreateOrder({ order: { ...order, note: 'x' } })
+    createSoapClient(shop, { address, version: 'v2' }).CreateOrder({ order: { ...order, note: 'x' } })
+    createSoapClient(shop, { address }).CreateOrder({ order: { ...order, note: 'x' } })
     // @ts-expect-error v1 has no note
-    soapClient(shop, { address, version: 'v1' }).CreateOrder({ order: { ...order, note: 'x' } })
+    createSoapClient(shop, { address, version: 'v1' }).CreateOrder({ order: { ...order, note: 'x' } })
   })
 })
 
@@ -138,7 +138,7 @@ test('what a grant binds to a claim of the caller may be left out', () => {
 
 test('declared faults have their detail', () => {
   unasked(async () => {
-    const client = soapClient(shop, { address, version: 'v2' })
+    const client = createSoapClient(shop, { address, version: 'v2' })
     try {
       await client.PayOrder({ id: 'o-1', method: 'card', amount: '1.00' })
     } catch (thrown) {
@@ -193,7 +193,7 @@ const store = service('store', { namespace: 'urn:store', resources: [boxes], job
 
 test('names that the contract gives, takes or collides with', () => {
   type Store = SoapClient<typeof store>
-  const client = soapClient(store, { address, transport })
+  const client = createSoapClient(store, { address, transport })
   same<
     Exclude<keyof Store, 'close' | symbol>,
     | 'GetCrate'
@@ -249,7 +249,7 @@ test('names that the contract gives, takes or collides with', () => {
 })
 
 test('a contract whose names are not known gives rows', () => {
-  const client = soapClient(store as unknown as Service, { address, transport })
+  const client = createSoapClient(store as unknown as Service, { address, transport })
   same<Told<(typeof client)['GetCrate']>, Readonly<Record<string, unknown>>>(true)
   assert.equal(typeof client['GetCrate'], 'function')
 })
@@ -269,7 +269,10 @@ test('singulars are those that the contract makes', () => {
   ] as const
   for (const name of names) {
     const one = resource(name, { fields: { id: t.id('x') } }).rules({ allow: { read: [anyone] } })
-    const [operation] = messages(service('s', { namespace: 'urn:s', resources: [one] }) as unknown as Service, 'v1')
+    const [operation] = compileMessages(
+      service('s', { namespace: 'urn:s', resources: [one] }) as unknown as Service,
+      'v1',
+    )
     const singular = operation?.operation.name.slice(3)
     const typed: Record<(typeof names)[number], string> = singulars
     assert.equal(singular, typed[name])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Implementation } from '../../src/contract/implement.ts'
-import { ContractMistakes, review, reviewed } from '../../src/contract/review.ts'
+import { ContractMistakes, findContractMistakes, requireSoundContract } from '../../src/contract/review.ts'
 import { anyone, fault, resource, role, service, t } from '../../src/index.ts'
 
 const id = { id: t.id('x') }
@@ -194,19 +194,20 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     /search "n" does not lead to text/,
   ],
 ]
-for (const [title, given, says] of cases) test(`review: ${title}`, () => assert.match(review(given).join('\n'), says))
+for (const [title, given, says] of cases)
+  test(`review: ${title}`, () => assert.match(findContractMistakes(given).join('\n'), says))
 
 test('a plus that is a character repeats nothing', () => {
   const fields = { ...id, phone: t.string({ pattern: '(\\+[0-9]{2})*' }), sum: t.string({ pattern: '([+*][0-9])+' }) }
-  assert.deepEqual(review(app([resource('x', { fields }).rules(read)])), [])
+  assert.deepEqual(findContractMistakes(app([resource('x', { fields }).rules(read)])), [])
 })
 
 test('a contract without mistakes starts, one with several names them all at once', () => {
   const good = app([resource('x', { fields: id }).rules(read)])
-  assert.equal(reviewed(good), good)
+  assert.equal(requireSoundContract(good), good)
   const bad = app([resource('x', { fields: { n: t.int({ min: 2, max: 1 }) } })])
   assert.throws(
-    () => reviewed(bad),
+    () => requireSoundContract(bad),
     (thrown: unknown) => thrown instanceof ContractMistakes && thrown.mistakes.length === 3,
   )
 })

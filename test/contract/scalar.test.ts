@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { Json } from '../../src/base/objects.ts'
 import type { Fields, Scalar } from '../../src/contract/field.ts'
-import { type Json, membersWriter, type Problem, readFields } from '../../src/contract/field-json.ts'
-import { scaled, unscaled } from '../../src/contract/lexical/decimal.ts'
+import { type FieldProblem, membersWriter, readFields } from '../../src/contract/field-json.ts'
+import { parseScaledDecimal, writeScaledDecimal } from '../../src/contract/lexical/decimal.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
-import { check, read, write } from '../../src/contract/lexical/scalar.ts'
-import { instant } from '../../src/contract/lexical/temporal.ts'
-import { references } from '../../src/contract/typed-value.ts'
+import { checkScalar, readScalar, writeScalar } from '../../src/contract/lexical/scalar.ts'
+import { parseInstant } from '../../src/contract/lexical/temporal.ts'
+import { findReferences } from '../../src/contract/typed-value.ts'
 import { t } from '../../src/index.ts'
 
 type Case = readonly [title: string, field: { readonly shape: unknown }, text: string, value: unknown]
@@ -67,7 +68,7 @@ const cases: readonly Case[] = [
 ]
 for (const [title, { shape }, text, value] of cases)
   test(title, () => {
-    const found = read(shape as Scalar, text)
+    const found = readScalar(shape as Scalar, text)
     if (typeof value === 'object' && value !== null && 'code' in value)
       assert.equal(found instanceof Flaw ? found.code : found, value.code)
     else assert.deepEqual(found, value)
@@ -84,7 +85,7 @@ test('what is written is read again', () => {
     [t.boolean().shape as Scalar, fc.boolean()],
   ]
   for (const [shape, values] of shapes)
-    fc.assert(fc.property(values, value => assert.deepEqual(read(shape, write(shape, value)), value)))
+    fc.assert(fc.property(values, value => assert.deepEqual(readScalar(shape, writeScalar(shape, value)), value)))
 })
 
 const floats = [
@@ -98,7 +99,7 @@ const floats = [
 for (const [text, shortest] of floats)
   test(`§3.2.4 the float ${text} is written ${shortest}`, () => {
     const { shape } = t.double({ xsd: 'float' })
-    assert.equal(write(shape as Scalar, read(shape as Scalar, text)), shortest)
+    assert.equal(writeScalar(shape as Scalar, readScalar(shape as Scalar, text)), shortest)
   })
 
 const numbers: readonly (readonly [title: string, json: Json, taken: unknown])[] = [
@@ -109,7 +110,7 @@ const numbers: readonly (readonly [title: string, json: Json, taken: unknown])[]
 ]
 for (const [title, json, taken] of numbers)
   test(title, () => {
-    const problems: Problem[] = []
+    const problems: FieldProblem[] = []
     const { it } = readFields({ it: t.double() }, { it: json }, problems)
     assert.deepEqual(problems[0]?.code ?? it, taken)
   })
@@ -119,23 +120,23 @@ test('A2.1 a field with the name of what every object inherits is absent where i
   const write = membersWriter(fields)
   assert.equal(write({ a: 'b' }), '"a":"b"')
   assert.equal(write({ a: 'b', constructor: 'c' }), '"a":"b","constructor":"c"')
-  assert.deepEqual(references(fields, { a: 'b' }), [])
+  assert.deepEqual(findReferences(fields, { a: 'b' }), [])
 })
 
 test('decimals compare by their units', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), fc.integer({ min: 0, max: 6 }), (units, places) => {
-      assert.equal(scaled(unscaled(units, places), places), units)
+      assert.equal(parseScaledDecimal(writeScaledDecimal(units, places), places), units)
     }),
   )
-  assert.equal(check(t.decimal(12, 2).shape as Scalar, 12.5) instanceof Flaw, true, 'money is never a float')
-  assert.ok(instant('2026-01-01T10:00:00+01:00') < instant('2026-01-01T09:30:00Z'))
+  assert.equal(checkScalar(t.decimal(12, 2).shape as Scalar, 12.5) instanceof Flaw, true, 'money is never a float')
+  assert.ok(parseInstant('2026-01-01T10:00:00+01:00') < parseInstant('2026-01-01T09:30:00Z'))
 })
 
 test('§3.3.2 a token has no space at its end, nor two together, behind a line separator either', () => {
   const token = t.string({ xsd: 'token' }).shape as Scalar
-  assert.equal(check(token, 'a\u2028b'), 'a\u2028b')
-  for (const value of ['a\u2028b ', 'a\u2028b  c', ' a']) assert.ok(check(token, value) instanceof Flaw, value)
+  assert.equal(checkScalar(token, 'a\u2028b'), 'a\u2028b')
+  for (const value of ['a\u2028b ', 'a\u2028b  c', ' a']) assert.ok(checkScalar(token, value) instanceof Flaw, value)
 })
 
 test('a decimal is what its digits say, however it is written', () => {
@@ -147,7 +148,7 @@ test('a decimal is what its digits say, however it is written', () => {
       const given = padded ? canonical.replace(/^-?/, sign => `${sign}0`) : canonical
       const [low, high] = [-(10n ** BigInt(all)) / 3n, 10n ** BigInt(all) / 2n]
       const { shape } = t.decimal(all, places, { min: decimalText(low, places), max: decimalText(high, places) })
-      const found = check(shape as Scalar, given)
+      const found = checkScalar(shape as Scalar, given)
       const fits = units >= low && units <= high
       assert.equal(
         found instanceof Flaw ? 'a flaw' : found,
@@ -172,7 +173,7 @@ test('an int is what its digits say, however it is written', () =>
       fc.constantFrom('', '+'),
       (value, zeros, plus) => {
         const text = `${value < 0 ? '-' : plus}${'0'.repeat(zeros)}${Math.abs(value)}`
-        const found = read(t.int().shape as Scalar, text)
+        const found = readScalar(t.int().shape as Scalar, text)
         if (Math.abs(value) < 2 ** 31) assert.equal(found, value)
         else assert.ok(found instanceof Flaw || value === -(2 ** 31))
       },

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import { operations } from '../../src/contract/operation.ts'
-import { allowed, anyone, everAllowed, role } from '../../src/contract/policy.ts'
+import { listOperations } from '../../src/contract/operation.ts'
+import { anyone, isAllowed, mayEverBeAllowed, role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { access } from '../../src/describe/access-matrix.ts'
-import { diagram } from '../../src/describe/state-diagram.ts'
+import { writeAccessMatrix } from '../../src/describe/access-matrix.ts'
+import { writeStateDiagram } from '../../src/describe/state-diagram.ts'
 import { shop } from './orders-contract.ts'
 
-const rows = access(shop)
+const rows = writeAccessMatrix(shop)
   .trim()
   .split('\n')
   .map(line =>
@@ -38,13 +38,17 @@ for (const [operation, who, says] of cells)
   test(`A5.2 A5.3 ${operation} by ${who}: ${says}`, () => assert.equal(cell(operation, who), says))
 
 test('A5.2 the table says what the policy answers, for every operation and role', () => {
-  for (const { name, grants } of operations(shop))
+  for (const { name, grants } of listOperations(shop))
     for (const who of head.slice(1)) {
       const caller = { subject: 's', roles: who === 'anyone' ? [] : [who], claims: { customer: 'c-1' } }
-      assert.equal(!['401', '403'].includes(cell(name, who) ?? ''), everAllowed(grants, caller, 0), `${name} ${who}`)
+      assert.equal(
+        !['401', '403'].includes(cell(name, who) ?? ''),
+        mayEverBeAllowed(grants, caller, 0),
+        `${name} ${who}`,
+      )
       assert.equal(
         cell(name, who) === 'yes',
-        allowed(grants, caller, 0, { customer: 'c-2', id: 'c-2' }),
+        isAllowed(grants, caller, 0, { customer: 'c-2', id: 'c-2' }),
         `${name} ${who}`,
       )
     }
@@ -52,7 +56,7 @@ test('A5.2 the table says what the policy answers, for every operation and role'
 test('A5.2 a condition is named', () => {
   const open = role('clerk').given('the shop is open', () => true)
   const things = resource('things', { fields: { id: t.id('x') } }).rules({ allow: { read: [anyone], create: [open] } })
-  const text = access(service('test', { namespace: 'urn:t', resources: [things] }) as never) // only names are narrower
+  const text = writeAccessMatrix(service('test', { namespace: 'urn:t', resources: [things] }) as never) // only names are narrower
   assert.match(text, /CreateThing *\| 401 *\| if the shop is open/)
 })
 
@@ -63,7 +67,7 @@ test('A3.4 a state whose name is no identifier of a diagram has one beside it', 
     actions: on => ({ send: on('new').to('in transit', { rel: 'sending' }) }),
   })
   assert.deepEqual(
-    diagram(parcels as never)
+    writeStateDiagram(parcels as never)
       ?.split('\n')
       .slice(1, -1),
     [
@@ -80,8 +84,8 @@ test('A3.4 a state whose name is no identifier of a diagram has one beside it', 
 test('A3.4 the machine is drawn with each transition, what only reads included', () => {
   const [orders, customers] = shop.resources
   assert.ok(orders && customers)
-  assert.equal(diagram(customers), undefined)
-  const lines = diagram(orders)
+  assert.equal(writeStateDiagram(customers), undefined)
+  const lines = writeStateDiagram(orders)
     ?.trim()
     .split('\n')
     .map(line => line.trim())

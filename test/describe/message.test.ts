@@ -7,11 +7,11 @@ import { t } from '../../src/contract/field.ts'
 import { anyone, role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { faultAction, itemName, messages, replyAction, xmlName } from '../../src/contract/xml-message.ts'
+import { compileMessages, faultAction, itemName, replyAction, toXmlName } from '../../src/contract/xml-message.ts'
 import { services } from './contracts.ts'
 import { shop } from './orders-contract.ts'
 
-const v1 = messages(shop, 'v1')
+const v1 = compileMessages(shop, 'v1')
 const said = (fields: Fields): string =>
   Object.entries(fields)
     .map(([name, field]) => name + (field.isOptional ? '?' : ''))
@@ -72,7 +72,7 @@ test('B4.3 an action is a URI below the namespace of the version', () => {
 })
 
 const part = (name: string, which: 'request' | 'response', version = 'v1') => {
-  const found = messages(shop, version).find(each => each.operation.name === name)?.[which]
+  const found = compileMessages(shop, version).find(each => each.operation.name === name)?.[which]
   const main = found?.fields[found.main ?? '']?.shape
   return main?.kind === 'object' ? said(main.fields) : undefined
 }
@@ -96,7 +96,7 @@ test('D5 content whose names are those of control children is in an element of i
     filter: ['page', 'version'],
     allow: { read: [anyone], create: [anyone], change: [role('x')], use: [anyone] },
   })
-  const all = messages(service('test', { namespace: 'urn:t', resources: [clashing] }) as never, 'v1') // only names are narrower
+  const all = compileMessages(service('test', { namespace: 'urn:t', resources: [clashing] }) as never, 'v1') // only names are narrower
   const of = (name: string) => all.find(each => each.operation.name === name)
   assert.equal(said(of('UseThing')?.request.fields ?? {}), 'id version? input')
   assert.equal(of('UseThing')?.request.main, 'input')
@@ -109,9 +109,9 @@ test('D5 content whose names are those of control children is in an element of i
 test('D5 names of elements are never twice among siblings, in any contract', () => {
   fc.assert(
     fc.property(services, contract => {
-      for (const { request, response } of messages(contract, 'v1'))
+      for (const { request, response } of compileMessages(contract, 'v1'))
         for (const each of [request, response]) {
-          const names = Object.keys(each?.fields ?? {}).map(xmlName)
+          const names = Object.keys(each?.fields ?? {}).map(toXmlName)
           assert.equal(new Set(names).size, names.length)
         }
     }),
@@ -131,12 +131,12 @@ const escapes = [
   ['', '_'],
 ] as const
 for (const [name, written] of escapes)
-  test(`D5 "${name}" is written ${written}`, () => assert.equal(xmlName(name), written))
+  test(`D5 "${name}" is written ${written}`, () => assert.equal(toXmlName(name), written))
 test('D5 an escaped name is an NCName, and no two names share one', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (one, other) => {
-      assert.match(xmlName(one), /^[A-Za-z_À-ÖØ-öø-ÿ][A-Za-z0-9_À-ÖØ-öø-ÿ.·-]*$/)
-      if (one !== other && one !== '' && other !== '') assert.notEqual(xmlName(one), xmlName(other))
+      assert.match(toXmlName(one), /^[A-Za-z_À-ÖØ-öø-ÿ][A-Za-z0-9_À-ÖØ-öø-ÿ.·-]*$/)
+      if (one !== other && one !== '' && other !== '') assert.notEqual(toXmlName(one), toXmlName(other))
     }),
   )
 })

@@ -4,25 +4,26 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
+import type { Json } from '../../src/base/objects.ts'
 import type { Scalar } from '../../src/contract/field.ts'
-import { type Json, type Problem, readFields } from '../../src/contract/field-json.ts'
-import { oneOf, operations } from '../../src/contract/operation.ts'
+import { type FieldProblem, readFields } from '../../src/contract/field-json.ts'
+import { listOperations, requireKind } from '../../src/contract/operation.ts'
 import type { Service } from '../../src/contract/service.ts'
-import { view } from '../../src/contract/service.ts'
+import { viewOfVersion } from '../../src/contract/service.ts'
 import { Schemas, scalarSchema } from '../../src/describe/json-schema.ts'
-import { jsonText } from '../../src/describe/json-text.ts'
-import { type Address, type OpenApiOptions, openapi } from '../../src/describe/openapi.ts'
+import { writeJsonText } from '../../src/describe/json-text.ts'
+import { type Address, describeOpenApi, type OpenApiOptions } from '../../src/describe/openapi.ts'
 import { anyone, resource, service, t } from '../../src/index.ts'
-import { routesOf } from '../../src/rest/route.ts'
+import { compileRoutes } from '../../src/rest/route.ts'
 import { fieldsOf, services } from './contracts.ts'
 import { shop } from './orders-contract.ts'
 
 const options: OpenApiOptions = {
-  addresses: (seen: Service): readonly Address[] => routesOf(seen).all,
+  addresses: (seen: Service): readonly Address[] => compileRoutes(seen).all,
   answers: ({ kind }) => (kind === 'getFile' || kind === 'remove' ? [] : ['application/json', 'text/html']),
 }
 type Loose = { readonly [name: string]: Loose }
-const documentOf = (service: Service): Loose => JSON.parse(openapi(service, options))
+const documentOf = (service: Service): Loose => JSON.parse(describeOpenApi(service, options))
 const ours = documentOf(shop)
 const verbs = ['get', 'post', 'put', 'patch', 'delete']
 const asked = (document: Loose) =>
@@ -61,7 +62,7 @@ test('D5 so is that of any contract', async () => {
 })
 test('A9.1 every address of every version is in it, with its methods', () => {
   const served = Object.keys(shop.versions).flatMap(version =>
-    routesOf(view(shop, version)).all.flatMap(({ template, methods }) =>
+    compileRoutes(viewOfVersion(shop, version)).all.flatMap(({ template, methods }) =>
       [...methods.keys()]
         .filter(method => method !== 'QUERY') // OpenAPI 3.1 has no word for it
         .map(method => `${method.toLowerCase()} /api/${version}${template}`),
@@ -161,7 +162,7 @@ test('A1.6 a media type that is not JSON has no schema of JSON', () => {
 })
 test('every operation of a resource has the words of its name', () => {
   assert.equal(String(operation('v1_GetProductPicture')?.['summary']), 'Get product picture')
-  for (const each of operations(shop)) if ('resource' in each) assert.ok(oneOf(each.resource))
+  for (const each of listOperations(shop)) if ('resource' in each) assert.ok(requireKind(each.resource))
 })
 
 // The validator above carries a checker of JSON Schema: the same one asks what our reader asks.
@@ -195,7 +196,7 @@ const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>(tie => ({
   ),
 })).value
 /** What JSON Schema has no words for: whether a day is one, names of XML, ranges of decimal text, octets of text. */
-const isBeyond = ({ code, detail }: Problem): boolean =>
+const isBeyond = ({ code, detail }: FieldProblem): boolean =>
   (code === 'type' && /must be (a date|a time|a duration|of type|base64|hexa)/.test(detail)) ||
   /^must be at (least|most) (0|-10|99)$/.test(detail) // of the decimals that are generated; whole numbers have it in their schema
 test('A7.17 content that fits the schema is content that the reader takes', () => {
@@ -204,7 +205,7 @@ test('A7.17 content that fits the schema is content that the reader takes', () =
     fc.property(fieldsOf, fc.array(values, { minLength: 1, maxLength: 8 }), (fields, seeds) => {
       const schemas = new Schemas('')
       const schema = schemas.object(fields, 'content')
-      const written = jsonText({ ...schema, components: { schemas: schemas.all } })
+      const written = writeJsonText({ ...schema, components: { schemas: schemas.all } })
       fc.pre(!written.includes('"":')) // a field without a name, which Ajv does not demand and `review` refuses
       const document = JSON.parse(written)
       const validate = new Ajv({ strict: false, validateFormats: false }).compile(document)
@@ -216,7 +217,7 @@ test('A7.17 content that fits the schema is content that the reader takes', () =
         if (!validate(json)) continue
         taken++
         const others = problems.filter(problem => !isBeyond(problem))
-        assert.deepEqual(others, [], jsonText([json, schema]))
+        assert.deepEqual(others, [], writeJsonText([json, schema]))
       }
     }),
     { numRuns: 100 },
@@ -258,7 +259,7 @@ for (const [title, { shape }, schema] of schemas)
   test(title, () => assert.deepEqual(scalarSchema(shape as Scalar), schema))
 
 test('integers that a double cannot hold are written whole', () => {
-  assert.equal(jsonText({ most: 9223372036854775807n }), '{ "most": 9223372036854775807 }')
+  assert.equal(writeJsonText({ most: 9223372036854775807n }), '{ "most": 9223372036854775807 }')
 })
 test('schemas of one name are one when they are alike, and two when not', () => {
   const schemas = new Schemas('v1.')

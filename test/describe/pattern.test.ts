@@ -1,7 +1,7 @@
 /** XML Schema Part 2 Appendix F: the same pattern in two languages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { schemaPattern } from '../../src/describe/schema-pattern.ts'
+import { toSchemaPattern } from '../../src/describe/schema-pattern.ts'
 
 const rows = [
   ['[a-z]+', '[a-z]+'],
@@ -44,4 +44,4 @@ const rows = [
   ['(?i:a)', undefined],
 ] as const
 for (const [pattern, written] of rows)
-  test(`F ${pattern} is ${written ?? 'not to be said'}`, () => assert.equal(schemaPattern(pattern), written))
+  test(`F ${pattern} is ${written ?? 'not to be said'}`, () => assert.equal(toSchemaPattern(pattern), written))

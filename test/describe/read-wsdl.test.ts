@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { messages } from '../../src/contract/xml-message.ts'
+import { compileMessages } from '../../src/contract/xml-message.ts'
 import { type Find, limits, readWsdl11, type WsdlDocument } from '../../src/describe/read-wsdl.ts'
-import { wsdl11 } from '../../src/describe/wsdl11.ts'
+import { writeWsdl11 } from '../../src/describe/wsdl11.ts'
 import { Malformed } from '../../src/xml/malformed.ts'
 import { suites } from '../suites.ts'
 import { shop } from './orders-contract.ts'
@@ -19,7 +19,7 @@ function read(text: string, find?: Find): WsdlDocument {
 
 for (const style of ['document', 'rpc', 'encoded'] as const)
   test(`B2.12 what was written in ${style} comes back`, () => {
-    const { services, flaws } = read(wsdl11(shop, 'v1', { address: 'http://x/soap/v1', style }))
+    const { services, flaws } = read(writeWsdl11(shop, 'v1', { address: 'http://x/soap/v1', style }))
     assert.deepEqual(flaws, [])
     const ports = services[0]?.ports ?? []
     assert.deepEqual(
@@ -37,7 +37,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
           each.output !== undefined,
           each.faults.map(({ fault }) => fault),
         ]),
-        messages(shop, 'v1').map(({ operation, action, response, faults }) => [
+        compileMessages(shop, 'v1').map(({ operation, action, response, faults }) => [
           operation.name,
           action,
           response !== undefined,

@@ -1,9 +1,9 @@
 /** A document as a tree, for questions by local name. */
 import { Malformed } from '../../src/xml/malformed.ts'
-import { type Element, parse } from '../../src/xml/tree.ts'
+import { type Element, parseXml } from '../../src/xml/tree.ts'
 
 export function rootOf(text: string): Element {
-  const document = parse(new TextEncoder().encode(text))
+  const document = parseXml(new TextEncoder().encode(text))
   if (document instanceof Malformed) throw new Error(document.reason)
   return document.root
 }

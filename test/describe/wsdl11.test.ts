@@ -1,20 +1,22 @@
 /** WSDL 1.1 (rule B2.12): its parts refer to each other, and to nothing else; what generators trip on is not there. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Service } from '../../src/contract/service.ts'
-import { messages } from '../../src/contract/xml-message.ts'
-import { type Style, type Wsdl11Options, wsdl11 } from '../../src/describe/wsdl11.ts'
+import type { MessageStyle } from '../../src/contract/xml-message.ts'
+import { compileMessages } from '../../src/contract/xml-message.ts'
+import { type Wsdl11Options, writeWsdl11 } from '../../src/describe/wsdl11.ts'
 import type { Element } from '../../src/xml/tree.ts'
-import { write } from '../../src/xml/write.ts'
+import { writeElement } from '../../src/xml/write.ts'
 import { services } from './contracts.ts'
 import { judge } from './oracle.ts'
 import { shop } from './orders-contract.ts'
 import { attribute, below, children, only, qname, rootOf } from './tree.ts'
 
 const address = 'http://127.0.0.1:8080/soap/v1'
-const of = (options: Partial<Wsdl11Options> = {}) => wsdl11(shop, 'v1', { address, ...options })
-const styles: readonly Style[] = ['document', 'rpc', 'encoded']
+const of = (options: Partial<Wsdl11Options> = {}) => writeWsdl11(shop, 'v1', { address, ...options })
+const styles: readonly MessageStyle[] = ['document', 'rpc', 'encoded']
 const wsdl = 'http://schemas.xmlsoap.org/wsdl/'
 const soap11 = 'http://schemas.xmlsoap.org/wsdl/soap/'
 const soap12 = 'http://schemas.xmlsoap.org/wsdl/soap12/'
@@ -61,7 +63,7 @@ test('B4.3 the action of each operation is its soapAction', () => {
   const actions = below(root, 'operation').filter(each => each.name.uri === soap11)
   assert.deepEqual(
     actions.map(each => attribute(each, 'soapAction')),
-    messages(shop, 'v1').map(({ action }) => action),
+    compileMessages(shop, 'v1').map(({ action }) => action),
   )
 })
 test('B4.10 a one-way operation has an input alone', () => {
@@ -193,7 +195,7 @@ function check(text: string): void {
 /** The schema inside, by itself. */
 function schemaOf(text: string): string {
   const schema = only(only(rootOf(text), 'types'), 'schema')
-  return write(schema)
+  return writeElement(schema)
 }
 for (const style of styles)
   for (const soap of ['1.1', '1.2', 'both'] as const)
@@ -203,8 +205,8 @@ for (const style of styles)
       if (style !== 'encoded') judge(schemaOf(text)) // libxml2 would fetch the schema of the encoding
     })
 test('B2.12 D5 the same for any contract', () => {
-  const law = (service: Service, style: Style) => {
-    const text = wsdl11(service, 'v1', {
+  const law = (service: Service, style: MessageStyle) => {
+    const text = writeWsdl11(service, 'v1', {
       address: 'http://x/?a=1&b="2"',
       style,
       policy: { addressing: true, mtom: true },

@@ -4,12 +4,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { messages } from '../../src/contract/xml-message.ts'
-import { wsdl20 } from '../../src/describe/wsdl20.ts'
+import { compileMessages } from '../../src/contract/xml-message.ts'
+import { writeWsdl20 } from '../../src/describe/wsdl20.ts'
 import { Malformed } from '../../src/xml/malformed.ts'
 import type { Element } from '../../src/xml/tree.ts'
-import { parse } from '../../src/xml/tree.ts'
-import { write } from '../../src/xml/write.ts'
+import { parseXml } from '../../src/xml/tree.ts'
+import { writeElement } from '../../src/xml/write.ts'
 import { suites } from '../suites.ts'
 import { services } from './contracts.ts'
 import { judge } from './oracle.ts'
@@ -17,15 +17,15 @@ import { shop } from './orders-contract.ts'
 import { attribute, below, children, only, rootOf } from './tree.ts'
 import { flaws } from './wsdl20-checker.ts'
 
-const ours = wsdl20(shop, 'v1', { address: 'http://127.0.0.1:8080/soap/v1' })
+const ours = writeWsdl20(shop, 'v1', { address: 'http://127.0.0.1:8080/soap/v1' })
 
 test('B2.13 ours holds to every assertion that is asked', () => assert.deepEqual(flaws([rootOf(ours)]), []))
 test('B2.13 so does that of any contract, and its schema is valid', () => {
   fc.assert(
     fc.property(services, service => {
-      const root = rootOf(wsdl20(service, 'v1', { address: 'http://x/' }))
+      const root = rootOf(writeWsdl20(service, 'v1', { address: 'http://x/' }))
       assert.deepEqual(flaws([root]), [])
-      judge(write(only(only(root, 'types'), 'schema')))
+      judge(writeElement(only(only(root, 'types'), 'schema')))
     }),
     { numRuns: 30 },
   )
@@ -34,7 +34,7 @@ test('B2.13 an operation for each message, its pattern by whether it is answered
   const operations = children(only(rootOf(ours), 'interface'), 'operation')
   assert.deepEqual(
     operations.map(each => [attribute(each, 'name'), attribute(each, 'pattern')?.split('/').at(-1)]),
-    messages(shop, 'v1').map(({ operation, response }) => [operation.name, response ? 'in-out' : 'in-only']),
+    compileMessages(shop, 'v1').map(({ operation, response }) => [operation.name, response ? 'in-out' : 'in-only']),
   )
 })
 test('A1.7 what is safe says so', () => {
@@ -93,7 +93,7 @@ if (suite) {
 /** A document and all that lies beside it and is referred to. */
 function documents(path: string, seen = new Map<string, Element>()): readonly Element[] {
   if (seen.has(path) || !existsSync(path)) return [...seen.values()]
-  const document = parse(readFileSync(path))
+  const document = parseXml(readFileSync(path))
   assert.ok(!(document instanceof Malformed))
   seen.set(path, document.root)
   for (const local of ['include', 'import'])

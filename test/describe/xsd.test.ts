@@ -5,17 +5,17 @@ import fc from 'fast-check'
 import type { AnyField } from '../../src/contract/field.ts'
 import { t } from '../../src/contract/field.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
-import { isScalar, read } from '../../src/contract/lexical/scalar.ts'
-import { document, tag } from '../../src/describe/markup.ts'
-import { schemaTag, xsd } from '../../src/describe/xsd.ts'
+import { isScalar, readScalar } from '../../src/contract/lexical/scalar.ts'
+import { writeDocument, writeTag } from '../../src/describe/markup.ts'
+import { schemaTag, writeXsd } from '../../src/describe/xsd.ts'
 import { Types } from '../../src/describe/xsd-types.ts'
-import { text } from '../../src/xml/write.ts'
+import { escapeText } from '../../src/xml/write.ts'
 import { scalars, services } from './contracts.ts'
 import { judge } from './oracle.ts'
 import { shop } from './orders-contract.ts'
 
-const v1 = judge(xsd(shop, 'v1'))
-const v2 = judge(xsd(shop, 'v2'))
+const v1 = judge(writeXsd(shop, 'v1'))
+const v2 = judge(writeXsd(shop, 'v2'))
 const in1 = (name: string, content: string) => `<${name} xmlns="urn:diglot:orders:v1">${content}</${name}>`
 const in2 = (name: string, content: string) => in1(name, content).replace(':v1', ':v2')
 const line = '<line><product>p-1</product><quantity>2</quantity></line>'
@@ -98,19 +98,19 @@ for (const [title, valid, message] of rows)
   })
 
 test('D1 a schema refers to nothing outside of itself', () => {
-  assert.doesNotMatch(xsd(shop, 'v1'), /schemaLocation|xs:import|xs:include/)
+  assert.doesNotMatch(writeXsd(shop, 'v1'), /schemaLocation|xs:import|xs:include/)
 })
 test('B4.12 the element of a file says what its octets are', () => {
   assert.match(
-    xsd(shop, 'v1'),
+    writeXsd(shop, 'v1'),
     /name="picture" type="xs:base64Binary"|xmime:expectedContentTypes="image\/png, image\/jpeg"/,
   )
-  assert.equal(xsd(shop, 'v1').match(/xmime:expectedContentTypes/g)?.length, 2)
+  assert.equal(writeXsd(shop, 'v1').match(/xmime:expectedContentTypes/g)?.length, 2)
 })
 test('D5 any contract has a valid schema, whatever its names are', () => {
   fc.assert(
     fc.property(services, service => {
-      judge(xsd(service, 'v1'))
+      judge(writeXsd(service, 'v1'))
     }),
     { numRuns: 60 },
   )
@@ -146,8 +146,8 @@ for (const [name, valid, message] of structures)
 /** A schema of one element that holds one value. */
 function only(field: AnyField): string {
   const types = new Types()
-  const root = tag('xs:element', { name: 'root' }, tag('xs:complexType', {}, types.content({ value: field })))
-  return document(schemaTag('urn:x', 'qualified', false, ...types.all, root))
+  const root = writeTag('xs:element', { name: 'root' }, writeTag('xs:complexType', {}, types.content({ value: field })))
+  return writeDocument(schemaTag('urn:x', 'qualified', false, ...types.all, root))
 }
 
 /** Text near the lexical spaces of all types. */
@@ -294,8 +294,8 @@ test('B2.7 what the schema allows of a scalar is what its reader takes', () => {
         each.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '?').toWellFormed(),
       )) {
         if (parted.some(([, holds]) => holds(kind, each))) continue
-        const flaw = one.flaw(`<root xmlns="urn:x"><value>${text(each)}</value></root>`)
-        const value = read(shape, each)
+        const flaw = one.flaw(`<root xmlns="urn:x"><value>${escapeText(each)}</value></root>`)
+        const value = readScalar(shape, each)
         assert.equal(
           flaw === undefined,
           !(value instanceof Flaw),

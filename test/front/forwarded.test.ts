@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { forwarded } from '../../src/front/forwarded.ts'
-import { nothing, type Request } from '../../src/http/message.ts'
+import { applyForwarded } from '../../src/front/forwarded.ts'
+import { noContent, type Request } from '../../src/http/message.ts'
 
 const proxy = {
   method: 'GET',
   target: '/',
-  content: nothing,
+  content: noContent,
   scheme: 'http',
   version: '1.1',
   from: '10.0.0.1',
@@ -64,7 +64,7 @@ const rows: readonly [title: string, fields: Readonly<Record<string, string>>, i
 
 for (const [title, fields, is] of rows) {
   test(`RFC 7239 ${title}`, () => {
-    const request = forwarded({ ...proxy, fields: { host, ...fields } })
+    const request = applyForwarded({ ...proxy, fields: { host, ...fields } })
     assert.deepEqual([request.from, request.scheme, request.fields['host']], is)
   })
 }
@@ -72,6 +72,6 @@ for (const [title, fields, is] of rows) {
 test('the proxy’s certificate proves nothing of the client; without a proxy it is the client’s', () => {
   const certificate = new Uint8Array(1)
   const asked: Request = { ...proxy, certificate, fields: { host } }
-  assert.equal(forwarded(asked).certificate, certificate)
-  assert.equal(forwarded({ ...asked, fields: { host, forwarded: 'for=192.0.2.1' } }).certificate, undefined)
+  assert.equal(applyForwarded(asked).certificate, certificate)
+  assert.equal(applyForwarded({ ...asked, fields: { host, forwarded: 'for=192.0.2.1' } }).certificate, undefined)
 })

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sharedLimiter, windows } from '../../src/service/limiter.ts'
-import { asked, bearer, json } from './hosted-service.ts'
+import { createSharedLimiter, windowsOf } from '../../src/service/limiter.ts'
+import { bearer, json, sendRequest } from './hosted-service.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-cluster-'))
@@ -43,7 +43,7 @@ describe('diglot serve --workers 2', async () => {
   await until(() => said.out.includes('try:'), 'it does not listen')
   const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said.out)?.[1])
   const ask = (method: string, path: string, fields = {}, content?: string) =>
-    asked(port, method, path, fields, content)
+    sendRequest(port, method, path, fields, content)
   const token = (subject: string, role: string) =>
     execFileSync(process.execPath, [...cli, 'token', '--subject', subject, '--role', role, '--data', data], {
       encoding: 'utf8',
@@ -154,14 +154,14 @@ test('what cannot start ends with its cause, and leaves nobody', async () => {
 })
 
 test('A8.1 a limit over instances is exact, and asks once for many', async () => {
-  const count = windows()
+  const count = windowsOf()
   let asks = 0
   const ask = async (counts: Parameters<typeof count>[0]) => {
     asks++
     await pause(5)
     return count(counts, 0)
   }
-  const [one, two] = [sharedLimiter(ask), sharedLimiter(ask)]
+  const [one, two] = [createSharedLimiter(ask), createSharedLimiter(ask)]
   const rate = { count: 30, seconds: 60 }
   const taken = await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 ? one : two).take('caller', rate, 0)))
   assert.equal(taken.filter(each => each.exceeded).length, 10)
@@ -176,14 +176,14 @@ test('A8.1 a limit over instances is exact, and asks once for many', async () =>
 })
 
 test('A8.1 a large limit over instances is never exceeded, is used but for one in a hundred each, and is asked about seldom', async () => {
-  const count = windows()
+  const count = windowsOf()
   let asks = 0
   let now = 0
   const ask = async (counts: Parameters<typeof count>[0]) => {
     asks++
     return count(counts, now)
   }
-  const all = Array.from({ length: 3 }, () => sharedLimiter(ask))
+  const all = Array.from({ length: 3 }, () => createSharedLimiter(ask))
   const rate = { count: 1000, seconds: 60 }
   let admitted = 0
   let fewest = rate.count
@@ -206,7 +206,7 @@ test('A8.1 a large limit over instances is never exceeded, is used but for one i
 })
 
 test('A8.1 while the windows are out of reach, each instance counts for itself', async () => {
-  const alone = sharedLimiter(async () => {
+  const alone = createSharedLimiter(async () => {
     throw new Error('out of reach')
   })
   const rate = { count: 2, seconds: 60 }
@@ -220,8 +220,8 @@ test('A8.1 while the windows are out of reach, each instance counts for itself',
 test('A8.1 windows that do not answer hold up one caller a second, and count again for all when they are back', async () => {
   let gone = true
   let asks = 0
-  const count = windows()
-  const shared = sharedLimiter(async counts => {
+  const count = windowsOf()
+  const shared = createSharedLimiter(async counts => {
     asks++
     await pause(50)
     if (gone) throw new Error('out of reach')
@@ -241,7 +241,7 @@ test('A8.1 windows that do not answer hold up one caller a second, and count aga
   assert.equal(asks, 2)
   gone = false
   await shared.take('a', rate, 2000)
-  const other = sharedLimiter(async counts => count(counts, 0))
+  const other = createSharedLimiter(async counts => count(counts, 0))
   assert.equal((await other.take('a', rate, 2000)).remaining, 98)
   assert.equal((await shared.take('a', rate, 2001)).remaining, 97)
 })

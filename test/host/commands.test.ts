@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import orders from '../../examples/orders/service.ts'
-import { identifier } from '../../src/host/item-identifier.ts'
-import { queued } from '../../src/service/job.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
-import { bearer, hosted, json } from './hosted-service.ts'
+import { createItemIdentifier } from '../../src/host/item-identifier.ts'
+import { queuedJob } from '../../src/service/job.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { bearer, json, startHosted } from './hosted-service.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-commands-'))
@@ -22,7 +22,7 @@ const wish = { from: '2026-01-01', to: '2026-01-31', kind: 'stock' }
 
 test('diglot work runs what an instance that runs none has taken, and ends at a signal', async () => {
   const data = join(folder, 'work.sqlite')
-  const house = await hosted({ data, work: false })
+  const house = await startHosted({ data, work: false })
   const clerk = bearer(await house.server.token('clara', ['clerk']))
   const started = await house.ask('POST', '/api/v1/reports', { ...clerk, ...json }, JSON.stringify(wish))
   const job = String(started.fields['location'])
@@ -45,10 +45,10 @@ test('diglot work runs what an instance that runs none has taken, and ends at a 
 
 test('diglot jobs lists what has failed and puts it back', async () => {
   const data = join(folder, 'jobs.sqlite')
-  const store = sqliteStore(orders.contract, data)
+  const store = openSqliteStore(orders.contract, data)
   const caller = { subject: 'clara', roles: ['clerk'], claims: {} }
   const failed = {
-    ...queued(identifier('j'), 'reports', caller, wish, 1000),
+    ...queuedJob(createItemIdentifier('j'), 'reports', caller, wish, 1000),
     state: 'failed',
     failure: 'error',
     tries: 3,
@@ -73,14 +73,14 @@ test('diglot jobs lists what has failed and puts it back', async () => {
 
 test('diglot backup copies a file in use, whole, and overwrites none', async () => {
   const data = join(folder, 'backup.sqlite')
-  const house = await hosted({ data })
+  const house = await startHosted({ data })
   const copy = join(folder, 'copy.sqlite')
   assert.equal(diglot('backup', copy, '--data', data).status, 0)
   const again = diglot('backup', copy, '--data', data)
   assert.deepEqual([again.status, again.stderr], [1, `diglot: ${copy} is there already: name another file\n`])
   const none = diglot('backup', join(folder, 'other.sqlite'), '--data', join(folder, 'none.sqlite'))
   assert.match(none.stderr, /none\.sqlite is not there: name the database file with --data/)
-  const restored = await hosted({ data: copy })
+  const restored = await startHosted({ data: copy })
   const [before, there] = [
     await house.ask('GET', '/api/v1/products/p-1'),
     await restored.ask('GET', '/api/v1/products/p-1'),

@@ -28,7 +28,7 @@ export interface Hosted {
   signIn(name: string, password: string): Promise<string>
 }
 
-export async function hosted(options: ServeOptions = {}, app: Implementation = orders): Promise<Hosted> {
+export async function startHosted(options: ServeOptions = {}, app: Implementation = orders): Promise<Hosted> {
   const lines: Line[] = []
   const line = (level: Line['level']) => (fields: object, message: string) =>
     void lines.push({ level, fields: { ...fields }, message })
@@ -38,7 +38,7 @@ export async function hosted(options: ServeOptions = {}, app: Implementation = o
   const house: Hosted = {
     server,
     lines,
-    ask: (method, path, fields, content) => asked(server.port, method, path, fields, content),
+    ask: (method, path, fields, content) => sendRequest(server.port, method, path, fields, content),
     signIn: async (name, password) => {
       const { fields } = await house.ask('POST', '/login', form, new URLSearchParams({ name, password }).toString())
       return fields['set-cookie']?.[0]?.split(';')[0] ?? ''
@@ -54,7 +54,7 @@ export const basic = (name: string, password: string): Fields => ({
 })
 export const bearer = (token: string): Fields => ({ authorization: `Bearer ${token}` })
 
-export function asked(
+export function sendRequest(
   port: number,
   method: string,
   path: string,

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { app } from './file-service-process.ts'
 
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'large-'))
@@ -265,7 +265,7 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
     await begun(of)
     of.child.kill('SIGKILL')
     await once(of.child, 'exit')
-    const store = sqliteStore(app.contract, of.data)
+    const store = openSqliteStore(app.contract, of.data)
     const file = await store.read(reader => reader.file('papers', 'p-1', 'scan'))
     assert.equal(Buffer.from(file?.octets.here ?? []).toString(), 'the old one')
     assert.equal(await store.sweep(Date.now()), 0)

@@ -9,12 +9,18 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import orders from '../../examples/orders/service.ts'
-import { outbox } from '../../src/host/delivery/outbox.ts'
-import { allowance, carry, isPublic, type Letter, Undeliverable } from '../../src/host/delivery/safe-post.ts'
-import { identifier } from '../../src/host/item-identifier.ts'
+import { startOutbox } from '../../src/host/delivery/outbox.ts'
+import {
+  compileAllowList,
+  isPublicAddress,
+  type OutboundMessage,
+  postSafely,
+  Undeliverable,
+} from '../../src/host/delivery/safe-post.ts'
+import { createItemIdentifier } from '../../src/host/item-identifier.ts'
 import { serve } from '../../src/host/serve.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
-import { asked, hosted } from './hosted-service.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { sendRequest, startHosted } from './hosted-service.ts'
 
 interface Came {
   readonly path: string
@@ -81,9 +87,9 @@ const addresses = [
   [false, 'partner.example'],
 ] as const
 for (const [expected, address] of addresses)
-  test(`W1 ${address} is ${expected ? '' : 'not '}public`, () => assert.equal(isPublic(address), expected))
+  test(`W1 ${address} is ${expected ? '' : 'not '}public`, () => assert.equal(isPublicAddress(address), expected))
 
-const listed = allowance(['https://partner.example/replies', 'http://127.0.0.1:9000/'])
+const listed = compileAllowList(['https://partner.example/replies', 'http://127.0.0.1:9000/'])
 const allowed = [
   [true, 'https://partner.example/replies'],
   [true, 'https://PARTNER.example:443/replies/7?x=1'],
@@ -111,14 +117,19 @@ const allowed = [
 for (const [expected, address] of allowed)
   test(`W1 a reply ${expected ? 'may' : 'may not'} go to ${address}`, () => assert.equal(listed(address), expected))
 
-const letter = (to: string, mediaType = 'text/xml'): Letter => ({ to, mediaType, action: 'urn:a', content: '<a/>' })
+const letter = (to: string, mediaType = 'text/xml'): OutboundMessage => ({
+  to,
+  mediaType,
+  action: 'urn:a',
+  content: '<a/>',
+})
 const never = new AbortController().signal
 
 test('W1 a name that leads to this machine, alone or among others, is not asked', async () => {
   const { came, port } = await partner()
   for (const found of [['127.0.0.1'], ['93.184.216.34', '127.0.0.1'], ['::ffff:127.0.0.1'], ['169.254.169.254']])
     await assert.rejects(
-      carry(letter(`http://partner.example:${port}/`), never, async () =>
+      postSafely(letter(`http://partner.example:${port}/`), never, async () =>
         found.map(address => ({ address, family: address.includes(':') ? 6 : 4 })),
       ),
       Undeliverable,
@@ -129,7 +140,7 @@ test('W1 a name that leads to this machine, alone or among others, is not asked'
 test('W1 a name is resolved once, and that address is connected to', async () => {
   const { came, port } = await partner()
   const names: string[] = []
-  await carry(letter(`http://localhost:${port}/x?y=1`), never, async name => {
+  await postSafely(letter(`http://localhost:${port}/x?y=1`), never, async name => {
     names.push(name)
     return [{ address: '127.0.0.1', family: 4 }]
   })
@@ -154,7 +165,7 @@ for (const [status, expected] of answers)
   test(`W1 no redirect is followed: ${status} is ${expected}`, async () => {
     const other = await partner()
     const { came, url } = await partner(() => status, { location: other.url })
-    const outcome = await carry(letter(url, 'application/soap+xml'), never).then(
+    const outcome = await postSafely(letter(url, 'application/soap+xml'), never).then(
       () => 'taken',
       thrown => (thrown instanceof Undeliverable ? 'given up' : 'again'),
     )
@@ -164,7 +175,7 @@ for (const [status, expected] of answers)
 
 describe('B4.11 a reply to an address of its own', async () => {
   const receiver = await partner()
-  const { ask } = await hosted({ replies: [receiver.url] })
+  const { ask } = await startHosted({ replies: [receiver.url] })
   const rows = [
     ['the answer', message(receiver.url), 'GetProductResponse', '<GetProductResponse'],
     ['a fault', message(receiver.url, { id: 'p-nope' }), 'GetProduct/Fault/NotFound', ':NotFound<'],
@@ -195,7 +206,7 @@ describe('B4.11 a reply to an address of its own', async () => {
     const before = receiver.came.length
     for (const address of [`${receiver.url}x`, 'http://169.254.169.254/', 'http://[::1]/', 'file:///etc/passwd'])
       assert.match((await ask('POST', '/soap/v1', soap12, message(address))).text, /OnlyAnonymousAddressSupported/)
-    const closed = await hosted()
+    const closed = await startHosted()
     assert.match((await closed.ask('POST', '/soap/v1', soap12, message(receiver.url))).text, /OnlyAnonymousAddress/)
     assert.equal(receiver.came.length, before)
   })
@@ -208,16 +219,16 @@ describe('B4.11 a reply to an address of its own', async () => {
 
 /** An outbox whose process has ended: what it took over is in the store. */
 async function left(to: string) {
-  const store = sqliteStore(orders.contract, ':memory:')
+  const store = openSqliteStore(orders.contract, ':memory:')
   const failures: unknown[] = []
   const time = { now: 1_000_000 }
   const posting = {
     store,
     clock: () => time.now,
-    id: identifier,
+    id: createItemIdentifier,
     failed: (thrown: unknown) => void failures.push(thrown),
   }
-  const dead = outbox(posting, [to])
+  const dead = startOutbox(posting, [to])
   await dead.stop()
   await dead.elsewhere.send(to, { mediaType: 'text/xml', action: 'urn:a', content: '<left/>' })
   const lease = () => store.write(writer => writer.lease(['#reply'], time.now, time.now + 30_000))
@@ -229,7 +240,7 @@ test('what someone had in hand when he died is delivered when his lease is over,
   const { store, failures, time, posting, lease } = await left(url)
   const row = (await lease()) ?? assert.fail()
   time.now += 30_001
-  const next = outbox(posting, [url])
+  const next = startOutbox(posting, [url])
   await until(() => came.length === 1, 'not delivered')
   await next.stop()
   assert.deepEqual([came[0]?.content, failures.length], ['<left/>', 0])
@@ -250,7 +261,7 @@ test('the twelfth try is the last; what is not allowed any more is not tried', a
       row = await lease()
     }
     time.now += 30_001
-    const next = outbox(posting, prefixes)
+    const next = startOutbox(posting, prefixes)
     await until(() => failures.length === 1, 'not tried')
     await next.stop()
     assert.equal(await store.read(reader => reader.job(row?.id ?? '')), undefined)
@@ -277,7 +288,7 @@ test('B4.11 a reply outlives kill -9 of the process that took it over', async ()
     return { child, port: Number(port()), ended: new Promise(resolve => child.once('exit', resolve)) }
   }
   const first = await start()
-  assert.equal((await asked(first.port, 'POST', '/soap/v1', soap12, message(receiver.url))).status, 202)
+  assert.equal((await sendRequest(first.port, 'POST', '/soap/v1', soap12, message(receiver.url))).status, 202)
   await until(() => receiver.came.length > 0, 'no first try')
   first.child.kill('SIGKILL')
   await first.ended

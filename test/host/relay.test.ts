@@ -5,11 +5,11 @@ import { type AddressInfo, createServer as socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { t } from '../../src/contract/field.ts'
-import { type RelayOptions, relaying } from '../../src/host/soap-relay.ts'
-import { protect } from '../../src/security/index.ts'
+import { type RelayOptions, startSoapRelay } from '../../src/host/soap-relay.ts'
+import { protectMessage } from '../../src/security/index.ts'
 import { block } from '../../src/soap/headers/block.ts'
 import { now, pair } from '../security/message.ts'
-import { hosted } from './hosted-service.ts'
+import { startHosted } from './hosted-service.ts'
 
 const ns = 'http://www.w3.org/2003/05/soap-envelope'
 const old = 'http://schemas.xmlsoap.org/soap/envelope/'
@@ -21,7 +21,7 @@ const extra = (attributes: string) => `<x:Extra xmlns:x="urn:x"${attributes}>1</
 const soap12 = { 'content-type': 'application/soap+xml; charset=utf-8' }
 
 async function relayTo(to: string, more: Partial<RelayOptions> = {}) {
-  const listener = await relaying({ to, ...more })
+  const listener = await startSoapRelay({ to, ...more })
   after(() => listener.close(0))
   return async (
     content: string | Uint8Array<ArrayBuffer>,
@@ -55,14 +55,14 @@ async function nextNode(answer: { status?: number; fields?: Record<string, strin
 }
 
 describe('between a client and the service', async () => {
-  const { server, lines } = await hosted({
+  const { server, lines } = await startHosted({
     clock: () => now,
     messageSecurity: {
       certificates: [pair('alice').pem],
       policy: { anyOf: [{ caller: 'username', timestamp: true, signed: ['Body', 'Timestamp', 'Token'] }] },
     },
   })
-  const other = await hosted({ clock: () => now })
+  const other = await startHosted({ clock: () => now })
   const relay = await relayTo(`${server.url}/soap/v1`)
 
   test('an ordinary message passes, in both versions, coded and not', async () => {
@@ -92,7 +92,7 @@ describe('between a client and the service', async () => {
     const signature = { key: alice.key, by, parts: ['Body', 'Timestamp', 'Token'] } as const
     const username = { name: 'clara', password: 'clara-secret', kind: 'text' } as const
     const plain = message(extra(next), '<GetOrder xmlns="urn:diglot:orders:v1"><id>o-1</id></GetOrder>')
-    const { envelope } = protect(plain, { timestamp: {}, username, signature }, now)
+    const { envelope } = protectMessage(plain, { timestamp: {}, username, signature }, now)
     const secured = await relayTo(`${server.url}/soap/v1/secure`)
     const { status, text } = await secured(envelope)
     assert.equal(status, 200, `${text} ${JSON.stringify(lines)}`)
@@ -103,7 +103,7 @@ describe('between a client and the service', async () => {
   test('an answer of the service that is no message, or none at all', async () => {
     const notify = '<NotifyDelivery xmlns="urn:diglot:orders:v1"><id>o-1</id></NotifyDelivery>'
     const username = { name: 'maria', password: 'maria-secret', kind: 'text' } as const
-    const { envelope } = protect(message('', notify), { username }, now)
+    const { envelope } = protectMessage(message('', notify), { username }, now)
     const oneWay = await (await relayTo(`${other.server.url}/soap/v1`))(envelope)
     assert.deepEqual([oneWay.status, oneWay.text], [202, ''])
     const nowhere = await relayTo(`${server.url}/soap/v9`)
@@ -226,5 +226,5 @@ test('what is no SOAP message has its status, and nothing is forwarded', async (
       .status,
   ]
   assert.deepEqual([statuses, came.length], [[405, 415, 415, 415, 413, 413], 0])
-  await assert.rejects(relaying({ to: 'ftp://next.example/' }), /no http or https address/)
+  await assert.rejects(startSoapRelay({ to: 'ftp://next.example/' }), /no http or https address/)
 })

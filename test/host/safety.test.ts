@@ -1,8 +1,8 @@
 /** A service that could not hold what it promises does not start, and says why in one line; it starts with the cure. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ensureSafe, type Promised, takesSeeded, Unsafe } from '../../src/host/safety.ts'
-import { basic, hosted } from './hosted-service.ts'
+import { allowsSeededPasswords, ensureSafe, type Promised, Unsafe } from '../../src/host/safety.ts'
+import { basic, startHosted } from './hosted-service.ts'
 
 const tokens = { jwks: 'https://id.example/jwks', issuer: 'https://id.example' }
 
@@ -36,7 +36,7 @@ describe('what does not start', () => {
       ),
     )
   test('serve itself refuses, before anything is opened', async () => {
-    await assert.rejects(hosted({ host: '0.0.0.0' }), Unsafe)
+    await assert.rejects(startHosted({ host: '0.0.0.0' }), Unsafe)
   })
 })
 
@@ -53,10 +53,10 @@ describe('what starts', () => {
   for (const [title, options, seeded] of rows)
     test(`${title}: the example’s people are ${seeded ? 'let in' : 'nobody'}`, () => {
       ensureSafe(options)
-      assert.equal(takesSeeded(options), seeded)
+      assert.equal(allowsSeededPasswords(options), seeded)
     })
   test('in production the example’s passwords are nobody’s, at any door', async () => {
-    const { ask, signIn, server } = await hosted({ tokens: { ...tokens, jwks: 'http://127.0.0.1:1/jwks' } })
+    const { ask, signIn, server } = await startHosted({ tokens: { ...tokens, jwks: 'http://127.0.0.1:1/jwks' } })
     assert.equal((await ask('GET', '/api/v1/orders/o-1', basic('clara', 'clara-secret'))).status, 401)
     assert.equal(await signIn('clara', 'clara-secret'), '')
     const local = await server.token('clara', ['clerk'])

@@ -9,7 +9,7 @@ import { after, describe, test } from 'node:test'
 import app from '../../examples/orders/service.ts'
 import { errorFields } from '../../src/host/operations/log.ts'
 import { issueKey } from '../../src/identity/api-key.ts'
-import { basic, bearer, form, hosted, json } from './hosted-service.ts'
+import { basic, bearer, form, json, startHosted } from './hosted-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-secrets-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -20,7 +20,7 @@ const message = (name: string, password: string) =>
 test('a credential, right or wrong, is in no answer, no log and no file', async () => {
   const data = join(folder, 'orders.sqlite')
   const key = issueKey(`${data}.keys`, { subject: 'robot', roles: ['clerk'], claims: {} })
-  const { ask, server, lines } = await hosted({ data, settings: { trace: true } })
+  const { ask, server, lines } = await startHosted({ data, settings: { trace: true } })
   const token = await server.token('clara', ['clerk'])
   const signed = await ask('POST', '/login', form, 'name=maria&password=maria-secret')
   const cookie = String(signed.fields['set-cookie']).split(';')[0] ?? ''
@@ -97,7 +97,7 @@ describe('what an error may say', () => {
 describe('the audit', () => {
   test('a change leaves a row and a line, by either face; what only reads or is refused leaves none', async () => {
     const data = join(folder, 'audit.sqlite')
-    const { ask, lines, server } = await hosted({ data })
+    const { ask, lines, server } = await startHosted({ data })
     const clara = basic('clara', 'clara-secret')
     const key = { 'idempotency-key': '"once"' }
     const order = '{"customer":"c-1","lines":[{"product":"p-1","quantity":1}],"currency":"EUR"}'
@@ -143,8 +143,8 @@ describe('the audit', () => {
 
   test('the logger of its own is pino: one JSON object in a line, on standard error alone', () => {
     const program = `
-      const { standardLogger } = await import('./src/host/operations/log.ts')
-      standardLogger().info({ subject: 'clara', password: 'hunter2', in: { authorization: 'hunter2' } }, 'changed')`
+      const { createLogger } = await import('./src/host/operations/log.ts')
+      createLogger().info({ subject: 'clara', password: 'hunter2', in: { authorization: 'hunter2' } }, 'changed')`
     const node = ['--conditions=source', '--input-type=module', '-e', program]
     const { stdout, stderr } = spawnSync(process.execPath, node, {
       cwd: join(import.meta.dirname, '..', '..'),
@@ -167,7 +167,7 @@ describe('the audit', () => {
       throw new Error('SELECT hunter2 FROM orders: Bearer hunter3')
     }
     const orders = { actions: {}, ...app.handlers['orders'], derive }
-    const { ask, lines } = await hosted({}, { ...app, handlers: { ...app.handlers, orders } })
+    const { ask, lines } = await startHosted({}, { ...app, handlers: { ...app.handlers, orders } })
     const clara = basic('clara', 'clara-secret')
     const order = '{"customer":"c-1","lines":[{"product":"p-1","quantity":1}],"currency":"EUR"}'
     const create = `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><CreateOrder xmlns="urn:diglot:orders:v1"><order><customer>c-1</customer><lines><line><product>p-1</product><quantity>1</quantity></line></lines><currency>EUR</currency></order></CreateOrder></e:Body></e:Envelope>`

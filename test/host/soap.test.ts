@@ -6,8 +6,8 @@ import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { Malformed, parse } from '../../src/xml/index.ts'
-import { asked, hosted, json } from './hosted-service.ts'
+import { Malformed, parseXml } from '../../src/xml/index.ts'
+import { json, sendRequest, startHosted } from './hosted-service.ts'
 
 const envelope = (body: string, header = '') =>
   `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Header>${header}</e:Header><e:Body>${body}</e:Body></e:Envelope>`
@@ -15,7 +15,7 @@ const getProduct = '<GetProduct xmlns="urn:diglot:orders:v1"><id>p-1</id></GetPr
 const soap = { 'content-type': 'application/soap+xml' }
 
 test('row 5: REST and SOAP are counted together by address; a message over it is answered Busy', async () => {
-  const { ask } = await hosted({ flood: 3, clock: () => 1_000_000 })
+  const { ask } = await startHosted({ flood: 3, clock: () => 1_000_000 })
   const statuses = [
     (await ask('GET', '/api/v1/products/p-1')).status,
     (await ask('POST', '/soap/v1', soap, envelope(getProduct))).status,
@@ -32,14 +32,14 @@ test('row 5: REST and SOAP are counted together by address; a message over it is
 })
 
 test('row 2: exactly one Host', async () => {
-  const { server } = await hosted()
+  const { server } = await startHosted()
   for (const host of ['me@there.example', 'one.example, two.example'])
-    assert.equal((await asked(server.port, 'GET', '/soap/v1?wsdl', { host })).status, 400, host)
+    assert.equal((await sendRequest(server.port, 'GET', '/soap/v1?wsdl', { host })).status, 400, host)
 })
 
 describe('a trusted proxy says how the endpoint was asked', async () => {
-  const behind = await hosted({ settings: { trustProxy: true } })
-  const alone = await hosted()
+  const behind = await startHosted({ settings: { trustProxy: true } })
+  const alone = await startHosted()
   const wsa = 'http://www.w3.org/2005/08/addressing'
   const to = (address: string) =>
     envelope(
@@ -70,10 +70,10 @@ describe('a trusted proxy says how the endpoint was asked', async () => {
 })
 
 test('B2.12 B5.1 the WSDL of the secure endpoint, and of no other, says what it demands', async () => {
-  const { ask } = await hosted()
+  const { ask } = await startHosted()
   for (const query of ['wsdl', 'wsdl=1.1', 'wsdl=1.2']) {
     const { text } = await ask('GET', `/soap/v1/secure?${query}`)
-    const parsed = parse(Buffer.from(text))
+    const parsed = parseXml(Buffer.from(text))
     assert.ok(!(parsed instanceof Malformed))
     const ids = [...text.matchAll(/wsu:Id="(\w+)"/g)].map(found => found[1])
     const ways = query === 'wsdl' ? 2 : 1
@@ -92,7 +92,7 @@ test('B9.3 a version pages and sorts by the fields that it knows', async () => {
     allow: { read: [anyone], create: [anyone] },
   })
   const versions = { v1: { without: { things: ['rank'] } }, v2: {} } as const
-  const { ask } = await hosted(
+  const { ask } = await startHosted(
     {},
     implement(service('things', { namespace: 'urn:x', resources: [things], versions }), {}),
   )

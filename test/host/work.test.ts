@@ -8,12 +8,12 @@ import { job } from '../../src/contract/job.ts'
 import { anonymous, anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { identifier } from '../../src/host/item-identifier.ts'
-import { workers } from '../../src/host/job-workers.ts'
-import { failedJobs, queued, retried, runNext, type Working } from '../../src/service/job.ts'
-import { instantsOf, type Schedule, startDue } from '../../src/service/schedule.ts'
+import { createItemIdentifier } from '../../src/host/item-identifier.ts'
+import { startJobWorkers } from '../../src/host/job-workers.ts'
+import { failedJobs, type JobContext, queuedJob, retryJob, runNextJob } from '../../src/service/job.ts'
+import { parseSchedule, type Schedule, startDueJobs } from '../../src/service/schedule.ts'
 import { type JobRow, Unavailable } from '../../src/service/store.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 
 const tallies = resource('tallies', { fields: { id: t.id('t'), count: t.int() } }).rules({
   allow: { read: [anyone], create: [anyone], change: [anyone] },
@@ -28,7 +28,7 @@ type Run = NonNullable<Parameters<typeof implement<typeof contract>>[1]['sums']>
 function place(does: Does = () => {}) {
   let now = 1_000_000
   let tries = 0
-  const store = sqliteStore(contract, ':memory:')
+  const store = openSqliteStore(contract, ':memory:')
   const thrown: unknown[] = []
   const app = implement(contract, {
     tallies: {},
@@ -39,15 +39,15 @@ function place(does: Does = () => {}) {
       },
     },
   })
-  const working: Working = {
+  const working: JobContext = {
     app,
     store,
     clock: () => now,
-    id: identifier,
+    id: createItemIdentifier,
     failed: (_, why) => void thrown.push(why),
   }
   const start = async (): Promise<string> => {
-    const row = queued(identifier('j'), 'sums', anonymous, { what: 'x' }, now)
+    const row = queuedJob(createItemIdentifier('j'), 'sums', anonymous, { what: 'x' }, now)
     await store.write(async writer => {
       await writer.put('tallies', 't-1', { id: 't-1', count: 0 }, {}, undefined, now)
       await writer.putJob(row)
@@ -55,7 +55,7 @@ function place(does: Does = () => {}) {
     return row.id
   }
   const row = async (id: string): Promise<JobRow> => (await store.read(reader => reader.job(id))) as JobRow
-  const go = () => runNext(working, new AbortController().signal)
+  const go = () => runNextJob(working, new AbortController().signal)
   return { store, working, thrown, start, row, go, pass: (by: number) => (now += by), tries: () => tries }
 }
 
@@ -153,9 +153,9 @@ describe('a job', () => {
   test('that is still running when its time is over is tried again', async () => {
     const brief = { ...sums, timeLimit: 0.05 }
     const { working, start, row, thrown } = place(() => new Promise(() => {}))
-    const short: Working = { ...working, app: { ...working.app, contract: { ...contract, jobs: [brief] } } }
+    const short: JobContext = { ...working, app: { ...working.app, contract: { ...contract, jobs: [brief] } } }
     const id = await start()
-    await runNext(short, new AbortController().signal)
+    await runNextJob(short, new AbortController().signal)
     assert.equal((await row(id)).state, 'queued')
     assert.equal((thrown[0] as Error).name, 'TimeoutError')
   })
@@ -173,8 +173,8 @@ test('jobs that have failed are listed, and one that is put back has all its tri
   }
   const [failed, ...others] = await failedJobs(store)
   assert.deepEqual([failed?.id, failed?.failure, failed?.tries, others], [id, 'error', 3, []])
-  assert.equal(await retried(store, 'j-none', working.clock()), false)
-  assert.equal(await retried(store, id, working.clock()), true)
+  assert.equal(await retryJob(store, 'j-none', working.clock()), false)
+  assert.equal(await retryJob(store, id, working.clock()), true)
   assert.deepEqual(await failedJobs(store), [])
   good = true
   await go()
@@ -185,7 +185,7 @@ describe('workers', () => {
   test('that stop let a job finish within the limit', async () => {
     const { working, start, row } = place(() => pause(150))
     const id = await start()
-    const all = workers(working)
+    const all = startJobWorkers(working)
     await pause(50)
     await all.stop(5000)
     assert.equal((await row(id)).state, 'completed')
@@ -194,11 +194,11 @@ describe('workers', () => {
   test('that stop give back what is not finished, with its try, and it runs elsewhere', async () => {
     const { working, start, row } = place(try_ => (try_ === 1 ? new Promise(() => {}) : undefined))
     const id = await start()
-    const all = workers(working)
+    const all = startJobWorkers(working)
     await pause(50)
     await all.stop(20)
     assert.deepEqual([(await row(id)).state, (await row(id)).tries], ['queued', 0])
-    const others = workers(working)
+    const others = startJobWorkers(working)
     await pause(50)
     await others.stop(1000)
     assert.equal((await row(id)).state, 'completed')
@@ -223,7 +223,7 @@ describe('schedules', () => {
   ]
   for (const [at, now, last] of rows)
     test(`${at} at ${now}: last ${last}`, () => {
-      assert.equal(instantsOf(at)(utc(now)), last && utc(last))
+      assert.equal(parseSchedule(at)(utc(now)), last && utc(last))
     })
   for (const at of [
     0,
@@ -239,7 +239,7 @@ describe('schedules', () => {
     'a * * * *',
   ])
     test(`${at} is none`, () => {
-      assert.throws(() => instantsOf(at), /no (interval|schedule|minute|hour|day)|is no/)
+      assert.throws(() => parseSchedule(at), /no (interval|schedule|minute|hour|day)|is no/)
     })
 
   const schedule: Schedule = { name: 'nightly', job: 'sums', at: 3600, input: () => ({ what: 'x' }), as: anonymous }
@@ -251,8 +251,8 @@ describe('schedules', () => {
 
   test('an instant starts one job over all instances; the first look none; what was missed, one', async () => {
     const { store, working, pass } = place()
-    const instants = instantsOf(schedule.at)
-    const look = () => Promise.all([1, 2, 3].map(() => startDue(store, schedule, instants, working)))
+    const instants = parseSchedule(schedule.at)
+    const look = () => Promise.all([1, 2, 3].map(() => startDueJobs(store, schedule, instants, working)))
     assert.deepEqual(await look(), [false, false, false])
     pass(3_600_000)
     assert.deepEqual((await look()).sort(), [false, false, true])
@@ -270,13 +270,13 @@ describe('schedules', () => {
       asked++
       return pause(2500).then(() => Promise.reject(new Unavailable()))
     }
-    const all = workers({ ...working, store: { ...working.store, write } }, [schedule], 0)
+    const all = startJobWorkers({ ...working, store: { ...working.store, write } }, [schedule], 0)
     await pause(2300)
     assert.equal(asked, 1)
     await all.stop(0)
   })
 
   test('one of a job that is not there does not start', () => {
-    assert.throws(() => workers(place().working, [{ ...schedule, job: 'none' }]), /the contract does not have/)
+    assert.throws(() => startJobWorkers(place().working, [{ ...schedule, job: 'none' }]), /the contract does not have/)
   })
 })

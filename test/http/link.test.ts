@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { parseDisposition, writeDisposition } from '../../src/http/disposition.ts'
 import { parseExtValue, writeExtValue } from '../../src/http/ext-value.ts'
 import { isFieldName, isFieldValue } from '../../src/http/fields.ts'
-import { type Link, parseLinks, writeLink, writeLinks } from '../../src/http/link.ts'
+import { parseLinks, type WebLink, writeLink, writeLinks } from '../../src/http/link.ts'
 
 const links: readonly [
   title: string,
@@ -76,7 +76,7 @@ for (const [title, field, expected] of links)
 test('RFC 8288 §3.2 anchor', () => assert.equal(parseLinks('<a>; rel=next; anchor="#x"')[0]?.anchor, '#x'))
 
 test('RFC 8288 §3 a link written', () => {
-  const link: Link = {
+  const link: WebLink = {
     target: '/o?a=1&b=é>',
     rel: 'next',
     anchor: '/x"',

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { memo } from '../../src/base/memo.ts'
+import { memoizeByText } from '../../src/base/memo.ts'
 import { parseMediaType, writeMediaType } from '../../src/http/media-type.ts'
 import {
-  acceptable,
   acceptableEncodings,
   acceptableLanguages,
-  negotiate,
+  acceptableTypes,
   negotiateEncoding,
   negotiateLanguage,
+  negotiateType,
 } from '../../src/http/negotiate.ts'
 import { suites } from '../suites.ts'
 
@@ -102,7 +102,7 @@ const accept: readonly [
 ]
 
 for (const [title, field, offers, best] of accept)
-  test(`Accept: ${title}`, () => assert.equal(negotiate(field, offers), best))
+  test(`Accept: ${title}`, () => assert.equal(negotiateType(field, offers), best))
 
 const codings = ['br', 'gzip', 'identity']
 const encoding: readonly [
@@ -166,11 +166,11 @@ test('RFC 9110 §12.4.2 no negotiation ever chooses what q=0 excludes', () => {
   fc.assert(
     fc.property(fc.array(weighted), fc.uniqueArray(type), (ranges, offers) => {
       const field = ranges.map(([range, q]) => `${range};q=${q}`).join(', ')
-      const chosen = negotiate(field, offers)
+      const chosen = negotiateType(field, offers)
       if (chosen === undefined || ranges.length === 0) return
       const named = ranges.filter(([range]) => range === chosen).map(([, q]) => q)
       assert.ok(named.length === 0 || named.some(q => q !== '0'), `${field} → ${chosen}`)
-      assert.equal(acceptable(field, [chosen])[0], chosen, 'what is chosen among many is acceptable alone')
+      assert.equal(acceptableTypes(field, [chosen])[0], chosen, 'what is chosen among many is acceptable alone')
     }),
   )
 })
@@ -249,7 +249,7 @@ for (const { name, headers, method, args, result } of vectors.filter(
 
 function answer(method: string, field: string | undefined, offers: readonly string[]) {
   const list = method.startsWith('mediaType')
-    ? acceptable(field, offers)
+    ? acceptableTypes(field, offers)
     : method.startsWith('encoding')
       ? acceptableEncodings(field, offers)
       : acceptableLanguages(field, offers)
@@ -260,7 +260,7 @@ function answer(method: string, field: string | undefined, offers: readonly stri
 
 test('what is remembered is bounded: in number, and in length', () => {
   let asked = 0
-  const length = memo(
+  const length = memoizeByText(
     text => {
       asked++
       return text.length
@@ -287,7 +287,7 @@ test('hostile fields take linear time', () => {
     `"${','.repeat(32_000)}`,
   ]) {
     const started = performance.now()
-    negotiate(field, both)
+    negotiateType(field, both)
     assert.ok(performance.now() - started < 2000)
   }
 })

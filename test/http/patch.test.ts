@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Json } from '../../src/http/json.ts'
 import { parseJson, writeJson } from '../../src/http/json.ts'
-import { jsonPatch, patchLimits } from '../../src/http/json-patch.ts'
+import { applyJsonPatch, jsonPatchLimits } from '../../src/http/json-patch.ts'
 import { arrayIndex, parsePointer, valueAt, writePointer } from '../../src/http/json-pointer.ts'
-import { mergePatch } from '../../src/http/merge-patch.ts'
+import { applyMergePatch } from '../../src/http/merge-patch.ts'
 import { suites } from '../suites.ts'
 
 const read = (text: string): Json => {
@@ -64,14 +64,14 @@ const merges: readonly { original: Json; patch: Json; result: Json }[] =
   merging === undefined ? [] : JSON.parse(readFileSync(`${merging}/rfc7396-appendix-a.json`, 'utf8'))
 for (const { original, patch, result } of merges)
   test(`RFC 7396 Appendix A ${JSON.stringify(original)} with ${JSON.stringify(patch)} (A4.5)`, () =>
-    assert.deepStrictEqual(mergePatch(original, patch), result))
+    assert.deepStrictEqual(applyMergePatch(original, patch), result))
 
 test('RFC 7396 __proto__ is a member, in target and patch, and sets no prototype', () => {
-  const result = mergePatch(read('{"__proto__":{"a":1,"b":2}}'), read('{"__proto__":{"a":null,"c":3}}'))
+  const result = applyMergePatch(read('{"__proto__":{"a":1,"b":2}}'), read('{"__proto__":{"a":null,"c":3}}'))
   assert.equal(writeJson(result), '{"__proto__":{"b":2,"c":3}}')
   assert.equal(Object.getPrototypeOf(result), Object.prototype)
   assert.equal(
-    writeJson(mergePatch({}, read('{"constructor":{"prototype":{"x":1}}}'))),
+    writeJson(applyMergePatch({}, read('{"constructor":{"prototype":{"x":1}}}'))),
     '{"constructor":{"prototype":{"x":1}}}',
   )
   assert.equal(({} as { x?: number }).x, undefined)
@@ -79,7 +79,7 @@ test('RFC 7396 __proto__ is a member, in target and patch, and sets no prototype
 
 test('RFC 7396 neither target nor patch is changed', () => {
   const target = { a: { b: 1 }, c: [1] }
-  mergePatch(target, { a: { b: null, d: 2 }, c: null })
+  applyMergePatch(target, { a: { b: null, d: 2 }, c: null })
   assert.deepEqual(target, { a: { b: 1 }, c: [1] })
 })
 
@@ -96,14 +96,14 @@ const withoutNull = fc.letrec<{ json: Json }>(tie => ({
 test('RFC 7396 a patch applied twice does what it does once', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
-      const once = mergePatch(target as Json, patch as Json) // fast-check's JSON is ours without bigint
-      assert.deepStrictEqual(mergePatch(once, patch as Json), once)
+      const once = applyMergePatch(target as Json, patch as Json) // fast-check's JSON is ours without bigint
+      assert.deepStrictEqual(applyMergePatch(once, patch as Json), once)
     }),
   )
 })
 
 test('RFC 7396 a patch without null, on nothing, is the result', () => {
-  fc.assert(fc.property(withoutNull, patch => assert.deepStrictEqual(mergePatch(null, patch), patch)))
+  fc.assert(fc.property(withoutNull, patch => assert.deepStrictEqual(applyMergePatch(null, patch), patch)))
 })
 
 interface Case {
@@ -121,7 +121,7 @@ for (const file of patching === undefined ? [] : readdirSync(patching).filter(fi
     for (const [index, one] of (JSON.parse(readFileSync(`${patching}/${file}`, 'utf8')) as readonly Case[]).entries())
       await context.test(`${index} ${one.comment ?? one.error ?? writeJson(one.patch)}`, () => {
         const before = writeJson(one.doc)
-        const result = jsonPatch(one.doc, one.patch)
+        const result = applyJsonPatch(one.doc, one.patch)
         if (one.error !== undefined) assert.ok(result.failure, writeJson(result.value ?? null))
         else if (one.expected !== undefined) assert.deepStrictEqual(result, { value: one.expected })
         else assert.equal(result.failure, undefined)
@@ -175,7 +175,7 @@ const failures: readonly [
 
 for (const [title, document, patch, kind, operation] of failures)
   test(`RFC 6902 ${title}`, () => {
-    const { failure } = jsonPatch(read(document), read(patch))
+    const { failure } = applyJsonPatch(read(document), read(patch))
     assert.deepEqual([failure?.kind, failure?.operation], [kind, operation])
     assert.equal(({} as { x?: number }).x, undefined)
   })
@@ -228,25 +228,26 @@ const results: readonly [title: string, document: string, patch: string, result:
 ]
 
 for (const [title, document, patch, result] of results)
-  test(`RFC 6902 ${title}`, () => assert.equal(writeJson(jsonPatch(read(document), read(patch)).value ?? null), result))
+  test(`RFC 6902 ${title}`, () =>
+    assert.equal(writeJson(applyJsonPatch(read(document), read(patch)).value ?? null), result))
 
 test('RFC 6902 §5 the cost of a patch is bounded', () => {
   const add = { op: 'add', path: '/a', value: 1 }
-  assert.equal(jsonPatch({}, Array(patchLimits.operations).fill(add)).failure, undefined)
-  assert.equal(jsonPatch({}, Array(patchLimits.operations + 1).fill(add)).failure?.kind, 'malformed')
+  assert.equal(applyJsonPatch({}, Array(jsonPatchLimits.operations).fill(add)).failure, undefined)
+  assert.equal(applyJsonPatch({}, Array(jsonPatchLimits.operations + 1).fill(add)).failure?.kind, 'malformed')
   const doubling = Array.from({ length: 60 }, (_, at) => ({ op: 'copy', from: '', path: `/${at}` }))
   const started = performance.now()
-  assert.match(jsonPatch({}, doubling).failure?.reason ?? '', /copies more|deeper/)
+  assert.match(applyJsonPatch({}, doubling).failure?.reason ?? '', /copies more|deeper/)
   const texts = Array.from({ length: 900 }, (_, at) => ({ op: 'copy', from: '/text', path: `/${at}` }))
-  assert.match(jsonPatch({ text: 'x'.repeat(100_000) }, texts).failure?.reason ?? '', /copies more/)
+  assert.match(applyJsonPatch({ text: 'x'.repeat(100_000) }, texts).failure?.reason ?? '', /copies more/)
   let path = ''
   const deeper = Array.from({ length: 30 }, () => {
     path = `${path}${path}/a`.slice(0, 100_000)
     return { op: 'copy', from: '', path }
   })
-  assert.ok(jsonPatch({}, deeper).failure)
+  assert.ok(applyJsonPatch({}, deeper).failure)
   const chain = { op: 'add', path: '/a'.repeat(40), value: nested(40) }
-  assert.match(jsonPatch(nested(40), [chain]).failure?.reason ?? '', /deeper/)
+  assert.match(applyJsonPatch(nested(40), [chain]).failure?.reason ?? '', /deeper/)
   assert.ok(performance.now() - started < 2000)
 })
 
@@ -263,7 +264,7 @@ test('RFC 6902 §4.6 test holds for equal values and for no others', () => {
       fc.dictionary(fc.constantFrom('0', 'a', '__proto__'), tie('json'), { maxKeys: 2, noNullPrototype: true }),
     ),
   })).json
-  const holds = (document: Json, value: Json) => !jsonPatch(document, [{ op: 'test', path: '', value }]).failure
+  const holds = (document: Json, value: Json) => !applyJsonPatch(document, [{ op: 'test', path: '', value }]).failure
   fc.assert(
     fc.property(value, value, (a, b) => {
       assert.equal(holds(a, b), isDeepStrictEqual(a, b))
@@ -277,10 +278,13 @@ test('RFC 6902 §4.6 test holds for equal values and for no others', () => {
 
 test('RFC 6902 limits are what may still be', () => {
   const copy = [{ op: 'copy', from: '/a', path: '/b' }]
-  assert.ok(jsonPatch({ a: 'xy' }, copy, { ...patchLimits, copied: 3 }).value)
-  assert.match(jsonPatch({ a: 'xy' }, copy, { ...patchLimits, copied: 2 }).failure?.reason ?? '', /copies more/)
-  assert.ok(jsonPatch({ a: [[]] }, copy, { ...patchLimits, depth: 3 }).value)
-  assert.match(jsonPatch({ a: [[]] }, [], { ...patchLimits, depth: 2 }).failure?.reason ?? '', /deeper/)
+  assert.ok(applyJsonPatch({ a: 'xy' }, copy, { ...jsonPatchLimits, copied: 3 }).value)
+  assert.match(
+    applyJsonPatch({ a: 'xy' }, copy, { ...jsonPatchLimits, copied: 2 }).failure?.reason ?? '',
+    /copies more/,
+  )
+  assert.ok(applyJsonPatch({ a: [[]] }, copy, { ...jsonPatchLimits, depth: 3 }).value)
+  assert.match(applyJsonPatch({ a: [[]] }, [], { ...jsonPatchLimits, depth: 2 }).failure?.reason ?? '', /deeper/)
 })
 
 test('RFC 6902 add, test, remove leaves the document as it was', () => {
@@ -292,7 +296,7 @@ test('RFC 6902 add, test, remove leaves the document as it was', () => {
       (document, name, value) => {
         fc.pre(!Object.hasOwn(document, name))
         const path = writePointer([name])
-        const result = jsonPatch(
+        const result = applyJsonPatch(
           document as Json,
           [
             { op: 'add', path, value },

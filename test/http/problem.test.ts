@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { SaxesParser } from 'saxes'
-import { type Problem, parseProblem, problemJson, problemXml } from '../../src/http/problem.ts'
+import { type Problem, parseProblem, writeProblemJson, writeProblemXml } from '../../src/http/problem.ts'
 import { reasonPhrases } from '../../src/http/status.ts'
 
 const problem: Problem = {
@@ -18,14 +18,14 @@ const problem: Problem = {
 
 test('RFC 9457 §3 JSON (A2.5)', () => {
   assert.equal(
-    problemJson(problem),
+    writeProblemJson(problem),
     '{"type":"https://example.com/probs/out-of-credit","title":"You do not have enough credit.","status":403,"detail":"Your balance is <30> & \\"that\\" costs 50.","balance":30,"accounts":["/account/12345",{"a":null}],"total[gte]":true}',
   )
 })
 
 test('RFC 9457 Appendix B XML (A2.5)', () => {
   assert.equal(
-    problemXml(problem),
+    writeProblemXml(problem),
     '<?xml version="1.0" encoding="UTF-8"?>\n<problem xmlns="urn:ietf:rfc:7807"><type>https://example.com/probs/out-of-credit</type><title>You do not have enough credit.</title><status>403</status><detail>Your balance is &lt;30&gt; &amp; &quot;that&quot; costs 50.</detail><balance>30</balance><accounts><i>/account/12345</i><i><a></a></i></accounts><member name="total[gte]">true</member></problem>',
   )
 })
@@ -41,7 +41,7 @@ test('RFC 9457 Appendix B the XML is well-formed, and holds the text, whatever t
       parser.on('text', piece => {
         text += piece
       })
-      parser.write(problemXml({ detail, [`x${name}`]: null })).close()
+      parser.write(writeProblemXml({ detail, [`x${name}`]: null })).close()
       if (!/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(detail)) assert.equal(text, `\n${detail}`)
     }),
   )

@@ -17,11 +17,11 @@ import {
 } from '../../src/http/rate-limit.ts'
 import {
   type BareItem,
-  type Item,
-  type Member,
   parseDictionary,
   parseItem,
   parseList,
+  type StructuredItem,
+  type StructuredMember,
   writeDictionary,
   writeItem,
   writeList,
@@ -63,8 +63,8 @@ function base32(bytes: Uint8Array): string {
   return text.padEnd(Math.ceil(text.length / 8) * 8, '=')
 }
 
-const parameters = (of: Member) => [...of.parameters].map(([name, value]) => [name, noted(value)])
-const member = (of: Member): unknown =>
+const parameters = (of: StructuredMember) => [...of.parameters].map(([name, value]) => [name, noted(value)])
+const member = (of: StructuredMember): unknown =>
   of.kind === 'list' ? [of.items.map(member), parameters(of)] : [noted(of), parameters(of)]
 
 function parse(type: Case['header_type'], field: string) {
@@ -104,11 +104,11 @@ function bareOf(value: Noted): BareItem {
 }
 
 const parametersOf = (of: readonly [string, Noted][]) => new Map(of.map(([name, value]) => [name, bareOf(value)]))
-const itemOf = ([value, given]: [Noted, [string, Noted][]]): Item => ({
+const itemOf = ([value, given]: [Noted, [string, Noted][]]): StructuredItem => ({
   ...bareOf(value),
   parameters: parametersOf(given),
 })
-const memberOf = (of: [unknown, [string, Noted][]]): Member =>
+const memberOf = (of: [unknown, [string, Noted][]]): StructuredMember =>
   Array.isArray(of[0])
     ? { kind: 'list', items: of[0].map(itemOf), parameters: parametersOf(of[1]) }
     : itemOf(of as [Noted, [string, Noted][]]) // no list, so an item
@@ -280,10 +280,12 @@ test('RFC 9651 whatever is written is read as it was', () => {
     fc.string({ unit: 'grapheme' }).map(value => ({ kind: 'display', value }) as const),
   )
   const given = fc.array(fc.tuple(fc.stringMatching(/^[a-z*][a-z0-9_.*-]*$/), bare)).map(pairs => new Map(pairs))
-  const anyItem = fc.tuple(bare, given).map(([bare, parameters]): Item => ({ ...bare, parameters }))
+  const anyItem = fc.tuple(bare, given).map(([bare, parameters]): StructuredItem => ({ ...bare, parameters }))
   const anyMember = fc.oneof(
     anyItem,
-    fc.tuple(fc.array(anyItem), given).map(([items, parameters]): Member => ({ kind: 'list', items, parameters })),
+    fc
+      .tuple(fc.array(anyItem), given)
+      .map(([items, parameters]): StructuredMember => ({ kind: 'list', items, parameters })),
   )
   fc.assert(
     fc.property(fc.array(anyMember), members => {

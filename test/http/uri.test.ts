@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  normalPath,
+  normalizePath,
   parseForm,
   parseHost,
   parsePath,
@@ -13,7 +13,7 @@ import {
   percentEncode,
   writeQuery,
 } from '../../src/http/uri.ts'
-import { expand, type TemplateValues, variables } from '../../src/http/uri-template.ts'
+import { expandTemplate, type TemplateValues, templateVariables } from '../../src/http/uri-template.ts'
 import { suites } from '../suites.ts'
 
 const host = { name: 'a.example' }
@@ -143,15 +143,15 @@ test('RFC 3986 §6.2.2 normalising twice is normalising once, and changes no seg
   const piece = fc.constantFrom('/', '/.', '/..', '/%2e', '/a', '/%61', '/%2F', '/%C3%A9', '/a:b@c', '/;x', '//')
   fc.assert(
     fc.property(fc.array(piece, { minLength: 1 }), pieces => {
-      const once = normalPath(pieces.join(''))!
-      assert.equal(normalPath(once), once)
+      const once = normalizePath(pieces.join(''))!
+      assert.equal(normalizePath(once), once)
       assert.deepEqual(parsePath(once), { segments: parsePath(pieces.join(''))!.segments, clean: true })
     }),
   )
 })
 
 test('RFC 3986 §6.2.2 the one spelling', () => {
-  assert.equal(normalPath('/%7Ea/%c3%a9/%2f/./b:c'), '/~a/%C3%A9/%2F/b:c')
+  assert.equal(normalizePath('/%7Ea/%c3%a9/%2f/./b:c'), '/~a/%C3%A9/%2F/b:c')
 })
 
 const queries: readonly [title: string, query: string, pairs: unknown][] = [
@@ -246,7 +246,7 @@ test('hostile targets take linear time', () => {
   ]) {
     const started = performance.now()
     const found = parseTarget('GET', target)
-    if (found?.form === 'origin') normalPath(found.path)
+    if (found?.form === 'origin') normalizePath(found.path)
     if (found?.form === 'origin') parseQuery(found.query ?? '')
     assert.ok(performance.now() - started < 2000, target.slice(0, 10))
   }
@@ -264,7 +264,7 @@ for (const file of folder === undefined ? [] : ['spec-examples.json', 'negative-
   ))
     for (const [template, result] of testcases)
       test(`RFC 6570 ${name}: ${template}`, () => {
-        const text = expand(template, variables)
+        const text = expandTemplate(template, variables)
         if (result === false) assert.equal(text, undefined)
         else assert.ok([result].flat().includes(text!), `${text}`)
       })
@@ -300,11 +300,11 @@ const templates: readonly [title: string, template: string, text: string | undef
 ]
 
 for (const [title, template, text] of templates)
-  test(`RFC 6570 ${title}`, () => assert.equal(expand(template, given), text))
+  test(`RFC 6570 ${title}`, () => assert.equal(expandTemplate(template, given), text))
 
 test('RFC 6570 the variables of a template (A2.4)', () => {
-  assert.deepEqual(variables('/search{?q,page*}{&q,sort:3}'), ['q', 'page', 'sort'])
-  assert.equal(variables('/search{?q'), undefined)
+  assert.deepEqual(templateVariables('/search{?q,page*}{&q,sort:3}'), ['q', 'page', 'sort'])
+  assert.equal(templateVariables('/search{?q'), undefined)
 })
 
 test('hostile templates take linear time', () => {
@@ -316,7 +316,7 @@ test('hostile templates take linear time', () => {
     '{a}'.repeat(30_000),
   ]) {
     const started = performance.now()
-    expand(template, given)
+    expandTemplate(template, given)
     assert.ok(performance.now() - started < 2000, template.slice(0, 5))
   }
 })

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import { localTrust, sign, type Trust, verify } from '../../src/identity/bearer-token.ts'
-import { jwksOf } from '../../src/identity/jwks.ts'
-import { localKey } from '../../src/identity/local-key.ts'
+import { signToken, type TokenTrust, trustLocalKey, verifyToken } from '../../src/identity/bearer-token.ts'
+import { openJwks } from '../../src/identity/jwks.ts'
+import { openLocalKey } from '../../src/identity/local-key.ts'
 import { Unavailable } from '../../src/service/store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-token-'))
@@ -29,8 +29,8 @@ writeFileSync(file, await set(['r', rsa.publicKey, 'RS256'], ['e', ec.publicKey,
 
 const failures: unknown[] = []
 const watching = (clock = () => now) => ({ clock, failed: (thrown: unknown) => failures.push(thrown) })
-const trust = (more: Partial<Trust> = {}): Trust => ({
-  keys: jwksOf(file, watching()),
+const trust = (more: Partial<TokenTrust> = {}): TokenTrust => ({
+  keys: openJwks(file, watching()),
   issuer: 'https://id.example',
   audience: 'orders',
   ...more,
@@ -58,7 +58,7 @@ describe('who a token says', () => {
   const rows: readonly [
     string,
     JWTPayload,
-    Partial<Trust>,
+    Partial<TokenTrust>,
     roles: readonly string[],
     claims: Record<string, string>,
   ][] = [
@@ -98,18 +98,18 @@ describe('who a token says', () => {
   ]
   for (const [title, payload, more, roles, claims] of rows)
     test(title, async () => {
-      const found = await verify(trust(more), await made(payload), now)
+      const found = await verifyToken(trust(more), await made(payload), now)
       assert.deepEqual(found, { caller: { subject: 'erin', roles, claims }, expires: (seconds + 60) * 1000 })
     })
 
   test('another algorithm of the set, and a local token by the local key', async () => {
     const token = await made(right, { header: { alg: 'ES256', kid: 'e' }, key: ec.privateKey })
-    assert.equal((await verify(trust(), token, now))?.caller.subject, 'erin')
-    const key = localKey(':memory:')
-    const local = await sign(key, 'orders', { subject: 'clara', roles: ['clerk'], expires: 60 }, now)
-    assert.equal((await verify(localTrust(key, 'orders'), local, now))?.caller.subject, 'clara')
-    assert.equal(await verify(localTrust(localKey(':memory:'), 'orders'), local, now), undefined)
-    assert.equal(await verify(trust(), local, now), undefined)
+    assert.equal((await verifyToken(trust(), token, now))?.caller.subject, 'erin')
+    const key = openLocalKey(':memory:')
+    const local = await signToken(key, 'orders', { subject: 'clara', roles: ['clerk'], expires: 60 }, now)
+    assert.equal((await verifyToken(trustLocalKey(key, 'orders'), local, now))?.caller.subject, 'clara')
+    assert.equal(await verifyToken(trustLocalKey(openLocalKey(':memory:'), 'orders'), local, now), undefined)
+    assert.equal(await verifyToken(trust(), local, now), undefined)
   })
 })
 
@@ -117,7 +117,7 @@ describe('tokens that prove nothing', async () => {
   const pem = new TextEncoder().encode(await exportSPKI(rsa.publicKey))
   const token = await made(right)
   const [head = '', body = '', tag = ''] = token.split('.')
-  const rows: readonly [string, string, Partial<Trust>?][] = [
+  const rows: readonly [string, string, Partial<TokenTrust>?][] = [
     ['JWT alg none', `${part({ alg: 'none' })}.${part(right)}.`],
     ['JWT alg None, spelled otherwise', `${part({ alg: 'nOnE' })}.${part(right)}.`],
     ['JWT alg none with the signature of another', `${part({ alg: 'none', kid: 'r' })}.${body}.${tag}`],
@@ -158,7 +158,7 @@ describe('tokens that prove nothing', async () => {
     ['JWT deep', `${part({ alg: 'RS256', x: '['.repeat(10_000) })}.${body}.${tag}`],
   ]
   for (const [title, token, more] of rows)
-    test(title, async () => assert.equal(await verify(trust(more), token, now), undefined))
+    test(title, async () => assert.equal(await verifyToken(trust(more), token, now), undefined))
 })
 
 describe('a JWKS in a file', () => {
@@ -166,7 +166,7 @@ describe('a JWKS in a file', () => {
     const rotating = join(folder, 'rotating.json')
     writeFileSync(rotating, await set(['r', rsa.publicKey, 'RS256']))
     let time = now
-    const keys = jwksOf(
+    const keys = openJwks(
       rotating,
       watching(() => time),
     )
@@ -175,8 +175,8 @@ describe('a JWKS in a file', () => {
       await made(right, { header: { alg: 'ES256', kid: 'e' }, key: ec.privateKey }),
     ]
     const subjects = async () => [
-      (await verify(trust({ keys }), old, now))?.caller.subject,
-      (await verify(trust({ keys }), fresh, now))?.caller.subject,
+      (await verifyToken(trust({ keys }), old, now))?.caller.subject,
+      (await verifyToken(trust({ keys }), fresh, now))?.caller.subject,
     ]
     assert.deepEqual(await subjects(), ['erin', undefined])
     writeFileSync(rotating, await set(['e', ec.publicKey, 'ES256']))
@@ -190,9 +190,9 @@ describe('a JWKS in a file', () => {
     assert.equal(failures.length, 1)
   })
   test('one that cannot be used does not start', () => {
-    assert.throws(() => jwksOf(join(folder, 'none.json'), watching()), /none\.json cannot be used/)
+    assert.throws(() => openJwks(join(folder, 'none.json'), watching()), /none\.json cannot be used/)
     writeFileSync(join(folder, 'bad.json'), '{"keys":1}')
-    assert.throws(() => jwksOf(join(folder, 'bad.json'), watching()), /bad\.json cannot be used/)
+    assert.throws(() => openJwks(join(folder, 'bad.json'), watching()), /bad\.json cannot be used/)
   })
 })
 
@@ -212,11 +212,11 @@ describe('a JWKS at an address', () => {
   test('is asked once, whatever unknown keys tokens name in the next half minute', async () => {
     const text = await set(['r', rsa.publicKey, 'RS256'])
     const { address, asked } = await answering(() => ({ status: 200, text }))
-    const keys = jwksOf(address, watching())
-    assert.equal((await verify(trust({ keys }), await made(right), now))?.caller.subject, 'erin')
+    const keys = openJwks(address, watching())
+    assert.equal((await verifyToken(trust({ keys }), await made(right), now))?.caller.subject, 'erin')
     for (let i = 0; i < 5; i++) {
       const unknown = await made(right, { header: { kid: `k${i}` } })
-      assert.equal(await verify(trust({ keys }), unknown, now), undefined)
+      assert.equal(await verifyToken(trust({ keys }), unknown, now), undefined)
     }
     assert.equal(asked(), 1)
   })
@@ -224,15 +224,15 @@ describe('a JWKS at an address', () => {
   test('when it fails, the caller is told to come back, and it is left in peace for a while', async () => {
     const { address, asked } = await answering(() => ({ status: 500, text: '' }))
     let time = now
-    const keys = jwksOf(
+    const keys = openJwks(
       address,
       watching(() => time),
     )
     const token = await made(right)
-    for (let i = 0; i < 3; i++) await assert.rejects(verify(trust({ keys }), token, now), Unavailable)
+    for (let i = 0; i < 3; i++) await assert.rejects(verifyToken(trust({ keys }), token, now), Unavailable)
     assert.equal(asked(), 1)
     time += 5001
-    await assert.rejects(verify(trust({ keys }), token, now), Unavailable)
+    await assert.rejects(verifyToken(trust({ keys }), token, now), Unavailable)
     assert.equal(asked(), 2)
   })
 
@@ -240,7 +240,10 @@ describe('a JWKS at an address', () => {
     const text = await set(['r', rsa.publicKey, 'RS256'])
     const other = await answering(() => ({ status: 200, text }))
     const { address } = await answering(() => ({ status: 302, text: '', location: other.address }))
-    await assert.rejects(verify(trust({ keys: jwksOf(address, watching()) }), await made(right), now), Unavailable)
+    await assert.rejects(
+      verifyToken(trust({ keys: openJwks(address, watching()) }), await made(right), now),
+      Unavailable,
+    )
     assert.equal(other.asked(), 0)
   })
 
@@ -249,7 +252,7 @@ describe('a JWKS at an address', () => {
     const other = await answering(() => ({ status: 200, text }))
     for (const name of ['jku', 'x5u']) {
       const token = await made(right, { header: { [name]: other.address }, key: foreign.privateKey })
-      assert.equal(await verify(trust(), token, now), undefined)
+      assert.equal(await verifyToken(trust(), token, now), undefined)
     }
     assert.equal(other.asked(), 0)
   })

@@ -11,13 +11,13 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import orders from '../../examples/orders/service.ts'
-import { planted } from '../../src/host/seed-store.ts'
+import { seedStore } from '../../src/host/seed-store.ts'
 import { issueKey } from '../../src/identity/api-key.ts'
-import { localKey } from '../../src/identity/local-key.ts'
-import { newSession, openSession } from '../../src/identity/session-cookie.ts'
-import { localPath } from '../../src/pages/login.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
-import { basic, bearer, form, hosted, json } from '../host/hosted-service.ts'
+import { openLocalKey } from '../../src/identity/local-key.ts'
+import { issueSession, verifySession } from '../../src/identity/session-cookie.ts'
+import { safeLocalPath } from '../../src/pages/login.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { basic, bearer, form, json, startHosted } from '../host/hosted-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-who-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -31,7 +31,7 @@ describe('A5.3 what is taken, on both faces', async () => {
   const keys = join(folder, 'taken.keys')
   const key = issueKey(keys, { subject: 'robot', roles: ['clerk'], claims: {} })
   const old = issueKey(keys, { subject: 'robot', roles: ['clerk'], claims: {}, expires: Date.now() - 1 })
-  const house = await hosted({ keys })
+  const house = await startHosted({ keys })
   const token = await house.server.token('clara', ['clerk'])
   const rows: readonly [string, Record<string, string>, number][] = [
     ['a bearer token', bearer(token), 200],
@@ -77,7 +77,7 @@ describe('A5.3 what is taken, on both faces', async () => {
   test('a key whose line is taken out is nobody’s', async () => {
     const lines = join(folder, 'revoked.keys')
     const revoked = issueKey(lines, { subject: 'robot', roles: ['clerk'], claims: {} })
-    const { ask } = await hosted({ keys: lines })
+    const { ask } = await startHosted({ keys: lines })
     assert.equal((await ask('GET', '/api/v1/orders/o-1', { 'api-key': revoked })).status, 200)
     writeFileSync(lines, '')
     await pause(1100)
@@ -86,12 +86,12 @@ describe('A5.3 what is taken, on both faces', async () => {
   test('a file of keys that cannot be read does not start, and says the line', async () => {
     const broken = join(folder, 'broken.keys')
     appendFileSync(broken, '\n{"hash":"x"}\n')
-    await assert.rejects(hosted({ keys: broken }), /line 2 has no hash/)
+    await assert.rejects(startHosted({ keys: broken }), /line 2 has no hash/)
   })
 })
 
 describe('A5.1 cookies without a session on our side', async () => {
-  const house = await hosted()
+  const house = await startHosted()
   const cookie = await house.signIn('clara', 'clara-secret')
   const [name = '', value = ''] = cookie.split('=')
   const [who = '', until = '', tag = ''] = value.split('.')
@@ -137,18 +137,18 @@ describe('A5.1 cookies without a session on our side', async () => {
   })
   test('a new password ends every cookie that the old one gave', () => {
     const secret = new Uint8Array(32)
-    const { value, until } = newSession(secret, 'clara', 'salt of the old', 0)
-    assert.equal(openSession(secret, value, 'salt of the old'), until)
-    assert.equal(openSession(secret, value, 'salt of the new'), undefined)
+    const { value, until } = issueSession(secret, 'clara', 'salt of the old', 0)
+    assert.equal(verifySession(secret, value, 'salt of the old'), until)
+    assert.equal(verifySession(secret, value, 'salt of the new'), undefined)
   })
   test('no SOAP by cookie', async () =>
     assert.equal((await house.ask('POST', '/soap/v1', { ...soap, cookie }, getOrder)).status, 401))
   test('it ends after eight hours, and another instance with the same key takes it until then', async () => {
     let now = Date.now()
     const data = join(folder, 'shared.sqlite')
-    const one = await hosted({ data, clock: () => now })
+    const one = await startHosted({ data, clock: () => now })
     const shared = await one.signIn('clara', 'clara-secret')
-    const two = await hosted({ data, clock: () => now })
+    const two = await startHosted({ data, clock: () => now })
     const status = async () => (await two.ask('GET', '/api/v1/orders/o-1', { cookie: shared })).status
     assert.equal(await status(), 200)
     now += 8 * 3_600_000 - 1000
@@ -183,7 +183,7 @@ describe('A5.1 cookies without a session on our side', async () => {
     })
   test('CSRF: an origin of the settings may call with a token, and not with a cookie', async () => {
     const settings = { origins: ['https://app.example'] }
-    const { ask, server, signIn } = await hosted({ settings })
+    const { ask, server, signIn } = await startHosted({ settings })
     const from = { ...json, origin: 'https://app.example' }
     const token = bearer(await server.token('clara', ['clerk']))
     assert.equal((await ask('POST', '/api/v1/reports', { ...from, ...token }, report)).status, 202)
@@ -202,7 +202,7 @@ describe('A5.1 cookies without a session on our side', async () => {
   ]
   for (const [to, path] of places)
     test(`open redirects: after signing in to ${JSON.stringify(to)}`, async () => {
-      assert.equal(localPath(to), path)
+      assert.equal(safeLocalPath(to), path)
       const sent = new URLSearchParams({ name: 'clara', password: 'clara-secret', to })
       assert.equal((await house.ask('POST', '/login', form, sent.toString())).fields['location'], path ?? '/')
       const page = await house.ask('GET', `/login?to=${encodeURIComponent(to)}`)
@@ -240,7 +240,7 @@ describe('A5.1 cookies without a session on our side', async () => {
 })
 
 describe('A5.1 passwords where the way is safe', async () => {
-  const rows: readonly [string, Parameters<typeof hosted>[0], Record<string, string>, number][] = [
+  const rows: readonly [string, Parameters<typeof startHosted>[0], Record<string, string>, number][] = [
     ['loopback, by default', {}, {}, 200],
     ['loopback, not by setting', { settings: { passwordsOnLoopback: false } }, {}, 401],
     [
@@ -277,7 +277,7 @@ describe('A5.1 passwords where the way is safe', async () => {
   ]
   for (const [title, options, fields, status] of rows)
     test(`${title} → ${status}`, async () => {
-      const house = await hosted(options)
+      const house = await startHosted(options)
       const asking = { ...fields, ...basic('clara', 'clara-secret') }
       const answer = await house.ask('GET', '/api/v1/orders/o-1', asking)
       assert.equal(answer.status, status)
@@ -290,7 +290,7 @@ describe('A5.1 passwords where the way is safe', async () => {
 
 test('A5.1 who was enrolled when a hash cost more memory and fewer passes is known, by his password alone', async () => {
   const data = join(folder, 'former.sqlite')
-  await (await hosted({ data })).server.close(0)
+  await (await startHosted({ data })).server.close(0)
   const salt = Buffer.alloc(16, 7)
   const cost = { parallelism: 1, tagLength: 32, memory: 19_456, passes: 2 }
   const hash = argon2Sync('argon2id', { message: 'clara-secret', nonce: salt, ...cost }).toString('base64')
@@ -302,16 +302,16 @@ test('A5.1 who was enrolled when a hash cost more memory and fewer passes is kno
     )
     .run(salt.toString('base64'), hash)
   file.close()
-  const { ask } = await hosted({ data })
+  const { ask } = await startHosted({ data })
   const order = async (password: string) => (await ask('GET', '/api/v1/orders/o-1', basic('clara', password))).status
   assert.deepEqual([await order('maria-secret'), await order('clara-secret')], [401, 200])
 })
 
 test('A5.1 at the first start there may be more people than a transaction has time to hash passwords for', async () => {
   const people = Array.from({ length: 10 }, (_, i) => ({ subject: `p-${i}`, password: `secret-${i}`, roles: [] }))
-  const store = sqliteStore(orders.contract, ':memory:', { work: 100 })
+  const store = openSqliteStore(orders.contract, ':memory:', { work: 100 })
   after(() => store.close())
-  await planted({ ...orders, seed: () => ({ people }) }, store, localKey(':memory:'), 0)
+  await seedStore({ ...orders, seed: () => ({ people }) }, store, openLocalKey(':memory:'), 0)
   assert.ok(await store.read(reader => reader.recall('people', 'p-9')))
 })
 
@@ -320,12 +320,12 @@ describe('guessing', () => {
     let now = Date.now()
     const data = join(folder, 'locked.sqlite')
     const options = { data, clock: () => now }
-    const one = await hosted(options)
+    const one = await startHosted(options)
     const order = (house: typeof one, password: string) =>
       house.ask('GET', '/api/v1/orders/o-1', basic('clara', password))
     for (let i = 0; i < 10; i++) assert.equal((await order(one, `wrong-${i}`)).status, 401)
     assert.equal((await order(one, 'clara-secret')).status, 401, 'the right one comes too late')
-    const two = await hosted(options)
+    const two = await startHosted(options)
     assert.equal((await order(two, 'clara-secret')).status, 401)
     assert.equal(
       (await two.ask('GET', '/api/v1/orders', basic('maria', 'maria-secret'))).status,
@@ -341,7 +341,7 @@ describe('guessing', () => {
     assert.equal((await order(two, 'clara-secret')).status, 200)
   })
   test('a name that is not known costs what a wrong password costs, and says the same', async () => {
-    const { ask } = await hosted()
+    const { ask } = await startHosted()
     const took = async (name: string, i: number) => {
       const began = performance.now()
       const { status, text, fields } = await ask('GET', '/api/v1/orders/o-1', basic(name, `wrong-${i}`))
@@ -364,7 +364,7 @@ describe('guessing', () => {
     for (const answer of said) assert.deepEqual(answer, said[0])
   })
   test('many passwords at once wait in line or come back later; who has a token is served meanwhile', async () => {
-    const { ask, server } = await hosted()
+    const { ask, server } = await startHosted()
     const token = bearer(await server.token('clara', ['clerk']))
     await ask('GET', '/api/v1/orders/o-1', token)
     const flood = Array.from({ length: 90 }, (_, i) => ask('GET', '/api/v1/orders/o-1', basic(`n${i}`, 'x')))
@@ -401,7 +401,7 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
     })
 
   test('a certificate names a person, by its common name or an alternative one', async () => {
-    const { server } = await hosted({ tls })
+    const { server } = await startHosted({ tls })
     const rows: readonly [string | undefined, number][] = [
       ['clara', 200],
       ['mail', 200],
@@ -415,19 +415,19 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
   })
   test('a certificate counts within its dates, also on a connection that outlives them', async () => {
     let now = Date.now()
-    const { server } = await hosted({ tls, clock: () => now })
+    const { server } = await startHosted({ tls, clock: () => now })
     for (const [days, status] of [
       [0, 200],
       [3, 401],
       [-1, 401],
     ] as const) {
       now = Date.now() + days * 86_400_000
-      const other = days < 0 ? await hosted({ tls, clock: () => now }) : { server }
+      const other = days < 0 ? await startHosted({ tls, clock: () => now }) : { server }
       assert.equal((await over(other.server.port, 'clara')).status, status, `${days} days from now`)
     }
   })
   test('HSTS, and a cookie that only TLS carries', async () => {
-    const { server, ask } = await hosted({ tls })
+    const { server, ask } = await startHosted({ tls })
     const signed = await over(server.port, undefined, 'POST', form)
     assert.match(String(signed.fields['set-cookie']), /^__Host-orders=.*; Path=\/; Secure; HttpOnly; SameSite=Lax$/)
     assert.equal(signed.fields['strict-transport-security'], 'max-age=31536000')
@@ -445,7 +445,7 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
       writeFileSync(certificate, readFileSync(of(`${name}.pem`)))
     }
     take('server')
-    const { server } = await hosted({ tls: { key, certificate } })
+    const { server } = await startHosted({ tls: { key, certificate } })
     const shown = () =>
       new Promise<string | string[] | undefined>(resolve => {
         const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false }, () => {

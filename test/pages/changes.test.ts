@@ -10,12 +10,12 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import app from '../../examples/orders/service.ts'
-import { Gone, type Sink, sinksOf } from '../../src/host/delivery/sinks.ts'
-import { signed, webhook } from '../../src/host/delivery/webhook.ts'
-import { Tail } from '../../src/pages/change-notifier.ts'
+import { type EventSink, Gone, startSinks } from '../../src/host/delivery/sinks.ts'
+import { createWebhook, signWebhook } from '../../src/host/delivery/webhook.ts'
+import { ChangeNotifier } from '../../src/pages/change-notifier.ts'
 import { type Store, Unavailable } from '../../src/service/store.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
-import { bearer, hosted, json } from '../host/hosted-service.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { bearer, json, startHosted } from '../host/hosted-service.ts'
 
 const order = (customer: string) =>
   JSON.stringify({ customer, lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' })
@@ -25,7 +25,7 @@ function folder(): string {
   after(() => rmSync(made, { recursive: true }))
   return made
 }
-type House = Awaited<ReturnType<typeof hosted>>
+type House = Awaited<ReturnType<typeof startHosted>>
 async function people({ server }: House) {
   return {
     clerk: bearer(await server.token('clara', ['clerk'])),
@@ -40,7 +40,7 @@ const placed = async ({ ask }: House, fields: Record<string, string>, customer =
 }
 
 describe('GET /changes', async () => {
-  const house = await hosted()
+  const house = await startHosted()
   const { clerk, manager, stranger } = await people(house)
   const id = await placed(house, clerk)
   await house.ask('POST', `/api/v1/orders/${id}/cancellation`, { ...clerk, ...json }, '{}')
@@ -120,11 +120,11 @@ describe('GET /changes', async () => {
 
 describe('changes that are not kept any more', async () => {
   const data = join(folder(), 'o.sqlite')
-  const house = await hosted({ data })
+  const house = await startHosted({ data })
   const { clerk } = await people(house)
   const order = await placed(house, clerk)
   await house.ask('POST', `/api/v1/orders/${order}/cancellation`, { ...clerk, ...json }, '{}')
-  const sweeping = sqliteStore(app.contract, data, { changesKept: 0 })
+  const sweeping = openSqliteStore(app.contract, data, { changesKept: 0 })
   await sweeping.sweep(Date.now() + 1)
   await sweeping.close()
   await placed(house, clerk)
@@ -209,7 +209,7 @@ async function until(holds: () => boolean, what: string): Promise<void> {
 }
 
 describe('server-sent events', async () => {
-  const house = await hosted()
+  const house = await startHosted()
   const { clerk, stranger } = await people(house)
 
   test('come as they happen, to those who may know; a reader that comes again goes on after the last', async () => {
@@ -234,14 +234,14 @@ describe('server-sent events', async () => {
       asked++
       return pause(2500).then(() => Promise.reject(new Unavailable()))
     }
-    const tail = new Tail({ read } as unknown as Store, 2300) // nothing else of it is asked
+    const tail = new ChangeNotifier({ read } as unknown as Store, 2300) // nothing else of it is asked
     await Promise.all([tail.after(tail.mark(), 0), tail.after(tail.mark(), 0)])
     tail.stop()
     assert.equal(asked, 1)
   })
 
   test('whose readers go before they begin take no place', async () => {
-    const own = await hosted()
+    const own = await startHosted()
     for (let i = 0; i < 5; i++) {
       const { authorization } = bearer(await own.server.token(`clara-${i}`, ['clerk'])) // not known: it takes a while
       const head = `GET /changes HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\nauthorization: ${authorization}`
@@ -256,7 +256,7 @@ describe('server-sent events', async () => {
   })
 
   test('end when the service does, at once', async () => {
-    const own = await hosted()
+    const own = await startHosted()
     const stream = events(own.server.port, {})
     await pause(100)
     const began = performance.now()
@@ -290,8 +290,15 @@ describe('sinks', () => {
     await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
     after(() => receiver.close())
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
-    const sink = webhook({ name: 'hook', url, secret, allow: ['127.0.0.1'], private: true, resources: ['orders'] })
-    const house = await hosted({ sinks: [sink], sinkBackOff: 20 })
+    const sink = createWebhook({
+      name: 'hook',
+      url,
+      secret,
+      allow: ['127.0.0.1'],
+      private: true,
+      resources: ['orders'],
+    })
+    const house = await startHosted({ sinks: [sink], sinkBackOff: 20 })
     const { clerk, manager } = await people(house)
     const product = JSON.stringify({ name: 'Lamp', price: '1.00', stock: 1 })
     await house.ask('PUT', '/api/v1/products/p-new', { ...manager, ...json }, product)
@@ -305,31 +312,31 @@ describe('sinks', () => {
 
   test('where a sink is outlives the service; of two instances one delivers', async () => {
     const seen: string[] = []
-    const sink: Sink = { name: 's', deliver: async event => void seen.push(event.id) }
+    const sink: EventSink = { name: 's', deliver: async event => void seen.push(event.id) }
     const data = join(folder(), 'o.sqlite')
-    const first = await hosted({ data, sinks: [sink] })
-    const second = await hosted({ data, sinks: [sink] })
+    const first = await startHosted({ data, sinks: [sink] })
+    const second = await startHosted({ data, sinks: [sink] })
     const { clerk } = await people(first)
     await placed(first, clerk)
     await placed(second, clerk)
     await until(() => seen.length === 2, `${seen}`)
     await first.server.close(100)
     await second.server.close(100)
-    const third = await hosted({ data, sinks: [sink] })
+    const third = await startHosted({ data, sinks: [sink] })
     await placed(third, clerk)
     await until(() => seen.length === 3, `${seen}`)
     assert.deepEqual(seen, ['1', '2', '3'])
   })
 
   test('what is being delivered is nobody else’s for as long as it may take', async () => {
-    const store = sqliteStore(app.contract, ':memory:')
+    const store = openSqliteStore(app.contract, ':memory:')
     after(() => store.close())
     const change = { at: 1, resource: 'orders', version: 1, what: 'created', operation: 'CreateOrder' } as const
     let now = Date.now()
     const seen: string[] = []
     const slow = Promise.withResolvers<void>()
     const instance = (id: string) =>
-      sinksOf({ app, store, clock: () => now, id, failed: () => {} }, [
+      startSinks({ app, store, clock: () => now, id, failed: () => {} }, [
         {
           name: 's',
           deliver: async event => {
@@ -359,7 +366,7 @@ describe('sinks', () => {
       asked.resolve()
       return new Promise(() => {})
     }
-    const house = await hosted({ sinks: [{ name: 'silent', deliver }] })
+    const house = await startHosted({ sinks: [{ name: 'silent', deliver }] })
     const { clerk } = await people(house)
     await placed(house, clerk)
     await asked.promise
@@ -369,14 +376,14 @@ describe('sinks', () => {
 
   test('one that is gone is not asked again', async () => {
     let asked = 0
-    const sink: Sink = {
+    const sink: EventSink = {
       name: 'gone',
       deliver: async () => {
         asked++
         throw new Gone('never again')
       },
     }
-    const house = await hosted({ sinks: [sink], sinkBackOff: 5 })
+    const house = await startHosted({ sinks: [sink], sinkBackOff: 5 })
     const { clerk } = await people(house)
     await placed(house, clerk)
     await until(() => asked === 1, 'it is not asked')
@@ -387,7 +394,7 @@ describe('sinks', () => {
   })
 
   test('a store out of reach is no failure of a sink: it goes on as soon as the store does', async () => {
-    const store = sqliteStore(app.contract, ':memory:')
+    const store = openSqliteStore(app.contract, ':memory:')
     after(() => store.close())
     const change = {
       at: 1,
@@ -400,7 +407,7 @@ describe('sinks', () => {
     let away = true
     const failed: unknown[] = []
     const seen: string[] = []
-    const sinks = sinksOf(
+    const sinks = startSinks(
       {
         app,
         clock: Date.now,
@@ -423,21 +430,24 @@ describe('sinks', () => {
   test('a sink that comes too late is told of what is there, and the operator of what it missed', async () => {
     const data = join(folder(), 'o.sqlite')
     const delivered: string[] = []
-    const first = await hosted({ data, sinks: [{ name: 's', deliver: async event => void delivered.push(event.id) }] })
+    const first = await startHosted({
+      data,
+      sinks: [{ name: 's', deliver: async event => void delivered.push(event.id) }],
+    })
     const { clerk } = await people(first)
     await placed(first, clerk)
     await until(() => delivered.length === 1, 'the first is not delivered')
     await pause(100)
     await first.server.close(5000)
-    const between = await hosted({ data })
+    const between = await startHosted({ data })
     await placed(between, clerk)
-    const sweeping = sqliteStore(app.contract, data, { changesKept: 0 })
+    const sweeping = openSqliteStore(app.contract, data, { changesKept: 0 })
     await sweeping.sweep(Date.now() + 1)
     await sweeping.close()
     await placed(between, clerk)
     await between.server.close(100)
     const seen: string[] = []
-    const second = await hosted({ data, sinks: [{ name: 's', deliver: async event => void seen.push(event.id) }] })
+    const second = await startHosted({ data, sinks: [{ name: 's', deliver: async event => void seen.push(event.id) }] })
     await until(() => seen.length === 1, 'it does not go on')
     assert.deepEqual(seen, ['3'])
     const warned = second.lines.filter(line => line.message === 'not delivered')
@@ -445,7 +455,7 @@ describe('sinks', () => {
     assert.match(JSON.stringify(warned[0]?.fields), /up to 2 .*swept away/)
   })
 
-  const mistakes: readonly [string, Partial<Parameters<typeof webhook>[0]>, RegExp][] = [
+  const mistakes: readonly [string, Partial<Parameters<typeof createWebhook>[0]>, RegExp][] = [
     ['not in the allow-list', { allow: [] }, /is not in its allow-list/],
     ['not TLS', { url: 'http://hooks.example.org/' }, /is not https:/],
     ['a short secret', { secret: 'whsec_c2hvcnQ=' }, /24 octets/],
@@ -462,18 +472,18 @@ describe('sinks', () => {
   for (const [title, change, cure] of mistakes)
     test(`a webhook may not be ${title}`, () => {
       const options = { name: 'hook', url: 'https://hooks.example.org/', secret, allow: ['hooks.example.org'] }
-      assert.throws(() => webhook({ ...options, ...change }), cure)
+      assert.throws(() => createWebhook({ ...options, ...change }), cure)
     })
 
   test('a name that leads into this network is refused when it is looked up', async () => {
-    const sink = webhook({ name: 'inside', url: 'https://localhost/', secret, allow: ['localhost'] })
-    const event = { id: '1' } as Parameters<Sink['deliver']>[0]
+    const sink = createWebhook({ name: 'inside', url: 'https://localhost/', secret, allow: ['localhost'] })
+    const event = { id: '1' } as Parameters<EventSink['deliver']>[0]
     await assert.rejects(sink.deliver(event, AbortSignal.timeout(2000)), /localhost is an address of this network/)
   })
 
   test('Standard Webhooks: the example of the specification is signed as it says', () => {
     const key = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')
-    const fields = signed('msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}', [key])
+    const fields = signWebhook('msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}', [key])
     assert.equal(fields['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
   })
 })

@@ -11,8 +11,8 @@ import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { serve, work } from '../../src/host/serve.ts'
-import { asked, bearer, hosted, json } from '../host/hosted-service.ts'
+import { serve, startWorkers } from '../../src/host/serve.ts'
+import { bearer, json, sendRequest, startHosted } from '../host/hosted-service.ts'
 
 const envelope = (body: string) =>
   `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body>${body}</e:Body></e:Envelope>`
@@ -24,8 +24,8 @@ describe('Request-Id', async () => {
   const lines: { readonly message: string; readonly fields: Record<string, unknown> }[] = []
   const write = (fields: object, message: string) => void lines.push({ message, fields: { ...fields } })
   const logger = { info: write, warn: write, error: write }
-  const open = await hosted({ logger, accessLog: true })
-  const behind = await hosted({ logger, settings: { trustProxy: true } })
+  const open = await startHosted({ logger, accessLog: true })
+  const behind = await startHosted({ logger, settings: { trustProxy: true } })
   const made = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
   const rows: readonly [string, typeof open, Record<string, string>, RegExp][] = [
     ['is made up', open, {}, made],
@@ -96,7 +96,7 @@ describe('overload (row 3)', async () => {
   const server = await serve(app, { port: 0, data: ':memory:', overload: { concurrent: 2 }, logger: silent() })
   after(() => server.close(0))
   const ask = (method: string, target: string, fields = {}, content?: string) =>
-    asked(server.port, method, target, fields, content)
+    sendRequest(server.port, method, target, fields, content)
 
   test('what is too much is turned away on both faces, and health is not', async () => {
     const held = [1, 2].map(() => ask('POST', '/api/v1/things', json, thing('slow')))
@@ -133,7 +133,7 @@ describe('figures and traces', async () => {
   const server = await serve(slow().app, { port: 0, data: ':memory:', logger: silent() })
   after(() => server.close(0))
   const ask = (method: string, target: string, fields = {}, content?: string) =>
-    asked(server.port, method, target, fields, content)
+    sendRequest(server.port, method, target, fields, content)
 
   test('calls by operation, face and outcome; answers by status; the process itself', async () => {
     await ask('POST', '/api/v1/things', json, thing('a'))
@@ -193,13 +193,13 @@ describe('figures and traces', async () => {
 test('closing: what is under way is answered within the limit, what comes is turned away, readiness says so', async () => {
   const { app, release } = slow()
   const server = await serve(app, { port: 0, data: ':memory:', logger: silent() })
-  const held = asked(server.port, 'POST', '/api/v1/things', json, thing('slow'))
+  const held = sendRequest(server.port, 'POST', '/api/v1/things', json, thing('slow'))
   await pause(100)
   const closed = server.close(5000)
   release()
   assert.equal((await held).status, 201)
   await closed
-  await assert.rejects(asked(server.port, 'GET', '/health/live'))
+  await assert.rejects(sendRequest(server.port, 'GET', '/health/live'))
 })
 
 describe('a start that fails leaves nothing open', () => {
@@ -212,13 +212,13 @@ describe('a start that fails leaves nothing open', () => {
     [
       'where the address is taken',
       async data => {
-        const { server } = await hosted()
+        const { server } = await startHosted()
         return serve(app, { port: server.port, data, sinks, replies: ['https://example.org/'], logger: silent() })
       },
       /in use/,
     ],
     ['where a schedule has no job', data => serve(app, { port: 0, data, schedules: [schedule] }), /no.* have/],
-    ['of workers alone', data => work(app, { data, schedules: [schedule] }), /no.* have/],
+    ['of workers alone', data => startWorkers(app, { data, schedules: [schedule] }), /no.* have/],
   ]
   for (const [i, [title, start, why]] of starts.entries())
     test(title, async () => {

@@ -12,10 +12,16 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { FaultError, NotFound, type SoapClient, type SoapClientOptions, soapClient } from '../../src/client/index.ts'
-import { instant } from '../../src/contract/lexical/temporal.ts'
+import {
+  createSoapClient,
+  FaultError,
+  NotFound,
+  type SoapClient,
+  type SoapClientOptions,
+} from '../../src/client/index.ts'
+import { parseInstant } from '../../src/contract/lexical/temporal.ts'
 import type { Service } from '../../src/contract/service.ts'
-import { wsdl11 } from '../../src/describe/wsdl11.ts'
+import { writeWsdl11 } from '../../src/describe/wsdl11.ts'
 import { contract, Torn } from './client/samples.ts'
 import { type Kind, type Losses, type Sample, sent } from './client/values.ts'
 import { installed } from './npm-soap/installed.ts'
@@ -92,7 +98,7 @@ const peers: readonly Peer[] = [
       double: { why: 'it writes inf and nan', values: value => !Number.isFinite(value) },
       base64: empty,
     },
-    same: { time: zeros, duration: zeros, dateTime: instant },
+    same: { time: zeros, duration: zeros, dateTime: parseInstant },
   },
   {
     name: 'gSOAP',
@@ -100,7 +106,7 @@ const peers: readonly Peer[] = [
     command: ({ place, version, port }) => [join(built(place, version), 'samples'), String(port)],
     cases: [['1.1'], ['1.1', { mtom: true, addressing: { demanded: true } }], ['1.2', { mtom: true, addressing: { demanded: true } }]], // biome-ignore format: rows
     losses: { dateTime: { why: 'a time_t has whole seconds', values: value => value.includes('.') } },
-    same: { dateTime: instant },
+    same: { dateTime: parseInstant },
     odd: { '1.2': { status: 400 } }, // as the W3C's binding has it (SOAP 1.2 Part 2 Table 20)
     addressed: true,
   },
@@ -130,7 +136,7 @@ async function served({ name, command, addressed }: Peer, version: Version) {
   const address = `http://127.0.0.1:${port}/soap/v1`
   const wsdl = join(place, 'samples.wsdl')
   const policy = addressed ? { addressing: true, mtom: true } : {}
-  writeFileSync(wsdl, wsdl11(contract as unknown as Service, 'v1', { address, soap: version, policy }))
+  writeFileSync(wsdl, writeWsdl11(contract as unknown as Service, 'v1', { address, soap: version, policy }))
   const [program = '', ...words] = command({ place, version, port })
   const env = { ...process.env, WSDL: wsdl, SOAP: version }
   const child = spawn(program, words, { cwd: place, env, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -167,7 +173,7 @@ function peerCase(peer: Peer, version: Version, options: Options = {}): void {
     before(async () => {
       server = await served(peer, version)
       const { address } = server
-      client = soapClient(contract, { address, soap: version, timeLimit: 10_000, ...options })
+      client = createSoapClient(contract, { address, soap: version, timeLimit: 10_000, ...options })
       atEnd(() => client.close())
     })
     const fault = async (call: Promise<unknown>): Promise<FaultError> => {

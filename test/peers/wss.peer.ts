@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type Protection, protect, type SecurityPolicy, Trust } from '../../src/security/index.ts'
-import { write } from '../../src/xml/index.ts'
+import { CertificateTrust, type Protection, protectMessage, type SecurityPolicy } from '../../src/security/index.ts'
+import { writeElement } from '../../src/xml/index.ts'
 import {
   guard,
   messageId,
@@ -29,14 +29,14 @@ const pem = (name: string, kind: 'key' | 'cert') =>
 const versions = [soap11Uri, soap12Uri]
 const { key, certificate } = pair('alice')
 const bob = pair('bob')
-const trust = new Trust({ authorities: [pair('ca').pem], certificates: [pair('alice').pem] })
+const trust = new CertificateTrust({ authorities: [pair('ca').pem], certificates: [pair('alice').pem] })
 const means = { trust, decrypts: [bob] }
 
 async function read(text: string, policy: SecurityPolicy = securePolicy): Promise<string> {
   const message = open(text)
   const { body } = await taken(outcome(message, policy, guard(Date.now(), means)))
   assert.equal(body, message.body)
-  return write(body)
+  return writeElement(body)
 }
 
 const done = (ran: SpawnSyncReturns<string>): string => {
@@ -71,7 +71,7 @@ function zeep(): void {
         by: { certificate, refer: 'direct' },
         parts: ['Body', 'Timestamp'],
       }
-      const text = protect(plainMessage(version), { timestamp: {}, signature }, Date.now()).envelope
+      const text = protectMessage(plainMessage(version), { timestamp: {}, signature }, Date.now()).envelope
       done(run('read', text))
       assert.notEqual(run('read', text.replace('o-1', 'o-2')).status, 0)
     })
@@ -184,7 +184,7 @@ function wss4j(): void {
   ]
   for (const [title, protection] of ours) {
     test(`WSS4J reads: ${title}`, () => {
-      const text = protect(plainMessage(), protection, Date.now()).envelope
+      const text = protectMessage(plainMessage(), protection, Date.now()).envelope
       assert.match(done(run('read', text)), /o-1/)
       const broken = text.replace(/<(ds:SignatureValue|xenc:CipherValue)>..../, '<$1>AAAA')
       assert.notEqual(run('read', broken).status, 0)

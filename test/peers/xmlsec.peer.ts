@@ -9,11 +9,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { Cipher, Transport } from '../../src/security/crypto/cipher.ts'
+import type { Cipher, KeyTransport } from '../../src/security/crypto/cipher.ts'
 import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
-import { type Protection, protect, type Signing } from '../../src/security/protect/protect.ts'
-import { ds, wsse, xenc } from '../../src/security/vocabulary.ts'
-import { write } from '../../src/xml/index.ts'
+import { type Protection, protectMessage, type Signing } from '../../src/security/protect/protect.ts'
+import { dsNs, wsseNs, xencNs } from '../../src/security/vocabulary.ts'
+import { writeElement } from '../../src/xml/index.ts'
 import {
   guard,
   now,
@@ -73,7 +73,7 @@ function peers(): void {
       ? { key: createSecretKey(secret), by: { name: 'clara' } }
       : { key: pair(name).key, by: { certificate: pair(name).certificate, refer: 'direct' } }
     const signature: Signing = { ...by, parts: ['Body', 'Timestamp'], ...more }
-    const ours = () => protect(plainMessage(), { timestamp: {}, signature }, now).envelope
+    const ours = () => protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
     const policy: SecurityPolicy = symmetric
       ? { required: true, anyOf: [{ ...signedDemand, caller: 'secret' }] }
       : signedPolicy
@@ -111,7 +111,7 @@ function peers(): void {
       'inclusive C14N with comments',
       '<ds:Transform Algorithm="http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments"/>',
     ],
-    ['enveloped-signature on the Body', `<ds:Transform Algorithm="${ds}enveloped-signature"/>`],
+    ['enveloped-signature on the Body', `<ds:Transform Algorithm="${dsNs}enveloped-signature"/>`],
   ]
   const odd = plainMessage(
     undefined,
@@ -122,7 +122,7 @@ function peers(): void {
     test(`${title}: signed by xmlsec1, verified here`, async () => {
       const { key, certificate } = pair('alice')
       const signature: Signing = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] }
-      const template = protect(odd, { timestamp: {}, signature }, now)
+      const template = protectMessage(odd, { timestamp: {}, signature }, now)
         .envelope.replace(/<ds:DigestValue>[^<]*/g, '<ds:DigestValue>')
         .replace(/<ds:SignatureValue>[^<]*/, '<ds:SignatureValue>')
         .replaceAll(/<ds:Transforms>.*?<\/ds:Transforms>/g, `<ds:Transforms>${transform}</ds:Transforms>`)
@@ -139,9 +139,9 @@ function peers(): void {
     { mode: 'cbc', size },
   ])
   const label = Buffer.alloc(0)
-  const transports: [string, Transport, string][] = [
-    ['RSA-OAEP', { digest: 'sha1', mask: 'sha1', label }, `<x:EncryptionMethod Algorithm="${xenc}rsa-oaep-mgf1p"/>`],
-    ['RSA 1.5', 'rsa-1_5', `<x:EncryptionMethod Algorithm="${xenc}rsa-1_5"/>`],
+  const transports: [string, KeyTransport, string][] = [
+    ['RSA-OAEP', { digest: 'sha1', mask: 'sha1', label }, `<x:EncryptionMethod Algorithm="${xencNs}rsa-oaep-mgf1p"/>`],
+    ['RSA 1.5', 'rsa-1_5', `<x:EncryptionMethod Algorithm="${xencNs}rsa-1_5"/>`],
   ]
   const optional: SecurityPolicy = { required: false, anyOf: [{ caller: 'username' }], allow: ['cbc', 'rsa-1_5'] }
   const means = { decrypts: [pair('bob')] }
@@ -150,7 +150,7 @@ function peers(): void {
       const name = `AES-${cipher.size * 8}-${cipher.mode.toUpperCase()} with ${title}`
       test(`${name}: encrypted here, decrypted by xmlsec1`, () => {
         const encryption: Protection['encryption'] = { to: pair('bob').certificate, parts: ['Body'], cipher, transport }
-        const text = protect(plainMessage(), { encryption }, now).envelope
+        const text = protectMessage(plainMessage(), { encryption }, now).envelope
         const key = /<xenc:EncryptedKey .*<\/xenc:EncryptedKey>/s.exec(text)![0]
         const bare = key
           .replace(/<ds:KeyInfo>.*<\/ds:KeyInfo>/s, '')
@@ -163,14 +163,14 @@ function peers(): void {
       })
 
       test(`${name}: encrypted by xmlsec1, decrypted here`, async () => {
-        const algorithm = `${cipher.mode === 'gcm' ? 'http://www.w3.org/2009/xmlenc11#' : xenc}aes${cipher.size * 8}-${cipher.mode}`
+        const algorithm = `${cipher.mode === 'gcm' ? 'http://www.w3.org/2009/xmlenc11#' : xencNs}aes${cipher.size * 8}-${cipher.mode}`
         const template = file(
           'template.xml',
-          `<x:EncryptedData xmlns:x="${xenc}" Id="ED" Type="${xenc}Content"><x:EncryptionMethod Algorithm="${algorithm}"/>` +
-            `<d:KeyInfo xmlns:d="${ds}"><x:EncryptedKey>${method}<x:CipherData><x:CipherValue/></x:CipherData></x:EncryptedKey></d:KeyInfo>` +
+          `<x:EncryptedData xmlns:x="${xencNs}" Id="ED" Type="${xencNs}Content"><x:EncryptionMethod Algorithm="${algorithm}"/>` +
+            `<d:KeyInfo xmlns:d="${dsNs}"><x:EncryptedKey>${method}<x:CipherData><x:CipherValue/></x:CipherData></x:EncryptedKey></d:KeyInfo>` +
             '<x:CipherData><x:CipherValue/></x:CipherData></x:EncryptedData>',
         )
-        const list = `<w:Security xmlns:w="${wsse}"><x:ReferenceList xmlns:x="${xenc}"><x:DataReference URI="#ED"/></x:ReferenceList></w:Security>`
+        const list = `<w:Security xmlns:w="${wsseNs}"><x:ReferenceList xmlns:x="${xencNs}"><x:DataReference URI="#ED"/></x:ReferenceList></w:Security>`
         const input = file('message.xml', plainMessage(undefined, list))
         const options = [
           '--pubkey-cert-pem',
@@ -190,7 +190,7 @@ function peers(): void {
         assert.doesNotMatch(text, /o-1/)
         const message = open(text)
         await taken(outcome(message, optional, guard(now, means)))
-        assert.match(write(message.body), /<id>o-1<\/id>/)
+        assert.match(writeElement(message.body), /<id>o-1<\/id>/)
       })
     }
   }

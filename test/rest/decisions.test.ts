@@ -4,7 +4,7 @@ import app from '../../examples/orders/service.ts'
 import type { Request } from '../../src/http/message.ts'
 import { rows } from '../../src/rest/plan.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { type Answer, type How, json, order, type Shop, shop } from './orders-over-rest.ts'
+import { type Answer, json, type OrdersOptions, order, type Shop, startOrders } from './orders-over-rest.ts'
 
 /** The edges of the plan that a case has been down: `23 stale`, `30 201`. */
 const walked = new Set<string>()
@@ -479,8 +479,10 @@ const withPicture: readonly Case[] = [
   ],
 ]
 
-const retired: How = { app: { ...app, contract: { ...app.contract, versions: { v1: { retired: true }, v2: {} } } } }
-const others: readonly (readonly [How, Case])[] = [
+const retired: OrdersOptions = {
+  app: { ...app, contract: { ...app.contract, versions: { v1: { retired: true }, v2: {} } } },
+}
+const others: readonly (readonly [OrdersOptions, Case])[] = [
   [
     { options: { draining: () => true } },
     ['3 unavailable', 503, 'draining', s => s.as.anyone('GET', '/'), { 'retry-after': /^5$/ }],
@@ -516,14 +518,14 @@ async function holds(of: Shop, [edge, status, title, ask, fields = {}]: Case): P
 }
 
 describe('the order of decisions', async () => {
-  const of = await shop()
+  const of = await startOrders()
   for (const each of [...cases, ...withPicture])
     it(`row ${each[0]}: ${each[2]}`, async () => {
       of.clock.now += 61_000
       await holds(of, each)
       assert.deepEqual(of.incidents, [])
     })
-  for (const [how, each] of others) it(`row ${each[0]}: ${each[2]}`, async () => holds(await shop(how), each))
+  for (const [how, each] of others) it(`row ${each[0]}: ${each[2]}`, async () => holds(await startOrders(how), each))
 
   it('row 29 unavailable: the store is busy', async () => {
     const { edge, answer } = await thrown(new Refused({ kind: 'unavailable', after: 3 }))
@@ -551,7 +553,7 @@ describe('the order of decisions', async () => {
 })
 
 async function thrown(what: unknown) {
-  const of = await shop()
+  const of = await startOrders()
   const broken = { ...of.serving.calls, perform: () => Promise.reject(what) }
   Object.assign(of.serving, { calls: broken })
   const answer = await of.as.clara('GET', '/api/v1/orders/o-1')

@@ -4,15 +4,15 @@ import { describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { anyone, implement, resource, role, service, t } from 'diglot'
 import type { Content } from '../../src/http/message.ts'
-import { pieceSize } from '../../src/service/file-content.ts'
-import { type Answer, type Shop, shop } from './orders-over-rest.ts'
+import { pieceOctets } from '../../src/service/file-content.ts'
+import { type Answer, type Shop, startOrders } from './orders-over-rest.ts'
 
 const at = '/api/v1/products/p-1/picture'
 const png = { 'content-type': 'image/png' }
 const most = 5 * 1024 * 1024
 const hour = 3_600_000
 
-function octets(seed: number, length = 3 * pieceSize + 100): Uint8Array {
+function octets(seed: number, length = 3 * pieceOctets + 100): Uint8Array {
   const made = new Uint32Array(Math.ceil(length / 4))
   for (let i = 0; i < made.length; i++) made[i] = Math.imul(i + 1, 2654435761) ^ seed
   return new Uint8Array(made.buffer, 0, length)
@@ -43,7 +43,7 @@ const givenUp = (of: Shop): Promise<number> => of.store.sweep(of.clock.now)
 
 describe('A4.10 a picture of many pieces', () => {
   it('201, 204, its octets, its length, its type, its tag; HEAD reads none of it', async () => {
-    const of = await shop()
+    const of = await startOrders()
     const made = await put(of, chunked(octets(1)))
     assert.deepEqual([made.status, made.fields['location']], [201, at])
     const got = await get(of)
@@ -65,10 +65,10 @@ describe('A4.10 a picture of many pieces', () => {
   })
 
   it('RFC 9110 §14 ranges across pieces: one, several, none', async () => {
-    const of = await shop()
+    const of = await startOrders()
     const all = octets(1)
     await put(of, chunked(all))
-    const edge = pieceSize - 2
+    const edge = pieceOctets - 2
     const part = await get(of, { range: `bytes=${edge}-${edge + 3}` })
     assert.deepEqual(
       [part.status, part.fields['content-range'], part.fields['content-length']],
@@ -77,7 +77,7 @@ describe('A4.10 a picture of many pieces', () => {
     same(part.bytes, all.subarray(edge, edge + 4))
     const ranges: [number, number][] = [
       [0, 0],
-      [edge, 2 * pieceSize + 1],
+      [edge, 2 * pieceOctets + 1],
       [all.length - 5, all.length - 1],
     ]
     const range = `bytes=${ranges.map(range => range.join('-')).join(', ')}`
@@ -97,7 +97,7 @@ describe('A4.10 a picture of many pieces', () => {
   })
 
   it('whoever reads while it is replaced gets the octets that they began with', async () => {
-    const of = await shop()
+    const of = await startOrders()
     await put(of, chunked(octets(1)))
     const { content } = await of.face({ ...(await requested()), method: 'GET' })
     assert.ok(typeof content === 'object' && !(content instanceof Uint8Array))
@@ -110,7 +110,7 @@ describe('A4.10 a picture of many pieces', () => {
   })
 
   it('RFC 9110 §12.5.3 for a client that takes no identity it is coded as it is sent', async () => {
-    const of = await shop()
+    const of = await startOrders()
     const all = octets(1)
     await put(of, chunked(all))
     for (const [coding, decode] of [
@@ -135,7 +135,7 @@ const requested = async () => ({
 
 describe('A8.3 what a picture may be, and who may send one, is asked in time', () => {
   it('413 as soon as there is too much, announced or not, and nothing of it stays', async () => {
-    const of = await shop()
+    const of = await startOrders()
     await put(of, chunked(octets(1)))
     const content = chunked(octets(2, 3 * most))
     assert.equal((await put(of, content)).status, 413)
@@ -148,7 +148,7 @@ describe('A8.3 what a picture may be, and who may send one, is asked in time', (
   })
 
   it('401, 403, 404, 415: nothing is read; 412 leaves the old one and nothing of the new one', async () => {
-    const of = await shop()
+    const of = await startOrders()
     await put(of, chunked(octets(1)))
     const content = chunked(octets(2))
     const refused = [
@@ -168,17 +168,17 @@ describe('A8.3 what a picture may be, and who may send one, is asked in time', (
   })
 
   it('400 where it is cut short: the old one stands, and nothing of the new one stays', async () => {
-    const of = await shop()
+    const of = await startOrders()
     await put(of, chunked(octets(1)))
     const aborted = Object.assign(new Error('the content ended before it was complete'), { name: 'Aborted' })
-    assert.equal((await put(of, chunked(octets(2, 6 * pieceSize), aborted))).status, 400)
+    assert.equal((await put(of, chunked(octets(2, 6 * pieceOctets), aborted))).status, 400)
     assert.deepEqual(of.incidents, [])
     same((await get(of)).bytes, octets(1))
     assert.equal(await givenUp(of), 4 + 1)
   })
 
   it('A4.17 gzip: what comes out is kept and counted; what is none, or goes on behind it, is 400', async () => {
-    const of = await shop()
+    const of = await startOrders()
     const coded = (octets: Uint8Array) => put(of, chunked(octets), { 'content-encoding': 'gzip' })
     assert.equal((await coded(gzipSync(octets(1)))).status, 201)
     same((await get(of)).bytes, octets(1))
@@ -199,7 +199,7 @@ describe('A8.3 what a picture may be, and who may send one, is asked in time', (
   })
 
   it('the same key is the same upload: its answer is given again, its octets are kept once; other octets are 422', async () => {
-    const of = await shop()
+    const of = await startOrders()
     const key = { 'idempotency-key': '"upload-1"' }
     const first = await put(of, chunked(octets(1)), key)
     const again = await put(of, chunked(octets(1)), key)
@@ -217,7 +217,7 @@ it('CSP Level 3 §6.6: HTML that was uploaded is in a sandbox, and no page of ou
     fields: { id: t.id('n') },
     files: { page: { mediaTypes: ['text/html'], max: 1000 } },
   }).rules({ precondition: false, allow: { read: [anyone], create: [role('clerk')], change: [role('clerk')] } })
-  const of = await shop({
+  const of = await startOrders({
     app: implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), { notes: {} }),
   })
   const made = await of.as.clara('POST', '/api/v1/notes', { 'content-type': 'application/json' }, {})

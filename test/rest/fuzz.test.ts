@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { library } from './library.ts'
-import { answer, request, shop } from './orders-over-rest.ts'
+import { readAnswer, request, startOrders } from './orders-over-rest.ts'
 
 const text = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 8 }))
 const octets = text.map(each => each.replace(/[^\x20-\x7e]/g, ''))
@@ -144,13 +144,13 @@ for (const [name, how] of [
   ['library', { app: library }],
 ] as const)
   describe(`whatever is asked of ${name}`, async () => {
-    const of = await shop(how)
+    const of = await startOrders(how)
 
     it('there is an answer, and it is no 500', async () => {
       await fc.assert(
         fc.asyncProperty(method, target, fields, content, async (method, target, fields, content) => {
           of.clock.now += 1000
-          const found = await answer(await of.face(request(method, target, Object.fromEntries(fields), content)))
+          const found = await readAnswer(await of.face(request(method, target, Object.fromEntries(fields), content)))
           assert.deepEqual(of.incidents, [])
           assert.ok(found.status >= 200 && found.status < 600 && found.status !== 500, `${found.status}`)
           assert.ok(found.fields['cache-control'] && found.fields['vary'])

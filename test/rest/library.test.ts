@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { refuse } from '../../src/service/refusal.ts'
 import { Unavailable } from '../../src/service/store.ts'
 import { library } from './library.ts'
-import { type Answer, json, order, shop } from './orders-over-rest.ts'
+import { type Answer, json, order, startOrders } from './orders-over-rest.ts'
 
 const book = {
   isbn: '978-3-16',
@@ -26,7 +26,7 @@ const xmlType = { 'content-type': 'application/xml' }
 const formType = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('every kind of field, in every media type', async () => {
-  const of = await shop({ app: library })
+  const of = await startOrders({ app: library })
   const make = (content: object = book) => of.as.clara('POST', '/api/v1/books', json, text(content))
   const match = (answer: Answer) => ({ 'if-match': answer.fields['etag'] ?? '' })
 
@@ -160,7 +160,7 @@ describe('every kind of field, in every media type', async () => {
 })
 
 describe('details', async () => {
-  const of = await shop()
+  const of = await startOrders()
   const bad = async (path: string, parameter: string) => {
     const answer = await of.as.clara('GET', path)
     assert.deepEqual([answer.status, answer.json.parameter], [400, parameter])
@@ -211,7 +211,7 @@ describe('details', async () => {
     assert.equal((await send('null')).status, 403)
     assert.equal((await send('https://elsewhere.test')).status, 403)
     assert.equal((await send('https://shop.test')).status, 200)
-    const behind = await shop({ settings: { publicUrl: 'https://public.test/x' } })
+    const behind = await startOrders({ settings: { publicUrl: 'https://public.test/x' } })
     assert.equal((await send('https://public.test', behind)).status, 200)
   })
 
@@ -285,14 +285,14 @@ describe('details', async () => {
   })
 
   it('a store or a directory of people out of reach: 503, not 500', async () => {
-    const down = await shop()
+    const down = await startOrders()
     Object.assign(down.serving.identities, { bearer: () => Promise.reject(new Unavailable(2)) })
     const answer = await down.as.clara('GET', '/api/v1/orders')
     assert.deepEqual([answer.status, answer.fields['retry-after'], down.incidents], [503, '2', []])
   })
 
   it('an answer that a refusal of the service ends says which row it was', async () => {
-    const late = await shop()
+    const late = await startOrders()
     Object.assign(late.serving, { calls: { ...late.serving.calls, admit: () => refuse({ kind: 'forbidden' }) } })
     assert.equal(
       (await late.as.clara('GET', '/api/v1/orders')).fields['diglot-trace'],

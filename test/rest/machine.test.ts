@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { orders } from '../../examples/orders/contract.ts'
-import { type Answer, json, order, type Shop, shop } from './orders-over-rest.ts'
+import { type Answer, json, order, type Shop, startOrders } from './orders-over-rest.ts'
 
 /** Content that each action of an order takes. */
 const content: Readonly<Record<string, (total: string) => object>> = {
@@ -34,7 +34,7 @@ async function orderIn(of: Shop, way: readonly string[]): Promise<string> {
 }
 
 describe('A3.4 the machine of orders, walked', async () => {
-  const of = await shop()
+  const of = await startOrders()
   const transitions = Object.entries(orders.actions).filter(([, action]) => action.effect === 'transition')
   const reached = ways()
 

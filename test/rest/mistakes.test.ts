@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Answer, json, order, request, type Shop, shop } from './orders-over-rest.ts'
+import { type Answer, json, order, request, type Shop, startOrders } from './orders-over-rest.ts'
 
 const at = '/api/v1/orders/o-1'
 const then = 'Sat, 21 Nov 2026 12:00:00 GMT'
@@ -59,7 +59,7 @@ const rows: readonly [mistake: string, status: number, ask: (of: Shop) => Promis
 ]
 
 describe('what well-known frameworks get wrong', async () => {
-  const of = await shop()
+  const of = await startOrders()
   for (const [mistake, status, ask] of rows)
     it(mistake, async () => {
       const answer = await ask(of)

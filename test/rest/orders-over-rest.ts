@@ -5,16 +5,16 @@ import { brotliCompressSync, constants, gunzipSync, gzipSync, zstdCompressSync }
 import app from '../../examples/orders/service.ts'
 import type { Implementation } from '../../src/contract/implement.ts'
 import type { Caller } from '../../src/contract/policy.ts'
-import { streams } from '../../src/host/zlib-codings.ts'
-import { content, nothing, type Request, type Response } from '../../src/http/message.ts'
-import type { Options } from '../../src/rest/exchange.ts'
-import { restFace } from '../../src/rest/face.ts'
-import { callsOf } from '../../src/service/calls.ts'
-import type { Serving, Settings } from '../../src/service/face-context.ts'
-import { runNext } from '../../src/service/job.ts'
-import { memoryLimiter } from '../../src/service/limiter.ts'
+import { codingStreams } from '../../src/host/zlib-codings.ts'
+import { contentOf, noContent, type Request, type Response } from '../../src/http/message.ts'
+import type { RestOptions } from '../../src/rest/exchange.ts'
+import { createRestFace } from '../../src/rest/face.ts'
+import { createServiceCalls } from '../../src/service/calls.ts'
+import type { FaceContext, Settings } from '../../src/service/face-context.ts'
+import { runNextJob } from '../../src/service/job.ts'
+import { createMemoryLimiter } from '../../src/service/limiter.ts'
 import type { Store } from '../../src/service/store.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 
 const people: Readonly<Record<string, Caller>> = {
   alice: { subject: 'alice', roles: ['customer'], claims: { customer: 'c-1' } },
@@ -42,7 +42,7 @@ export interface Shop {
   readonly as: Readonly<Record<'anyone' | 'alice' | 'clara' | 'maria', Ask>>
   readonly face: (request: Request) => Response | Promise<Response>
   readonly clock: { now: number }
-  readonly serving: Serving
+  readonly serving: FaceContext
   readonly store: Store
   /** What was reported as a bug of ours. */
   readonly incidents: unknown[]
@@ -55,12 +55,12 @@ export const order = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 2 }]
 
 const settings: Settings = { trustProxy: false, trace: true, passwordsOnLoopback: true, origins: [] }
 const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
-export const codings: NonNullable<Options['codings']> = {
+export const codings: NonNullable<RestOptions['codings']> = {
   br: bytes => brotliCompressSync(bytes, quick),
   zstd: bytes => zstdCompressSync(bytes),
   gzip: bytes => gzipSync(bytes),
 }
-const decodings: NonNullable<Options['decodings']> = {
+const decodings: NonNullable<RestOptions['decodings']> = {
   gzip: (bytes, limit) => {
     try {
       return gunzipSync(bytes, { maxOutputLength: limit })
@@ -70,28 +70,28 @@ const decodings: NonNullable<Options['decodings']> = {
   },
 }
 
-export interface How {
+export interface OrdersOptions {
   readonly settings?: Partial<Settings>
-  readonly options?: Options
+  readonly options?: RestOptions
   readonly app?: Implementation
 }
 
-export async function shop(how: How = {}): Promise<Shop> {
+export async function startOrders(how: OrdersOptions = {}): Promise<Shop> {
   const of = how.app ?? app
-  const store = await sqliteStore(of.contract, ':memory:')
+  const store = await openSqliteStore(of.contract, ':memory:')
   after(() => store.close())
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   let count = 0
   const id = (prefix: string): string => `${prefix}-new${++count}`
   const incidents: unknown[] = []
-  const calls = callsOf(of, { store, limiter: memoryLimiter(), clock: () => clock.now, id })
+  const calls = createServiceCalls(of, { store, limiter: createMemoryLimiter(), clock: () => clock.now, id })
   const { items = {} } = of.seed()
   await store.write(async writer => {
     for (const { name } of of.contract.resources)
       for (const value of items[name] ?? [])
         await writer.put(name, String(value['id']), value, {}, undefined, clock.now)
   })
-  const serving: Serving = {
+  const serving: FaceContext = {
     app: of,
     calls,
     identities: {
@@ -107,11 +107,11 @@ export async function shop(how: How = {}): Promise<Shop> {
     report: (_incident, thrown) => incidents.push(thrown),
     settings: { ...settings, ...how.settings },
   }
-  const face = restFace(serving, { codings, decodings, streams, ...how.options })
+  const face = createRestFace(serving, { codings, decodings, streams: codingStreams, ...how.options })
   const as = (name: string | undefined): Ask => {
     const who = name === undefined ? {} : { authorization: `Bearer ${name}` }
     return async (method, target, fields = {}, sent = undefined, more = {}) =>
-      answer(await face(request(method, target, { ...who, ...fields }, sent, more)))
+      readAnswer(await face(request(method, target, { ...who, ...fields }, sent, more)))
   }
   const working = {
     app: of,
@@ -128,7 +128,7 @@ export async function shop(how: How = {}): Promise<Shop> {
     store,
     incidents,
     work: async () => {
-      while (await runNext(working, new AbortController().signal));
+      while (await runNextJob(working, new AbortController().signal));
     },
   }
 }
@@ -151,7 +151,7 @@ export function request(
     method,
     target,
     fields: made,
-    content: bytes === undefined ? nothing : content(bytes),
+    content: bytes === undefined ? noContent : contentOf(bytes),
     scheme: 'http',
     version: '1.1',
     from: '127.0.0.1',
@@ -163,7 +163,7 @@ async function octetsOf(content: Exclude<Response['content'], string | undefined
   return content instanceof Uint8Array ? content : Buffer.concat(await Array.fromAsync(content))
 }
 
-export async function answer(response: Response): Promise<Answer> {
+export async function readAnswer(response: Response): Promise<Answer> {
   const { status, content = '' } = response
   const fields: Record<string, string> = {}
   for (const [name, value] of Object.entries(response.fields)) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Answer, json, order, shop } from './orders-over-rest.ts'
+import { type Answer, json, order, startOrders } from './orders-over-rest.ts'
 
 const twenty = <T>(work: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: 20 }, (_, n) => work(n)))
@@ -8,7 +8,7 @@ const count = (answers: readonly Answer[], status: number): number =>
   answers.filter(answer => answer.status === status).length
 
 describe('many at once', async () => {
-  const of = await shop()
+  const of = await startOrders()
   const made = async (): Promise<Answer> => of.as.clara('POST', '/api/v1/orders', json, order)
 
   it('A4.20 twenty PUTs with one tag: one wins, nineteen are told', async () => {

@@ -3,12 +3,12 @@ import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
 import { t } from '../../src/contract/field.ts'
-import { expand } from '../../src/http/uri-template.ts'
-import { documentCsv } from '../../src/rest/formats/csv.ts'
-import { documentHtml } from '../../src/rest/formats/html.ts'
-import { documentXml } from '../../src/rest/formats/xml.ts'
-import { parse } from '../../src/xml/index.ts'
-import { type Answer, json, order, shop } from './orders-over-rest.ts'
+import { expandTemplate } from '../../src/http/uri-template.ts'
+import { writeCsv } from '../../src/rest/formats/csv.ts'
+import { writeHtml } from '../../src/rest/formats/html.ts'
+import { writeXml } from '../../src/rest/formats/xml.ts'
+import { parseXml } from '../../src/xml/index.ts'
+import { type Answer, json, order, startOrders } from './orders-over-rest.ts'
 
 const merge = { 'content-type': 'application/merge-patch+json' }
 const patch = { 'content-type': 'application/json-patch+json' }
@@ -20,15 +20,15 @@ it('A1.6 a field named like what every object inherits is absent from each media
   const fields = { id: t.id('t'), constructor: t.string().optional(), valueOf: t.string().optional().attribute() }
   const document = { name: 'thing', title: 'Thing', fields, value: { id: 't-1' }, links: [] }
   const writing = { namespace: 'urn:t', only: undefined }
-  for (const written of [documentXml, documentCsv, documentHtml])
+  for (const written of [writeXml, writeCsv, writeHtml])
     assert.doesNotMatch(written(document, writing), /native code|Object\(\)/)
 })
 
 describe('A1 what the interface is', async () => {
-  const of = await shop()
+  const of = await startOrders()
 
   it('A1.2 each request stands by itself: another face on the same store answers the same', async () => {
-    const other = await shop()
+    const other = await startOrders()
     const [one, two] = [
       await of.as.clara('GET', '/api/v1/orders/o-7'),
       await other.as.clara('GET', '/api/v1/orders/o-7'),
@@ -53,7 +53,7 @@ describe('A1 what the interface is', async () => {
       if (templated || rel === 'searches' || rel === 'reports') continue
       assert.equal((await of.as.clara('GET', href)).status, 200, rel)
     }
-    assert.equal(expand(links['order']?.href ?? '', { id: 'o-1' }), '/api/v2/orders/o-1')
+    assert.equal(expandTemplate(links['order']?.href ?? '', { id: 'o-1' }), '/api/v2/orders/o-1')
     for (const path of ['/api', '/api/v1', '/api/v2']) assert.equal((await of.as.anyone('GET', path)).status, 200)
   })
 
@@ -118,7 +118,7 @@ describe('A1 what the interface is', async () => {
 })
 
 describe('A2 representations', async () => {
-  const of = await shop()
+  const of = await startOrders()
 
   it('A2.1 fields are those of the contract, in its order', async () => {
     const { json: is } = await of.as.clara('GET', '/api/v2/orders/o-1')
@@ -186,7 +186,7 @@ describe('A2 representations', async () => {
   it('A2.4 URI templates are RFC 6570’s, and what they expand to is served', async () => {
     const { json: page } = await of.as.clara('GET', '/api/v1/orders')
     assert.equal(page._links.search.templated, true)
-    const found = await of.as.clara('GET', expand(page._links.search.href, { q: 'lamp', size: 2 }) ?? '')
+    const found = await of.as.clara('GET', expandTemplate(page._links.search.href, { q: 'lamp', size: 2 }) ?? '')
     assert.deepEqual([found.status, found.json.items.length], [200, 2])
   })
 
@@ -218,7 +218,7 @@ describe('A2 representations', async () => {
 
   it('A2.2 XML: declared order, singular items, the namespace of the version; read back it is the same', async () => {
     const got = await of.as.clara('GET', '/api/v1/orders/o-1', { accept: 'application/xml' })
-    assert.ok('root' in parse(got.bytes))
+    assert.ok('root' in parseXml(got.bytes))
     assert.match(
       got.text,
       /<order xmlns="urn:diglot:orders:v1"><id>o-1<\/id><customer>c-1<\/customer><lines><line><product>/,
@@ -280,7 +280,7 @@ describe('A2 representations', async () => {
 })
 
 describe('A3 jobs', async () => {
-  const of = await shop({ options: { sleep: ms => setTimeout(ms) } })
+  const of = await startOrders({ options: { sleep: ms => setTimeout(ms) } })
   const input = { from: '2026-01-01', to: '2026-12-31', kind: 'sales' }
 
   it('A3.1 A3.2 A3.3 A4.15 A4.16 accepted, running, completed, with its result', async () => {
@@ -331,7 +331,7 @@ describe('A3 jobs', async () => {
 })
 
 describe('A4 methods', async () => {
-  const of = await shop()
+  const of = await startOrders()
   const made = async () => of.as.clara('POST', '/api/v1/orders', json, order)
 
   it('A4.1 A4.23 filters and sorting are parameters of the collection', async () => {
@@ -620,7 +620,7 @@ describe('A4 methods', async () => {
     assert.match(small.fields['vary'] ?? '', /Accept-Encoding/)
     const forced = await of.as.clara('GET', '/api/v1/customers/c-1', { 'accept-encoding': 'gzip, identity;q=0' })
     assert.equal(gunzipSync(forced.bytes).toString(), small.text)
-    const behind = await shop({ settings: { trustProxy: true } })
+    const behind = await startOrders({ settings: { trustProxy: true } })
     const left = await behind.as.clara('GET', '/api/v1/orders', { 'accept-encoding': 'gzip' })
     assert.deepEqual([left.fields['content-encoding'], left.fields['vary']], [undefined, 'Accept, Authorization'])
   })
@@ -740,7 +740,7 @@ describe('A4 methods', async () => {
 })
 
 describe('files', async () => {
-  const of = await shop()
+  const of = await startOrders()
   const png = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) & 255)
   const at = '/api/v1/products/p-1/picture'
 
@@ -796,7 +796,7 @@ describe('files', async () => {
 })
 
 describe('A5 callers', async () => {
-  const of = await shop()
+  const of = await startOrders()
   const basic = (text: string) => ({ authorization: `Basic ${btoa(text)}` })
 
   it('A5.1 A5.3 Bearer and Basic; Basic over cleartext only from this machine', async () => {
@@ -828,7 +828,7 @@ describe('A5 callers', async () => {
     }
     const denied = await of.as.anyone('OPTIONS', '/api/v1/orders/o-1', asks)
     assert.equal(denied.fields['access-control-allow-origin'], undefined)
-    const open = await shop({ settings: { origins: ['https://shop.example'] } })
+    const open = await startOrders({ settings: { origins: ['https://shop.example'] } })
     const { fields } = await open.as.anyone('OPTIONS', '/api/v1/orders/o-1', asks)
     assert.equal(fields['access-control-allow-origin'], 'https://shop.example')
     assert.equal(fields['access-control-allow-headers'], 'authorization, if-match')
@@ -846,7 +846,7 @@ describe('A5 callers', async () => {
 })
 
 describe('A8 limits and A9 versions', async () => {
-  const of = await shop()
+  const of = await startOrders()
 
   it('A8.1 A8.2 A4.22 each operation has its rate, told before it is reached', async () => {
     const read = await of.as.clara('GET', '/api/v1/orders/o-1')
@@ -886,7 +886,7 @@ describe('A8 limits and A9 versions', async () => {
   it('A9.3 what will end says so: Deprecation, Sunset, successor-version; afterwards 410', async () => {
     const { default: app } = await import('../../examples/orders/service.ts')
     const versions = { v1: { ...app.contract.versions['v1'], deprecated: '2026-01-01', sunset: '2027-01-01' }, v2: {} }
-    const ending = await shop({ app: { ...app, contract: { ...app.contract, versions } } })
+    const ending = await startOrders({ app: { ...app, contract: { ...app.contract, versions } } })
     const { fields } = await ending.as.anyone('GET', '/api/v1/products/p-1')
     assert.equal(fields['deprecation'], `@${Date.UTC(2026, 0, 1) / 1000}`)
     assert.equal(fields['sunset'], 'Fri, 01 Jan 2027 00:00:00 GMT')
@@ -897,7 +897,7 @@ describe('A8 limits and A9 versions', async () => {
   })
 
   it('a path before ours is in every address', async () => {
-    const behind = await shop({ settings: { publicUrl: 'https://api.example.org/shop' } })
+    const behind = await startOrders({ settings: { publicUrl: 'https://api.example.org/shop' } })
     const { json: is } = await behind.as.clara('GET', '/api/v1/orders/o-1')
     assert.equal(is._links.self.href, '/shop/api/v1/orders/o-1')
     const lost = await behind.as.clara('GET', '/api/v1/orders/o-999')

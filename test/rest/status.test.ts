@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Refused } from '../../src/service/refusal.ts'
-import { type Answer, json, order, type Shop, shop } from './orders-over-rest.ts'
+import { type Answer, json, order, type Shop, startOrders } from './orders-over-rest.ts'
 
 const report = { from: '2026-01-01', to: '2026-02-01', kind: 'stock' }
 
@@ -45,13 +45,13 @@ const rows: readonly [rule: string, status: number, ask: (of: Shop) => Promise<A
 ]
 
 async function broken(of: Shop, thrown: unknown): Promise<Answer> {
-  const other = await shop()
+  const other = await startOrders()
   Object.assign(other.serving, { calls: { ...of.serving.calls, perform: () => Promise.reject(thrown) } })
   return other.as.clara('GET', '/api/v1/orders/o-1')
 }
 
 describe('A7 each status is used for what it is for', async () => {
-  const of = await shop()
+  const of = await startOrders()
   for (const [rule, status, ask] of rows)
     it(`${rule} ${status}`, async () => {
       const answer = await ask(of)

@@ -1,8 +1,8 @@
 /** SAML assertions for tests, as an issuer would make them. */
 import assert from 'node:assert/strict'
 import { createHash, sign } from 'node:crypto'
-import { ds, saml1, saml2 } from '../../src/security/vocabulary.ts'
-import { canonical, Malformed, parse } from '../../src/xml/index.ts'
+import { dsNs, saml1Ns, saml2Ns } from '../../src/security/vocabulary.ts'
+import { canonicalize, Malformed, parseXml } from '../../src/xml/index.ts'
 import { now, pair } from './message.ts'
 
 export interface Said {
@@ -33,12 +33,12 @@ export function assertionText(said: Said = {}): string {
   const ends = until === undefined ? '' : ` NotOnOrAfter="${time(until)}"`
   const unsigned =
     version === '2.0'
-      ? `<saml:Assertion xmlns:saml="${saml2}" ID="${id}" Version="2.0" IssueInstant="${time(now)}"><saml:Issuer>${issuer}</saml:Issuer>` +
+      ? `<saml:Assertion xmlns:saml="${saml2Ns}" ID="${id}" Version="2.0" IssueInstant="${time(now)}"><saml:Issuer>${issuer}</saml:Issuer>` +
         `<saml:Subject><saml:NameID>${subject}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:${method}">` +
         `<saml:SubjectConfirmationData${data}>${keyInfo}</saml:SubjectConfirmationData></saml:SubjectConfirmation></saml:Subject>` +
         `<saml:Conditions NotBefore="${time(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestriction><saml:Audience>urn:other</saml:Audience><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`}${conditions}</saml:Conditions>` +
         `<saml:AuthnStatement AuthnInstant="${time(now)}"/></saml:Assertion>`
-      : `<saml:Assertion xmlns:saml="${saml1}" AssertionID="${id}" MajorVersion="1" MinorVersion="1" Issuer="${issuer}" IssueInstant="${time(now)}">` +
+      : `<saml:Assertion xmlns:saml="${saml1Ns}" AssertionID="${id}" MajorVersion="1" MinorVersion="1" Issuer="${issuer}" IssueInstant="${time(now)}">` +
         `<saml:Conditions NotBefore="${time(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestrictionCondition><saml:Audience>${audience}</saml:Audience></saml:AudienceRestrictionCondition>`}${conditions}</saml:Conditions>` +
         `<saml:AuthenticationStatement AuthenticationInstant="${time(now)}"><saml:Subject><saml:NameIdentifier>${subject}</saml:NameIdentifier>` +
         `<saml:SubjectConfirmation><saml:ConfirmationMethod>urn:oasis:names:tc:SAML:1.0:cm:${method}</saml:ConfirmationMethod>${keyInfo}</saml:SubjectConfirmation></saml:Subject></saml:AuthenticationStatement></saml:Assertion>`
@@ -47,9 +47,9 @@ export function assertionText(said: Said = {}): string {
 }
 
 function canonicalOf(text: string): string {
-  const document = parse(Buffer.from(text))
+  const document = parseXml(Buffer.from(text))
   assert.ok(!(document instanceof Malformed))
-  return canonical(document.root, { exclusive: true, comments: false })
+  return canonicalize(document.root, { exclusive: true, comments: false })
 }
 
 /** The assertion with an enveloped signature by this key, before its end. */
@@ -57,13 +57,13 @@ export function issuedBy(assertion: string, signer: string, id: string, key = pa
   const c14n = 'http://www.w3.org/2001/10/xml-exc-c14n#'
   const digest = createHash('sha256').update(canonicalOf(assertion)).digest('base64')
   const signedInfo =
-    `<ds:SignedInfo xmlns:ds="${ds}"><ds:CanonicalizationMethod Algorithm="${c14n}"/><ds:SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"/>` +
-    `<ds:Reference URI="#${id}"><ds:Transforms><ds:Transform Algorithm="${ds}enveloped-signature"/><ds:Transform Algorithm="${c14n}"/></ds:Transforms>` +
+    `<ds:SignedInfo xmlns:ds="${dsNs}"><ds:CanonicalizationMethod Algorithm="${c14n}"/><ds:SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"/>` +
+    `<ds:Reference URI="#${id}"><ds:Transforms><ds:Transform Algorithm="${dsNs}enveloped-signature"/><ds:Transform Algorithm="${c14n}"/></ds:Transforms>` +
     `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference></ds:SignedInfo>`
   const value = sign('sha256', Buffer.from(canonicalOf(signedInfo)), key.key).toString('base64')
   const certificate = key.certificate.der.toString('base64')
   const signature =
-    `<ds:Signature xmlns:ds="${ds}">${signedInfo}<ds:SignatureValue>${value}</ds:SignatureValue>` +
+    `<ds:Signature xmlns:ds="${dsNs}">${signedInfo}<ds:SignatureValue>${value}</ds:SignatureValue>` +
     `<ds:KeyInfo><ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></ds:Signature>`
   return assertion.replace('</saml:Assertion>', `${signature}</saml:Assertion>`)
 }
@@ -72,7 +72,7 @@ export function issuedBy(assertion: string, signer: string, id: string, key = pa
 export function keyInfoOf(name: string, kind: 'certificate' | 'value'): string {
   const { certificate } = pair(name)
   if (kind === 'certificate') {
-    return `<ds:KeyInfo xmlns:ds="${ds}"><ds:X509Data><ds:X509Certificate>${certificate.der.toString('base64')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`
+    return `<ds:KeyInfo xmlns:ds="${dsNs}"><ds:X509Data><ds:X509Certificate>${certificate.der.toString('base64')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`
   }
   const { kty, n = '', e = '', x = '', y = '' } = certificate.key.export({ format: 'jwk' })
   const base64 = (...parts: string[]) =>
@@ -81,5 +81,5 @@ export function keyInfoOf(name: string, kind: 'certificate' | 'value'): string {
     kty === 'RSA'
       ? `<ds:RSAKeyValue><ds:Modulus>${base64(n)}</ds:Modulus><ds:Exponent>${base64(e)}</ds:Exponent></ds:RSAKeyValue>`
       : `<d:ECKeyValue xmlns:d="http://www.w3.org/2009/xmldsig11#"><d:NamedCurve URI="urn:oid:1.2.840.10045.3.1.7"/><d:PublicKey>${base64('BA', x, y)}</d:PublicKey></d:ECKeyValue>`
-  return `<ds:KeyInfo xmlns:ds="${ds}"><ds:KeyValue>${value}</ds:KeyValue></ds:KeyInfo>`
+  return `<ds:KeyInfo xmlns:ds="${dsNs}"><ds:KeyValue>${value}</ds:KeyValue></ds:KeyInfo>`
 }

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
-import { protect } from '../../src/security/protect/protect.ts'
+import { protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure, type SecurityFault } from '../../src/security/security-fault.ts'
-import { ds, wsse, wsu } from '../../src/security/vocabulary.ts'
-import { write } from '../../src/xml/index.ts'
+import { dsNs, wsseNs, wsuNs } from '../../src/security/vocabulary.ts'
+import { writeElement } from '../../src/xml/index.ts'
 import {
   guard,
   now,
@@ -48,7 +48,7 @@ const rows: Row[] = [
     'X2 two elements with one wsu:Id',
     text =>
       text
-        .replace('<a:MessageID ', `<a:MessageID xmlns:u="${wsu}" u:Id="${id(text, 's:Body')}" `)
+        .replace('<a:MessageID ', `<a:MessageID xmlns:u="${wsuNs}" u:Id="${id(text, 's:Body')}" `)
         .replace(/ wsu:Id="[^"]*"( xmlns:wsu="[^"]*")?>m-1/, '>m-1'),
     'InvalidSecurity',
     /twice/,
@@ -117,7 +117,7 @@ const rows: Row[] = [
     'http://www.w3.org/TR/1999/REC-xpath-19991116',
     'http://www.w3.org/TR/1999/REC-xslt-19991116',
     'http://www.w3.org/2002/06/xmldsig-filter2',
-    `${ds}base64`,
+    `${dsNs}base64`,
     'http://www.w3.org/2006/12/xml-c14n11',
   ].map(
     (uri): Row => [
@@ -136,7 +136,7 @@ const rows: Row[] = [
   [
     'X3 enveloped-signature after the canonicalization',
     resigned(info =>
-      info.replace('</ds:Transforms>', `<ds:Transform Algorithm="${ds}enveloped-signature"/></ds:Transforms>`),
+      info.replace('</ds:Transforms>', `<ds:Transform Algorithm="${dsNs}enveloped-signature"/></ds:Transforms>`),
     ),
     'UnsupportedAlgorithm',
     /transform/,
@@ -224,7 +224,7 @@ const rows: Row[] = [
   ],
   [
     'X6 two Security blocks for one role',
-    text => text.replace('</s:Header>', `<w:Security xmlns:w="${wsse}"/></s:Header>`),
+    text => text.replace('</s:Header>', `<w:Security xmlns:w="${wsseNs}"/></s:Header>`),
     'InvalidSecurity',
     /two Security blocks/,
   ],
@@ -250,7 +250,7 @@ const rows: Row[] = [
   // X7
   [
     'X7 RSA with SHA-1',
-    resigned(info => info.replace('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', `${ds}rsa-sha1`)),
+    resigned(info => info.replace('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', `${dsNs}rsa-sha1`)),
     'UnsupportedAlgorithm',
     /signature algorithm/,
   ],
@@ -268,7 +268,7 @@ const rows: Row[] = [
   ],
   [
     'X7 a digest with SHA-1',
-    resigned(info => info.replace('http://www.w3.org/2001/04/xmlenc#sha256', `${ds}sha1`)),
+    resigned(info => info.replace('http://www.w3.org/2001/04/xmlenc#sha256', `${dsNs}sha1`)),
     'UnsupportedAlgorithm',
     /digest/,
   ],
@@ -440,7 +440,7 @@ const rows: Row[] = [
   // X10
   [
     'X10 a Signature of another namespace',
-    text => text.replaceAll(`"${ds}"`, '"urn:ds"'),
+    text => text.replaceAll(`"${dsNs}"`, '"urn:ds"'),
     'UnsupportedSecurityToken',
     /not known here/,
   ],
@@ -537,11 +537,11 @@ test('X5: comments change nothing of what is signed, and cut nothing short', asy
     .replace(/<ds:DigestValue>(....)/, '<ds:DigestValue>$1<!-- x -->')
     .replace(/<ds:SignatureValue>(....)/, '<ds:SignatureValue>$1<!-- x -->')
   const { body } = await taken(outcome(open(commented), signedPolicy, guard(now, { trust })))
-  assert.match(write(body), />o-1</)
+  assert.match(writeElement(body), />o-1</)
 })
 
 test('X7: what a policy allows by name is taken, and nothing else', async () => {
-  const legacy = resigned(info => info.replaceAll('http://www.w3.org/2001/04/xmlenc#sha256', `${ds}sha1`))
+  const legacy = resigned(info => info.replaceAll('http://www.w3.org/2001/04/xmlenc#sha256', `${dsNs}sha1`))
   const result = await outcome(
     open(legacy(signedMessage())),
     { ...signedPolicy, allow: ['sha1'] },
@@ -564,7 +564,7 @@ test('X7: an HMAC made with the octets of the public key', async () => {
 test('X7: a secret that is too short signs nothing', () => {
   const key = createSecretKey(Buffer.alloc(15))
   const signature = { key, by: { name: 'clara' }, parts: ['Body'] } as const
-  assert.throws(() => protect(plainMessage(), { signature }, now).envelope, TypeError)
+  assert.throws(() => protectMessage(plainMessage(), { signature }, now).envelope, TypeError)
 })
 
 const times: [string, number, string][] = [
@@ -637,7 +637,7 @@ test('a hostile Security block costs less than 100 ms', async () => {
     signedMessage().replace(/<ds:Signature /, `${'<wsse:BinarySecurityToken/>'.repeat(9000)}<ds:Signature `),
     plainMessage(
       undefined,
-      `<w:Security xmlns:w="${wsse}" xmlns:u="${wsu}">${Array.from({ length: 9000 }, (_, at) => `<u:Timestamp u:Id="i${at}"/>`).join('')}</w:Security>`,
+      `<w:Security xmlns:w="${wsseNs}" xmlns:u="${wsuNs}">${Array.from({ length: 9000 }, (_, at) => `<u:Timestamp u:Id="i${at}"/>`).join('')}</w:Security>`,
     ),
     signedMessage().replace(
       /PrefixList|<ds:CanonicalizationMethod Algorithm="([^"]*)"\/>/,

@@ -1,26 +1,30 @@
 /** X8: whose key it is. Paths (RFC 5280 §6), validity, usage, revocation, names of certificates. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Certificate, parseName, sameName } from '../../src/security/crypto/certificate.ts'
-import { identifier, NotDer, values } from '../../src/security/crypto/der.ts'
-import { Trust } from '../../src/security/crypto/trust.ts'
+import {
+  type Certificate,
+  parseDistinguishedName,
+  sameDistinguishedName,
+} from '../../src/security/crypto/certificate.ts'
+import { NotDer, readDerValues, readObjectIdentifier } from '../../src/security/crypto/der.ts'
+import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityFault } from '../../src/security/security-fault.ts'
-import { wsu, x509Path, x509v3 } from '../../src/security/vocabulary.ts'
+import { wsuNs, x509PathUri, x509v3Uri } from '../../src/security/vocabulary.ts'
 import { guard, now, open, outcome, pair, refused, signedMessage, signedPolicy, taken, trusting } from './message.ts'
 
 const pems = (...names: string[]) => names.map(name => pair(name).pem)
 
-const rows: [string, string, Trust, boolean, string[]][] = [
+const rows: [string, string, CertificateTrust, boolean, string[]][] = [
   ['one of an authority', 'alice', trusting('ca'), true, []],
   ['one of another authority', 'alice', trusting('stranger'), false, []],
-  ['a pinned one', 'alice', new Trust({ certificates: pems('alice') }), true, []],
-  ['a pinned authority that issued it', 'alice', new Trust({ certificates: pems('ca') }), false, []],
+  ['a pinned one', 'alice', new CertificateTrust({ certificates: pems('alice') }), true, []],
+  ['a pinned authority that issued it', 'alice', new CertificateTrust({ certificates: pems('ca') }), false, []],
   ['one that signed itself', 'stranger', trusting('ca'), false, []],
-  ['no anchors', 'alice', new Trust({}), false, []],
+  ['no anchors', 'alice', new CertificateTrust({}), false, []],
   ['an expired one', 'expired', trusting('ca'), false, []],
-  ['an expired one, pinned', 'expired', new Trust({ certificates: pems('expired') }), false, []],
+  ['an expired one, pinned', 'expired', new CertificateTrust({ certificates: pems('expired') }), false, []],
   ['one whose key may only encrypt', 'bob', trusting('ca'), false, []],
-  ['one whose key may only encrypt, pinned', 'bob', new Trust({ certificates: pems('bob') }), false, []],
+  ['one whose key may only encrypt, pinned', 'bob', new CertificateTrust({ certificates: pems('bob') }), false, []],
   ['a critical extension that is not known', 'critical', trusting('ca'), false, []],
   ['one that was signed with SHA-1', 'sha1', trusting('ca'), false, []],
   ['one of an authority below', 'leaf', trusting('ca'), false, []],
@@ -28,7 +32,13 @@ const rows: [string, string, Trust, boolean, string[]][] = [
   ['one of an authority below, which is configured', 'leaf', trusting('between'), true, []],
   ['one below an authority that may have none below', 'deep', trusting('ca'), false, ['below', 'between']],
   ['one that somebody issued who is no authority', 'child', trusting('ca'), false, ['alice']],
-  ['one that somebody issued who is pinned', 'child', new Trust({ certificates: pems('alice') }), false, ['alice']],
+  [
+    'one that somebody issued who is pinned',
+    'child',
+    new CertificateTrust({ certificates: pems('alice') }),
+    false,
+    ['alice'],
+  ],
   ['one by another key under the name of the authority', 'forged', trusting('ca'), false, []],
   ['the same, which came along', 'forged', trusting('ca'), false, ['impostor']],
   ['one by another key under the name of an authority below', 'offake', trusting('ca'), false, ['between']],
@@ -67,7 +77,7 @@ test('RFC 5280 §4.1.2.5: from notBefore on, until notAfter', () => {
 test('a certificate that is withdrawn is refused at once, and so is what its authority issued', async () => {
   const withdrawn = new Set<bigint>()
   const revoked = ({ serial }: Certificate) => withdrawn.has(serial)
-  const trust = new Trust({ authorities: pems('ca'), revoked })
+  const trust = new CertificateTrust({ authorities: pems('ca'), revoked })
   await taken(outcome(open(signedMessage()), signedPolicy, guard(now, { trust })))
   withdrawn.add(pair('alice').certificate.serial)
   await refused(outcome(open(signedMessage()), signedPolicy, guard(now, { trust })), 'FailedAuthentication')
@@ -82,8 +92,8 @@ test('X.509 Token Profile §3.1: a path in a token', async () => {
   const sequence = Buffer.concat([Buffer.of(0x30, 0x82, path.length >> 8, path.length & 0xff), path])
   const text = signedMessage(pair('leaf'))
     .replace(der.toString('base64'), sequence.toString('base64'))
-    .replace(x509v3, x509Path)
-  await taken(outcome(open(text.replace(x509v3, x509Path)), signedPolicy, guard(now, { trust: trusting('ca') })))
+    .replace(x509v3Uri, x509PathUri)
+  await taken(outcome(open(text.replace(x509v3Uri, x509PathUri)), signedPolicy, guard(now, { trust: trusting('ca') })))
   await refused(
     outcome(open(signedMessage(pair('leaf'))), signedPolicy, guard(now, { trust: trusting('ca') })),
     'FailedAuthentication',
@@ -105,7 +115,7 @@ test('X8: the key of a stranger, with the certificate of alice beside it', async
   await refused(outcome(open(claimed), signedPolicy, guard(now, { trust })), 'FailedCheck', /SignatureValue/)
   const both = forged.replace(
     '<wsse:BinarySecurityToken',
-    `<wsse:BinarySecurityToken xmlns:u="${wsu}" u:Id="a" ValueType="${x509v3}">${pair('alice').certificate.der.toString('base64')}</wsse:BinarySecurityToken><wsse:BinarySecurityToken`,
+    `<wsse:BinarySecurityToken xmlns:u="${wsuNs}" u:Id="a" ValueType="${x509v3Uri}">${pair('alice').certificate.der.toString('base64')}</wsse:BinarySecurityToken><wsse:BinarySecurityToken`,
   )
   await refused(outcome(open(both), signedPolicy, guard(now, { trust })), 'FailedAuthentication')
 })
@@ -130,13 +140,13 @@ const names: [string, string, boolean][] = [
 ]
 for (const [one, other, expected] of names) {
   test(`RFC 4514 §3: ${one} is ${expected ? '' : 'not '}${other}`, () => {
-    const [a, b] = [parseName(one), parseName(other)]
+    const [a, b] = [parseDistinguishedName(one), parseDistinguishedName(other)]
     assert.ok(a && b)
-    assert.equal(sameName(a, b), expected)
+    assert.equal(sameDistinguishedName(a, b), expected)
   })
 }
 for (const text of ['CN', 'nobody=a', 'CN="a', 'CN="a"b', '=a']) {
-  test(`RFC 4514 §3: ${text} is no name`, () => assert.equal(parseName(text), undefined))
+  test(`RFC 4514 §3: ${text} is no name`, () => assert.equal(parseDistinguishedName(text), undefined))
 }
 
 test('X.690: what is cut short or of another form is refused', () => {
@@ -149,15 +159,15 @@ test('X.690: what is cut short or of another form is refused', () => {
     [0x30, 0x82, 1],
     [0x30, 0x84, 0xff, 0xff, 0xff, 0xff],
   ]) {
-    assert.throws(() => values(Buffer.from(octets)), NotDer)
+    assert.throws(() => readDerValues(Buffer.from(octets)), NotDer)
   }
-  assert.equal(identifier(Buffer.from('2a864886f70d010105', 'hex')), '1.2.840.113549.1.1.5')
-  assert.equal(identifier(Buffer.from('8837', 'hex')), '2.999')
+  assert.equal(readObjectIdentifier(Buffer.from('2a864886f70d010105', 'hex')), '1.2.840.113549.1.1.5')
+  assert.equal(readObjectIdentifier(Buffer.from('8837', 'hex')), '2.999')
 })
 
 const key = (inside: string) => `<ds:KeyInfo>${inside}</ds:KeyInfo>`
 const reference = (inside: string) => key(`<wsse:SecurityTokenReference>${inside}</wsse:SecurityTokenReference>`)
-const token = `<wsse:BinarySecurityToken ValueType="${x509v3}">${pair('alice').certificate.der.toString('base64')}</wsse:BinarySecurityToken>`
+const token = `<wsse:BinarySecurityToken ValueType="${x509v3Uri}">${pair('alice').certificate.der.toString('base64')}</wsse:BinarySecurityToken>`
 const serial = (issuer: string, number: string) =>
   `<ds:X509Data><ds:X509IssuerSerial><ds:X509IssuerName>${issuer}</ds:X509IssuerName><ds:X509SerialNumber>${number}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>`
 const ec = (uri: string, point: string) =>
@@ -169,7 +179,7 @@ const keyInfos: [string, string, SecurityFault | 'taken', RegExp][] = [
   [
     'the certificate itself, as WSS4J writes it',
     reference(
-      `<wsse:KeyIdentifier ValueType="${x509v3}">${pair('alice').certificate.der.toString('base64')}</wsse:KeyIdentifier>`,
+      `<wsse:KeyIdentifier ValueType="${x509v3Uri}">${pair('alice').certificate.der.toString('base64')}</wsse:KeyIdentifier>`,
     ),
     'taken',
     /^$/,
@@ -258,6 +268,6 @@ test('X8: a token in another encoding, and a pinned certificate whose time is ov
   )
   const { key, certificate } = pair('expired')
   const old = signedMessage(pair('expired'), { key, by: { certificate, refer: 'thumbprint' } })
-  const trust = new Trust({ certificates: pems('expired') })
+  const trust = new CertificateTrust({ certificates: pems('expired') })
   await refused(outcome(open(old), signedPolicy, guard(now, { trust })), 'FailedAuthentication', /not trusted now/)
 })

@@ -10,21 +10,28 @@ import {
   randomBytes,
 } from 'node:crypto'
 import { test } from 'node:test'
-import { cipherUri, decrypt, encrypt, unseal, wrapKey, wrapUri } from '../../src/security/crypto/cipher.ts'
+import {
+  cipherUri,
+  decryptOctets,
+  encryptOctets,
+  receiveKey,
+  wrapKey,
+  wrapUri,
+} from '../../src/security/crypto/cipher.ts'
 import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
-import type { Guard } from '../../src/security/policy/verification-context.ts'
-import { type Encryption, type Protection, protect } from '../../src/security/protect/protect.ts'
+import type { VerificationContext } from '../../src/security/policy/verification-context.ts'
+import { type Encryption, type Protection, protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure } from '../../src/security/security-fault.ts'
 import {
-  keyIdentifierEncryptedKey,
-  passwordText,
-  wsse,
-  wsse11,
-  wsu,
-  xenc,
-  xenc11,
+  keyIdentifierEncryptedKeyUri,
+  passwordTextUri,
+  wsse11Ns,
+  wsseNs,
+  wsuNs,
+  xenc11Ns,
+  xencNs,
 } from '../../src/security/vocabulary.ts'
-import { write } from '../../src/xml/index.ts'
+import { writeElement } from '../../src/xml/index.ts'
 import {
   guard,
   messageId,
@@ -45,7 +52,7 @@ import {
 const alice = pair('alice')
 const bob = pair('bob')
 const trust = trusting('ca')
-const means: Partial<Guard> = { trust, decrypts: [bob] }
+const means: Partial<VerificationContext> = { trust, decrypts: [bob] }
 const signature: Protection['signature'] = {
   key: alice.key,
   by: { certificate: alice.certificate, refer: 'direct' },
@@ -53,7 +60,7 @@ const signature: Protection['signature'] = {
 }
 const label = Buffer.alloc(0)
 const sealed = (more: Partial<Encryption> = {}, rest: Protection = {}, version?: string) =>
-  protect(
+  protectMessage(
     plainMessage(version),
     { timestamp: {}, signature, encryption: { to: bob.certificate, parts: ['Body'], ...more }, ...rest },
     now,
@@ -78,7 +85,7 @@ for (const [title, more] of kinds) {
       const message = open(text)
       const { body } = await taken(outcome(message, secret, guard(now, means)))
       assert.equal(body, message.body)
-      assert.match(write(body), /<o:GetOrder[^>]*><id>o-1<\/id><\/o:GetOrder>/)
+      assert.match(writeElement(body), /<o:GetOrder[^>]*><id>o-1<\/id><\/o:GetOrder>/)
     })
   }
 }
@@ -92,17 +99,17 @@ test('XML Encryption §5.2.1: CBC without a signature over the ciphertext is ref
 })
 
 test('CBC under a signature that was verified before is taken', async () => {
-  const inner = protect(
+  const inner = protectMessage(
     plainMessage(),
     { encryption: { to: bob.certificate, parts: ['Body'], cipher: { mode: 'cbc', size: 32 } } },
     now,
   ).envelope
   const key = /<xenc:EncryptedKey .*<\/xenc:EncryptedKey>/s.exec(inner)![0]
   const bare = inner.replace(/<wsse:Security .*<\/wsse:Security>/s, '')
-  const signed = protect(bare, { timestamp: {}, signature }, now).envelope
+  const signed = protectMessage(bare, { timestamp: {}, signature }, now).envelope
   const text = signed.replace('</wsse:Security>', `${key}</wsse:Security>`)
   const { body } = await taken(outcome(open(text), secret, guard(now, means)))
-  assert.match(write(body), /o-1/)
+  assert.match(writeElement(body), /o-1/)
   const early = signed.replace(/<wsu:Timestamp/, `${key}<wsu:Timestamp`)
   await refused(outcome(open(early), secret, guard(now, means)), 'UnsupportedAlgorithm', /CBC/)
 })
@@ -154,7 +161,7 @@ test('RFC 8017 §7.1.2: every octet of the padding counts, and its failures are 
     return publicEncrypt({ key: bob.certificate.key, padding: constants.RSA_NO_PADDING }, block)
   }
   assert.equal(
-    unseal(
+    receiveKey(
       bob.key,
       padded(() => {}),
       transport,
@@ -169,20 +176,20 @@ test('RFC 8017 §7.1.2: every octet of the padding counts, and its failures are 
     ['nothing of it right', randomBytes(256).fill(0, 0, 1)],
     ['another length', Buffer.alloc(255)],
   ]
-  for (const [what, sealed] of broken) assert.equal(unseal(bob.key, sealed, transport), undefined, what)
+  for (const [what, sealed] of broken) assert.equal(receiveKey(bob.key, sealed, transport), undefined, what)
 })
 
 /** A message with one EncryptedData of this plaintext, under a secret that both sides have. */
 const shared = createSecretKey(Buffer.alloc(32, 9))
 const named = { ...means, secrets: new Map([['shared', shared]]) }
 const data = (plain: string, type = 'Content', id = 'd') =>
-  `<e:EncryptedData xmlns:e="${xenc}" Id="${id}" Type="${xenc}${type}"><e:EncryptionMethod Algorithm="${xenc11}aes256-gcm"/>` +
+  `<e:EncryptedData xmlns:e="${xencNs}" Id="${id}" Type="${xencNs}${type}"><e:EncryptionMethod Algorithm="${xenc11Ns}aes256-gcm"/>` +
   `<k:KeyInfo xmlns:k="http://www.w3.org/2000/09/xmldsig#"><k:KeyName>shared</k:KeyName></k:KeyInfo><e:CipherData><e:CipherValue>` +
-  `${encrypt({ mode: 'gcm', size: 32 }, shared.export(), Buffer.from(plain)).toString('base64')}</e:CipherValue></e:CipherData></e:EncryptedData>`
+  `${encryptOctets({ mode: 'gcm', size: 32 }, shared.export(), Buffer.from(plain)).toString('base64')}</e:CipherValue></e:CipherData></e:EncryptedData>`
 const listed = (body: string, ids: readonly string[] = ['d'], header = '', block = '') =>
   plainMessage(
     undefined,
-    `<w:Security xmlns:w="${wsse}" xmlns:u="${wsu}"><e:ReferenceList xmlns:e="${xenc}">${ids.map(id => `<e:DataReference URI="#${id}"/>`).join('')}</e:ReferenceList>${block}</w:Security>${header}`,
+    `<w:Security xmlns:w="${wsseNs}" xmlns:u="${wsuNs}"><e:ReferenceList xmlns:e="${xencNs}">${ids.map(id => `<e:DataReference URI="#${id}"/>`).join('')}</e:ReferenceList>${block}</w:Security>${header}`,
     body,
   )
 const optional: SecurityPolicy = { required: false, anyOf: [{ caller: 'username' }] }
@@ -251,7 +258,7 @@ for (const [title, message, expected] of plains) {
     else
       assert.equal(
         opened.body.children
-          .map(child => write(child))
+          .map(child => writeElement(child))
           .join('')
           .replace(/ xmlns:s="[^"]*"/, ''),
         expected,
@@ -280,7 +287,7 @@ test('WSS §9.3: a header block comes in an EncryptedHeader, and stands in the H
 
 test('a token comes encrypted, and a password in it may travel anywhere', async () => {
   const username = { name: 'alice', password: 'open sesame', kind: 'text' } as const
-  const text = protect(
+  const text = protectMessage(
     plainMessage(),
     { username, encryption: { to: bob.certificate, parts: ['Token'] } },
     now,
@@ -289,14 +296,14 @@ test('a token comes encrypted, and a password in it may travel anywhere', async 
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username', encrypted: ['Token'] }] }
   const result = await taken(outcome({ ...open(text), confidential: false }, policy, guard(now, means)))
   assert.equal(result.caller?.subject, 'alice')
-  const clear = protect(plainMessage(), { username }, now).envelope
+  const clear = protectMessage(plainMessage(), { username }, now).envelope
   await refused(outcome(open(clear), policy, guard(now, means)), 'InvalidSecurity', /Token is not encrypted/)
   const direct = listed(
     '',
     [],
     '',
     data(
-      `<w:UsernameToken xmlns:w="${wsse}"><w:Username>alice</w:Username><w:Password Type="${passwordText}">open sesame</w:Password></w:UsernameToken>`,
+      `<w:UsernameToken xmlns:w="${wsseNs}"><w:Username>alice</w:Username><w:Password Type="${passwordTextUri}">open sesame</w:Password></w:UsernameToken>`,
       'Element',
     ),
   )
@@ -305,7 +312,7 @@ test('a token comes encrypted, and a password in it may travel anywhere', async 
 
 test('a second Timestamp does not come in by decryption', async () => {
   const stamp = (id: string) =>
-    `<u:Timestamp xmlns:u="${wsu}" u:Id="${id}"><u:Created>${new Date(now).toISOString()}</u:Created></u:Timestamp>`
+    `<u:Timestamp xmlns:u="${wsuNs}" u:Id="${id}"><u:Created>${new Date(now).toISOString()}</u:Created></u:Timestamp>`
   const text = listed('', [], '', stamp('one') + data(stamp('two'), 'Element'))
   await refused(outcome(open(text), optional, guard(now, named)), 'InvalidSecurity', /two/)
   const alone = listed('', [], '', data(stamp('two'), 'Element'))
@@ -313,10 +320,14 @@ test('a second Timestamp does not come in by decryption', async () => {
 })
 
 test('what a policy has encrypted does not come in clear, nor beside what is encrypted', async () => {
-  const text = protect(plainMessage(), { timestamp: {}, signature }, now).envelope
+  const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
   await refused(outcome(open(text), secret, guard(now, means)), 'InvalidSecurity', /Body is not encrypted/)
-  const beside = protect(plainMessage(undefined, '', `<a/>${data('<b/>')}`), { timestamp: {}, signature }, now).envelope
-  const list = `<e:ReferenceList xmlns:e="${xenc}"><e:DataReference URI="#d"/></e:ReferenceList></wsse:Security>`
+  const beside = protectMessage(
+    plainMessage(undefined, '', `<a/>${data('<b/>')}`),
+    { timestamp: {}, signature },
+    now,
+  ).envelope
+  const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#d"/></e:ReferenceList></wsse:Security>`
   const policy: SecurityPolicy = { ...secret }
   const partly = open(beside.replace('</wsse:Security>', list))
   await refused(outcome(partly, policy, guard(now, named)), 'InvalidSecurity', /Body is not encrypted/)
@@ -327,10 +338,10 @@ function wrappedKeys(kek: KeyObject, count: number): string {
   const pieces = Array.from({ length: count }, (_, at) => {
     const session = randomBytes(32)
     const key =
-      `<e:EncryptedKey xmlns:e="${xenc}" xmlns:k="http://www.w3.org/2000/09/xmldsig#" Id="k${at}"><e:EncryptionMethod Algorithm="${wrapUri(kek.symmetricKeySize ?? 0)}"/>` +
+      `<e:EncryptedKey xmlns:e="${xencNs}" xmlns:k="http://www.w3.org/2000/09/xmldsig#" Id="k${at}"><e:EncryptionMethod Algorithm="${wrapUri(kek.symmetricKeySize ?? 0)}"/>` +
       `<k:KeyInfo><k:KeyName>kek</k:KeyName></k:KeyInfo><e:CipherData><e:CipherValue>${wrapKey(kek, session).toString('base64')}</e:CipherValue></e:CipherData>` +
       `<e:ReferenceList><e:DataReference URI="#d${at}"/></e:ReferenceList></e:EncryptedKey>`
-    const cipher = encrypt({ mode: 'gcm', size: 32 }, session, Buffer.from('<a/>')).toString('base64')
+    const cipher = encryptOctets({ mode: 'gcm', size: 32 }, session, Buffer.from('<a/>')).toString('base64')
     const body = data('', 'Content', `d${at}`)
       .replace(/<k:KeyInfo.*<\/k:KeyInfo>/s, '')
       .replace(/<e:CipherValue>[^<]*/, `<e:CipherValue>${cipher}`)
@@ -339,7 +350,7 @@ function wrappedKeys(kek: KeyObject, count: number): string {
   const keys = pieces.map(({ key }) => key).join('')
   return plainMessage(
     undefined,
-    `<w:Security xmlns:w="${wsse}">${keys}</w:Security>`,
+    `<w:Security xmlns:w="${wsseNs}">${keys}</w:Security>`,
     pieces.map(({ body }) => body).join(''),
   )
 }
@@ -350,7 +361,7 @@ test('RFC 3394: an EncryptedKey wrapped with a secret that both sides have', asy
     const text = wrappedKeys(kek, 1)
     const message = open(text)
     await taken(outcome(message, optional, guard(now, { secrets: new Map([['kek', kek]]) })))
-    assert.match(write(message.body), /<a\/>/)
+    assert.match(writeElement(message.body), /<a\/>/)
     const said = open(text.replace(wrapUri(size), wrapUri(size === 16 ? 32 : 16)))
     await refused(
       outcome(said, optional, guard(now, { secrets: new Map([['kek', kek]]) })),
@@ -369,7 +380,7 @@ test('an EncryptedHeader is the wrapping of one block', async () => {
     listed(
       '<a/>',
       ['d'],
-      `<h:EncryptedHeader xmlns:h="${wsse11}">${data('<b xmlns="urn:b"/>', 'Element')}${more}</h:EncryptedHeader>`,
+      `<h:EncryptedHeader xmlns:h="${wsse11Ns}">${data('<b xmlns="urn:b"/>', 'Element')}${more}</h:EncryptedHeader>`,
     )
   const { blocks } = await taken(outcome(open(wrapped('')), optional, guard(now, named)))
   assert.equal(blocks.length, 1)
@@ -383,11 +394,11 @@ test('WSS §7.3: data refers to a key of the message by its digest, or by an ide
   const sealed = Buffer.from(/<e:CipherValue>([^<]*)/.exec(text)![1]!, 'base64')
   const digest = createHash('sha1').update(sealed).digest('base64')
   const by = (reference: string) => {
-    const keyInfo = `<k:KeyInfo xmlns:k="http://www.w3.org/2000/09/xmldsig#"><w:SecurityTokenReference xmlns:w="${wsse}">${reference}</w:SecurityTokenReference></k:KeyInfo>`
+    const keyInfo = `<k:KeyInfo xmlns:k="http://www.w3.org/2000/09/xmldsig#"><w:SecurityTokenReference xmlns:w="${wsseNs}">${reference}</w:SecurityTokenReference></k:KeyInfo>`
     return open(text.replace(/(<e:EncryptedData.*?<e:EncryptionMethod[^>]*>)/s, `$1${keyInfo}`))
   }
   const identifier = (value: string) =>
-    `<w:KeyIdentifier ValueType="${keyIdentifierEncryptedKey}">${value}</w:KeyIdentifier>`
+    `<w:KeyIdentifier ValueType="${keyIdentifierEncryptedKeyUri}">${value}</w:KeyIdentifier>`
   await taken(outcome(by(identifier(digest)), optional, guard(now, { secrets })))
   await taken(outcome(by('<w:Reference URI="#k0"/>'), optional, guard(now, { secrets })))
   const twice = '<w:Reference URI="#k0"/><w:Reference URI="#k0"/>'
@@ -396,7 +407,7 @@ test('WSS §7.3: data refers to a key of the message by its digest, or by an ide
     await refused(outcome(by(reference), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
   }
   const disguised = by('<w:Reference URI="#k0"/>')
-  const renamed = write(disguised.envelope).replaceAll('w:SecurityTokenReference', 'w:TokenReference')
+  const renamed = writeElement(disguised.envelope).replaceAll('w:SecurityTokenReference', 'w:TokenReference')
   await refused(outcome(open(renamed), optional, guard(now, { secrets })), 'SecurityTokenUnavailable', /another kind/)
   const keyless = text.replace(/<k:KeyInfo>.*?<\/k:KeyInfo>/, '')
   await refused(outcome(open(keyless), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
@@ -407,7 +418,7 @@ test('XML Encryption §5.5.2: a mask that is not known, or that rsa-oaep-mgf1p d
   await taken(outcome(open(modern), secret, guard(now, means)))
   const unknown = modern.replace('mgf1sha256', 'mgf1md5')
   await refused(outcome(open(unknown), secret, guard(now, means)), 'UnsupportedAlgorithm', /mask that is not taken/)
-  const older = modern.replace(`${xenc11}rsa-oaep"`, `${xenc}rsa-oaep-mgf1p"`)
+  const older = modern.replace(`${xenc11Ns}rsa-oaep"`, `${xencNs}rsa-oaep-mgf1p"`)
   await refused(outcome(open(older), secret, guard(now, means)), 'UnsupportedAlgorithm', /does not have/)
 })
 
@@ -431,13 +442,13 @@ test('XML Encryption §5.2: the padding of CBC is of any octets, and its length 
     return Buffer.concat([vector, make.update(padded), make.final()])
   }
   const block = (last: number) => Buffer.concat([Buffer.from('<a/>'), Buffer.alloc(11, 7), Buffer.of(last)])
-  assert.equal(decrypt(cipher, key, raw(block(12)))?.toString(), '<a/>')
-  for (const last of [0, 17, 255]) assert.equal(decrypt(cipher, key, raw(block(last))), undefined)
+  assert.equal(decryptOctets(cipher, key, raw(block(12)))?.toString(), '<a/>')
+  for (const last of [0, 17, 255]) assert.equal(decryptOctets(cipher, key, raw(block(last))), undefined)
   for (const length of [0, 1, 12, 27, 28, 32])
-    assert.equal(decrypt({ mode: 'gcm', size: 16 }, key, Buffer.alloc(length)), undefined)
-  assert.equal(decrypt({ mode: 'cbc', size: 32 }, key, raw(block(12))), undefined)
-  for (const length of [0, 16, 17, 31]) assert.equal(decrypt(cipher, key, Buffer.alloc(length)), undefined)
-  assert.equal(cipherUri(cipher), `${xenc}aes128-cbc`)
+    assert.equal(decryptOctets({ mode: 'gcm', size: 16 }, key, Buffer.alloc(length)), undefined)
+  assert.equal(decryptOctets({ mode: 'cbc', size: 32 }, key, raw(block(12))), undefined)
+  for (const length of [0, 16, 17, 31]) assert.equal(decryptOctets(cipher, key, Buffer.alloc(length)), undefined)
+  assert.equal(cipherUri(cipher), `${xencNs}aes128-cbc`)
 })
 
 // M5
@@ -449,11 +460,11 @@ const include = (uri: string) => `<i:Include xmlns:i="${xop}" href="${uri}"/>`
 const picture = (inside: string) => plainMessage(undefined, '', `<o:Put xmlns:o="urn:o"><data>${inside}</data></o:Put>`)
 
 test('M5: a signature covers the octets that an Include stands for, and they are what is read', async () => {
-  const whole = protect(picture(octets.toString('base64')), { timestamp: {}, signature }, now).envelope
+  const whole = protectMessage(picture(octets.toString('base64')), { timestamp: {}, signature }, now).envelope
   const text = whole.replace(octets.toString('base64'), include('cid:p'))
   const message = { ...open(text), attachments: attachments({ 'cid:p': octets }) }
   const { body } = await taken(outcome(message, signedPolicy, guard(now, means)))
-  assert.match(write(body), new RegExp(`<data>${octets.toString('base64')}</data>`))
+  assert.match(writeElement(body), new RegExp(`<data>${octets.toString('base64')}</data>`))
   const other = { ...open(text), attachments: attachments({ 'cid:p': Buffer.from('another') }) }
   await refused(outcome(other, signedPolicy, guard(now, means)), 'FailedCheck', /digest/)
   await refused(
@@ -476,8 +487,8 @@ const misused: [string, string][] = [
 for (const [title, inside] of misused) {
   test(`M5, M1: ${title}, under a signature over the Include itself`, async () => {
     const plain = plainMessage(undefined, '', `<o:Put xmlns:o="urn:o">${inside}</o:Put>`)
-    assert.throws(() => protect(plain, { timestamp: {}, signature }, now), TypeError)
-    const hidden = protect(plain.replaceAll('i:Include', 'i:Other'), { timestamp: {}, signature }, now).envelope
+    assert.throws(() => protectMessage(plain, { timestamp: {}, signature }, now), TypeError)
+    const hidden = protectMessage(plain.replaceAll('i:Include', 'i:Other'), { timestamp: {}, signature }, now).envelope
     const text = resigned(hidden.replaceAll('i:Other', 'i:Include'), alice.key)
     const parts = attachments({ 'cid:p': octets, 'cid:%70': octets, 'cid:q': octets })
     const result = outcome({ ...open(text), attachments: parts }, signedPolicy, guard(now, means))
@@ -487,8 +498,8 @@ for (const [title, inside] of misused) {
 
 test('M5: a part that only what was encrypted refers to is refused', async () => {
   const hidden = plainMessage(undefined, '', data(`<o:Put xmlns:o="urn:o"><data>${include('cid:p')}</data></o:Put>`))
-  const signed = protect(hidden, { timestamp: {}, signature }, now).envelope
-  const list = `<e:ReferenceList xmlns:e="${xenc}"><e:DataReference URI="#d"/></e:ReferenceList></wsse:Security>`
+  const signed = protectMessage(hidden, { timestamp: {}, signature }, now).envelope
+  const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#d"/></e:ReferenceList></wsse:Security>`
   const message = { ...open(signed.replace('</wsse:Security>', list)), attachments: attachments({ 'cid:p': octets }) }
   await refused(outcome(message, signedPolicy, guard(now, named)), 'FailedCheck', /a part that is not signed/)
 })

@@ -5,19 +5,21 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Caller } from '../../src/contract/policy.ts'
 import { Certificate } from '../../src/security/crypto/certificate.ts'
-import { Trust } from '../../src/security/crypto/trust.ts'
+import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { Demand, SecurityPolicy } from '../../src/security/policy/policy.ts'
-import type { Guard } from '../../src/security/policy/verification-context.ts'
-import { type Protection, protect, type Signing } from '../../src/security/protect/protect.ts'
+import type { VerificationContext } from '../../src/security/policy/verification-context.ts'
+import { type Protection, protectMessage, type Signing } from '../../src/security/protect/protect.ts'
 import { Insecure, type SecurityFault } from '../../src/security/security-fault.ts'
-import { type Incoming, type Secured, secure } from '../../src/security/verify/verify.ts'
-import { SignedInfo } from '../../src/security/vocabulary.ts'
+import { type Incoming, type VerifiedMessage, verifyMessage } from '../../src/security/verify/verify.ts'
+import { SignedInfoName } from '../../src/security/vocabulary.ts'
 import { versions } from '../../src/soap/version.ts'
-import { canonical, type Element, Malformed, name, parse } from '../../src/xml/index.ts'
+import { canonicalize, type Element, internName, Malformed, parseXml } from '../../src/xml/index.ts'
 
 /** The message in this envelope, with all header blocks for this node. */
 export function open(text: string | Uint8Array): Incoming {
-  const document = parse(typeof text === 'string' ? new TextEncoder().encode(text) : text, { instructions: 'refuse' })
+  const document = parseXml(typeof text === 'string' ? new TextEncoder().encode(text) : text, {
+    instructions: 'refuse',
+  })
   assert.ok(!(document instanceof Malformed), String((document as Malformed).reason))
   const envelope = document.root
   const version = versions.find(version => version.envelope === envelope.name)
@@ -40,8 +42,8 @@ const caller = (name: string): Caller | undefined =>
 /** A guard with people and a memory of its own. */
 export function guard(
   now: string | number,
-  more: Partial<Guard> = {},
-): Guard & { readonly memory: Map<string, number> } {
+  more: Partial<VerificationContext> = {},
+): VerificationContext & { readonly memory: Map<string, number> } {
   const memory = new Map<string, number>()
   const at = typeof now === 'number' ? now : Date.parse(now)
   return {
@@ -64,12 +66,12 @@ export function guard(
   }
 }
 
-export type Result = Secured | Insecure
+export type Result = VerifiedMessage | Insecure
 
 /** What becomes of a message. */
-export async function outcome(message: Incoming, policy: SecurityPolicy, guard: Guard): Promise<Result> {
+export async function outcome(message: Incoming, policy: SecurityPolicy, guard: VerificationContext): Promise<Result> {
   try {
-    return await secure(message, policy, guard)
+    return await verifyMessage(message, policy, guard)
   } catch (thrown) {
     if (thrown instanceof Insecure) return thrown
     throw thrown
@@ -83,7 +85,7 @@ export async function refused(result: Promise<Result>, fault: SecurityFault, why
   if (why) assert.match(found.why, why)
 }
 
-export async function taken(result: Promise<Result>): Promise<Secured> {
+export async function taken(result: Promise<Result>): Promise<VerifiedMessage> {
   const found = await result
   assert.ok(!(found instanceof Insecure), found instanceof Insecure ? `${found.fault}: ${found.why}` : '')
   return found
@@ -101,7 +103,8 @@ export function pair(name: string): {
   return { key: createPrivateKey(file('key')), certificate: new Certificate(file('cert')), pem: file('cert') }
 }
 
-export const trusting = (...names: string[]): Trust => new Trust({ authorities: names.map(name => pair(name).pem) })
+export const trusting = (...names: string[]): CertificateTrust =>
+  new CertificateTrust({ authorities: names.map(name => pair(name).pem) })
 
 /** All tests are at this time. */
 export const now = Date.parse('2030-06-01T12:00:00Z')
@@ -116,11 +119,11 @@ export const plainMessage = (
 ) =>
   `<s:Envelope xmlns:s="${version}"><s:Header><a:MessageID xmlns:a="urn:a">m-1</a:MessageID>${header}</s:Header><s:Body>${body}</s:Body></s:Envelope>`
 
-export const messageId = name('urn:a', 'MessageID')
+export const messageId = internName('urn:a', 'MessageID')
 
 /** A message with a Timestamp, of which this is signed. */
 export const signedMessage = (by = pair('alice'), more: Partial<Signing> = {}, rest: Protection = {}): string =>
-  protect(
+  protectMessage(
     plainMessage(),
     {
       timestamp: {},
@@ -143,11 +146,11 @@ export const securePolicy: SecurityPolicy = { required: true, anyOf: [{ caller: 
 /** The message with a SignatureValue that is right again, after this Reference was added to its SignedInfo. */
 export function resigned(text: string, key: KeyObject, reference = ''): string {
   const changed = text.replace('</ds:SignedInfo>', `${reference}</ds:SignedInfo>`)
-  const document = parse(new TextEncoder().encode(changed))
+  const document = parseXml(new TextEncoder().encode(changed))
   assert.ok(!(document instanceof Malformed))
   const found = (element: Element): Element | undefined =>
-    element.name === SignedInfo ? element : element.elements().map(found).find(Boolean)
-  const octets = canonical(found(document.root)!, { exclusive: true, comments: false })
+    element.name === SignedInfoName ? element : element.elements().map(found).find(Boolean)
+  const octets = canonicalize(found(document.root)!, { exclusive: true, comments: false })
   const value = sign('sha256', Buffer.from(octets), key).toString('base64')
   return changed.replace(/<ds:SignatureValue>[^<]*/, `<ds:SignatureValue>${value}`)
 }

@@ -2,27 +2,27 @@
 import assert from 'node:assert/strict'
 import { createHash, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { Trust } from '../../src/security/crypto/trust.ts'
-import { type Demand, review, type SecurityPolicy } from '../../src/security/policy/policy.ts'
-import type { Guard } from '../../src/security/policy/verification-context.ts'
-import { published } from '../../src/security/policy/ws-security-policy.ts'
-import { protect } from '../../src/security/protect/protect.ts'
+import { CertificateTrust } from '../../src/security/crypto/trust.ts'
+import { type Demand, findPolicyMistakes, type SecurityPolicy } from '../../src/security/policy/policy.ts'
+import type { VerificationContext } from '../../src/security/policy/verification-context.ts'
+import { writeSecurityPolicy } from '../../src/security/policy/ws-security-policy.ts'
+import { protectMessage } from '../../src/security/protect/protect.ts'
 import {
-  attachmentComplete,
-  attachmentContent,
-  BinarySecurityToken,
-  base64Type,
-  ds,
-  keyIdentifierThumbprint,
-  Security,
-  strTransform,
-  wsse,
-  wsu,
-  x509v3,
+  attachmentCompleteUri,
+  attachmentContentUri,
+  BinarySecurityTokenName,
+  base64TypeUri,
+  dsNs,
+  keyIdentifierThumbprintUri,
+  SecurityName,
+  strTransformUri,
+  wsseNs,
+  wsuNs,
+  x509v3Uri,
 } from '../../src/security/vocabulary.ts'
-import { wsSecurity } from '../../src/security/ws-security.ts'
+import { createWsSecurity } from '../../src/security/ws-security.ts'
 import { soap11, soap12 } from '../../src/soap/version.ts'
-import { canonical, Malformed, parse } from '../../src/xml/index.ts'
+import { canonicalize, Malformed, parseXml } from '../../src/xml/index.ts'
 import {
   guard,
   messageId,
@@ -44,7 +44,7 @@ import {
 const issuers = new Map([['urn:issuer', trusting('ca')]])
 const audiences = ['urn:service']
 const saml = { issuers, audiences, vouchers: trusting('ca') }
-const all: Partial<Guard> = {
+const all: Partial<VerificationContext> = {
   trust: trusting('ca'),
   saml,
   decrypts: [pair('bob')],
@@ -52,7 +52,7 @@ const all: Partial<Guard> = {
   kerberos: () => undefined,
 }
 
-const rows: [string, Demand, Partial<Guard>, RegExp | undefined][] = [
+const rows: [string, Demand, Partial<VerificationContext>, RegExp | undefined][] = [
   ['a UsernameToken', { caller: 'username' }, {}, undefined],
   ['a signed message', signedDemand, all, undefined],
   ['a secret', { ...signedDemand, caller: 'secret' }, all, undefined],
@@ -72,7 +72,7 @@ const rows: [string, Demand, Partial<Guard>, RegExp | undefined][] = [
   ],
   ['what comes encrypted', { ...signedDemand, encrypted: ['Body', messageId] }, all, undefined],
   ['nobody is trusted to sign', signedDemand, {}, /nobody is trusted/],
-  ['an empty list of authorities', signedDemand, { trust: new Trust({}) }, /nobody is trusted/],
+  ['an empty list of authorities', signedDemand, { trust: new CertificateTrust({}) }, /nobody is trusted/],
   ['no secret', { ...signedDemand, caller: 'secret' }, { ...all, secrets: new Map() }, /nobody is trusted/],
   ['a certificate that signs nothing', { caller: 'x509' }, all, /add it to signed/],
   [
@@ -96,7 +96,7 @@ const rows: [string, Demand, Partial<Guard>, RegExp | undefined][] = [
   [
     'an issuer without a certificate',
     { caller: 'saml', confirmations: ['bearer'] },
-    { saml: { issuers: new Map([['x', new Trust({})]]), audiences } },
+    { saml: { issuers: new Map([['x', new CertificateTrust({})]]), audiences } },
     /without a certificate/,
   ],
   ['no audience', { caller: 'saml', confirmations: ['bearer'] }, { saml: { issuers, audiences: [] } }, /audience/],
@@ -116,7 +116,12 @@ const rows: [string, Demand, Partial<Guard>, RegExp | undefined][] = [
   ['no key to decrypt with', { ...signedDemand, encrypted: ['Body'] }, { ...all, decrypts: [] }, /configure a key/],
   ['an encrypted Timestamp', { ...signedDemand, encrypted: ['Timestamp'] }, all, /encrypted Timestamp/],
   ['encrypted attachments', { ...signedDemand, encrypted: ['Attachments'] }, all, /encrypted attachments/],
-  ['the Security block itself', { ...signedDemand, signed: ['Body', 'Timestamp', Security] }, all, /holds the proof/],
+  [
+    'the Security block itself',
+    { ...signedDemand, signed: ['Body', 'Timestamp', SecurityName] },
+    all,
+    /holds the proof/,
+  ],
   [
     'a secret that has no token',
     { ...signedDemand, caller: 'secret', signed: ['Body', 'Timestamp', 'Token'] },
@@ -126,7 +131,7 @@ const rows: [string, Demand, Partial<Guard>, RegExp | undefined][] = [
 ]
 for (const [title, demand, means, mistake] of rows) {
   test(`X14: ${title}: ${mistake ? 'a mistake' : 'fine'}`, () => {
-    const found = review({ required: true, anyOf: [demand] }, guard(now, means))
+    const found = findPolicyMistakes({ required: true, anyOf: [demand] }, guard(now, means))
     if (mistake)
       assert.ok(
         found.some(each => mistake.test(each)),
@@ -137,19 +142,22 @@ for (const [title, demand, means, mistake] of rows) {
 }
 
 test('X14: no way at all, and a freshness that the memory could not keep', () => {
-  assert.match(review({ required: true, anyOf: [] }, guard(now))[0]!, /anyOf/)
+  assert.match(findPolicyMistakes({ required: true, anyOf: [] }, guard(now))[0]!, /anyOf/)
   for (const freshness of [{ age: Infinity }, { age: 0 }, { age: Number.NaN }, { skew: -1 }, { skew: Infinity }]) {
-    assert.match(review({ ...securePolicy, freshness }, guard(now, all))[0]!, /freshness/)
+    assert.match(findPolicyMistakes({ ...securePolicy, freshness }, guard(now, all))[0]!, /freshness/)
   }
 })
 
 test('X14: a policy that cannot be enforced does not start', () => {
-  assert.throws(() => wsSecurity(signedPolicy, guard(now)), /nobody is trusted/)
+  assert.throws(() => createWsSecurity(signedPolicy, guard(now)), /nobody is trusted/)
 })
 
 test('published: WS-SecurityPolicy, well-formed, with every way and every part', () => {
-  const text = published({ required: true, anyOf: rows.filter(row => !row[3]).map(([, demand]) => demand) }, 'p')
-  const document = parse(Buffer.from(text))
+  const text = writeSecurityPolicy(
+    { required: true, anyOf: rows.filter(row => !row[3]).map(([, demand]) => demand) },
+    'p',
+  )
+  const document = parseXml(Buffer.from(text))
   assert.ok(!(document instanceof Malformed))
   const has = (local: string) => assert.ok(text.includes(`<sp:${local}`), local)
   for (const local of [
@@ -168,16 +176,16 @@ test('published: WS-SecurityPolicy, well-formed, with every way and every part',
     has(local)
   assert.match(text, /<sp:Header Name="MessageID" Namespace="urn:a"\/>/)
   assert.doesNotMatch(text, /<wsp:All\/>/)
-  assert.match(published({ ...securePolicy, required: false }, 'p'), /<wsp:All\/>/)
+  assert.match(writeSecurityPolicy({ ...securePolicy, required: false }, 'p'), /<wsp:All\/>/)
 })
 
 test('WSS §8.5: a reply confirms the signatures of its request, under its own', async () => {
   const { key, certificate } = pair('alice')
   const signature = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] } as const
-  const request = protect(plainMessage(), { timestamp: {}, signature }, now)
+  const request = protectMessage(plainMessage(), { timestamp: {}, signature }, now)
   const secured = await taken(outcome(open(request.envelope), signedPolicy, guard(now, all)))
   const reply = (confirms: readonly Buffer[]) =>
-    open(protect(plainMessage(), { timestamp: {}, signature, confirms }, now).envelope)
+    open(protectMessage(plainMessage(), { timestamp: {}, signature, confirms }, now).envelope)
   const read = (confirms: readonly Buffer[], sent: readonly Buffer[]) =>
     outcome({ ...reply(confirms), sent }, signedPolicy, guard(now, all))
   assert.deepEqual(request.signatures, [secured.confirms])
@@ -186,7 +194,7 @@ test('WSS §8.5: a reply confirms the signatures of its request, under its own',
   await refused(read([], request.signatures), 'FailedCheck', /another request/)
   await refused(read([Buffer.from('other')], request.signatures), 'FailedCheck', /another request/)
   await refused(read([secured.confirms!, Buffer.from('other')], request.signatures), 'FailedCheck', /another request/)
-  const unsigned = protect(plainMessage(), { timestamp: {}, confirms: request.signatures }, now).envelope
+  const unsigned = protectMessage(plainMessage(), { timestamp: {}, confirms: request.signatures }, now).envelope
   await refused(
     outcome({ ...open(unsigned), sent: request.signatures }, signedPolicy, guard(now, all)),
     'FailedCheck',
@@ -202,9 +210,9 @@ test('WSS §8.5: a reply confirms the signatures of its request, under its own',
 
 test('the hook of the face: the block that is targeted, the clock and the parts of the message', async () => {
   const { now: _, ...means } = guard(0, { ...all, trust: trusting('ca') })
-  const prove = wsSecurity({ anyOf: securePolicy.anyOf }, means)
+  const prove = createWsSecurity({ anyOf: securePolicy.anyOf }, means)
   const asked = (text: string, demanded: boolean, at = now) => {
-    const document = parse(Buffer.from(text))
+    const document = parseXml(Buffer.from(text))
     assert.ok(!(document instanceof Malformed))
     const version = document.root.name === soap11.envelope ? soap11 : soap12
     const blocks = document.root.elements(version.header)[0]?.elements() ?? []
@@ -252,7 +260,10 @@ test('SwA Profile 1.1 §5.4: attachments that have to be signed', async () => {
   const { key, certificate } = pair('alice')
   const signature = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] } as const
   const whole = plainMessage(undefined, '', `<data>${octets.toString('base64')}</data>`)
-  const text = protect(whole, { timestamp: {}, signature }, now).envelope.replace(octets.toString('base64'), include)
+  const text = protectMessage(whole, { timestamp: {}, signature }, now).envelope.replace(
+    octets.toString('base64'),
+    include,
+  )
   await taken(outcome({ ...open(text), attachments: parts('a@b') }, policy, guard(now, all)))
   await refused(outcome({ ...open(text), attachments: parts('a@b', 'c') }, policy, guard(now, all)), 'InvalidSecurity')
   const outside = signedMessage().replace('</s:Header>', `<h>${include}</h></s:Header>`)
@@ -260,8 +271,8 @@ test('SwA Profile 1.1 §5.4: attachments that have to be signed', async () => {
 })
 
 for (const [transform, complete] of [
-  [attachmentContent, false],
-  [attachmentComplete, true],
+  [attachmentContentUri, false],
+  [attachmentCompleteUri, true],
 ] as const) {
   test(`SwA Profile 1.1 §5.4: a Reference to an attachment (${complete ? 'complete' : 'content'})`, async () => {
     const policy: SecurityPolicy = {
@@ -285,7 +296,7 @@ for (const [transform, complete] of [
     await taken(outcome(message('octets'), policy, guard(now, all)))
     await refused(outcome(message('others'), policy, guard(now, all)), 'FailedCheck', /digest/)
     await refused(outcome(open(text), policy, guard(now, all)), 'FailedCheck', /attachment that is not there/)
-    const other = resigned(text.replace(transform, ds), pair('alice').key)
+    const other = resigned(text.replace(transform, dsNs), pair('alice').key)
     const raw = { ...message('octets'), ...open(other) }
     await refused(outcome(raw, policy, guard(now, all)), 'UnsupportedAlgorithm', /not taken/)
   })
@@ -298,16 +309,19 @@ test('WSS §8.3: a token is covered by a reference to it, with a default namespa
   const [, token = ''] = /(<wsse:BinarySecurityToken .*<\/wsse:BinarySecurityToken>)/s.exec(written) ?? []
   const [, id, type, value] = /wsu:Id="([^"]*)" EncodingType="[^"]*" ValueType="([^"]*)">([^<]*)/.exec(token) ?? []
   const canonical =
-    `<wsse:BinarySecurityToken xmlns="" xmlns:wsse="${wsse}" xmlns:wsu="${wsu}" EncodingType="${base64Type}" ValueType="${type}" wsu:Id="${id}">` +
+    `<wsse:BinarySecurityToken xmlns="" xmlns:wsse="${wsseNs}" xmlns:wsu="${wsuNs}" EncodingType="${base64TypeUri}" ValueType="${type}" wsu:Id="${id}">` +
     `${value}</wsse:BinarySecurityToken>`
   const reference = (digest: string) =>
-    `<ds:Reference URI="#str"><ds:Transforms><ds:Transform Algorithm="${strTransform}"><wsse:TransformationParameters>` +
+    `<ds:Reference URI="#str"><ds:Transforms><ds:Transform Algorithm="${strTransformUri}"><wsse:TransformationParameters>` +
     `<ds:CanonicalizationMethod Algorithm="${c14n}"/></wsse:TransformationParameters></ds:Transform></ds:Transforms>` +
     `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference>`
   const digest = createHash('sha256').update(canonical).digest('base64')
   const message = open(resigned(written, key, reference(digest)))
   const { covers } = await taken(outcome(message, signedPolicy, guard(now, all)))
-  assert.equal(covers(message.blocks.find(({ name }) => name === Security)!.elements(BinarySecurityToken)[0]!), true)
+  assert.equal(
+    covers(message.blocks.find(({ name }) => name === SecurityName)!.elements(BinarySecurityTokenName)[0]!),
+    true,
+  )
   const other = resigned(written, key, reference(createHash('sha256').update('').digest('base64')))
   await refused(outcome(open(other), signedPolicy, guard(now, all)), 'FailedCheck', /digest/)
   const none = resigned(
@@ -323,21 +337,21 @@ test('WSS §8.3: a token is covered by a reference to it, with a default namespa
 
 test('WSS §8.3: a certificate that is only named is covered as the token that it would be', async () => {
   const { key, certificate } = pair('alice')
-  const trust = new Trust({ certificates: [pair('alice').pem] })
+  const trust = new CertificateTrust({ certificates: [pair('alice').pem] })
   for (const refer of ['thumbprint', 'issuer-serial', 'key-identifier'] as const) {
     const written = signedMessage(pair('alice'), { key, by: { certificate, refer } }).replace(
       '<wsse:SecurityTokenReference>',
       '<wsse:SecurityTokenReference wsu:Id="str">',
     )
-    const octets = `<wsse:BinarySecurityToken xmlns="" xmlns:wsse="${wsse}" ValueType="${x509v3}">${certificate.der.toString('base64')}</wsse:BinarySecurityToken>`
+    const octets = `<wsse:BinarySecurityToken xmlns="" xmlns:wsse="${wsseNs}" ValueType="${x509v3Uri}">${certificate.der.toString('base64')}</wsse:BinarySecurityToken>`
     const reference =
-      `<ds:Reference URI="#str"><ds:Transforms><ds:Transform Algorithm="${strTransform}"><wsse:TransformationParameters>` +
+      `<ds:Reference URI="#str"><ds:Transforms><ds:Transform Algorithm="${strTransformUri}"><wsse:TransformationParameters>` +
       '<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></wsse:TransformationParameters></ds:Transform></ds:Transforms>' +
       `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${createHash('sha256').update(octets).digest('base64')}</ds:DigestValue></ds:Reference>`
     await taken(outcome(open(resigned(written, key, reference)), signedPolicy, guard(now, { ...all, trust })))
     const stranger = written.replace(
       '</s:Header>',
-      `<wsse:SecurityTokenReference xmlns:wsse="${wsse}" xmlns:wsu="${wsu}" wsu:Id="other"><wsse:KeyIdentifier ValueType="${keyIdentifierThumbprint}">AAAA</wsse:KeyIdentifier></wsse:SecurityTokenReference></s:Header>`,
+      `<wsse:SecurityTokenReference xmlns:wsse="${wsseNs}" xmlns:wsu="${wsuNs}" wsu:Id="other"><wsse:KeyIdentifier ValueType="${keyIdentifierThumbprintUri}">AAAA</wsse:KeyIdentifier></wsse:SecurityTokenReference></s:Header>`,
     )
     const unknown = resigned(stranger, key, reference.replace('#str', '#other'))
     await refused(
@@ -358,15 +372,15 @@ test('peers 11: enveloped-signature on the Body, and inclusive C14N, are taken',
   const text = signedMessage()
   const message = open(text)
   for (const [transforms, form] of [
-    [`<ds:Transform Algorithm="${ds}enveloped-signature"/>`, { exclusive: false, comments: false }],
+    [`<ds:Transform Algorithm="${dsNs}enveloped-signature"/>`, { exclusive: false, comments: false }],
     [`<ds:Transform Algorithm="${inclusive}"/>`, { exclusive: false, comments: false }],
     [`<ds:Transform Algorithm="${inclusive}#WithComments"/>`, { exclusive: false, comments: false }],
     [
-      `<ds:Transform Algorithm="${ds}enveloped-signature"/><ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"><e:InclusiveNamespaces xmlns:e="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="s"/></ds:Transform>`,
+      `<ds:Transform Algorithm="${dsNs}enveloped-signature"/><ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"><e:InclusiveNamespaces xmlns:e="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="s"/></ds:Transform>`,
       { exclusive: true, comments: false, prefixes: ['s'] },
     ],
   ] as const) {
-    const digest = createHash('sha256').update(canonical(message.body, form)).digest('base64')
+    const digest = createHash('sha256').update(canonicalize(message.body, form)).digest('base64')
     const changed = text.replace(
       /<ds:Transforms>.*?<\/ds:Transforms>(<ds:DigestMethod [^>]*>)<ds:DigestValue>[^<]*/s,
       (_, method) => `<ds:Transforms>${transforms}</ds:Transforms>${method}<ds:DigestValue>${digest}`,

@@ -2,30 +2,34 @@
 import assert from 'node:assert/strict'
 import { createHash, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { encrypt } from '../../src/security/crypto/cipher.ts'
-import { Trust } from '../../src/security/crypto/trust.ts'
+import { encryptOctets } from '../../src/security/crypto/cipher.ts'
+import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { Demand, SecurityPolicy } from '../../src/security/policy/policy.ts'
-import type { Guard } from '../../src/security/policy/verification-context.ts'
-import { type Protection, protect } from '../../src/security/protect/protect.ts'
+import type { VerificationContext } from '../../src/security/policy/verification-context.ts'
+import { type Protection, protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure, type SecurityFault } from '../../src/security/security-fault.ts'
-import { gssKerberos, saml1, saml2, wsuId, xenc } from '../../src/security/vocabulary.ts'
-import { canonical } from '../../src/xml/index.ts'
+import { gssKerberosUri, saml1Ns, saml2Ns, wsuId, xencNs } from '../../src/security/vocabulary.ts'
+import { canonicalize } from '../../src/xml/index.ts'
 import { assertionText, issuedBy, keyInfoOf, type Said } from './assertion.ts'
 import { guard, now, open, outcome, pair, plainMessage, refused, resigned, taken, trusting } from './message.ts'
 
 const issuers = new Map([
   ['urn:issuer', trusting('ca')],
-  ['urn:second', new Trust({ certificates: [pair('stranger').pem] })],
+  ['urn:second', new CertificateTrust({ certificates: [pair('stranger').pem] })],
 ])
-const saml = { issuers, audiences: ['urn:service'], vouchers: new Trust({ certificates: [pair('alice').pem] }) }
-const means: Partial<Guard> = { saml, trust: trusting('ca') }
+const saml = {
+  issuers,
+  audiences: ['urn:service'],
+  vouchers: new CertificateTrust({ certificates: [pair('alice').pem] }),
+}
+const means: Partial<VerificationContext> = { saml, trust: trusting('ca') }
 const demand = (kind: 'bearer' | 'holder-of-key' | 'sender-vouches', more: Partial<Demand> = {}): SecurityPolicy => ({
   required: true,
   anyOf: [{ caller: 'saml', confirmations: [kind], ...more }],
 })
 const signed: Partial<Demand> = { timestamp: true, signed: ['Body', 'Timestamp'] }
 const vouched: Partial<Demand> = { timestamp: true, signed: ['Body', 'Timestamp', 'Token'] }
-const bearing = (assertion: string) => protect(plainMessage(), { assertion }, now).envelope
+const bearing = (assertion: string) => protectMessage(plainMessage(), { assertion }, now).envelope
 
 const rows: [string, Said, 'taken' | SecurityFault, RegExp?][] = [
   ['one that holds', {}, 'taken'],
@@ -111,11 +115,11 @@ for (const version of ['1.1', '2.0'] as const) {
         signature: { key: pair(who).key, by: 'assertion', parts: ['Body', 'Timestamp'] },
       })
       const policy = demand('holder-of-key', signed)
-      const message = open(protect(plainMessage(), by(name), now).envelope)
+      const message = open(protectMessage(plainMessage(), by(name), now).envelope)
       const { caller, body } = await taken(outcome(message, policy, guard(now, means)))
       assert.equal(caller?.subject, 'alice')
       assert.equal(body, message.body)
-      const thief = protect(plainMessage(), by(name === 'alice' ? 'leaf' : 'p384'), now).envelope
+      const thief = protectMessage(plainMessage(), by(name === 'alice' ? 'leaf' : 'p384'), now).envelope
       await refused(outcome(open(thief), policy, guard(now, means)), 'FailedCheck')
       await refused(outcome(open(bearing(assertion)), policy, guard(now, means)), 'InvalidSecurity', /saml: not there/)
       const unsigned = {
@@ -127,7 +131,7 @@ for (const version of ['1.1', '2.0'] as const) {
           signer: undefined,
         }),
       }
-      const brought = protect(plainMessage(), unsigned, now).envelope
+      const brought = protectMessage(plainMessage(), unsigned, now).envelope
       await refused(outcome(open(brought), policy, guard(now, means)), 'FailedAuthentication', /vouches for no key/)
     })
   }
@@ -136,7 +140,7 @@ for (const version of ['1.1', '2.0'] as const) {
     const assertion = assertionText({ version, method: 'holder-of-key', keyInfo: keyInfoOf('p256', 'certificate') })
     const { key, certificate } = pair('p384')
     const signature = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] } as const
-    const text = protect(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
+    const text = protectMessage(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
     await refused(
       outcome(open(text), demand('holder-of-key', signed), guard(now, means)),
       'InvalidSecurity',
@@ -150,7 +154,7 @@ for (const version of ['1.1', '2.0'] as const) {
       const by = (who: string, parts: readonly ('Body' | 'Timestamp' | 'Token')[] = ['Body', 'Timestamp', 'Token']) => {
         const { key, certificate } = pair(who)
         const signature = { key, by: { certificate, refer: 'direct' }, parts } as const
-        return protect(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
+        return protectMessage(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
       }
       const policy = demand('sender-vouches', vouched)
       const { caller } = await taken(outcome(open(by('alice')), policy, guard(now, means)))
@@ -220,7 +224,7 @@ test('holder-of-key: a key that is only named, and an assertion in another place
   const name = '<ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:KeyName>alice</ds:KeyName></ds:KeyInfo>'
   const by = (assertion: string) => {
     const signature: Protection['signature'] = { key: pair('p256').key, by: 'assertion', parts: ['Body', 'Timestamp'] }
-    return protect(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
+    return protectMessage(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
   }
   const policy = demand('holder-of-key', signed)
   const named = by(assertionText({ method: 'holder-of-key', keyInfo: name }))
@@ -236,12 +240,14 @@ test('a second assertion does not come in by decryption after the first was read
   const secret = createSecretKey(Buffer.alloc(32, 9))
   const assertion = assertionText({ method: 'holder-of-key', keyInfo: keyInfoOf('p256', 'certificate') })
   const signature: Protection['signature'] = { key: pair('p256').key, by: 'assertion', parts: ['Body', 'Timestamp'] }
-  const text = protect(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
-  const sealed = encrypt({ mode: 'gcm', size: 32 }, secret.export(), Buffer.from(assertionText({ id: 'a2' }))).toString(
-    'base64',
-  )
+  const text = protectMessage(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
+  const sealed = encryptOctets(
+    { mode: 'gcm', size: 32 },
+    secret.export(),
+    Buffer.from(assertionText({ id: 'a2' })),
+  ).toString('base64')
   const data =
-    `<e:EncryptedData xmlns:e="${xenc}" Type="${xenc}Element"><e:EncryptionMethod Algorithm="http://www.w3.org/2009/xmlenc11#aes256-gcm"/>` +
+    `<e:EncryptedData xmlns:e="${xencNs}" Type="${xencNs}Element"><e:EncryptionMethod Algorithm="http://www.w3.org/2009/xmlenc11#aes256-gcm"/>` +
     '<k:KeyInfo xmlns:k="http://www.w3.org/2000/09/xmldsig#"><k:KeyName>s</k:KeyName></k:KeyInfo>' +
     `<e:CipherData><e:CipherValue>${sealed}</e:CipherValue></e:CipherData></e:EncryptedData>`
   const two = open(text.replace('</wsse:Security>', `${data}</wsse:Security>`))
@@ -252,7 +258,7 @@ test('a second assertion does not come in by decryption after the first was read
 test('SAML 2.0 §5.4.2: the signature of an assertion is over it, and over nothing beside', async () => {
   const text = bearing(assertionText())
   const { body } = open(text)
-  const octets = canonical(body, { exclusive: true, comments: false })
+  const octets = canonicalize(body, { exclusive: true, comments: false })
   const reference =
     `<ds:Reference URI="#${body.attribute(wsuId)}"><ds:Transforms><ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></ds:Transforms>` +
     `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${createHash('sha256').update(octets).digest('base64')}</ds:DigestValue></ds:Reference>`
@@ -265,19 +271,19 @@ test('another version of SAML, or none where assertions are not taken', async ()
   const other = assertionText({ signer: undefined }).replace('Version="2.0"', 'Version="2.1"')
   await refused(outcome(open(bearing(other)), demand('bearer'), guard(now, means)), 'UnsupportedSecurityToken')
   await refused(outcome(open(bearing(assertionText())), demand('bearer'), guard(now)), 'UnsupportedSecurityToken')
-  assert.notEqual(saml1, saml2)
+  assert.notEqual(saml1Ns, saml2Ns)
 })
 
 test('Kerberos Token Profile 1.1: a ticket is for the verifier that is given', async () => {
   const ticket = Buffer.from('an AP-REQ')
   const kerberos = (token: Uint8Array) => (Buffer.from(token).equals(ticket) ? { principal: 'alice' } : undefined)
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'kerberos' }] }
-  const text = protect(plainMessage(), { ticket }, now).envelope
+  const text = protectMessage(plainMessage(), { ticket }, now).envelope
   assert.equal((await taken(outcome(open(text), policy, guard(now, { kerberos })))).caller?.subject, 'alice')
   const here = guard(now, { kerberos })
   await taken(outcome(open(text), policy, here))
   await refused(outcome(open(text), policy, here), 'FailedAuthentication', /seen before/)
-  const other = protect(plainMessage(), { ticket: Buffer.from('another') }, now).envelope
+  const other = protectMessage(plainMessage(), { ticket: Buffer.from('another') }, now).envelope
   await refused(outcome(open(other), policy, guard(now, { kerberos })), 'FailedAuthentication', /ticket/)
   await refused(outcome(open(text), policy, guard(now)), 'UnsupportedSecurityToken')
   const twice = text.replace(
@@ -285,5 +291,5 @@ test('Kerberos Token Profile 1.1: a ticket is for the verifier that is given', a
     one => one + one.replace(/wsu:Id="[^"]*"/, ''),
   )
   await refused(outcome(open(twice), policy, guard(now, { kerberos })), 'InvalidSecurity', /two tickets/)
-  assert.ok(text.includes(gssKerberos))
+  assert.ok(text.includes(gssKerberosUri))
 })

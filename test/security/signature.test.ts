@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { fits } from '../../src/security/crypto/algorithm.ts'
-import { Trust } from '../../src/security/crypto/trust.ts'
+import { fitsKey } from '../../src/security/crypto/algorithm.ts'
+import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { Demand, SecurityPolicy } from '../../src/security/policy/policy.ts'
-import { protect, type Signing } from '../../src/security/protect/protect.ts'
+import { protectMessage, type Signing } from '../../src/security/protect/protect.ts'
 import {
   guard,
   messageId,
@@ -57,7 +57,7 @@ for (const [title, name, more] of algorithms) {
 for (const hash of ['sha256', 'sha384', 'sha512'] as const) {
   test(`XML Signature §6.3.1: HMAC with ${hash}, of a secret that both sides have`, async () => {
     const signature: Signing = { key: secret, by: { name: 'clara' }, parts: ['Body', 'Timestamp'], hash }
-    const text = protect(plainMessage(), { timestamp: {}, signature }, now).envelope
+    const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
     const policy: SecurityPolicy = { required: true, anyOf: [{ ...signedDemand, caller: 'secret' }] }
     const secured = await taken(outcome(open(text), policy, guard(now, { secrets })))
     assert.equal(secured.caller?.subject, 'clara')
@@ -72,7 +72,7 @@ for (const hash of ['sha256', 'sha384', 'sha512'] as const) {
   })
 }
 
-const pinned = new Trust({ certificates: [pair('alice').pem, pair('p256').pem] })
+const pinned = new CertificateTrust({ certificates: [pair('alice').pem, pair('p256').pem] })
 for (const refer of ['direct', 'issuer-serial', 'thumbprint', 'key-identifier', 'embedded'] as const) {
   test(`X.509 Token Profile §3.2: a certificate referred to by ${refer}`, async () => {
     const { key, certificate } = pair('alice')
@@ -97,7 +97,7 @@ test('both versions, with header blocks and the token covered', async () => {
       required: true,
       anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', messageId] }],
     }
-    const text = protect(plainMessage(version), { timestamp: {}, signature }, now).envelope
+    const text = protectMessage(plainMessage(version), { timestamp: {}, signature }, now).envelope
     const message = open(text)
     const secured = await taken(outcome(message, policy, guard(now, { trust })))
     assert.equal(secured.covers(message.header!.elements(messageId)[0]!), true)
@@ -127,7 +127,8 @@ test('a name under a signature: the token is covered too, and the signer is one 
   const policy: SecurityPolicy = { required: true, anyOf: [demand] }
   const username = { name: 'alice', password: 'open sesame', kind: 'digest' } as const
   const { key, certificate } = pair('p256')
-  const by = (signature: Signing) => open(protect(plainMessage(), { timestamp: {}, username, signature }, now).envelope)
+  const by = (signature: Signing) =>
+    open(protectMessage(plainMessage(), { timestamp: {}, username, signature }, now).envelope)
   const direct = { certificate, refer: 'direct' } as const
   const whole = by({ key, by: direct, parts: ['Body', 'Timestamp', 'Token'] })
   assert.equal((await taken(outcome(whole, policy, guard(now, { trust, secrets })))).caller?.subject, 'alice')
@@ -141,10 +142,10 @@ test('X7: keys that no algorithm takes', () => {
   const rsa = { hash: 'sha256', family: 'rsa' } as const
   const n = Buffer.alloc(1025, 0xff).toString('base64url')
   const long = createPublicKey({ key: { kty: 'RSA', n, e: 'AQAB' }, format: 'jwk' })
-  assert.equal(fits(rsa, long), false)
-  assert.equal(fits(rsa, secret), false)
-  assert.equal(fits({ ...rsa, family: 'ecdsa' }, pair('k1').key), false)
-  assert.equal(fits({ ...rsa, family: 'ecdsa' }, secret), false)
-  assert.equal(fits({ ...rsa, family: 'hmac' }, pair('alice').key), false)
-  assert.equal(fits(rsa, pair('alice').key), true)
+  assert.equal(fitsKey(rsa, long), false)
+  assert.equal(fitsKey(rsa, secret), false)
+  assert.equal(fitsKey({ ...rsa, family: 'ecdsa' }, pair('k1').key), false)
+  assert.equal(fitsKey({ ...rsa, family: 'ecdsa' }, secret), false)
+  assert.equal(fitsKey({ ...rsa, family: 'hmac' }, pair('alice').key), false)
+  assert.equal(fitsKey(rsa, pair('alice').key), true)
 })

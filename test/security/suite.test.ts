@@ -6,21 +6,21 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Allowance } from '../../src/security/crypto/algorithm.ts'
 import { Certificate } from '../../src/security/crypto/certificate.ts'
-import { Trust } from '../../src/security/crypto/trust.ts'
+import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
 import { Insecure } from '../../src/security/security-fault.ts'
 import { Identifiers } from '../../src/security/tree/identifiers.ts'
-import { keyReference } from '../../src/security/verify/key-info.ts'
-import { verify } from '../../src/security/verify/signature.ts'
-import { Signature } from '../../src/security/vocabulary.ts'
-import { type Element, Malformed, parse, write } from '../../src/xml/index.ts'
+import { readKeyReference } from '../../src/security/verify/key-info.ts'
+import { verifySignature } from '../../src/security/verify/signature.ts'
+import { SignatureName } from '../../src/security/vocabulary.ts'
+import { type Element, Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
 import { guard, open, outcome, read, securePolicy, taken } from './message.ts'
 
 const security = suites('ws-security')
 if (security) {
   const key = (name: string) => read(join(security, 'keys-test-only', name))
-  const trust = new Trust({ authorities: [key('ca.cert.pem')], certificates: [key('alice.cert.pem')] })
+  const trust = new CertificateTrust({ authorities: [key('ca.cert.pem')], certificates: [key('alice.cert.pem')] })
   const decrypts = [{ key: createPrivateKey(key('bob.key.pem')), certificate: new Certificate(key('bob.cert.pem')) }]
   const made = '2026-11-21T00:20:00Z'
   const cases = (folder: string) =>
@@ -47,7 +47,7 @@ if (security) {
     const message = open(read(join(security, 'wss4j-generated/enc-aes256gcm-oaep-11.xml')))
     const policy: SecurityPolicy = { ...securePolicy, required: false }
     const { body } = await taken(outcome(message, policy, guard(made, { trust, decrypts })))
-    assert.match(write(body), /<o:note>café &amp; &lt;tea&gt;<\/o:note>/)
+    assert.match(writeElement(body), /<o:note>café &amp; &lt;tea&gt;<\/o:note>/)
   })
 
   for (const { file } of cases('xsw-generated')) {
@@ -129,18 +129,18 @@ if (xmldsig) {
     const name = file.slice(file.indexOf('/') + 1)
     const [reason, pattern] = (file.startsWith('merlin-c14n-three') ? many : exceptions[name]) ?? ['nothing', /^$/]
     test(`XML Signature: ${file} is refused (${reason})`, () => {
-      const document = parse(Buffer.from(read(join(xmldsig, file))))
+      const document = parseXml(Buffer.from(read(join(xmldsig, file))))
       if (document instanceof Malformed) return assert.match(document.reason, pattern)
       const signature = find(document.root)
       const identifiers = new Identifiers(document.root)
       const allow = new Set<Allowance>(['sha1'])
       const signer = (keyInfo: Element | undefined) => {
-        const reference = keyInfo && keyReference(keyInfo, identifiers)
+        const reference = keyInfo && readKeyReference(keyInfo, identifiers)
         if (reference?.kind === 'value') return { key: reference.key } // the arithmetic alone is tested, not whose key it is
         return { key: createSecretKey(Buffer.from('secret')) }
       }
       const refusal = (thrown: unknown) => thrown instanceof Insecure && pattern.test(thrown.why)
-      assert.throws(() => verify(signature, { identifiers, allow, signer }), refusal)
+      assert.throws(() => verifySignature(signature, { identifiers, allow, signer }), refusal)
     })
   }
   test('every certificate of the suite is read', () => {
@@ -153,10 +153,10 @@ if (xmldsig) {
 }
 
 function find(element: Element): Element {
-  if (element.name === Signature) return element
+  if (element.name === SignatureName) return element
   for (const child of element.elements()) {
     const found = find(child)
-    if (found.name === Signature) return found
+    if (found.name === SignatureName) return found
   }
   return element
 }

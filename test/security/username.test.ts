@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
-import { type Protection, protect } from '../../src/security/protect/protect.ts'
+import { type Protection, protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure, type SecurityFault } from '../../src/security/security-fault.ts'
-import { passwordDigest, passwordText, wsse, wsu } from '../../src/security/vocabulary.ts'
+import { passwordDigestUri, passwordTextUri, wsseNs, wsuNs } from '../../src/security/vocabulary.ts'
 import { guard, now, open, outcome, plainMessage, refused, securePolicy, soap11Uri, taken } from './message.ts'
 
 const created = new Date(now).toISOString()
@@ -16,13 +16,13 @@ const digested = (password: string, at = created, by = nonce) =>
 const token = (inside: string) =>
   plainMessage(
     undefined,
-    `<w:Security xmlns:w="${wsse}" xmlns:u="${wsu}"><w:UsernameToken>${inside}</w:UsernameToken></w:Security>`,
+    `<w:Security xmlns:w="${wsseNs}" xmlns:u="${wsuNs}"><w:UsernameToken>${inside}</w:UsernameToken></w:Security>`,
   )
 const text = (name: string, password: string, more = '') =>
-  token(`<w:Username>${name}</w:Username><w:Password Type="${passwordText}">${password}</w:Password>${more}`)
+  token(`<w:Username>${name}</w:Username><w:Password Type="${passwordTextUri}">${password}</w:Password>${more}`)
 const digest = (name: string, value: string, at = created, by = nonce.toString('base64')) =>
   token(
-    `<w:Username>${name}</w:Username><w:Password Type="${passwordDigest}">${value}</w:Password><w:Nonce>${by}</w:Nonce><u:Created>${at}</u:Created>`,
+    `<w:Username>${name}</w:Username><w:Password Type="${passwordDigestUri}">${value}</w:Password><w:Nonce>${by}</w:Nonce><u:Created>${at}</u:Created>`,
   )
 const right = 'open sesame'
 const ago = (milliseconds: number) => new Date(now - milliseconds).toISOString()
@@ -196,8 +196,10 @@ test('a policy takes the kinds of password that it names', async () => {
 test('a Timestamp that is demanded has to be there', async () => {
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username', timestamp: true }] }
   const username = { name: 'alice', password: right, kind: 'text' } as const
-  await taken(outcome(open(protect(plainMessage(), { username, timestamp: {} }, now).envelope), policy, guard(now)))
-  const without = protect(plainMessage(), { username }, now).envelope
+  await taken(
+    outcome(open(protectMessage(plainMessage(), { username, timestamp: {} }, now).envelope), policy, guard(now)),
+  )
+  const without = protectMessage(plainMessage(), { username }, now).envelope
   await refused(outcome(open(without), policy, guard(now)), 'InvalidSecurity', /no Timestamp/)
 })
 
@@ -211,7 +213,7 @@ test('a bad token beside nothing that is demanded is refused; a Timestamp alone 
   const optional: SecurityPolicy = { ...securePolicy, required: false }
   await refused(outcome(open(text('alice', 'wrong')), optional, guard(now)), 'FailedAuthentication')
   assert.equal((await taken(outcome(open(plainMessage()), optional, guard(now)))).caller, undefined)
-  const stamped = protect(plainMessage(soap11Uri), { timestamp: {} }, now).envelope
+  const stamped = protectMessage(plainMessage(soap11Uri), { timestamp: {} }, now).envelope
   assert.equal((await taken(outcome(open(stamped), optional, guard(now)))).caller, undefined)
   await refused(outcome(open(stamped), optional, guard(now + 300_000)), 'MessageExpired')
   await refused(outcome(open(stamped), securePolicy, guard(now)), 'InvalidSecurity')
@@ -222,7 +224,7 @@ for (const kind of ['text', 'digest'] as const) {
   test(`outgoing: a token with a ${kind} is taken`, async () => {
     const username: Protection['username'] = { name: 'alice', password: right, kind }
     const { caller } = await taken(
-      outcome(open(protect(plainMessage(), { username }, now).envelope), securePolicy, guard(now)),
+      outcome(open(protectMessage(plainMessage(), { username }, now).envelope), securePolicy, guard(now)),
     )
     assert.equal(caller?.subject, 'alice')
   })

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { protect } from '../../src/security/protect/protect.ts'
+import { protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure } from '../../src/security/security-fault.ts'
 import type { Incoming } from '../../src/security/verify/verify.ts'
-import { wsu } from '../../src/security/vocabulary.ts'
-import { type Element, Malformed, parse, write } from '../../src/xml/index.ts'
+import { wsuNs } from '../../src/security/vocabulary.ts'
+import { type Element, Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
 import { guard, now, open, outcome, pair, plainMessage, securePolicy, signedMessage, trusting } from './message.ts'
 
 const trust = trusting('ca')
@@ -25,7 +25,7 @@ function places(text: string, element: Element): number[] {
 const ways = (id: string) => [
   '',
   ` wsu:Id="${id}"`,
-  ` u:Id="${id}" xmlns:u="${wsu}"`,
+  ` u:Id="${id}" xmlns:u="${wsuNs}"`,
   ` Id="${id}"`,
   ` ID="${id}"`,
   ` id="${id}"`,
@@ -36,8 +36,8 @@ const ways = (id: string) => [
 ]
 
 function* wrapped(written: string, tag: string, forge: (element: string) => string): Generator<string> {
-  const text = written.replace('<s:Envelope ', `<s:Envelope xmlns:wsu="${wsu}" `)
-  const document = parse(Buffer.from(text))
+  const text = written.replace('<s:Envelope ', `<s:Envelope xmlns:wsu="${wsuNs}" `)
+  const document = parseXml(Buffer.from(text))
   assert.ok(!(document instanceof Malformed))
   const genuine = new RegExp(`<${tag}[ >].*</${tag}>`, 's').exec(text)![0]
   const from = text.indexOf(genuine)
@@ -46,7 +46,7 @@ function* wrapped(written: string, tag: string, forge: (element: string) => stri
     .replace(/ xmlns:wsu="[^"]*"/, '')
     .replace(/ wsu:Id="[^"]*"/, '')
   for (const way of ways(id)) {
-    const forged = bare.replace(`<${tag}`, `<${tag} xmlns:wsu="${wsu}"${way}`)
+    const forged = bare.replace(`<${tag}`, `<${tag} xmlns:wsu="${wsuNs}"${way}`)
     for (const place of places(text, document.root)) {
       if (place > from && place < from + genuine.length) continue
       const early = text.slice(0, Math.min(place, from))
@@ -87,7 +87,7 @@ async function never(texts: Iterable<string>, attack: (message: Incoming) => boo
   return counts
 }
 
-const evil = ({ body }: Incoming) => write(body).includes('evil')
+const evil = ({ body }: Incoming) => writeElement(body).includes('evil')
 
 test('X1: a signed Body moved anywhere never lets another be read', async () => {
   const texts = wrapped(signedMessage(), 's:Body', body => body.replace('o-1', 'evil'))
@@ -98,7 +98,7 @@ test('X1: a signed Body moved anywhere never lets another be read', async () => 
 test('X1: nor does it with the identifiers of the version without a Timestamp first', async () => {
   const { key, certificate } = pair('p256')
   const signature = { key, by: { certificate, refer: 'embedded' }, parts: ['Timestamp', 'Body'] } as const
-  const text = protect(plainMessage(), { timestamp: {}, signature }, now).envelope
+  const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
   const { proven } = await never(
     wrapped(text, 's:Body', body => body.replace('o-1', 'evil')),
     evil,

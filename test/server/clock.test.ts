@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
-import { during, echo, hello, message, say, short, statuses } from './raw-connection.ts'
+import { echo, exchangeOctets, hello, message, shortLimits, statuses, withServer } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
 
 suite('clocks', { concurrency: 8 }, () => {
-  const options = { limits: short }
+  const options = { limits: shortLimits }
   test('slow fields → 408', () =>
-    during(
+    withServer(
       hello,
       async ({ port }) => {
-        const { text, closed, took } = await say(
+        const { text, closed, took } = await exchangeOctets(
           port,
           [message(['GET / HTTP/1.1']).slice(0, -2), ...Array.from({ length: 8 }, () => ['A: b\r\n', 100]).flat()],
           1000,
@@ -26,10 +26,10 @@ suite('clocks', { concurrency: 8 }, () => {
     ))
 
   test('half a head and silence → 408', () =>
-    during(
+    withServer(
       hello,
       async ({ port }) => {
-        const { text, closed } = await say(port, 'GET / HT', 5000)
+        const { text, closed } = await exchangeOctets(port, 'GET / HT', 5000)
         assert.deepEqual(statuses(text), [408])
         assert.ok(closed)
       },
@@ -37,10 +37,10 @@ suite('clocks', { concurrency: 8 }, () => {
     ))
 
   test('silence from the start: closed without a word', () =>
-    during(
+    withServer(
       hello,
       async ({ port }) => {
-        const { text, closed, took } = await say(port, '', 5000)
+        const { text, closed, took } = await exchangeOctets(port, '', 5000)
         assert.equal(text, '')
         assert.ok(closed)
         assert.ok(took < 4000)
@@ -49,14 +49,14 @@ suite('clocks', { concurrency: 8 }, () => {
     ))
 
   test('silence after a response: closed without a word', () =>
-    during(
+    withServer(
       hello,
       async ({ port }) => {
-        const { text, closed } = await say(port, message(['GET / HTTP/1.1']), 5000)
+        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 5000)
         assert.deepEqual(statuses(text), [200])
         assert.ok(closed)
       },
-      { limits: { ...short, idle: 100 } },
+      { limits: { ...shortLimits, idle: 100 } },
     ))
 
   for (const [title, pieces] of [
@@ -67,10 +67,10 @@ suite('clocks', { concurrency: 8 }, () => {
     ],
   ] as const) {
     test(`${title} → 408`, () =>
-      during(
+      withServer(
         echo,
         async ({ port, errors }) => {
-          const { text, closed } = await say(port, pieces, 5000)
+          const { text, closed } = await exchangeOctets(port, pieces, 5000)
           assert.deepEqual(statuses(text), [408])
           assert.ok(closed)
           assert.deepEqual(errors, [])
@@ -80,17 +80,17 @@ suite('clocks', { concurrency: 8 }, () => {
   }
 
   test('a slow application is no fault of the client', () =>
-    during(
+    withServer(
       async request => after(900, hello(request)),
       async ({ port }) => {
-        const { text } = await say(port, message(['GET /slow HTTP/1.1', 'Connection: close']), 5000)
+        const { text } = await exchangeOctets(port, message(['GET /slow HTTP/1.1', 'Connection: close']), 5000)
         assert.match(text, /\/slow$/)
       },
       options,
     ))
 
   test('a reader that stalls is cut', () =>
-    during(
+    withServer(
       () => ({ status: 200, fields: {}, content: Buffer.alloc(50_000_000) }),
       async ({ port, listener }) => {
         const socket = connect(port, '127.0.0.1').pause()
@@ -106,7 +106,7 @@ suite('clocks', { concurrency: 8 }, () => {
     ))
 
   test('peers.md 15: 200 stalled connections of all kinds are gone soon', () =>
-    during(
+    withServer(
       echo,
       async ({ port, listener }) => {
         const starts = [
@@ -132,18 +132,18 @@ suite('clocks', { concurrency: 8 }, () => {
 
 suite('crowds', { concurrency: 8 }, () => {
   test('one connection too many is answered 503', () =>
-    during(
+    withServer(
       hello,
       async ({ port, listener }) => {
         const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
         await after(30)
-        const { text, closed } = await say(port, message(['GET / HTTP/1.1']), 500)
+        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 500)
         assert.deepEqual(statuses(text), [503])
         assert.match(text, /retry-after: \d/)
         assert.ok(closed)
         for (const socket of sockets) socket.destroy()
         for (let tries = 0; listener.connections() > 0 && tries < 80; tries++) await after(20)
-        assert.deepEqual(statuses((await say(port, message(['GET / HTTP/1.1']))).text), [200])
+        assert.deepEqual(statuses((await exchangeOctets(port, message(['GET / HTTP/1.1']))).text), [200])
       },
       { limits: { connections: 2, linger: 50 } },
     ))
@@ -154,7 +154,7 @@ suite('crowds', { concurrency: 8 }, () => {
   ]
   for (const [title, octets, status] of tiny) {
     test(title, () =>
-      during(
+      withServer(
         async request => ({
           status: 200,
           fields: {},
@@ -162,7 +162,7 @@ suite('crowds', { concurrency: 8 }, () => {
         }),
         async ({ port }) => {
           const head = message(post('Connection: close', 'Transfer-Encoding: chunked'))
-          const { text } = await say(port, `${head}${'1\r\na\r\n'.repeat(octets)}0\r\n\r\n`, 5000)
+          const { text } = await exchangeOctets(port, `${head}${'1\r\na\r\n'.repeat(octets)}0\r\n\r\n`, 5000)
           assert.deepEqual(statuses(text), [status])
           if (status === 200) assert.match(text, new RegExp(`${octets}$`))
         },

@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request, Response } from '../../src/http/message.ts'
 import { Aborted } from '../../src/server/listener.ts'
-import { during, echo, hello, message, say, statuses } from './raw-connection.ts'
+import { echo, exchangeOctets, hello, message, statuses, withServer } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
 const after200 = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -50,8 +50,8 @@ suite('content', { concurrency: 8 }, () => {
   ]
   for (const [title, octets, status, closed] of taken) {
     test(title, () =>
-      during(echo, async ({ port }) => {
-        const heard = await say(port, octets)
+      withServer(echo, async ({ port }) => {
+        const heard = await exchangeOctets(port, octets)
         assert.deepEqual(statuses(heard.text), status)
         assert.equal(heard.closed, closed)
       }),
@@ -59,21 +59,28 @@ suite('content', { concurrency: 8 }, () => {
   }
 
   test('RFC 9110 §10.1.1: content comes after 100', () =>
-    during(echo, async ({ port }) => {
-      const { text } = await say(port, [message(post('Content-Length: 3', 'Expect: 100-continue')), 50, 'abc'])
+    withServer(echo, async ({ port }) => {
+      const { text } = await exchangeOctets(port, [
+        message(post('Content-Length: 3', 'Expect: 100-continue')),
+        50,
+        'abc',
+      ])
       assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
       assert.match(text, /POST \/p abc$/)
     }))
 
   test('content that nobody reads: a little is dropped, much ends the connection, an expected one too', () =>
-    during(hello, async ({ port }) => {
-      const little = await say(port, message(post('Content-Length: 2000'), 'a'.repeat(2000)) + after200)
+    withServer(hello, async ({ port }) => {
+      const little = await exchangeOctets(port, message(post('Content-Length: 2000'), 'a'.repeat(2000)) + after200)
       assert.deepEqual([statuses(little.text), little.closed], [[200, 200], false])
-      const chunked = await say(port, `${message(post('Transfer-Encoding: chunked'))}3\r\nabc\r\n0\r\n\r\n${after200}`)
+      const chunked = await exchangeOctets(
+        port,
+        `${message(post('Transfer-Encoding: chunked'))}3\r\nabc\r\n0\r\n\r\n${after200}`,
+      )
       assert.deepEqual([statuses(chunked.text), chunked.closed], [[200, 200], false])
-      const much = await say(port, message(post('Content-Length: 2000000'), 'a'.repeat(2000)))
+      const much = await exchangeOctets(port, message(post('Content-Length: 2000000'), 'a'.repeat(2000)))
       assert.deepEqual([statuses(much.text), much.closed], [[200], true])
-      const endless = await say(
+      const endless = await exchangeOctets(
         port,
         [
           `${message(post('Transfer-Encoding: chunked'))}`,
@@ -83,13 +90,13 @@ suite('content', { concurrency: 8 }, () => {
         500,
       )
       assert.deepEqual(statuses(endless.text), [200])
-      const expected = await say(port, message(post('Content-Length: 3', 'Expect: 100-continue')))
+      const expected = await exchangeOctets(port, message(post('Content-Length: 3', 'Expect: 100-continue')))
       assert.deepEqual([statuses(expected.text), expected.closed], [[200], true])
     }))
 
   test('RFC 9112 §9.6: a client that sends much before it reads still gets its 413', () =>
-    during(echo, async ({ port }) => {
-      const { text } = await say(
+    withServer(echo, async ({ port }) => {
+      const { text } = await exchangeOctets(
         port,
         [message(post('Content-Length: 8000000')), ...Array.from({ length: 80 }, () => 'a'.repeat(100_000))],
         1000,
@@ -98,21 +105,25 @@ suite('content', { concurrency: 8 }, () => {
     }))
 
   test('RFC 9112 §9.6: a client that sends on after its mistake still gets its 400', () =>
-    during(echo, async ({ port }) => {
+    withServer(echo, async ({ port }) => {
       const wrong = message(post('Transfer-Encoding: chunked'), 'zz\r\n')
-      const { text } = await say(
+      const { text } = await exchangeOctets(
         port,
         [wrong, ...Array.from({ length: 40 }, () => ['a'.repeat(100_000), 1]).flat()],
         1000,
       )
       assert.deepEqual(statuses(text), [400])
       const head = message(['GET / HTTP/1.1', 'A : b'])
-      const other = await say(port, [head, ...Array.from({ length: 40 }, () => ['a'.repeat(100_000), 1]).flat()], 1000)
+      const other = await exchangeOctets(
+        port,
+        [head, ...Array.from({ length: 40 }, () => ['a'.repeat(100_000), 1]).flat()],
+        1000,
+      )
       assert.deepEqual(statuses(other.text), [400])
     }))
 
   test('RFC 9112 §9.6: beyond what is drained a client is held back, and reads its 413 when it gets to it', () =>
-    during(
+    withServer(
       echo,
       async ({ port }) => {
         const socket = connect({ port, host: '127.0.0.1' }).pause()
@@ -130,10 +141,10 @@ suite('content', { concurrency: 8 }, () => {
     ))
 
   test('CONNECT with content', () =>
-    during(
+    withServer(
       () => ({ status: 405, fields: { allow: 'GET' } }),
       async ({ port, listener }) => {
-        const heard = await say(port, [
+        const heard = await exchangeOctets(port, [
           message(['CONNECT a:80 HTTP/1.1', 'Host: a', 'Content-Length: 5'], 'ab'),
           50,
           'cde',
@@ -145,7 +156,7 @@ suite('content', { concurrency: 8 }, () => {
 
   test('chunks() hands out pieces as they come, and holds the sender back', async () => {
     let received = 0
-    await during(
+    await withServer(
       async request => {
         for await (const piece of request.content.chunks()) {
           received += piece.length
@@ -168,14 +179,14 @@ suite('content', { concurrency: 8 }, () => {
   })
 
   test('chunks() may be left early', () =>
-    during(
+    withServer(
       async request => {
         for await (const piece of request.content.chunks())
           return { status: 200, fields: {}, content: String(piece[0]) }
         return { status: 500, fields: {} }
       },
       async ({ port }) => {
-        const heard = await say(port, [
+        const heard = await exchangeOctets(port, [
           message(post('Content-Length: 6')),
           10,
           'abc',
@@ -199,12 +210,12 @@ suite('content', { concurrency: 8 }, () => {
       told.push(text)
       return { status: 204, fields: {} }
     }
-    await during(serve, async ({ port }) => {
+    await withServer(serve, async ({ port }) => {
       const [five, head] = ['a'.repeat(5000), message(post('Content-Length: 10000'))]
       // Each piece but the last of a message is a packet of its own: so much later than the one before that nothing joins them.
       const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
       const last = `${chunk('c')}0\r\n\r\n${message(post('Content-Length: 3'), 'end')}`
-      const heard = await say(port, [
+      const heard = await exchangeOctets(port, [
         ...[head, 80, five, 80, `${five}${message(post('Transfer-Encoding: chunked'))}`],
         ...[80, chunk('b'), 80, chunk(five), 80, last],
       ])
@@ -229,7 +240,7 @@ suite('content', { concurrency: 8 }, () => {
         thrown.resolve('nothing thrown')
         return { status: 200, fields: {} }
       }
-      await during(serve, async ({ port, errors }) => {
+      await withServer(serve, async ({ port, errors }) => {
         const socket = connect(port, '127.0.0.1')
         socket.write(message(post('Content-Length: 10'), 'abc'))
         await after(30)
@@ -241,7 +252,7 @@ suite('content', { concurrency: 8 }, () => {
   }
 
   test('RFC 9112 §8: content that its client leaves incomplete, who still listens → 400, and no error of ours', () =>
-    during(echo, async ({ port, errors }) => {
+    withServer(echo, async ({ port, errors }) => {
       for (const cut of [post('Content-Length: 10'), post('Transfer-Encoding: chunked')]) {
         const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
         socket.end(message(cut, '3\r\nabc'))
@@ -254,13 +265,13 @@ suite('content', { concurrency: 8 }, () => {
     }))
 
   test('content is read once', () =>
-    during(
+    withServer(
       async request => {
         await request.content.bytes(100)
         await assert.rejects(async () => request.content.bytes(100), /once/)
         return { status: 204, fields: {} }
       },
       async ({ port }) =>
-        assert.deepEqual(statuses((await say(port, message(post('Content-Length: 3'), 'abc'))).text), [204]),
+        assert.deepEqual(statuses((await exchangeOctets(port, message(post('Content-Length: 3'), 'abc'))).text), [204]),
     ))
 })

@@ -5,13 +5,13 @@ import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request, Response } from '../../src/http/message.ts'
 import { Aborted, type ListenOptions, type Serve } from '../../src/server/listener.ts'
-import { during, echo, type House, hello, short } from './raw-connection.ts'
+import { echo, hello, shortLimits, type TestServer, withServer } from './raw-connection.ts'
 
-type Talk = House & { readonly session: ClientHttp2Session }
+type Talk = TestServer & { readonly session: ClientHttp2Session }
 
 /** RFC 9113 §3.3: HTTP/2 by prior knowledge. */
 const over2 = (serve: Serve, journey: (talk: Talk) => Promise<void>, options: ListenOptions = {}) =>
-  during(
+  withServer(
     serve,
     async house => {
       const session = connect(house.listener.url)
@@ -219,7 +219,7 @@ suite('requests', { concurrency: 8 }, () => {
         }
         return { status: 200, fields: {} }
       }
-      await during(serve, async ({ port, errors }) => {
+      await withServer(serve, async ({ port, errors }) => {
         // Node's own client ends a stream before it resets it.
         const begun = Buffer.concat([frame(1, 4, 1, postHead), frame(0, 0, 1, Buffer.from('abc'))])
         const reset = frame(3, 0, 1, Buffer.from([0, 0, 0, 8]))
@@ -239,7 +239,7 @@ suite('requests', { concurrency: 8 }, () => {
   ]
   for (const [title, octets] of halves) {
     test(`a client that closes its side ${title} is let go at once`, () =>
-      during(hello, async ({ port }) => {
+      withServer(hello, async ({ port }) => {
         const socket = dial(port, '127.0.0.1')
           .on('error', () => {})
           .resume()
@@ -272,7 +272,7 @@ suite('requests', { concurrency: 8 }, () => {
         read.push(String(octets && Buffer.from(octets)))
         return { status: 204, fields: {} }
       }
-      await during(serve, async ({ port }) => {
+      await withServer(serve, async ({ port }) => {
         const ids = Array.from({ length: 40 }, (_, i) => 2 * i + 1)
         await pour(
           port,
@@ -447,7 +447,7 @@ suite('attacks', { concurrency: 4 }, () => {
       return Buffer.concat([frame(1, 5, id, getHead), frame(3, 0, id, Buffer.from([0, 0, 0, 8]))])
     }
     let busy = 0
-    await during(
+    await withServer(
       async request => {
         busy++
         await after(300)
@@ -465,11 +465,11 @@ suite('attacks', { concurrency: 4 }, () => {
     ['PING', frame(6, 0, 0, Buffer.alloc(8))],
   ]
   for (const [title, octets] of floods) {
-    test(`${title} flood`, () => during(hello, async ({ port }) => assert.ok(await assail(port, octets, 5000))))
+    test(`${title} flood`, () => withServer(hello, async ({ port }) => assert.ok(await assail(port, octets, 5000))))
   }
 
   test('CONTINUATION flood', () =>
-    during(hello, async ({ port, served }) => {
+    withServer(hello, async ({ port, served }) => {
       const more = frame(9, 0, 1, Buffer.from([0x00, 0x01, 0x61, 0x01, 0x62]))
       assert.ok(
         await assail(port, Buffer.concat([frame(1, 1, 1, getHead), ...Array.from({ length: 20_000 }, () => more)])),
@@ -478,7 +478,7 @@ suite('attacks', { concurrency: 4 }, () => {
     }))
 
   test('fields that grow by reference (HPACK bomb)', () =>
-    during(hello, async ({ port, served }) => {
+    withServer(hello, async ({ port, served }) => {
       const big = Buffer.concat([Buffer.from([0x40, 0x01, 0x61, 0x7f, 0xa1, 0x1e]), Buffer.alloc(4000, 0x62)])
       const head = Buffer.concat([getHead, big, Buffer.alloc(10_000, 0xbe)])
       await assail(port, frame(1, 5, 1, head), 1, 200)
@@ -486,7 +486,7 @@ suite('attacks', { concurrency: 4 }, () => {
     }))
 
   test('RFC 9113 §3.4: a preface that is none', () =>
-    during(hello, async ({ port }) => {
+    withServer(hello, async ({ port }) => {
       const socket = dial(port, '127.0.0.1')
       socket.on('error', () => {}).write('PRI /smuggled HTTP/1.1\r\nHost: a\r\n\r\n')
       socket.resume()
@@ -494,7 +494,7 @@ suite('attacks', { concurrency: 4 }, () => {
     }))
 
   test('RFC 9113 §8.2.2: a request with fields of a connection is malformed', () =>
-    during(hello, async ({ port, served }) => {
+    withServer(hello, async ({ port, served }) => {
       const te = Buffer.concat([
         getHead,
         Buffer.from([0x00, 17]),
@@ -528,7 +528,7 @@ suite('attacks', { concurrency: 4 }, () => {
 })
 
 suite('clocks', { concurrency: 8 }, () => {
-  const options = { limits: short }
+  const options = { limits: shortLimits }
   test('content that stalls → 408', () =>
     over2(
       echo,
@@ -566,7 +566,7 @@ suite('clocks', { concurrency: 8 }, () => {
     ))
 
   test('half a preface', () =>
-    during(
+    withServer(
       hello,
       async ({ port, listener }) => {
         const socket = dial(port, '127.0.0.1')

@@ -3,16 +3,16 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Held } from '../../src/server/http1/receive-buffer.ts'
-import { intake, type Taken } from '../../src/server/http1/socket-reader.ts'
+import { ReceiveBuffer } from '../../src/server/http1/receive-buffer.ts'
+import { type OnData, readSocket } from '../../src/server/http1/socket-reader.ts'
 
 /** Both ends of a connection; the server's is taken in. */
-async function taken(taking: (socket: Socket) => Taken, work: (client: Socket, server: Socket) => Promise<void>) {
+async function taken(taking: (socket: Socket) => OnData, work: (client: Socket, server: Socket) => Promise<void>) {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').setNoDelay(true)
   const [socket] = (await once(server, 'connection')) as [Socket]
-  intake(socket, taking(socket))
+  readSocket(socket, taking(socket))
   try {
     await work(client, socket)
   } finally {
@@ -26,7 +26,7 @@ describe('octets of a socket as they come', () => {
   test('what is lent is in one buffer, whose owner uses it again; what is copied in time stays', async () => {
     const lent: Buffer[] = []
     const kept: string[] = []
-    const take: Taken = (octets, isLent) => {
+    const take: OnData = (octets, isLent) => {
       assert.ok(isLent)
       lent.push(octets)
       kept.push(octets.toString())
@@ -89,7 +89,7 @@ describe('octets of a socket as they come', () => {
     await once(server, 'listening')
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
     const [socket] = (await once(server, 'connection')) as [Socket]
-    intake(socket, octets => void texts.push(octets.toString()))()
+    readSocket(socket, octets => void texts.push(octets.toString()))()
     client.write('nobody hears it')
     await pause(50)
     assert.deepEqual(texts, [])
@@ -102,7 +102,7 @@ describe('octets of a socket as they come', () => {
 describe('what is held of it', () => {
   const room = Buffer.from('GET / and more')
   test('what is left of lent octets is copied by keep', () => {
-    const held = new Held()
+    const held = new ReceiveBuffer()
     held.add(room, true)
     held.take(6)
     held.keep()
@@ -114,14 +114,14 @@ describe('what is held of it', () => {
   })
 
   test('own copies what is lent, and nothing else', () => {
-    const held = new Held()
+    const held = new ReceiveBuffer()
     const lent = Buffer.from('lent')
     held.add(lent, true)
     const mine = held.own(2)
     lent.fill('x')
     assert.equal(mine.toString(), 'le')
     const given = Buffer.from('given')
-    const other = new Held()
+    const other = new ReceiveBuffer()
     other.add(given)
     assert.equal(other.own(5).buffer, given.buffer)
   })

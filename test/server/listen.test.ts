@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
-import { type ListenOptions, listen, StartFailure } from '../../src/server/listener.ts'
-import { during, echo, hello, message, say, statuses } from './raw-connection.ts'
+import { type ListenOptions, StartFailure, startListener } from '../../src/server/listener.ts'
+import { echo, exchangeOctets, hello, message, statuses, withServer } from './raw-connection.ts'
 
 suite('addresses', () => {
   test('any free port, and its URL', () =>
-    during(hello, async ({ listener, port }) => {
+    withServer(hello, async ({ listener, port }) => {
       assert.equal(listener.url, `http://127.0.0.1:${port}`)
       assert.ok(port > 0)
       const text = await new Promise(resolve =>
@@ -25,7 +25,7 @@ suite('addresses', () => {
     const directory = mkdtempSync(join(tmpdir(), 'listen-'))
     const path = join(directory, 's')
     try {
-      await during(
+      await withServer(
         request => ({ status: 200, fields: {}, content: `${request.target} from "${request.from}"` }),
         async ({ listener, port }) => {
           assert.deepEqual([listener.url, port], [`unix:${path}`, 0])
@@ -43,9 +43,10 @@ suite('addresses', () => {
 
   test('all addresses: a peer over IPv4 is named as one', async t => {
     const serve = (request: { from: string }) => ({ status: 200, fields: {}, content: request.from })
-    await during(
+    await withServer(
       serve,
-      async ({ port }) => assert.match((await say(port, message(['GET / HTTP/1.1']))).text, /\r\n127\.0\.0\.1$/),
+      async ({ port }) =>
+        assert.match((await exchangeOctets(port, message(['GET / HTTP/1.1']))).text, /\r\n127\.0\.0\.1$/),
       { host: '::' },
     ).catch(error =>
       error instanceof StartFailure && error.kind === 'no-address' ? t.skip('no IPv6 here') : Promise.reject(error),
@@ -86,8 +87,8 @@ suite('failures at start say what is wrong and what to do', () => {
   ]
   for (const [title, options, kind, said, cure] of failing) {
     test(title, () =>
-      during(hello, async ({ port }) => {
-        await assert.rejects(listen(hello, options(port)), (error: unknown) => {
+      withServer(hello, async ({ port }) => {
+        await assert.rejects(startListener(hello, options(port)), (error: unknown) => {
           assert.ok(error instanceof StartFailure)
           assert.match(error.kind, new RegExp(`^(${kind})$`))
           assert.match(error.message, said)
@@ -103,18 +104,18 @@ suite('failures at start say what is wrong and what to do', () => {
     const directory = mkdtempSync(join(tmpdir(), 'listen-'))
     const key = join(directory, 'key.der')
     writeFileSync(key, Buffer.alloc(10))
-    await assert.rejects(listen(hello, { tls: { key, certificate: key } }), /is not PEM/)
+    await assert.rejects(startListener(hello, { tls: { key, certificate: key } }), /is not PEM/)
     rmSync(directory, { recursive: true })
   })
 })
 
 suite('close', { concurrency: 8 }, () => {
   test('what is in progress is finished, what is idle ends, and nobody new is let in', async () => {
-    const listener = await listen(async request => after(request.target === '/slow' ? 150 : 0, hello(request)))
+    const listener = await startListener(async request => after(request.target === '/slow' ? 150 : 0, hello(request)))
     const { port, url } = listener
     const idle = connect(port, '127.0.0.1')
-    const kept = say(port, message(['GET / HTTP/1.1']), 1000)
-    const slow = say(port, message(['GET /slow HTTP/1.1']) + message(['GET /after HTTP/1.1']), 1000)
+    const kept = exchangeOctets(port, message(['GET / HTTP/1.1']), 1000)
+    const slow = exchangeOctets(port, message(['GET /slow HTTP/1.1']) + message(['GET /after HTTP/1.1']), 1000)
     const session = connect2(url).on('error', () => {})
     const stream = session.request({ ':path': '/slow' })
     const text = stream.toArray()
@@ -141,10 +142,10 @@ suite('close', { concurrency: 8 }, () => {
   })
 
   test('what takes longer than the limit is cut, and counted', async () => {
-    const listener = await listen(request => after(5000, hello(request), { ref: false }))
+    const listener = await startListener(request => after(5000, hello(request), { ref: false }))
     const talks = [
-      say(listener.port, message(['GET / HTTP/1.1']), 2000),
-      say(listener.port, message(['GET / HTTP/1.1']), 2000),
+      exchangeOctets(listener.port, message(['GET / HTTP/1.1']), 2000),
+      exchangeOctets(listener.port, message(['GET / HTTP/1.1']), 2000),
     ]
     const session = connect2(listener.url).on('error', () => {})
     session.request({}).on('error', () => {})
@@ -156,11 +157,11 @@ suite('close', { concurrency: 8 }, () => {
 
   test('what was answered in the turn that closes has left', async () => {
     let closed: Promise<number> | undefined
-    const listener = await listen(request => {
+    const listener = await startListener(request => {
       queueMicrotask(() => (closed = listener.close(1000)))
       return hello(request)
     })
-    const { text } = await say(listener.port, message(['GET /last HTTP/1.1']), 500)
+    const { text } = await exchangeOctets(listener.port, message(['GET /last HTTP/1.1']), 500)
     assert.match(text, /\/last$/)
     assert.equal(await closed, 0)
   })
@@ -168,7 +169,7 @@ suite('close', { concurrency: 8 }, () => {
   for (const field of ['Connection: close', 'Connection: keep-alive'])
     test(`what was answered arrives whole, however slowly it is read, and nothing is waited for then (${field})`, async () => {
       const content = new Uint8Array(20_000_000)
-      const listener = await listen(() => ({ status: 200, fields: {}, content }))
+      const listener = await startListener(() => ({ status: 200, fields: {}, content }))
       const client = connect(listener.port, '127.0.0.1').pause()
       client.write(message(['GET / HTTP/1.1', field]))
       await after(100)
@@ -183,8 +184,12 @@ suite('close', { concurrency: 8 }, () => {
     })
 
   test('content that is on its way may arrive', async () => {
-    const listener = await listen(echo)
-    const talk = say(listener.port, [message(['POST /p HTTP/1.1', 'Content-Length: 3']), 50, 'ab', 50, 'c'], 500)
+    const listener = await startListener(echo)
+    const talk = exchangeOctets(
+      listener.port,
+      [message(['POST /p HTTP/1.1', 'Content-Length: 3']), 50, 'ab', 50, 'c'],
+      500,
+    )
     await after(25)
     assert.equal(await listener.close(1000), 0)
     assert.match((await talk).text, /POST \/p abc$/)

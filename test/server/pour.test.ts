@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pour, type Sink } from '../../src/server/pipe.ts'
+import { type PipeSink, pipeContent } from '../../src/server/pipe.ts'
 
 /** Takes octets at once, or holds them until it is drained. */
-class Held implements Sink {
+class Held implements PipeSink {
   destroyed = false
   writableLength = 0
   readonly #listeners = new Set<() => void>()
@@ -34,7 +34,7 @@ test('a source is told that a piece has left once it has, and not while it is he
     for (const length of [5, 5, 100, 5]) told.push(yield new Uint8Array(length))
   }
   const sink = new Held(50)
-  const poured = pour(source(), sink, undefined, () => {})
+  const poured = pipeContent(source(), sink, undefined, () => {})
   await new Promise(setImmediate)
   assert.deepEqual(told, [false, false], 'the third waits for room')
   sink.drain()

@@ -1,13 +1,19 @@
 import { connect } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request, Response } from '../../src/http/message.ts'
-import { type Limits, type Listener, type ListenOptions, listen, type Serve } from '../../src/server/listener.ts'
+import {
+  type HttpListener,
+  type ListenOptions,
+  type Serve,
+  type ServerLimits,
+  startListener,
+} from '../../src/server/listener.ts'
 
 /** Limits short enough to wait for. */
-export const short: Partial<Limits> = { head: 300, stall: 300, idle: 600, linger: 300 }
+export const shortLimits: Partial<ServerLimits> = { head: 300, stall: 300, idle: 600, linger: 300 }
 
-export interface House {
-  readonly listener: Listener
+export interface TestServer {
+  readonly listener: HttpListener
   readonly port: number
   readonly errors: unknown[]
   /** What reached `serve`. */
@@ -15,10 +21,14 @@ export interface House {
 }
 
 /** Serves while `journey` runs, and stops whatever happens. */
-export async function during(serve: Serve, journey: (house: House) => Promise<void>, options: ListenOptions = {}) {
+export async function withServer(
+  serve: Serve,
+  journey: (house: TestServer) => Promise<void>,
+  options: ListenOptions = {},
+) {
   const errors: unknown[] = []
   const served: Request[] = []
-  const listener = await listen(
+  const listener = await startListener(
     request => {
       served.push(request)
       return serve(request)
@@ -32,7 +42,7 @@ export async function during(serve: Serve, journey: (house: House) => Promise<vo
   }
 }
 
-export interface Heard {
+export interface ReceivedOctets {
   readonly text: string
   /** The server closed its side. */
   readonly closed: boolean
@@ -41,7 +51,11 @@ export interface Heard {
 }
 
 /** Writes octets, piece by piece where there are pauses (milliseconds) between, and hears until the end or `patience`. */
-export async function say(port: number, pieces: string | readonly (string | number)[], patience = 150): Promise<Heard> {
+export async function exchangeOctets(
+  port: number,
+  pieces: string | readonly (string | number)[],
+  patience = 150,
+): Promise<ReceivedOctets> {
   const socket = connect(port, '127.0.0.1')
   const began = performance.now()
   let text = ''

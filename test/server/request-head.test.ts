@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
 import { Chunked } from '../../src/server/http1/chunked.ts'
-import { Held } from '../../src/server/http1/receive-buffer.ts'
-import { type Head, readHead } from '../../src/server/http1/request-head.ts'
+import { ReceiveBuffer } from '../../src/server/http1/receive-buffer.ts'
+import { type Head, readRequestHead } from '../../src/server/http1/request-head.ts'
 
 const largest = 32 * 1024
-const read = (text: string): Head | number => readHead(text, undefined, largest)
+const read = (text: string): Head | number => readRequestHead(text, undefined, largest)
 const get = (...lines: string[]): Head | number => read(['GET / HTTP/1.1', ...lines, ''].join('\r\n'))
 const lines = (...each: string[]) => {
   const head = get(...each)
@@ -78,9 +78,9 @@ suite('RFC 9112 §5 field lines', () => {
   test('the same lines again are the same lines, others are not', () => {
     const first = get('A: b')
     assert.ok(typeof first !== 'number')
-    const again = readHead('POST /x HTTP/1.1\r\nA: b\r\n', first.lines, largest)
+    const again = readRequestHead('POST /x HTTP/1.1\r\nA: b\r\n', first.lines, largest)
     assert.equal(typeof again !== 'number' && again.lines, first.lines)
-    const other = readHead('POST /x HTTP/1.1\r\nA: c\r\n', first.lines, largest)
+    const other = readRequestHead('POST /x HTTP/1.1\r\nA: c\r\n', first.lines, largest)
     assert.deepEqual(typeof other !== 'number' && other.lines.fields['a'], 'c')
   })
 })
@@ -196,7 +196,7 @@ suite('RFC 9112 §7.1 chunked', () => {
 test('held octets come out as they went in', () =>
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.uint8Array(), fc.nat(40))), steps => {
-      const held = new Held()
+      const held = new ReceiveBuffer()
       const expected: number[] = []
       for (const step of steps) {
         if (typeof step === 'number') {

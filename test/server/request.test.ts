@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request } from '../../src/http/message.ts'
-import { during, echo, hello, message, say, statuses } from './raw-connection.ts'
+import { echo, exchangeOctets, hello, message, statuses, withServer } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
 const after200 = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -84,8 +84,8 @@ suite('what no face sees: refused, answered with a problem, and the connection e
   ]
   for (const [title, octets, status] of refused) {
     test(`${title} → ${status}`, () =>
-      during(echo, async ({ port, served, errors }) => {
-        const { text, closed } = await say(port, octets, 1000)
+      withServer(echo, async ({ port, served, errors }) => {
+        const { text, closed } = await exchangeOctets(port, octets, 1000)
         assert.deepEqual(statuses(text), [status])
         assert.ok(closed)
         assert.match(text, /content-type: application\/problem\+json/i)
@@ -97,10 +97,10 @@ suite('what no face sees: refused, answered with a problem, and the connection e
   }
 
   test('RFC 9112 §9.3.2: what was asked before is answered before', () =>
-    during(
+    withServer(
       async request => after(50, hello(request)),
       async ({ port }) => {
-        const { text, closed } = await say(
+        const { text, closed } = await exchangeOctets(
           port,
           `${message(['GET /1 HTTP/1.1', 'Host: a'])}${message(['GET /2 HTTP/1.1', 'Host: a'])}B(AR / HTTP/1.1\r\n\r\n`,
           1000,
@@ -111,11 +111,13 @@ suite('what no face sees: refused, answered with a problem, and the connection e
     ))
 
   test('RFC 9112 §2.2: a request cut at every octet is served once or not at all', () =>
-    during(echo, async ({ port, served }) => {
+    withServer(echo, async ({ port, served }) => {
       const whole = message(post('Content-Length: 3'), 'abc')
-      await Promise.all(Array.from({ length: whole.length - 1 }, (_, at) => say(port, whole.slice(0, at + 1), 100)))
+      await Promise.all(
+        Array.from({ length: whole.length - 1 }, (_, at) => exchangeOctets(port, whole.slice(0, at + 1), 100)),
+      )
       assert.ok(served.every(request => request.target === '/p'))
-      const { text } = await say(
+      const { text } = await exchangeOctets(
         port,
         [...whole].flatMap(octet => [octet, 1]),
         500,
@@ -182,10 +184,10 @@ suite('what a face sees', { concurrency: 8 }, () => {
     ]
   for (const [title, octets, expected] of seen) {
     test(title, () =>
-      during(
+      withServer(
         request => ({ status: 400, fields: {}, content: request.target }),
         async ({ port, served }) => {
-          const { text } = await say(port, octets)
+          const { text } = await exchangeOctets(port, octets)
           assert.deepEqual(statuses(text), [400])
           const { fields, ...rest } = expected
           assert.partialDeepStrictEqual(served[0], rest)
@@ -204,11 +206,11 @@ suite('what a face sees', { concurrency: 8 }, () => {
       busy--
       return hello(request)
     }
-    await during(one, async ({ port, errors }) => {
+    await withServer(one, async ({ port, errors }) => {
       const octets = Array.from({ length: 20 }, (_, at) =>
         message([`PUT /${at} HTTP/1.1`, 'Content-Length: 2'], 'ab'),
       ).join('')
-      const { text } = await say(port, octets, 500)
+      const { text } = await exchangeOctets(port, octets, 500)
       assert.deepEqual(
         [...text.matchAll(/\/(\d+)(?:HTTP|$)/g)].map(found => Number(found[1])),
         Array.from({ length: 20 }, (_, at) => at),
@@ -218,10 +220,10 @@ suite('what a face sees', { concurrency: 8 }, () => {
   })
 
   test('a thousand pipelined requests behind a slow one', () =>
-    during(
+    withServer(
       request => (request.target === '/slow' ? after(20, hello(request)) : hello(request)),
       async ({ port }) => {
-        const { text } = await say(
+        const { text } = await exchangeOctets(
           port,
           message(['GET /slow HTTP/1.1']) + message(['GET /1 HTTP/1.1']).repeat(3000),
           1500,
@@ -231,10 +233,10 @@ suite('what a face sees', { concurrency: 8 }, () => {
     ))
 
   test('RFC 9112 §9.6: nothing is served after the response that closes', () =>
-    during(
+    withServer(
       async () => after(20, { status: 200, fields: { connection: 'close' }, content: 'x' }),
       async ({ port, served }) => {
-        const { text, closed } = await say(port, message(['GET /1 HTTP/1.1']).repeat(3), 1000)
+        const { text, closed } = await exchangeOctets(port, message(['GET /1 HTTP/1.1']).repeat(3), 1000)
         assert.deepEqual(statuses(text), [200])
         assert.ok(closed)
         assert.equal(served.length, 1)
@@ -242,9 +244,9 @@ suite('what a face sees', { concurrency: 8 }, () => {
     ))
 
   test('RFC 9110 §7.8: an Upgrade that is not taken up changes nothing for the requests behind it', () =>
-    during(hello, async ({ port, served }) => {
+    withServer(hello, async ({ port, served }) => {
       const upgrade = message(['GET /1 HTTP/1.1', 'Connection: upgrade', 'Upgrade: h2c'])
-      const { text, closed } = await say(port, [
+      const { text, closed } = await exchangeOctets(port, [
         upgrade + message(['GET /2 HTTP/1.1']),
         20,
         message(['GET /3 HTTP/1.1']),
@@ -258,7 +260,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
     }))
 
   test('a client that closed its side is answered', () =>
-    during(
+    withServer(
       request => after(30, hello(request)),
       async ({ port }) => {
         const socket = connect(port, '127.0.0.1')

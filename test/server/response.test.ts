@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Response } from '../../src/http/message.ts'
-import { during, hello, message, say, short, statuses } from './raw-connection.ts'
+import { exchangeOctets, hello, message, shortLimits, statuses, withServer } from './raw-connection.ts'
 
 suite('responses', { concurrency: 8 }, () => {
   async function* pieces(...all: string[]) {
@@ -125,8 +125,8 @@ suite('responses', { concurrency: 8 }, () => {
   ]
   for (const [title, method, response, has, not] of sent) {
     test(title, () =>
-      during(response, async ({ port, errors }) => {
-        const { text, closed } = await say(port, message([`${method} / HTTP/1.1`]))
+      withServer(response, async ({ port, errors }) => {
+        const { text, closed } = await exchangeOctets(port, message([`${method} / HTTP/1.1`]))
         assert.match(text, has)
         if (not) assert.doesNotMatch(text, not)
         assert.ok(!closed)
@@ -166,8 +166,8 @@ suite('responses', { concurrency: 8 }, () => {
   ]
   for (const [title, response] of unsendable) {
     test(`${title}: 500, nothing told, and onError hears`, () =>
-      during(response, async ({ port, errors }) => {
-        const { text } = await say(port, message(['GET / HTTP/1.1']))
+      withServer(response, async ({ port, errors }) => {
+        const { text } = await exchangeOctets(port, message(['GET / HTTP/1.1']))
         assert.deepEqual(statuses(text), [500])
         assert.doesNotMatch(text, /spoof|secret/)
         assert.equal(errors.length, 1)
@@ -175,8 +175,8 @@ suite('responses', { concurrency: 8 }, () => {
   }
 
   test('RFC 9110 §9.3.6: CONNECT never succeeds', () =>
-    during(hello, async ({ port, errors }) => {
-      const { text, closed } = await say(port, message(['CONNECT a:80 HTTP/1.1', 'Host: a']), 1000)
+    withServer(hello, async ({ port, errors }) => {
+      const { text, closed } = await exchangeOctets(port, message(['CONNECT a:80 HTTP/1.1', 'Host: a']), 1000)
       assert.deepEqual(statuses(text), [500])
       assert.ok(closed)
       assert.equal(errors.length, 1)
@@ -201,10 +201,10 @@ suite('responses', { concurrency: 8 }, () => {
   ]
   for (const [title, length, content] of torn) {
     test(`a stream that ${title} is cut, so that nobody takes it for whole`, () =>
-      during(
+      withServer(
         () => ({ status: 200, fields: length ? { 'content-length': length } : {}, content: content() }),
         async ({ port, errors }) => {
-          const { text } = await say(port, message(['GET / HTTP/1.1']))
+          const { text } = await exchangeOctets(port, message(['GET / HTTP/1.1']))
           assert.match(text, /abc/)
           assert.doesNotMatch(text, /0\r\n\r\n$|def|secret/)
           assert.equal(errors.length, 1)
@@ -213,7 +213,7 @@ suite('responses', { concurrency: 8 }, () => {
   }
 
   test('what was answered before a stream that fails at once arrives', () =>
-    during(
+    withServer(
       async ({ target }) => {
         async function* failing() {
           yield Buffer.from('abc')
@@ -222,7 +222,10 @@ suite('responses', { concurrency: 8 }, () => {
         return { status: 200, fields: {}, content: target === '/first' ? 'whole' : failing() }
       },
       async ({ port }) => {
-        const { text } = await say(port, message(['GET /first HTTP/1.1']) + message(['GET /second HTTP/1.1']))
+        const { text } = await exchangeOctets(
+          port,
+          message(['GET /first HTTP/1.1']) + message(['GET /second HTTP/1.1']),
+        )
         assert.match(text, /\r\n\r\nwhole/)
         assert.doesNotMatch(text, /0\r\n\r\n$/)
       },
@@ -234,10 +237,10 @@ suite('responses', { concurrency: 8 }, () => {
   ] as const) {
     test(`a stream that nobody gets is closed: ${title}`, async () => {
       const file = createReadStream(import.meta.filename)
-      await during(
+      await withServer(
         () => ({ status, fields: {}, content: file }),
         async ({ port, errors }) => {
-          assert.deepEqual(statuses((await say(port, message([`${method} / HTTP/1.1`]))).text), [status])
+          assert.deepEqual(statuses((await exchangeOctets(port, message([`${method} / HTTP/1.1`]))).text), [status])
           assert.ok(file.destroyed)
           assert.deepEqual(errors, [])
         },
@@ -247,15 +250,15 @@ suite('responses', { concurrency: 8 }, () => {
 
   test('a stream of Node’s is closed when its client leaves, though no piece ever comes', async () => {
     const never = new Readable({ read() {} })
-    await during(
+    await withServer(
       () => ({ status: 200, fields: {}, content: never }),
       async ({ port, errors }) => {
-        await say(port, message(['GET / HTTP/1.1']), 50)
+        await exchangeOctets(port, message(['GET / HTTP/1.1']), 50)
         for (let tries = 0; !never.destroyed && tries < 20; tries++) await after(100)
         assert.ok(never.destroyed)
         assert.deepEqual(errors, [])
       },
-      { limits: short },
+      { limits: shortLimits },
     )
   })
 
@@ -272,7 +275,7 @@ suite('responses', { concurrency: 8 }, () => {
         returned.resolve()
       }
     }
-    await during(
+    await withServer(
       () => ({ status: 200, fields: {}, content: endless() }),
       async ({ port, errors }) => {
         const socket = connect(port, '127.0.0.1')

@@ -10,7 +10,7 @@ import { after as afterAll, suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { StartFailure } from '../../src/server/listener.ts'
-import { during, message, statuses } from './raw-connection.ts'
+import { message, statuses, withServer } from './raw-connection.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'tls-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -63,7 +63,7 @@ const serve = (request: { certificate?: Uint8Array; scheme: string; version: str
 
 suite('TLS', { skip }, () => {
   test('RFC 7301: who asks for HTTP/1.1 gets it, and who asks for nothing too', () =>
-    during(
+    withServer(
       serve,
       async ({ port, listener }) => {
         assert.equal(listener.url, `https://127.0.0.1:${port}`)
@@ -77,7 +77,7 @@ suite('TLS', { skip }, () => {
     ))
 
   test('connections that break at any moment, or send what is no record, end nothing but themselves', () =>
-    during(
+    withServer(
       async request => after(30, serve(request)),
       async ({ port, errors }) => {
         const half = message(['POST / HTTP/1.1', 'Content-Length: 9'], 'abc')
@@ -104,7 +104,7 @@ suite('TLS', { skip }, () => {
     ))
 
   test('RFC 7301: HTTP/2', () =>
-    during(
+    withServer(
       serve,
       async ({ listener }) => {
         const session = connect2(listener.url, { ca: readFileSync(tls.certificate) })
@@ -123,7 +123,7 @@ suite('TLS', { skip }, () => {
   ]
   for (const [title, options] of refused) {
     test(`${title} is refused`, () =>
-      during(
+      withServer(
         serve,
         async ({ port }) => {
           assert.match((await over(port, options)).failed?.code ?? '', /SSL|EPROTO|ECONNRESET/)
@@ -134,10 +134,10 @@ suite('TLS', { skip }, () => {
   }
 
   test('cleartext on the TLS port, and half a handshake', () =>
-    during(
+    withServer(
       serve,
       async ({ port, listener }) => {
-        const { say } = await import('./raw-connection.ts')
+        const { exchangeOctets: say } = await import('./raw-connection.ts')
         assert.ok((await say(port, message(['GET / HTTP/1.1']), 1000)).closed)
         assert.ok((await say(port, '\x16\x03\x01', 1500)).closed)
         await after(50)
@@ -147,7 +147,7 @@ suite('TLS', { skip }, () => {
     ))
 
   test('a certificate is replaced without a restart; one that cannot be used changes nothing', () =>
-    during(
+    withServer(
       serve,
       async ({ port, listener }) => {
         const kept = await over(port, {})
@@ -162,7 +162,7 @@ suite('TLS', { skip }, () => {
     ))
 
   test('the certificate of a client reaches the request only when an authority vouches for it', () =>
-    during(
+    withServer(
       serve,
       async ({ port }) => {
         const pem = (of: typeof tls) => ({ key: readFileSync(of.key), cert: readFileSync(of.certificate) })
@@ -174,15 +174,15 @@ suite('TLS', { skip }, () => {
     ))
 
   test('a port without TLS has no certificate to replace', () =>
-    during(serve, async ({ listener }) => assert.throws(() => listener.secure(tls), StartFailure)))
+    withServer(serve, async ({ listener }) => assert.throws(() => listener.secure(tls), StartFailure)))
 
   test('an encrypted key and its passphrase', () =>
-    during(serve, async ({ port }) => assert.deepEqual(statuses((await over(port, {})).text), [200]), {
+    withServer(serve, async ({ port }) => assert.deepEqual(statuses((await over(port, {})).text), [200]), {
       tls: { ...encrypted(), passphrase: 'secret' },
     }))
 
   test('close: what is in progress over TLS is finished', async () => {
-    const { listen } = await import('../../src/server/listener.ts')
+    const { startListener: listen } = await import('../../src/server/listener.ts')
     const listener = await listen(request => after(150, serve(request)), { tls })
     const idle = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {})
     const talk = over(listener.port, {}, message(['GET / HTTP/1.1']), 300)

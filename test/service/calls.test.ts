@@ -4,16 +4,16 @@ import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
 import { t } from '../../src/contract/field.ts'
 import { implement } from '../../src/contract/implement.ts'
-import { operations } from '../../src/contract/operation.ts'
+import { listOperations } from '../../src/contract/operation.ts'
 import { anonymous, anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import type { Call, Verdict } from '../../src/service/call.ts'
-import { callsOf } from '../../src/service/calls.ts'
-import { runNext } from '../../src/service/job.ts'
-import { memoryLimiter } from '../../src/service/limiter.ts'
-import type { Deed, Memo, Store } from '../../src/service/store.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import type { Call, ExpectsResult } from '../../src/service/call.ts'
+import { createServiceCalls } from '../../src/service/calls.ts'
+import { runNextJob } from '../../src/service/job.ts'
+import { createMemoryLimiter } from '../../src/service/limiter.ts'
+import type { AuditRecord, ExpiringRecord, Store } from '../../src/service/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { alice, clara, input, maria, shop } from './orders-service.ts'
 
 const proceed: Partial<Call> = { expects: () => 'proceed' }
@@ -158,14 +158,14 @@ test('A1.8 one key, one effect: the first outcome again, another request under i
 
 test('A1.8 what a try has done that did not hold is not told: under the same key it was done elsewhere', async () => {
   const { store, clock } = await shop()
-  const done: Deed[] = []
+  const done: AuditRecord[] = []
   const undone = new Error('it collides')
   let tries = 0
   // As a database does that runs work again: another instance was there first.
   const write: Store['write'] = async work => {
     if (tries++ > 0) return store.write(work)
     const key = JSON.stringify(['clara', 'CreateOrder', 'k'])
-    let memo: Memo | undefined
+    let memo: ExpiringRecord | undefined
     const first = store.write(async writer => {
       await work(writer)
       memo = await writer.recall('idempotency', key)
@@ -177,14 +177,14 @@ test('A1.8 what a try has done that did not hold is not told: under the same key
     await store.write(writer => writer.remember('idempotency', key, kept, clock.now))
     return store.write(work)
   }
-  const calls = callsOf(app, {
+  const calls = createServiceCalls(app, {
     store: { ...store, write },
-    limiter: memoryLimiter(),
+    limiter: createMemoryLimiter(),
     clock: () => clock.now,
     id: prefix => `${prefix}-once`,
     done: deed => void done.push(deed),
   })
-  const creates = operations(app.contract).find(each => each.name === 'CreateOrder')
+  const creates = listOperations(app.contract).find(each => each.name === 'CreateOrder')
   assert.ok(creates)
   const admitted = await calls.admit(creates, clara, '127.0.0.1')
   const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
@@ -246,15 +246,20 @@ test('A2.1 A4.4 what is the server’s inside of objects stays as well; inside o
     allow: { change: [anyone], read: [anyone] },
   })
   const contract = service('things', { namespace: 'urn:x', resources: [things] })
-  const store = sqliteStore(contract, ':memory:')
-  const calls = callsOf(implement(contract, {}), { store, limiter: memoryLimiter(), clock: () => 0, id: String })
+  const store = openSqliteStore(contract, ':memory:')
+  const calls = createServiceCalls(implement(contract, {}), {
+    store,
+    limiter: createMemoryLimiter(),
+    clock: () => 0,
+    id: String,
+  })
   const [a, b] = [
     { name: 'a', seen: 1, note: 'n' },
     { name: 'b', seen: 2, note: 'm' },
   ]
   const stands = { id: 't-1', name: 'x', place: a, which: { kind: 'a', ...a }, parts: [a, b] }
   await store.write(writer => writer.put('things', 't-1', stands, {}, undefined, 0))
-  const replaces = operations(contract).find(each => each.name === 'ReplaceThing')
+  const replaces = listOperations(contract).find(each => each.name === 'ReplaceThing')
   assert.ok(replaces)
   const admitted = await calls.admit(replaces, anonymous, '127.0.0.1')
   const replaced = async (value: Record<string, unknown>) => {
@@ -316,7 +321,7 @@ test('A7.6 gone and moved: 410 after removal until the identifier is used again,
 test('A7.13 a change needs a precondition where the contract says so; 304 and 412 come of it', async () => {
   const { ask } = await shop()
   assert.equal(kind(await ask(maria, 'DeleteOrder', { id: 'o-5' })), 'precondition-required')
-  const says = (verdict: Verdict): Partial<Call> => ({ id: 'o-5', expects: () => verdict })
+  const says = (verdict: ExpectsResult): Partial<Call> => ({ id: 'o-5', expects: () => verdict })
   assert.equal(kind(await ask(maria, 'GetOrder', says('unchanged'))), 'unchanged')
   assert.equal(kind(await ask(maria, 'DeleteOrder', says('failed'))), 'stale')
 })
@@ -369,7 +374,7 @@ test('A3.1–A3.3 a job is queued, runs, completes with its result; a cancelled 
   assert.ok(queued.kind === 'job' && queued.job.state === 'queued')
   assert.equal(kind(await ask(maria, 'GetReportJob', { id: queued.job.id })), 'not-found')
   assert.equal(kind(await ask(clara, 'GetReport', { id: queued.job.id })), 'not-found')
-  const running = runNext(working, new AbortController().signal)
+  const running = runNextJob(working, new AbortController().signal)
   await new Promise(resolve => setTimeout(resolve, 100))
   const seen = await ask(clara, 'GetReportJob', { id: queued.job.id })
   assert.ok(seen.kind === 'job' && seen.job.state === 'running')
@@ -380,6 +385,6 @@ test('A3.1–A3.3 a job is queued, runs, completes with its result; a cancelled 
   const other = await start()
   assert.ok(other.kind === 'job')
   assert.equal(kind(await ask(clara, 'CancelReportJob', { id: other.job.id })), 'job')
-  assert.equal(await runNext(working, new AbortController().signal), false)
+  assert.equal(await runNextJob(working, new AbortController().signal), false)
   assert.equal(kind(await ask(clara, 'CancelReportJob', { id: other.job.id })), 'conflict')
 })

@@ -1,15 +1,15 @@
 /** The orders service on an in-memory database, seeded, with a clock that stands still unless it is moved. */
 
 import app from '../../examples/orders/service.ts'
-import { type Operation, operations } from '../../src/contract/operation.ts'
+import { listOperations, type Operation } from '../../src/contract/operation.ts'
 import type { Caller } from '../../src/contract/policy.ts'
 import type { Call, Calls } from '../../src/service/call.ts'
-import { callsOf } from '../../src/service/calls.ts'
-import { memoryLimiter } from '../../src/service/limiter.ts'
+import { createServiceCalls } from '../../src/service/calls.ts'
+import { createMemoryLimiter } from '../../src/service/limiter.ts'
 import type { Outcome } from '../../src/service/outcome.ts'
 import { type Refusal, Refused } from '../../src/service/refusal.ts'
 import type { Store } from '../../src/service/store.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 
 export const alice: Caller = { subject: 'alice', roles: ['customer'], claims: { customer: 'c-1' } }
 export const clara: Caller = { subject: 'clara', roles: ['clerk'], claims: {} }
@@ -24,12 +24,12 @@ export interface Shop {
 }
 
 export async function shop(): Promise<Shop> {
-  const store = await sqliteStore(app.contract, ':memory:')
+  const store = await openSqliteStore(app.contract, ':memory:')
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   let count = 0
-  const calls = callsOf(app, {
+  const calls = createServiceCalls(app, {
     store,
-    limiter: memoryLimiter(),
+    limiter: createMemoryLimiter(),
     clock: () => clock.now,
     id: prefix => `${prefix}-new${++count}`,
   })
@@ -39,7 +39,7 @@ export async function shop(): Promise<Shop> {
       for (const value of items[name] ?? [])
         await writer.put(name, String(value['id']), value, {}, undefined, clock.now)
   })
-  const byName = new Map<string, Operation>(operations(app.contract).map(each => [each.name, each]))
+  const byName = new Map<string, Operation>(listOperations(app.contract).map(each => [each.name, each]))
   return {
     store,
     calls,

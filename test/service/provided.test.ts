@@ -1,14 +1,14 @@
 /** A resource that the application keeps itself: the same policies, preconditions, paging and refusals as in the store. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { operations } from '../../src/contract/operation.ts'
+import { listOperations } from '../../src/contract/operation.ts'
 import { implement, type Provider, resource, role, service, t } from '../../src/index.ts'
 import type { Call } from '../../src/service/call.ts'
-import { callsOf } from '../../src/service/calls.ts'
-import { memoryLimiter } from '../../src/service/limiter.ts'
+import { createServiceCalls } from '../../src/service/calls.ts'
+import { createMemoryLimiter } from '../../src/service/limiter.ts'
 import { type Refusal, Refused } from '../../src/service/refusal.ts'
 import type { Query } from '../../src/service/store.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 
 interface Book {
   readonly id: string
@@ -60,10 +60,10 @@ function started() {
   const keep = kept()
   const app = implement(library, { books: { keep, lend: () => {} } })
   let count = 0
-  const store = sqliteStore(app.contract, ':memory:')
-  const calls = callsOf(app, {
+  const store = openSqliteStore(app.contract, ':memory:')
+  const calls = createServiceCalls(app, {
     store,
-    limiter: memoryLimiter(),
+    limiter: createMemoryLimiter(),
     clock: () => 1000,
     id: prefix => `${prefix}-${++count}`,
   })
@@ -72,7 +72,7 @@ function started() {
     more: Partial<Call> = {},
     caller = { subject: 'r', roles: ['reader'], claims: {} },
   ) => {
-    const operation = operations(app.contract).find(each => each.name === name)
+    const operation = listOperations(app.contract).find(each => each.name === name)
     if (!operation) throw new Error(name)
     try {
       const admitted = await calls.admit(operation, caller, '')

@@ -5,17 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import app from '../../examples/orders/service.ts'
 import { withReplica } from '../../src/service/read-replica.ts'
 import { refuse } from '../../src/service/refusal.ts'
-import { type Reader, Unavailable } from '../../src/service/store.ts'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { type StoreReader, Unavailable } from '../../src/service/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 
 const ware = (id: string, name: string) => ({ id, name, price: '1.00', stock: 1 })
-const called = async (reader: Reader, id: string): Promise<unknown> => {
+const called = async (reader: StoreReader, id: string): Promise<unknown> => {
   const found = await reader.get('products', id)
   return found && 'value' in found ? found.value['name'] : refuse({ kind: 'not-found' })
 }
 async function two() {
-  const store = sqliteStore(app.contract, ':memory:')
-  const copy = sqliteStore(app.contract, ':memory:')
+  const store = openSqliteStore(app.contract, ':memory:')
+  const copy = openSqliteStore(app.contract, ':memory:')
   await store.write(writer => writer.put('products', 'p-1', ware('p-1', 'new'), {}, undefined, 1))
   await store.write(writer => writer.put('products', 'p-2', ware('p-2', 'just made'), {}, undefined, 1))
   await copy.write(writer => writer.put('products', 'p-1', ware('p-1', 'old'), {}, undefined, 1))
@@ -55,7 +55,7 @@ test('a replica that does not answer holds up one read a second; when it is back
   let gone = true
   let asked = 0
   const slow = {
-    read: async <T>(work: (reader: Reader) => T | Promise<T>): Promise<T> => {
+    read: async <T>(work: (reader: StoreReader) => T | Promise<T>): Promise<T> => {
       asked++
       if (gone) await sleep(50).then(() => Promise.reject(new Unavailable()))
       return copy.read(work)

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import type { Elsewhere } from '../../src/soap/headers/addressing.ts'
-import { bare } from '../../src/soap/operations/custom-operation.ts'
+import type { ReplyTargets } from '../../src/soap/headers/addressing.ts'
+import { bareElement } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
 import { node } from './echo.ts'
-import { type Answer, conversation, find, ns, ns12 } from './orders-over-soap.ts'
+import { type Answer, find, ns, ns12, startConversation } from './orders-over-soap.ts'
 
 const uri10 = 'http://www.w3.org/2005/08/addressing'
 const uri04 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing'
@@ -43,7 +43,7 @@ const pay = (id = 'o-1') =>
 const said = (answer: Answer, uri: string) =>
   Object.fromEntries(answer.blocks.filter(each => each.name.uri === uri).map(each => [each.name.local, each.text]))
 
-const shop = await conversation()
+const shop = await startConversation()
 const changes = async (of = shop) => (await of.store.read(reader => reader.changes(0, 1000))).length
 
 for (const [uri, anonymous] of [
@@ -82,7 +82,7 @@ for (const [uri, anonymous] of [
 
 for (const style of ['document', 'rpc', 'encoded'] as const)
   test(`B4.11 SOAP Binding §6 a fault of SOAP's own has SOAP's action, also one with a subcode, in ${style} style`, async () => {
-    const styled = await conversation({ style })
+    const styled = await startConversation({ style })
     const body = `<m:GetOrder xmlns:m="${ns}"><nothing/></m:GetOrder>`
     const answer = await styled.post({ version: '1.2', body, header: blocks(uri10, 'GetOrder') })
     assert.deepEqual(answer.fault?.subcodes, style === 'document' ? [] : ['BadArguments'])
@@ -291,11 +291,11 @@ test('W5 a MessageID seen before: the first answer again for the same message, a
 
 test('W1 an allow-listed address gets the reply from the outbox; its fault too; others do not', async () => {
   const sent: { to: string; action: string; content: string }[] = []
-  const elsewhere: Elsewhere = {
+  const elsewhere: ReplyTargets = {
     allowed: address => address === 'https://partner.example/replies',
     send: async (to, { action, content }) => void sent.push({ to, action, content }),
   }
-  const open = await conversation({}, { elsewhere })
+  const open = await startConversation({}, { elsewhere })
   const replyTo = 'https://partner.example/replies'
   const answer = await open.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', { replyTo }) })
   assert.deepEqual([answer.status, answer.text], [202, ''])
@@ -383,7 +383,7 @@ for (const { file } of files) {
     const address = 'http://shop.example/mail'
     const mail = node(
       [
-        bare({
+        bareElement({
           namespace,
           name: 'Delete',
           action,

@@ -6,13 +6,22 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { t } from '../../src/contract/field.ts'
-import { type Content, content } from '../../src/http/message.ts'
+import { type Content, contentOf } from '../../src/http/message.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { type Part, parts } from '../../src/soap/mime/multipart.ts'
-import { bare } from '../../src/soap/operations/custom-operation.ts'
+import { type PackagePart, readParts } from '../../src/soap/mime/multipart.ts'
+import { bareElement } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
 import { node } from './echo.ts'
-import { type Conversation, conversation, envelope, find, mediaType, ns, octets, seen } from './orders-over-soap.ts'
+import {
+  type Conversation,
+  envelope,
+  find,
+  mediaType,
+  ns,
+  octets,
+  readAnswer,
+  startConversation,
+} from './orders-over-soap.ts'
 
 const picture = Buffer.from([...Array(256).keys(), 13, 10, 45, 45, 13, 10])
 const put = (inside: string, id = 'p-1') =>
@@ -46,17 +55,17 @@ const mtom = (version: '1.1' | '1.2' = '1.1') =>
 
 async function send(shop: Conversation, of: Pack, bytes: Uint8Array = pack(of)) {
   const fields = { 'content-type': of.type ?? mtom(of.version), authorization: 'Bearer maria' }
-  return shop.send({ fields, content: content(bytes) })
+  return shop.send({ fields, content: contentOf(bytes) })
 }
 
 for (const version of ['1.1', '1.2'] as const)
   test(`B4.12 MTOM in and out, SOAP ${version}`, async () => {
-    const shop = await conversation()
+    const shop = await startConversation()
     const stored = await send(shop, { version, body: put(xop('cid:pic@x')) })
     assert.equal(stored.status, 200, (await octets(stored.content)).toString())
     const asked = await shop.send({
       fields: { 'content-type': mediaType(version), accept: `multipart/related, ${mediaType(version)}` },
-      content: content(envelope(`<GetProductPicture xmlns="${ns}"><id>p-1</id></GetProductPicture>`, { version })),
+      content: contentOf(envelope(`<GetProductPicture xmlns="${ns}"><id>p-1</id></GetProductPicture>`, { version })),
     })
     const type = String(asked.fields['content-type'])
     assert.match(
@@ -82,8 +91,8 @@ for (const version of ['1.1', '1.2'] as const)
   })
 
 async function read(bytes: Promise<Uint8Array>, boundary: string) {
-  const found: { fields: Part['fields']; bytes: Buffer }[] = []
-  for await (const part of parts(content(await bytes).chunks(), boundary)) {
+  const found: { fields: PackagePart['fields']; bytes: Buffer }[] = []
+  for await (const part of readParts(contentOf(await bytes).chunks(), boundary)) {
     const pieces: Uint8Array[] = []
     for await (const piece of part.content) pieces.push(piece)
     found.push({ fields: part.fields, bytes: Buffer.concat(pieces) })
@@ -92,14 +101,14 @@ async function read(bytes: Promise<Uint8Array>, boundary: string) {
 }
 
 test('peers 10 a request in a package without parts is answered in one', async () => {
-  const shop = await conversation()
+  const shop = await startConversation()
   const answer = await send(shop, { body: `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`, parts: [] })
   assert.equal(answer.status, 200)
   assert.match(String(answer.fields['content-type']), /^multipart\/related/)
 })
 
 test('SOAP with Attachments in: by an attribute, and by WS-I’s reference', async () => {
-  const shop = await conversation()
+  const shop = await startConversation()
   const root = 'Content-Type: text/xml; charset=utf-8'
   const type = 'multipart/related; boundary="B"; type="text/xml"'
   for (const body of [put('').replace('<picture>', '<picture href="cid:pic@x">'), put('cid:pic@x')]) {
@@ -111,7 +120,7 @@ test('SOAP with Attachments in: by an attribute, and by WS-I’s reference', asy
 })
 
 test('peers 10 Content-ID without brackets, escaped in the reference, base64 as transfer encoding, folded fields, a preamble', async () => {
-  const shop = await conversation()
+  const shop = await startConversation()
   for (const [fields, href, bytes] of [
     ['Content-Type: image/png\r\nContent-ID: a', 'cid:a', picture],
     ['Content-Type: image/png\r\nContent-ID: <a b%@x>', 'cid:a%20b%25@x', picture],
@@ -129,7 +138,7 @@ test('peers 10 Content-ID without brackets, escaped in the reference, base64 as 
 })
 
 test('the root is the part that start names, wherever it stands', async () => {
-  const shop = await conversation()
+  const shop = await startConversation()
   const message = pack({ body: put(xop('cid:pic@x')) }).toString('latin1')
   const [, root, file] = message.split('--B\r\n')
   const swapped = `--B\r\n${(file ?? '').replace('--B--\r\n', '')}--B\r\n${root}--B--\r\n`
@@ -207,15 +216,15 @@ const hostile: readonly (readonly [string, Pack, number])[] = [
 ]
 for (const [title, of, status] of hostile)
   test(title, async () => {
-    const shop = await conversation()
+    const shop = await startConversation()
     const before = process.memoryUsage().arrayBuffers
-    const chunked: Content = { ...content(pack(of)), length: undefined }
+    const chunked: Content = { ...contentOf(pack(of)), length: undefined }
     const answer = await shop.send({
       fields: { 'content-type': of.type ?? mtom(), authorization: 'Bearer maria' },
       content: chunked,
     })
     assert.equal(answer.status, status, (await octets(answer.content)).toString())
-    if (status === 500) assert.ok((await seen(answer)).fault)
+    if (status === 500) assert.ok((await readAnswer(answer)).fault)
     assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 1024 * 1024)
     assert.deepEqual(shop.incidents, [])
     assert.equal((await shop.store.read(reader => reader.changes(0, 9))).length, 0)
@@ -228,16 +237,16 @@ for (const [version, type, root] of [
   ['1.2', 'multipart/related; boundary=B; type="application/soap+xml"', 'Content-Type: application/soap+xml'],
 ] as const)
   test(`B9.1 a broken package is answered in the version of its message: ${type}`, async () => {
-    const shop = await conversation()
+    const shop = await startConversation()
     const of = { version, type, end: '--\r\nmore', body: put(''), parts: [], ...(root && { root }) }
-    const answer = await seen(await send(shop, of))
+    const answer = await readAnswer(await send(shop, of))
     assert.equal(answer.fault?.code, version === '1.1' ? 'Client' : 'Sender')
     assert.equal(answer.fields['content-type'], `${mediaType(version)}; charset=utf-8`)
   })
 
 test('M5 what a signature would cover is octets: the security step sees those of each part', async () => {
   const found: (string | undefined)[] = []
-  const shop = await conversation(
+  const shop = await startConversation(
     { secure: true },
     {
       secure: ({ part, body, parts: uris }) => {
@@ -252,7 +261,7 @@ test('M5 what a signature would cover is octets: the security step sees those of
 
 test('M1 a part that two elements refer to', async () => {
   const two = node([
-    bare({
+    bareElement({
       namespace: 'urn:two',
       name: 'put',
       content: t.object({ a: t.bytes(), b: t.bytes().optional() }),
@@ -269,7 +278,7 @@ test('M1 a part that two elements refer to', async () => {
 test('M1 XOP §2.1 an Include stands for base64, and not for what is hexadecimal', async () => {
   const seen: Uint8Array[] = []
   const hex = node([
-    bare({
+    bareElement({
       namespace: 'urn:hex',
       name: 'put',
       content: t.bytes({ encoding: 'hex' }),
@@ -284,14 +293,14 @@ test('M1 XOP §2.1 an Include stands for base64, and not for what is hexadecimal
 })
 
 test('M6 names and paths that a part brings along mean nothing', async () => {
-  const shop = await conversation()
+  const shop = await startConversation()
   const fields = `${image('../../etc/passwd')}\r\nContent-Disposition: attachment; filename="../../x"\r\nContent-Location: file:///etc/passwd`
   const answer = await send(shop, { body: put(xop('cid:../../etc/passwd')), parts: [[fields, picture]] })
   assert.equal(answer.status, 200)
 })
 
 test('P20 one octet a chunk', async () => {
-  const shop = await conversation()
+  const shop = await startConversation()
   const bytes = pack({ body: put(xop('cid:pic@x')) })
   const slow: Content = {
     length: undefined,
@@ -322,7 +331,7 @@ test('B4.12 50 MB pass through with a heap that does not grow with them', async 
   let length = 0
   let count = 0
   const before = held()
-  for await (const part of parts(large(), 'B'))
+  for await (const part of readParts(large(), 'B'))
     for await (const octets of part.content) {
       length += octets.length
       if (++count % 100 === 0) most = Math.max(most, held() - before)
@@ -346,7 +355,7 @@ test('a package cut at any octet is refused', async () => {
 const folder = suites('envelopes-mime')
 const files: { file: string }[] = folder ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) : []
 const Anything = (namespace: string, name: string, field: string) =>
-  bare({
+  bareElement({
     namespace,
     name,
     content: t.object({ [field]: t.bytes() }),
@@ -355,7 +364,7 @@ const Anything = (namespace: string, name: string, field: string) =>
   })
 const spring = node([
   Anything('http://springframework.org/spring-ws/mtom', 'image', 'image'),
-  bare({
+  bareElement({
     namespace: 'http://example.org/alert',
     name: 'alert',
     content: t.object({ msg: t.string() }),

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { rowReader } from '../../src/soap/codecs/literal-read.ts'
-import { rowWriter } from '../../src/soap/codecs/literal-write.ts'
-import { inline, qualified, type Reading } from '../../src/soap/codecs/values.ts'
-import { scan } from '../../src/xml/index.ts'
+import { compileRowReader } from '../../src/soap/codecs/literal-read.ts'
+import { compileRowWriter } from '../../src/soap/codecs/literal-write.ts'
+import { inlineWriting, type LiteralReading, qualifiedSpace } from '../../src/soap/codecs/values.ts'
+import { scanDocument } from '../../src/xml/index.ts'
 import { envelope } from './orders-over-soap.ts'
 
 const Address = t.object({ street: t.string(), zip: t.string({ pattern: '[0-9]{5}' }).optional() }, 'Address')
@@ -26,17 +26,17 @@ const fields = {
   server: t.string().readOnly().optional(),
   secret: t.string().internal(),
 }
-const read = rowReader(fields, qualified('urn:t'))
-const write = rowWriter(fields, '')
+const read = compileRowReader(fields, qualifiedSpace('urn:t'))
+const write = compileRowWriter(fields, '')
 const scope =
   'xmlns="urn:t" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="urn:t"'
 
 function decoded(inside: string, attributes = '') {
-  const cursor = scan(Buffer.from(envelope(`<Do ${scope}${attributes}>${inside}</Do>`)))
+  const cursor = scanDocument(Buffer.from(envelope(`<Do ${scope}${attributes}>${inside}</Do>`)))
   cursor.next()
   cursor.child()
   cursor.child()
-  const reading: Reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
   try {
     return { row: read(cursor, reading), found: reading.found }
   } catch (thrown) {
@@ -169,7 +169,7 @@ test('values outside their bounds are collected, each with its path; the structu
 
 test('what is internal is never written, what is absent neither', () => {
   assert.equal(
-    write({ id: 'a', secret: 'x', none: null }, inline),
+    write({ id: 'a', secret: 'x', none: null }, inlineWriting),
     '<id>a</id><none xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/>',
   )
 })

@@ -1,16 +1,16 @@
 /** The echo services of the public test collections, declared with the public API. */
 import { t } from '../../src/contract/field.ts'
 import type { SoapOptions } from '../../src/soap/face.ts'
-import { block, blockWriter } from '../../src/soap/headers/block.ts'
-import { soapNode } from '../../src/soap/http/binding.ts'
-import type { Exchange } from '../../src/soap/operations/bound-operation.ts'
-import { bare, emptyBody, exchange } from '../../src/soap/operations/custom-operation.ts'
+import { block, compileBlockWriter } from '../../src/soap/headers/block.ts'
+import { createSoapNode } from '../../src/soap/http/binding.ts'
+import type { BoundOperation } from '../../src/soap/operations/bound-operation.ts'
+import { bareElement, bindCustomOperation, emptyBodyOperation } from '../../src/soap/operations/custom-operation.ts'
 import type { Intermediary } from '../../src/soap/relay.ts'
-import { identities, talk } from './orders-over-soap.ts'
+import { identities, sendMessage } from './orders-over-soap.ts'
 
-export function node(exchanges: readonly Exchange[], options: SoapOptions = {}, path = '/echo') {
+export function node(exchanges: readonly BoundOperation[], options: SoapOptions = {}, path = '/echo') {
   const incidents: unknown[] = []
-  const face = soapNode(
+  const face = createSoapNode(
     {
       identities,
       clock: () => Date.UTC(2026, 10, 21),
@@ -22,13 +22,13 @@ export function node(exchanges: readonly Exchange[], options: SoapOptions = {}, 
     exchanges,
     options,
   )
-  return { incidents, ...talk(face, path) }
+  return { incidents, ...sendMessage(face, path) }
 }
 
 /** W3C SOAP 1.2 Test Collection, node C. */
 export const ts = 'http://example.org/ts-tests'
 const types = `${ts}/xsd`
-const responseOk = blockWriter(ts, 'responseOk', t.string())
+const responseOk = compileBlockWriter(ts, 'responseOk', t.string())
 const echoOk = block({
   namespace: ts,
   name: 'echoOk',
@@ -43,58 +43,58 @@ const ArrayStruct = t.object(
 )
 const encoded = { namespace: ts, types, style: 'encoded' } as const
 
-export const collection: readonly Exchange[] = [
-  emptyBody(`${ts}/empty`, () => {}),
-  bare({
+export const collection: readonly BoundOperation[] = [
+  emptyBodyOperation(`${ts}/empty`, () => {}),
+  bareElement({
     namespace: ts,
     name: 'echoOk',
     content: t.string(),
     answer: { name: 'responseOk', content: t.string() },
     perform: text => text,
   }),
-  bare({
+  bareElement({
     namespace: ts,
     name: 'echoHeader',
     content: t.string(),
     answer: { name: 'echoHeaderResponse', content: t.string() },
     perform: (_nothing, { blocks }) => blocks(requiredHeader)[0] ?? '',
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'echoString',
     request: { inputString: t.string() },
     response: { return: t.string() },
     perform: ({ inputString }) => ({ return: inputString }),
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'echoStringArray',
     request: { inputStringArray: t.list(t.string()) },
     response: { return: t.list(t.string()) },
     perform: ({ inputStringArray }) => ({ return: inputStringArray }),
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'echoIntegerArray',
     request: { inputIntegerArray: t.list(t.int()) },
     response: { return: t.list(t.int()) },
     perform: ({ inputIntegerArray }) => ({ return: inputIntegerArray }),
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'echoStructArray',
     request: { inputStructArray: t.list(Struct) },
     response: { return: t.list(Struct) },
     perform: ({ inputStructArray }) => ({ return: inputStructArray }),
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'echoNestedArray',
     request: { inputStruct: ArrayStruct },
     response: { return: ArrayStruct },
     perform: ({ inputStruct }) => ({ return: inputStruct }),
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'echoSimpleTypesAsStruct',
     request: { inputInt: t.int(), inputFloat: t.double({ xsd: 'float' }), inputString: t.string() },
@@ -103,21 +103,21 @@ export const collection: readonly Exchange[] = [
       return: { varInt: inputInt, varFloat: inputFloat, varString: inputString },
     }),
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'echoBoolean',
     request: { inputBoolean: t.boolean() },
     response: { return: t.boolean() },
     perform: ({ inputBoolean }) => ({ return: inputBoolean }),
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'echoDecimal',
     request: { inputDecimal: t.decimal(20, 17) },
     response: { return: t.decimal(20, 17) },
     perform: ({ inputDecimal }) => ({ return: inputDecimal }),
   }),
-  exchange({
+  bindCustomOperation({
     ...encoded,
     name: 'countItems',
     request: { inputStringArray: t.list(t.string()) },
@@ -128,7 +128,7 @@ export const collection: readonly Exchange[] = [
 export const collectionOptions: SoapOptions = { blocks: [echoOk, requiredHeader], roles: [`${ts}/C`] }
 
 /** Node B of the collection: it puts two texts together and hands them on to node C. */
-const echoTo = blockWriter(ts, 'echoOk', t.string())
+const echoTo = compileBlockWriter(ts, 'echoOk', t.string())
 const concatenate = block({
   namespace: ts,
   name: 'concatAndForwardEchoOk',

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import { exchange } from '../../src/soap/operations/custom-operation.ts'
+import { bindCustomOperation } from '../../src/soap/operations/custom-operation.ts'
 import { node } from './echo.ts'
 import { type Answer, envelope, find } from './orders-over-soap.ts'
 
 const Person = t.object({ name: t.string(), age: t.int().optional(), boss: t.string().nullable().optional() }, 'Person')
 const seen: unknown[] = []
 const echo = node([
-  exchange({
+  bindCustomOperation({
     namespace: 'urn:e',
     name: 'echo',
     style: 'encoded',

@@ -1,17 +1,26 @@
 /** Files of many pieces through the SOAP face (rules B4.12, A8.3): parts that go to the store as they come, and come back as they are read. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Content, content } from '../../src/http/message.ts'
-import { pieceSize } from '../../src/service/file-content.ts'
+import { type Content, contentOf } from '../../src/http/message.ts'
+import { pieceOctets } from '../../src/service/file-content.ts'
 import type { Endpoint } from '../../src/soap/face.ts'
-import { parts } from '../../src/soap/mime/multipart.ts'
-import { type Answer, type Conversation, conversation, envelope, find, ns, octets, seen } from './orders-over-soap.ts'
+import { readParts } from '../../src/soap/mime/multipart.ts'
+import {
+  type Answer,
+  type Conversation,
+  envelope,
+  find,
+  ns,
+  octets,
+  readAnswer,
+  startConversation,
+} from './orders-over-soap.ts'
 
 const most = 5 * 1024 * 1024
 const hour = 3_600_000
 const wsa = 'http://www.w3.org/2005/08/addressing'
 
-function picture(seed: number, length = 3 * pieceSize + 100): Uint8Array {
+function picture(seed: number, length = 3 * pieceOctets + 100): Uint8Array {
   const made = new Uint32Array(Math.ceil(length / 4))
   for (let i = 0; i < made.length; i++) made[i] = Math.imul(i + 1, 2654435761) ^ seed
   return new Uint8Array(made.buffer, 0, length)
@@ -53,7 +62,7 @@ function chunked(all: Uint8Array, step = 50_000): Content & { readonly taken: ()
   }
 }
 const send = async (shop: Conversation, content: Content, who = 'maria'): Promise<Answer> =>
-  seen(await shop.send({ fields: { 'content-type': type, authorization: `Bearer ${who}` }, content }))
+  readAnswer(await shop.send({ fields: { 'content-type': type, authorization: `Bearer ${who}` }, content }))
 const sendAll = (shop: Conversation, ...of: readonly Part[]) => send(shop, chunked(pack(of)))
 const same = (found: Uint8Array | undefined, expected: Uint8Array) =>
   assert.ok(Buffer.from(expected).equals(found ?? Buffer.alloc(0)), `${found?.length} octets, or others`)
@@ -75,7 +84,7 @@ describe('B4.12 a part of many pieces, in', () => {
   ] as const)
     for (const step of [50_000, 777_777, 1013])
       it(`${title}, ${step} octets at a time`, async () => {
-        const shop = await conversation()
+        const shop = await startConversation()
         const answer = await send(shop, chunked(pack([root(put()), image(of, 'pic@x', coding)]), step))
         assert.equal(answer.status, 200, answer.text)
         await stands(shop, picture(1))
@@ -89,13 +98,13 @@ describe('B4.12 a part of many pieces, in', () => {
       [other, root(put()), image(picture(1))],
       [root(put()), other, image(picture(1)), image(picture(8), 'more@x')],
     ]) {
-      const shop = await conversation()
+      const shop = await startConversation()
       const answer = await sendAll(shop, ...of)
       assert.equal(answer.status, 200, answer.text)
       await stands(shop, picture(1))
       assert.equal(await leftOver(shop), 0, 'nothing but the file')
     }
-    const shop = await conversation()
+    const shop = await startConversation()
     const body = put(Buffer.from(picture(1)).toString('base64'))
     assert.equal((await shop.post({ body, fields: { authorization: 'Bearer maria' } })).status, 200)
     await stands(shop, picture(1))
@@ -103,7 +112,7 @@ describe('B4.12 a part of many pieces, in', () => {
   })
 
   it('nothing of it is read for who may not send it, or of what is not there', async () => {
-    const shop = await conversation()
+    const shop = await startConversation()
     for (const [who, body, fault] of [
       ['clara', put(), 'Forbidden'],
       ['maria', put(xop('cid:pic@x'), 'p-0'), 'NotFound'],
@@ -120,9 +129,9 @@ describe('B4.12 a part of many pieces, in', () => {
   })
 
   it('a package that is not whole, or refers to what it has not: a fault, the old one stands, nothing of the new one stays', async () => {
-    const shop = await conversation()
+    const shop = await startConversation()
     assert.equal((await sendAll(shop, root(put()), image(picture(1)))).status, 200)
-    const longer = picture(2, 6 * pieceSize)
+    const longer = picture(2, 6 * pieceOctets)
     const all = [root(put()), image(longer)]
     const packages: readonly Buffer[] = [
       pack(all).subarray(0, -8),
@@ -144,7 +153,7 @@ describe('B4.12 a part of many pieces, in', () => {
   })
 
   it('A8.3 a picture over its limit: a fault that names the element; a package over it: 413, before its end', async () => {
-    const shop = await conversation()
+    const shop = await startConversation()
     const over = await sendAll(shop, root(put()), image(picture(1, most + 1)))
     assert.equal(over.status, 500)
     assert.match(over.text, /must have at most 5242880 octets/)
@@ -158,7 +167,7 @@ describe('B4.12 a part of many pieces, in', () => {
   })
 
   it('cut short: it is the transport’s to say, and nothing stays', async () => {
-    const shop = await conversation()
+    const shop = await startConversation()
     const whole = pack([root(put()), image(picture(1))])
     const cut: Content = {
       length: undefined,
@@ -174,7 +183,7 @@ describe('B4.12 a part of many pieces, in', () => {
   })
 
   it('W5 the same MessageID is the same upload, and its octets are kept once; with other octets it is refused', async () => {
-    const shop = await conversation()
+    const shop = await startConversation()
     const header = `<a:MessageID xmlns:a="${wsa}">urn:uuid:1</a:MessageID><a:Action xmlns:a="${wsa}">${ns}/PutProductPicture</a:Action><a:To xmlns:a="${wsa}">http://shop.example/soap/v1</a:To>`
     const ask = (seed: number) => sendAll(shop, root(put(), header), image(picture(seed)))
     const version = async (answer: Promise<Answer>) => /<version>(\d+)</.exec((await answer).text)?.[1]
@@ -192,13 +201,13 @@ describe('B4.12 a part of many pieces, out', () => {
     ['encoded', `<m:GetProductPicture xmlns:m="${ns}"><id>p-1</id></m:GetProductPicture>`],
   ]
   for (const [style, body] of styles)
-    for (const length of [3 * pieceSize + 100, 2 * pieceSize, pieceSize + 1, pieceSize])
+    for (const length of [3 * pieceOctets + 100, 2 * pieceOctets, pieceOctets + 1, pieceOctets])
       it(`${style}: ${length} octets in the XML, and beside it for who takes packages`, async () => {
-        const shop = await conversation({ style })
+        const shop = await startConversation({ style })
         await shop.store.write(async writer => {
           const all = picture(4, length)
-          const pieces = Array.from({ length: Math.ceil(length / pieceSize) }, (_, i) =>
-            all.subarray(i * pieceSize, (i + 1) * pieceSize),
+          const pieces = Array.from({ length: Math.ceil(length / pieceOctets) }, (_, i) =>
+            all.subarray(i * pieceOctets, (i + 1) * pieceOctets),
           )
           await writer.stage('file-1', 0, pieces, 1)
           const octets = { length, here: undefined, name: 'file-1' }
@@ -210,13 +219,13 @@ describe('B4.12 a part of many pieces, out', () => {
         same(Buffer.from(inside?.text.match(/[A-Za-z0-9+/=]{1000,}/)?.[0] ?? '', 'base64'), picture(4, length))
         const packed = await shop.send({
           fields: { 'content-type': 'text/xml', accept: 'multipart/related', authorization: 'Bearer clara' },
-          content: content(envelope(body)),
+          content: contentOf(envelope(body)),
         })
         assert.match(String(packed.fields['content-type']), /^multipart\/related/)
         const found: Buffer[] = []
         const boundary = /boundary="([^"]+)"/.exec(String(packed.fields['content-type']))?.[1] ?? ''
         const whole = await octets(packed.content)
-        for await (const part of parts(content(whole).chunks(), boundary))
+        for await (const part of readParts(contentOf(whole).chunks(), boundary))
           found.push(Buffer.concat(await Array.fromAsync(part.content)))
         assert.equal(found.length, style === 'encoded' ? 1 : 2)
         if (style !== 'encoded') same(found[1], picture(4, length))

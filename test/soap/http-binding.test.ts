@@ -2,14 +2,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { content } from '../../src/http/message.ts'
+import { contentOf } from '../../src/http/message.ts'
 import { refuse } from '../../src/service/refusal.ts'
-import { soapFace } from '../../src/soap/http/binding.ts'
-import { conversation, envelope, find, type Message, ns, octets, seen, servingOf, talk } from './orders-over-soap.ts'
+import { createSoapFace } from '../../src/soap/http/binding.ts'
+import {
+  createContext,
+  envelope,
+  find,
+  type Message,
+  ns,
+  octets,
+  readAnswer,
+  sendMessage,
+  startConversation,
+} from './orders-over-soap.ts'
 
 const get = (id = 'o-1') => `<GetOrder xmlns="${ns}"><id>${id}</id></GetOrder>`
 const product = `<GetProduct xmlns="${ns}"><id>p-1</id></GetProduct>`
-const shop = await conversation(
+const shop = await startConversation(
   {},
   {
     inflate: (bytes, limit) => {
@@ -114,11 +124,11 @@ test('B4.6 the operation is in the message, not in the path', async () => {
   const answer = await shop.send({
     target: '/soap/v1?op=PayOrder',
     fields: { ...xml11, ...bearer },
-    content: content(envelope(get())),
+    content: contentOf(envelope(get())),
   })
-  assert.equal((await seen(answer)).body?.name.local, 'GetOrderResponse')
+  assert.equal((await readAnswer(answer)).body?.name.local, 'GetOrderResponse')
   assert.equal(
-    (await shop.send({ target: '/soap/v1/GetOrder', fields: xml11, content: content(envelope(get())) })).status,
+    (await shop.send({ target: '/soap/v1/GetOrder', fields: xml11, content: contentOf(envelope(get())) })).status,
     405,
   )
 })
@@ -163,10 +173,10 @@ for (const [title, fields, status] of callers)
 
 test('A5.1 a password in the clear from elsewhere is not even tried; what is public asks for none', async () => {
   const fields = { ...xml11, authorization: `Basic ${btoa('clara:clara-secret')}` }
-  const asked = { fields, content: content(envelope(get())) }
+  const asked = { fields, content: contentOf(envelope(get())) }
   assert.equal((await shop.send({ ...asked, from: '192.0.2.1' })).status, 401)
   assert.equal((await shop.send({ ...asked, from: '192.0.2.1', scheme: 'https' })).status, 200)
-  assert.equal((await shop.send({ fields: xml11, content: content(envelope(product)) })).status, 200)
+  assert.equal((await shop.send({ fields: xml11, content: contentOf(envelope(product)) })).status, 200)
 })
 
 test('B8.1 over 1 MiB: 413, announced, chunked and with an action alike; a picture may have 7 MiB', async () => {
@@ -186,7 +196,7 @@ test('B8.1 over 1 MiB: 413, announced, chunked and with an action alike; a pictu
   for (const [raw, status] of rows)
     for (const chunked of [false, true])
       for (const soapaction of ['""', raw.includes('Put') ? `"${ns}/PutProductPicture"` : `"${ns}/GetOrder"`]) {
-        const whole = content(raw)
+        const whole = contentOf(raw)
         const answer = await shop.send({
           fields: { ...xml11, authorization: 'Bearer maria', soapaction },
           content: chunked ? { ...whole, length: undefined } : whole,
@@ -212,10 +222,10 @@ test('P19 gzip is read within the limit; other codings, bombs, junk behind it ar
 })
 
 test('429 and 503 carry Retry-After and a Receiver fault', async () => {
-  const { serving } = await servingOf()
+  const { serving } = await createContext()
   const path = '/soap/v1'
   const endpoint = { version: 'v1', path, style: 'document', secure: false, versions: 'both' } as const
-  const { post } = talk(soapFace(serving, endpoint), path)
+  const { post } = sendMessage(createSoapFace(serving, endpoint), path)
   let answer = await post({ version: '1.2', body: `<SearchOrders xmlns="${ns}"><q>x</q></SearchOrders>` })
   for (let asked = 0; asked < 30; asked++)
     answer = await post({ version: '1.2', body: `<SearchOrders xmlns="${ns}"><q>x</q></SearchOrders>` })
@@ -223,7 +233,7 @@ test('429 and 503 carry Retry-After and a Receiver fault', async () => {
   assert.equal(find(answer.fault?.detail, 'Busy', 'retryAfter')?.text, answer.fields['retry-after'])
 
   const calls = { ...serving.calls, perform: async () => refuse({ kind: 'unavailable', after: 7 }) }
-  const down = talk(soapFace({ ...serving, calls }, endpoint), path)
+  const down = sendMessage(createSoapFace({ ...serving, calls }, endpoint), path)
   const busy = await down.post({ version: '1.2', body: get() })
   assert.deepEqual([busy.status, busy.fields['retry-after'], busy.fault?.code], [503, '7', 'Receiver'])
   const oneWay = await down.post({ body: `<NotifyDelivery xmlns="${ns}"><id>o-1</id></NotifyDelivery>` })
@@ -235,7 +245,7 @@ test('SOAP 1.2 Part 2 §7.4 the response pattern: GET of a safe operation, with 
     shop.send({ method, target: `/soap/v1/${target}`, fields: { ...bearer, ...fields } })
   const found = await ask('GetOrder?id=o-1', { accept: 'application/soap+xml' })
   assert.deepEqual([found.status, found.fields['content-type']], [200, 'application/soap+xml; charset=utf-8'])
-  assert.equal(find((await seen(found)).body, 'order', 'id')?.text, 'o-1')
+  assert.equal(find((await readAnswer(found)).body, 'order', 'id')?.text, 'o-1')
   const etag = String(found.fields['etag'])
   const unchanged = await ask('GetOrder?id=o-1', { 'if-none-match': etag })
   assert.deepEqual([unchanged.status, unchanged.content, unchanged.fields['etag']], [304, undefined, etag])
@@ -271,15 +281,15 @@ const turnedAway = [
 for (const [title, kind, message, status, type] of turnedAway)
   test(`B4.5 turned away before anything is read: ${title}`, async () => {
     const away = kind === 'too-many' ? { kind, after: 3, limit: 10, window: 1 } : { kind, after: 3 }
-    const { send, store } = await conversation({}, { gate: from => (from === '192.0.2.1' ? away : undefined) })
+    const { send, store } = await startConversation({}, { gate: from => (from === '192.0.2.1' ? away : undefined) })
     let isRead = false
-    const unread = { ...content('<'), bytes: async () => void (isRead = true) }
+    const unread = { ...contentOf('<'), bytes: async () => void (isRead = true) }
     const as = 'as' in message ? message.as : 'text/xml'
     const response = await send({ from: '192.0.2.1', fields: { 'content-type': as }, content: unread })
     assert.deepEqual([response.status, response.fields['retry-after'], isRead], [status, '3', false])
     assert.equal(String(response.fields['content-type']).split(';')[0], type)
     if (type === 'text/plain') return
-    const { fault } = await seen(response)
+    const { fault } = await readAnswer(response)
     assert.deepEqual(
       [fault?.code, find(fault?.detail, 'Busy', 'retryAfter')?.text],
       [type === 'text/xml' ? 'Server' : 'Receiver', '3'],

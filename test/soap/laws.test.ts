@@ -1,29 +1,31 @@
 /** Laws of the codecs and of the face, for contracts and messages that nobody would write. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Service } from '../../src/contract/service.ts'
-import { messages } from '../../src/contract/xml-message.ts'
-import { xsd } from '../../src/describe/xsd.ts'
+import type { MessageStyle } from '../../src/contract/xml-message.ts'
+import { compileMessages } from '../../src/contract/xml-message.ts'
+import { writeXsd } from '../../src/describe/xsd.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { type Style, styles } from '../../src/soap/codecs/style.ts'
-import { inline, type Reading } from '../../src/soap/codecs/values.ts'
+import { messageStyles } from '../../src/soap/codecs/style.ts'
+import { inlineWriting, type LiteralReading } from '../../src/soap/codecs/values.ts'
 import { soap11, soap12 } from '../../src/soap/version.ts'
-import { Malformed, scan } from '../../src/xml/index.ts'
+import { Malformed, scanDocument } from '../../src/xml/index.ts'
 import { services } from '../describe/contracts.ts'
 import { judge } from '../describe/oracle.ts'
-import { conversation, envelope, ns } from './orders-over-soap.ts'
+import { envelope, ns, startConversation } from './orders-over-soap.ts'
 import { rowOf } from './values.ts'
 
 fc.configureGlobal({ includeErrorInReport: true })
 
-const reading = (): Reading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
+const reading = (): LiteralReading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
 /** The request of every operation, written as a client would and read back, in one style. */
-function requests(service: Service, style: Style) {
+function requests(service: Service, style: MessageStyle) {
   const namespace = `${service.namespace}:v1`
-  return messages(service, 'v1').flatMap(message => {
+  return compileMessages(service, 'v1').flatMap(message => {
     const rows = rowOf(message.request.fields)
-    const written = styles[style](namespace, message.request, { ...message.request })
+    const written = messageStyles[style](namespace, message.request, { ...message.request })
     return rows ? [{ name: message.operation.name, fields: message.request.fields, rows, ...written }] : []
   })
 }
@@ -46,15 +48,17 @@ for (const [style, versions] of [
   test(`encode, ${style === 'document' ? 'validate by libxml2, ' : ''}decode: equal (${style})`, () => {
     fc.assert(
       fc.property(services, fc.integer({ min: 1 }), (service, seed) => {
-        const schema = style === 'document' ? judge(xsd(service, 'v1')) : undefined
+        const schema = style === 'document' ? judge(writeXsd(service, 'v1')) : undefined
         for (const { name, fields, rows, read, write } of requests(service, style))
           for (const row of fc.sample(rows, { numRuns: 3, seed }))
             for (const version of versions) {
-              const text = write(row, inline, version)
+              const text = write(row, inlineWriting, version)
               const flaw = schema?.flaw(text)
               assert.equal(flaw, undefined, `${name}: ${text}`)
               // In a Body, as it would come.
-              const cursor = scan(Buffer.from(envelope(text).replace('<s:Body>', '<s:Body xmlns:soap="urn:s">')))
+              const cursor = scanDocument(
+                Buffer.from(envelope(text).replace('<s:Body>', '<s:Body xmlns:soap="urn:s">')),
+              )
               cursor.next()
               cursor.child()
               cursor.child()
@@ -75,10 +79,10 @@ test('what libxml2 says is invalid, the decoder refuses: a valid message with on
   let judged = 0
   fc.assert(
     fc.property(services, fc.integer({ min: 1 }), (service, seed) => {
-      const schema = judge(xsd(service, 'v1'))
+      const schema = judge(writeXsd(service, 'v1'))
       const random = fc.sample(fc.nat(1_000_000), { numRuns: 50, seed })
       for (const { rows, read, write } of requests(service, 'document')) {
-        const text = write(fc.sample(rows, { numRuns: 1, seed })[0]!, inline, soap12)
+        const text = write(fc.sample(rows, { numRuns: 1, seed })[0]!, inlineWriting, soap12)
         const tags = [...text.matchAll(/<(\/?)([^\s/>]+)[^>]*>/g)].filter(tag => tag[1] === '').slice(1)
         const tag = tags[(random.pop() ?? 0) % Math.max(tags.length, 1)]
         if (!tag?.[2]) continue
@@ -101,7 +105,7 @@ test('what libxml2 says is invalid, the decoder refuses: a valid message with on
 })
 
 function accepts(
-  read: (typeof styles)['document'] extends (...of: never[]) => infer C
+  read: (typeof messageStyles)['document'] extends (...of: never[]) => infer C
     ? C extends { read: infer R }
       ? R
       : never
@@ -110,7 +114,7 @@ function accepts(
 ): boolean {
   const found = reading()
   try {
-    const cursor = scan(Buffer.from(envelope(text)))
+    const cursor = scanDocument(Buffer.from(envelope(text)))
     cursor.next()
     cursor.child()
     cursor.child()
@@ -161,7 +165,7 @@ const pieces = [
 
 for (const style of ['document', 'rpc', 'encoded'] as const)
   test(`a message with anything done to it gets an envelope, never a bug, and never runs unless it is whole (${style})`, async () => {
-    const shop = await conversation({ style })
+    const shop = await startConversation({ style })
     const changes = async () => (await shop.store.read(reader => reader.changes(0, 10_000))).length
     await fc.assert(
       fc.asyncProperty(
@@ -196,7 +200,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
   })
 
 test('octets that are no message at all get one of the statuses that say so', async () => {
-  const shop = await conversation()
+  const shop = await startConversation()
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ maxLength: 200 }),

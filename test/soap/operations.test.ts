@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
-import { runNext } from '../../src/service/job.ts'
+import { runNextJob } from '../../src/service/job.ts'
 import type { Endpoint } from '../../src/soap/face.ts'
-import { soapFace } from '../../src/soap/http/binding.ts'
+import { createSoapFace } from '../../src/soap/http/binding.ts'
 import type { Element } from '../../src/xml/index.ts'
-import { type Answer, conversation, find, type Message, servingOf, talk } from './orders-over-soap.ts'
+import { type Answer, createContext, find, type Message, sendMessage, startConversation } from './orders-over-soap.ts'
 
 type Style = Endpoint['style']
 type Tree = string | { readonly [name: string]: Tree | readonly Tree[] }
@@ -25,7 +25,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
   for (const version of ['1.1', '1.2'] as const)
     test(`every operation in ${style} style, SOAP ${version}`, async () => {
       const ns = 'urn:diglot:orders:v1'
-      const shop = await conversation({ style })
+      const shop = await startConversation({ style })
       const ask = (name: string, tree: Tree, who = 'maria', more: Message = {}): Promise<Answer> =>
         shop.post({
           version,
@@ -146,7 +146,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
         id: (prefix: string) => `${prefix}-1`,
         failed: () => {},
       }
-      while (await runNext(working, new AbortController().signal));
+      while (await runNextJob(working, new AbortController().signal));
       const done = await good('GetReportJob', { id: job })
       assert.deepEqual([text(done, 'job', 'state'), text(done, 'report', 'kind')], ['completed', 'sales'])
       if (style !== 'document') {
@@ -157,10 +157,10 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
     })
 
 test('B9.3 v1 and v2 side by side: the note is of v2 alone, and a change through v1 keeps it', async () => {
-  const { serving, ...rest } = await servingOf()
+  const { serving, ...rest } = await createContext()
   const at = (version: string) => {
     const endpoint = { version, path: `/soap/${version}`, style: 'document', secure: false, versions: 'both' } as const
-    return talk(soapFace(serving, endpoint), endpoint.path)
+    return sendMessage(createSoapFace(serving, endpoint), endpoint.path)
   }
   const [one, two] = [at('v1'), at('v2')]
   const body = (version: string, name: string, inner: string) =>

@@ -1,13 +1,13 @@
 /** The orders service behind its SOAP faces, without a socket. */
 import app from '../../examples/orders/service.ts'
 import type { Caller } from '../../src/contract/policy.ts'
-import { content, type Request, type Response } from '../../src/http/message.ts'
-import type { Serving } from '../../src/service/face-context.ts'
+import { contentOf, type Request, type Response } from '../../src/http/message.ts'
+import type { FaceContext } from '../../src/service/face-context.ts'
 import type { Identities } from '../../src/service/identity-port.ts'
 import type { Store } from '../../src/service/store.ts'
 import type { Endpoint, SoapOptions } from '../../src/soap/face.ts'
-import { soapFace } from '../../src/soap/http/binding.ts'
-import { type Document, type Element, Malformed, parse } from '../../src/xml/index.ts'
+import { createSoapFace } from '../../src/soap/http/binding.ts'
+import { type Document, type Element, Malformed, parseXml } from '../../src/xml/index.ts'
 import { alice, clara, maria, shop } from '../service/orders-service.ts'
 
 export const ns = 'urn:diglot:orders:v1'
@@ -53,10 +53,10 @@ export interface Answer {
   /** The child of Body. */
   readonly body: Element | undefined
   readonly blocks: readonly Element[]
-  readonly fault: FaultSeen | undefined
+  readonly fault: ReadFault | undefined
 }
 
-export interface FaultSeen {
+export interface ReadFault {
   /** Without its prefix: Sender, Client, …, or what a subcode of WS-* says in SOAP 1.1. */
   readonly code: string
   readonly subcodes: readonly string[]
@@ -69,8 +69,8 @@ export const envelope = (body: string, { version = '1.1', header }: Pick<Message
 
 export const mediaType = (version: '1.1' | '1.2'): string => (version === '1.1' ? 'text/xml' : 'application/soap+xml')
 
-export async function servingOf(): Promise<{
-  serving: Serving
+export async function createContext(): Promise<{
+  serving: FaceContext
   store: Store
   incidents: unknown[]
   clock: { now: number }
@@ -78,7 +78,7 @@ export async function servingOf(): Promise<{
   const { store, calls, clock } = await shop()
   const incidents: unknown[] = []
   let count = 0
-  const serving: Serving = {
+  const serving: FaceContext = {
     app,
     calls,
     identities,
@@ -90,17 +90,20 @@ export async function servingOf(): Promise<{
   return { serving, store, incidents, clock }
 }
 
-export async function conversation(endpoint: Partial<Endpoint> = {}, options: SoapOptions = {}): Promise<Conversation> {
-  const { serving, store, incidents, clock } = await servingOf()
-  const face = soapFace(
+export async function startConversation(
+  endpoint: Partial<Endpoint> = {},
+  options: SoapOptions = {},
+): Promise<Conversation> {
+  const { serving, store, incidents, clock } = await createContext()
+  const face = createSoapFace(
     serving,
     { version: 'v1', path: '/soap/v1', style: 'document', secure: false, versions: 'both', ...endpoint },
     options,
   )
-  return { store, face, incidents, clock, ...talk(face, endpoint.path ?? '/soap/v1') }
+  return { store, face, incidents, clock, ...sendMessage(face, endpoint.path ?? '/soap/v1') }
 }
 
-export function talk(
+export function sendMessage(
   face: (request: Request) => Response | Promise<Response>,
   path: string,
 ): Pick<Conversation, 'post' | 'send'> {
@@ -111,7 +114,7 @@ export function talk(
       scheme: 'http',
       version: '1.1',
       from: '127.0.0.1',
-      content: content(''),
+      content: contentOf(''),
       ...request,
       fields: Object.assign(Object.create(null), { host: 'shop.example' }, request.fields),
     })
@@ -124,9 +127,9 @@ export function talk(
           authorization: 'Bearer clara',
           ...fields,
         },
-        content: content(raw ?? envelope(body, { version, ...(header !== undefined && { header }) })),
+        content: contentOf(raw ?? envelope(body, { version, ...(header !== undefined && { header }) })),
       })
-      return seen(response)
+      return readAnswer(response)
     },
   }
 }
@@ -139,11 +142,11 @@ export async function octets(of: Response['content']): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-export async function seen(response: Response): Promise<Answer> {
+export async function readAnswer(response: Response): Promise<Answer> {
   const text = (await octets(response.content)).toString('utf8')
   const xml =
     /xml/.test(String(response.fields['content-type'])) && !/multipart/.test(String(response.fields['content-type']))
-  const document = xml ? parse(Buffer.from(text)) : undefined
+  const document = xml ? parseXml(Buffer.from(text)) : undefined
   if (document instanceof Malformed) throw new Error(`answered what is not well-formed: ${document.reason}\n${text}`)
   const [header, body] = ['Header', 'Body'].map(local =>
     document?.root.elements().find(each => each.name.local === local),
@@ -165,7 +168,7 @@ export const find = (element: Element | undefined, ...path: string[]): Element |
 
 const local = (element: Element | undefined): string => element?.text.trim().replace(/^.*:/, '') ?? ''
 
-function faultSeen(fault: Element): FaultSeen {
+function faultSeen(fault: Element): ReadFault {
   if (fault.name.uri === ns11)
     return {
       code: local(find(fault, 'faultcode')),

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import { block, blockWriter, faulted } from '../../src/soap/headers/block.ts'
-import { conversation, envelope, find, type Message, ns, ns11, ns12 } from './orders-over-soap.ts'
+import { block, compileBlockWriter, refuseWithFault } from '../../src/soap/headers/block.ts'
+import { envelope, find, type Message, ns, ns11, ns12, startConversation } from './orders-over-soap.ts'
 
 const get = `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`
 const create = (inner = '') =>
@@ -13,7 +13,7 @@ const wrap = (inside: string, v: string, attributes = '') =>
   `<e:Envelope xmlns:e="${v}"${attributes}>${inside}</e:Envelope>`
 const body = `<e:Body>${create()}</e:Body>`
 
-const shop = await conversation()
+const shop = await startConversation()
 const changes = async () => (await shop.store.read(reader => reader.changes(0, 1000))).length
 
 /** Whatever the message: a fault in an envelope, nothing has run, nothing of the inside is told. */
@@ -232,7 +232,7 @@ for (const [title, raw, code] of only12)
 
 for (const style of ['document', 'rpc', 'encoded'] as const)
   test(`S7 B7.2 an unknown encodingStyle of the call itself, in ${style} style`, async () => {
-    const styled = await conversation({ style })
+    const styled = await startConversation({ style })
     for (const [version, uri, code] of [
       ['1.1', ns11, 'Client'],
       ['1.2', ns12, 'DataEncodingUnknown'],
@@ -247,7 +247,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
 
 for (const style of ['rpc', 'encoded'] as const)
   test(`B7.3 SOAP 1.2 Part 2 §4.4 arguments of another number or type, in ${style} style: rpc:BadArguments`, async () => {
-    const styled = await conversation({ style })
+    const styled = await startConversation({ style })
     for (const inside of ['', '<id>o-1</id><id>o-1</id>', '<id><a/></id>', '<id>o 1</id>', '<id>o-1</id><x/>']) {
       const answer = await styled.post({ version: '1.2', body: `<m:GetOrder xmlns:m="${ns}">${inside}</m:GetOrder>` })
       assert.deepEqual([answer.fault?.code, answer.fault?.subcodes], ['Sender', ['BadArguments']], inside)
@@ -299,7 +299,7 @@ test('B9.1 an endpoint of one version answers the other with VersionMismatch', a
     ['1.1', '1.2', ns11], // SOAP 1.2 Part 1 appendix A: a node of 1.1 knows no other envelope
     ['1.2', '1.1', ns11],
   ] as const) {
-    const one = await conversation({ versions: speaks })
+    const one = await startConversation({ versions: speaks })
     const answer = await one.post({ version: asked, body: get })
     assert.equal(answer.fault?.code, 'VersionMismatch')
     assert.equal(answer.document?.root.name.uri, answered)
@@ -345,7 +345,7 @@ for (const [title, attribute, code11, code12] of roles)
   })
 
 test('S4 a role of its own, a block for another version’s next, mustUnderstand of the other namespace', async () => {
-  const own = await conversation({}, { roles: ['urn:shop'] })
+  const own = await startConversation({}, { roles: ['urn:shop'] })
   const header = (attributes: string) => `<x:B xmlns:x="urn:x" xmlns:e="${ns12}" xmlns:f="${ns11}" ${attributes}/>`
   for (const [attributes, code] of [
     ['e:role="urn:shop" e:mustUnderstand="1"', 'MustUnderstand'],
@@ -370,8 +370,8 @@ test('B2.4 §5.4.8 every mandatory block that is not understood is named, and in
 
 test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to the reply', async () => {
   const seen: unknown[] = []
-  const receipt = blockWriter('urn:t', 'Receipt', t.object({ total: t.decimal(9, 2) }))
-  const withBlocks = await conversation(
+  const receipt = compileBlockWriter('urn:t', 'Receipt', t.object({ total: t.decimal(9, 2) }))
+  const withBlocks = await startConversation(
     {},
     {
       blocks: [
@@ -389,7 +389,7 @@ test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to 
           name: 'Barred',
           content: t.string(),
           process: () => {
-            throw faulted({
+            throw refuseWithFault({
               code: 'Receiver',
               reasons: [
                 { language: 'en', text: 'barred' },
@@ -448,7 +448,7 @@ for (const [title, inside] of [
     const seen: unknown[] = []
     const content = t.object({ a: t.string({ max: 2 }), b: t.int({ max: 5 }).optional() })
     const limited = block({ namespace: 'urn:t', name: 'L', content, process: value => void seen.push(value) })
-    const one = await conversation({}, { blocks: [limited] })
+    const one = await startConversation({}, { blocks: [limited] })
     const header = (of: string) => `<t:L xmlns:t="urn:t">${of}</t:L>`
     assert.equal((await one.post({ body: get, header: header('<t:a>xx</t:a><t:b>5</t:b>') })).status, 200)
     for (const [version, code] of [
@@ -482,7 +482,7 @@ test('B2.9 B2.10 both structures of a fault, in their order', async () => {
 })
 
 test('B7.3 what is our bug is Receiver with an incident id and nothing else', async () => {
-  const broken = await conversation(
+  const broken = await startConversation(
     {},
     {
       blocks: [

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { relay } from '../../src/soap/relay.ts'
+import { relayMessage } from '../../src/soap/relay.ts'
 import { soap11, soap12 } from '../../src/soap/version.ts'
-import { Malformed, parse } from '../../src/xml/index.ts'
+import { Malformed, parseXml } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
 import { intermediary, ts } from './echo.ts'
 import { ns11, ns12 } from './orders-over-soap.ts'
@@ -49,7 +49,7 @@ const rows = [
 ] as const
 for (const [title, header, expected] of rows)
   test(`S5 B4.9 SOAP 1.2 ${title}`, async () => {
-    const relayed = await relay(Buffer.from(message(header)), soap12, intermediary())
+    const relayed = await relayMessage(Buffer.from(message(header)), soap12, intermediary())
     if (relayed.kind === 'forward')
       assert.equal(Buffer.from(relayed.bytes).toString(), message(expected).replace(/^<\?.*?\?>/, ''))
     else {
@@ -64,9 +64,9 @@ for (const [title, header, expected] of rows)
 
 test('SOAP 1.1 §4.2.2 a block for next is never forwarded; faultactor says who refused', async () => {
   const next = ' e:actor="http://schemas.xmlsoap.org/soap/actor/next"'
-  const gone = await relay(Buffer.from(message(block('A', next), ns11)), soap11, intermediary())
+  const gone = await relayMessage(Buffer.from(message(block('A', next), ns11)), soap11, intermediary())
   assert.ok(gone.kind === 'forward' && Buffer.from(gone.bytes).includes('<e:Header></e:Header>'))
-  const refused = await relay(
+  const refused = await relayMessage(
     Buffer.from(message(block('A', `${next} e:mustUnderstand="1"`), ns11)),
     soap11,
     intermediary(),
@@ -79,9 +79,9 @@ test('§2.7.2 what it adds stands in a Header, made where there is none', async 
   const adding = { uri: 'urn:n', roles: ['urn:n'], blocks: intermediary().blocks }
   const asks = `<t:concatAndForwardEchoOkArg2 xmlns:t="${ts}" e:role="urn:n">B</t:concatAndForwardEchoOkArg2>`
   for (const header of [asks, `${asks}${block('A')}`, `${block('A')}${asks}`]) {
-    const relayed = await relay(Buffer.from(message(header)), soap12, adding)
+    const relayed = await relayMessage(Buffer.from(message(header)), soap12, adding)
     assert.ok(relayed.kind === 'forward')
-    const document = parse(relayed.bytes)
+    const document = parseXml(relayed.bytes)
     assert.ok(!(document instanceof Malformed))
     const [first, body] = document.root.elements()
     assert.deepEqual([first?.name.local, body?.name.local], ['Header', 'Body'])
@@ -91,9 +91,9 @@ test('§2.7.2 what it adds stands in a Header, made where there is none', async 
 
 test('a UTF-16 message goes on in UTF-8, its declaration left behind', async () => {
   const text = message(block('A')).replace('1.0"?', '1.0" encoding="UTF-16"?')
-  const relayed = await relay(Buffer.from(`\ufeff${text}`, 'utf16le'), soap12, intermediary())
+  const relayed = await relayMessage(Buffer.from(`\ufeff${text}`, 'utf16le'), soap12, intermediary())
   assert.ok(relayed.kind === 'forward')
-  assert.ok(!(parse(relayed.bytes) instanceof Malformed))
+  assert.ok(!(parseXml(relayed.bytes) instanceof Malformed))
 })
 
 const folder = suites('soap12-test-collection')
@@ -108,10 +108,10 @@ for (const [id, expected] of [
     const asked = readFileSync(join(folder, `${id}_A.request.axis2.xml`), 'utf8')
     // The copy of T08 closes Ignore with the end tag of echoOk.
     const mended = asked.replace(/(<test:Ignore[^>]*>[^<]*<\/test:)echoOk/, '$1Ignore')
-    const relayed = await relay(Buffer.from(mended), soap12, intermediary())
-    const wanted = parse(readFileSync(join(folder, `${id}_B.request.axis2.xml`)))
+    const relayed = await relayMessage(Buffer.from(mended), soap12, intermediary())
+    const wanted = parseXml(readFileSync(join(folder, `${id}_B.request.axis2.xml`)))
     assert.ok(relayed.kind === 'forward' && !(wanted instanceof Malformed))
-    const got = parse(relayed.bytes)
+    const got = parseXml(relayed.bytes)
     assert.ok(!(got instanceof Malformed))
     const blocks = (of: typeof got) =>
       of.root

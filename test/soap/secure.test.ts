@@ -1,29 +1,29 @@
 /** The security step as the face sees it: where it stands, what it is given, and that its answer is what is read (X1, X14). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { no } from '../../src/soap/refusal.ts'
-import { type Evidence, type Secure, security } from '../../src/soap/security-port.ts'
-import { Element, Malformed, parse } from '../../src/xml/index.ts'
-import { conversation, envelope, find, ns } from './orders-over-soap.ts'
+import { refuseMessage } from '../../src/soap/refusal.ts'
+import { type Evidence, securityName, type VerifyMessage } from '../../src/soap/security-port.ts'
+import { Element, Malformed, parseXml } from '../../src/xml/index.ts'
+import { envelope, find, ns, startConversation } from './orders-over-soap.ts'
 
 const get = (id = 'o-1') => `<GetOrder xmlns="${ns}"><id>${id}</id></GetOrder>`
-const block = `<w:Security xmlns:w="${security.uri}"><w:Token>clara</w:Token></w:Security>`
-const failed = { uri: security.uri, local: 'FailedAuthentication' }
+const block = `<w:Security xmlns:w="${securityName.uri}"><w:Token>clara</w:Token></w:Security>`
+const failed = { uri: securityName.uri, local: 'FailedAuthentication' }
 
 /** Believes a token by its text. */
-const believing: Secure = ({ targeted, body, demanded }) => {
-  const token = targeted.find(each => each.name === security)?.elements()[0]?.text
-  if (token === undefined && demanded) no({ kind: 'security', subcode: failed, detail: 'no Security block' })
-  if (token !== 'clara') no({ kind: 'security', subcode: failed, detail: 'it proves nothing' })
+const believing: VerifyMessage = ({ targeted, body, demanded }) => {
+  const token = targeted.find(each => each.name === securityName)?.elements()[0]?.text
+  if (token === undefined && demanded) refuseMessage({ kind: 'security', subcode: failed, detail: 'no Security block' })
+  if (token !== 'clara') refuseMessage({ kind: 'security', subcode: failed, detail: 'it proves nothing' })
   return { caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body }
 }
 
 test('X14 an endpoint whose policy nothing could enforce does not start', async () => {
-  await assert.rejects(conversation({ secure: true }), /demands WS-Security/)
+  await assert.rejects(startConversation({ secure: true }), /demands WS-Security/)
 })
 
 test('B5.1 where it is demanded, a bearer never stands in for it', async () => {
-  const shop = await conversation({ secure: true }, { secure: believing })
+  const shop = await startConversation({ secure: true }, { secure: believing })
   for (const version of ['1.1', '1.2'] as const) {
     const bare = await shop.post({ version, body: get() })
     assert.deepEqual([bare.status, bare.fault?.code], [500, version === '1.1' ? 'FailedAuthentication' : 'Sender'])
@@ -39,7 +39,7 @@ test('B5.1 where it is demanded, a bearer never stands in for it', async () => {
 })
 
 test('elsewhere a Security block is asked when it is there: a bad one beside a good bearer is refused', async () => {
-  const shop = await conversation({}, { secure: believing })
+  const shop = await startConversation({}, { secure: believing })
   assert.equal((await shop.post({ body: get() })).status, 200)
   assert.equal(
     (await shop.post({ body: get(), header: block.replace('clara', 'mallory') })).fault?.code,
@@ -50,11 +50,11 @@ test('elsewhere a Security block is asked when it is there: a bad one beside a g
 })
 
 test('X1 the Body that is read is the element that was proven, and no other', async () => {
-  const proven = parse(
+  const proven = parseXml(
     Buffer.from(`<s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/">${get('o-3')}</s:Body>`),
   )
   assert.ok(!(proven instanceof Malformed))
-  const shop = await conversation(
+  const shop = await startConversation(
     { secure: true },
     { secure: () => ({ caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body: proven.root }) },
   )
@@ -64,7 +64,7 @@ test('X1 the Body that is read is the element that was proven, and no other', as
 
 test('it sees the message whole, its own elements, and the octets they came in', async () => {
   let seen: Evidence | undefined
-  const shop = await conversation({ secure: true }, { secure: evidence => believing((seen = evidence)) })
+  const shop = await startConversation({ secure: true }, { secure: evidence => believing((seen = evidence)) })
   const raw = envelope(get(), { header: `${block}<a:b xmlns:a="urn:a"/>` })
   await shop.post({ raw, fields: { authorization: '' } })
   assert.ok(seen)
@@ -81,7 +81,7 @@ test('it sees the message whole, its own elements, and the octets they came in',
 })
 
 test('S6 B4.8 the structure is checked in this path as well: nothing behind the Body, one operation, well-formed', async () => {
-  const shop = await conversation({ secure: true }, { secure: believing })
+  const shop = await startConversation({ secure: true }, { secure: believing })
   for (const raw of [
     envelope(get(), { header: block }).replace('</s:Envelope>', '<x xmlns="urn:x"/></s:Envelope>'),
     envelope(get() + get(), { header: block }),

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type AnyField, Field, type Fields, t } from '../../src/contract/field.ts'
-import { block, blockWriter, faulted } from '../../src/soap/headers/block.ts'
-import type { Exchange } from '../../src/soap/operations/bound-operation.ts'
-import { bare, emptyBody, exchange } from '../../src/soap/operations/custom-operation.ts'
-import { type Element, Malformed, parse } from '../../src/xml/index.ts'
+import { block, compileBlockWriter, refuseWithFault } from '../../src/soap/headers/block.ts'
+import type { BoundOperation } from '../../src/soap/operations/bound-operation.ts'
+import { bareElement, bindCustomOperation, emptyBodyOperation } from '../../src/soap/operations/custom-operation.ts'
+import { type Element, Malformed, parseXml } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
 import { node } from './echo.ts'
 import { find } from './orders-over-soap.ts'
@@ -122,21 +122,21 @@ function typesOf(element: Element): string | undefined {
 }
 
 /** An echo of just this request. */
-function echoOf(call: Element | undefined, encoded: boolean, fails: boolean): Exchange {
+function echoOf(call: Element | undefined, encoded: boolean, fails: boolean): BoundOperation {
   const failing = () => {
-    throw faulted({
+    throw refuseWithFault({
       code: 'Receiver',
       reasons: [{ language: 'en', text: 'as asked' }],
       detail: '<part xmlns="urn:t"/>',
     })
   }
-  if (!call) return emptyBody('urn:empty', () => {})
+  if (!call) return emptyBodyOperation('urn:empty', () => {})
   const { uri: namespace, local: name } = call.name
   const children = call.elements()
   const types = (encoded ? typesOf(call) : children.flatMap(each => each.elements())[0]?.name.uri) || namespace
   if (!encoded && children.every(each => arrays.has(each.name.local))) {
     const content = children.length > 0 ? fieldOf(call, name) : t.string()
-    return bare({
+    return bareElement({
       namespace,
       name,
       content,
@@ -145,7 +145,7 @@ function echoOf(call: Element | undefined, encoded: boolean, fails: boolean): Ex
     })
   }
   const request: Fields = Object.fromEntries(children.map(each => [each.name.local, fieldOf(each, name)]))
-  return exchange({
+  return bindCustomOperation({
     namespace,
     types,
     name,
@@ -170,7 +170,7 @@ const echoed = (name: string, fields: Fields) => {
     types: 'http://soapinterop.org/echoheader/',
     name: `${name}Request`,
     content,
-    process: (said, { add }) => add(blockWriter('http://soapinterop.org/', `${name}Response`, content)(said)),
+    process: (said, { add }) => add(compileBlockWriter('http://soapinterop.org/', `${name}Response`, content)(said)),
   })
 }
 const me = [
@@ -183,7 +183,7 @@ for (const { id, title, messages } of cases)
     const [asked, wanted] = ['request', 'response'].map(part => messages.find(each => each.file.includes(`.${part}.`)))
     if (!asked) return
     const raw = readFileSync(join(folder ?? '', asked.file))
-    const document = parse(raw)
+    const document = parseXml(raw)
     assert.ok(!(document instanceof Malformed))
     const call = find(document.root, 'Body')?.elements()[0]
     const encoded = raw.includes('encodingStyle')

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { AnyField, Fields, Scalar, Shape } from '../../src/contract/field.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
-import { check } from '../../src/contract/lexical/scalar.ts'
+import { checkScalar } from '../../src/contract/lexical/scalar.ts'
 
 const character = fc.oneof(
   fc.constantFrom(...'<>&"\'\r\n\t ]é数\u{1F600}\u0085\u2028'),
@@ -85,10 +85,10 @@ function candidates(shape: Scalar): fc.Arbitrary<unknown> {
 /** Undefined where none of a hundred candidates is a value: such a type is not asked about. */
 function scalarOf(shape: Scalar): fc.Arbitrary<unknown> | undefined {
   const of = candidates(shape)
-  const fits = (value: unknown) => !(check(shape, value) instanceof Flaw)
+  const fits = (value: unknown) => !(checkScalar(shape, value) instanceof Flaw)
   const some = [...new Set(fc.sample(of, { numRuns: 100, seed: 7 }).filter(fits))]
   return some.length > 0
-    ? fc.oneof(fc.constantFrom(...some), of.filter(fits)).map(value => check(shape, value))
+    ? fc.oneof(fc.constantFrom(...some), of.filter(fits)).map(value => checkScalar(shape, value))
     : undefined
 }
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type AnyField, t } from '../../src/contract/field.ts'
-import { exchange } from '../../src/soap/operations/custom-operation.ts'
+import { bindCustomOperation } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
 import { node } from './echo.ts'
 
@@ -100,7 +100,7 @@ for (const { id, title, expectedRequest } of cases) {
     const seen: unknown[] = []
     const asked = /Body><ns1:(\w+)/.exec(raw)?.[1] ?? ''
     const { post, incidents } = node([
-      exchange({
+      bindCustomOperation({
         namespace: 'http://test-uri/',
         name: asked,
         style: raw.includes('encodingStyle') ? 'encoded' : 'rpc',
@@ -125,7 +125,7 @@ test('the dates of schema064 but for gMonth', async context => {
   const raw = readFileSync(join(folder, 'schema064.request.xml'), 'utf8').replace(/<gMonth .*<\/gMonth>/, '')
   const seen: unknown[] = []
   const { post } = node([
-    exchange({
+    bindCustomOperation({
       namespace: 'http://test-uri/',
       name: 'test',
       style: 'encoded',

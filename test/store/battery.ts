@@ -6,22 +6,22 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import type { Row } from '../../src/contract/implement.ts'
-import { scaled } from '../../src/contract/lexical/decimal.ts'
+import type { Values } from '../../src/contract/implement.ts'
+import { parseScaledDecimal } from '../../src/contract/lexical/decimal.ts'
 import type { Service } from '../../src/contract/service.ts'
-import { here } from '../../src/service/file-content.ts'
+import { inMemoryFile } from '../../src/service/file-content.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import {
   type Filter,
+  type ItemPage,
   isFormer,
   type JobRow,
-  type Page,
   type Query,
   type Snapshot,
   type Sort,
   type Store,
+  type StoreWriter,
   Unavailable,
-  type Writer,
 } from '../../src/service/store.ts'
 import { every, everything, members } from './every-type.ts'
 import { files } from './files.ts'
@@ -45,13 +45,13 @@ export interface Place {
 export type Case = readonly [title: string, run: (place: Place) => Promise<void>]
 
 const plain: Query = { filters: [], within: 'all', sort: [], size: 100, counted: false }
-const item = (value: Row = {}): Row => value
+const item = (value: Values = {}): Values => value
 
 const get = async (store: Store, resource: string, id: string) => await store.read(reader => reader.get(resource, id))
-const list = async (store: Store, resource: string, query: Partial<Query> = {}): Promise<Page> =>
+const list = async (store: Store, resource: string, query: Partial<Query> = {}): Promise<ItemPage> =>
   await store.read(reader => reader.list(resource, { ...plain, ...query }))
-const idsOf = (page: Page): string[] => page.items.map(each => each.id)
-const put = (store: Store, id: string, value: Row = {}, seen?: number, now = 1000) =>
+const idsOf = (page: ItemPage): string[] => page.items.map(each => each.id)
+const put = (store: Store, id: string, value: Values = {}, seen?: number, now = 1000) =>
   store.write(writer => writer.put('items', id, item({ id, ...value }), {}, seen, now))
 
 async function version(store: Store, resource: string, id: string): Promise<number | undefined> {
@@ -258,7 +258,7 @@ const formerItems: readonly Case[] = [
       const bytes = new Uint8Array([0, 1, 255])
       const give = (now: number) =>
         store.write(writer =>
-          writer.putFile('things', 'x-1', 'picture', { mediaType: 'image/png', octets: here(bytes) }, now),
+          writer.putFile('things', 'x-1', 'picture', { mediaType: 'image/png', octets: inMemoryFile(bytes) }, now),
         )
       const look = async () => await store.read(reader => reader.file('things', 'x-1', 'picture'))
       const make = () =>
@@ -287,11 +287,17 @@ const transactions: readonly Case[] = [
       using(async store => {
         await put(store, 'i-1')
         const problem = new Refused({ kind: 'forbidden' })
-        const work = (writer: Writer) => {
+        const work = (writer: StoreWriter) => {
           const done = [
             writer.put('items', 'i-1', { id: 'i-1', rank: 1 }, {}, 1, 1),
             writer.put('items', 'i-2', { id: 'i-2' }, {}, undefined, 1),
-            writer.putFile('things', 'x-1', 'picture', { mediaType: 'image/png', octets: here(new Uint8Array()) }, 1),
+            writer.putFile(
+              'things',
+              'x-1',
+              'picture',
+              { mediaType: 'image/png', octets: inMemoryFile(new Uint8Array()) },
+              1,
+            ),
             writer.remember('space', 'key', { value: 'v', expires: 1e13 }, 1),
             writer.putJob(jobRow('j-1')),
             writer.changed(change('i-1', 2)),
@@ -424,7 +430,7 @@ const transactions: readonly Case[] = [
   [
     'work that is over can neither write nor read',
     using(async store => {
-      let kept: Writer | undefined
+      let kept: StoreWriter | undefined
       await store.write(writer => {
         kept = writer
         return writer.put('items', 'i-1', { id: 'i-1' }, {}, undefined, 1)
@@ -477,7 +483,7 @@ type Sortable = null | number | string
 const sortable: Readonly<Record<string, (value: unknown) => Sortable>> = {
   rank: value => (value as number | undefined) ?? null,
   note: value => (value as string | undefined) ?? null,
-  price: value => (value === undefined ? null : Number(scaled(String(value), 2))),
+  price: value => (value === undefined ? null : Number(parseScaledDecimal(String(value), 2))),
   at: value => (value === undefined ? null : Date.parse(String(value))),
   id: value => String(value),
 }
@@ -548,7 +554,7 @@ function holds(row: Snapshot, filter: Filter): boolean {
 }
 
 /** Rows for one run of a property, told from other runs' by their maker. */
-async function fill(store: Store, maker: string, rows: readonly Row[]): Promise<Snapshot[]> {
+async function fill(store: Store, maker: string, rows: readonly Values[]): Promise<Snapshot[]> {
   return await store.write(async writer => {
     const made: Snapshot[] = []
     for (const [i, row] of rows.entries()) {
@@ -563,7 +569,7 @@ const nextMaker = (): string => `m-${++makers}`
 
 type From = NonNullable<Query['from']>
 /** The cursor that continues after a page, or before it. */
-function onward(page: Page, backwards: boolean): From | undefined {
+function onward(page: ItemPage, backwards: boolean): From | undefined {
   const edge = backwards ? page.items[0] : page.items.at(-1)
   const keys = backwards ? page.edges?.first : page.edges?.last
   return edge && keys && { keys, id: edge.id, backwards }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { AnyField, Fields, Scalar } from '../../src/contract/field.ts'
 import { t } from '../../src/contract/field.ts'
 import { job } from '../../src/contract/job.ts'
-import { unscaled } from '../../src/contract/lexical/decimal.ts'
+import { writeScaledDecimal } from '../../src/contract/lexical/decimal.ts'
 import { role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
@@ -146,7 +146,7 @@ function scalar(shape: Scalar): fc.Arbitrary<unknown> {
         : fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
     case 'decimal': {
       const most = 10n ** BigInt(shape.digits) - 1n
-      return fc.bigInt({ min: -most, max: most }).map(units => unscaled(units, shape.places))
+      return fc.bigInt({ min: -most, max: most }).map(units => writeScaledDecimal(units, shape.places))
     }
     case 'double':
       return fc.double()

@@ -1,14 +1,14 @@
 /** Files that are more than one piece: what a store keeps of them, for whom, and until when. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { collected, here, keep, pieceSize, Swept } from '../../src/service/file-content.ts'
+import { collectOctets, inMemoryFile, pieceOctets, Swept, stageContent } from '../../src/service/file-content.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { type FileOctets, type Store, type StoredFile, Unavailable } from '../../src/service/store.ts'
 import type { Case } from './battery.ts'
 import { every, everything, members } from './every-type.ts'
 
 const hour = 3_600_000
-const size = 5 * pieceSize + 1000
+const size = 5 * pieceOctets + 1000
 /** No two stretches of it are alike, nor are those of another seed. */
 function octets(seed: number, length = size): Uint8Array {
   const made = new Uint32Array(Math.ceil(length / 4))
@@ -22,7 +22,7 @@ async function* arriving(all: Uint8Array, step = 60_000): AsyncGenerator<Uint8Ar
 
 let names = 0
 const keepIn = (store: Store, content: AsyncIterable<Uint8Array>, limit = size, now = 0) =>
-  keep({ store, clock: () => now, id: prefix => `${prefix}-${++names}` }, content, limit)
+  stageContent({ store, clock: () => now, id: prefix => `${prefix}-${++names}` }, content, limit)
 
 async function kept(store: Store, all: Uint8Array, now = 0): Promise<FileOctets> {
   return (await keepIn(store, arriving(all), size, now)) ?? assert.fail('more than the limit')
@@ -34,7 +34,7 @@ async function look(store: Store): Promise<StoredFile> {
   return found ?? assert.fail('the file is not there')
 }
 const same = async (store: Store, expected: Uint8Array) =>
-  assert.ok(Buffer.from(expected).equals(await collected((await look(store)).octets)), 'other octets')
+  assert.ok(Buffer.from(expected).equals(await collectOctets((await look(store)).octets)), 'other octets')
 
 const make = (store: Store) =>
   store.write(writer =>
@@ -53,7 +53,7 @@ const using =
   }
 
 /** Rows of a content of this size: its pieces and its name. */
-const rows = Math.ceil(size / pieceSize) + 1
+const rows = Math.ceil(size / pieceOctets) + 1
 
 export const files: readonly Case[] = [
   [
@@ -67,14 +67,14 @@ export const files: readonly Case[] = [
       await same(store, all)
       const near = fc
         .tuple(fc.nat(5), fc.integer({ min: -3, max: 3 }))
-        .map(([piece, by]) => Math.min(size, Math.max(0, piece * pieceSize + by)))
+        .map(([piece, by]) => Math.min(size, Math.max(0, piece * pieceOctets + by)))
       const place = fc.oneof(fc.nat(size), near)
       await fc.assert(
         fc.asyncProperty(place, place, async (a, b) => {
           const [from, to] = [Math.min(a, b), Math.max(a, b)]
           const parts: Uint8Array[] = []
           for await (const part of found.read(from, to)) {
-            assert.ok(part.length <= pieceSize)
+            assert.ok(part.length <= pieceOctets)
             parts.push(part)
           }
           assert.ok(Buffer.concat(parts).equals(all.subarray(from, to)), `${from} to ${to}`)
@@ -86,11 +86,11 @@ export const files: readonly Case[] = [
   [
     'what fits one piece is one value, what has an octet more is pieces',
     using(async store => {
-      const most = octets(1, pieceSize)
+      const most = octets(1, pieceOctets)
       assert.deepEqual((await kept(store, most)).here, most)
       assert.equal(await store.sweep(2 * hour), 0)
-      const more = await kept(store, octets(1, pieceSize + 1))
-      assert.deepEqual([more.here === undefined, more.length], [true, pieceSize + 1])
+      const more = await kept(store, octets(1, pieceOctets + 1))
+      assert.deepEqual([more.here === undefined, more.length], [true, pieceOctets + 1])
       assert.equal(await store.sweep(2 * hour), 3)
     }),
   ],
@@ -123,8 +123,8 @@ export const files: readonly Case[] = [
       assert.equal(await store.sweep(1000 + 600_000), rows, 'ten minutes are enough')
       await assert.rejects(reading.next(), Swept)
       await same(store, second)
-      await give(store, here(new Uint8Array(3)), 2000)
-      assert.ok(Buffer.from(second).equals(await collected(slow)))
+      await give(store, inMemoryFile(new Uint8Array(3)), 2000)
+      assert.ok(Buffer.from(second).equals(await collectOctets(slow)))
       assert.equal(await store.sweep(2000 + 600_000), rows)
       await same(store, new Uint8Array(3))
     }),
@@ -174,7 +174,7 @@ export const files: readonly Case[] = [
     'content over the limit, or cut short, leaves nothing that the next sweep does not take',
     using(async store => {
       async function* broken() {
-        yield* arriving(octets(1).subarray(0, 5 * pieceSize))
+        yield* arriving(octets(1).subarray(0, 5 * pieceOctets))
         throw new Error('cut')
       }
       await assert.rejects(keepIn(store, broken()), /cut/)
@@ -191,10 +191,10 @@ export const files: readonly Case[] = [
   [
     'pieces of a large content are deleted in several short transactions',
     using(async store => {
-      const all = octets(3, 70 * pieceSize)
+      const all = octets(3, 70 * pieceOctets)
       const content = (await keepIn(store, arriving(all), all.length)) ?? assert.fail()
       assert.equal(await store.sweep(hour), 71)
-      assert.equal(content.digest(), here(all).digest())
+      assert.equal(content.digest(), inMemoryFile(all).digest())
     }),
   ],
   [
@@ -202,9 +202,9 @@ export const files: readonly Case[] = [
     async place => {
       const first = await place.open(everything)
       // Whatever is given as one value is kept as one.
-      await give(first, here(octets(1)))
+      await give(first, inMemoryFile(octets(1)))
       await first.write(writer =>
-        writer.putFile('things', 'x-2', 'picture', { mediaType: 'image/png', octets: here(octets(2, 9)) }, 7),
+        writer.putFile('things', 'x-2', 'picture', { mediaType: 'image/png', octets: inMemoryFile(octets(2, 9)) }, 7),
       )
       await first.close()
       await place.direct?.(`alter table "_file" drop column "content"; alter table "_file" drop column "length";

@@ -1,8 +1,8 @@
 /** Writes to the file named until it can't, and prints what was answered, why it ended and what can still be read. */
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { everything } from './every-type.ts'
 
-const store = sqliteStore(everything, process.argv[2] ?? '')
+const store = openSqliteStore(everything, process.argv[2] ?? '')
 const answered: string[] = []
 let refused: unknown
 for (let i = 0; refused === undefined && i < 1000; i++) {

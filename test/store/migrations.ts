@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Fields } from '../../src/contract/field.ts'
 import { t } from '../../src/contract/field.ts'
-import type { Row } from '../../src/contract/implement.ts'
+import type { Values } from '../../src/contract/implement.ts'
 import { type Rules, resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
 import { isFormer } from '../../src/service/store.ts'
@@ -18,7 +18,7 @@ const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []):
 
 const inner = (fields: Fields) => ({ inner: t.object(fields) })
 const shade = (...values: [string, ...string[]]) => t.enum(...values).optional()
-const stands: Row = { text: 'Some words', color: 'red', inner: { a: 1 } }
+const stands: Values = { text: 'Some words', color: 'red', inner: { a: 1 } }
 const was: Fields = {
   text: t.string(),
   color: t.enum('red', 'green'),
@@ -29,7 +29,7 @@ const was: Fields = {
 const less = (name: string): Fields => Object.fromEntries(Object.entries(was).filter(([each]) => each !== name))
 
 /** The contract becomes this, and what stood is read as it was. */
-const additions: readonly (readonly [what: string, now: Service, then?: Row])[] = [
+const additions: readonly (readonly [what: string, now: Service, then?: Values])[] = [
   ['a new resource', notes(was, {}, ['others'])],
   ['a new optional field', notes({ ...was, extra: t.dateTime().optional() })],
   ['a new optional field that may be null', notes({ ...was, extra: t.list(t.long()).optional().nullable() })],

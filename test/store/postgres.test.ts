@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
-import { postgresReplica, postgresStore } from '../../src/store/postgres.ts'
+import { openPostgresReplica, openPostgresStore } from '../../src/store/postgres.ts'
 import { proxy } from '../proxy.ts'
 import { storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
@@ -66,12 +66,12 @@ test(
   async () => {
     const place = await running.place()
     const store = await place.open(everything)
-    const replica = await postgresReplica(everything, place.url ?? '')
+    const replica = await openPostgresReplica(everything, place.url ?? '')
     await put(store, 't-1', undefined, 'here')
     const found = await replica.read(reader => reader.get('towns', 't-1'))
     assert.ok(found && !isFormer(found) && found.value['name'] === 'here')
     await replica.close()
-    const away = await postgresReplica(everything, 'postgres://127.0.0.1:1/none')
+    const away = await openPostgresReplica(everything, 'postgres://127.0.0.1:1/none')
     await assert.rejects(async () => away.read(reader => reader.get('towns', 't-1')), Unavailable)
     await away.close()
     await store.close()
@@ -80,7 +80,7 @@ test(
 )
 
 test('a server that is not there fails the start, in words for an operator', only, async () => {
-  await assert.rejects(postgresStore(everything, 'postgres://nobody@127.0.0.1:1/none'), /ECONNREFUSED/)
+  await assert.rejects(openPostgresStore(everything, 'postgres://nobody@127.0.0.1:1/none'), /ECONNREFUSED/)
 })
 
 test('(6) with every connection in use a call waits, and is unavailable when its time is up', only, async () => {
@@ -112,7 +112,7 @@ test('(6) a client that is gone without a word holds its locks no longer than a 
   const way = new URL(direct)
   way.searchParams.delete('host')
   way.host = `127.0.0.1:${between.port}`
-  const [far, near] = [await postgresStore(everything, way.href, { work: 500 }), await place.open(everything)]
+  const [far, near] = [await openPostgresStore(everything, way.href, { work: 500 }), await place.open(everything)]
   await put(near, 't-1')
   const gone = far.write(async writer => {
     await writer.put('towns', 't-1', { id: 't-1', name: 'far' }, {}, 1, 1)
@@ -132,7 +132,7 @@ test('(6) a client that is gone without a word holds its locks no longer than a 
 
 test('(6) a plan that is older than its table is unavailable once', only, async () => {
   const place = await running.place()
-  const store = await postgresStore(everything, place.url ?? '', { connections: 1 })
+  const store = await openPostgresStore(everything, place.url ?? '', { connections: 1 })
   await put(store, 't-1')
   const look = async () => store.read(reader => reader.get('towns', 't-1'))
   const before = await look()

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
-import { type PostgresClient, type PostgresPool, postgresStore } from '../../src/store/postgres.ts'
+import { openPostgresStore, type PostgresClient, type PostgresPool } from '../../src/store/postgres.ts'
 import type { Place } from './battery.ts'
 
 const run = promisify(execFile)
@@ -45,7 +45,7 @@ function at(url: string, stop: () => Promise<void>): Server {
       await admin.query(`create schema ${schema}`)
       const own = `${url}${url.includes('?') ? '&' : '?'}options=-c%20search_path%3D${schema}`
       return {
-        open: (service, options) => postgresStore(service, own, options),
+        open: (service, options) => openPostgresStore(service, own, options),
         url: own,
         direct: async text => void (await admin.query(`set search_path to ${schema}; ${text}; reset search_path`)),
         remove: async () => void (await admin.query(`drop schema ${schema} cascade`)),
@@ -114,7 +114,7 @@ async function embedded(): Promise<Server> {
       const schema = `${schemas}${++made}`
       await database.exec(`create schema ${schema}`)
       return {
-        open: async (service, options) => postgresStore(service, onePool(database, schema), options),
+        open: async (service, options) => openPostgresStore(service, onePool(database, schema), options),
         direct: async text => void (await database.exec(`set search_path to ${schema}; ${text}`)),
         remove: async () => void (await database.exec(`drop schema ${schema} cascade`)),
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../src/service/store.ts'
-import { bounds, Queue, type Transaction } from '../../src/store/write-queue.ts'
+import { defaultBounds, Queue, type Transaction } from '../../src/store/write-queue.ts'
 
 /** A transaction that writes down what is done to it; `fails` says which steps throw. */
 class Noted implements Transaction {
@@ -130,7 +130,7 @@ test('when no transaction can begin, those who wait are told why, and later ones
 
 test('(3) a work that hangs is unavailable when its time is up, and is told that it is over', async () => {
   const noted = new Noted()
-  const queue = new Queue(noted, { ...bounds, work: 10 })
+  const queue = new Queue(noted, { ...defaultBounds, work: 10 })
   let over = false
   const hanging = queue.add({ run: () => new Promise<never>(() => {}), over: () => (over = true) })
   assert.deepEqual((await told([hanging, queue.add(work(() => 2))])).map(String), [String(new Unavailable()), '2'])
@@ -140,10 +140,10 @@ test('(3) a work that hangs is unavailable when its time is up, and is told that
 
 test('a group is bounded: in number and in time', async () => {
   const noted = new Noted()
-  const few = new Queue(noted, { ...bounds, group: 2 })
+  const few = new Queue(noted, { ...defaultBounds, group: 2 })
   await told([1, 2, 3].map(each => few.add(work(() => each))))
   assert.equal(noted.log.filter(each => each === 'commit').length, 2)
-  const short = new Queue(noted, { ...bounds, open: 100 })
+  const short = new Queue(noted, { ...defaultBounds, open: 100 })
   await told([1, 2, 3].map(() => short.add(work(() => sleep(60)))))
   assert.equal(noted.log.filter(each => each === 'commit').length, 4)
 })

@@ -4,8 +4,8 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Unavailable } from '../../src/service/store.ts'
-import { changing, looking, type PostgresClient, Sessions } from '../../src/store/postgres-sessions.ts'
-import { postgresWindows } from '../../src/store/rate-windows.ts'
+import { beginRead, beginWrite, type PostgresClient, Sessions } from '../../src/store/postgres-sessions.ts'
+import { openRateWindows } from '../../src/store/rate-windows.ts'
 import type { Statement } from '../../src/store/statement.ts'
 import { type Fate, wire } from './flaky-connection.ts'
 
@@ -44,9 +44,9 @@ async function until(holds: () => boolean, what: string): Promise<void> {
 }
 
 describe('one connection, and what befalls it once', () => {
-  const places = ['', looking, 'select 1', 'commit', changing] as const
+  const places = ['', beginRead, 'select 1', 'commit', beginWrite] as const
   for (const fate of ['silent', 'cut', 'stopped'] as const)
-    for (const begin of [looking, changing])
+    for (const begin of [beginRead, beginWrite])
       for (const at of places.filter(each => each === '' || each === begin || !each.startsWith('begin')))
         test(`(1) ${fate} at "${at}" of a transaction that does "${begin}": the next has a connection`, async () => {
           const { server, run, pool } = await sessions(once(at, fate))
@@ -67,21 +67,21 @@ describe('one connection, and what befalls it once', () => {
 
 test('(1) all connections silent at once: each call ends in its time, and as many can be had again', async () => {
   const { run, server, pool } = await sessions((text, n) => (text === 'commit' && n <= 10 ? 'silent' : 'answered'), 10)
-  await Promise.all(Array.from({ length: 10 }, () => unavailable(run(changing))))
-  await Promise.all(Array.from({ length: 10 }, () => run(changing)))
+  await Promise.all(Array.from({ length: 10 }, () => unavailable(run(beginWrite))))
+  await Promise.all(Array.from({ length: 10 }, () => run(beginWrite)))
   assert.equal(pool.totalCount, 10)
   await until(() => server.open() === 10, 'broken connections are closed')
 })
 
 test('(1) who waits for a connection waits as long as its time, and one that comes later is not lost', async () => {
   const { run, sessions: made } = await sessions(always)
-  const long = made.run(looking, () => sleep(time / 2))
+  const long = made.run(beginRead, () => sleep(time / 2))
   await sleep(20)
-  const short = unavailable(made.run(looking, () => {}, 100))
+  const short = unavailable(made.run(beginRead, () => {}, 100))
   assert.deepEqual(made.usage(), { waiting: 1, connections: { busy: 1, idle: 0 } })
   await short
   await long
-  await run(looking)
+  await run(beginRead)
   await until(() => made.usage()?.connections?.idle === 1, 'it is at rest again')
   assert.deepEqual(made.usage(), { waiting: 0, connections: { busy: 0, idle: 1 } })
 })
@@ -89,8 +89,8 @@ const always = (): Fate => 'answered'
 
 test('(2) a server that stops in one breath with its readiness ends no process', async () => {
   const { run } = await sessions((text, n) => (text === '' && n <= 3 ? 'stopped' : 'answered'))
-  for (let i = 0; i < 3; i++) await run(changing).catch(thrown => assert.ok(thrown instanceof Unavailable))
-  await run(changing)
+  for (let i = 0; i < 3; i++) await run(beginWrite).catch(thrown => assert.ok(thrown instanceof Unavailable))
+  await run(beginWrite)
 })
 
 test('(3) what a work does after its time is not sent, neither a statement nor its commit', async () => {
@@ -109,7 +109,7 @@ test('(3) what a work does after its time is not sent, neither a statement nor i
   const made = new Sessions({ connect: async () => client, end: async () => {} }, time)
   let late: Promise<unknown> = Promise.resolve()
   await unavailable(
-    made.run(changing, async on => {
+    made.run(beginWrite, async on => {
       late = sleep(time + 100).then(() => on.run(statement, []))
       late.catch(() => {})
       await sleep(time + 100)
@@ -117,14 +117,14 @@ test('(3) what a work does after its time is not sent, neither a statement nor i
   )
   await assert.rejects(late, /over/)
   await sleep(20)
-  assert.deepEqual([sent, given], [[changing], 1])
+  assert.deepEqual([sent, given], [[beginWrite], 1])
 })
 
 test('a store that is closed while connections are silent is closed in time', async () => {
-  const server = await wire(text => (text === changing ? 'silent' : 'answered'))
+  const server = await wire(text => (text === beginWrite ? 'silent' : 'answered'))
   const pool = new pg.Pool({ connectionString: server.url, max: 2, pipeline: true })
   const made = new Sessions(pool, time)
-  const under = unavailable(made.run(changing, on => on.run(statement, [])))
+  const under = unavailable(made.run(beginWrite, on => on.run(statement, [])))
   await sleep(20)
   const began = performance.now()
   await made.close()
@@ -144,7 +144,7 @@ describe('limits', () => {
         befallen = true
         return fate
       })
-      const windows = await postgresWindows(server.url)
+      const windows = await openRateWindows(server.url)
       const began = performance.now()
       await windows.count([key]).catch(() => {})
       assert.ok(performance.now() - began < 2500)
@@ -157,7 +157,7 @@ describe('limits', () => {
       if (text === '') return n === 2 || n === 3 ? 'stopped' : 'answered'
       return n === 1 && counting(text) ? 'cut' : 'answered'
     })
-    const windows = await postgresWindows(server.url)
+    const windows = await openRateWindows(server.url)
     for (let i = 0; i < 3; i++) await windows.count([key]).catch(() => {})
     assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
     await windows.close()

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Query, type Store, Unavailable } from '../../src/service/store.ts'
-import { type SqliteOptions, sqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts'
 import { type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
 
@@ -20,7 +20,7 @@ const folder = () => mkdtemp(join(temporary, 'store-'))
 async function onFile(): Promise<Place> {
   const own = await folder()
   return {
-    open: async (service, options) => sqliteStore(service, join(own, 'data.sqlite'), options),
+    open: async (service, options) => openSqliteStore(service, join(own, 'data.sqlite'), options),
     direct: async text => direct(join(own, 'data.sqlite'), text),
     remove: () => rm(own, { recursive: true }),
   }
@@ -30,14 +30,17 @@ storeCases('sqlite, a file', onFile)
 const forgets = 'it forgets when it is closed'
 storeCases(
   'sqlite, in memory',
-  async () => ({ open: async (service, options) => sqliteStore(service, ':memory:', options), remove: async () => {} }),
+  async () => ({
+    open: async (service, options) => openSqliteStore(service, ':memory:', options),
+    remove: async () => {},
+  }),
   { 'everything stands after a restart': forgets, 'the contract has': forgets, 'files that an older program': forgets },
 )
 
 async function opened(t: TestContext, options: SqliteOptions = {}) {
   const own = await folder()
   const file = join(own, 'data.sqlite')
-  const store = sqliteStore(everything, file, options)
+  const store = openSqliteStore(everything, file, options)
   t.after(async () => {
     await store.close()
     await rm(own, { recursive: true })
@@ -75,7 +78,7 @@ describe('sqlite: what only a file shows', () => {
       child.kill('SIGKILL')
       await once(child, 'close')
     }
-    const store = sqliteStore(everything, file)
+    const store = openSqliteStore(everything, file)
     const stand = new Set(await towns(store))
     const told = await store.read(reader => reader.changes(0, 1_000_000))
     await store.close()
@@ -137,7 +140,7 @@ describe('sqlite: what only a file shows', () => {
     assert.ok(answered.length > 0)
     assert.equal(refused, 'Unavailable')
     assert.deepEqual(seen.toSorted(), answered.toSorted())
-    const store = sqliteStore(everything, file)
+    const store = openSqliteStore(everything, file)
     assert.deepEqual((await towns(store)).toSorted(), answered.toSorted())
     await put(store, 't-more')
     await store.close()
@@ -145,10 +148,10 @@ describe('sqlite: what only a file shows', () => {
 
   test('a file that cannot be written or made fails the start, in words for an operator', async t => {
     const { own, store, file } = await opened(t)
-    assert.throws(() => sqliteStore(everything, join(own, 'none', 'data.sqlite')), /unable to open/)
+    assert.throws(() => openSqliteStore(everything, join(own, 'none', 'data.sqlite')), /unable to open/)
     await store.close()
     await chmod(file, 0o400)
-    if (process.getuid?.() !== 0) assert.throws(() => sqliteStore(everything, file), /readonly/)
+    if (process.getuid?.() !== 0) assert.throws(() => openSqliteStore(everything, file), /readonly/)
   })
 
   test('(6) a file that is no database, or is cut short, is an error of its own at start, never unavailable', async t => {
@@ -156,13 +159,13 @@ describe('sqlite: what only a file shows', () => {
     t.after(() => rm(own, { recursive: true }))
     const file = join(own, 'data.sqlite')
     writeFileSync(file, 'not a database, and long enough to be looked at '.repeat(100))
-    assert.throws(() => sqliteStore(everything, file), /not a database/)
+    assert.throws(() => openSqliteStore(everything, file), /not a database/)
     const cut = join(own, 'cut.sqlite')
-    const store = sqliteStore(everything, cut)
+    const store = openSqliteStore(everything, cut)
     for (let i = 0; i < 200; i++) await put(store, `t-${i}`, 'x'.repeat(1000))
     await store.close()
     truncateSync(cut, 60_000)
-    assert.throws(() => sqliteStore(everything, cut), /malformed|corrupt/)
+    assert.throws(() => openSqliteStore(everything, cut), /malformed|corrupt/)
   })
 
   test('backup copies one state while writes go on, and the copy is a store', async t => {
@@ -172,15 +175,15 @@ describe('sqlite: what only a file shows', () => {
     const copied = store.backup(copy)
     const more = Promise.all(Array.from({ length: 50 }, (_, i) => put(store, `u-${i}`)))
     await Promise.all([copied, more])
-    const again = sqliteStore(everything, copy)
+    const again = openSqliteStore(everything, copy)
     const stand = await towns(again)
     await again.close()
     assert.equal(stand.filter(id => id.startsWith('t-')).length, 200)
-    const memory = sqliteStore(everything, ':memory:')
+    const memory = openSqliteStore(everything, ':memory:')
     await put(memory, 't-1')
     await memory.backup(join(own, 'memory.sqlite'))
     await memory.close()
-    const kept = sqliteStore(everything, join(own, 'memory.sqlite'))
+    const kept = openSqliteStore(everything, join(own, 'memory.sqlite'))
     assert.deepEqual(await towns(kept), ['t-1'])
     await kept.close()
   })

@@ -1,9 +1,9 @@
 /** Writes one item after the other to the file named and prints each once it was answered, until it is killed. */
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { everything } from './every-type.ts'
 
 const [file = '', name = ''] = process.argv.slice(2)
-const store = sqliteStore(everything, file)
+const store = openSqliteStore(everything, file)
 let next = 0
 async function write(): Promise<never> {
   for (;;) {

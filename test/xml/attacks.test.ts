@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { attempt, type Limits, Malformed, parse, scan } from '../../src/xml/index.ts'
+import { Malformed, parseOrUndefined, parseXml, scanDocument, type XmlLimits } from '../../src/xml/index.ts'
 import { garbage } from './documents.ts'
 
 /** Hostile documents, each refused (or read) by the defaults within 100 ms of CPU. The ids are those of the list of attacks. */
@@ -16,7 +16,7 @@ const colliding = (count: number) =>
 
 const entities = repeat(10, n => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`)
 
-const rows: [title: string, document: string | Uint8Array, refused: boolean | keyof Limits][] = [
+const rows: [title: string, document: string | Uint8Array, refused: boolean | keyof XmlLimits][] = [
   ['P1 a DOCTYPE', '<!DOCTYPE a><a/>', true],
   ['P2 an internal entity', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', true],
   ['P3 an external entity', '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>', true],
@@ -104,8 +104,8 @@ const milliseconds = (work: () => void) => {
 for (const [title, document, refused] of rows) {
   const bytes = typeof document === 'string' ? new TextEncoder().encode(document) : document
   for (const [kind, read] of [
-    ['read over', () => attempt(() => scan(bytes).finish())],
-    ['made a tree', () => parse(bytes)],
+    ['read over', () => parseOrUndefined(() => scanDocument(bytes).finish())],
+    ['made a tree', () => parseXml(bytes)],
   ] as const) {
     test(`${title}: ${refused ? 'refused' : 'harmless'}, ${kind} in less than 100 ms of CPU`, () => {
       let result: unknown
@@ -132,9 +132,9 @@ const message =
 
 test('P17 a message cut at every byte is refused', () => {
   const bytes = new TextEncoder().encode(message)
-  assert.ok(!(parse(bytes) instanceof Malformed))
+  assert.ok(!(parseXml(bytes) instanceof Malformed))
   for (let length = 0; length < bytes.length; length++) {
-    assert.ok(parse(bytes.subarray(0, length)) instanceof Malformed, `${length} bytes`)
+    assert.ok(parseXml(bytes.subarray(0, length)) instanceof Malformed, `${length} bytes`)
   }
 })
 
@@ -147,7 +147,7 @@ test('P15 names of hostile documents are forgotten', async () => {
   const before = used()
   for (let round = 0; round < 30; round++) {
     const names = repeat(5000, n => `<flood-${round}-${n}-${'x'.repeat(500)}/>`)
-    scan(new TextEncoder().encode(`<a>${names}</a>`)).finish()
+    scanDocument(new TextEncoder().encode(`<a>${names}</a>`)).finish()
     await setImmediate()
   }
   // 150,000 names of 500 characters are 75 MB. The engine reports what has died in its own time.

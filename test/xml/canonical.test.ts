@@ -3,32 +3,32 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { XmlC14NMode, XmlDocument, type XmlElement } from 'libxml2-wasm'
 import {
-  attempt,
-  attribute,
-  canonical,
-  canonicalOctets,
+  type CanonicalForm,
+  canonicalize,
+  canonicalizeOctets,
   type Element,
-  type Form,
+  escapeText,
   Malformed,
   type Node,
-  parse,
-  text,
-  write,
+  parseOrUndefined,
+  parseXml,
+  writeAttribute,
+  writeElement,
 } from '../../src/xml/index.ts'
 import { all, anyTree, read as readPlain } from './documents.ts'
 
-const inclusive: Form = { exclusive: false, comments: false }
-const exclusive: Form = { exclusive: true, comments: false }
+const inclusive: CanonicalForm = { exclusive: false, comments: false }
+const exclusive: CanonicalForm = { exclusive: true, comments: false }
 
 const read = (text: string) => readPlain(text, { comments: true })
 
-const forms: Form[] = [false, true].flatMap(comments => [
+const forms: CanonicalForm[] = [false, true].flatMap(comments => [
   { exclusive: false, comments },
   { exclusive: true, comments },
   { exclusive: true, comments, prefixes: ['a', 'é', '#default'] },
 ])
 
-function oracle(document: XmlDocument, element: number | undefined, form: Form): string {
+function oracle(document: XmlDocument, element: number | undefined, form: CanonicalForm): string {
   const options = {
     mode: form.exclusive ? XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 : XmlC14NMode.XML_C14N_1_0,
     withComments: form.comments,
@@ -41,13 +41,13 @@ function oracle(document: XmlDocument, element: number | undefined, form: Form):
 test('C14N, Exclusive C14N: any document, and any element of it, as libxml2 has it', () => {
   fc.assert(
     fc.property(anyTree, tree => {
-      const source = `<!--before--><?p before?>${write(tree)}<!--after--><?p?>`
+      const source = `<!--before--><?p before?>${writeElement(tree)}<!--after--><?p?>`
       const document = read(source)
       using peer = XmlDocument.fromString(source)
       for (const form of forms) {
-        assert.equal(canonical(document, form), oracle(peer, undefined, form))
+        assert.equal(canonicalize(document, form), oracle(peer, undefined, form))
         for (const [index, element] of all(document.root).slice(0, 4).entries()) {
-          assert.equal(canonical(element, form), oracle(peer, index, form))
+          assert.equal(canonicalize(element, form), oracle(peer, index, form))
         }
       }
     }),
@@ -63,13 +63,13 @@ function spelt(node: Node, chance: () => boolean): string {
   if (node.kind === 'comment') return `<!--${node.value}-->`
   if (node.kind === 'text') {
     if (chance() && !node.value.includes(']]>') && !/\r/.test(node.value)) return `<![CDATA[${node.value}]]>`
-    const written = text(node.value).replace(/\r/g, '&#13;')
+    const written = escapeText(node.value).replace(/\r/g, '&#13;')
     if (chance()) return written
     return written.replace(/&gt;/g, (reference, at: number) => (written.slice(0, at).endsWith(']]') ? reference : '>'))
   }
   const qname = node.prefix === '' ? node.name.local : `${node.prefix}:${node.name.local}`
   const quoted = (value: string) => {
-    const written = attribute(value)
+    const written = writeAttribute(value)
     return chance()
       ? `'${written
           .slice(1, -1)
@@ -107,7 +107,7 @@ test('C14N, Exclusive C14N: however a document is written, and a slice of it', (
       for (const form of forms) {
         const { root } = form.comments ? read(source) : readPlain(source)
         for (const [index, element] of all(root).entries())
-          assert.equal(canonical(element, form), oracle(peer, index, form), source)
+          assert.equal(canonicalize(element, form), oracle(peer, index, form), source)
       }
     }),
     { numRuns: 1000 },
@@ -124,9 +124,9 @@ test('C14N §2.1: the canonical form is in UTF-8, whatever the document is in', 
     [wide, expected],
     [narrow, expected.replace('\u{1f600}', '')],
   ] as const) {
-    const document = parse(octets)
+    const document = parseXml(octets)
     assert.ok(!(document instanceof Malformed))
-    assert.equal(new TextDecoder().decode(canonicalOctets(document.root, inclusive)), form)
+    assert.equal(new TextDecoder().decode(canonicalizeOctets(document.root, inclusive)), form)
   }
 })
 const units = (text: string) => Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
@@ -136,7 +136,7 @@ test('C14N: what was changed in a tree is not what the document says', () => {
   const changed = (change: (root: Element) => void) => {
     const { root } = readPlain(source)
     change(root)
-    return canonical(root, exclusive)
+    return canonicalize(root, exclusive)
   }
   const two: Node = { kind: 'text', value: 'other' }
   const at = (root: Element, ...path: readonly number[]) =>
@@ -166,14 +166,14 @@ test('C14N: what was changed in a tree is not what the document says', () => {
 test('C14N: the canonical form of a canonical form is itself', () => {
   fc.assert(
     fc.property(anyTree, fc.constantFrom(...forms), (tree, form) => {
-      const once = canonical(read(write(tree)), form)
-      assert.equal(canonical(read(once), form), once)
+      const once = canonicalize(read(writeElement(tree)), form)
+      assert.equal(canonicalize(read(once), form), once)
     }),
     { numRuns: 300 },
   )
 })
 
-const rows: [title: string, source: string, form: Form, expected: string][] = [
+const rows: [title: string, source: string, form: CanonicalForm, expected: string][] = [
   [
     '§3.1 comments and processing instructions outside the root stand on lines of their own',
     '<?xml version="1.0"?>\n\n<?xml-stylesheet   href="doc.xsl"\n   type="text/xsl"   ?>\n\n<doc>Hello, world!<!-- Comment 1 --></doc>\n\n<?pi-without-data     ?>\n\n<!-- Comment 2 -->\n\n<!-- Comment 3 -->',
@@ -212,7 +212,7 @@ const rows: [title: string, source: string, form: Form, expected: string][] = [
   ],
 ]
 for (const [title, source, form, expected] of rows) {
-  test(`C14N ${title}`, () => assert.equal(canonical(read(source), form), expected))
+  test(`C14N ${title}`, () => assert.equal(canonicalize(read(source), form), expected))
 }
 
 test('C14N §2.4: the apex of an inclusive form has the xml attributes and the namespaces around it', () => {
@@ -221,25 +221,28 @@ test('C14N §2.4: the apex of an inclusive form has the xml attributes and the n
   )
   const apex = all(root)[2]!
   assert.equal(
-    canonical(apex, inclusive),
+    canonicalize(apex, inclusive),
     '<n:k xmlns="urn:d" xmlns:n="urn:n" xml:lang="en" xml:space="preserve"></n:k>',
   )
-  assert.equal(canonical(apex, exclusive), '<n:k xmlns:n="urn:n"></n:k>')
-  assert.equal(canonical(apex, { ...exclusive, prefixes: ['#default'] }), '<n:k xmlns="urn:d" xmlns:n="urn:n"></n:k>')
+  assert.equal(canonicalize(apex, exclusive), '<n:k xmlns:n="urn:n"></n:k>')
+  assert.equal(
+    canonicalize(apex, { ...exclusive, prefixes: ['#default'] }),
+    '<n:k xmlns="urn:d" xmlns:n="urn:n"></n:k>',
+  )
 })
 
 test('XML Signature §6.6.4: the enveloped signature is left out, with what is in it and nothing else', () => {
   const { root } = read('<r xmlns="urn:d"><a/> <s:Signature xmlns:s="urn:s"><s:x/></s:Signature> <b/></r>')
   for (const form of [inclusive, exclusive]) {
     const without = all(root)[2]!
-    assert.equal(canonical(root, { ...form, without }), '<r xmlns="urn:d"><a></a>  <b></b></r>')
+    assert.equal(canonicalize(root, { ...form, without }), '<r xmlns="urn:d"><a></a>  <b></b></r>')
   }
 })
 
 test('C14N §1.3: a relative namespace name has no canonical form (X9)', () => {
   const { root } = read('<r xmlns:n="relative"/>')
-  assert.ok(attempt(() => canonical(root, inclusive)) instanceof Malformed)
-  assert.ok(attempt(() => canonical(root, exclusive)) instanceof Malformed)
+  assert.ok(parseOrUndefined(() => canonicalize(root, inclusive)) instanceof Malformed)
+  assert.ok(parseOrUndefined(() => canonicalize(root, exclusive)) instanceof Malformed)
 })
 
 test('C14N: 64 elements deep with 250 prefixes each, and 10,000 children that use them, costs less than 200 ms', () => {
@@ -250,8 +253,8 @@ test('C14N: 64 elements deep with 250 prefixes each, and 10,000 children that us
   const children = Array.from({ length: 9_999 }, (_, n) => `<p${n % 60}-${n % 250}:x/>`).join('')
   const { root } = read(`${open.join('')}${children}${'</e>'.repeat(60)}`)
   const before = process.cpuUsage()
-  for (const form of [exclusive, inclusive]) canonical(root, form)
-  write(root)
+  for (const form of [exclusive, inclusive]) canonicalize(root, form)
+  writeElement(root)
   const { user, system } = process.cpuUsage(before)
   assert.ok((user + system) / 1000 < 200, `${(user + system) / 1000} ms`)
 })

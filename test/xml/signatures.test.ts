@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { canonical, type Element, type Form, Malformed, name, parse } from '../../src/xml/index.ts'
+import { type CanonicalForm, canonicalize, type Element, internName, Malformed, parseXml } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
 import { all } from './documents.ts'
 
 /** Digests of published signatures over elements of the same document: our canonical form must have the same one. */
 const signatures = 'http://www.w3.org/2000/09/xmldsig#'
-const dsig = (local: string) => name(signatures, local)
-const attribute = (element: Element, local: string) => element.attribute(name('', local))
+const dsig = (local: string) => internName(signatures, local)
+const attribute = (element: Element, local: string) => element.attribute(internName('', local))
 
-const forms = new Map<string, Form>([
+const forms = new Map<string, CanonicalForm>([
   ['http://www.w3.org/TR/2001/REC-xml-c14n-20010315', { exclusive: false, comments: false }],
   ['http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments', { exclusive: false, comments: true }],
   ['http://www.w3.org/2001/10/xml-exc-c14n#', { exclusive: true, comments: false }],
@@ -42,7 +42,7 @@ function caseOf(reference: Element, root: Element): Case | undefined {
   }
   const part = (local: string) => reference.elements(dsig(local))[0]!
   const algorithm = attribute(part('DigestMethod'), 'Algorithm')!.replace(/.*#/, '')
-  return { digest: part('DigestValue').text.trim(), algorithm, over: canonical(target, form) }
+  return { digest: part('DigestValue').text.trim(), algorithm, over: canonicalize(target, form) }
 }
 
 const folder = suites('xmldsig')
@@ -53,7 +53,7 @@ test('C14N, Exclusive C14N: the digests of published signatures', { skip: !folde
   for (const file of readdirSync(folder!, { recursive: true, encoding: 'utf8' }).filter(file =>
     file.endsWith('.xml'),
   )) {
-    const document = parse(readFileSync(join(folder!, file)), { comments: true })
+    const document = parseXml(readFileSync(join(folder!, file)), { comments: true })
     if (document instanceof Malformed) {
       assert.equal(document.reason, 'a document type declaration', file)
       doctypes.push(file)

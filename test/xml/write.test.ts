@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  attribute,
   type Document,
   Element,
+  escapeText,
+  internName,
   Malformed,
   type Node,
-  name,
-  parse,
-  text,
+  parseXml,
   Unwritable,
-  write,
+  writeAttribute,
+  writeElement,
 } from '../../src/xml/index.ts'
 import { all, anyText, anyTree, plain, read } from './documents.ts'
 
@@ -24,20 +24,20 @@ const rows: [value: string, text: string, attribute: string][] = [
 ]
 for (const [value, asText, asAttribute] of rows) {
   test(`XML 1.0 §2.4, §2.11, §3.3.3 ${JSON.stringify(value)} is written so that it is read as it is (P21)`, () => {
-    assert.equal(text(value), asText)
-    assert.equal(attribute(value), asAttribute)
-    const { root } = read(`<a b=${attribute(value)}>${text(value)}</a>`)
+    assert.equal(escapeText(value), asText)
+    assert.equal(writeAttribute(value), asAttribute)
+    const { root } = read(`<a b=${writeAttribute(value)}>${escapeText(value)}</a>`)
     assert.equal(root.text, value)
-    assert.equal(root.attribute(name('', 'b')), value)
+    assert.equal(root.attribute(internName('', 'b')), value)
   })
 }
 
 for (const value of ['\0', 'a\u0008', '\u000b', '\u001f', '\ufffe', '\uffff', '\ud800', 'a\udc00b', '\udc00\ud800']) {
   test(`XML 1.0 §2.2 ${JSON.stringify(value)} cannot be written`, () => {
-    assert.throws(() => text(value), Unwritable)
-    assert.throws(() => attribute(value), Unwritable)
+    assert.throws(() => escapeText(value), Unwritable)
+    assert.throws(() => writeAttribute(value), Unwritable)
     const comment: Node = { kind: 'comment', value }
-    assert.throws(() => write(comment), Unwritable)
+    assert.throws(() => writeElement(comment), Unwritable)
   })
 }
 
@@ -49,30 +49,30 @@ const unwritable: [title: string, node: Node][] = [
   ['§2.6 an instruction named xml', { kind: 'instruction', target: 'xml', value: '' }],
   ['§2.6 a target that is no name', { kind: 'instruction', target: 'a b', value: '' }],
   ['§2.6 white space before an instruction’s data', { kind: 'instruction', target: 'p', value: ' a' }],
-  ['NS §2.2 a prefix undeclared', new Element(undefined, name('', 'a'), '', [], [{ prefix: 'p', uri: '' }])],
+  ['NS §2.2 a prefix undeclared', new Element(undefined, internName('', 'a'), '', [], [{ prefix: 'p', uri: '' }])],
   [
     'NS an element in no namespace with a default',
-    new Element(undefined, name('', 'a'), '', [], [{ prefix: '', uri: 'u' }]),
+    new Element(undefined, internName('', 'a'), '', [], [{ prefix: '', uri: 'u' }]),
   ],
-  ['§2.3 a name with a space', new Element(undefined, name('', 'a b'), '')],
-  ['§2.3 a name with markup', new Element(undefined, name('', 'a><b'), '')],
-  ['§2.3 a prefix with markup', new Element(undefined, name('u', 'a'), 'p="" q')],
+  ['§2.3 a name with a space', new Element(undefined, internName('', 'a b'), '')],
+  ['§2.3 a name with markup', new Element(undefined, internName('', 'a><b'), '')],
+  ['§2.3 a prefix with markup', new Element(undefined, internName('u', 'a'), 'p="" q')],
   [
     '§2.3 an attribute with markup',
-    new Element(undefined, name('', 'a'), '', [{ name: name('', 'b="" c'), prefix: '', value: '' }]),
+    new Element(undefined, internName('', 'a'), '', [{ name: internName('', 'b="" c'), prefix: '', value: '' }]),
   ],
 ]
 for (const [title, node] of unwritable) {
-  test(`XML 1.0 ${title} cannot be written`, () => assert.throws(() => write(node), Unwritable))
+  test(`XML 1.0 ${title} cannot be written`, () => assert.throws(() => writeElement(node), Unwritable))
 }
 
 test('what is written of a tree is read as the same tree', () => {
   fc.assert(
     fc.property(anyTree, tree => {
-      const written = write(tree)
+      const written = writeElement(tree)
       const { root } = read(written, { comments: true })
       assert.deepEqual(plain(root), plain(tree))
-      assert.equal(write(root), written)
+      assert.equal(writeElement(root), written)
     }),
     { numRuns: 500 },
   )
@@ -81,10 +81,10 @@ test('what is written of a tree is read as the same tree', () => {
 test('the octets of an element are a document, with the namespaces around it', () => {
   fc.assert(
     fc.property(anyTree, tree => {
-      const { root, bytes } = read(write(tree), { comments: true })
+      const { root, bytes } = read(writeElement(tree), { comments: true })
       for (const element of all(root)) {
         const scope = element.parent?.namespaces() ?? new Map()
-        const slice = parse(bytes.subarray(element.from, element.to), { comments: true, scope })
+        const slice = parseXml(bytes.subarray(element.from, element.to), { comments: true, scope })
         assert.ok(!(slice instanceof Malformed))
         assert.deepEqual(plain(slice.root), plain(element))
       }
@@ -94,18 +94,18 @@ test('the octets of an element are a document, with the namespaces around it', (
 
 test('a part of a document stands by itself', () => {
   const { root } = read('<p:a xmlns:p="u" xmlns="v"><b p:c="1"><d xml:lang="en"/></b></p:a>')
-  assert.equal(write(root.elements()[0]!), '<b xmlns="v" xmlns:p="u" p:c="1"><d xml:lang="en"/></b>')
+  assert.equal(writeElement(root.elements()[0]!), '<b xmlns="v" xmlns:p="u" p:c="1"><d xml:lang="en"/></b>')
 })
 
 test('a tree made by hand needs no declarations; prefixes that clash are changed', () => {
-  const root = new Element(undefined, name('u', 'a'), 'p', [
-    { name: name('v', 'b'), prefix: 'p', value: '1' },
-    { name: name('w', 'c'), prefix: '', value: '2' },
-    { name: name('', 'd'), prefix: '', value: '3' },
-    { name: name('x', 'e'), prefix: 'xml', value: '4' },
+  const root = new Element(undefined, internName('u', 'a'), 'p', [
+    { name: internName('v', 'b'), prefix: 'p', value: '1' },
+    { name: internName('w', 'c'), prefix: '', value: '2' },
+    { name: internName('', 'd'), prefix: '', value: '3' },
+    { name: internName('x', 'e'), prefix: 'xml', value: '4' },
   ])
-  root.append([new Element(root, name('', 'f'), ''), new Element(root, name('v', 'g'), '')])
-  const again = read(write(root)).root
+  root.append([new Element(root, internName('', 'f'), ''), new Element(root, internName('v', 'g'), '')])
+  const again = read(writeElement(root)).root
   assert.deepEqual(
     again.attributes.map(({ name, value }) => [name.uri, name.local, value]),
     root.attributes.map(({ name, value }) => [name.uri, name.local, value]),
@@ -119,7 +119,7 @@ test('a tree made by hand needs no declarations; prefixes that clash are changed
 
 test('a whole document is written with what stands around its root', () => {
   const source = '<!--a-->\n<?p b?>\n<c/>\n<!--d-->'
-  assert.equal(write(read(source, { comments: true })), source)
+  assert.equal(writeElement(read(source, { comments: true })), source)
 })
 
 const message =
@@ -137,9 +137,9 @@ test('bytes that are changed at random are read or refused, and nothing else (P1
     fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), changes => {
       let changed = [...bytes]
       for (const { at, remove, insert } of changes) changed = changed.toSpliced(at, remove, ...insert)
-      const result: Document | Malformed = parse(Uint8Array.from(changed), { comments: true })
+      const result: Document | Malformed = parseXml(Uint8Array.from(changed), { comments: true })
       if (result instanceof Malformed) assert.ok(result.at >= 0 && result.at <= changed.length, `${result.at}`)
-      else assert.deepEqual(plain(read(write(result), { comments: true }).root), plain(result.root))
+      else assert.deepEqual(plain(read(writeElement(result), { comments: true }).root), plain(result.root))
     }),
     { numRuns: 3000 },
   )
@@ -148,8 +148,8 @@ test('bytes that are changed at random are read or refused, and nothing else (P1
 test('any text survives in text and in attributes', () => {
   fc.assert(
     fc.property(anyText, value => {
-      const { root } = read(`<a b=${attribute(value)}>${text(value)}</a>`)
-      assert.deepEqual([root.text, root.attribute(name('', 'b'))], [value, value])
+      const { root } = read(`<a b=${writeAttribute(value)}>${escapeText(value)}</a>`)
+      assert.deepEqual([root.text, root.attribute(internName('', 'b'))], [value, value])
     }),
   )
 })

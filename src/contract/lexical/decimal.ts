@@ -1,10 +1,10 @@
-import { memoized } from '../../base/memo.ts'
+import { memoizeByObject } from '../../base/memo.ts'
 import { Flaw, type Of, wrong } from './flaw.ts'
 import { point, zero } from './text.ts'
 
 const decimalText = /^([+-]?)([0-9]*)(?:\.([0-9]*))?$/
 /** Units of the last place, for comparing and keeping: "12.50" with two places is 1250n. Undefined when it is no decimal of that form. */
-export function scaled(text: string, places: number): bigint | undefined {
+export function parseScaledDecimal(text: string, places: number): bigint | undefined {
   if (text.length > 64) return undefined
   const [, sign, whole = '', fraction = ''] = decimalText.exec(text) ?? []
   if (sign === undefined || whole + fraction === '' || /[^0]/.test(fraction.slice(places))) return undefined
@@ -12,7 +12,7 @@ export function scaled(text: string, places: number): bigint | undefined {
   return sign === '-' ? -units : units
 }
 /** The way back: 1250n with two places is "12.50". */
-export function unscaled(units: bigint | number, places: number): string {
+export function writeScaledDecimal(units: bigint | number, places: number): string {
   const digits = String(units < 0 ? -units : units).padStart(places + 1, '0')
   const sign = units < 0 ? '-' : ''
   return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`
@@ -22,10 +22,12 @@ interface Plain {
   readonly least: number
   readonly most: number
 }
-const plainOf = memoized((shape: Of<'decimal'>): Plain | 'wide' => {
+const plainOf = memoizeByObject((shape: Of<'decimal'>): Plain | 'wide' => {
   const { min, max, digits, places } = shape
   const most = 10 ** digits - 1
-  const [least, highest] = [min, max].map(each => (each === undefined ? undefined : Number(scaled(each, places) ?? 0n)))
+  const [least, highest] = [min, max].map(each =>
+    each === undefined ? undefined : Number(parseScaledDecimal(each, places) ?? 0n),
+  )
   const wide = digits > 15 || Math.max(Math.abs(least ?? 0), Math.abs(highest ?? 0)) > most
   return wide ? 'wide' : { least: least ?? -most, most: highest ?? most }
 })
@@ -53,16 +55,18 @@ export function checkDecimal(shape: Of<'decimal'>, value: string): string | Flaw
 
 /** Whatever it looks like, and what is wrong with it. */
 function checkedDecimal(shape: Of<'decimal'>, value: string): string | Flaw {
-  const units = scaled(value, shape.places)
+  const units = parseScaledDecimal(value, shape.places)
   if (units === undefined)
-    return wrong(`decimal text with at most ${shape.places} places, such as "${unscaled(1250, shape.places)}"`)
+    return wrong(
+      `decimal text with at most ${shape.places} places, such as "${writeScaledDecimal(1250, shape.places)}"`,
+    )
   const unsigned = shape.min !== undefined && !shape.min.startsWith('-')
   if (unsigned && /^[+-]/.test(value)) return new Flaw('pattern', 'must have no sign')
-  if (shape.min !== undefined && units < (scaled(shape.min, shape.places) ?? 0n))
+  if (shape.min !== undefined && units < (parseScaledDecimal(shape.min, shape.places) ?? 0n))
     return new Flaw('minimum', `must be at least ${shape.min}`)
-  if (shape.max !== undefined && units > (scaled(shape.max, shape.places) ?? 0n))
+  if (shape.max !== undefined && units > (parseScaledDecimal(shape.max, shape.places) ?? 0n))
     return new Flaw('maximum', `must be at most ${shape.max}`)
   return (units < 0n ? -units : units) >= 10n ** BigInt(shape.digits)
     ? new Flaw('totalDigits', `must have at most ${shape.digits} digits`)
-    : unscaled(units, shape.places)
+    : writeScaledDecimal(units, shape.places)
 }

@@ -1,6 +1,6 @@
 /**
  * The lexical and value spaces of scalars (XML Schema Part 2), one place for JSON, XML, query parameters and the store.
- * `read` takes text to a value, `check` holds a value against its facets; both answer a flaw instead of throwing.
+ * `readScalar` takes text to a value, `checkScalar` holds a value against its facets; both answer a flaw instead of throwing.
  */
 
 import type { Scalar } from '../field.ts'
@@ -34,41 +34,41 @@ export function xsdTypeOf(shape: Scalar): string {
 }
 
 /** Text in its lexical form → value. White space is collapsed first for all but strings (Part 2 §4.3.6). */
-export function read(shape: Scalar, text: string): unknown | Flaw {
+export function readScalar(shape: Scalar, text: string): unknown | Flaw {
   switch (shape.kind) {
     case 'string':
-      return check(shape, shape.xsd === undefined ? text : spaced(shape.xsd, text))
+      return checkScalar(shape, shape.xsd === undefined ? text : spaced(shape.xsd, text))
     case 'id':
     case 'ref':
     case 'enum':
-      return check(shape, text)
+      return checkScalar(shape, text)
     case 'bytes':
-      return check(shape, shape.encoding === 'hex' ? fromHex(trimmed(text)) : fromBase64(text))
+      return checkScalar(shape, shape.encoding === 'hex' ? fromHex(trimmed(text)) : fromBase64(text))
     case 'boolean':
       return readBoolean(trimmed(text))
     case 'int':
-      return check(shape, integerOf(trimmed(text)))
+      return checkScalar(shape, integerOf(trimmed(text)))
     case 'long':
-      return check(shape, integerText.test(trimmed(text)) ? BigInt(trimmed(text).replace(/^\+/, '')) : undefined)
+      return checkScalar(shape, integerText.test(trimmed(text)) ? BigInt(trimmed(text).replace(/^\+/, '')) : undefined)
     case 'double':
-      return check(shape, readDouble(trimmed(text)))
+      return checkScalar(shape, readDouble(trimmed(text)))
     default:
-      return check(shape, trimmed(text))
+      return checkScalar(shape, trimmed(text))
   }
 }
 
 /** A typed value → its text, canonical where the type has a canonical form. */
-export function write(shape: Scalar, value: unknown): string {
+export function writeScalar(shape: Scalar, value: unknown): string {
   if (shape.kind === 'bytes') {
-    const bytes = value as Uint8Array // a bytes field holds bytes: `check` has seen it
+    const bytes = value as Uint8Array // a bytes field holds bytes: `checkScalar` has seen it
     return shape.encoding === 'hex' ? bytes.toHex().toUpperCase() : bytes.toBase64()
   }
-  if (shape.kind === 'double') return writeDouble(shape, Number(value)) // a number, or a bigint that `check` took for one
+  if (shape.kind === 'double') return writeDouble(shape, Number(value)) // a number, or a bigint that `checkScalar` took for one
   return String(value)
 }
 
 /** A typed value against its facets; the value itself comes back, decimals with all their places. */
-export function check(shape: Scalar, value: unknown): unknown | Flaw {
+export function checkScalar(shape: Scalar, value: unknown): unknown | Flaw {
   switch (shape.kind) {
     case 'string':
       return typeof value === 'string' ? checkString(shape, value) : wrong('a string')

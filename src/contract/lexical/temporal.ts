@@ -53,6 +53,6 @@ export const temporalForm = {
 } as const
 
 /** A dateTime as an instant in milliseconds, fractions kept; a time without zone is taken as UTC. For order, not for show. */
-export function instant(text: string): number {
+export function parseInstant(text: string): number {
   return Date.parse(/(Z|[+-][0-9]{2}:[0-9]{2})$/.test(text) ? text : `${text}Z`)
 }

@@ -43,7 +43,7 @@ const stringForm: Readonly<Record<NonNullable<Of<'string'>['xsd']>, RegExp>> = {
 
 const patterns = new Map<string, RegExp>()
 /** A pattern of the contract, anchored at both ends as XSD's are. Contracts are few and trusted: the map stays small. */
-export function patternOf(pattern: string): RegExp {
+export function compilePattern(pattern: string): RegExp {
   let known = patterns.get(pattern)
   if (!known) patterns.set(pattern, (known = new RegExp(`^(?:${pattern})$`, 'u')))
   return known
@@ -58,7 +58,7 @@ export function checkString(shape: Of<'string'>, value: string): string | Flaw {
   if (shape.max !== undefined && value.length > shape.max && lengthOf(value) > shape.max)
     return new Flaw('maxLength', `must have at most ${shape.max} characters`)
   if (shape.xsd !== undefined && !stringForm[shape.xsd].test(value)) return wrong(`of type ${shape.xsd}`)
-  if (shape.pattern !== undefined && !patternOf(shape.pattern).test(value))
+  if (shape.pattern !== undefined && !compilePattern(shape.pattern).test(value))
     return new Flaw('pattern', `must match ${shape.pattern}`)
   return value
 }

@@ -6,11 +6,11 @@
  *  (3) At most `hands` replies are under way at a time, each is tried at most `tries` times, ever more slowly.
  */
 import type { JobRow, Store } from '../../service/store.ts'
-import type { Elsewhere } from '../../soap/headers/addressing.ts'
-import { allowance, carry, type Letter, type Resolve, Undeliverable } from './safe-post.ts'
+import type { ReplyTargets } from '../../soap/headers/addressing.ts'
+import { compileAllowList, type OutboundMessage, postSafely, type Resolve, Undeliverable } from './safe-post.ts'
 
 export interface Outbox {
-  readonly elsewhere: Elsewhere
+  readonly elsewhere: ReplyTargets
   /** Ends what is under way (it goes on after the next start), and takes up nothing more. */
   stop(): Promise<void>
 }
@@ -38,9 +38,9 @@ const pause = 1000
 const backOff = (tried: number): number => Math.min(300_000, 1000 * 2 ** (tried - 1))
 
 /** @param prefixes addresses that replies may go to, and all below them */
-export function outbox(posting: Posting, prefixes: readonly string[]): Outbox {
+export function startOutbox(posting: Posting, prefixes: readonly string[]): Outbox {
   const { store, clock } = posting
-  const allowed = allowance(prefixes)
+  const allowed = compileAllowList(prefixes)
   const stopping = new AbortController()
   const sleepers = new Set<() => void>()
   const wake = (): void => {
@@ -67,7 +67,7 @@ export function outbox(posting: Posting, prefixes: readonly string[]): Outbox {
     elsewhere: {
       allowed,
       send: async (to, message) => {
-        const letter: Letter = { to, ...message }
+        const letter: OutboundMessage = { to, ...message }
         await store.write(writer => writer.putJob(rowOf(letter, posting.id('reply'), clock())))
         wake()
       },
@@ -80,7 +80,7 @@ export function outbox(posting: Posting, prefixes: readonly string[]): Outbox {
   }
 }
 
-const rowOf = (letter: Letter, id: string, now: number): JobRow => ({
+const rowOf = (letter: OutboundMessage, id: string, now: number): JobRow => ({
   id,
   job,
   state: 'queued',
@@ -99,14 +99,14 @@ const rowOf = (letter: Letter, id: string, now: number): JobRow => ({
 })
 
 /** Whether there was one to deliver. */
-async function deliverNext(posting: Posting, allowed: Elsewhere['allowed'], stop: AbortSignal): Promise<boolean> {
+async function deliverNext(posting: Posting, allowed: ReplyTargets['allowed'], stop: AbortSignal): Promise<boolean> {
   const { store, clock, failed, resolve } = posting
   const row = await store.write(writer => writer.lease([job], clock(), clock() + lease))
   if (!row) return false
   try {
-    const letter = JSON.parse(row.input) as Letter // written by `rowOf`
+    const letter = JSON.parse(row.input) as OutboundMessage // written by `rowOf`
     if (!allowed(letter.to)) throw new Undeliverable(`replies to ${letter.to} are not allowed any more`)
-    await carry(letter, stop, resolve)
+    await postSafely(letter, stop, resolve)
     await store.write(writer => writer.dropJob(row.id))
   } catch (thrown) {
     if (!stop.aborted) failed(thrown)

@@ -10,7 +10,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { BlockList, isIP } from 'node:net'
 
-export interface Letter {
+export interface OutboundMessage {
   readonly to: string
   readonly mediaType: string
   readonly action: string
@@ -27,7 +27,7 @@ export class Undeliverable extends Error {
 }
 
 /** What is wrong with a prefix of an allow-list; undefined: nothing. */
-export function flawOf(prefix: string): string | undefined {
+export function checkTarget(prefix: string): string | undefined {
   const url = URL.parse(prefix)
   if (!url || !isPlain(url) || url.search !== '')
     return `replies to ${prefix} cannot be allowed: write an http or https address without password, query and fragment`
@@ -35,7 +35,7 @@ export function flawOf(prefix: string): string | undefined {
 }
 
 /** (1) Whether an address is one of these, or below one of them. */
-export function allowance(prefixes: readonly string[]): (address: string) => boolean {
+export function compileAllowList(prefixes: readonly string[]): (address: string) => boolean {
   const places = prefixes.map(prefix => new URL(prefix))
   return address => {
     const url = URL.parse(address)
@@ -52,7 +52,7 @@ const isBelow = (path: string, prefix: string): boolean =>
 const patience = 10_000
 
 /** Resolves when the other side has taken it. Rejects with `Undeliverable` where another try is of no use. */
-export async function carry(letter: Letter, stop: AbortSignal, resolve: Resolve = byDns): Promise<void> {
+export async function postSafely(letter: OutboundMessage, stop: AbortSignal, resolve: Resolve = byDns): Promise<void> {
   const url = new URL(letter.to)
   const signal = AbortSignal.any([stop, AbortSignal.timeout(patience)])
   const status = await post(url, await pinned(url, resolve, signal), letter, signal)
@@ -73,12 +73,12 @@ async function pinned({ hostname }: URL, resolve: Resolve, signal: AbortSignal):
   const found = await Promise.race([resolve(name), late])
   const [first] = found
   if (!first) throw new Error(`${name} has no address`)
-  const hidden = found.find(({ address }) => !isPublic(address))
+  const hidden = found.find(({ address }) => !isPublicAddress(address))
   if (hidden && name !== 'localhost') throw new Undeliverable(`${name} leads to ${hidden.address}, which is not public`)
   return first.address
 }
 
-function post(url: URL, host: string, letter: Letter, signal: AbortSignal): Promise<number> {
+function post(url: URL, host: string, letter: OutboundMessage, signal: AbortSignal): Promise<number> {
   // Loaded when the first is sent: a server by itself needs no client.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const port = url.port === '' ? {} : { port: url.port }
@@ -98,7 +98,7 @@ function post(url: URL, host: string, letter: Letter, signal: AbortSignal): Prom
 }
 
 /** The action where each version has it (SOAP 1.1 §6.1.1; RFC 3902). */
-function fieldsOf({ mediaType, action }: Letter): Readonly<Record<string, string>> {
+function fieldsOf({ mediaType, action }: OutboundMessage): Readonly<Record<string, string>> {
   const type = `${mediaType}; charset=utf-8`
   return mediaType === 'text/xml'
     ? { 'content-type': type, soapaction: `"${action}"` }
@@ -127,7 +127,7 @@ const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')
 
 /** Whether an IP address can be reached from anywhere. One of IPv4 in one of IPv6 is not: nobody has to write it so. */
-export function isPublic(address: string): boolean {
+export function isPublicAddress(address: string): boolean {
   const bare = address.replace(/%.*$/s, '')
   if (isIP(bare) === 4) return !special.check(bare, 'ipv4')
   return isIP(bare) === 6 && global.check(bare, 'ipv6') && !special.check(bare, 'ipv6')

@@ -6,11 +6,11 @@
  *  (3) A sink that fails is tried again, later each time; after `patience` it is dead, and is tried again when the service starts.
  */
 import type { Implementation } from '../../contract/implement.ts'
-import { type CloudEvent, cloudEvent } from '../../service/change-feed.ts'
-import { aborted } from '../../service/job.ts'
+import { type CloudEvent, toCloudEvent } from '../../service/change-feed.ts'
+import { rejectOnAbort } from '../../service/job.ts'
 import { type Store, Unavailable } from '../../service/store.ts'
 
-export interface Sink {
+export interface EventSink {
   /** Tells it from the others; where it is in the feed is remembered under this name. */
   readonly name: string
   /** The resources it hears of; default all. */
@@ -66,7 +66,7 @@ const pause = 1000
 const longestWait = 3_600_000
 const timeLimit = 20_000
 
-export function sinksOf(delivering: Delivering, sinks: readonly Sink[]): Sinks {
+export function startSinks(delivering: Delivering, sinks: readonly EventSink[]): Sinks {
   const stopping = new AbortController()
   const state = new Map<string, Delivery>()
   const wakes: (() => void)[] = []
@@ -102,7 +102,7 @@ export function sinksOf(delivering: Delivering, sinks: readonly Sink[]): Sinks {
 
 async function deliverAll(
   delivering: Delivering,
-  sink: Sink,
+  sink: EventSink,
   delivery: Delivery,
   stop: AbortSignal,
   rest: (time: number) => Promise<void>,
@@ -134,7 +134,7 @@ async function deliverAll(
 /** (1) The next change that this sink hears of; those it does not are passed over. False at the end of the feed. */
 async function deliverNext(
   { app, store, failed }: Delivering,
-  sink: Sink,
+  sink: EventSink,
   delivery: Delivery,
   stop: AbortSignal,
 ): Promise<boolean> {
@@ -146,7 +146,7 @@ async function deliverNext(
   const next = found.find(each => !sink.resources || sink.resources.includes(each.resource))
   if (next) {
     const signal = AbortSignal.any([stop, AbortSignal.timeout(timeLimit)])
-    await Promise.race([sink.deliver(cloudEvent(app, next), signal), aborted(signal)]) // a sink may not listen to it
+    await Promise.race([sink.deliver(toCloudEvent(app, next), signal), rejectOnAbort(signal)]) // a sink may not listen to it
     delivery.delivered++
   }
   const reached = next?.sequence ?? found.at(-1)?.sequence ?? Math.max(after, swept)
@@ -160,7 +160,7 @@ async function deliverNext(
 }
 
 /** (2) Renewed by each look; what is left of a lease lasts longer than a delivery may. */
-function leased({ store, clock, id }: Delivering, { name }: Sink): Promise<boolean> {
+function leased({ store, clock, id }: Delivering, { name }: EventSink): Promise<boolean> {
   return store.write(async writer => {
     const now = clock()
     const memo = await writer.recall(leases, name)
@@ -171,7 +171,7 @@ function leased({ store, clock, id }: Delivering, { name }: Sink): Promise<boole
   })
 }
 
-function released({ store, id }: Delivering, { name }: Sink): Promise<void> {
+function released({ store, id }: Delivering, { name }: EventSink): Promise<void> {
   return store.write(async writer => {
     const memo = await writer.recall(leases, name)
     if (memo?.value === id) await writer.forget(leases, name)

@@ -8,8 +8,8 @@
 import { createHmac } from 'node:crypto'
 import { lookup as resolve } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { isPublic } from './safe-post.ts'
-import { Gone, Later, type Sink } from './sinks.ts'
+import { isPublicAddress } from './safe-post.ts'
+import { type EventSink, Gone, Later } from './sinks.ts'
 
 export interface WebhookOptions {
   readonly name: string
@@ -24,12 +24,19 @@ export interface WebhookOptions {
 }
 
 /** Throws when it could not be used, with the cure. */
-export function webhook({ name, url, secret, resources, allow, private: inside = false }: WebhookOptions): Sink {
+export function createWebhook({
+  name,
+  url,
+  secret,
+  resources,
+  allow,
+  private: inside = false,
+}: WebhookOptions): EventSink {
   const target = new URL(url)
   if (target.protocol !== 'https:' && !(inside && target.protocol === 'http:'))
     throw new Error(`webhook ${name}: ${url} is not https:`)
   if (!allow.includes(target.hostname)) throw new Error(`webhook ${name}: ${target.hostname} is not in its allow-list`)
-  if (!inside && isIP(bare(target.hostname)) !== 0 && !isPublic(bare(target.hostname)))
+  if (!inside && isIP(bare(target.hostname)) !== 0 && !isPublicAddress(bare(target.hostname)))
     throw new Error(`webhook ${name}: ${target.hostname} is an address of this network: set private to allow it`)
   const keys = (typeof secret === 'string' ? [secret] : secret).map(each => keyOf(name, each))
   return {
@@ -41,7 +48,7 @@ export function webhook({ name, url, secret, resources, allow, private: inside =
         'content-type': 'application/cloudevents+json; charset=utf-8',
         'content-length': String(Buffer.byteLength(content)),
         'user-agent': 'Diglot',
-        ...signed(`msg_${event.id}`, Math.floor(Date.now() / 1000), content, keys),
+        ...signWebhook(`msg_${event.id}`, Math.floor(Date.now() / 1000), content, keys),
       }
       settle(await posted(target, fields, content, inside, signal))
     },
@@ -49,7 +56,7 @@ export function webhook({ name, url, secret, resources, allow, private: inside =
 }
 
 /** Standard Webhooks, "Signature scheme": over id, time and content, each key's signature after the other. */
-export function signed(id: string, time: number, content: string, keys: readonly Uint8Array[]) {
+export function signWebhook(id: string, time: number, content: string, keys: readonly Uint8Array[]) {
   const sign = (key: Uint8Array): string =>
     `v1,${createHmac('sha256', key).update(`${id}.${time}.${content}`).digest('base64')}`
   return { 'webhook-id': id, 'webhook-timestamp': String(time), 'webhook-signature': keys.map(sign).join(' ') }
@@ -61,12 +68,12 @@ function keyOf(name: string, secret: string): Uint8Array {
   return key
 }
 
-interface Answered {
+interface WebhookReply {
   readonly status: number
   readonly after: string | undefined
 }
 
-function settle({ status, after }: Answered): void {
+function settle({ status, after }: WebhookReply): void {
   if (status >= 200 && status < 300) return
   if (status === 410) throw new Gone('it answers 410 (Gone)')
   const seconds = /^\d{1,6}$/.test(after ?? '') ? Number(after) : undefined
@@ -80,7 +87,7 @@ function posted(
   content: string,
   inside: boolean,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<WebhookReply> {
   return new Promise((done, fail) => {
     const { request } = process.getBuiltinModule(target.protocol === 'https:' ? 'node:https' : 'node:http')
     const options = { method: 'POST', headers, signal, agent: false, ...(!inside && { lookup: outside }) }
@@ -97,7 +104,7 @@ function posted(
 const outside: LookupFunction = (name, options, told) => {
   resolve(name, { ...options, all: true }, (error, found) => {
     if (error) return told(error, '')
-    const safe = found.filter(({ address }) => isPublic(address))
+    const safe = found.filter(({ address }) => isPublicAddress(address))
     const [first] = safe
     if (!first) return told(new Error(`${name} is an address of this network`), '')
     if (options.all) return told(null, safe)

@@ -6,7 +6,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
 
 /** Octets-for-octets of one moment. Throws, with the cure, when there is nothing to copy or something in the way. */
-export async function backup(data: string, to: string): Promise<void> {
+export async function backUpDatabase(data: string, to: string): Promise<void> {
   if (!existsSync(data)) throw new Error(`${data} is not there: name the database file with --data`)
   if (existsSync(to)) throw new Error(`${to} is there already: name another file`)
   const unfinished = `${to}.unfinished`

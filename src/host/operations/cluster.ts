@@ -6,11 +6,11 @@
  *  (3) `close` ends each worker as a signal to it would: what is under way is answered.
  */
 import cluster, { type Worker } from 'node:cluster'
-import { type Count, type Counted, windows } from '../../service/limiter.ts'
+import { type Count, type Counted, windowsOf } from '../../service/limiter.ts'
 import type { Family } from './metrics.ts'
 
 /** What a worker asks of the first process. */
-export interface Siblings {
+export interface ClusterPeers {
   count(counts: readonly Count[]): Promise<readonly Counted[]>
   /** The figures of each worker; `own` says those of this one when it is asked. */
   figures(): Promise<readonly (readonly Family[])[]>
@@ -19,32 +19,32 @@ export interface Siblings {
   ready(lines: readonly string[]): void
 }
 
-type Asked =
+type WorkerRequest =
   | { readonly kind: 'count'; readonly id: number; readonly counts: readonly Count[] }
   | { readonly kind: 'figures'; readonly id: number }
   | { readonly kind: 'collected'; readonly id: number; readonly families: readonly Family[] }
   | { readonly kind: 'ready'; readonly lines: readonly string[] }
-type Told =
+type PrimaryReply =
   | { readonly kind: 'counted'; readonly id: number; readonly counted: readonly Counted[] }
   | { readonly kind: 'collect'; readonly id: number }
   | { readonly kind: 'all'; readonly id: number; readonly figures: readonly (readonly Family[])[] }
 
 export const isWorker = (): boolean => cluster.isWorker
 
-/** Of a worker of `workers`. */
-export function siblings(): Siblings {
-  const pending = new Map<number, (told: Told) => void>()
+/** Of a worker of `forkWorkers`. */
+export function connectToPrimary(): ClusterPeers {
+  const pending = new Map<number, (told: PrimaryReply) => void>()
   let last = 0
   let own: () => Promise<readonly Family[]> = async () => []
-  const say = (asked: Asked): void => void process.send?.(asked)
-  const ask = (asked: (id: number) => Asked): Promise<Told> =>
+  const say = (asked: WorkerRequest): void => void process.send?.(asked)
+  const ask = (asked: (id: number) => WorkerRequest): Promise<PrimaryReply> =>
     new Promise(resolve => {
       const id = ++last
       pending.set(id, resolve)
       say(asked(id))
     })
   cluster.worker?.once('error', () => process.exit(1)) // the first process is gone
-  process.on('message', (told: Told) => {
+  process.on('message', (told: PrimaryReply) => {
     // What the first process asks has numbers of its own.
     if (told.kind === 'collect') return void own().then(families => say({ kind: 'collected', id: told.id, families }))
     pending.get(told.id)?.(told)
@@ -66,7 +66,7 @@ export function siblings(): Siblings {
   }
 }
 
-export interface Workers {
+export interface ClusterWorkers {
   /** (1): what a worker said when it listened. Rejects with the status of one that could not. */
   readonly ready: Promise<readonly string[]>
   /** Passes a signal on to all. */
@@ -91,8 +91,8 @@ export class WorkerFailed extends Error {
 }
 
 /** Starts `count` processes of the same program with the same words. `failed` hears of each that dies. */
-export function workers(count: number, failed: (why: string) => void): Workers {
-  const counting = windows()
+export function forkWorkers(count: number, failed: (why: string) => void): ClusterWorkers {
+  const counting = windowsOf()
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
   const collecting = new Map<string, (families: readonly Family[]) => void>()
@@ -102,7 +102,7 @@ export function workers(count: number, failed: (why: string) => void): Workers {
   let wait = leastWait
   let last = 0
 
-  const tell = (worker: Worker, told: Told): void => {
+  const tell = (worker: Worker, told: PrimaryReply): void => {
     if (worker.isConnected()) worker.send(told)
   }
   const collect = (worker: Worker): Promise<readonly Family[]> =>
@@ -117,7 +117,7 @@ export function workers(count: number, failed: (why: string) => void): Workers {
       collecting.set(`${worker.id} ${id}`, over)
       tell(worker, { kind: 'collect', id })
     })
-  const heard = (worker: Worker, asked: Asked): void => {
+  const heard = (worker: Worker, asked: WorkerRequest): void => {
     switch (asked.kind) {
       case 'count':
         tell(worker, { kind: 'counted', id: asked.id, counted: counting(asked.counts, Date.now()) })
@@ -153,7 +153,7 @@ export function workers(count: number, failed: (why: string) => void): Workers {
   const start = (): void => {
     const worker = cluster.fork()
     living.add(worker)
-    worker.on('message', (asked: Asked) => heard(worker, asked))
+    worker.on('message', (asked: WorkerRequest) => heard(worker, asked))
     worker.once('exit', (code, signal) => died(worker, signal ?? `status ${code}`, code ?? 1))
   }
   start()

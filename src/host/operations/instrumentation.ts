@@ -23,11 +23,11 @@ export interface Traced {
 }
 
 /** `ok`, the kind of the refusal, or `failed` for a bug of ours; `took` in milliseconds. */
-export type Saw = (operation: string, outcome: string, took: number) => void
+export type OnCall = (operation: string, outcome: string, took: number) => void
 
 const channel = tracingChannel<Traced, Traced>('diglot:call')
 
-export function observed(calls: Calls, face: 'rest' | 'soap', saw: Saw): Calls {
+export function instrument(calls: Calls, face: 'rest' | 'soap', saw: OnCall): Calls {
   const refusedAt = (operation: Operation, began: number, thrown: unknown): never => {
     saw(operation.name, outcomeOf(thrown), performance.now() - began)
     throw thrown

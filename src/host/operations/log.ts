@@ -4,7 +4,7 @@
  *      credential in them is struck out. Nothing else is taken from a request but what the audit has.
  */
 import { createRequire } from 'node:module'
-import type { Deed } from '../../service/store.ts'
+import type { AuditRecord } from '../../service/store.ts'
 
 /** The part of pino's logger that is used: pino itself, or whatever is called the same way. */
 export interface Logger {
@@ -14,7 +14,7 @@ export interface Logger {
 }
 
 /** pino on standard error, so that standard output is the application's; loaded when there is something to say. */
-export function standardLogger(): Logger {
+export function createLogger(): Logger {
   let made: Logger | undefined
   const logger = (): Logger => (made ??= load())
   return {
@@ -53,7 +53,7 @@ export function errorFields(thrown: unknown): object {
 }
 
 /** One committed change: who did what to which, by which face. */
-export const changeFields = ({ subject, operation, resource, id, version, face, request }: Deed): object => ({
+export const changeFields = ({ subject, operation, resource, id, version, face, request }: AuditRecord): object => ({
   subject,
   operation,
   resource,

@@ -5,11 +5,11 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
-import type { Face } from '../../front/access-log.ts'
+import type { FaceName } from '../../front/access-log.ts'
 import type { Store, Usage } from '../../service/store.ts'
 
 /** Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's patience. */
-export const bounds: readonly number[] = [
+export const histogramBoundsSeconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
 
@@ -23,7 +23,7 @@ interface Durations {
 }
 
 /** What is counted while the service runs. Labels are the contract's names and our own words: their number is bounded. */
-export class Figures {
+export class Metrics {
   readonly #calls = { rest: new Map<string, Map<string, Durations>>(), soap: new Map<string, Map<string, Durations>>() }
   readonly #answers = {
     rest: new Map<number, number>(),
@@ -38,13 +38,13 @@ export class Figures {
     const line = entry(lines, outcome, () => durations({ face, operation, outcome }))
     const seconds = took / 1000
     let at = 0
-    while (at < bounds.length && seconds > (bounds[at] ?? 0)) at++
+    while (at < histogramBoundsSeconds.length && seconds > (histogramBoundsSeconds[at] ?? 0)) at++
     line.count++
     line.sum += seconds
     line.buckets[at] = (line.buckets[at] ?? 0) + 1
   }
 
-  answered(face: Face, status: number): void {
+  answered(face: FaceName, status: number): void {
     const counts = this.#answers[face]
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
@@ -83,8 +83,8 @@ export class Figures {
 }
 
 /** How much of each store is in use, by its name here. */
-export function storeGauges(figures: Figures, stores: readonly (readonly [string, Pick<Store, 'usage'>])[]): void {
-  const of = (read: (usage: Usage) => readonly Value[]) => () =>
+export function addStoreGauges(figures: Metrics, stores: readonly (readonly [string, Pick<Store, 'usage'>])[]): void {
+  const of = (read: (usage: Usage) => readonly MetricSample[]) => () =>
     stores.flatMap(([store, one]) => {
       const now = one.usage?.()
       return now ? read(now).map(({ labels, value }) => ({ labels: { store, ...labels }, value })) : []
@@ -104,7 +104,7 @@ export function storeGauges(figures: Figures, stores: readonly (readonly [string
 }
 
 /** A store that is out of reach or busy has no figures, and holds up nobody else's. */
-async function inTime(asked: ReturnType<Gauge['read']>): Promise<readonly Value[]> {
+async function inTime(asked: ReturnType<Gauge['read']>): Promise<readonly MetricSample[]> {
   if (!(asked instanceof Promise)) return asked
   const late = new AbortController()
   const none = setTimeout(patience, [], { signal: late.signal, ref: false })
@@ -117,19 +117,19 @@ const patience = 500
 interface Gauge {
   readonly help: string
   readonly type: 'gauge' | 'counter'
-  readonly read: () => readonly Value[] | Promise<readonly Value[]>
+  readonly read: () => readonly MetricSample[] | Promise<readonly MetricSample[]>
 }
-export type Value = MetricValue<string> & { readonly metricName?: string }
-export type Family = MetricObjectWithValues<Value>
+export type MetricSample = MetricValue<string> & { readonly metricName?: string }
+export type Family = MetricObjectWithValues<MetricSample>
 
-const family = (name: string, type: string, help: string, values: Value[]): Family =>
+const family = (name: string, type: string, help: string, values: MetricSample[]): Family =>
   ({ name, help, type, aggregator: 'sum', values }) as unknown as Family // prom-client's enum of types is these words
 
 const durations = (labels: Record<string, string>): Durations => ({
   labels,
   count: 0,
   sum: 0,
-  buckets: new Array(bounds.length + 1).fill(0),
+  buckets: new Array(histogramBoundsSeconds.length + 1).fill(0),
 })
 
 function entry<K, V>(of: Map<K, V>, key: K, make: () => V): V {
@@ -138,13 +138,13 @@ function entry<K, V>(of: Map<K, V>, key: K, make: () => V): V {
   return found
 }
 
-function cumulated({ labels, count, sum, buckets }: Durations): Value[] {
+function cumulated({ labels, count, sum, buckets }: Durations): MetricSample[] {
   const name = 'diglot_call_duration_seconds'
   let below = 0
   const lines = buckets.map((inside, at) => {
     below += inside
     return {
-      labels: { ...labels, le: bounds[at] === undefined ? '+Inf' : String(bounds[at]) },
+      labels: { ...labels, le: histogramBoundsSeconds[at] === undefined ? '+Inf' : String(histogramBoundsSeconds[at]) },
       value: below,
       metricName: `${name}_bucket`,
     }
@@ -166,13 +166,13 @@ const ofProcess = (): Promise<() => Promise<Family[]>> =>
   }))
 
 /** All figures of this process. */
-export const collected = async (figures: Figures): Promise<Family[]> => [
+export const collectMetrics = async (figures: Metrics): Promise<Family[]> => [
   ...(await figures.families()),
   ...(await (await ofProcess())()),
 ]
 
 /** The text that Prometheus reads, of one process or of several that are one service. */
-export async function exposition(processes: readonly (readonly Family[])[]): Promise<string> {
+export async function writeExposition(processes: readonly (readonly Family[])[]): Promise<string> {
   const { default: prometheus } = await import('prom-client')
   return prometheus.AggregatorRegistry.aggregate(processes.map(families => [...families])).metrics()
 }

@@ -18,7 +18,7 @@ export interface Overload {
 /** Milliseconds between two looks at the clock. */
 const pulse = 100
 
-export class Load {
+export class OverloadGuard {
   /** Requests that have come and are not answered. */
   inFlight = 0
   /** Requests that were turned away. */

@@ -1,34 +1,34 @@
 /** Documents as text/csv (RFC 4180): a header, then a line for each item. Scalars as they are, anything else as its JSON. */
 
-import { memberOf } from '../../base/objects.ts'
+import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import { valueWriter } from '../../contract/field-json.ts'
-import { isScalar, write } from '../../contract/lexical/scalar.ts'
-import type { Document, Writing } from './document.ts'
+import { isScalar, writeScalar } from '../../contract/lexical/scalar.ts'
+import type { DocumentContext, RepresentationDocument } from './document.ts'
 
-export function documentCsv(document: Document, { only }: Writing): string {
+export function writeCsv(document: RepresentationDocument, { only }: DocumentContext): string {
   return document.items
-    ? table(
+    ? writeCsvTable(
         document.columns ?? {},
         document.items.map(item => item.value),
         only,
       )
-    : table(document.fields, [document.value], only)
+    : writeCsvTable(document.fields, [document.value], only)
 }
 
-export function table(
+export function writeCsvTable(
   fields: Fields,
   rows: readonly Readonly<Record<string, unknown>>[],
   only?: ReadonlySet<string>,
 ): string {
   const columns = Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
-  const lines = rows.map(row => columns.map(([name, field]) => cell(field, memberOf(row, name))).join(','))
+  const lines = rows.map(row => columns.map(([name, field]) => cell(field, ownMember(row, name))).join(','))
   return [columns.map(([name]) => escaped(name)).join(','), ...lines, ''].join('\r\n')
 }
 
 function cell(field: AnyField, value: unknown): string {
   if (value === undefined || value === null) return ''
-  return escaped(isScalar(field.shape) ? write(field.shape, value) : valueWriter(field)(value))
+  return escaped(isScalar(field.shape) ? writeScalar(field.shape, value) : valueWriter(field)(value))
 }
 
 const escaped = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -1,37 +1,37 @@
 /** What a representation says, before it is in any media type: members in the contract's order, then links. */
 import type { Fields } from '../../contract/field.ts'
-import type { Row } from '../../contract/implement.ts'
+import type { Values } from '../../contract/implement.ts'
 
-export interface Link {
+export interface DocumentLink {
   readonly rel: string
   /** A path of this service, percent-encoded; with `templated` an RFC 6570 template. */
   readonly href: string
   readonly templated?: boolean
   /** What following it sends; a link without is for GET. */
-  readonly form?: Form
+  readonly form?: DocumentForm
 }
 
-export interface Form {
+export interface DocumentForm {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET'
   readonly title: string
   readonly fields: Fields
 }
 
-export interface Document {
+export interface RepresentationDocument {
   /** The element it is in XML: `order`. */
   readonly name: string
   readonly title: string
   readonly fields: Fields
-  readonly value: Row
-  readonly links: readonly Link[]
+  readonly value: Values
+  readonly links: readonly DocumentLink[]
   /** Of a collection; then `fields` and `value` are what stands beside them. */
-  readonly items?: readonly Document[]
+  readonly items?: readonly RepresentationDocument[]
   /** Fields of the items, for a table that has none. */
   readonly columns?: Fields
 }
 
 /** What a writer needs to know beside the document. */
-export interface Writing {
+export interface DocumentContext {
   /** The XML namespace of the version. */
   readonly namespace: string
   /** The members that were asked for (rule A4.24), of the document or of its items; absent: all. */

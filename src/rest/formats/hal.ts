@@ -1,11 +1,11 @@
 /** Documents as HAL JSON (draft-kelly-json-hal), also served as application/json; and as HAL-FORMS with the transitions' templates. */
 
-import { memoized } from '../../base/memo.ts'
+import { memoizeByObject } from '../../base/memo.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
-import { type MembersWriter, membersWriter, quoted } from '../../contract/field-json.ts'
+import { type MembersWriter, membersWriter, quoteJson } from '../../contract/field-json.ts'
 import { isScalar } from '../../contract/lexical/scalar.ts'
 import { writeJson } from '../../http/json.ts'
-import type { Document, Form, Link, Writing } from './document.ts'
+import type { DocumentContext, DocumentForm, DocumentLink, RepresentationDocument } from './document.ts'
 
 /** Compiled once per declaration and selection. */
 const whole = new WeakMap<Fields, MembersWriter>()
@@ -20,16 +20,17 @@ function writerOf(fields: Fields, only: ReadonlySet<string> | undefined): Member
 }
 
 /** The members alone, `_links` left out: what a patch is applied to. */
-export const bareJson = (document: Pick<Document, 'fields' | 'value'>): string =>
+export const writePlainJson = (document: Pick<RepresentationDocument, 'fields' | 'value'>): string =>
   `{${writerOf(document.fields, undefined)(document.value)}}`
 
-export const halJson = (document: Document, { only }: Writing): string => `{${inner(document, only, '')}}`
+export const writeHal = (document: RepresentationDocument, { only }: DocumentContext): string =>
+  `{${inner(document, only, '')}}`
 
 /** HAL-FORMS 2.01: what each link that is not for GET takes. */
-export const halForms = (document: Document, { only }: Writing): string =>
+export const writeHalForms = (document: RepresentationDocument, { only }: DocumentContext): string =>
   `{${inner(document, only, templates(document.links))}}`
 
-function inner(document: Document, only: ReadonlySet<string> | undefined, more: string): string {
+function inner(document: RepresentationDocument, only: ReadonlySet<string> | undefined, more: string): string {
   const links = `"_links":{${linksJson(document.links)}}${more}`
   if (!document.items) {
     const members = writerOf(document.fields, only)(document.value)
@@ -43,21 +44,21 @@ function inner(document: Document, only: ReadonlySet<string> | undefined, more: 
 }
 
 /** Documents of items come again on every page that shows them. */
-const known = memoized((item: Document): string => inner(item, undefined, ''))
+const known = memoizeByObject((item: RepresentationDocument): string => inner(item, undefined, ''))
 
-function linksJson(links: readonly Link[]): string {
+function linksJson(links: readonly DocumentLink[]): string {
   let text = ''
   for (const { rel, href, templated } of links)
-    text += `${text === '' ? '' : ','}${quoted(rel)}:{"href":${quoted(href)}${templated ? ',"templated":true' : ''}}`
+    text += `${text === '' ? '' : ','}${quoteJson(rel)}:{"href":${quoteJson(href)}${templated ? ',"templated":true' : ''}}`
   return text
 }
 
-function templates(links: readonly Link[]): string {
+function templates(links: readonly DocumentLink[]): string {
   const forms = links.flatMap(link => (link.form ? [[link.rel, template(link.href, link.form)] as const] : []))
   return `,"_templates":${writeJson(Object.fromEntries(forms))}`
 }
 
-const template = (target: string, { method, title, fields }: Form) => ({
+const template = (target: string, { method, title, fields }: DocumentForm) => ({
   title,
   method,
   target,

@@ -5,13 +5,13 @@
  */
 
 import { escapeMarkup } from '../../base/markup.ts'
-import { memberOf } from '../../base/objects.ts'
+import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import { valueWriter } from '../../contract/field-json.ts'
-import { isScalar, write } from '../../contract/lexical/scalar.ts'
-import type { Document, Form, Link, Writing } from './document.ts'
+import { isScalar, writeScalar } from '../../contract/lexical/scalar.ts'
+import type { DocumentContext, DocumentForm, DocumentLink, RepresentationDocument } from './document.ts'
 
-export function page(title: string, body: string): string {
+export function writeHtmlPage(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeMarkup(title)}</title>
 <style>body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}th,td{text-align:start;padding:.2rem .8rem .2rem 0;vertical-align:top}label{display:block}</style></head>
@@ -21,19 +21,23 @@ ${body}
 `
 }
 
-export function documentHtml(document: Document, { only }: Writing): string {
+export function writeHtml(document: RepresentationDocument, { only }: DocumentContext): string {
   const parts = [
     document.items ? itemsHtml(document, only) : '',
     definition(document.fields, document.value, document.items ? undefined : only),
     linksHtml(document.links),
     ...document.links.map(formHtml),
   ]
-  return page(document.title, parts.filter(part => part !== '').join('\n'))
+  return writeHtmlPage(document.title, parts.filter(part => part !== '').join('\n'))
 }
 
-function definition(fields: Fields, value: Document['value'], only: ReadonlySet<string> | undefined): string {
+function definition(
+  fields: Fields,
+  value: RepresentationDocument['value'],
+  only: ReadonlySet<string> | undefined,
+): string {
   const rows = shown(fields, only).flatMap(([name, field]) =>
-    memberOf(value, name) === undefined
+    ownMember(value, name) === undefined
       ? []
       : [`<tr><th scope="row">${escapeMarkup(name)}</th><td>${cell(field, value[name])}</td></tr>`],
   )
@@ -44,13 +48,13 @@ const shown = (fields: Fields, only: ReadonlySet<string> | undefined) =>
   Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
 
 /** The items as a table; the first column leads to the item. */
-function itemsHtml(document: Document, only: ReadonlySet<string> | undefined): string {
+function itemsHtml(document: RepresentationDocument, only: ReadonlySet<string> | undefined): string {
   const columns = shown(document.columns ?? {}, only).filter(([, field]) => isScalar(field.shape))
   const heads = columns.map(([name]) => `<th scope="col">${escapeMarkup(name)}</th>`).join('')
   const rows = (document.items ?? []).map(item => {
     const self = item.links.find(link => link.rel === 'self')
     const cells = columns.map(([name, field], i) => {
-      const text = cell(field, memberOf(item.value, name))
+      const text = cell(field, ownMember(item.value, name))
       return `<td>${i === 0 && self ? `<a href="${escapeMarkup(self.href)}">${text}</a>` : text}</td>`
     })
     return `<tr>${cells.join('')}</tr>`
@@ -60,10 +64,10 @@ function itemsHtml(document: Document, only: ReadonlySet<string> | undefined): s
 
 function cell(field: AnyField, value: unknown): string {
   if (value === undefined || value === null) return ''
-  return escapeMarkup(isScalar(field.shape) ? write(field.shape, value) : valueWriter(field)(value))
+  return escapeMarkup(isScalar(field.shape) ? writeScalar(field.shape, value) : valueWriter(field)(value))
 }
 
-function linksHtml(links: readonly Link[]): string {
+function linksHtml(links: readonly DocumentLink[]): string {
   const items = links
     .filter(link => !link.templated && (!link.form || link.form.method === 'GET'))
     .map(
@@ -74,12 +78,12 @@ function linksHtml(links: readonly Link[]): string {
 }
 
 /** Browsers send GET and POST alone (HTML §4.10.18.6): what takes another method has no form. */
-function formHtml({ href, form }: Link): string {
+function formHtml({ href, form }: DocumentLink): string {
   if (form?.method !== 'POST') return ''
   return `<form method="post" action="${escapeMarkup(href)}"><fieldset><legend>${escapeMarkup(form.title)}</legend>${inputs(form)}<button>${escapeMarkup(form.title)}</button></fieldset></form>`
 }
 
-const inputs = ({ fields }: Form): string =>
+const inputs = ({ fields }: DocumentForm): string =>
   Object.entries(fields)
     .map(([name, field]) => input(name, field))
     .join('')

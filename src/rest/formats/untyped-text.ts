@@ -1,13 +1,15 @@
 /** Text that came without a type, from a form, an element or a query, as the JSON that its field's reader takes. */
+
+import type { Json } from '../../base/objects.ts'
 import { type AnyField, type Fields, type Shape, t } from '../../contract/field.ts'
-import type { Json } from '../../contract/field-json.ts'
-import { isScalar, read, write } from '../../contract/lexical/scalar.ts'
+
+import { isScalar, readScalar, writeScalar } from '../../contract/lexical/scalar.ts'
 import type { Pairs } from '../../http/uri.ts'
 
 const whole = /^[+-]?[0-9]{1,400}$/
 
 /** Text that is none of the type stays text: the reader then says what is wrong with it. */
-export function textJson(shape: Shape, given: string): Json {
+export function readTextValue(shape: Shape, given: string): Json {
   if (shape.kind === 'string') return given
   const text = given.trim()
   if (shape.kind === 'int' || shape.kind === 'long') {
@@ -16,9 +18,9 @@ export function textJson(shape: Shape, given: string): Json {
     return Number.isSafeInteger(number) ? number : BigInt(text.replace(/^\+/, ''))
   }
   if (shape.kind === 'double') {
-    const number = read({ kind: 'double' }, text)
+    const number = readScalar({ kind: 'double' }, text)
     if (typeof number !== 'number') return text
-    return Number.isFinite(number) ? number : write({ kind: 'double' }, number)
+    return Number.isFinite(number) ? number : writeScalar({ kind: 'double' }, number)
   }
   if (shape.kind === 'boolean' && /^(true|1|on)$/.test(text)) return true
   if (shape.kind === 'boolean' && /^(false|0)$/.test(text)) return false
@@ -31,7 +33,7 @@ type Tree = string | { [name: string]: Tree }
  * application/x-www-form-urlencoded as JSON: `lines[0][product]=p-1` is a member of an item of a list. A field left empty
  * where it may be absent, and an item with nothing in it, were not filled in. Undefined when a name is twice or cannot be read.
  */
-export function formJson(pairs: Pairs, fields: Fields): Json | undefined {
+export function readFormValues(pairs: Pairs, fields: Fields): Json | undefined {
   const root: { [name: string]: Tree } = Object.create(null)
   for (const [name, value] of pairs) if (!placed(root, name, value)) return undefined
   return membersJson(root, fields)
@@ -66,7 +68,7 @@ function membersJson(tree: { [name: string]: Tree }, fields: Fields): Json {
 
 function valueJson(value: Tree, field: AnyField): Json {
   const { shape } = field
-  if (typeof value === 'string') return isScalar(shape) ? textJson(shape, value) : value
+  if (typeof value === 'string') return isScalar(shape) ? readTextValue(shape, value) : value
   if (shape.kind === 'object') return membersJson(value, shape.fields)
   if (shape.kind === 'union')
     return membersJson(value, { ...shape.of[String(value[shape.on])], [shape.on]: t.string() })

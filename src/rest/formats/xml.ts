@@ -4,25 +4,26 @@
  * What is read becomes the JSON that would say the same, so that one reader checks both.
  */
 
-import { memberOf } from '../../base/objects.ts'
+import type { Json } from '../../base/objects.ts'
+import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields, Shape } from '../../contract/field.ts'
-import type { Json } from '../../contract/field-json.ts'
-import { isScalar, write as lexical } from '../../contract/lexical/scalar.ts'
-import { itemName, xmlName } from '../../contract/xml-message.ts'
-import { clark, type Element, Malformed, parse, text } from '../../xml/index.ts'
-import { attribute } from '../../xml/write.ts'
-import type { Document, Writing } from './document.ts'
-import { textJson } from './untyped-text.ts'
+
+import { isScalar, writeScalar as lexical } from '../../contract/lexical/scalar.ts'
+import { itemName, toXmlName } from '../../contract/xml-message.ts'
+import { clark, type Element, escapeText, Malformed, parseXml } from '../../xml/index.ts'
+import { writeAttribute } from '../../xml/write.ts'
+import type { DocumentContext, RepresentationDocument } from './document.ts'
+import { readTextValue } from './untyped-text.ts'
 
 const atom = 'http://www.w3.org/2005/Atom'
 const schemaInstance = 'http://www.w3.org/2001/XMLSchema-instance'
 const head = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-export const documentXml = (document: Document, { namespace, only }: Writing): string =>
-  head + element(document, only, ` xmlns=${attribute(namespace)}`)
+export const writeXml = (document: RepresentationDocument, { namespace, only }: DocumentContext): string =>
+  head + element(document, only, ` xmlns=${writeAttribute(namespace)}`)
 
-function element(document: Document, only: ReadonlySet<string> | undefined, declared: string): string {
-  const name = xmlName(document.name)
+function element(document: RepresentationDocument, only: ReadonlySet<string> | undefined, declared: string): string {
+  const name = toXmlName(document.name)
   const links = document.links.filter(link => !link.templated).map(linkXml)
   const selected = document.items ? undefined : only
   const items = (document.items ?? []).map(item => element(item, only, ''))
@@ -30,25 +31,25 @@ function element(document: Document, only: ReadonlySet<string> | undefined, decl
   return `<${name}${declared}${attributes}>${items.join('')}${membersXml(document.fields, document.value, selected)}${links.join('')}</${name}>`
 }
 
-const linkXml = ({ rel, href }: Document['links'][number]): string =>
-  `<link xmlns="${atom}" rel=${attribute(rel)} href=${attribute(href)}/>`
+const linkXml = ({ rel, href }: RepresentationDocument['links'][number]): string =>
+  `<link xmlns="${atom}" rel=${writeAttribute(rel)} href=${writeAttribute(href)}/>`
 
-type Value = Readonly<Record<string, unknown>>
+type XmlMembers = Readonly<Record<string, unknown>>
 
-function attributesXml(fields: Fields, value: Value): string {
+function attributesXml(fields: Fields, value: XmlMembers): string {
   let written = ''
   for (const [name, field] of Object.entries(fields))
-    if (field.isAttribute && memberOf(value, name) !== undefined && isScalar(field.shape))
-      written += ` ${xmlName(name)}=${attribute(lexical(field.shape, value[name]))}`
+    if (field.isAttribute && ownMember(value, name) !== undefined && isScalar(field.shape))
+      written += ` ${toXmlName(name)}=${writeAttribute(lexical(field.shape, value[name]))}`
   return written
 }
 
-function membersXml(fields: Fields, value: Value, only?: ReadonlySet<string>): string {
+function membersXml(fields: Fields, value: XmlMembers, only?: ReadonlySet<string>): string {
   let written = ''
   for (const [name, field] of Object.entries(fields)) {
-    if (field.isInternal || field.isAttribute || memberOf(value, name) === undefined || (only && !only.has(name)))
+    if (field.isInternal || field.isAttribute || ownMember(value, name) === undefined || (only && !only.has(name)))
       continue
-    written += valueXml(xmlName(name), name, field, value[name])
+    written += valueXml(toXmlName(name), name, field, value[name])
   }
   return written
 }
@@ -57,37 +58,37 @@ function membersXml(fields: Fields, value: Value, only?: ReadonlySet<string>): s
 function valueXml(tag: string, name: string | undefined, field: AnyField, value: unknown): string {
   const { shape } = field
   if (value === null) return `<${tag} xmlns:xsi="${schemaInstance}" xsi:nil="true"/>`
-  if (isScalar(shape)) return `<${tag}>${text(lexical(shape, value))}</${tag}>`
+  if (isScalar(shape)) return `<${tag}>${escapeText(lexical(shape, value))}</${tag}>`
   if (shape.kind === 'list') {
     const item = itemName(shape, name)
     const items = (value as readonly unknown[]).map(each => valueXml(item, undefined, shape.item, each))
     return `<${tag}>${items.join('')}</${tag}>`
   }
-  const members = value as Value
+  const members = value as XmlMembers
   if (shape.kind === 'object')
     return `<${tag}${attributesXml(shape.fields, members)}>${membersXml(shape.fields, members)}</${tag}>`
   const which = String(members[shape.on])
-  const inner = xmlName(which)
+  const inner = toXmlName(which)
   return `<${tag}><${inner}>${membersXml(shape.of[which] ?? {}, members)}</${inner}></${tag}>`
 }
 
 /** The JSON that says what a document of these fields says; `problem` when it is no such document. */
-export function readXml(
+export function readXmlContent(
   bytes: Uint8Array,
   name: string,
   namespace: string,
   fields: Fields,
 ): { readonly json: Json } | { readonly problem: string } {
-  const document = parse(bytes)
+  const document = parseXml(bytes)
   if (document instanceof Malformed) return { problem: `${document.reason}, at octet ${document.at}` }
   const { root } = document
-  if (root.name.local !== xmlName(name) || (root.name.uri !== namespace && root.name.uri !== ''))
+  if (root.name.local !== toXmlName(name) || (root.name.uri !== namespace && root.name.uri !== ''))
     return { problem: `the root must be ${name} in ${namespace}` }
   return { json: membersJson(root, fields, namespace) }
 }
 
 function membersJson(of: Element, fields: Fields, namespace: string): Json {
-  const names = new Map(Object.entries(fields).map(([name, field]) => [xmlName(name), [name, field] as const]))
+  const names = new Map(Object.entries(fields).map(([name, field]) => [toXmlName(name), [name, field] as const]))
   const found: [string, Json][] = []
   for (const { name, value } of of.attributes) {
     const known = names.get(name.local)
@@ -119,10 +120,10 @@ function valueJson(of: Element, name: string | undefined, field: AnyField, names
   }
   if (shape.kind === 'object') return membersJson(of, shape.fields, namespace)
   const [chosen] = of.elements()
-  const which = Object.keys(shape.of).find(each => xmlName(each) === chosen?.name.local)
+  const which = Object.keys(shape.of).find(each => toXmlName(each) === chosen?.name.local)
   if (!chosen || which === undefined) return {}
   return { ...Object(membersJson(chosen, shape.of[which] ?? {}, namespace)), [shape.on]: which }
 }
 
 const isTrue = (value: string): boolean => value.trim() === 'true' || value.trim() === '1'
-const scalarJson = (shape: Shape, value: string): Json => textJson(shape, value)
+const scalarJson = (shape: Shape, value: string): Json => readTextValue(shape, value)

@@ -3,11 +3,18 @@
  * policy has it. An algorithm and a key go together only when they are of one kind: no public key ever serves as an HMAC secret.
  */
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
-import { memoized } from '../../base/memo.ts'
-import type { Element, Form } from '../../xml/index.ts'
-import { fail, or } from '../security-fault.ts'
-import { attributeOf } from '../tree/strict-children.ts'
-import { Algorithm, ds, exclusiveUri, InclusiveNamespaces, PrefixList, xenc } from '../vocabulary.ts'
+import { memoizeByObject } from '../../base/memo.ts'
+import type { CanonicalForm, Element } from '../../xml/index.ts'
+import { failSecurity, orFail } from '../security-fault.ts'
+import { requiredAttribute } from '../tree/strict-children.ts'
+import {
+  algorithmAttribute,
+  dsNs,
+  exclusiveC14nNs,
+  InclusiveNamespacesName,
+  prefixListAttribute,
+  xencNs,
+} from '../vocabulary.ts'
 
 /**
  * What only an old peer needs and a policy has to allow by name:
@@ -21,20 +28,20 @@ export type Allowances = ReadonlySet<Allowance>
 export type Hash = 'sha1' | 'sha256' | 'sha384' | 'sha512'
 
 const digests: ReadonlyMap<string, Hash> = new Map([
-  [`${ds}sha1`, 'sha1'],
-  [`${xenc}sha256`, 'sha256'],
+  [`${dsNs}sha1`, 'sha1'],
+  [`${xencNs}sha256`, 'sha256'],
   ['http://www.w3.org/2001/04/xmldsig-more#sha384', 'sha384'],
-  [`${xenc}sha512`, 'sha512'],
+  [`${xencNs}sha512`, 'sha512'],
 ])
 
 export const digestUri = (hash: Hash): string => uriOf(digests, value => value === hash)
 
 /** What a DigestMethod asks for. */
-export function digestOf(method: Element, allow: Allowances): Hash {
-  if (method.elements().length > 0) return fail('UnsupportedAlgorithm', 'a DigestMethod with parameters')
-  const found = digests.get(attributeOf(method, Algorithm))
+export function readDigestMethod(method: Element, allow: Allowances): Hash {
+  if (method.elements().length > 0) return failSecurity('UnsupportedAlgorithm', 'a DigestMethod with parameters')
+  const found = digests.get(requiredAttribute(method, algorithmAttribute))
   if (!found || (found === 'sha1' && !allow.has('sha1')))
-    return fail('UnsupportedAlgorithm', 'a digest that is not taken')
+    return failSecurity('UnsupportedAlgorithm', 'a digest that is not taken')
   return found
 }
 
@@ -47,8 +54,8 @@ const more = 'http://www.w3.org/2001/04/xmldsig-more#'
 const more2007 = 'http://www.w3.org/2007/05/xmldsig-more#'
 const hashes = ['sha256', 'sha384', 'sha512'] as const
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
-  [`${ds}rsa-sha1`, { hash: 'sha1', family: 'rsa' }],
-  [`${ds}hmac-sha1`, { hash: 'sha1', family: 'hmac' }],
+  [`${dsNs}rsa-sha1`, { hash: 'sha1', family: 'rsa' }],
+  [`${dsNs}hmac-sha1`, { hash: 'sha1', family: 'hmac' }],
   ...hashes.flatMap((hash): [string, Method][] => [
     [`${more}rsa-${hash}`, { hash, family: 'rsa' }],
     [`${more2007}${hash}-rsa-MGF1`, { hash, family: 'rsa-pss' }],
@@ -66,11 +73,11 @@ function uriOf<T>(table: ReadonlyMap<string, T>, is: (value: T) => boolean): str
 }
 
 /** What a SignatureMethod asks for. HMACOutputLength, or any other parameter, refuses (XML Signature §6.3.1). */
-export function methodOf(element: Element, allow: Allowances): Method {
-  if (element.elements().length > 0) return fail('UnsupportedAlgorithm', 'a SignatureMethod with parameters')
-  const found = methods.get(attributeOf(element, Algorithm))
+export function readSignatureMethod(element: Element, allow: Allowances): Method {
+  if (element.elements().length > 0) return failSecurity('UnsupportedAlgorithm', 'a SignatureMethod with parameters')
+  const found = methods.get(requiredAttribute(element, algorithmAttribute))
   if (!found || (found.hash === 'sha1' && !allow.has('sha1'))) {
-    return fail('UnsupportedAlgorithm', 'a signature algorithm that is not taken')
+    return failSecurity('UnsupportedAlgorithm', 'a signature algorithm that is not taken')
   }
   return found
 }
@@ -81,10 +88,10 @@ const shortestSecret = 16
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /** Node asks OpenSSL each time, which takes a microsecond. */
-const detailsOf = memoized((key: KeyObject) => key.asymmetricKeyDetails ?? {})
+const detailsOf = memoizeByObject((key: KeyObject) => key.asymmetricKeyDetails ?? {})
 
 /** Whether this key may be used so. */
-export function fits({ family }: Method, key: KeyObject): boolean {
+export function fitsKey({ family }: Method, key: KeyObject): boolean {
   if (family === 'hmac') return key.type === 'secret' && (key.symmetricKeySize ?? 0) >= shortestSecret
   const { modulusLength = 0, namedCurve = '' } = detailsOf(key)
   if (family === 'ecdsa') return key.asymmetricKeyType === 'ec' && curves.has(namedCurve)
@@ -98,44 +105,44 @@ function used({ family }: Method, key: KeyObject) {
   return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
 }
 
-export function verifies(method: Method, key: KeyObject, data: Uint8Array, signature: Buffer): boolean {
-  if (!fits(method, key)) return fail('FailedCheck', 'the key is not one for this algorithm')
+export function verifySignatureValue(method: Method, key: KeyObject, data: Uint8Array, signature: Buffer): boolean {
+  if (!fitsKey(method, key)) return failSecurity('FailedCheck', 'the key is not one for this algorithm')
   if (method.family === 'hmac') {
     const expected = createHmac(method.hash, key).update(data).digest()
     return expected.length === signature.length && timingSafeEqual(expected, signature)
   }
-  return or('FailedCheck', 'the signature cannot be checked', () =>
+  return orFail('FailedCheck', 'the signature cannot be checked', () =>
     verify(method.hash, data, used(method, key), signature),
   )
 }
 
-export function signed(method: Method, key: KeyObject, data: Buffer): Buffer {
-  if (!fits(method, key)) throw new TypeError(`the key is not one for ${method.family}`)
+export function signOctets(method: Method, key: KeyObject, data: Buffer): Buffer {
+  if (!fitsKey(method, key)) throw new TypeError(`the key is not one for ${method.family}`)
   if (method.family === 'hmac') return createHmac(method.hash, key).update(data).digest()
   return sign(method.hash, data, used(method, key))
 }
 
 const comments = 'WithComments'
-export const exclusive = exclusiveUri
-export const inclusive = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'
-const canonicalizations: ReadonlyMap<string, Form> = new Map([
-  [exclusive, { exclusive: true, comments: false }],
-  [`${exclusive}${comments}`, { exclusive: true, comments: true }],
-  [inclusive, { exclusive: false, comments: false }],
-  [`${inclusive}#${comments}`, { exclusive: false, comments: true }],
+export const exclusiveC14n = exclusiveC14nNs
+export const inclusiveC14n = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'
+const canonicalizations: ReadonlyMap<string, CanonicalForm> = new Map([
+  [exclusiveC14n, { exclusive: true, comments: false }],
+  [`${exclusiveC14n}${comments}`, { exclusive: true, comments: true }],
+  [inclusiveC14n, { exclusive: false, comments: false }],
+  [`${inclusiveC14n}#${comments}`, { exclusive: false, comments: true }],
 ])
 
 export const isCanonicalization = (uri: string): boolean => canonicalizations.has(uri)
 
 /** What a CanonicalizationMethod, or a Transform that is one, asks for; with its InclusiveNamespaces (Exclusive C14N §4). */
-export function formOf(method: Element): Form {
-  const form = canonicalizations.get(attributeOf(method, Algorithm))
-  if (!form) return fail('UnsupportedAlgorithm', 'a canonicalization that is not taken')
+export function readCanonicalization(method: Element): CanonicalForm {
+  const form = canonicalizations.get(requiredAttribute(method, algorithmAttribute))
+  if (!form) return failSecurity('UnsupportedAlgorithm', 'a canonicalization that is not taken')
   const [list, another] = method.elements()
   if (!list) return form
-  if (another || list.name !== InclusiveNamespaces || !form.exclusive) {
-    return fail('UnsupportedAlgorithm', 'a canonicalization with parameters that it does not have')
+  if (another || list.name !== InclusiveNamespacesName || !form.exclusive) {
+    return failSecurity('UnsupportedAlgorithm', 'a canonicalization with parameters that it does not have')
   }
-  const prefixes = (list.attribute(PrefixList) ?? '').split(/[ \t\r\n]+/).filter(prefix => prefix !== '')
-  return prefixes.length > 256 ? fail('InvalidSecurity', 'too many prefixes') : { ...form, prefixes }
+  const prefixes = (list.attribute(prefixListAttribute) ?? '').split(/[ \t\r\n]+/).filter(prefix => prefix !== '')
+  return prefixes.length > 256 ? failSecurity('InvalidSecurity', 'too many prefixes') : { ...form, prefixes }
 }

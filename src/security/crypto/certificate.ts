@@ -3,14 +3,14 @@ import { createHash, type KeyObject, X509Certificate } from 'node:crypto'
 import {
   BIT_STRING,
   BOOLEAN,
+  type DerValue,
   INTEGER,
-  identifier,
   OCTET_STRING,
+  readDer,
+  readDerText,
+  readDerValues,
+  readObjectIdentifier,
   SEQUENCE,
-  text,
-  type Value,
-  value,
-  values,
 } from './der.ts'
 
 export class Certificate {
@@ -33,21 +33,22 @@ export class Certificate {
     this.notBefore = Date.parse(this.x509.validFrom)
     this.notAfter = Date.parse(this.x509.validTo)
     // Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm, signatureValue } (RFC 5280 §4.1)
-    const [signed, algorithm] = values(value(this.der).content)
-    const fields = values(signed!.content)
+    const [signed, algorithm] = readDerValues(readDer(this.der).content)
+    const fields = readDerValues(signed!.content)
     const at = fields[0]!.tag === INTEGER ? 0 : 1
     this.serial = BigInt(`0x${this.x509.serialNumber}`)
     this.issuer = distinguishedName(fields[at + 2]!)
-    this.signatureAlgorithm = identifier(values(algorithm!.content)[0]!.content)
+    this.signatureAlgorithm = readObjectIdentifier(readDerValues(algorithm!.content)[0]!.content)
     const extensions = fields.find(field => field.tag === 0xa3)
-    for (const one of extensions ? values(value(extensions.content).content) : []) this.extend(values(one.content))
+    for (const one of extensions ? readDerValues(readDer(extensions.content).content) : [])
+      this.extend(readDerValues(one.content))
   }
 
   /** Extension ::= SEQUENCE { extnID, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING } */
-  private extend(parts: readonly Value[]): void {
+  private extend(parts: readonly DerValue[]): void {
     const critical = parts[1]?.tag === BOOLEAN && parts[1].content[0] !== 0
     const octets = parts.find(part => part.tag === OCTET_STRING)
-    if (octets) this.extensions.set(identifier(parts[0]!.content), { critical, content: octets.content })
+    if (octets) this.extensions.set(readObjectIdentifier(parts[0]!.content), { critical, content: octets.content })
   }
 
   /** RFC 5280 §4.2.1.3: whether it may sign what is not a certificate. Without the extension, it may. */
@@ -66,7 +67,7 @@ export class Certificate {
   private get usage(): number | undefined {
     const found = this.extensions.get('2.5.29.15')
     if (!found) return undefined
-    const bits = value(found.content)
+    const bits = readDer(found.content)
     return bits.tag === BIT_STRING ? (bits.content[1] ?? 0) : 0
   }
 
@@ -74,7 +75,7 @@ export class Certificate {
   issues(below: number): boolean {
     const found = this.extensions.get('2.5.29.19')
     if (!this.x509.ca || !found) return false
-    const longest = values(value(found.content).content).find(part => part.tag === INTEGER)
+    const longest = readDerValues(readDer(found.content).content).find(part => part.tag === INTEGER)
     return longest === undefined || Number(BigInt(`0x${longest.content.toString('hex') || '0'}`)) >= below
   }
 
@@ -91,7 +92,7 @@ export class Certificate {
   /** RFC 5280 §4.2.1.2. */
   get subjectKeyIdentifier(): Buffer | undefined {
     const found = this.extensions.get('2.5.29.14')
-    return found && value(found.content).content
+    return found && readDer(found.content).content
   }
 }
 
@@ -101,12 +102,12 @@ const processed = new Set(['2.5.29.15', '2.5.29.19', '2.5.29.37', '2.5.29.17'])
 /** Relative distinguished names from the root down, each as its sorted `type=value` parts, folded for comparison. */
 export type DistinguishedName = readonly string[]
 
-function distinguishedName(name: Value): DistinguishedName {
-  return values(name.content).map(relative =>
-    values(relative.content)
+function distinguishedName(name: DerValue): DistinguishedName {
+  return readDerValues(name.content).map(relative =>
+    readDerValues(relative.content)
       .map(part => {
-        const [type, value] = values(part.tag === SEQUENCE ? part.content : Buffer.alloc(0))
-        return type && value ? folded(identifier(type.content), text(value)) : ''
+        const [type, value] = readDerValues(part.tag === SEQUENCE ? part.content : Buffer.alloc(0))
+        return type && value ? folded(readObjectIdentifier(type.content), readDerText(value)) : ''
       })
       .sort()
       .join('+'),
@@ -145,7 +146,7 @@ const types: ReadonlyMap<string, string> = new Map([
  * A name as XML Signature §4.5.4.1 has it: the string form of RFC 4514 (or 2253), which begins with the leaf.
  * Undefined when it is none. Linear in its length.
  */
-export function parseName(text: string): DistinguishedName | undefined {
+export function parseDistinguishedName(text: string): DistinguishedName | undefined {
   const names: string[] = []
   let parts: string[] = []
   let at = 0
@@ -194,7 +195,7 @@ function unescaped(text: string, from: number): { readonly text: string; readonl
 }
 
 /** A peer may write a name from the root down: it selects a certificate, and proves nothing. */
-export function sameName(a: DistinguishedName, b: DistinguishedName): boolean {
+export function sameDistinguishedName(a: DistinguishedName, b: DistinguishedName): boolean {
   const one = a.join(',')
   return one === b.join(',') || one === [...b].reverse().join(',')
 }

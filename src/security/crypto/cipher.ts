@@ -8,7 +8,7 @@ import {
   publicEncrypt,
   randomBytes,
 } from 'node:crypto'
-import { xenc, xenc11 } from '../vocabulary.ts'
+import { xenc11Ns, xencNs } from '../vocabulary.ts'
 import type { Hash } from './algorithm.ts'
 import { type Oaep, unwrapOaep, wrapOaep } from './oaep.ts'
 
@@ -21,26 +21,27 @@ export interface Cipher {
 const sizes = [16, 24, 32] as const
 const ciphers: ReadonlyMap<string, Cipher> = new Map(
   sizes.flatMap((size): [string, Cipher][] => [
-    [`${xenc11}aes${size * 8}-gcm`, { mode: 'gcm', size }],
-    [`${xenc}aes${size * 8}-cbc`, { mode: 'cbc', size }],
+    [`${xenc11Ns}aes${size * 8}-gcm`, { mode: 'gcm', size }],
+    [`${xencNs}aes${size * 8}-cbc`, { mode: 'cbc', size }],
   ]),
 )
-export const cipherOf = (uri: string): Cipher | undefined => ciphers.get(uri)
-export const cipherUri = ({ mode, size }: Cipher): string => `${mode === 'gcm' ? xenc11 : xenc}aes${size * 8}-${mode}`
+export const readCipher = (uri: string): Cipher | undefined => ciphers.get(uri)
+export const cipherUri = ({ mode, size }: Cipher): string =>
+  `${mode === 'gcm' ? xenc11Ns : xencNs}aes${size * 8}-${mode}`
 
-const wraps: ReadonlyMap<string, number> = new Map(sizes.map(size => [`${xenc}kw-aes${size * 8}`, size]))
+const wraps: ReadonlyMap<string, number> = new Map(sizes.map(size => [`${xencNs}kw-aes${size * 8}`, size]))
 /** The size of the key that an AES key wrap of this URI takes. */
-export const wrapOf = (uri: string): number | undefined => wraps.get(uri)
-export const wrapUri = (size: number): string => `${xenc}kw-aes${size * 8}`
+export const readKeyWrap = (uri: string): number | undefined => wraps.get(uri)
+export const wrapUri = (size: number): string => `${xencNs}kw-aes${size * 8}`
 
 const masks: ReadonlyMap<string, Hash> = new Map(
-  (['sha1', 'sha256', 'sha384', 'sha512'] as const).map(hash => [`${xenc11}mgf1${hash}`, hash]),
+  (['sha1', 'sha256', 'sha384', 'sha512'] as const).map(hash => [`${xenc11Ns}mgf1${hash}`, hash]),
 )
-export const maskOf = (uri: string): Hash | undefined => masks.get(uri)
-export const maskUri = (hash: Hash): string => `${xenc11}mgf1${hash}`
+export const readMask = (uri: string): Hash | undefined => masks.get(uri)
+export const maskUri = (hash: Hash): string => `${xenc11Ns}mgf1${hash}`
 
 /** XML Encryption §5.2: the initialization vector first, the tag of GCM last. */
-export function encrypt({ mode, size }: Cipher, key: Buffer, plain: Uint8Array): Buffer {
+export function encryptOctets({ mode, size }: Cipher, key: Buffer, plain: Uint8Array): Buffer {
   if (mode === 'gcm') {
     const vector = randomBytes(12)
     const cipher = createCipheriv(gcm(size), key, vector)
@@ -52,7 +53,7 @@ export function encrypt({ mode, size }: Cipher, key: Buffer, plain: Uint8Array):
 }
 
 /** What was encrypted; undefined for whatever is wrong. */
-export function decrypt({ mode, size }: Cipher, key: Buffer, sealed: Buffer): Buffer | undefined {
+export function decryptOctets({ mode, size }: Cipher, key: Buffer, sealed: Buffer): Buffer | undefined {
   try {
     return mode === 'gcm' ? openGcm(size, key, sealed) : openCbc(size, key, sealed)
   } catch {
@@ -94,15 +95,15 @@ export function unwrapKey(kek: KeyObject, sealed: Buffer): Buffer | undefined {
 }
 
 /** How a key is encrypted to the holder of an RSA key. */
-export type Transport = Oaep | 'rsa-1_5'
+export type KeyTransport = Oaep | 'rsa-1_5'
 
-export function seal(key: KeyObject, secret: Buffer, transport: Transport): Buffer {
+export function transportKey(key: KeyObject, secret: Buffer, transport: KeyTransport): Buffer {
   if (transport !== 'rsa-1_5') return wrapOaep(key, secret, transport)
   return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, secret)
 }
 
 /** PKCS#1 v1.5 gives a key in any case, another one where the padding is wrong (implicit rejection). */
-export function unseal(key: KeyObject, sealed: Buffer, transport: Transport): Buffer | undefined {
+export function receiveKey(key: KeyObject, sealed: Buffer, transport: KeyTransport): Buffer | undefined {
   if (transport !== 'rsa-1_5') return unwrapOaep(key, sealed, transport)
   try {
     return privateDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, sealed)

@@ -1,6 +1,6 @@
 /** ASN.1 in DER (ITU-T X.690), as much as certificates and paths of them need. Everything is bounded by the octets given. */
 
-export interface Value {
+export interface DerValue {
   /** The identifier octet: class, constructed or not, number. Numbers above 30 are not read. */
   readonly tag: number
   readonly content: Buffer
@@ -11,15 +11,15 @@ export interface Value {
 export class NotDer extends Error {}
 
 /** The one value that these octets are. @throws NotDer */
-export function value(octets: Buffer): Value {
-  const [first, another] = values(octets)
+export function readDer(octets: Buffer): DerValue {
+  const [first, another] = readDerValues(octets)
   if (!first || another) throw new NotDer('not one value')
   return first
 }
 
 /** The values that these octets are in a row. @throws NotDer */
-export function values(octets: Buffer): Value[] {
-  const found: Value[] = []
+export function readDerValues(octets: Buffer): DerValue[] {
+  const found: DerValue[] = []
   for (let at = 0; at < octets.length; ) {
     const one = read(octets, at)
     found.push(one)
@@ -28,7 +28,7 @@ export function values(octets: Buffer): Value[] {
   return found
 }
 
-function read(octets: Buffer, at: number): Value {
+function read(octets: Buffer, at: number): DerValue {
   const tag = octets[at] ?? 0x1f
   let length = octets[at + 1] ?? 0x80
   let from = at + 2
@@ -52,7 +52,7 @@ export const SEQUENCE = 0x30
 export const SET = 0x31
 
 /** An object identifier in its dotted form. */
-export function identifier(content: Buffer): string {
+export function readObjectIdentifier(content: Buffer): string {
   const arcs: number[] = []
   let arc = 0
   for (const octet of content) {
@@ -68,7 +68,7 @@ export function identifier(content: Buffer): string {
 }
 
 /** A character string of any of the types that names use. */
-export function text({ tag, content }: Value): string {
+export function readDerText({ tag, content }: DerValue): string {
   if (tag === 0x1e)
     return Buffer.from(content.subarray(0, content.length & ~1))
       .swap16()

@@ -6,7 +6,7 @@
  *      of every issuer: a CA, within its path length. The certificate itself may sign.
  *  (3) Only trusted certificates are remembered, and a bounded number: a stranger's cost is paid again, and kept nowhere.
  */
-import { Certificate, type DistinguishedName, sameName } from './certificate.ts'
+import { Certificate, type DistinguishedName, sameDistinguishedName } from './certificate.ts'
 
 export interface Anchors {
   /** PEM or DER of authorities, roots or intermediates: what they have issued is trusted. */
@@ -22,7 +22,7 @@ export type CertificateReference =
   | { readonly by: 'issuer-serial'; readonly issuer: DistinguishedName; readonly serial: bigint }
   | { readonly by: 'thumbprint' | 'key-identifier'; readonly value: Buffer }
 
-interface Path {
+interface CertificatePath {
   readonly certificates: readonly Certificate[]
   readonly notBefore: number
   readonly notAfter: number
@@ -31,11 +31,11 @@ interface Path {
 const longest = 5
 const remembered = 1000
 
-export class Trust {
+export class CertificateTrust {
   private readonly authorities: readonly Certificate[]
   private readonly pinned: readonly Certificate[]
   private readonly revoked: (certificate: Certificate) => boolean
-  private readonly paths = new Map<string, Path>()
+  private readonly paths = new Map<string, CertificatePath>()
 
   /** @throws Error when one of them is no certificate */
   constructor(anchors: Anchors) {
@@ -65,10 +65,10 @@ export class Trust {
 
   /** The certificate that this names, among the pinned ones. */
   find(reference: CertificateReference): Certificate | undefined {
-    return this.pinned.find(certificate => named(certificate, reference))
+    return this.pinned.find(certificate => findNamed(certificate, reference))
   }
 
-  private path(der: Buffer, others: readonly Buffer[]): Path | undefined {
+  private path(der: Buffer, others: readonly Buffer[]): CertificatePath | undefined {
     const first = parsed(der)
     if (!first?.signs || !first.understood) return undefined
     const certificates = this.pinned.some(pinned => pinned.der.equals(der)) ? [first] : this.issued(first, others)
@@ -120,9 +120,9 @@ const issued = (certificate: Certificate, issuer: Certificate, below: number): b
 
 const signedBy = (certificate: Certificate, issuer: Certificate): boolean => certificate.x509.verify(issuer.key)
 
-export function named(certificate: Certificate, reference: CertificateReference): boolean {
+export function findNamed(certificate: Certificate, reference: CertificateReference): boolean {
   if (reference.by === 'issuer-serial') {
-    return certificate.serial === reference.serial && sameName(certificate.issuer, reference.issuer)
+    return certificate.serial === reference.serial && sameDistinguishedName(certificate.issuer, reference.issuer)
   }
   if (reference.by === 'thumbprint') return certificate.thumbprint.equals(reference.value)
   return certificate.subjectKeyIdentifier?.equals(reference.value) ?? false

@@ -4,13 +4,13 @@
  */
 import { clark, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
-import type { Confirmation } from '../verify/saml.ts'
+import type { SubjectConfirmation } from '../verify/saml.ts'
 import type { Freshness } from '../verify/timestamp.ts'
-import { Security, wsse } from '../vocabulary.ts'
-import type { Guard } from './verification-context.ts'
+import { SecurityName, wsseNs } from '../vocabulary.ts'
+import type { VerificationContext } from './verification-context.ts'
 
 /** What can be covered: a header block by its name, the token that says who is asking, or all attachments. */
-export type Part = 'Body' | 'Timestamp' | 'Token' | 'Attachments' | Name
+export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Attachments' | Name
 
 /** One way to say who is asking, and what has to be proven with it. */
 export interface Demand {
@@ -19,13 +19,13 @@ export interface Demand {
   /** Of a UsernameToken. Both by default. */
   readonly passwords?: readonly ('text' | 'digest')[]
   /** Of an assertion. */
-  readonly confirmations?: readonly Confirmation[]
+  readonly confirmations?: readonly SubjectConfirmation[]
   /** Whether there has to be a Timestamp. Whatever is there has to be of now. */
   readonly timestamp?: boolean
   /** What one trusted signature has to cover. Header blocks: all of this name, if there are any. */
-  readonly signed?: readonly Part[]
+  readonly signed?: readonly CoveredPart[]
   /** What has to come encrypted. Timestamp and Attachments cannot be asked for. */
-  readonly encrypted?: readonly Part[]
+  readonly encrypted?: readonly CoveredPart[]
 }
 
 export interface SecurityPolicy {
@@ -41,7 +41,7 @@ export interface SecurityPolicy {
 const signers = new Set<Demand['caller']>(['x509', 'secret'])
 
 /** Mistakes of a policy, each with its cure; none when it can be enforced with what `guard` has. */
-export function review(policy: SecurityPolicy, guard: Guard): string[] {
+export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationContext): string[] {
   const found = policy.anyOf.flatMap((demand, index) =>
     mistakes(demand, guard).map(mistake => `security: way ${index + 1} (${demand.caller}) ${mistake}`),
   )
@@ -55,7 +55,7 @@ export function review(policy: SecurityPolicy, guard: Guard): string[] {
 
 const day = 86_400_000
 
-function mistakes(demand: Demand, guard: Guard): string[] {
+function mistakes(demand: Demand, guard: VerificationContext): string[] {
   const { caller, signed = [], encrypted = [], timestamp = false } = demand
   const found: string[] = []
   const need = (holds: boolean, says: string) => holds || found.push(says)
@@ -100,7 +100,7 @@ function mistakes(demand: Demand, guard: Guard): string[] {
   }
   for (const part of [...signed, ...encrypted]) {
     if (typeof part === 'string') continue
-    need(part !== Security && part.uri !== wsse, `cannot cover ${clark(part)}, which holds the proof`)
+    need(part !== SecurityName && part.uri !== wsseNs, `cannot cover ${clark(part)}, which holds the proof`)
   }
   if (signed.includes('Token') && (caller === 'x509' || caller === 'secret')) {
     need(caller === 'x509', 'has no Token to sign')

@@ -3,9 +3,9 @@ import type { KeyObject } from 'node:crypto'
 import type { Maybe } from '../../base/maybe.ts'
 import type { Identities } from '../../service/identity-port.ts'
 import type { Certificate } from '../crypto/certificate.ts'
-import type { Trust } from '../crypto/trust.ts'
+import type { CertificateTrust } from '../crypto/trust.ts'
 
-export interface Guard {
+export interface VerificationContext {
   /** Milliseconds since 1970, UTC. */
   readonly now: () => number
   readonly identities: Identities
@@ -15,7 +15,7 @@ export interface Guard {
    */
   readonly seen: (key: string, expires: number) => Maybe<boolean>
   /** Whose certificates may sign messages. */
-  readonly trust?: Trust
+  readonly trust?: CertificateTrust
   /** What is encrypted to this side. */
   readonly decrypts?: readonly Decryption[]
   /** Symmetric keys, by KeyName: HMAC signatures and AES key wrap. */
@@ -33,9 +33,9 @@ export interface Decryption {
 
 export interface AssertionTrust {
   /** Issuer, as assertions name it → whose certificates may sign its assertions. */
-  readonly issuers: ReadonlyMap<string, Trust>
+  readonly issuers: ReadonlyMap<string, CertificateTrust>
   /** Whose certificates may sign messages that carry another's assertion (sender-vouches). */
-  readonly vouchers?: Trust
+  readonly vouchers?: CertificateTrust
   /** The names of this service, one of which an AudienceRestriction must have. */
   readonly audiences: readonly string[]
 }

@@ -2,19 +2,19 @@
  * A policy as WS-SecurityPolicy 1.2 in WS-Policy, for the WSDL: what a client's stack needs to speak to the endpoint by itself.
  * What is enforced is the policy, not this text; where the standard has no word (a shared secret), it says what is signed.
  */
-import { attribute } from '../../xml/index.ts'
-import { wsu } from '../vocabulary.ts'
-import type { Demand, Part, SecurityPolicy } from './policy.ts'
+import { writeAttribute } from '../../xml/index.ts'
+import { wsuNs } from '../vocabulary.ts'
+import type { CoveredPart, Demand, SecurityPolicy } from './policy.ts'
 
 const wsp = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 const sp = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702'
 
 /** The wsp:Policy element, to be referred to by `#id`. */
-export function published(policy: SecurityPolicy, id: string): string {
+export function writeSecurityPolicy(policy: SecurityPolicy, id: string): string {
   const ways = policy.anyOf.map(demand => `<wsp:All>${way(demand)}</wsp:All>`)
   const none = policy.required ? '' : '<wsp:All/>'
   return (
-    `<wsp:Policy xmlns:wsp="${wsp}" xmlns:sp="${sp}" xmlns:wsu="${wsu}" wsu:Id=${attribute(id)}>` +
+    `<wsp:Policy xmlns:wsp="${wsp}" xmlns:sp="${sp}" xmlns:wsu="${wsuNs}" wsu:Id=${writeAttribute(id)}>` +
     `<wsp:ExactlyOne>${ways.join('')}${none}</wsp:ExactlyOne></wsp:Policy>`
   )
 }
@@ -82,12 +82,12 @@ function username(passwords: readonly ('text' | 'digest')[]): string {
 }
 
 /** WS-SecurityPolicy §4.1, §4.2; a Timestamp is the binding's to say, a token that of its supporting tokens. */
-function parts(kind: 'SignedParts' | 'EncryptedParts', listed: readonly Part[]): string {
+function parts(kind: 'SignedParts' | 'EncryptedParts', listed: readonly CoveredPart[]): string {
   const said = listed.map(part => {
     if (part === 'Body') return '<sp:Body/>'
     if (part === 'Attachments') return '<sp:Attachments/>'
     if (typeof part === 'string') return ''
-    return `<sp:Header Name=${attribute(part.local)} Namespace=${attribute(part.uri)}/>`
+    return `<sp:Header Name=${writeAttribute(part.local)} Namespace=${writeAttribute(part.uri)}/>`
   })
   return said.join('') === '' ? '' : `<sp:${kind}>${said.join('')}</sp:${kind}>`
 }

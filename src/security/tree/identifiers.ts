@@ -4,14 +4,26 @@
  *  (2) Only attributes that these standards declare as identifiers count, each on the elements for which it is one.
  */
 import type { Element, Name } from '../../xml/index.ts'
-import { fail } from '../security-fault.ts'
-import { AssertionID, ds, dsig11, ID, Id, saml1, saml2, wsuId, xenc, xenc11, xmlId } from '../vocabulary.ts'
+import { failSecurity } from '../security-fault.ts'
+import {
+  assertionIdAttribute,
+  dsig11Ns,
+  dsNs,
+  idAttribute,
+  saml1Ns,
+  saml2Ns,
+  upperIdAttribute,
+  wsuId,
+  xenc11Ns,
+  xencNs,
+  xmlIdAttribute,
+} from '../vocabulary.ts'
 
 /** Of which namespaces' elements an unqualified attribute is an identifier. */
 const unqualified: ReadonlyMap<Name, ReadonlySet<string>> = new Map([
-  [Id, new Set([ds, dsig11, xenc, xenc11])],
-  [ID, new Set([saml2])],
-  [AssertionID, new Set([saml1])],
+  [idAttribute, new Set([dsNs, dsig11Ns, xencNs, xenc11Ns])],
+  [upperIdAttribute, new Set([saml2Ns])],
+  [assertionIdAttribute, new Set([saml1Ns])],
 ])
 
 export class Identifiers {
@@ -24,13 +36,14 @@ export class Identifiers {
   /** Those of an element and of all in it, which came into the document by decryption. */
   add(element: Element): void {
     for (const { name, value } of element.attributes) {
-      if (name === wsuId || name === xmlId || unqualified.get(name)?.has(element.name.uri)) this.enter(value, element)
+      if (name === wsuId || name === xmlIdAttribute || unqualified.get(name)?.has(element.name.uri))
+        this.enter(value, element)
     }
     for (const child of element.children) if (child.kind === 'element') this.add(child)
   }
 
   private enter(value: string, element: Element): void {
-    if (this.elements.has(value)) fail('InvalidSecurity', 'one identifier twice')
+    if (this.elements.has(value)) failSecurity('InvalidSecurity', 'one identifier twice')
     this.elements.set(value, element)
   }
 

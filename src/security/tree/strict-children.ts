@@ -3,65 +3,69 @@
  * that another reader would look at first. Comments are no nodes here, or are passed over: they never cut a text short.
  */
 import { clark, type Element, type Name } from '../../xml/index.ts'
-import { fail, type SecurityFault } from '../security-fault.ts'
+import { failSecurity, type SecurityFault } from '../security-fault.ts'
 
 /** The one child of this name, or none. Two refuse. */
-export function optional(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): Element | undefined {
+export function optionalChild(
+  element: Element,
+  name: Name,
+  fault: SecurityFault = 'InvalidSecurity',
+): Element | undefined {
   let found: Element | undefined
   for (const child of element.children) {
     if (child.kind !== 'element' || child.name !== name) continue
-    if (found) return fail(fault, `two ${clark(name)} where one may be`)
+    if (found) return failSecurity(fault, `two ${clark(name)} where one may be`)
     found = child
   }
   return found
 }
 
 /** The one child of this name. */
-export function required(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): Element {
-  return optional(element, name, fault) ?? fail(fault, `${clark(name)} is missing`)
+export function requiredChild(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): Element {
+  return optionalChild(element, name, fault) ?? failSecurity(fault, `${clark(name)} is missing`)
 }
 
 /** The one child element, and it has this name. */
-export function sole(element: Element, name: Name): Element {
+export function onlyChildNamed(element: Element, name: Name): Element {
   const [child, another] = element.elements()
-  if (!child || another || child.name !== name) return fail('InvalidSecurity', `not ${clark(name)} alone`)
+  if (!child || another || child.name !== name) return failSecurity('InvalidSecurity', `not ${clark(name)} alone`)
   return child
 }
 
 /** Text that no element divides, as it is. */
-export function content(element: Element, fault: SecurityFault = 'InvalidSecurity'): string {
-  if (element.elements().length > 0) return fail(fault, `an element inside ${clark(element.name)}`)
+export function textOnly(element: Element, fault: SecurityFault = 'InvalidSecurity'): string {
+  if (element.elements().length > 0) return failSecurity(fault, `an element inside ${clark(element.name)}`)
   return element.text
 }
 
 /** Text without the white space around it. */
-export const trimmed = (element: Element, fault?: SecurityFault): string => content(element, fault).trim()
+export const trimmedText = (element: Element, fault?: SecurityFault): string => textOnly(element, fault).trim()
 
 /** An attribute that must be there. */
-export function attributeOf(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): string {
-  return element.attribute(name) ?? fail(fault, `${clark(element.name)} without ${name.local}`)
+export function requiredAttribute(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): string {
+  return element.attribute(name) ?? failSecurity(fault, `${clark(element.name)} without ${name.local}`)
 }
 
 /** XML Schema Part 2 §3.2.16 base64Binary, strictly. */
-export function base64(element: Element, fault: SecurityFault = 'InvalidSecurity'): Buffer {
-  return decoded(content(element, fault)) ?? fail(fault, `no base64 in ${clark(element.name)}`)
+export function readBase64(element: Element, fault: SecurityFault = 'InvalidSecurity'): Buffer {
+  return decoded(textOnly(element, fault)) ?? failSecurity(fault, `no base64 in ${clark(element.name)}`)
 }
 
 /** The octets of base64 with white space in it; undefined when it is none, as padding with bits left over is none. */
 export function decoded(text: string): Buffer | undefined {
-  const alone = packed(text)
+  const alone = removeBlanks(text)
   const octets = Buffer.from(alone, 'base64')
   return octets.toString('base64') === alone ? octets : undefined
 }
 
 /** Without white space, which base64 may have anywhere. */
-export const packed = (text: string): string => (blank.test(text) ? text.replace(blanks, '') : text)
+export const removeBlanks = (text: string): string => (blank.test(text) ? text.replace(blanks, '') : text)
 
 const blank = /[ \t\r\n]/
 const blanks = /[ \t\r\n]+/g
 
 /** Milliseconds since 1970 of an xs:dateTime with its zone (WSS §10: UTC); undefined when it is none. */
-export function instant(text: string): number | undefined {
+export function readInstant(text: string): number | undefined {
   if (!dateTime.test(text)) return undefined
   const time = Date.parse(text)
   // A day that its month does not have is one of the next to Date.

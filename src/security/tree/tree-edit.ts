@@ -2,27 +2,27 @@
  * Putting XML into a tree: what was decrypted, and what is added to a message that goes out. It is read by the one parser, within
  * the limits of a document that has reached that depth, and its prefixes mean what they mean at its place.
  */
-import { type Attribute, Element, limits, Malformed, type Node, parse } from '../../xml/index.ts'
+import { type Attribute, defaultXmlLimits, Element, Malformed, type Node, parseXml } from '../../xml/index.ts'
 
 /** The nodes in this text, as children of `parent` would be; they are not yet among its children. */
-export function graft(text: Uint8Array | string, parent: Element): Node[] | Malformed {
+export function parseFragment(text: Uint8Array | string, parent: Element): Node[] | Malformed {
   const content = typeof text === 'string' ? Buffer.from(text) : text
   const octets = Buffer.concat([Buffer.from('<x>'), content, Buffer.from('</x>')])
-  const depth = Math.max(1, limits.depth - depthOf(parent))
-  const document = parse(octets, { instructions: 'refuse', scope: scopeOf(parent), limits: { depth } })
+  const depth = Math.max(1, defaultXmlLimits.depth - depthOf(parent))
+  const document = parseXml(octets, { instructions: 'refuse', scope: scopeOf(parent), limits: { depth } })
   if (document instanceof Malformed) return document
-  return document.root.children.map(child => (child.kind === 'element' ? adopted(child, parent) : child))
+  return document.root.children.map(child => (child.kind === 'element' ? cloneInto(child, parent) : child))
 }
 
 /** The elements in text that this side wrote. */
-export function planted(text: string, parent: Element): Element[] {
-  const nodes = graft(text, parent)
+export function trustedFragment(text: string, parent: Element): Element[] {
+  const nodes = parseFragment(text, parent)
   if (nodes instanceof Malformed) throw new TypeError(nodes.reason)
   return nodes.filter(node => node.kind === 'element')
 }
 
 /** A copy of an element under another parent. @param change what attributes a copy has, and what follows from its being made */
-export function adopted(
+export function cloneInto(
   element: Element,
   parent: Element | undefined,
   change: (element: Element) => readonly Attribute[] = ({ attributes }) => attributes,
@@ -32,12 +32,12 @@ export function adopted(
   copy.from = element.from
   copy.to = element.to
   made(copy, element)
-  copy.append(element.children.map(child => (child.kind === 'element' ? adopted(child, copy, change, made) : child)))
+  copy.append(element.children.map(child => (child.kind === 'element' ? cloneInto(child, copy, change, made) : child)))
   return copy
 }
 
 /** Puts nodes where this one is. */
-export function replace(element: Element, nodes: readonly Node[]): void {
+export function replaceElement(element: Element, nodes: readonly Node[]): void {
   const parent = element.parent!
   parent.splice(parent.children.indexOf(element), 1, nodes)
 }
@@ -57,7 +57,7 @@ function scopeOf(element: Element): ReadonlyMap<string, string> {
 }
 
 /** Whether an element is this one or in it. */
-export function isWithin(element: Element, holds: (outer: Element) => boolean): boolean {
+export function isInside(element: Element, holds: (outer: Element) => boolean): boolean {
   for (let at: Element | undefined = element; at; at = at.parent) if (holds(at)) return true
   return false
 }

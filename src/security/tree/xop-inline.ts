@@ -5,29 +5,29 @@
  */
 import type { Element } from '../../xml/index.ts'
 import { Insecure } from '../security-fault.ts'
-import { href, Include } from '../vocabulary.ts'
+import { hrefAttribute, IncludeName } from '../vocabulary.ts'
 
-interface Parts {
+interface SignedParts {
   readonly octets: (uri: string, complete: boolean) => Uint8Array | undefined
 }
 
 /** The Includes at and below an element. */
-export function included(element: Element): Element[] {
-  if (element.name === Include) return [element]
-  return element.children.flatMap(child => (child.kind === 'element' ? included(child) : []))
+export function includedParts(element: Element): Element[] {
+  if (element.name === IncludeName) return [element]
+  return element.children.flatMap(child => (child.kind === 'element' ? includedParts(child) : []))
 }
 
 /** Puts the base64 of its part in the place of each Include. @returns the element that holds it, by the part's Content-ID */
-export function inline(envelope: Element, parts: Parts): ReadonlyMap<string, Element> {
+export function inlineIncludes(envelope: Element, parts: SignedParts): ReadonlyMap<string, Element> {
   const taken = new Map<string, Element>()
-  for (const include of included(envelope)) {
-    const uri = include.attribute(href) ?? ''
-    const octets = taken.has(contentId(uri)) ? undefined : parts.octets(uri, false)
+  for (const include of includedParts(envelope)) {
+    const uri = include.attribute(hrefAttribute) ?? ''
+    const octets = taken.has(readContentId(uri)) ? undefined : parts.octets(uri, false)
     const around = include.parent
     if (!octets || !around || around.elements().length !== 1 || around.text.trim() !== '') {
       throw new Insecure('InvalidSecurity', 'an Include of no one part')
     }
-    taken.set(contentId(uri), around)
+    taken.set(readContentId(uri), around)
     const value = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('base64')
     around.splice(0, Infinity, [{ kind: 'text', value }])
   }
@@ -35,7 +35,7 @@ export function inline(envelope: Element, parts: Parts): ReadonlyMap<string, Ele
 }
 
 /** RFC 2392: the Content-ID that a `cid:` URI means; of another URI, the URI. */
-export function contentId(uri: string): string {
+export function readContentId(uri: string): string {
   try {
     return decodeURIComponent(uri)
   } catch {

@@ -5,42 +5,42 @@
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { Element } from '../../xml/index.ts'
-import { type Certificate, parseName } from '../crypto/certificate.ts'
-import { SEQUENCE, value, values } from '../crypto/der.ts'
-import type { CertificateReference, Trust } from '../crypto/trust.ts'
-import { fail, or } from '../security-fault.ts'
+import { type Certificate, parseDistinguishedName } from '../crypto/certificate.ts'
+import { readDer, readDerValues, SEQUENCE } from '../crypto/der.ts'
+import type { CertificateReference, CertificateTrust } from '../crypto/trust.ts'
+import { failSecurity, orFail } from '../security-fault.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
-import { attributeOf, base64, required, trimmed } from '../tree/strict-children.ts'
+import { readBase64, requiredAttribute, requiredChild, trimmedText } from '../tree/strict-children.ts'
 import {
-  BinarySecurityToken,
-  base64Type,
-  ECKeyValue,
-  Embedded,
-  EncodingType,
-  Exponent,
-  KeyIdentifier,
-  KeyName,
-  KeyValue,
-  keyIdentifierSki,
-  keyIdentifierThumbprint,
-  Modulus,
-  NamedCurve,
-  PublicKey,
-  RSAKeyValue,
-  SecurityTokenReference,
-  saml1Id,
-  saml2Id,
-  TokenReference,
-  URI,
-  ValueType,
-  X509Certificate,
-  X509Data,
-  X509IssuerName,
-  X509IssuerSerial,
-  X509SerialNumber,
-  X509SKI,
-  x509Path,
-  x509v3,
+  BinarySecurityTokenName,
+  base64TypeUri,
+  ECKeyValueName,
+  EmbeddedName,
+  ExponentName,
+  encodingTypeAttribute,
+  KeyIdentifierName,
+  KeyNameName,
+  KeyValueName,
+  keyIdentifierSkiUri,
+  keyIdentifierThumbprintUri,
+  ModulusName,
+  NamedCurveName,
+  PublicKeyName,
+  RSAKeyValueName,
+  SecurityTokenReferenceName,
+  saml1IdUri,
+  saml2IdUri,
+  TokenReferenceName,
+  uriAttribute,
+  valueTypeAttribute,
+  X509CertificateName,
+  X509DataName,
+  X509IssuerNameName,
+  X509IssuerSerialName,
+  X509SerialNumberName,
+  X509SKIName,
+  x509PathUri,
+  x509v3Uri,
 } from '../vocabulary.ts'
 
 /** What names a key: an element of the message, a certificate that stands in the KeyInfo, or one that this side may have. */
@@ -54,143 +54,157 @@ export type KeyReference =
 const longestCertificate = 16 * 1024
 
 /** The one thing that a KeyInfo says. */
-export function keyReference(keyInfo: Element | undefined, identifiers: Identifiers): KeyReference {
+export function readKeyReference(keyInfo: Element | undefined, identifiers: Identifiers): KeyReference {
   const [child, another] = keyInfo?.elements() ?? []
-  if (!child || another) return fail('SecurityTokenUnavailable', 'a KeyInfo that does not name one key')
-  if (child.name === SecurityTokenReference) return followed(child, identifiers)
-  if (child.name === X509Data) return x509Data(child)
-  if (child.name === KeyName) return { kind: 'name', name: trimmed(child) }
-  if (child.name === KeyValue) return { kind: 'value', key: keyValue(child) }
-  return fail('SecurityTokenUnavailable', 'a KeyInfo of a kind that is not taken')
+  if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a KeyInfo that does not name one key')
+  if (child.name === SecurityTokenReferenceName) return followed(child, identifiers)
+  if (child.name === X509DataName) return x509Data(child)
+  if (child.name === KeyNameName) return { kind: 'name', name: trimmedText(child) }
+  if (child.name === KeyValueName) return { kind: 'value', key: keyValue(child) }
+  return failSecurity('SecurityTokenUnavailable', 'a KeyInfo of a kind that is not taken')
 }
 
 /** WSS §7: what a SecurityTokenReference says. */
 function followed(reference: Element, identifiers: Identifiers): KeyReference {
   const [child, another] = reference.elements()
-  if (!child || another) return fail('SecurityTokenUnavailable', 'a reference to no one token')
-  if (child.name === X509Data) return x509Data(child)
-  if (child.name === KeyName) return { kind: 'name', name: trimmed(child) }
-  if (child.name === KeyIdentifier) {
-    const by = by509.get(child.attribute(ValueType) ?? '')
-    if (by) return { kind: 'certificate', reference: { by, value: base64(child) } }
-    if (child.attribute(ValueType) === x509v3) {
-      return { kind: 'certificates', der: certificateOctets(base64(child)), others: [] } // as WSS4J writes it
+  if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a reference to no one token')
+  if (child.name === X509DataName) return x509Data(child)
+  if (child.name === KeyNameName) return { kind: 'name', name: trimmedText(child) }
+  if (child.name === KeyIdentifierName) {
+    const by = by509.get(child.attribute(valueTypeAttribute) ?? '')
+    if (by) return { kind: 'certificate', reference: { by, value: readBase64(child) } }
+    if (child.attribute(valueTypeAttribute) === x509v3Uri) {
+      return { kind: 'certificates', der: certificateOctets(readBase64(child)), others: [] } // as WSS4J writes it
     }
   }
-  return { kind: 'token', element: tokenOf(reference, identifiers) }
+  return { kind: 'token', element: findToken(reference, identifiers) }
 }
 
 const by509: ReadonlyMap<string, 'thumbprint' | 'key-identifier'> = new Map([
-  [keyIdentifierThumbprint, 'thumbprint'],
-  [keyIdentifierSki, 'key-identifier'],
+  [keyIdentifierThumbprintUri, 'thumbprint'],
+  [keyIdentifierSkiUri, 'key-identifier'],
 ])
 
 /** The token in the message that a SecurityTokenReference refers to. */
-export function tokenOf(reference: Element, identifiers: Identifiers): Element {
+export function findToken(reference: Element, identifiers: Identifiers): Element {
   const [child, another] = reference.elements()
-  if (!child || another) return fail('SecurityTokenUnavailable', 'a reference to no one token')
-  if (child.name === TokenReference) return found(attributeOf(child, URI), identifiers)
-  if (child.name === Embedded) {
+  if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a reference to no one token')
+  if (child.name === TokenReferenceName) return found(requiredAttribute(child, uriAttribute), identifiers)
+  if (child.name === EmbeddedName) {
     const [token, second] = child.elements()
-    return !token || second ? fail('SecurityTokenUnavailable', 'Embedded without one token') : token
+    return !token || second ? failSecurity('SecurityTokenUnavailable', 'Embedded without one token') : token
   }
-  const type = child.name === KeyIdentifier ? child.attribute(ValueType) : undefined
-  if (type === saml1Id || type === saml2Id) return found(`#${trimmed(child)}`, identifiers)
-  return fail('SecurityTokenUnavailable', 'a reference of a kind that is not taken')
+  const type = child.name === KeyIdentifierName ? child.attribute(valueTypeAttribute) : undefined
+  if (type === saml1IdUri || type === saml2IdUri) return found(`#${trimmedText(child)}`, identifiers)
+  return failSecurity('SecurityTokenUnavailable', 'a reference of a kind that is not taken')
 }
 
 /**
  * WSS §8.3: what a SecurityTokenReference stands for where it is signed: the token in the message, or for a certificate that is
  * only named the BinarySecurityToken that it would be, in the form that WSS4J gives it.
  */
-export function standsFor(reference: Element, identifiers: Identifiers, trust: Trust | undefined): Element {
+export function dereferenceToken(
+  reference: Element,
+  identifiers: Identifiers,
+  trust: CertificateTrust | undefined,
+): Element {
   const said = followed(reference, identifiers)
   if (said.kind === 'token') return said.element
   const der = said.kind === 'certificate' ? trust?.find(said.reference)?.der : said.kind === 'certificates' && said.der
-  if (!der) return fail('SecurityTokenUnavailable', 'a certificate that is not known here')
-  const attributes = [{ name: ValueType, prefix: '', value: x509v3 }]
-  const token = new Element(undefined, BinarySecurityToken, reference.prefix, attributes)
+  if (!der) return failSecurity('SecurityTokenUnavailable', 'a certificate that is not known here')
+  const attributes = [{ name: valueTypeAttribute, prefix: '', value: x509v3Uri }]
+  const token = new Element(undefined, BinarySecurityTokenName, reference.prefix, attributes)
   token.append([{ kind: 'text', value: der.toString('base64') }])
   return token
 }
 
 const found = (uri: string, identifiers: Identifiers): Element =>
-  identifiers.referred(uri) ?? fail('SecurityTokenUnavailable', 'a reference to no token of this message')
+  identifiers.referred(uri) ?? failSecurity('SecurityTokenUnavailable', 'a reference to no token of this message')
 
 /** XML Signature §4.5.4: certificates, the first being the one that is meant; or one way to name one. */
 function x509Data(data: Element): KeyReference {
   const children = data.elements()
   const [child] = children
-  const carried = children.filter(({ name }) => name === X509Certificate)
+  const carried = children.filter(({ name }) => name === X509CertificateName)
   if (carried.length > 0) {
-    const [der, ...others] = carried.map(each => certificateOctets(base64(each)))
+    const [der, ...others] = carried.map(each => certificateOctets(readBase64(each)))
     return { kind: 'certificates', der: der!, others }
   }
   if (!child || children.length > 1)
-    return fail('SecurityTokenUnavailable', 'X509Data that does not name one certificate')
-  if (child.name === X509SKI) return { kind: 'certificate', reference: { by: 'key-identifier', value: base64(child) } }
-  if (child.name !== X509IssuerSerial) return fail('SecurityTokenUnavailable', 'X509Data of a kind that is not taken')
-  const issuer = parseName(trimmed(required(child, X509IssuerName)))
-  const serial = trimmed(required(child, X509SerialNumber))
-  if (!issuer || !/^\d{1,60}$/.test(serial)) return fail('SecurityTokenUnavailable', 'no issuer and serial number')
+    return failSecurity('SecurityTokenUnavailable', 'X509Data that does not name one certificate')
+  if (child.name === X509SKIName)
+    return { kind: 'certificate', reference: { by: 'key-identifier', value: readBase64(child) } }
+  if (child.name !== X509IssuerSerialName)
+    return failSecurity('SecurityTokenUnavailable', 'X509Data of a kind that is not taken')
+  const issuer = parseDistinguishedName(trimmedText(requiredChild(child, X509IssuerNameName)))
+  const serial = trimmedText(requiredChild(child, X509SerialNumberName))
+  if (!issuer || !/^\d{1,60}$/.test(serial))
+    return failSecurity('SecurityTokenUnavailable', 'no issuer and serial number')
   return { kind: 'certificate', reference: { by: 'issuer-serial', issuer, serial: BigInt(serial) } }
 }
 
 function certificateOctets(octets: Buffer): Buffer {
-  return octets.length > longestCertificate ? fail('InvalidSecurityToken', 'a certificate that is too long') : octets
+  return octets.length > longestCertificate
+    ? failSecurity('InvalidSecurityToken', 'a certificate that is too long')
+    : octets
 }
 
 /** WSS §6.3: the octets of a BinarySecurityToken of this ValueType. */
-export function binary(token: Element): Buffer {
-  if ((token.attribute(EncodingType) ?? base64Type) !== base64Type) {
-    return fail('UnsupportedSecurityToken', 'a BinarySecurityToken in an encoding that is not taken')
+export function readBinaryToken(token: Element): Buffer {
+  if ((token.attribute(encodingTypeAttribute) ?? base64TypeUri) !== base64TypeUri) {
+    return failSecurity('UnsupportedSecurityToken', 'a BinarySecurityToken in an encoding that is not taken')
   }
-  return base64(token, 'InvalidSecurityToken')
+  return readBase64(token, 'InvalidSecurityToken')
 }
 
 /** X.509 Token Profile 1.1 §3.1: the certificate in a BinarySecurityToken, and those that lead to it. */
-export function certificatesIn(token: Element): { readonly der: Buffer; readonly others: readonly Buffer[] } {
-  const type = token.name === BinarySecurityToken ? token.attribute(ValueType) : undefined
-  if (type === x509v3) return { der: certificateOctets(binary(token)), others: [] }
-  if (type !== x509Path) return fail('UnsupportedSecurityToken', 'a token without a certificate')
-  const path = or('InvalidSecurityToken', 'no path', () => {
-    const sequence = value(certificateOctets(binary(token)))
-    return sequence.tag === SEQUENCE ? values(sequence.content).map(({ octets }) => octets) : []
+export function readCertificates(token: Element): { readonly der: Buffer; readonly others: readonly Buffer[] } {
+  const type = token.name === BinarySecurityTokenName ? token.attribute(valueTypeAttribute) : undefined
+  if (type === x509v3Uri) return { der: certificateOctets(readBinaryToken(token)), others: [] }
+  if (type !== x509PathUri) return failSecurity('UnsupportedSecurityToken', 'a token without a certificate')
+  const path = orFail('InvalidSecurityToken', 'no path', () => {
+    const sequence = readDer(certificateOctets(readBinaryToken(token)))
+    return sequence.tag === SEQUENCE ? readDerValues(sequence.content).map(({ octets }) => octets) : []
   })
-  const der = path.at(-1) ?? fail('InvalidSecurityToken', 'a path of nothing')
+  const der = path.at(-1) ?? failSecurity('InvalidSecurityToken', 'a path of nothing')
   return { der, others: path.slice(0, -1).reverse() }
 }
 
 /** The certificate that this names, if it is trusted now. */
-export function trustedCertificate(key: KeyReference, trust: Trust, now: number): Certificate {
-  const carried = key.kind === 'token' ? certificatesIn(key.element) : key.kind === 'certificates' ? key : undefined
+export function requireTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {
+  const carried = key.kind === 'token' ? readCertificates(key.element) : key.kind === 'certificates' ? key : undefined
   if (carried) {
     return (
-      trust.trusted(carried.der, now, carried.others) ?? fail('FailedAuthentication', 'the certificate is not trusted')
+      trust.trusted(carried.der, now, carried.others) ??
+      failSecurity('FailedAuthentication', 'the certificate is not trusted')
     )
   }
-  if (key.kind !== 'certificate') return fail('SecurityTokenUnavailable', 'the key has no certificate')
-  const known = trust.find(key.reference) ?? fail('SecurityTokenUnavailable', 'a certificate that is not known here')
-  return trust.trusted(known.der, now) ?? fail('FailedAuthentication', 'the certificate is not trusted now')
+  if (key.kind !== 'certificate') return failSecurity('SecurityTokenUnavailable', 'the key has no certificate')
+  const known =
+    trust.find(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'a certificate that is not known here')
+  return trust.trusted(known.der, now) ?? failSecurity('FailedAuthentication', 'the certificate is not trusted now')
 }
 
 /** XML Signature §4.5.2: a key as such, which proves nothing; an assertion may vouch for it. */
 function keyValue(element: Element): KeyObject {
   const [child, another] = element.elements()
   const fault = 'InvalidSecurityToken'
-  if (child && !another && child.name === RSAKeyValue) {
-    const n = base64(required(child, Modulus), fault).toString('base64url')
-    const e = base64(required(child, Exponent), fault).toString('base64url')
-    return or(fault, 'no RSA key', () => createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }))
+  if (child && !another && child.name === RSAKeyValueName) {
+    const n = readBase64(requiredChild(child, ModulusName), fault).toString('base64url')
+    const e = readBase64(requiredChild(child, ExponentName), fault).toString('base64url')
+    return orFail(fault, 'no RSA key', () => createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }))
   }
-  if (!child || another || child.name !== ECKeyValue) return fail('SecurityTokenUnavailable', 'a key of another kind')
-  const curve = curves.get(attributeOf(required(child, NamedCurve), URI)) ?? fail(fault, 'another curve')
-  const point = base64(required(child, PublicKey), fault)
+  if (!child || another || child.name !== ECKeyValueName)
+    return failSecurity('SecurityTokenUnavailable', 'a key of another kind')
+  const curve =
+    curves.get(requiredAttribute(requiredChild(child, NamedCurveName), uriAttribute)) ??
+    failSecurity(fault, 'another curve')
+  const point = readBase64(requiredChild(child, PublicKeyName), fault)
   const half = (point.length - 1) / 2
-  if (point[0] !== 0x04) return fail(fault, 'a point in another form')
+  if (point[0] !== 0x04) return failSecurity(fault, 'a point in another form')
   const x = point.subarray(1, 1 + half).toString('base64url')
   const y = point.subarray(1 + half).toString('base64url')
-  return or(fault, 'no EC key', () => createPublicKey({ key: { kty: 'EC', crv: curve, x, y }, format: 'jwk' }))
+  return orFail(fault, 'no EC key', () => createPublicKey({ key: { kty: 'EC', crv: curve, x, y }, format: 'jwk' }))
 }
 
 const curves: ReadonlyMap<string, string> = new Map([

@@ -3,16 +3,20 @@
  * request arrived as it was signed. Each value once, nothing else, and under the reply's own signature.
  */
 import type { Element } from '../../xml/index.ts'
-import { fail } from '../security-fault.ts'
-import { SignatureConfirmation, Value } from '../vocabulary.ts'
+import { failSecurity } from '../security-fault.ts'
+import { SignatureConfirmationName, valueAttribute } from '../vocabulary.ts'
 
 /** @param sent the values of the request's signatures; empty when it had none, which is confirmed by an element without a value */
-export function confirm(block: Element, sent: readonly Buffer[], covered: ReadonlySet<Element> | undefined): void {
-  const found = block.elements(SignatureConfirmation)
-  const said = found.map(element => element.attribute(Value)?.trim() ?? '').sort()
+export function requireConfirmation(
+  block: Element,
+  sent: readonly Buffer[],
+  covered: ReadonlySet<Element> | undefined,
+): void {
+  const found = block.elements(SignatureConfirmationName)
+  const said = found.map(element => element.attribute(valueAttribute)?.trim() ?? '').sort()
   const expected = (sent.length === 0 ? [''] : sent.map(value => value.toString('base64'))).sort()
   if (said.length !== expected.length || said.some((value, at) => value !== expected[at])) {
-    fail('FailedCheck', 'a reply to another request')
+    failSecurity('FailedCheck', 'a reply to another request')
   }
-  if (!found.every(element => covered?.has(element))) fail('FailedCheck', 'a confirmation that is not signed')
+  if (!found.every(element => covered?.has(element))) failSecurity('FailedCheck', 'a confirmation that is not signed')
 }

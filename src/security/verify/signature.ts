@@ -1,42 +1,57 @@
 /**
  * XML Signature (second edition) as WS-Security uses it. What always holds, by number:
  *  (1) In this order, each before the next costs anything: shape and algorithms, whose key it is and whether it is trusted, the
- *      SignatureValue over the canonical SignedInfo, and only then the references, at most `mostReferences`.
+ *      SignatureValue over the canonical SignedInfo, and only then the references, at most `referencesMax`.
  *  (2) A reference is to one element of the document the message was read from, by an identifier that stands there once, or to
  *      an attachment. No other URI is followed, no transform but the listed ones is applied.
  *  (3) What is handed on is the very element that was digested. Whoever reads the message reads that object, or refuses.
  * Deliberately absent: XPath, XSLT, base64, XPointer, Manifest, RetrievalMethod, and keys that a message brings along.
  */
 import { hash, type KeyObject } from 'node:crypto'
-import { canonical, canonicalOctets, type Element, type Form } from '../../xml/index.ts'
-import { type Allowances, digestOf, formOf, isCanonicalization, methodOf, verifies } from '../crypto/algorithm.ts'
-import { fail, or } from '../security-fault.ts'
-import type { Identifiers } from '../tree/identifiers.ts'
-import { attributeOf, base64, content, optional, packed, required, sole } from '../tree/strict-children.ts'
+import { type CanonicalForm, canonicalize, canonicalizeOctets, type Element } from '../../xml/index.ts'
 import {
-  Algorithm,
-  attachmentComplete,
-  attachmentContent,
-  CanonicalizationMethod,
-  DigestMethod,
-  DigestValue,
-  ds,
-  KeyInfo,
-  Reference,
-  SecurityTokenReference,
-  SignatureMethod,
-  SignatureObject,
-  SignatureValue,
-  SignedInfo,
-  strTransform,
-  Transform,
-  TransformationParameters,
-  Transforms,
-  URI,
+  type Allowances,
+  isCanonicalization,
+  readCanonicalization,
+  readDigestMethod,
+  readSignatureMethod,
+  verifySignatureValue,
+} from '../crypto/algorithm.ts'
+import { failSecurity, orFail } from '../security-fault.ts'
+import type { Identifiers } from '../tree/identifiers.ts'
+import {
+  onlyChildNamed,
+  optionalChild,
+  readBase64,
+  removeBlanks,
+  requiredAttribute,
+  requiredChild,
+  textOnly,
+} from '../tree/strict-children.ts'
+import {
+  algorithmAttribute,
+  attachmentCompleteUri,
+  attachmentContentUri,
+  CanonicalizationMethodName,
+  DigestMethodName,
+  DigestValueName,
+  dsNs,
+  KeyInfoName,
+  ReferenceName,
+  SecurityTokenReferenceName,
+  SignatureMethodName,
+  SignatureObjectName,
+  SignatureValueName,
+  SignedInfoName,
+  strTransformUri,
+  TransformationParametersName,
+  TransformName,
+  TransformsName,
+  uriAttribute,
 } from '../vocabulary.ts'
 
 /** A larger one is an attack (X4): a message has a Body, a Timestamp, tokens and some blocks to cover. */
-export const mostReferences = 8
+export const referencesMax = 8
 
 /** What a signature is checked with. `S` is what is known of a signer. */
 export interface Checking<S extends { readonly key: KeyObject }> {
@@ -62,13 +77,17 @@ export interface Verified<S> {
 }
 
 /** The proof that a Signature element holds. @throws Insecure */
-export function verify<S extends { readonly key: KeyObject }>(signature: Element, checking: Checking<S>): Verified<S> {
+export function verifySignature<S extends { readonly key: KeyObject }>(
+  signature: Element,
+  checking: Checking<S>,
+): Verified<S> {
   const [signedInfo, signatureValue, keyInfo] = parts(signature)
   const [form, method, references] = readSignedInfo(signedInfo, checking.allow)
-  const value = base64(signatureValue, 'FailedCheck')
+  const value = readBase64(signatureValue, 'FailedCheck')
   const signer = checking.signer(keyInfo)
-  const octets = or('FailedCheck', 'SignedInfo', () => canonicalOctets(signedInfo, form))
-  if (!verifies(method, signer.key, octets, value)) return fail('FailedCheck', 'the SignatureValue is wrong')
+  const octets = orFail('FailedCheck', 'SignedInfo', () => canonicalizeOctets(signedInfo, form))
+  if (!verifySignatureValue(method, signer.key, octets, value))
+    return failSecurity('FailedCheck', 'the SignatureValue is wrong')
   const elements = new Set<Element>()
   const attachments = new Set<string>()
   for (const reference of references) {
@@ -82,25 +101,29 @@ export function verify<S extends { readonly key: KeyObject }>(signature: Element
 /** XML Signature §4.2: SignedInfo, SignatureValue, KeyInfo?, Object*; nothing else, and none of the first three twice. */
 function parts(signature: Element): [Element, Element, Element | undefined] {
   const [signedInfo, signatureValue, ...others] = signature.elements()
-  if (signedInfo?.name !== SignedInfo || signatureValue?.name !== SignatureValue) {
-    return fail('InvalidSecurity', 'a Signature without SignedInfo and SignatureValue')
+  if (signedInfo?.name !== SignedInfoName || signatureValue?.name !== SignatureValueName) {
+    return failSecurity('InvalidSecurity', 'a Signature without SignedInfo and SignatureValue')
   }
-  const keyInfo = others[0]?.name === KeyInfo ? others.shift() : undefined
-  if (others.some(other => other.name !== SignatureObject))
-    return fail('InvalidSecurity', 'a Signature with more in it')
+  const keyInfo = others[0]?.name === KeyInfoName ? others.shift() : undefined
+  if (others.some(other => other.name !== SignatureObjectName))
+    return failSecurity('InvalidSecurity', 'a Signature with more in it')
   return [signedInfo, signatureValue, keyInfo]
 }
 
 /** XML Signature §4.4. */
-function readSignedInfo(signedInfo: Element, allow: Allowances): [Form, ReturnType<typeof methodOf>, Element[]] {
+function readSignedInfo(
+  signedInfo: Element,
+  allow: Allowances,
+): [CanonicalForm, ReturnType<typeof readSignatureMethod>, Element[]] {
   const [canonicalization, method, ...references] = signedInfo.elements()
-  if (canonicalization?.name !== CanonicalizationMethod || method?.name !== SignatureMethod) {
-    return fail('InvalidSecurity', 'a SignedInfo without its methods')
+  if (canonicalization?.name !== CanonicalizationMethodName || method?.name !== SignatureMethodName) {
+    return failSecurity('InvalidSecurity', 'a SignedInfo without its methods')
   }
-  if (references.length === 0) return fail('InvalidSecurity', 'a signature over nothing')
-  if (references.length > mostReferences) return fail('InvalidSecurity', 'too many references')
-  if (references.some(({ name }) => name !== Reference)) return fail('InvalidSecurity', 'a SignedInfo with more in it')
-  return [formOf(canonicalization), methodOf(method, allow), references]
+  if (references.length === 0) return failSecurity('InvalidSecurity', 'a signature over nothing')
+  if (references.length > referencesMax) return failSecurity('InvalidSecurity', 'too many references')
+  if (references.some(({ name }) => name !== ReferenceName))
+    return failSecurity('InvalidSecurity', 'a SignedInfo with more in it')
+  return [readCanonicalization(canonicalization), readSignatureMethod(method, allow), references]
 }
 
 /** XML Signature §4.4.3: what this reference is to, after its digest was found right. */
@@ -109,24 +132,26 @@ function digested<S extends { readonly key: KeyObject }>(
   signature: Element,
   checking: Checking<S>,
 ): Element | string {
-  const uri = attributeOf(reference, URI)
-  const listed = optional(reference, Transforms)
+  const uri = requiredAttribute(reference, uriAttribute)
+  const listed = optionalChild(reference, TransformsName)
   const transforms = listed?.elements() ?? []
-  if (reference.elements().length !== (listed ? 3 : 2)) return fail('InvalidSecurity', 'a Reference with more in it')
-  const algorithm = digestOf(required(reference, DigestMethod), checking.allow)
-  const value = required(reference, DigestValue)
-  const expected = packed(content(value, 'FailedCheck'))
+  if (reference.elements().length !== (listed ? 3 : 2))
+    return failSecurity('InvalidSecurity', 'a Reference with more in it')
+  const algorithm = readDigestMethod(requiredChild(reference, DigestMethodName), checking.allow)
+  const value = requiredChild(reference, DigestValueName)
+  const expected = removeBlanks(textOnly(value, 'FailedCheck'))
   const check = (octets: Uint8Array | string) => {
     // As text: octets have one spelling in base64 (RFC 4648 §3.5).
     if (hash(algorithm, octets, 'base64') === expected) return
-    base64(value, 'FailedCheck')
-    fail('FailedCheck', 'a digest is wrong')
+    readBase64(value, 'FailedCheck')
+    failSecurity('FailedCheck', 'a digest is wrong')
   }
   if (uri.startsWith('cid:')) {
     check(attached(uri, transforms, checking))
     return uri
   }
-  const target = checking.identifiers.referred(uri) ?? fail('FailedCheck', 'a reference to nothing in this document')
+  const target =
+    checking.identifiers.referred(uri) ?? failSecurity('FailedCheck', 'a reference to nothing in this document')
   const [element, octets] = transformed(target, transforms, signature, checking)
   check(octets)
   return element
@@ -139,14 +164,14 @@ function attached<S extends { readonly key: KeyObject }>(
   checking: Checking<S>,
 ): Uint8Array {
   const [transform, another] = transforms
-  const kind = transform?.name === Transform ? attributeOf(transform, Algorithm) : ''
-  if (another || (kind !== attachmentContent && kind !== attachmentComplete) || !checking.attachment) {
-    return fail('UnsupportedAlgorithm', 'an attachment signed in a way that is not taken')
+  const kind = transform?.name === TransformName ? requiredAttribute(transform, algorithmAttribute) : ''
+  if (another || (kind !== attachmentContentUri && kind !== attachmentCompleteUri) || !checking.attachment) {
+    return failSecurity('UnsupportedAlgorithm', 'an attachment signed in a way that is not taken')
   }
-  return checking.attachment(uri, kind === attachmentComplete)
+  return checking.attachment(uri, kind === attachmentCompleteUri)
 }
 
-const enveloped = `${ds}enveloped-signature`
+const enveloped = `${dsNs}enveloped-signature`
 
 /**
  * The element that is covered, and the octets that are digested for it. Taken: enveloped-signature (XML Signature §6.6.4; on an
@@ -160,23 +185,23 @@ function transformed<S extends { readonly key: KeyObject }>(
   checking: Checking<S>,
 ): [Element, Uint8Array | string] {
   const kinds = transforms.map(transform =>
-    transform.name === Transform
-      ? attributeOf(transform, Algorithm)
-      : fail('InvalidSecurity', 'Transforms with more in it'),
+    transform.name === TransformName
+      ? requiredAttribute(transform, algorithmAttribute)
+      : failSecurity('InvalidSecurity', 'Transforms with more in it'),
   )
-  if (kinds.length === 1 && kinds[0] === strTransform) return dereferenced(target, transforms[0]!, checking)
+  if (kinds.length === 1 && kinds[0] === strTransformUri) return dereferenced(target, transforms[0]!, checking)
   let last = kinds.length
-  const form = last > 0 && isCanonicalization(kinds[last - 1]!) ? formOf(transforms[--last]!) : plain
+  const form = last > 0 && isCanonicalization(kinds[last - 1]!) ? readCanonicalization(transforms[--last]!) : plain
   const without = last > 0 && kinds[last - 1] === enveloped && last--
-  if (last !== 0) return fail('UnsupportedAlgorithm', 'a transform that is not taken')
-  const octets = or('FailedCheck', 'a reference', () =>
-    canonicalOctets(target, { ...form, comments: false, ...(without !== false && { without: signature }) }),
+  if (last !== 0) return failSecurity('UnsupportedAlgorithm', 'a transform that is not taken')
+  const octets = orFail('FailedCheck', 'a reference', () =>
+    canonicalizeOctets(target, { ...form, comments: false, ...(without !== false && { without: signature }) }),
   )
   return [target, octets]
 }
 
 /** XML Signature §4.4.3.2: a node-set that no transform made octets of. */
-const plain: Form = { exclusive: false, comments: false }
+const plain: CanonicalForm = { exclusive: false, comments: false }
 
 /** WSS §8.3: the token in place of the reference to it, and with a default namespace declaration in any case. */
 function dereferenced<S extends { readonly key: KeyObject }>(
@@ -184,12 +209,14 @@ function dereferenced<S extends { readonly key: KeyObject }>(
   transform: Element,
   checking: Checking<S>,
 ): [Element, string] {
-  if (target.name !== SecurityTokenReference || !checking.token) {
-    return fail('InvalidSecurity', 'STR-Transform of what is no reference to a token')
+  if (target.name !== SecurityTokenReferenceName || !checking.token) {
+    return failSecurity('InvalidSecurity', 'STR-Transform of what is no reference to a token')
   }
-  const form = formOf(sole(sole(transform, TransformationParameters), CanonicalizationMethod))
+  const form = readCanonicalization(
+    onlyChildNamed(onlyChildNamed(transform, TransformationParametersName), CanonicalizationMethodName),
+  )
   const token = checking.token(target)
-  const text = or('FailedCheck', 'a token', () => canonical(token, { ...form, comments: false }))
+  const text = orFail('FailedCheck', 'a token', () => canonicalize(token, { ...form, comments: false }))
   return [token, withDefault(text)]
 }
 

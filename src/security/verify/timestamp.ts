@@ -1,8 +1,8 @@
 /** WSS SOAP Message Security 1.1 §10: the one Timestamp of a Security block, and whether it is of now. */
 import type { Element } from '../../xml/index.ts'
-import { fail } from '../security-fault.ts'
-import { instant, optional, required, trimmed } from '../tree/strict-children.ts'
-import { Created, Expires, Timestamp } from '../vocabulary.ts'
+import { failSecurity } from '../security-fault.ts'
+import { optionalChild, readInstant, requiredChild, trimmedText } from '../tree/strict-children.ts'
+import { CreatedName, ExpiresName, TimestampName } from '../vocabulary.ts'
 
 export interface Freshness {
   /** Milliseconds that a message may be old, whatever it says of itself; replays are remembered so long. */
@@ -20,17 +20,17 @@ export interface Stamped {
 }
 
 /** The Timestamp, if there is one, and of now. Its own Expires can only shorten its life. */
-export function stamped(block: Element, now: number, { age, skew }: Freshness): Stamped | undefined {
-  const element = optional(block, Timestamp)
+export function verifyTimestamp(block: Element, now: number, { age, skew }: Freshness): Stamped | undefined {
+  const element = optionalChild(block, TimestampName)
   if (!element) return undefined
-  const created = time(required(element, Created))
-  const expires = optional(element, Expires)
+  const created = time(requiredChild(element, CreatedName))
+  const expires = optionalChild(element, ExpiresName)
   const until = Math.min(created + age, expires ? time(expires) : Infinity)
-  if (until < created) return fail('InvalidSecurity', 'a Timestamp that ends before it begins')
-  if (created > now + skew) return fail('MessageExpired', 'a Timestamp of the future')
-  if (until <= now) return fail('MessageExpired', 'a Timestamp of the past')
+  if (until < created) return failSecurity('InvalidSecurity', 'a Timestamp that ends before it begins')
+  if (created > now + skew) return failSecurity('MessageExpired', 'a Timestamp of the future')
+  if (until <= now) return failSecurity('MessageExpired', 'a Timestamp of the past')
   return { element, until }
 }
 
 const time = (element: Element): number =>
-  instant(trimmed(element)) ?? fail('InvalidSecurity', 'a Timestamp that is not in the form of one')
+  readInstant(trimmedText(element)) ?? failSecurity('InvalidSecurity', 'a Timestamp that is not in the form of one')

@@ -7,22 +7,22 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
-import type { Guard } from '../policy/verification-context.ts'
-import { fail } from '../security-fault.ts'
-import { base64, content, decoded, instant, optional, required } from '../tree/strict-children.ts'
+import type { VerificationContext } from '../policy/verification-context.ts'
+import { failSecurity } from '../security-fault.ts'
+import { decoded, optionalChild, readBase64, readInstant, requiredChild, textOnly } from '../tree/strict-children.ts'
 import {
-  base64Type,
-  Created,
-  EncodingType,
-  Nonce,
-  Password,
-  passwordDigest,
-  passwordText,
-  Type,
-  Username,
+  base64TypeUri,
+  CreatedName,
+  encodingTypeAttribute,
+  NonceName,
+  PasswordName,
+  passwordDigestUri,
+  passwordTextUri,
+  typeAttribute,
+  UsernameName,
 } from '../vocabulary.ts'
 
-export interface Named {
+export interface UsernameToken {
   readonly kind: 'text' | 'digest'
   readonly caller: Caller
   /** What makes a second use of this token known, and until when. */
@@ -41,47 +41,55 @@ interface Claim {
 }
 
 /** Whose token this is. @param from the peer's address @throws Insecure */
-export async function username(
+export async function verifyUsername(
   token: Element,
-  kinds: ReadonlySet<Named['kind']>,
-  guard: Guard,
+  kinds: ReadonlySet<UsernameToken['kind']>,
+  guard: VerificationContext,
   from: string,
-): Promise<Named> {
+): Promise<UsernameToken> {
   const [kind, claim] = claimed(token)
-  if (!kinds.has(kind)) return fail('UnsupportedSecurityToken', 'a kind of Password that is not taken here')
+  if (!kinds.has(kind)) return failSecurity('UnsupportedSecurityToken', 'a kind of Password that is not taken here')
   const until = fresh(claim, guard.now())
   const caller = kind === 'text' ? guard.identities.password(claim.name, claim.password, from) : byDigest(claim, guard)
-  return { kind, caller: (await caller) ?? fail('FailedAuthentication', 'name and password'), once: once(claim, until) }
+  return {
+    kind,
+    caller: (await caller) ?? failSecurity('FailedAuthentication', 'name and password'),
+    once: once(claim, until),
+  }
 }
 
-function claimed(token: Element): [Named['kind'], Claim] {
-  const name = content(required(token, Username))
-  const password = optional(token, Password) ?? fail('FailedAuthentication', 'no Password')
-  const nonce = optional(token, Nonce)
-  const created = optional(token, Created)
-  if (nonce && (nonce.attribute(EncodingType) ?? base64Type) !== base64Type) {
-    return fail('InvalidSecurityToken', 'a Nonce in another encoding')
+function claimed(token: Element): [UsernameToken['kind'], Claim] {
+  const name = textOnly(requiredChild(token, UsernameName))
+  const password = optionalChild(token, PasswordName) ?? failSecurity('FailedAuthentication', 'no Password')
+  const nonce = optionalChild(token, NonceName)
+  const created = optionalChild(token, CreatedName)
+  if (nonce && (nonce.attribute(encodingTypeAttribute) ?? base64TypeUri) !== base64TypeUri) {
+    return failSecurity('InvalidSecurityToken', 'a Nonce in another encoding')
   }
-  const octets = nonce && base64(nonce, 'InvalidSecurityToken')
-  if (octets && octets.length > longestNonce) return fail('InvalidSecurityToken', 'a Nonce that is too long')
-  const type = password.attribute(Type) ?? passwordText
-  const kind = type === passwordText ? 'text' : type === passwordDigest ? 'digest' : undefined
-  if (!kind) return fail('UnsupportedSecurityToken', 'a Password of another type')
+  const octets = nonce && readBase64(nonce, 'InvalidSecurityToken')
+  if (octets && octets.length > longestNonce) return failSecurity('InvalidSecurityToken', 'a Nonce that is too long')
+  const type = password.attribute(typeAttribute) ?? passwordTextUri
+  const kind = type === passwordTextUri ? 'text' : type === passwordDigestUri ? 'digest' : undefined
+  if (!kind) return failSecurity('UnsupportedSecurityToken', 'a Password of another type')
   if (kind === 'digest' && !(octets && created))
-    return fail('FailedAuthentication', 'a digest without Nonce and Created')
-  return [kind, { name, password: content(password), nonce: octets, created: created && content(created) }]
+    return failSecurity('FailedAuthentication', 'a digest without Nonce and Created')
+  return [kind, { name, password: textOnly(password), nonce: octets, created: created && textOnly(created) }]
 }
 
 /** Until when the token is of now; undefined when it does not say. */
 function fresh({ created }: Claim, now: number): number | undefined {
   if (created === undefined) return undefined
-  const at = instant(created.trim()) ?? fail('InvalidSecurityToken', 'a Created that is not in the form of one')
-  if (Math.abs(now - at) > window) return fail('MessageExpired', 'a UsernameToken that is not of now')
+  const at =
+    readInstant(created.trim()) ?? failSecurity('InvalidSecurityToken', 'a Created that is not in the form of one')
+  if (Math.abs(now - at) > window) return failSecurity('MessageExpired', 'a UsernameToken that is not of now')
   return at + window
 }
 
 /** Username Token Profile §3.1: Base64(SHA-1(nonce + created + password)). */
-async function byDigest({ name, password, nonce, created }: Claim, guard: Guard): Promise<Caller | undefined> {
+async function byDigest(
+  { name, password, nonce, created }: Claim,
+  guard: VerificationContext,
+): Promise<Caller | undefined> {
   const kept = await guard.identities.secret(name)
   const expected = hash('sha1', Buffer.concat([nonce!, Buffer.from(`${created}${kept ?? ''}`)]), 'buffer')
   const given = decoded(password.trim())
@@ -90,7 +98,7 @@ async function byDigest({ name, password, nonce, created }: Claim, guard: Guard)
 }
 
 /** The nonce and its time, joined as in the digest: no octet moved from one to the other makes a new key. */
-function once({ nonce, created }: Claim, until: number | undefined): Named['once'] {
+function once({ nonce, created }: Claim, until: number | undefined): UsernameToken['once'] {
   if (!nonce || until === undefined) return undefined
   return { key: `wss:nonce:${hash('sha256', Buffer.concat([nonce, Buffer.from(`${created}`)]), 'base64url')}`, until }
 }

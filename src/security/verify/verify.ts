@@ -1,7 +1,7 @@
 /**
  * START HERE. The Security block of a message: what is demanded, what is proven, who is asking (rules B5.1–B5.4).
  * What always holds, by number:
- *  (1) What a signature proved is an object of the tree, and `Secured` hands on that object. The Body is not found again: the
+ *  (1) What a signature proved is an object of the tree, and `VerifiedMessage` hands on that object. The Body is not found again: the
  *      one that was opened is asked for in what was covered, by identity, and no other way leads to a Secured.
  *  (2) Everything in the block that this side takes is checked, whether demanded or not. What it does not take refuses.
  *  (3) The order is: shape, identifiers, Timestamp, the block's children as they stand, tokens, the demands, and last the
@@ -14,34 +14,34 @@ import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import type { Certificate } from '../crypto/certificate.ts'
-import type { Demand, Part, SecurityPolicy } from '../policy/policy.ts'
-import type { Guard } from '../policy/verification-context.ts'
-import { fail, Insecure } from '../security-fault.ts'
+import type { CoveredPart, Demand, SecurityPolicy } from '../policy/policy.ts'
+import type { VerificationContext } from '../policy/verification-context.ts'
+import { failSecurity, Insecure } from '../security-fault.ts'
 import { Identifiers } from '../tree/identifiers.ts'
-import { optional } from '../tree/strict-children.ts'
-import { isWithin } from '../tree/tree-edit.ts'
-import { contentId, included, inline } from '../tree/xop-inline.ts'
+import { optionalChild } from '../tree/strict-children.ts'
+import { isInside } from '../tree/tree-edit.ts'
+import { includedParts, inlineIncludes, readContentId } from '../tree/xop-inline.ts'
 import {
-  BinarySecurityToken,
-  EncryptedData,
-  EncryptedKey,
+  BinarySecurityTokenName,
+  EncryptedDataName,
+  EncryptedKeyName,
   kerberosTypes,
-  ReferenceList,
-  Security,
-  SecurityTokenReference,
-  Signature,
-  SignatureConfirmation,
-  Timestamp,
-  UsernameToken,
-  ValueType,
+  ReferenceListName,
+  SecurityName,
+  SecurityTokenReferenceName,
+  SignatureConfirmationName,
+  SignatureName,
+  TimestampName,
+  UsernameTokenName,
+  valueTypeAttribute,
 } from '../vocabulary.ts'
 import { Decrypting } from './decryption.ts'
-import { binary, keyReference, standsFor, trustedCertificate } from './key-info.ts'
-import { type Assertion, assertion, heldKey, isAssertion } from './saml.ts'
-import { type Verified, verify } from './signature.ts'
-import { confirm } from './signature-confirmation.ts'
-import { freshness, type Stamped, stamped } from './timestamp.ts'
-import { type Named, username } from './username-token.ts'
+import { dereferenceToken, readBinaryToken, readKeyReference, requireTrusted } from './key-info.ts'
+import { type Assertion, holderKey, isAssertion, verifyAssertion } from './saml.ts'
+import { type Verified, verifySignature } from './signature.ts'
+import { requireConfirmation } from './signature-confirmation.ts'
+import { freshness, type Stamped, verifyTimestamp } from './timestamp.ts'
+import { type UsernameToken, verifyUsername } from './username-token.ts'
 
 /** A message as the envelope was opened. */
 export interface Incoming {
@@ -68,7 +68,7 @@ export interface Attachments {
 }
 
 /** A message whose policy holds. Nothing else makes one. */
-export interface Secured {
+export interface VerifiedMessage {
   /** Who is asking; undefined where nothing is demanded, and nothing was said of it. */
   readonly caller: Caller | undefined
   /** The Body that was proven, if the policy demanded it; in any case the one to read. */
@@ -88,9 +88,13 @@ export type Signer =
   | { readonly kind: 'saml'; readonly key: KeyObject; readonly assertion: Assertion }
 
 /** What the policy demands of this message, proven. @throws Insecure */
-export async function secure(message: Incoming, policy: SecurityPolicy, guard: Guard): Promise<Secured> {
+export async function verifyMessage(
+  message: Incoming,
+  policy: SecurityPolicy,
+  guard: VerificationContext,
+): Promise<VerifiedMessage> {
   const block = blockOf(message.blocks)
-  if (!block) return policy.required ? fail('InvalidSecurity', 'no Security block') : unsecured(message)
+  if (!block) return policy.required ? failSecurity('InvalidSecurity', 'no Security block') : unsecured(message)
   const found = new Examination(message, block, policy, guard).read()
   const who = await new Authentication(found, policy, guard, message).caller()
   const { body } = message
@@ -106,11 +110,11 @@ export async function secure(message: Incoming, policy: SecurityPolicy, guard: G
 
 /** WSS §5: one for each role. */
 function blockOf(blocks: readonly Element[]): Element | undefined {
-  const [block, another] = blocks.filter(({ name }) => name === Security)
-  return another ? fail('InvalidSecurity', 'two Security blocks for one role') : block
+  const [block, another] = blocks.filter(({ name }) => name === SecurityName)
+  return another ? failSecurity('InvalidSecurity', 'two Security blocks for one role') : block
 }
 
-const unsecured = ({ body }: Incoming): Secured => ({
+const unsecured = ({ body }: Incoming): VerifiedMessage => ({
   caller: undefined,
   body,
   covers: () => false,
@@ -138,7 +142,7 @@ const mostChildren = 100
 class Examination {
   private readonly message: Incoming
   private readonly block: Element
-  private readonly guard: Guard
+  private readonly guard: VerificationContext
   private readonly allow: Allowances
   private readonly now: number
   private readonly freshness: typeof freshness
@@ -148,7 +152,7 @@ class Examination {
   private inlined: ReadonlyMap<string, Element> = new Map()
   private asserted: Assertion | undefined
 
-  constructor(message: Incoming, block: Element, policy: SecurityPolicy, guard: Guard) {
+  constructor(message: Incoming, block: Element, policy: SecurityPolicy, guard: VerificationContext) {
     this.message = message
     this.block = block
     this.guard = guard
@@ -163,29 +167,32 @@ class Examination {
   read(): Examined {
     const { block } = this
     const { envelope, attachments } = this.message
-    if (block.children.length > mostChildren) return fail('InvalidSecurity', 'too much in the Security block')
-    const time = stamped(block, this.now, this.freshness)
+    if (block.children.length > mostChildren) return failSecurity('InvalidSecurity', 'too much in the Security block')
+    const time = verifyTimestamp(block, this.now, this.freshness)
     for (let at = 0; at < block.children.length; at++) {
       const child = block.children[at]!
-      if (child.kind === 'element' && child.name === EncryptedData) {
+      if (child.kind === 'element' && child.name === EncryptedDataName) {
         this.decrypting.data(child)
         at-- // what it held stands there now
       } else if (child.kind === 'element') this.child(child)
-      else if (child.kind === 'text' && child.value.trim() !== '') fail('InvalidSecurity', 'text in the Security block')
+      else if (child.kind === 'text' && child.value.trim() !== '')
+        failSecurity('InvalidSecurity', 'text in the Security block')
     }
     const [ticket, second] = block
-      .elements(BinarySecurityToken)
-      .filter(token => kerberosTypes.has(token.attribute(ValueType) ?? ''))
-    if (second) return fail('InvalidSecurity', 'two tickets')
-    if (optional(block, Timestamp) !== time?.element) return fail('InvalidSecurity', 'an encrypted Timestamp')
-    if (this.signature && attachments && included(envelope).length > 0) fail('FailedCheck', 'a part that is not signed')
-    if (this.message.sent) confirm(block, this.message.sent, this.signature?.elements)
+      .elements(BinarySecurityTokenName)
+      .filter(token => kerberosTypes.has(token.attribute(valueTypeAttribute) ?? ''))
+    if (second) return failSecurity('InvalidSecurity', 'two tickets')
+    if (optionalChild(block, TimestampName) !== time?.element)
+      return failSecurity('InvalidSecurity', 'an encrypted Timestamp')
+    if (this.signature && attachments && includedParts(envelope).length > 0)
+      failSecurity('FailedCheck', 'a part that is not signed')
+    if (this.message.sent) requireConfirmation(block, this.message.sent, this.signature?.elements)
     const asserted = this.assertionIn()
     return {
       block,
       stamped: time,
       signature: this.signature,
-      usernameToken: optional(block, UsernameToken),
+      usernameToken: optionalChild(block, UsernameTokenName),
       ticket,
       assertion: asserted,
       revealed: this.decrypting.revealed,
@@ -195,69 +202,77 @@ class Examination {
   }
 
   private child(element: Element): void {
-    if (element.name === Signature) this.verify(element)
-    else if (element.name === EncryptedKey) this.decrypting.key(element)
-    else if (element.name === ReferenceList) this.decrypting.list(element)
+    if (element.name === SignatureName) this.verify(element)
+    else if (element.name === EncryptedKeyName) this.decrypting.key(element)
+    else if (element.name === ReferenceListName) this.decrypting.list(element)
     else if (!passive.has(element.name) && !isAssertion(element)) {
-      fail('UnsupportedSecurityToken', 'something in the Security block that is not known here')
+      failSecurity('UnsupportedSecurityToken', 'something in the Security block that is not known here')
     }
   }
 
   /** WSS §8: the one Signature that is a child of the block; those of assertions are theirs. */
   private verify(element: Element): void {
-    if (this.signature) fail('InvalidSecurity', 'two Signatures')
+    if (this.signature) failSecurity('InvalidSecurity', 'two Signatures')
     const { identifiers, allow } = this
     const { envelope, attachments } = this.message
-    if (attachments) this.inlined = inline(envelope, attachments)
-    this.signature = verify<Signer>(element, {
+    if (attachments) this.inlined = inlineIncludes(envelope, attachments)
+    this.signature = verifySignature<Signer>(element, {
       identifiers,
       allow,
       signer: keyInfo => this.signer(keyInfo),
-      token: reference => standsFor(reference, identifiers, this.guard.trust),
+      token: reference => dereferenceToken(reference, identifiers, this.guard.trust),
       attachment: (uri, complete) =>
-        attachments?.octets(uri, complete) ?? fail('FailedCheck', 'an attachment that is not there'),
+        attachments?.octets(uri, complete) ?? failSecurity('FailedCheck', 'an attachment that is not there'),
     })
   }
 
   private signer(keyInfo: Element | undefined): Signer {
-    const reference = keyReference(keyInfo, this.identifiers)
+    const reference = readKeyReference(keyInfo, this.identifiers)
     if (reference.kind === 'name') {
-      const key = this.guard.secrets?.get(reference.name) ?? fail('SecurityTokenUnavailable', 'a name of no secret')
+      const key =
+        this.guard.secrets?.get(reference.name) ?? failSecurity('SecurityTokenUnavailable', 'a name of no secret')
       return { kind: 'secret', key, name: reference.name }
     }
     if (reference.kind === 'token' && isAssertion(reference.element)) {
       const asserted = this.assertionIn()
-      if (asserted?.element !== reference.element) return fail('InvalidSecurity', 'an assertion in another place')
-      return { kind: 'saml', key: heldKey(asserted, this.identifiers), assertion: asserted }
+      if (asserted?.element !== reference.element)
+        return failSecurity('InvalidSecurity', 'an assertion in another place')
+      return { kind: 'saml', key: holderKey(asserted, this.identifiers), assertion: asserted }
     }
-    const trust = this.guard.trust ?? fail('SecurityTokenUnavailable', 'no certificate is trusted here')
-    const certificate = trustedCertificate(reference, trust, this.now)
+    const trust = this.guard.trust ?? failSecurity('SecurityTokenUnavailable', 'no certificate is trusted here')
+    const certificate = requireTrusted(reference, trust, this.now)
     return { kind: 'x509', key: certificate.key, certificate }
   }
 
   /** The one assertion of the block; read once. */
   private assertionIn(): Assertion | undefined {
     const [element, another] = this.block.elements().filter(isAssertion)
-    if (another) return fail('InvalidSecurity', 'two assertions')
+    if (another) return failSecurity('InvalidSecurity', 'two assertions')
     if (!element || this.asserted?.element === element) return this.asserted
-    const trust = this.guard.saml ?? fail('UnsupportedSecurityToken', 'assertions are not taken here')
+    const trust = this.guard.saml ?? failSecurity('UnsupportedSecurityToken', 'assertions are not taken here')
     const { identifiers, allow, now } = this
-    this.asserted = assertion(element, { identifiers, allow, now, skew: this.freshness.skew, trust })
+    this.asserted = verifyAssertion(element, { identifiers, allow, now, skew: this.freshness.skew, trust })
     return this.asserted
   }
 }
 
 /** Children of the block that are read when something refers to them, or when all of them are there. */
-const passive = new Set([Timestamp, UsernameToken, BinarySecurityToken, SecurityTokenReference, SignatureConfirmation])
+const passive = new Set([
+  TimestampName,
+  UsernameTokenName,
+  BinarySecurityTokenName,
+  SecurityTokenReferenceName,
+  SignatureConfirmationName,
+])
 
 /** Who is asking, by the first demand that is met. */
 class Authentication {
   private readonly found: Examined
   private readonly policy: SecurityPolicy
-  private readonly guard: Guard
+  private readonly guard: VerificationContext
   private readonly message: Incoming
 
-  constructor(found: Examined, policy: SecurityPolicy, guard: Guard, message: Incoming) {
+  constructor(found: Examined, policy: SecurityPolicy, guard: VerificationContext, message: Incoming) {
     this.found = found
     this.policy = policy
     this.guard = guard
@@ -269,7 +284,7 @@ class Authentication {
     const met = this.policy.anyOf.find(demand => this.unmet(demand) === undefined)
     if (!met) {
       const why = this.policy.anyOf.map(demand => `${demand.caller}: ${this.unmet(demand)}`)
-      return fail('InvalidSecurity', why.join('; '))
+      return failSecurity('InvalidSecurity', why.join('; '))
     }
     const { usernameToken, ticket } = this.found
     const named = usernameToken && (await this.named(usernameToken))
@@ -304,10 +319,10 @@ class Authentication {
   /** Every part of the package, by a reference to it or in an element that is covered. */
   private attachmentsSigned(): boolean {
     const { signature, inlined } = this.found
-    const referred = new Set([...(signature?.attachments ?? [])].map(contentId))
-    return (this.message.attachments?.uris ?? []).map(contentId).every(id => {
+    const referred = new Set([...(signature?.attachments ?? [])].map(readContentId))
+    return (this.message.attachments?.uris ?? []).map(readContentId).every(id => {
       const holder = inlined.get(id)
-      return referred.has(id) || (holder && isWithin(holder, outer => signature?.elements.has(outer) ?? false))
+      return referred.has(id) || (holder && isInside(holder, outer => signature?.elements.has(outer) ?? false))
     })
   }
 
@@ -344,7 +359,7 @@ class Authentication {
   }
 
   /** The elements that a part is: those that will be read, themselves. */
-  private elements(part: Part, token: Element | true): Element[] {
+  private elements(part: CoveredPart, token: Element | true): Element[] {
     if (part === 'Body') return [this.message.body]
     if (part === 'Timestamp') return this.found.stamped ? [this.found.stamped.element] : []
     if (part === 'Token') return token === true ? [] : [token]
@@ -352,23 +367,27 @@ class Authentication {
     return this.message.header?.elements(part) ?? []
   }
 
-  private named(token: Element): Promise<Named> {
+  private named(token: Element): Promise<UsernameToken> {
     const kinds = new Set(
       this.policy.anyOf.flatMap(({ caller, passwords = ['text', 'digest'] }) =>
         caller === 'username' ? passwords : [],
       ),
     )
     if (!this.message.confidential && !this.found.revealed.has(token)) kinds.delete('text')
-    return username(token, kinds, this.guard, this.message.from)
+    return verifyUsername(token, kinds, this.guard, this.message.from)
   }
 
   private async principal(ticket: Element): Promise<string> {
-    if (!this.guard.kerberos) return fail('UnsupportedSecurityToken', 'tickets are not taken here')
-    const proven = await this.guard.kerberos(binary(ticket))
-    return proven?.principal ?? fail('FailedAuthentication', 'the ticket')
+    if (!this.guard.kerberos) return failSecurity('UnsupportedSecurityToken', 'tickets are not taken here')
+    const proven = await this.guard.kerberos(readBinaryToken(ticket))
+    return proven?.principal ?? failSecurity('FailedAuthentication', 'the ticket')
   }
 
-  private async asked({ caller }: Demand, named: Named | undefined, principal: string | undefined): Promise<Caller> {
+  private async asked(
+    { caller }: Demand,
+    named: UsernameToken | undefined,
+    principal: string | undefined,
+  ): Promise<Caller> {
     const { identities } = this.guard
     const { signature, assertion } = this.found
     if (caller === 'username' && named) return named.caller
@@ -383,11 +402,11 @@ class Authentication {
             : caller === 'kerberos' && principal !== undefined
               ? identities.known(principal)
               : undefined
-    return (await found) ?? fail('FailedAuthentication', 'nobody who is known here')
+    return (await found) ?? failSecurity('FailedAuthentication', 'nobody who is known here')
   }
 
   /** X12: what may come once has not come before, on any instance. */
-  private async remember(named: Named | undefined): Promise<void> {
+  private async remember(named: UsernameToken | undefined): Promise<void> {
     const { signature, stamped, assertion, ticket } = this.found
     const once: { readonly key: string; readonly until: number }[] = []
     if (named?.once) once.push(named.once)
@@ -396,7 +415,7 @@ class Authentication {
     }
     if (ticket)
       once.push({
-        key: `wss:ticket:${hash('sha256', binary(ticket), 'base64url')}`,
+        key: `wss:ticket:${hash('sha256', readBinaryToken(ticket), 'base64url')}`,
         until: this.guard.now() + ticketLife,
       })
     if (assertion?.once) once.push({ key: assertion.once, until: assertion.until })
@@ -409,4 +428,4 @@ class Authentication {
 /** RFC 4120 §3.2.3: an authenticator is of now for five minutes to either side. */
 const ticketLife = 600_000
 
-const partName = (part: Part): string => (typeof part === 'string' ? part : part.local)
+const partName = (part: CoveredPart): string => (typeof part === 'string' ? part : part.local)

@@ -13,10 +13,10 @@ const cr = 0x0d
 const lf = 0x0a
 const isSpace = (octet: number): boolean => octet === 0x20 || octet === 0x09
 
-type State = 'size' | 'white space' | 'extension' | 'size end' | 'data' | 'data end' | 'trailer' | 'end'
+type ChunkState = 'size' | 'white space' | 'extension' | 'size end' | 'data' | 'data end' | 'trailer' | 'end'
 
 export class Chunked {
-  #state: State = 'size'
+  #state: ChunkState = 'size'
   #size = 0
   #digits = 0
   #aside = 0

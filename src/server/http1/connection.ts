@@ -10,19 +10,25 @@
  */
 import type { Socket } from 'node:net'
 import type { Content, Request, Response } from '../../http/message.ts'
-import { nothing } from '../../http/message.ts'
-import { Aborted, Arrived, Arriving, type Exchange, type Source } from '../incoming-content.ts'
+import { noContent } from '../../http/message.ts'
+import {
+  Aborted,
+  BufferedContent,
+  type ContentOwner,
+  type ContentSource,
+  StreamedContent,
+} from '../incoming-content.ts'
 import { parserLimit } from '../limits.ts'
-import { addressOf, certificateOf } from '../peer-address.ts'
-import { abandon, pour, type Sink } from '../pipe.ts'
-import { type Framed, lastWords, line, problem, sendable } from '../response-framing.ts'
-import type { House, Waiting } from '../server-context.ts'
+import { peerAddress, peerCertificate } from '../peer-address.ts'
+import { discardContent, type PipeSink, pipeContent } from '../pipe.ts'
+import { type FramedResponse, fieldLine, frameOrFail, problem, writeFinalResponse } from '../response-framing.ts'
+import type { IdleCheck, ServerContext } from '../server-context.ts'
 import { Chunked } from './chunked.ts'
-import { Held } from './receive-buffer.ts'
-import { type Head, type Lines, readHead } from './request-head.ts'
-import { last, proceed, writeHead } from './response-head.ts'
-import { intake, type Taken } from './socket-reader.ts'
-import { flush, sever, together } from './write-batch.ts'
+import { ReceiveBuffer } from './receive-buffer.ts'
+import { type Head, type Lines, readRequestHead } from './request-head.ts'
+import { closeLine, continueResponse, writeResponseHead } from './response-head.ts'
+import { type OnData, readSocket } from './socket-reader.ts'
+import { batchWrite, destroyAfterFlush, flushWrites } from './write-batch.ts'
 
 /** (4) Octets held while an exchange is under way. */
 const ahead = 64 * 1024
@@ -34,8 +40,8 @@ const emptyLine = '\r\n\r\n'
 /** Content that is copied behind its head rather than sent apart from it. */
 const small = 16 * 1024
 
-export class Connection {
-  readonly house: House
+export class Http1Connection {
+  readonly house: ServerContext
   readonly socket: Socket
   readonly from: string
   readonly scheme: 'http' | 'https'
@@ -48,13 +54,13 @@ export class Connection {
   #turns = 0
   /** The last response was sent, or is being sent: no further request is looked at. */
   #ending = false
-  readonly held = new Held()
+  readonly held = new ReceiveBuffer()
   /** Octets of `held` in which the end of a head was looked for. */
   #searched = 0
   /** What the last request's fields were. */
   #lines: Lines | undefined
   /** The content that the connection carries now. */
-  #inflow: Inflow | undefined
+  #inflow: Http1Inflow | undefined
   /** `read` is at work further up in the stack. */
   #reading = false
   /** The client has closed its side. */
@@ -65,13 +71,13 @@ export class Connection {
   /** Takes the socket over from here when its first octets say that it speaks HTTP/2 (RFC 9113 §3.4). */
   #preface: ((octets: Buffer) => void) | undefined
 
-  constructor(house: House, socket: Socket, preface?: (octets: Buffer) => void) {
+  constructor(house: ServerContext, socket: Socket, preface?: (octets: Buffer) => void) {
     this.#preface = preface
     this.house = house
     this.socket = socket
-    this.from = addressOf(socket)
+    this.from = peerAddress(socket)
     this.scheme = 'encrypted' in socket ? 'https' : 'http'
-    this.certificate = certificateOf(socket)
+    this.certificate = peerCertificate(socket)
   }
 
   open(): void {
@@ -79,10 +85,10 @@ export class Connection {
       .on('end', this.#end)
       .on('close', () => this.#gone())
       .on('timeout', this.#stalled)
-    this.#stop = intake(this.socket, this.#arrived)
+    this.#stop = readSocket(this.socket, this.#arrived)
   }
 
-  readonly #arrived: Taken = (octets, lent) => {
+  readonly #arrived: OnData = (octets, lent) => {
     if (this.#ending) {
       // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts too. From then on
       // nothing is read: closed at once, the connection would take the answer with it (RFC 9112 §9.6).
@@ -139,7 +145,7 @@ export class Connection {
     if (text === undefined) return this.#incomplete()
     this.#searched = 0
     held.take(text.length + 2)
-    const head = readHead(text, this.#lines, house.limits.fields)
+    const head = readRequestHead(text, this.#lines, house.limits.fields)
     if (typeof head === 'number') this.refuse(head)
     else this.#begin(head)
     return true
@@ -175,15 +181,15 @@ export class Connection {
     const { length } = (this.#lines = head.lines)
     const exchange = new Exchange1(this, head)
     this.exchange = exchange
-    begin(exchange, head.method === 'CONNECT' ? nothing : this.#contentOf(exchange, length))
+    begin(exchange, head.method === 'CONNECT' ? noContent : this.#contentOf(exchange, length))
   }
 
   #contentOf(exchange: Exchange1, length: number | undefined): Content {
-    if (length === 0) return nothing
-    if (length !== undefined && this.held.octets.length >= length) return new Arrived(this.held.own(length))
+    if (length === 0) return noContent
+    if (length !== undefined && this.held.octets.length >= length) return new BufferedContent(this.held.own(length))
     const { expects } = exchange.head.lines
     exchange.expecting = expects && exchange.head.version === '1.1' && this.held.octets.length === 0
-    const inflow = new Inflow(this, exchange, length)
+    const inflow = new Http1Inflow(this, exchange, length)
     this.#inflow = inflow
     return (exchange.content = inflow.content)
   }
@@ -210,7 +216,7 @@ export class Connection {
     const { socket } = this
     if (this.#ending || !socket.writable) return void socket.destroy()
     this.#ending = true
-    socket.write(lastWords(status))
+    socket.write(writeFinalResponse(status))
     this.linger()
   }
 
@@ -222,7 +228,7 @@ export class Connection {
   /** The house closes: who asks nothing is let go, as soon as he has what he was answered. */
   dismiss(): void {
     if (this.busy) return
-    flush(this.socket)
+    flushWrites(this.socket)
     if (this.socket.writableLength > 0) this.linger()
     else this.socket.destroy()
   }
@@ -247,7 +253,7 @@ export class Connection {
   linger(): void {
     this.#ending = true
     this.held.take(this.held.octets.length)
-    linger(this.socket, this.house)
+    closeGracefully(this.socket, this.house)
   }
 
   readonly #end = (): void => {
@@ -267,7 +273,7 @@ export class Connection {
   }
 }
 
-export function linger(socket: Socket, house: House): void {
+export function closeGracefully(socket: Socket, house: ServerContext): void {
   if (socket.destroyed) return
   const { linger, stall } = house.limits
   const end = () => {
@@ -281,9 +287,9 @@ export function linger(socket: Socket, house: House): void {
 }
 
 /** The content of one request, on its way. */
-class Inflow implements Source {
-  readonly content: Arriving
-  readonly #connection: Connection
+class Http1Inflow implements ContentSource {
+  readonly content: StreamedContent
+  readonly #connection: Http1Connection
   /** Octets that are missing, or the chunks they come in. */
   #missing: number | Chunked
   #wanted = false
@@ -292,10 +298,10 @@ class Inflow implements Source {
   #spare = 0
   #cut = false
 
-  constructor(connection: Connection, exchange: Exchange1, length: number | undefined) {
+  constructor(connection: Http1Connection, exchange: Exchange1, length: number | undefined) {
     this.#connection = connection
     this.#missing = length ?? new Chunked()
-    this.content = new Arriving(this, length, exchange, connection.house)
+    this.content = new StreamedContent(this, length, exchange, connection.house)
   }
 
   get complete(): boolean {
@@ -358,7 +364,7 @@ class Inflow implements Source {
       return
     }
     this.#spare -= piece.length + 512 // what a piece costs, however small
-    if (this.#spare < 0) sever(this.#connection.socket)
+    if (this.#spare < 0) destroyAfterFlush(this.#connection.socket)
   }
 
   /** Its sender has gone. */
@@ -369,10 +375,10 @@ class Inflow implements Source {
   }
 }
 
-export class Exchange1 implements Exchange, Waiting {
-  readonly connection: Connection
+export class Exchange1 implements ContentOwner, IdleCheck {
+  readonly connection: Http1Connection
   readonly head: Head
-  content: Arriving | undefined
+  content: StreamedContent | undefined
   request: Request | undefined
   /** The client waits for 100 (Continue) before it sends its content. */
   expecting = false
@@ -382,7 +388,7 @@ export class Exchange1 implements Exchange, Waiting {
   written = 0
   readonly deadline = Number.POSITIVE_INFINITY
 
-  constructor(connection: Connection, head: Head) {
+  constructor(connection: Http1Connection, head: Head) {
     this.connection = connection
     this.head = head
   }
@@ -390,7 +396,7 @@ export class Exchange1 implements Exchange, Waiting {
   proceed(): void {
     if (!this.expecting || this.answered) return
     this.expecting = false
-    this.connection.socket.write(proceed, 'latin1')
+    this.connection.socket.write(continueResponse, 'latin1')
   }
 
   /**
@@ -407,7 +413,7 @@ export class Exchange1 implements Exchange, Waiting {
 
   refuse(status: number): void {
     this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
-    if (this.answered) sever(this.connection.socket)
+    if (this.answered) destroyAfterFlush(this.connection.socket)
     else answer(this, problem(status), true)
   }
 }
@@ -450,16 +456,16 @@ function answer(exchange: Exchange1, response: Response, final: boolean): void {
   const { connection, head } = exchange
   const { house, socket } = connection
   if (exchange.answered || !socket.writable) {
-    abandon(response)
+    discardContent(response)
     return
   }
   exchange.answered = true
-  const out = sendable(response, head.method, error => house.onError(error, exchange.request))
+  const out = frameOrFail(response, head.method, error => house.onError(error, exchange.request))
   const stays = !final && !out.close && !house.draining && keepable(exchange)
   const { content } = out
-  if (content === undefined) abandon(response)
+  if (content === undefined) discardContent(response)
   if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
-    together(socket)
+    batchWrite(socket)
     send(socket, headOf(exchange, out, stays), content, out.length)
     sent(exchange, stays)
   } else void stream(exchange, out, content, stays)
@@ -479,9 +485,9 @@ function keepable({ connection, content, head, expecting }: Exchange1): boolean 
   return content.length === undefined || content.length - content.received <= connection.house.limits.dump
 }
 
-function headOf({ connection }: Exchange1, { status, lines, length }: Framed, stays: boolean): string {
-  if (length !== undefined) lines.push(line('content-length', String(length)))
-  return writeHead(status, lines, stays ? connection.house.kept : last)
+function headOf({ connection }: Exchange1, { status, lines, length }: FramedResponse, stays: boolean): string {
+  if (length !== undefined) lines.push(fieldLine('content-length', String(length)))
+  return writeResponseHead(status, lines, stays ? connection.house.kept : closeLine)
 }
 
 /** Head and content in one piece where that costs less than two. */
@@ -506,7 +512,7 @@ function send(socket: Socket, head: string, content: string | Uint8Array | undef
 /** A stream of content, that of unknown length in chunks; HTTP/1.0 knows none: there the end of the connection is its end. */
 async function stream(
   exchange: Exchange1,
-  out: Framed,
+  out: FramedResponse,
   content: AsyncIterable<Uint8Array>,
   stays: boolean,
 ): Promise<void> {
@@ -518,7 +524,7 @@ async function stream(
   const before = (octets: number, first: boolean) => {
     if (first) {
       begun = true
-      if (chunked) out.lines.push(line('transfer-encoding', 'chunked'))
+      if (chunked) out.lines.push(fieldLine('transfer-encoding', 'chunked'))
       socket.cork()
       socket.write(headOf(exchange, out, keeps), 'latin1')
       process.nextTick(() => socket.uncork())
@@ -528,13 +534,13 @@ async function stream(
   house.waiting.add(exchange)
   socket.setTimeout(house.limits.stall)
   try {
-    await pour(content, new Outflow(socket, chunked), out.length, before)
+    await pipeContent(content, new Outflow(socket, chunked), out.length, before)
     socket.setTimeout(0)
     sent(exchange, keeps)
   } catch (error) {
     house.onError(error, exchange.request)
     // 500 while nothing was sent, else cut, so that nobody takes it for whole.
-    if (begun) return sever(socket)
+    if (begun) return destroyAfterFlush(socket)
     exchange.answered = false
     answer(exchange, problem(500), true)
   } finally {
@@ -542,7 +548,7 @@ async function stream(
   }
 }
 
-class Outflow implements Sink {
+class Outflow implements PipeSink {
   readonly #socket: Socket
   readonly #chunked: boolean
   constructor(socket: Socket, chunked: boolean) {

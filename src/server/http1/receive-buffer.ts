@@ -1,7 +1,7 @@
 const none = Buffer.alloc(0)
 
 /** Octets that have arrived and are not read yet. To add some costs what they are, however many are held. */
-export class Held {
+export class ReceiveBuffer {
   octets: Buffer = none
   /** `octets` stand at its start. */
   #room: Buffer | undefined

@@ -7,16 +7,16 @@
  * A refusal is the status it is answered with; after one the connection ends, for nothing says where the next request begins.
  */
 
-import { memo } from '../../base/memo.ts'
-import { isToken, trim } from '../../http/grammar.ts'
-import type { Fields } from '../../http/message.ts'
-import { add } from '../field-lines.ts'
+import { memoizeByText } from '../../base/memo.ts'
+import { isToken, trimSpace } from '../../http/grammar.ts'
+import type { HttpFields } from '../../http/message.ts'
+import { addFieldLine } from '../field-lines.ts'
 
 /** The field lines of a request, and what they say of its framing. */
 export interface Lines {
   /** As they came: a connection that repeats them is read once. */
   readonly text: string
-  readonly fields: Fields
+  readonly fields: HttpFields
   /** Octets of content; undefined when it comes chunked. */
   readonly length: number | undefined
   /** RFC 9112 §9.6 and, for HTTP/1.0, §C.2.2. */
@@ -37,7 +37,7 @@ export interface Head {
  * @param before the lines that this connection sent last
  * @param largest octets that field lines may take
  */
-export function readHead(text: string, before: Lines | undefined, largest: number): Head | number {
+export function readRequestHead(text: string, before: Lines | undefined, largest: number): Head | number {
   const end = text.indexOf('\r\n')
   const first = text.indexOf(' ')
   const last = text.lastIndexOf(' ', end - 1)
@@ -59,7 +59,7 @@ export function readHead(text: string, before: Lines | undefined, largest: numbe
 }
 
 /** RFC 9110 §9.1: any token. One that nobody here has heard of is the face's to refuse, as in HTTP/2. */
-const methodOf = memo((text: string): string | undefined => (isToken(text) ? text : undefined))
+const methodOf = memoizeByText((text: string): string | undefined => (isToken(text) ? text : undefined))
 
 /** §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to refuse. */
 const visible = /^[\x21-\x7e]+$/
@@ -83,7 +83,7 @@ function readLines(text: string): Lines | number {
     const colon = text.indexOf(':', at)
     const name = colon < 0 || colon > end ? undefined : nameOf(text.slice(at, colon))
     if (name === undefined) return 400
-    add(fields, name, trimmed(text, colon + 1, end))
+    addFieldLine(fields, name, trimmed(text, colon + 1, end))
     at = end + 2
   }
   const length = framing(fields)
@@ -93,7 +93,7 @@ function readLines(text: string): Lines | number {
 }
 
 /** (3) In lower case; undefined when it is no token. */
-const nameOf = memo((text: string): string | undefined => (isToken(text) ? text.toLowerCase() : undefined))
+const nameOf = memoizeByText((text: string): string | undefined => (isToken(text) ? text.toLowerCase() : undefined))
 
 /** §5.1: OWS around a value is not part of it. */
 function trimmed(text: string, from: number, to: number): string {
@@ -104,7 +104,7 @@ function trimmed(text: string, from: number, to: number): string {
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
 /** (2) §6.3: octets of content, or undefined when it is chunked. */
-function framing(fields: Fields): number | undefined | 'uncertain' | 'unknown coding' {
+function framing(fields: HttpFields): number | undefined | 'uncertain' | 'unknown coding' {
   const coding = fields['transfer-encoding']
   const length = fields['content-length']
   if (coding === undefined) {
@@ -112,7 +112,7 @@ function framing(fields: Fields): number | undefined | 'uncertain' | 'unknown co
     return /^\d{1,15}$/.test(length) ? Number(length) : 'uncertain'
   }
   if (length !== undefined) return 'uncertain'
-  const codings = coding.split(',').map(each => trim(each).toLowerCase())
+  const codings = coding.split(',').map(each => trimSpace(each).toLowerCase())
   if (codings.length === 1 && codings[0] === 'chunked') return undefined
   // Chunked is the last coding, and is applied once: else there is no end. Of those before it none is understood here.
   return codings.indexOf('chunked') === codings.length - 1 ? 'unknown coding' : 'uncertain'

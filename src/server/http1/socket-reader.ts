@@ -7,11 +7,11 @@
  */
 import { Socket } from 'node:net'
 
-export type Taken = (octets: Buffer, lent: boolean) => void
+export type OnData = (octets: Buffer, lent: boolean) => void
 
 /** Hands on what `socket` reads, until the function that is answered is called. */
-export function intake(socket: Socket, taken: Taken): () => void {
-  const stop = lending && lend(socket, lending, taken)
+export function readSocket(socket: Socket, taken: OnData): () => void {
+  const stop = lending && useSharedBuffer(socket, lending, taken)
   if (stop) return stop
   const given = (octets: Buffer): void => taken(octets, false)
   socket.on('data', given)
@@ -41,7 +41,7 @@ interface Open {
   [name: symbol]: unknown
 }
 
-function lend(socket: Socket, { room, buffer, callback }: Lending, taken: Taken): (() => void) | undefined {
+function useSharedBuffer(socket: Socket, { room, buffer, callback }: Lending, taken: OnData): (() => void) | undefined {
   const open = socket as unknown as Open // what net.Socket is beside its types
   if ('encrypted' in socket || open[buffer] !== null || !open._handle?.useUserBuffer) return undefined
   open._handle.useUserBuffer(room)

@@ -10,7 +10,7 @@ const most = 16
 let waiting: Socket[] = []
 
 /** What is written to the socket from now on waits for the end of the turn. */
-export function together(socket: Socket): void {
+export function batchWrite(socket: Socket): void {
   socket.cork()
   if (waiting.push(socket) === 1) setImmediate(leave)
   else if (waiting.length === most) leave()
@@ -23,12 +23,12 @@ function leave(): void {
 }
 
 /** What the socket was given leaves now, as far as its peer takes it. */
-export function flush(socket: Socket): void {
+export function flushWrites(socket: Socket): void {
   while (socket.writableCorked > 0) socket.uncork()
 }
 
 /** Destroys the socket, as far as it goes after what it was given: octets that its peer does not take are lost. */
-export function sever(socket: Socket): void {
-  flush(socket)
+export function destroyAfterFlush(socket: Socket): void {
+  flushWrites(socket)
   socket.destroy()
 }

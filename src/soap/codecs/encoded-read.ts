@@ -7,19 +7,19 @@
  */
 
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
-import { countFlaw } from '../../contract/field-json.ts'
-import type { Row } from '../../contract/implement.ts'
+import { checkCount } from '../../contract/field-json.ts'
+import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { isScalar, read, xsdTypeOf } from '../../contract/lexical/scalar.ts'
-import { itemName, xmlName } from '../../contract/xml-message.ts'
-import { type Cursor, type Element, element, type Name, name } from '../../xml/index.ts'
-import { badArguments, no } from '../refusal.ts'
-import { namesOne, soap11, soap12, type Version } from '../version.ts'
-import { complete, silent } from './rpc.ts'
-import { type Reading, xsiNil, xsiType } from './values.ts'
+import { isScalar, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { itemName, toXmlName } from '../../contract/xml-message.ts'
+import { type Cursor, createElement, type Element, internName, type Name } from '../../xml/index.ts'
+import { asBadArguments, refuseMessage } from '../refusal.ts'
+import { namesSoapVersion, type SoapVersion, soap11, soap12 } from '../version.ts'
+import { dropNulls, requireComplete } from './rpc.ts'
+import { type LiteralReading, xsiNil, xsiType } from './values.ts'
 
 /** All in which the two encodings differ. */
-export interface Encoding {
+export interface SoapEncoding {
   readonly uri: string
   readonly id: Name
   readonly ref: Name
@@ -31,14 +31,14 @@ export interface Encoding {
   readonly subcodes: { readonly missing: Name | undefined; readonly duplicate: Name | undefined }
 }
 
-const arrayType = name(soap11.encoding, 'arrayType')
-const itemType = name(soap12.encoding, 'itemType')
-const arraySize = name(soap12.encoding, 'arraySize')
-export const encodings: Readonly<Record<Version['number'], Encoding>> = {
+const arrayType = internName(soap11.encoding, 'arrayType')
+const itemType = internName(soap12.encoding, 'itemType')
+const arraySize = internName(soap12.encoding, 'arraySize')
+export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = {
   '1.1': {
     uri: soap11.encoding,
-    id: name('', 'id'),
-    ref: name('', 'href'),
+    id: internName('', 'id'),
+    ref: internName('', 'href'),
     target: reference => (reference.startsWith('#') ? reference.slice(1) : ''),
     array: element => {
       const [, type, sizes] = /^(.*?)\[([^[\]]*)\]$/s.exec(element.attribute(arrayType)?.trim() ?? '') ?? []
@@ -49,17 +49,20 @@ export const encodings: Readonly<Record<Version['number'], Encoding>> = {
   },
   '1.2': {
     uri: soap12.encoding,
-    id: name(soap12.encoding, 'id'),
-    ref: name(soap12.encoding, 'ref'),
+    id: internName(soap12.encoding, 'id'),
+    ref: internName(soap12.encoding, 'ref'),
     target: reference => reference,
     array: element => ({ type: element.attribute(itemType), sizes: element.attribute(arraySize)?.trim() }),
     writeArray: (type, count) => ` enc:itemType="${type}" enc:arraySize="${count}"`,
-    subcodes: { missing: name(soap12.encoding, 'MissingID'), duplicate: name(soap12.encoding, 'DuplicateID') },
+    subcodes: {
+      missing: internName(soap12.encoding, 'MissingID'),
+      duplicate: internName(soap12.encoding, 'DuplicateID'),
+    },
   },
 }
 /** SOAP 1.1 §5.4.2.1, §5.4.2.2: where an array begins, and where an item of it stands. */
-const offset = name(soap11.encoding, 'offset')
-const position = name(soap11.encoding, 'position')
+const offset = internName(soap11.encoding, 'offset')
+const position = internName(soap11.encoding, 'position')
 export const xsd = 'http://www.w3.org/2001/XMLSchema'
 /** What one call may be read from, references followed each time. */
 const most = {
@@ -72,28 +75,28 @@ const most = {
 
 /** What the elements of one Body refer to, and how much of it has been read. */
 interface Graph {
-  readonly encoding: Encoding
-  readonly version: Version
+  readonly encoding: SoapEncoding
+  readonly version: SoapVersion
   readonly namespace: string
   readonly types: string
   readonly roots: readonly Element[]
   ids: ReadonlyMap<string, Element> | undefined
   elements: number
   characters: number
-  readonly reading: Reading
+  readonly reading: LiteralReading
 }
 
 /** At the `start` of the call; goes to the `end` of Body, where multi-reference values may follow the call. */
-export function encodedReader(
+export function compileEncodedReader(
   namespace: string,
   fields: Fields,
   types: string = namespace,
-): (cursor: Cursor, reading: Reading, version: Version) => Row {
+): (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values {
   return (cursor, reading, version) => {
     const { around } = reading
-    const roots = [element(cursor, around)]
-    while (cursor.child() === 'start') roots.push(element(cursor, around))
-    if (cursor.event !== 'end') no({ kind: 'structure', detail: 'the Body has text' })
+    const roots = [createElement(cursor, around)]
+    while (cursor.child() === 'start') roots.push(createElement(cursor, around))
+    if (cursor.event !== 'end') refuseMessage({ kind: 'structure', detail: 'the Body has text' })
     const encoding = encodings[version.number]
     const graph: Graph = {
       encoding,
@@ -108,14 +111,14 @@ export function encodedReader(
     }
     const call = roots[0]!
     inEncoding(call, version)
-    return silent(members(graph, call, fields), fields)
+    return dropNulls(members(graph, call, fields), fields)
   }
 }
 
-function inEncoding(at: Element, version: Version): void {
+function inEncoding(at: Element, version: SoapVersion): void {
   const style = at.attribute(version.encodingStyle)?.trim()
-  if (style !== undefined && !namesOne(version, style, [version.encoding, ...version.literal]))
-    no({ kind: 'encoding-unknown', encoding: style })
+  if (style !== undefined && !namesSoapVersion(version, style, [version.encoding, ...version.literal]))
+    refuseMessage({ kind: 'encoding-unknown', encoding: style })
 }
 
 /** The path of an element, from the child of Body that it is in. */
@@ -130,7 +133,7 @@ function place(of: Element): string {
 
 /** SOAP 1.2 Part 2 §4.4, step 3. */
 const broken = (at: Element, detail: string): never =>
-  no({ kind: 'encoded', subcode: badArguments, path: place(at), detail })
+  refuseMessage({ kind: 'encoded', subcode: asBadArguments, path: place(at), detail })
 
 /** The element a reference leads to; itself when it is none. */
 function referred(graph: Graph, accessor: Element): Element {
@@ -148,7 +151,7 @@ function referred(graph: Graph, accessor: Element): Element {
 function missing({ encoding }: Graph, at: Element): never {
   const detail = 'refers to nothing in this message'
   const subcode = encoding.subcodes.missing
-  return subcode ? no({ kind: 'encoded', subcode, path: place(at), detail }) : broken(at, detail)
+  return subcode ? refuseMessage({ kind: 'encoded', subcode, path: place(at), detail }) : broken(at, detail)
 }
 
 function idsOf({ encoding, roots, reading }: Graph): ReadonlyMap<string, Element> {
@@ -165,10 +168,10 @@ function idsOf({ encoding, roots, reading }: Graph): ReadonlyMap<string, Element
   return ids
 }
 
-function duplicated({ subcodes }: Encoding, at: Element): never {
+function duplicated({ subcodes }: SoapEncoding, at: Element): never {
   const detail = 'has the id of another'
   return subcodes.duplicate
-    ? no({ kind: 'encoded', subcode: subcodes.duplicate, path: place(at), detail })
+    ? refuseMessage({ kind: 'encoded', subcode: subcodes.duplicate, path: place(at), detail })
     : broken(at, detail)
 }
 
@@ -178,7 +181,7 @@ function members(graph: Graph, at: Element, fields: Fields): Record<string, unkn
   const known = new Map(
     Object.entries(fields)
       .filter(([, field]) => !field.isInternal)
-      .map(([key, field]) => [xmlName(key), { key, field }]),
+      .map(([key, field]) => [toXmlName(key), { key, field }]),
   )
   if (at.text.trim() !== '') broken(at, 'has text where elements are expected')
   for (const child of at.elements()) {
@@ -189,10 +192,10 @@ function members(graph: Graph, at: Element, fields: Fields): Record<string, unkn
     row[member.key] = value(graph, child, member.field, member.key)
   }
   for (const { key, field } of known.values()) {
-    const attribute = field.isAttribute ? at.attribute(name('', xmlName(key))) : undefined
+    const attribute = field.isAttribute ? at.attribute(internName('', toXmlName(key))) : undefined
     if (attribute !== undefined && isScalar(field.shape)) row[key] = lexical(graph, at, field.shape, attribute)
   }
-  return complete(row, known.values(), detail => broken(at, detail))
+  return requireComplete(row, known.values(), detail => broken(at, detail))
 }
 
 export function value(graph: Graph, accessor: Element, field: AnyField, key: string | undefined): unknown {
@@ -213,7 +216,7 @@ export function value(graph: Graph, accessor: Element, field: AnyField, key: str
 }
 
 function lexical(graph: Graph, at: Element, shape: Scalar, text: string): unknown {
-  const found = read(shape, text)
+  const found = readScalar(shape, text)
   if (!(found instanceof Flaw)) return found
   if (found.code === 'type' || found.code === 'enum') broken(at, found.detail)
   graph.reading.found.push({ path: place(at), code: found.code, detail: found.detail })
@@ -269,7 +272,7 @@ function fits(shape: Shape, local: string, isBuiltIn: boolean, isOurs: boolean):
 /** The type of the contract, with a number where two have its name; or one made from a name where it has none. */
 function isNamed(shape: Shape, local: string): boolean {
   if (shape.kind !== 'object' || shape.name === undefined) return true
-  const own = xmlName(shape.name)
+  const own = toXmlName(shape.name)
   return local.startsWith(own) && /^\d*$/.test(local.slice(own.length))
 }
 
@@ -287,7 +290,7 @@ export function items(
     if (!/^\d{1,10}$/.test(sizes)) broken(at, `has more than one dimension, or none: ${sizes}`)
     if (Number(sizes) !== found.length) broken(at, `says it has ${sizes} items and has ${found.length}`)
   }
-  const flaw = countFlaw(shape, found.length)
+  const flaw = checkCount(shape, found.length)
   if (flaw) graph.reading.found.push({ path: place(at), code: flaw.code, detail: flaw.detail })
   return found.map((each, index) => {
     if ((each.attribute(position)?.trim() ?? `[${index}]`) !== `[${index}]`) broken(each, 'is sent in part: position')
@@ -296,9 +299,9 @@ export function items(
   })
 }
 
-function union(graph: Graph, at: Element, shape: Extract<Shape, { kind: 'union' }>): Row {
+function union(graph: Graph, at: Element, shape: Extract<Shape, { kind: 'union' }>): Values {
   const [child, another] = at.elements()
-  const found = Object.entries(shape.of).find(([key]) => xmlName(key) === child?.name.local)
+  const found = Object.entries(shape.of).find(([key]) => toXmlName(key) === child?.name.local)
   if (!child || another || !found) return broken(at, `must have one of ${Object.keys(shape.of).join(', ')}`)
   return { [shape.on]: found[0], ...members(graph, child, found[1]) }
 }

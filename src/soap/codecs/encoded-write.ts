@@ -1,29 +1,29 @@
-import { memberOf } from '../../base/objects.ts'
+import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields, Shape } from '../../contract/field.ts'
-import type { Row } from '../../contract/implement.ts'
-import { isScalar, write, xsdTypeOf } from '../../contract/lexical/scalar.ts'
-import { itemName, xmlName } from '../../contract/xml-message.ts'
-import { text } from '../../xml/index.ts'
-import { soap } from '../fault.ts'
-import type { Version } from '../version.ts'
-import { type Encoding, encodings, xsd } from './encoded-read.ts'
+import type { Values } from '../../contract/implement.ts'
+import { isScalar, writeScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { itemName, toXmlName } from '../../contract/xml-message.ts'
+import { escapeText } from '../../xml/index.ts'
+import { soapPrefix } from '../fault.ts'
+import type { SoapVersion } from '../version.ts'
+import { encodings, type SoapEncoding, xsd } from './encoded-read.ts'
 import { xsiType } from './values.ts'
 
 // Writing
 
-type WriteTyped = (value: unknown, encoding: Encoding) => string
+type WriteTyped = (value: unknown, encoding: SoapEncoding) => string
 
 /** The response, with an xsi:type for each value: clients of this style rely on it. */
-export function encodedWriter(
+export function compileEncodedWriter(
   namespace: string,
   element: string,
   fields: Fields,
   types: string = namespace,
-): (answer: Row, version: Version) => string {
+): (answer: Values, version: SoapVersion) => string {
   const content = struct(fields)
   return (answer, version) => {
     const encoding = encodings[version.number]
-    const open = `<m:${element} xmlns:m="${namespace}" xmlns:t="${types}" xmlns:xsi="${xsiType.uri}" xmlns:xsd="${xsd}" xmlns:enc="${encoding.uri}" ${soap}:encodingStyle="${encoding.uri}">`
+    const open = `<m:${element} xmlns:m="${namespace}" xmlns:t="${types}" xmlns:xsi="${xsiType.uri}" xmlns:xsd="${xsd}" xmlns:enc="${encoding.uri}" ${soapPrefix}:encodingStyle="${encoding.uri}">`
     return `${open}${content(answer, encoding)}</m:${element}>`
   }
 }
@@ -31,12 +31,12 @@ export function encodedWriter(
 function struct(fields: Fields): WriteTyped {
   const parts = Object.entries(fields)
     .filter(([, field]) => !field.isInternal)
-    .map(([key, field]) => ({ key, write: typedWriter(field, key, xmlName(key)) }))
+    .map(([key, field]) => ({ key, write: typedWriter(field, key, toXmlName(key)) }))
   return (value, encoding) => {
-    const row = value as Row // a value that the contract's checks have passed
+    const row = value as Values // a value that the contract's checks have passed
     let written = ''
     for (const { key, write } of parts) {
-      const member = memberOf(row, key)
+      const member = ownMember(row, key)
       if (member !== undefined) written += write(member, encoding)
     }
     return written
@@ -68,19 +68,19 @@ function contentWriter(shape: Shape, key: string | undefined, tag: string): Writ
   }
   if (shape.kind === 'union') {
     const cases = new Map(
-      Object.entries(shape.of).map(([which, fields]) => [which, { tag: xmlName(which), write: struct(fields) }]),
+      Object.entries(shape.of).map(([which, fields]) => [which, { tag: toXmlName(which), write: struct(fields) }]),
     )
     return (value, encoding) => {
-      const found = cases.get(String((value as Row)[shape.on]))
+      const found = cases.get(String((value as Values)[shape.on]))
       return found ? `<${tag}><${found.tag}>${found.write(value, encoding)}</${found.tag}></${tag}>` : `<${tag}/>`
     }
   }
-  return value => `${start}${text(write(shape, value))}</${tag}>`
+  return value => `${start}${escapeText(writeScalar(shape, value))}</${tag}>`
 }
 
 /** As `describe/xsd-types.ts` names them. */
 function typeName(shape: Shape): string | undefined {
   if (isScalar(shape)) return `xsd:${xsdTypeOf(shape)}`
   if (shape.kind === 'list') return 'enc:Array'
-  return shape.kind === 'object' && shape.name !== undefined ? `t:${xmlName(shape.name)}` : undefined
+  return shape.kind === 'object' && shape.name !== undefined ? `t:${toXmlName(shape.name)}` : undefined
 }

@@ -10,33 +10,34 @@
  */
 
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
-import { countFlaw } from '../../contract/field-json.ts'
+import { checkCount } from '../../contract/field-json.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { check, isScalar, read, xsdTypeOf } from '../../contract/lexical/scalar.ts'
-import { itemName, xmlName } from '../../contract/xml-message.ts'
-import { type Cursor, type Name, name } from '../../xml/index.ts'
-import { no } from '../refusal.ts'
-import { namesOne, soap11, soap12, versions } from '../version.ts'
+import { checkScalar, isScalar, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { itemName, toXmlName } from '../../contract/xml-message.ts'
+import { type Cursor, internName, type Name } from '../../xml/index.ts'
+import { refuseMessage } from '../refusal.ts'
+import { namesSoapVersion, soap11, soap12, versions } from '../version.ts'
 import {
-  type Coming,
   contentTypes,
   href,
-  include,
-  type Parts,
-  place,
-  type Read,
-  type Reading,
+  includeName,
+  type LiteralReading,
+  type PartSource,
+  pathOf,
   type ReadRow,
+  type ReadValue,
   type Space,
+  type StreamedPart,
   xsi,
   xsiNil,
   xsiType,
 } from './values.ts'
 
-const hints = new Set([name(xsi, 'schemaLocation'), name(xsi, 'noNamespaceSchemaLocation')])
+const hints = new Set([internName(xsi, 'schemaLocation'), internName(xsi, 'noNamespaceSchemaLocation')])
 const xsd = 'http://www.w3.org/2001/XMLSchema'
 
-const broken = (cursor: Cursor, detail: string): never => no({ kind: 'schema', path: place(cursor), detail })
+const broken = (cursor: Cursor, detail: string): never =>
+  refuseMessage({ kind: 'schema', path: pathOf(cursor), detail })
 
 /** Flaws of a value's bounds; all other flaws are of its type. */
 const bounds = new Set([
@@ -50,9 +51,9 @@ const bounds = new Set([
   'maxItems',
 ])
 
-function flawed(cursor: Cursor, reading: Reading, { code, detail }: Flaw): undefined {
+function flawed(cursor: Cursor, reading: LiteralReading, { code, detail }: Flaw): undefined {
   if (!bounds.has(code)) broken(cursor, detail)
-  reading.found.push({ path: place(cursor), code, detail })
+  reading.found.push({ path: pathOf(cursor), code, detail })
 }
 
 // Reading
@@ -62,15 +63,15 @@ interface Allowed {
   /** Types that xsi:type may name. */
   readonly types: ReadonlySet<Name>
   readonly nillable: boolean
-  readonly attributes: readonly Member[]
+  readonly attributes: readonly LiteralMember[]
   readonly others: ReadonlySet<Name>
 }
 
-interface Member {
+interface LiteralMember {
   readonly key: string
   readonly name: Name
   readonly field: AnyField
-  readonly read: Read
+  readonly read: ReadValue
   /** Neither bound nor demanded: the server's own (rule 4 of the vocabulary). */
   readonly ignored: boolean
   readonly optional: boolean
@@ -79,12 +80,12 @@ interface Member {
 const nobody: ReadonlySet<Name> = new Set()
 
 /** A decoder of an element with these fields; `type` is the name of its complex type, if it has one. */
-export function rowReader(fields: Fields, space: Space, type?: string, given: Partial<Allowed> = {}): ReadRow {
+export function compileRowReader(fields: Fields, space: Space, type?: string, given: Partial<Allowed> = {}): ReadRow {
   const all = Object.entries(fields).filter(([, field]) => !field.isInternal)
   const members = all.filter(([, field]) => !field.isAttribute).map(([key, field]) => member(key, field, space))
   const unqualified = { ...space, children: '' }
   const attributes = all.filter(([, field]) => field.isAttribute).map(([key, field]) => member(key, field, unqualified))
-  const named = type === undefined ? nobody : new Set([name(space.types, xmlName(type))])
+  const named = type === undefined ? nobody : new Set([internName(space.types, toXmlName(type))])
   const allowed: Allowed = { types: named, nillable: false, others: nobody, ...given, attributes }
   return (cursor, reading) => {
     const row: Record<string, unknown> = {}
@@ -108,18 +109,18 @@ export function rowReader(fields: Fields, space: Space, type?: string, given: Pa
   }
 }
 
-export function member(key: string, field: AnyField, space: Space): Member {
+export function member(key: string, field: AnyField, space: Space): LiteralMember {
   return {
     key,
-    name: name(space.children, xmlName(key)),
+    name: internName(space.children, toXmlName(key)),
     field,
-    read: valueReader(field, key, { ...space, children: space.below }),
+    read: compileValueReader(field, key, { ...space, children: space.below }),
     ignored: field.isReadOnly,
     optional: field.isOptional || field.isReadOnly,
   }
 }
 
-function unexpected(cursor: Cursor, members: readonly Member[], at: number): never {
+function unexpected(cursor: Cursor, members: readonly LiteralMember[], at: number): never {
   const expected = members.slice(at, members.findIndex((each, index) => index >= at && !each.optional) + 1 || undefined)
   const names = expected.map(each => each.name.local)
   const other = members.some(each => each.name === cursor.name)
@@ -128,10 +129,16 @@ function unexpected(cursor: Cursor, members: readonly Member[], at: number): nev
   return broken(cursor, names.length === 0 ? other : `${other}: ${names.join(', ')} would be`)
 }
 
-const missing = (cursor: Cursor, { name }: Member): never => broken(cursor, `must have the element ${name.local}`)
+const missing = (cursor: Cursor, { name }: LiteralMember): never =>
+  broken(cursor, `must have the element ${name.local}`)
 
 /** @returns whether the element is nil */
-function readAttributes(cursor: Cursor, reading: Reading, allowed: Allowed, into: Record<string, unknown>): boolean {
+function readAttributes(
+  cursor: Cursor,
+  reading: LiteralReading,
+  allowed: Allowed,
+  into: Record<string, unknown>,
+): boolean {
   let nil = false
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
@@ -160,7 +167,8 @@ function readAttributes(cursor: Cursor, reading: Reading, allowed: Allowed, into
 function checkEncoding(attribute: Name, value: string): void {
   const version = versions.find(each => each.encodingStyle === attribute)
   const encoding = value.trim()
-  if (!version || !namesOne(version, encoding, version.literal)) no({ kind: 'encoding-unknown', encoding })
+  if (!version || !namesSoapVersion(version, encoding, version.literal))
+    refuseMessage({ kind: 'encoding-unknown', encoding })
 }
 
 /** Of an element whose other attributes nobody reads. */
@@ -172,21 +180,21 @@ export function checkEncodings(cursor: Cursor): void {
 }
 
 function truth(cursor: Cursor, text: string): boolean {
-  const value = read({ kind: 'boolean' }, text)
+  const value = readScalar({ kind: 'boolean' }, text)
   return typeof value === 'boolean' ? value : broken(cursor, 'has an xsi:nil that is not boolean')
 }
 
 function scalarOf({ shape }: AnyField, text: string): unknown {
-  return isScalar(shape) ? read(shape, text) : new Flaw('type', 'must be a scalar')
+  return isScalar(shape) ? readScalar(shape, text) : new Flaw('type', 'must be a scalar')
 }
 
 /** A decoder of one element of a field; `space` is that of what is in it. `others` are attributes that say nothing here. */
-export function valueReader(
+export function compileValueReader(
   field: AnyField,
   key: string | undefined,
   space: Space,
   others: ReadonlySet<Name> = nobody,
-): Read {
+): ReadValue {
   const { shape } = field
   const allowed: Allowed = {
     types: typesOf(shape, key, space.types),
@@ -205,20 +213,20 @@ export function valueReader(
   }
 }
 
-function contentReader(shape: Shape, key: string | undefined, space: Space, allowed: Allowed): Read {
+function contentReader(shape: Shape, key: string | undefined, space: Space, allowed: Allowed): ReadValue {
   if (shape.kind === 'list') return listReader(shape, key, space, allowed)
   if (shape.kind === 'union') return unionReader(shape, space, allowed)
   if (shape.kind === 'bytes') return bytesReader(shape, allowed)
-  if (shape.kind === 'object') return rowReader(shape.fields, space, shape.name, allowed)
+  if (shape.kind === 'object') return compileRowReader(shape.fields, space, shape.name, allowed)
   return scalarReader(shape, allowed)
 }
 
-function scalarReader(shape: Scalar, allowed: Allowed): Read {
+function scalarReader(shape: Scalar, allowed: Allowed): ReadValue {
   return (cursor, reading) => {
     if (cursor.attributes > 0) readAttributes(cursor, reading, allowed, {})
     const text = cursor.text()
     if (text === undefined) return broken(cursor, 'is an element where only text is expected')
-    const value = read(shape, text)
+    const value = readScalar(shape, text)
     return value instanceof Flaw ? flawed(cursor, reading, value) : value
   }
 }
@@ -228,9 +236,9 @@ function listReader(
   key: string | undefined,
   space: Space,
   allowed: Allowed,
-): Read {
-  const item = name(space.children, itemName(shape, key))
-  const read = valueReader(shape.item, undefined, space)
+): ReadValue {
+  const item = internName(space.children, itemName(shape, key))
+  const read = compileValueReader(shape.item, undefined, space)
   return (cursor, reading) => {
     if (cursor.attributes > 0) readAttributes(cursor, reading, allowed, {})
     const items: unknown[] = []
@@ -239,17 +247,17 @@ function listReader(
       items.push(read(cursor, reading))
     }
     if (cursor.event !== 'end') broken(cursor, 'has text where elements are expected')
-    const flaw = countFlaw(shape, items.length)
+    const flaw = checkCount(shape, items.length)
     if (flaw) flawed(cursor, reading, flaw)
     return items
   }
 }
 
-function unionReader(shape: Extract<Shape, { kind: 'union' }>, space: Space, allowed: Allowed): Read {
+function unionReader(shape: Extract<Shape, { kind: 'union' }>, space: Space, allowed: Allowed): ReadValue {
   const cases = new Map(
     Object.entries(shape.of).map(([key, fields]) => [
-      name(space.children, xmlName(key)),
-      { key, read: rowReader(fields, space) },
+      internName(space.children, toXmlName(key)),
+      { key, read: compileRowReader(fields, space) },
     ]),
   )
   const expected = [...cases.keys()].map(each => each.local).join(', ')
@@ -268,7 +276,7 @@ function unionReader(shape: Extract<Shape, { kind: 'union' }>, space: Space, all
  * Octets: as text; as XOP says, instead of it (XOP §2.1), where it is base64; or in a part of the package that an attribute or
  * the text refers to.
  */
-function bytesReader(shape: Extract<Shape, { kind: 'bytes' }>, allowed: Allowed): Read {
+function bytesReader(shape: Extract<Shape, { kind: 'bytes' }>, allowed: Allowed): ReadValue {
   const inside = scalarReader(shape, allowed)
   if (shape.encoding === 'hex') return inside
   return (cursor, reading) => {
@@ -277,20 +285,24 @@ function bytesReader(shape: Extract<Shape, { kind: 'bytes' }>, allowed: Allowed)
     const reference = cursor.attribute(href)
     if (cursor.attributes > 0)
       readAttributes(cursor, reading, reference === undefined ? allowed : { ...allowed, others: referring }, {})
-    const value = outside(cursor, parts, reference) ?? read(shape, cursor.value)
-    const checked = value instanceof Uint8Array ? check(shape, value) : value
+    const value = outside(cursor, parts, reference) ?? readScalar(shape, cursor.value)
+    const checked = value instanceof Uint8Array ? checkScalar(shape, value) : value
     return checked instanceof Flaw ? flawed(cursor, reading, checked) : checked
   }
 }
 const referring: ReadonlySet<Name> = new Set([href, ...contentTypes])
 
 /** The octets of the part that is referred to; undefined when they are the text at hand. Goes to the element's `end`. */
-function outside(cursor: Cursor, parts: Parts, reference: string | undefined): Uint8Array | Coming | undefined {
+function outside(
+  cursor: Cursor,
+  parts: PartSource,
+  reference: string | undefined,
+): Uint8Array | StreamedPart | undefined {
   const event = cursor.child()
   if (event === 'end') return reference === undefined ? new Uint8Array(0) : parts.take(reference)
   if (reference !== undefined) broken(cursor, 'refers to a part and has content')
   if (event === 'start') {
-    if (cursor.name !== include) broken(cursor, 'is an element where only text is expected')
+    if (cursor.name !== includeName) broken(cursor, 'is an element where only text is expected')
     const bytes = parts.take(cursor.attribute(href) ?? '')
     cursor.skip()
     if (cursor.child() !== 'end') broken(cursor, 'is not expected here: an Include stands alone')
@@ -303,8 +315,8 @@ function outside(cursor: Cursor, parts: Parts, reference: string | undefined): U
 
 /** What xsi:type may say: the built-in type that a scalar narrows, or the name that `describe/xsd-types.ts` gives the type. */
 function typesOf(shape: Shape, key: string | undefined, uri: string): ReadonlySet<Name> {
-  const made = key === undefined ? [] : [name(uri, xmlName(key.charAt(0).toUpperCase() + key.slice(1)))]
-  if (shape.kind === 'id' || shape.kind === 'ref') made.push(name(uri, 'Identifier'))
-  if (isScalar(shape)) return new Set([name(xsd, xsdTypeOf(shape)), ...made])
-  return new Set(shape.kind === 'object' && shape.name !== undefined ? [name(uri, xmlName(shape.name))] : made)
+  const made = key === undefined ? [] : [internName(uri, toXmlName(key.charAt(0).toUpperCase() + key.slice(1)))]
+  if (shape.kind === 'id' || shape.kind === 'ref') made.push(internName(uri, 'Identifier'))
+  if (isScalar(shape)) return new Set([internName(xsd, xsdTypeOf(shape)), ...made])
+  return new Set(shape.kind === 'object' && shape.name !== undefined ? [internName(uri, toXmlName(shape.name))] : made)
 }

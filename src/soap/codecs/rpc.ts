@@ -3,29 +3,32 @@
  * around one accessor for each parameter, in no namespace, told apart by their names; what is inside is of the schema.
  */
 
-import { memberOf } from '../../base/objects.ts'
+import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
-import type { Row } from '../../contract/implement.ts'
-import { xmlName } from '../../contract/xml-message.ts'
-import { type Cursor, name } from '../../xml/index.ts'
-import { badArguments, no, schemaAs } from '../refusal.ts'
-import { checkEncodings, valueReader } from './literal-read.ts'
-import { elementWriter } from './literal-write.ts'
-import { place, type Read, type Reading, type Write } from './values.ts'
+import type { Values } from '../../contract/implement.ts'
+import { toXmlName } from '../../contract/xml-message.ts'
+import { type Cursor, internName } from '../../xml/index.ts'
+import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
+import { checkEncodings, compileValueReader } from './literal-read.ts'
+import { compileElementWriter } from './literal-write.ts'
+import { type LiteralReading, pathOf, type ReadValue, type Write } from './values.ts'
 
 interface Accessor {
   readonly key: string
   readonly field: AnyField
-  readonly read: Read
+  readonly read: ReadValue
 }
 
 /** At the `start` of the call; goes to its `end`. */
-export function rpcReader(namespace: string, fields: Fields): (cursor: Cursor, reading: Reading) => Row {
+export function compileRpcReader(
+  namespace: string,
+  fields: Fields,
+): (cursor: Cursor, reading: LiteralReading) => Values {
   const inside = { children: namespace, below: namespace, types: namespace }
   const accessors = new Map(
     shown(fields).map(([key, field]) => {
-      const read = valueReader(field.isOptional ? field.nullable() : field, key, inside)
-      return [name('', xmlName(key)), { key, field, read } satisfies Accessor]
+      const read = compileValueReader(field.isOptional ? field.nullable() : field, key, inside)
+      return [internName('', toXmlName(key)), { key, field, read } satisfies Accessor]
     }),
   )
   const names = [...accessors.keys()].map(each => each.local).join(', ')
@@ -39,51 +42,54 @@ export function rpcReader(namespace: string, fields: Fields): (cursor: Cursor, r
       row[accessor.key] = accessor.read(cursor, reading)
     }
     if (cursor.event !== 'end') bad(cursor, 'has text where parameters are expected')
-    return complete(silent(row, fields), accessors.values(), detail => bad(cursor, detail))
+    return requireComplete(dropNulls(row, fields), accessors.values(), detail => bad(cursor, detail))
   }
 }
 
 const shown = (fields: Fields) => Object.entries(fields).filter(([, field]) => !field.isInternal)
 
-const bad = (cursor: Cursor, detail: string): never => no({ kind: 'schema', path: place(cursor), detail })
+const bad = (cursor: Cursor, detail: string): never => refuseMessage({ kind: 'schema', path: pathOf(cursor), detail })
 
 /** SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own. */
-export const asArguments = <T>(read: () => T): T =>
-  schemaAs(read, refusal => ({ ...refusal, kind: 'encoded', subcode: badArguments }))
+export const readAsArguments = <T>(read: () => T): T =>
+  asSchemaRefusal(read, refusal => ({ ...refusal, kind: 'encoded', subcode: asBadArguments }))
 
 /**
  * A parameter that has nothing to say is left out or nil, or an empty text: WSDL 1.1 has no optional part, and clients that
  * keep to WS-I Basic Profile R2211 can send neither of the others.
  */
-export function silent(row: Record<string, unknown>, fields: Fields): Record<string, unknown> {
+export function dropNulls(row: Record<string, unknown>, fields: Fields): Record<string, unknown> {
   for (const [key, field] of Object.entries(fields)) if (field.isOptional && row[key] === '') delete row[key]
   return row
 }
 
 /** Members that are absent are absent, and none is that must be there. */
-export function complete(
+export function requireComplete(
   row: Record<string, unknown>,
   accessors: Iterable<Pick<Accessor, 'key' | 'field'>>,
   missing: (detail: string) => never,
 ): Record<string, unknown> {
   for (const { key, field } of accessors) {
-    const value = memberOf(row, key)
+    const value = ownMember(row, key)
     const isAbsent = value === undefined || (value === null && !field.isNullable)
-    if (isAbsent && !field.isOptional && !field.isReadOnly) missing(`must have ${xmlName(key)}`)
+    if (isAbsent && !field.isOptional && !field.isReadOnly) missing(`must have ${toXmlName(key)}`)
     if (isAbsent || field.isReadOnly) delete row[key]
   }
   return row
 }
 
 /** The response: named after the operation, with Response behind it. */
-export function rpcWriter(namespace: string, element: string, fields: Fields): Write {
-  const parts = shown(fields).map(([key, field]) => ({ key, write: elementWriter(field, key, xmlName(key), 'm:') }))
+export function compileRpcWriter(namespace: string, element: string, fields: Fields): Write {
+  const parts = shown(fields).map(([key, field]) => ({
+    key,
+    write: compileElementWriter(field, key, toXmlName(key), 'm:'),
+  }))
   const [open, close] = [`<m:${element} xmlns:m="${namespace}">`, `</m:${element}>`]
   return (value, writing) => {
-    const row = value as Row // an answer is a row
+    const row = value as Values // an answer is a row
     let written = open
     for (const { key, write } of parts) {
-      const member = memberOf(row, key)
+      const member = ownMember(row, key)
       if (member !== undefined) written += write(member, writing)
     }
     return written + close

@@ -3,14 +3,14 @@
  * message names unless it was allowed beforehand; (2) a reply says which message it answers, a fault as early as possible;
  * (3) what a message asks to be echoed can't pose as a block of ours; (4) a message for another endpoint is not carried out.
  */
-import { Element, type Name, name, text, write } from '../../xml/index.ts'
+import { Element, escapeText, internName, type Name, writeElement } from '../../xml/index.ts'
 import type { SoapFault } from '../fault.ts'
-import { no, type SoapRefusal } from '../refusal.ts'
-import { security } from '../security-port.ts'
+import { refuseMessage, type SoapRefusal } from '../refusal.ts'
+import { securityName } from '../security-port.ts'
 import { versions } from '../version.ts'
 
 /** All in which the two differ. */
-export interface Dialect {
+export interface AddressingVersion {
   readonly uri: string
   readonly anonymous: string
   /** 2004/08 has no such address. */
@@ -30,21 +30,21 @@ const several: ReadonlySet<Property> = new Set(['RelatesTo'])
 
 const dialect = (
   uri: string,
-  is: Omit<Dialect, 'uri' | 'blocks' | 'subcodes'> & Record<'invalid' | 'missing', string>,
-): Dialect => ({
+  is: Omit<AddressingVersion, 'uri' | 'blocks' | 'subcodes'> & Record<'invalid' | 'missing', string>,
+): AddressingVersion => ({
   uri,
   ...is,
-  blocks: Object.fromEntries(properties.map(each => [each, name(uri, each)])) as Dialect['blocks'], // one for each
-  subcodes: { invalid: name(uri, is.invalid), required: name(uri, is.missing) },
+  blocks: Object.fromEntries(properties.map(each => [each, internName(uri, each)])) as AddressingVersion['blocks'], // one for each
+  subcodes: { invalid: internName(uri, is.invalid), required: internName(uri, is.missing) },
 })
 const uri10 = 'http://www.w3.org/2005/08/addressing'
 const uri04 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing'
-export const dialects: readonly Dialect[] = [
+export const addressingVersions: readonly AddressingVersion[] = [
   dialect(uri10, {
     anonymous: `${uri10}/anonymous`,
     none: `${uri10}/none`,
     unspecified: `${uri10}/unspecified`,
-    isReference: name(uri10, 'IsReferenceParameter'),
+    isReference: internName(uri10, 'IsReferenceParameter'),
     required: ['Action'],
     invalid: 'InvalidAddressingHeader',
     missing: 'MessageAddressingHeaderRequired',
@@ -62,16 +62,16 @@ export const dialects: readonly Dialect[] = [
   }),
 ]
 
-/** What the blocks for this node say. Text is trimmed; nothing is believed of it yet: see `agreed`. */
+/** What the blocks for this node say. Text is trimmed; nothing is believed of it yet: see `agreeOnReplies`. */
 export interface Addressing {
-  readonly dialect: Dialect
+  readonly dialect: AddressingVersion
   readonly found: ReadonlyMap<Property, readonly Element[]>
   readonly messageId: string | undefined
 }
 
 /** Undefined when the message has no such block. */
-export function addressingOf(blocks: readonly Element[]): Addressing | undefined {
-  const dialect = dialects.find(({ uri }) => blocks.some(each => each.name.uri === uri))
+export function readAddressing(blocks: readonly Element[]): Addressing | undefined {
+  const dialect = addressingVersions.find(({ uri }) => blocks.some(each => each.name.uri === uri))
   if (!dialect) return undefined
   const found = new Map<Property, Element[]>()
   for (const property of properties) {
@@ -83,11 +83,11 @@ export function addressingOf(blocks: readonly Element[]): Addressing | undefined
 }
 
 /** Whether this block is one of those that were read: a message that mixes both dialects speaks only the newer here. */
-export const isAddressing = ({ dialect }: Addressing, block: Element): boolean =>
+export const isAddressingBlock = ({ dialect }: Addressing, block: Element): boolean =>
   properties.some(each => dialect.blocks[each] === block.name)
 
 /** Where replies may go. Without it: back to whoever asked, or nowhere. */
-export interface Elsewhere {
+export interface ReplyTargets {
   readonly allowed: (address: string) => boolean
   /** Takes the message over: it survives a crash from then on. */
   readonly send: (
@@ -100,28 +100,32 @@ export interface Elsewhere {
 export type Destination = { readonly to: 'back' | 'nowhere' } | { readonly to: 'address'; readonly address: string }
 const back: Destination = { to: 'back' }
 
-export interface Agreed {
+export interface AgreedAddressing {
   readonly reply: Destination
   readonly fault: Destination
 }
 
 /** The properties held against the rules, before anything runs. */
-export function agreed(
+export function agreeOnReplies(
   { dialect, found }: Addressing,
-  is: { readonly addresses: readonly string[]; readonly answered: boolean; readonly elsewhere: Elsewhere | undefined },
-): Agreed {
+  is: {
+    readonly addresses: readonly string[]
+    readonly answered: boolean
+    readonly elsewhere: ReplyTargets | undefined
+  },
+): AgreedAddressing {
   for (const [property, blocks] of found)
     if (blocks.length > 1 && !several.has(property))
       invalid(dialect, property, 'is there more than once', 'InvalidCardinality')
   const needed: readonly Property[] = is.answered ? [...dialect.required, 'MessageID'] : dialect.required
   for (const property of needed) if (!found.has(property)) missing(dialect, property)
-  const id = textOf(found, 'MessageID')
+  const id = propertyText(found, 'MessageID')
   if (id !== undefined && !/^[^\s<>"]{1,1024}$/.test(id)) invalid(dialect, 'MessageID', 'is no URI', 'InvalidAddress')
-  const to = textOf(found, 'To')
+  const to = propertyText(found, 'To')
   if (to !== undefined && to !== dialect.anonymous && !is.addresses.some(each => sameEndpoint(each, to)))
-    refuse(dialect, [name(dialect.uri, 'DestinationUnreachable')], `${to} is not this endpoint`, {
+    refuse(dialect, [internName(dialect.uri, 'DestinationUnreachable')], `${to} is not this endpoint`, {
       local: 'ProblemIRI',
-      content: text(to),
+      content: escapeText(to),
     })
   const reply = destination(dialect, found, 'ReplyTo', is) ?? back
   return { reply, fault: destination(dialect, found, 'FaultTo', is) ?? reply }
@@ -129,30 +133,30 @@ export function agreed(
 
 /** The action named by the blocks, held against that of the operation and of the transport. */
 export function agreeOnAction({ dialect, found }: Addressing, expected: string, hint: string | undefined): void {
-  const action = textOf(found, 'Action')
+  const action = propertyText(found, 'Action')
   if (hint && action !== hint)
     invalid(dialect, 'Action', `is ${action} and the transport says ${hint}`, 'ActionMismatch')
   if (action !== expected)
     refuse(
       dialect,
-      [name(dialect.uri, 'ActionNotSupported')],
+      [internName(dialect.uri, 'ActionNotSupported')],
       `the action ${action} is not that of what is in the Body`,
-      { local: 'ProblemAction', content: `<wsa:Action>${text(action ?? '')}</wsa:Action>` },
+      { local: 'ProblemAction', content: `<wsa:Action>${escapeText(action ?? '')}</wsa:Action>` },
     )
 }
 
-export const textOf = (found: Addressing['found'], property: Property): string | undefined =>
+export const propertyText = (found: Addressing['found'], property: Property): string | undefined =>
   found.get(property)?.[0]?.text.trim()
 
 function destination(
-  dialect: Dialect,
+  dialect: AddressingVersion,
   found: Addressing['found'],
   property: 'ReplyTo' | 'FaultTo',
-  is: { readonly addresses: readonly string[]; readonly elsewhere: Elsewhere | undefined },
+  is: { readonly addresses: readonly string[]; readonly elsewhere: ReplyTargets | undefined },
 ): Destination | undefined {
   const reference = found.get(property)?.[0]
   if (!reference) return undefined
-  const addresses = reference.elements(name(dialect.uri, 'Address'))
+  const addresses = reference.elements(internName(dialect.uri, 'Address'))
   if (addresses.length !== 1) invalid(dialect, property, 'must have one Address', 'MissingAddressInEPR')
   const address = addresses[0]!.text.trim()
   const flaw = unsafe(dialect, reference)
@@ -187,14 +191,15 @@ type Below =
   | 'OnlyAnonymousAddressSupported'
 
 /** SOAP Binding §6.4.1; 2004/08 has no codes below. */
-function invalid(dialect: Dialect, property: Property, detail: string, below: Below): never {
+function invalid(dialect: AddressingVersion, property: Property, detail: string, below: Below): never {
   const subcodes = [dialect.subcodes.invalid, ...below10(dialect, below)]
   return refuse(dialect, subcodes, `${property} ${detail}`, headerOf(property))
 }
-const below10 = ({ uri }: Dialect, code: Below): readonly Name[] => (uri === uri10 ? [name(uri10, code)] : [])
+const below10 = ({ uri }: AddressingVersion, code: Below): readonly Name[] =>
+  uri === uri10 ? [internName(uri10, code)] : []
 
 /** What to say of a MessageID that came with another message before. */
-export const duplicate = ({ dialect }: Addressing): SoapRefusal =>
+export const duplicateRefusal = ({ dialect }: Addressing): SoapRefusal =>
   about(
     dialect,
     [dialect.subcodes.invalid, ...below10(dialect, 'DuplicateMessageID')],
@@ -203,7 +208,7 @@ export const duplicate = ({ dialect }: Addressing): SoapRefusal =>
   )
 
 /** SOAP Binding §6.4.2. */
-const missing = (dialect: Dialect, property: Property): never =>
+const missing = (dialect: AddressingVersion, property: Property): never =>
   refuse(dialect, [dialect.subcodes.required], `${property} is missing`, headerOf(property))
 
 /** What a fault tells of its cause (SOAP Binding §6.3): an element, and what is in it, written. */
@@ -213,10 +218,15 @@ interface Cause {
 }
 const headerOf = (property: Property): Cause => ({ local: 'ProblemHeaderQName', content: `wsa:${property}` })
 
-const refuse = (dialect: Dialect, subcodes: readonly Name[], detail: string, cause: Cause): never =>
-  no(about(dialect, subcodes, detail, cause))
+const refuse = (dialect: AddressingVersion, subcodes: readonly Name[], detail: string, cause: Cause): never =>
+  refuseMessage(about(dialect, subcodes, detail, cause))
 
-function about({ uri }: Dialect, subcodes: readonly Name[], detail: string, { local, content }: Cause): SoapRefusal {
+function about(
+  { uri }: AddressingVersion,
+  subcodes: readonly Name[],
+  detail: string,
+  { local, content }: Cause,
+): SoapRefusal {
   return { kind: 'addressing', subcodes, detail, about: `<wsa:${local} xmlns:wsa="${uri}">${content}</wsa:${local}>` }
 }
 
@@ -226,10 +236,10 @@ function about({ uri }: Dialect, subcodes: readonly Name[], detail: string, { lo
 export function replyBlocks(addressing: Addressing, action: string, id: string, fault: boolean): readonly string[] {
   const { dialect, found, messageId } = addressing
   const reference = (fault ? found.get('FaultTo')?.[0] : undefined) ?? found.get('ReplyTo')?.[0]
-  const to = reference?.elements(name(dialect.uri, 'Address'))[0]?.text.trim() || dialect.anonymous
+  const to = reference?.elements(internName(dialect.uri, 'Address'))[0]?.text.trim() || dialect.anonymous
   const related = messageId ?? (fault ? dialect.unspecified : undefined)
   const block = (local: string, value: string) =>
-    `<wsa:${local} xmlns:wsa="${dialect.uri}">${text(value)}</wsa:${local}>`
+    `<wsa:${local} xmlns:wsa="${dialect.uri}">${escapeText(value)}</wsa:${local}>`
   return [
     block('Action', action),
     block('MessageID', `urn:diglot:message:${id}`),
@@ -242,9 +252,9 @@ export function replyBlocks(addressing: Addressing, action: string, id: string, 
 }
 
 /** Where a fault goes that comes before all has been agreed on. */
-export function earlyFault({ dialect, found }: Addressing): Destination {
+export function earlyFaultDestination({ dialect, found }: Addressing): Destination {
   const reference = found.get('FaultTo')?.[0] ?? found.get('ReplyTo')?.[0]
-  const address = reference?.elements(name(dialect.uri, 'Address'))[0]?.text.trim()
+  const address = reference?.elements(internName(dialect.uri, 'Address'))[0]?.text.trim()
   return address !== undefined && address === dialect.none ? { to: 'nowhere' } : back
 }
 
@@ -263,10 +273,10 @@ export function faultActionOf(
 /** Reference parameters that one message may have echoed: a reply is not to be much larger than what asked for it. */
 const most = { count: 16, octets: 8 * 1024 }
 /** Blocks that only we write. */
-const ours: ReadonlySet<string> = new Set([uri10, uri04, security.uri, ...versions.map(each => each.namespace)])
+const ours: ReadonlySet<string> = new Set([uri10, uri04, securityName.uri, ...versions.map(each => each.namespace)])
 
 /** SOAP Binding §3.4: what is to be echoed must be of a size, and may not be taken for a block of ours. */
-function unsafe(dialect: Dialect, reference: Element): string | undefined {
+function unsafe(dialect: AddressingVersion, reference: Element): string | undefined {
   const parameters = parametersOf(dialect, reference)
   if (parameters.length > most.count) return 'has too many reference parameters'
   if (parameters.reduce((sum, each) => sum + each.to - each.from, 0) > most.octets)
@@ -275,18 +285,18 @@ function unsafe(dialect: Dialect, reference: Element): string | undefined {
   return posing && `may not have ${posing.name.local} as a reference parameter`
 }
 
-function parametersOf(dialect: Dialect, reference: Element): readonly Element[] {
+function parametersOf(dialect: AddressingVersion, reference: Element): readonly Element[] {
   return ['ReferenceParameters', 'ReferenceProperties'].flatMap(local =>
-    reference.elements(name(dialect.uri, local)).flatMap(each => each.elements()),
+    reference.elements(internName(dialect.uri, local)).flatMap(each => each.elements()),
   )
 }
 
-function echo({ uri, isReference }: Dialect, parameter: Element): string {
+function echo({ uri, isReference }: AddressingVersion, parameter: Element): string {
   const unsaid = parameter.attributes.filter(each => !ours.has(each.name.uri))
   const marked = isReference ? [...unsaid, { name: isReference, prefix: 'wsa', value: 'true' }] : unsaid
   const copy = new Element(undefined, parameter.name, parameter.prefix, marked, scopeOf(parameter, uri, isReference))
   copy.append(parameter.children)
-  return write(copy)
+  return writeElement(copy)
 }
 
 /** The namespaces in scope where it stood: names in its content go on meaning the same. */

@@ -1,17 +1,23 @@
 import type { Maybe } from '../../base/maybe.ts'
 import type { AnyField, Field } from '../../contract/field.ts'
 import type { Caller } from '../../contract/policy.ts'
-import { xmlName } from '../../contract/xml-message.ts'
+import { toXmlName } from '../../contract/xml-message.ts'
 import { Refused } from '../../service/refusal.ts'
-import { attribute, type Element, type Name, name, walk } from '../../xml/index.ts'
-import { valueReader } from '../codecs/literal-read.ts'
-import { elementWriter } from '../codecs/literal-write.ts'
-import { inline, qualified, type Read, type Reading, type Writing } from '../codecs/values.ts'
+import { type Element, internName, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
+import { compileValueReader } from '../codecs/literal-read.ts'
+import { compileElementWriter } from '../codecs/literal-write.ts'
+import {
+  inlineWriting,
+  type LiteralReading,
+  type LiteralWriting,
+  qualifiedSpace,
+  type ReadValue,
+} from '../codecs/values.ts'
 import type { SoapFault } from '../fault.ts'
-import { no, type SoapRefusal, schemaAs } from '../refusal.ts'
+import { asSchemaRefusal, refuseMessage, type SoapRefusal } from '../refusal.ts'
 import { wsuId } from '../security-port.ts'
-import { type Version, versions } from '../version.ts'
-import { dialects } from './addressing.ts'
+import { type SoapVersion, versions } from '../version.ts'
+import { addressingVersions } from './addressing.ts'
 import { roleOf } from './node.ts'
 
 /** A header block as it is declared: its name, its content, and what is done with it. */
@@ -21,17 +27,17 @@ export interface Block<T = unknown> {
   readonly name: Name
   /** URIs of roles in which it is processed; undefined: in any that this node plays. */
   readonly roles: readonly string[] | undefined
-  readonly read: Read
-  readonly process: (value: unknown, processing: Processing) => Maybe<void>
+  readonly read: ReadValue
+  readonly process: (value: unknown, processing: BlockContext) => Maybe<void>
 }
 
 /** What a handler of blocks works with. It runs when the whole message has been read, before the application. */
-export interface Processing {
+export interface BlockContext {
   /** The block as it came. */
   readonly block: Element
-  readonly version: Version
+  readonly version: SoapVersion
   readonly caller: Caller
-  /** Adds a block, as `blockWriter` writes it, to what this node sends: the reply, or at an intermediary the message itself. */
+  /** Adds a block, as `compileBlockWriter` writes it, to what this node sends: the reply, or at an intermediary the message itself. */
   readonly add: (block: string) => void
 }
 
@@ -46,12 +52,12 @@ export function block<T>(is: {
   readonly types?: string
   readonly content: Field<T, boolean, boolean, unknown>
   readonly roles?: readonly string[]
-  readonly process?: (value: T, processing: Processing) => Maybe<void>
+  readonly process?: (value: T, processing: BlockContext) => Maybe<void>
 }): Block<T> {
   return {
-    name: name(is.namespace, is.name),
+    name: internName(is.namespace, is.name),
     roles: is.roles,
-    read: valueReader(is.content as AnyField, is.name, qualified(is.types ?? is.namespace), beside),
+    read: compileValueReader(is.content as AnyField, is.name, qualifiedSpace(is.types ?? is.namespace), beside),
     process: (is.process ?? (() => {})) as Block['process'], // `read` gives what `content` says
   }
 }
@@ -62,16 +68,16 @@ export function block<T>(is: {
  */
 const beside = new Set([
   ...versions.flatMap(({ role, mustUnderstand, relay }) => [role, mustUnderstand, ...(relay ? [relay] : [])]),
-  ...dialects.flatMap(({ isReference }) => isReference ?? []),
+  ...addressingVersions.flatMap(({ isReference }) => isReference ?? []),
   wsuId,
 ])
 
 /** What a handler of blocks throws to answer with a fault of its own. */
-export const faulted = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })
+export const refuseWithFault = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })
 
 /** Whom a block is for, in SOAP's own attributes. */
 export interface Addressee {
-  readonly version: Version
+  readonly version: SoapVersion
   /** Default: the ultimate receiver. */
   readonly role?: string
   readonly mandatory?: boolean
@@ -80,18 +86,18 @@ export interface Addressee {
 }
 
 /** An encoder of a header block: `write(value, { version, role, mandatory: true })`. */
-export function blockWriter<T>(
+export function compileBlockWriter<T>(
   namespace: string,
   local: string,
   content: Field<T, boolean, boolean, unknown>,
 ): (value: T, to?: Addressee) => string {
   const write = elementOf(namespace, local, content)
-  return (value, to) => write(value, inline, to ? attributesFor(to) : '')
+  return (value, to) => write(value, inlineWriting, to ? attributesFor(to) : '')
 }
 
 function attributesFor({ version, role, mandatory, relay }: Addressee): string {
   const given = [
-    ...(role === undefined ? [] : [`s:${version.role.local}=${attribute(role)}`]),
+    ...(role === undefined ? [] : [`s:${version.role.local}=${writeAttribute(role)}`]),
     ...(mandatory ? [`s:${version.mustUnderstand.local}="1"`] : []),
     ...(relay && version.relay ? [`s:${version.relay.local}="true"`] : []),
   ]
@@ -103,29 +109,29 @@ export function elementOf<T>(
   namespace: string,
   local: string,
   content: Field<T, boolean, boolean, unknown>,
-): (value: T, writing: Writing, attributes?: string) => string {
-  const open = `<b:${xmlName(local)}`
-  const write = elementWriter(content as AnyField, local, open.slice(1), 'b:')
+): (value: T, writing: LiteralWriting, attributes?: string) => string {
+  const open = `<b:${toXmlName(local)}`
+  const write = compileElementWriter(content as AnyField, local, open.slice(1), 'b:')
   return (value, writing, attributes = '') =>
     `${open} xmlns:b="${namespace}"${attributes}${write(value, writing).slice(open.length)}`
 }
 
 /** The declaration that is for this block in its role. */
-export function declared(block: Element, version: Version, blocks: readonly Block[]): Block | undefined {
+export function findBlock(block: Element, version: SoapVersion, blocks: readonly Block[]): Block | undefined {
   return blocks.find(
     each => each.name === block.name && (each.roles === undefined || each.roles.includes(roleOf(block, version))),
   )
 }
 
 /** The value of a block. */
-export function contentOf(block: Element, read: Read): unknown {
-  const cursor = walk(block)
+export function readBlock(block: Element, read: ReadValue): unknown {
+  const cursor = walkTree(block)
   cursor.next()
-  const reading: Reading = { found: [], parts: undefined, around: undefined, blocks: [] }
-  const value = schemaAs(
+  const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const value = asSchemaRefusal(
     () => read(cursor, reading),
     refusal => ({ ...refusal, inHeader: true }),
   )
   const [flaw] = reading.found
-  return flaw ? no({ kind: 'schema', path: flaw.path, detail: flaw.detail, inHeader: true }) : value
+  return flaw ? refuseMessage({ kind: 'schema', path: flaw.path, detail: flaw.detail, inHeader: true }) : value
 }

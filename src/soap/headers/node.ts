@@ -1,26 +1,26 @@
 import type { Element, Name } from '../../xml/index.ts'
-import { no } from '../refusal.ts'
-import type { Version } from '../version.ts'
+import { refuseMessage } from '../refusal.ts'
+import type { SoapVersion } from '../version.ts'
 
 /** What this node is. */
-export interface Node {
+export interface NodeRoles {
   /** Roles beside `next` and, for the last node, the ultimate receiver. */
   readonly roles: readonly string[]
   readonly ultimate: boolean
 }
 
 /** SOAP 1.2 Part 1 §2.6 step 2: the blocks whose role this node plays, in their order. */
-export function targeted(blocks: readonly Element[], version: Version, node: Node): readonly Element[] {
-  return blocks.filter(each => plays(roleOf(each, version), version, node))
+export function targetedBlocks(blocks: readonly Element[], version: SoapVersion, node: NodeRoles): readonly Element[] {
+  return blocks.filter(each => playsRole(roleOf(each, version), version, node))
 }
 
-export function plays(role: string, version: Version, node: Node): boolean {
+export function playsRole(role: string, version: SoapVersion, node: NodeRoles): boolean {
   if (role === version.none) return false
   return role === version.next || (node.ultimate && role === version.ultimateReceiver) || node.roles.includes(role)
 }
 
 /** §5.2.2: no role, or an empty one, is that of the ultimate receiver. */
-export function roleOf(block: Element, version: Version): string {
+export function roleOf(block: Element, version: SoapVersion): string {
   return block.attribute(version.role)?.trim() || version.ultimateReceiver
 }
 
@@ -28,19 +28,23 @@ export function roleOf(block: Element, version: Version): string {
  * §5.2.3. SOAP 1.1 writes 0 and 1 (its schema, WS-I Basic Profile R1013); `true` and `false` are taken there as meant, since
  * to pass over a block that its sender calls mandatory would be worse.
  */
-export function isMandatory(block: Element, version: Version): boolean {
-  return flag(block, version.mustUnderstand)
+export function isMandatory(block: Element, version: SoapVersion): boolean {
+  return readFlag(block, version.mustUnderstand)
 }
 
-export function flag(block: Element, attribute: Name): boolean {
+export function readFlag(block: Element, attribute: Name): boolean {
   const value = block.attribute(attribute)?.trim()
   if (value === undefined || value === '0' || value === 'false') return false
   if (value === '1' || value === 'true') return true
-  return no({ kind: 'structure', detail: `${attribute.local} of ${block.name.local} is not boolean` })
+  return refuseMessage({ kind: 'structure', detail: `${attribute.local} of ${block.name.local} is not boolean` })
 }
 
 /** §2.6 steps 3 and 4: all mandatory blocks among these are understood, or a fault names those that are not. */
-export function understand(blocks: readonly Element[], version: Version, known: (block: Element) => boolean): void {
+export function requireUnderstood(
+  blocks: readonly Element[],
+  version: SoapVersion,
+  known: (block: Element) => boolean,
+): void {
   const strangers = blocks.filter(each => isMandatory(each, version) && !known(each))
-  if (strangers.length > 0) no({ kind: 'not-understood', blocks: strangers.map(each => each.name) })
+  if (strangers.length > 0) refuseMessage({ kind: 'not-understood', blocks: strangers.map(each => each.name) })
 }

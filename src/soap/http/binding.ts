@@ -3,40 +3,40 @@
  * an HTTP request of a SOAP message gets its status before a message exists; nothing of the request is echoed in a field.
  */
 
-import { type Maybe, settled, then } from '../../base/maybe.ts'
+import { chain, type Maybe, settle } from '../../base/maybe.ts'
 import { parseMediaType } from '../../http/media-type.ts'
 import type { Request, Response } from '../../http/message.ts'
 import { parseHost } from '../../http/uri.ts'
-import type { Serving } from '../../service/face-context.ts'
+import type { FaceContext } from '../../service/face-context.ts'
 import { Refused } from '../../service/refusal.ts'
-import type { Endpoint, SoapNode, SoapOptions, TurnedAway } from '../endpoint.ts'
+import type { Endpoint, GateRefusal, SoapNode, SoapOptions } from '../endpoint.ts'
 import { early } from '../face.ts'
-import type { Exchange } from '../operations/bound-operation.ts'
-import { exchangesOf, wordingOf } from '../operations/contract-operation.ts'
-import type { AnyRefusal } from '../refusal.ts'
+import type { BoundOperation } from '../operations/bound-operation.ts'
+import { bindOperations, faultWordingOf } from '../operations/contract-operation.ts'
+import type { AnySoapRefusal } from '../refusal.ts'
 import { soap12, versions } from '../version.ts'
 import { posted } from './post.ts'
 import { about, announced } from './request-facts.ts'
-import { got, head, notAllowed, type Target } from './retrieve.ts'
+import { type EndpointTarget, got, head, notAllowed } from './retrieve.ts'
 import { end, endedBy, fieldsOf, written } from './write-response.ts'
 
 export type { Request, Response }
 
 /** The face of a contract's version at one endpoint. */
-export function soapFace(
-  serving: Serving,
+export function createSoapFace(
+  serving: FaceContext,
   endpoint: Endpoint,
   options: SoapOptions = {},
 ): (request: Request) => Maybe<Response> {
-  const exchanges = exchangesOf(serving, endpoint.version, endpoint.style)
-  return soapNode(serving, endpoint, exchanges, options)
+  const exchanges = bindOperations(serving, endpoint.version, endpoint.style)
+  return createSoapNode(serving, endpoint, exchanges, options)
 }
 
 /** The same for any exchanges: a service whose messages are not a contract's. */
-export function soapNode(
-  serving: Omit<Serving, 'app' | 'calls'>,
+export function createSoapNode(
+  serving: Omit<FaceContext, 'app' | 'calls'>,
   endpoint: Omit<Endpoint, 'version' | 'style'>,
-  exchanges: readonly Exchange[],
+  exchanges: readonly BoundOperation[],
   options: SoapOptions = {},
 ): (request: Request) => Maybe<Response> {
   if (endpoint.secure && !options.secure)
@@ -53,14 +53,14 @@ export function soapNode(
     byAction: new Map(exchanges.map(each => [each.action, each])),
     sizes: { shortest: Math.min(...sizes), longest: Math.max(...sizes) },
     place: { roles: options.roles ?? [], ultimate: true },
-    wording: exchanges[0]?.wording ?? wordingOf('', { request: { name: '', fields: {}, main: undefined } }),
+    wording: exchanges[0]?.wording ?? faultWordingOf('', { request: { name: '', fields: {}, main: undefined } }),
   }
-  return httpBinding(node)
+  return createHttpBinding(node)
 }
 
-export function httpBinding(node: SoapNode): (request: Request) => Maybe<Response> {
+export function createHttpBinding(node: SoapNode): (request: Request) => Maybe<Response> {
   return request =>
-    settled(
+    settle(
       () => answered(node, request),
       thrown => refusedBy(node, request, thrown),
     )
@@ -72,7 +72,7 @@ function answered(node: SoapNode, request: Request): Maybe<Response> {
   const away = node.gate?.(request.from)
   if (away) return turnedAway(node, request, asked, away)
   if (request.method === 'GET') return got(node, request, asked)
-  if (request.method === 'HEAD') return then(got(node, request, asked), head)
+  if (request.method === 'HEAD') return chain(got(node, request, asked), head)
   if (request.method !== 'POST' || asked.operation !== '') return notAllowed(node, asked) // B4.1
   return posted(node, request)
 }
@@ -83,9 +83,9 @@ function refusedBy(node: SoapNode, request: Request, thrown: unknown): Maybe<Res
   if (request.method !== 'POST' || !type) throw thrown
   // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
   const [address] = about(node, request).addresses
-  const refusal = thrown.refusal as AnyRefusal // the two unions are all that is thrown as Refused
+  const refusal = thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
   const fault = () => early(node, announced(request) ?? soap12, address, refusal)
-  return settled(() => then(fault(), sent => written(node, request, sent)), endedBy)
+  return settle(() => chain(fault(), sent => written(node, request, sent)), endedBy)
 }
 
 /** RFC 9112 §3.2: exactly one Host, whatever else is asked (two lines of it are no host). */
@@ -94,8 +94,8 @@ function addressed({ fields, version }: Request): void {
   if (host === undefined ? version !== '1.0' : !parseHost(host)) end(400, 'there must be exactly one Host')
 }
 
-const itself: Target = { operation: '', query: '' }
-function targetOf({ endpoint }: SoapNode, { target }: Request): Target {
+const itself: EndpointTarget = { operation: '', query: '' }
+function targetOf({ endpoint }: SoapNode, { target }: Request): EndpointTarget {
   if (target === endpoint.path) return itself
   const [, path = '', query = ''] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)\??(.*)$/s.exec(target) ?? []
   if (path === endpoint.path) return { operation: '', query }
@@ -108,8 +108,8 @@ function targetOf({ endpoint }: SoapNode, { target }: Request): Target {
 async function turnedAway(
   node: SoapNode,
   request: Request,
-  { operation }: Target,
-  refusal: TurnedAway,
+  { operation }: EndpointTarget,
+  refusal: GateRefusal,
 ): Promise<Response> {
   const version = request.method === 'POST' ? announced(request) : operation === '' ? undefined : soap12
   const status = refusal.kind === 'too-many' ? 429 : 503

@@ -1,23 +1,23 @@
-import { type Maybe, then } from '../../base/maybe.ts'
-import { memo } from '../../base/memo.ts'
+import { chain, type Maybe } from '../../base/maybe.ts'
+import { memoizeByText } from '../../base/memo.ts'
 import { type MediaType, parseMediaType } from '../../http/media-type.ts'
-import type { Request, Response } from '../../http/message.ts'
+import type { HttpFields, Request, Response } from '../../http/message.ts'
 import { parseAccept } from '../../http/negotiate.ts'
-import { pieceSize } from '../../service/file-content.ts'
-import type { Received, SoapNode } from '../endpoint.ts'
+import { pieceOctets } from '../../service/file-content.ts'
+import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
 import { converse } from '../face.ts'
 import { openPackage } from '../mime/parts.ts'
-import { no } from '../refusal.ts'
-import { soap11, soap12, type Version } from '../version.ts'
+import { refuseMessage } from '../refusal.ts'
+import { type SoapVersion, soap11, soap12 } from '../version.ts'
 import { about, mediaOf } from './request-facts.ts'
-import { end, type Fields, tooLong, written } from './write-response.ts'
+import { end, tooLong, written } from './write-response.ts'
 
 // POST: a message
 
 export function posted(node: SoapNode, request: Request): Maybe<Response> {
   const type = parseMediaType(request.fields['content-type'] ?? '') ?? unsupported() // B4.2
-  return then(received(node, request, type), message =>
-    then(converse(node, message), sent => written(node, request, sent)),
+  return chain(received(node, request, type), message =>
+    chain(converse(node, message), sent => written(node, request, sent)),
   )
 }
 
@@ -28,17 +28,17 @@ const unsupported = (): never => end(415, `SOAP messages come as ${accept}`, { a
 interface Unpacked {
   readonly bytes: Uint8Array
   readonly type: MediaType
-  readonly parts?: Received['parts']
+  readonly parts?: ReceivedMessage['parts']
 }
 
-function received(node: SoapNode, request: Request, type: MediaType): Maybe<Received> {
+function received(node: SoapNode, request: Request, type: MediaType): Maybe<ReceivedMessage> {
   if (type.essence === 'multipart/related')
     return unpacked(node, request, type).then(content => messageOf(node, request, type, content))
   if (!mediaOf(type)) unsupported()
-  return then(whole(node, request, type), bytes => messageOf(node, request, type, { bytes, type }))
+  return chain(whole(node, request, type), bytes => messageOf(node, request, type, { bytes, type }))
 }
 
-function messageOf(node: SoapNode, request: Request, type: MediaType, content: Unpacked): Received {
+function messageOf(node: SoapNode, request: Request, type: MediaType, content: Unpacked): ReceivedMessage {
   const { fields } = request
   const root = rootType(content.type, type)
   const version = mediaOf(root) ?? unsupported()
@@ -64,10 +64,10 @@ function whole(node: SoapNode, request: Request, type: MediaType): Maybe<Uint8Ar
   if (coding !== 'identity' && !(node.inflate && (coding === 'gzip' || coding === 'x-gzip')))
     end(415, 'content is gzip or not coded', { 'accept-encoding': node.inflate ? 'gzip' : 'identity' })
   if (length !== undefined && length > limit) tooLong(limit)
-  return then(request.content.bytes(limit), bytes => {
+  return chain(request.content.bytes(limit), bytes => {
     const octets = bytes ?? tooLong(limit)
     if (coding === 'identity') return octets
-    return then(
+    return chain(
       node.inflate?.(octets, limit),
       found => found ?? end(413, 'not gzip, not gzip to its end, or longer than it may be'),
     )
@@ -81,7 +81,7 @@ function hinted(node: SoapNode, { fields }: Request, type: MediaType): number {
   return named?.longest ?? node.sizes.longest
 }
 
-const unquoted = memo((field: string) => field.replace(/"/g, ''))
+const unquoted = memoizeByText((field: string) => field.replace(/"/g, ''))
 
 async function unpacked(node: SoapNode, request: Request, type: MediaType) {
   const { boundary, start } = type.parameters
@@ -96,7 +96,7 @@ async function unpacked(node: SoapNode, request: Request, type: MediaType) {
   const found = await openPackage(length === undefined ? counted(chunks, limit) : chunks, boundary, start, sizes)
   if (!found) return tooLong(limit)
   // What is little has come: to wait for who sent it would cost more than it.
-  if (length !== undefined && length <= pieceSize) await found.rest.collect()
+  if (length !== undefined && length <= pieceOctets) await found.rest.collect()
   const root = parseMediaType(found.root.type) ?? unsupported()
   return { bytes: found.root.bytes, type: root, parts: found.rest }
 }
@@ -110,7 +110,7 @@ async function* counted(
   let [length, done]: [number, boolean | undefined] = [0, false]
   for (let next = await arriving.next(); !next.done; next = await arriving.next(done)) {
     length += next.value.length
-    if (length > limit) no({ kind: 'too-long', limit })
+    if (length > limit) refuseMessage({ kind: 'too-long', limit })
     done = yield next.value
   }
 }
@@ -122,13 +122,13 @@ function rootType(root: MediaType, packaged: MediaType): MediaType {
 }
 
 /** B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902). Empty or absent says nothing. */
-function actionOf(version: Version, root: MediaType, type: MediaType, fields: Fields): string | undefined {
+function actionOf(version: SoapVersion, root: MediaType, type: MediaType, fields: HttpFields): string | undefined {
   if (version.actionIn === 'media type') return root.parameters['action'] ?? type.parameters['action']
   const field = fields['soapaction']?.trim()
   if (field === undefined || field === '') return undefined
-  return uriIn(field) ?? no({ kind: 'structure', detail: 'SOAPAction is one URI in quotes' })
+  return uriIn(field) ?? refuseMessage({ kind: 'structure', detail: 'SOAPAction is one URI in quotes' })
 }
-const uriIn = memo((field: string): string | undefined => /^"([^"\\]*)"$/.exec(field)?.[1])
+const uriIn = memoizeByText((field: string): string | undefined => /^"([^"\\]*)"$/.exec(field)?.[1])
 
 export const takesPackage = (field: string | undefined): boolean =>
   field !== undefined &&

@@ -1,17 +1,17 @@
 import { isLoopbackAddress } from '../../base/address.ts'
-import { type Maybe, settled, then } from '../../base/maybe.ts'
-import { memo } from '../../base/memo.ts'
+import { chain, type Maybe, settle } from '../../base/maybe.ts'
+import { memoizeByText } from '../../base/memo.ts'
 import { anonymous, type Caller } from '../../contract/policy.ts'
-import { proofOf } from '../../http/credentials.ts'
+import { proveCredentials } from '../../http/credentials.ts'
 import { type MediaType, parseMediaType } from '../../http/media-type.ts'
 import type { Request } from '../../http/message.ts'
 import { refuse } from '../../service/refusal.ts'
 import { Unavailable } from '../../service/store.ts'
 import type { SoapNode } from '../endpoint.ts'
-import { type Version, versions } from '../version.ts'
+import { type SoapVersion, versions } from '../version.ts'
 
 /** The version of SOAP that the media type of a message, or of the root of its package, speaks. */
-export function announced({ fields }: Request): Version | undefined {
+export function announced({ fields }: Request): SoapVersion | undefined {
   const type = parseMediaType(fields['content-type'] ?? '')
   if (type?.essence !== 'multipart/related') return type && mediaOf(type)
   const [root, inside] = [type.parameters['type'], type.parameters['start-info']]
@@ -20,7 +20,7 @@ export function announced({ fields }: Request): Version | undefined {
 }
 
 /** The version that a media type speaks; that of a package is its root's. */
-export const mediaOf = ({ essence }: MediaType): Version | undefined =>
+export const mediaOf = ({ essence }: MediaType): SoapVersion | undefined =>
   versions.find(each => each.mediaType === essence)
 
 // Who is asking
@@ -41,11 +41,11 @@ export function about(node: SoapNode, request: Request) {
 }
 
 /** For addresses that we write: nothing that could end one. */
-const hostIn = memo((field: string) => (/^[-\w.:[\]%]{1,255}$/.test(field) ? field : 'localhost'))
+const hostIn = memoizeByText((field: string) => (/^[-\w.:[\]%]{1,255}$/.test(field) ? field : 'localhost'))
 
 const callerOf = (node: SoapNode, request: Request, passwords: boolean): Maybe<Caller> =>
-  settled(
-    () => then(provenBy(node, request, passwords), found => found ?? refuse({ kind: 'unauthenticated' })),
+  settle(
+    () => chain(provenBy(node, request, passwords), found => found ?? refuse({ kind: 'unauthenticated' })),
     thrown => {
       if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
       throw thrown
@@ -57,8 +57,8 @@ function provenBy(
   request: Request,
   passwords: boolean,
 ): Maybe<Caller | undefined> {
-  const found = proofOf(request, identities, { passwords })
+  const found = proveCredentials(request, identities, { passwords })
   if (found === 'untaken') return undefined
   if (found !== undefined) return found
-  return then(request.certificate && identities.certificate(request.certificate), caller => caller ?? anonymous)
+  return chain(request.certificate && identities.certificate(request.certificate), caller => caller ?? anonymous)
 }

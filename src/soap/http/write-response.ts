@@ -1,22 +1,20 @@
-import { challengesOf } from '../../http/credentials.ts'
+import { writeChallengesFor } from '../../http/credentials.ts'
 import { writeRetryAfter } from '../../http/fields.ts'
-import type { Request, Response } from '../../http/message.ts'
-import type { Sent, SoapNode } from '../endpoint.ts'
-import { filled } from '../mime/streamed-base64.ts'
+import type { HttpFields, Request, Response } from '../../http/message.ts'
+import type { SentMessage, SoapNode } from '../endpoint.ts'
+import { streamEnvelope } from '../mime/streamed-base64.ts'
 import { writePackage } from '../mime/write-package.ts'
-import type { AnyRefusal } from '../refusal.ts'
-import type { Version } from '../version.ts'
-
-export type Fields = Readonly<Record<string, string>>
+import type { AnySoapRefusal } from '../refusal.ts'
+import type { SoapVersion } from '../version.ts'
 
 /** Ends the exchange with a status and no message. */
 class Ended {
   readonly response: Response
-  constructor(status: number, text: string, fields: Fields = {}) {
+  constructor(status: number, text: string, fields: HttpFields = {}) {
     this.response = { status, fields: { 'content-type': 'text/plain; charset=utf-8', ...fields }, content: `${text}\n` }
   }
 }
-export function end(status: number, text: string, fields: Fields = {}): never {
+export function end(status: number, text: string, fields: HttpFields = {}): never {
   throw new Ended(status, text, fields)
 }
 
@@ -27,13 +25,13 @@ export function endedBy(thrown: unknown): Response {
 
 // Answers
 
-export function written(node: SoapNode, { id }: Request, sent: Sent): Response {
+export function written(node: SoapNode, { id }: Request, sent: SentMessage): Response {
   const { version, envelope: text, attached, fault, filling } = sent
   if (fault?.refusal.kind === 'too-long') tooLong(fault.refusal.limit)
   if (text === undefined) return { status: 202, fields: {} } // B4.10; 204 breaks half the peers
-  const envelope = filling ? filled(text, filling) : text
+  const envelope = filling ? streamEnvelope(text, filling) : text
   const packed = attached && writePackage(version.mediaType, envelope, attached, `diglot-${node.serving.id()}`)
-  const fields: Record<string, Fields[string]> = {
+  const fields: Record<string, HttpFields[string]> = {
     'content-type': packed?.type ?? `${version.mediaType}; charset=utf-8`,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
@@ -45,17 +43,17 @@ export function written(node: SoapNode, { id }: Request, sent: Sent): Response {
 }
 
 /** B4.5, B7.1: 500 for every fault but those that HTTP itself has to act on. */
-function statusOf(node: SoapNode, version: Version, { code, refusal }: NonNullable<Sent['fault']>): number {
+function statusOf(node: SoapNode, version: SoapVersion, { code, refusal }: NonNullable<SentMessage['fault']>): number {
   if (refusal.kind === 'unauthenticated') return 401
   if (refusal.kind === 'too-many') return 429
   if (refusal.kind === 'unavailable') return 503
   return node.faultStatus === 'w3c' && code === 'Sender' ? version.senderStatus : 500
 }
 
-export function fieldsOf({ serving: { identities } }: SoapNode, refusal: AnyRefusal): Fields {
+export function fieldsOf({ serving: { identities } }: SoapNode, refusal: AnySoapRefusal): HttpFields {
   if (refusal.kind === 'unauthenticated') {
     const keys = identities.takesKeys?.() ?? false
-    return { 'www-authenticate': challengesOf({ realm: 'diglot', passwords: true, keys, failed: false }) }
+    return { 'www-authenticate': writeChallengesFor({ realm: 'diglot', passwords: true, keys, failed: false }) }
   }
   if (refusal.kind === 'too-many' || refusal.kind === 'unavailable')
     return { 'retry-after': writeRetryAfter(refusal.after) }

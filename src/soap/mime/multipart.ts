@@ -7,9 +7,9 @@
  */
 
 import { free } from '../../service/file-content.ts'
-import { no } from '../refusal.ts'
+import { refuseMessage } from '../refusal.ts'
 
-export interface Part {
+export interface PackagePart {
   /** By lower-case name. No prototype. */
   readonly fields: Readonly<Record<string, string>>
   /** The octets, as they arrive; what is not taken is passed over. */
@@ -30,14 +30,14 @@ export const packageLimits: PackageLimits = {
 
 /** RFC 2046 §5.1.1 boundary. */
 const boundaryForm = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/
-export const refuse = (detail: string): never => no({ kind: 'package', detail })
+export const refuse = (detail: string): never => refuseMessage({ kind: 'package', detail })
 
 /** The parts of a multipart body, one after the other: the next is found once the one before has been read or left. */
-export async function* parts(
+export async function* readParts(
   chunks: AsyncIterable<Uint8Array>,
   boundary: string,
   limits: PackageLimits = packageLimits,
-): AsyncGenerator<Part, void, undefined> {
+): AsyncGenerator<PackagePart, void, undefined> {
   if (!boundaryForm.test(boundary)) refuse('the boundary is none')
   const window = new Window(chunks, Buffer.from(`\r\n--${boundary}`, 'latin1'))
   for await (const _preamble of window.content());

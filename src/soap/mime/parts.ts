@@ -1,6 +1,6 @@
-import { Coming, type Parts } from '../codecs/values.ts'
-import { no } from '../refusal.ts'
-import { type Part, parts, refuse } from './multipart.ts'
+import { type PartSource, StreamedPart } from '../codecs/values.ts'
+import { refuseMessage } from '../refusal.ts'
+import { type PackagePart, readParts, refuse } from './multipart.ts'
 
 // A message and its parts
 
@@ -40,15 +40,15 @@ export async function openPackage(
   boundary: string,
   start: string | undefined,
   sizes: Sizes,
-): Promise<{ readonly root: Root; readonly rest: Rest } | undefined> {
-  const rest = new Rest(parts(chunks, boundary), start && idOf(start), sizes)
+): Promise<{ readonly root: Root; readonly rest: RemainingParts } | undefined> {
+  const rest = new RemainingParts(readParts(chunks, boundary), start && idOf(start), sizes)
   const root = await rest.root()
   return root && { root, rest }
 }
 
 /** All parts of a package but its root: those that have come, and those that are still on their way. */
-export class Rest implements Parts {
-  readonly #coming: AsyncGenerator<Part, void, undefined>
+export class RemainingParts implements PartSource {
+  readonly #coming: AsyncGenerator<PackagePart, void, undefined>
   readonly #wanted: string | undefined
   readonly #sizes: Sizes
   readonly #found = new Map<string, Uint8Array>()
@@ -58,7 +58,7 @@ export class Rest implements Parts {
   #rooted = false
   #complete = false
 
-  constructor(coming: AsyncGenerator<Part, void, undefined>, wanted: string | undefined, sizes: Sizes) {
+  constructor(coming: AsyncGenerator<PackagePart, void, undefined>, wanted: string | undefined, sizes: Sizes) {
     this.#coming = coming
     this.#wanted = wanted
     this.#sizes = sizes
@@ -78,7 +78,7 @@ export class Rest implements Parts {
   }
 
   /** The next one. The root comes once, and so does each Content-ID. */
-  async #next(): Promise<(Part & { readonly id: string; readonly isRoot: boolean }) | undefined> {
+  async #next(): Promise<(PackagePart & { readonly id: string; readonly isRoot: boolean }) | undefined> {
     const next = await this.#coming.next()
     if (next.done) {
       this.#complete = true
@@ -93,7 +93,7 @@ export class Rest implements Parts {
     return { ...next.value, id, isRoot }
   }
 
-  async #keep(part: Part & { readonly id: string }): Promise<boolean> {
+  async #keep(part: PackagePart & { readonly id: string }): Promise<boolean> {
     const bytes = await collected(part, this.#left)
     if (!bytes) return false
     this.#left -= bytes.length
@@ -115,14 +115,14 @@ export class Rest implements Parts {
   }
 
   #tooLong(): never {
-    return no({ kind: 'too-long', limit: this.#sizes.root + this.#sizes.rest })
+    return refuseMessage({ kind: 'too-long', limit: this.#sizes.root + this.#sizes.rest })
   }
 
   /**
    * The octets of one that had not come, as they come; the others are passed over. It ends when the package has, so that nothing
    * is taken for whole that is not.
    */
-  async *octets({ id }: Coming): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+  async *octets({ id }: StreamedPart): AsyncGenerator<Uint8Array, void, boolean | undefined> {
     let found = false
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.id !== id) {
@@ -160,9 +160,9 @@ export class Rest implements Parts {
   look(href: string): Uint8Array | undefined {
     return this.#found.get(cid(href) ?? '')
   }
-  take(href: string): Uint8Array | Coming {
+  take(href: string): Uint8Array | StreamedPart {
     const id = takenOnce(href, this.#taken)
-    return this.#found.get(id) ?? (this.#complete ? missing() : new Coming(id))
+    return this.#found.get(id) ?? (this.#complete ? missing() : new StreamedPart(id))
   }
 }
 
@@ -181,7 +181,7 @@ function takenOnce(href: string, taken: Set<string>): string {
 const idOf = (field: string): string => field.trim().replace(/^<(.*)>$/s, '$1')
 
 /** The octets of a part, decoded; undefined when there are more than `limit`. */
-async function collected(part: Part, limit: number): Promise<Uint8Array | undefined> {
+async function collected(part: PackagePart, limit: number): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = []
   let length = 0
   for await (const piece of decoded(part)) {
@@ -193,7 +193,7 @@ async function collected(part: Part, limit: number): Promise<Uint8Array | undefi
 }
 
 /** The octets of a part as they come, its transfer encoding undone. */
-function decoded({ fields, content }: Part): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+function decoded({ fields, content }: PackagePart): AsyncGenerator<Uint8Array, void, boolean | undefined> {
   const coding = (fields['content-transfer-encoding'] ?? 'binary').toLowerCase()
   if (!['binary', '8bit', '7bit', 'base64'].includes(coding)) refuse(`the transfer encoding ${coding} is not read here`)
   return coding === 'base64' ? unfolded(content) : content
@@ -228,7 +228,7 @@ function fromBase64(text: string): Uint8Array {
 }
 
 /** The parts that a message may refer to: each once. */
-export function partsOf(of: Package['parts']): Parts {
+export function collectParts(of: Package['parts']): PartSource {
   const taken = new Set<string>()
   return { take: href => of.get(takenOnce(href, taken)) ?? missing() }
 }

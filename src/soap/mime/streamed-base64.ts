@@ -4,14 +4,17 @@
  */
 import type { StoredOctets } from '../../service/store.ts'
 
-export interface Filling {
+export interface Base64Insert {
   /** Base64, once in the envelope. */
   readonly mark: string
   readonly octets: StoredOctets
 }
 
 /** The envelope with its octets in it. */
-export async function* filled(envelope: string, { mark, octets }: Filling): AsyncGenerator<Uint8Array, void, unknown> {
+export async function* streamEnvelope(
+  envelope: string,
+  { mark, octets }: Base64Insert,
+): AsyncGenerator<Uint8Array, void, unknown> {
   const at = envelope.indexOf(mark)
   yield Buffer.from(envelope.slice(0, at))
   yield* base64(octets)

@@ -1,40 +1,52 @@
 /** From a contract's operations to what an endpoint can be asked, and from a message to a call and back. */
 
-import { type Maybe, then } from '../../base/maybe.ts'
+import { chain, type Maybe } from '../../base/maybe.ts'
 import type { Fault } from '../../contract/fault.ts'
 import type { AnyField, Fields, Shape } from '../../contract/field.ts'
-import type { Problem } from '../../contract/field-json.ts'
-import type { Row } from '../../contract/implement.ts'
+import type { FieldProblem } from '../../contract/field-json.ts'
+import type { Values } from '../../contract/implement.ts'
 import { isScalar } from '../../contract/lexical/scalar.ts'
 import { namespaceOf } from '../../contract/service.ts'
-import { faultAction, itemName, type Message, messages, replyAction, xmlName } from '../../contract/xml-message.ts'
+import type { MessageStyle } from '../../contract/xml-message.ts'
+import {
+  compileMessages,
+  faultAction,
+  itemName,
+  type Message,
+  replyAction,
+  toXmlName,
+} from '../../contract/xml-message.ts'
 import type { Admitted, Call, Calls } from '../../service/call.ts'
-import type { Serving } from '../../service/face-context.ts'
-import { here, pieceSize, type Received, whole } from '../../service/file-content.ts'
+import type { FaceContext } from '../../service/face-context.ts'
+import { asStored, inMemoryFile, pieceOctets, type ReceivedFile } from '../../service/file-content.ts'
 import type { Outcome } from '../../service/outcome.ts'
 import { Refused } from '../../service/refusal.ts'
-import type { JobRow, Page, Snapshot } from '../../service/store.ts'
-import { unpack } from '../../service/typed-json.ts'
-import { name } from '../../xml/index.ts'
-import { attributesWriter, rowWriter } from '../codecs/literal-write.ts'
-import { type Style, styles } from '../codecs/style.ts'
-import { Coming, inline } from '../codecs/values.ts'
-import { no, type Wording } from '../refusal.ts'
-import type { Answer, Asked, Beside, Exchange } from './bound-operation.ts'
-import { nextOf, queryOf } from './message-query.ts'
+import type { ItemPage, JobRow, Snapshot } from '../../service/store.ts'
+import { unpackTyped } from '../../service/typed-json.ts'
+import { internName } from '../../xml/index.ts'
+import { compileAttributesWriter, compileRowWriter } from '../codecs/literal-write.ts'
+import { messageStyles } from '../codecs/style.ts'
+import { inlineWriting, StreamedPart } from '../codecs/values.ts'
+import { type FaultWording, refuseMessage } from '../refusal.ts'
+import type { BoundOperation, OperationRequest, OperationResponse, StreamedField } from './bound-operation.ts'
+import { readQuery, writeNext } from './message-query.ts'
 
 /** Octets of a message that carries no file. */
 const plain = 1024 * 1024
 
-export function exchangesOf({ app, calls }: Serving, version: string, style: Style): readonly Exchange[] {
+export function bindOperations(
+  { app, calls }: FaceContext,
+  version: string,
+  style: MessageStyle,
+): readonly BoundOperation[] {
   const namespace = namespaceOf(app.contract, version)
   const without = app.contract.versions[version]?.without ?? {}
-  return messages(app.contract, version).map(message => {
+  return compileMessages(app.contract, version).map(message => {
     const hidden = 'resource' in message.operation ? (without[message.operation.resource.name] ?? []) : []
-    const codec = styles[style](namespace, message.request, message.response)
+    const codec = messageStyles[style](namespace, message.request, message.response)
     return {
       name: message.operation.name,
-      element: name(namespace, message.request.name),
+      element: internName(namespace, message.request.name),
       action: message.action,
       replyAction: message.response && replyAction(message),
       faultAction: fault => faultAction(message, fault),
@@ -45,7 +57,7 @@ export function exchangesOf({ app, calls }: Serving, version: string, style: Sty
       write: codec.write,
       awaits: message.operation.kind !== 'putFile' ? 'all' : 'nothing',
       perform: asked => perform(calls, message, hidden, asked),
-      wording: wordingOf(namespace, message),
+      wording: faultWordingOf(namespace, message),
     }
   })
 }
@@ -56,26 +68,37 @@ function inXml(fields: Fields): number {
   return Math.ceil((files.reduce((sum, each) => sum + each, 0) * 7) / 5)
 }
 
-function perform(calls: Calls, message: Message, hidden: readonly string[], asked: Asked): Maybe<Answer> {
-  return then(calls.admit(message.operation, asked.caller, asked.from), admitted => {
+function perform(
+  calls: Calls,
+  message: Message,
+  hidden: readonly string[],
+  asked: OperationRequest,
+): Maybe<OperationResponse> {
+  return chain(calls.admit(message.operation, asked.caller, asked.from), admitted => {
     const row = asked.content()
     const kept = message.operation.kind === 'putFile' ? keptFile(calls, message, admitted, row, asked) : row
-    return then(kept, row => {
+    return chain(kept, row => {
       const call = callOf(message, row, admitted, hidden, asked)
       if (!message.response) return unanswered(calls, call)
-      return then(calls.perform(call), outcome => answered(message, call, outcome))
+      return chain(calls.perform(call), outcome => answered(message, call, outcome))
     })
   })
 }
 
 /** The row with what was received in place of the octets of a file: many go to the store, from the message or as they come. */
-function keptFile(calls: Calls, message: Message, admitted: Admitted, row: Row, asked: Asked): Maybe<Row> {
+function keptFile(
+  calls: Calls,
+  message: Message,
+  admitted: Admitted,
+  row: Values,
+  asked: OperationRequest,
+): Maybe<Values> {
   const { main = '' } = message.request
-  const file = row[main] as Uint8Array | Coming // demanded by the vocabulary
-  if (file instanceof Coming) return comingFile(calls, message, admitted, row, asked, file)
-  return then(asked.beside?.passed(), () => {
-    if (file.length <= pieceSize) return { ...row, [main]: here(file) }
-    return staged(calls, message, admitted, row, whole(file).read(0, file.length))
+  const file = row[main] as Uint8Array | StreamedPart // demanded by the vocabulary
+  if (file instanceof StreamedPart) return comingFile(calls, message, admitted, row, asked, file)
+  return chain(asked.beside?.passed(), () => {
+    if (file.length <= pieceOctets) return { ...row, [main]: inMemoryFile(file) }
+    return staged(calls, message, admitted, row, asStored(file).read(0, file.length))
   })
 }
 
@@ -83,10 +106,10 @@ async function comingFile(
   calls: Calls,
   message: Message,
   admitted: Admitted,
-  row: Row,
-  asked: Asked,
-  coming: Coming,
-): Promise<Row> {
+  row: Values,
+  asked: OperationRequest,
+  coming: StreamedPart,
+): Promise<Values> {
   const { id } = row as { id: string } // demanded by the vocabulary
   // A replay is answered as it was, whatever stands by now: it is found in the transaction.
   if (!asked.once) await calls.precheck({ admitted, face: 'soap', request: asked.request, id })
@@ -99,21 +122,24 @@ async function staged(
   calls: Calls,
   message: Message,
   admitted: Admitted,
-  row: Row,
+  row: Values,
   octets: AsyncIterable<Uint8Array>,
-  beside?: Beside,
-): Promise<Row> {
+  beside?: StreamedField,
+): Promise<Values> {
   const { main = '' } = message.request
   const max = message.operation.kind === 'putFile' ? message.operation.file.max : 0
   const received = await calls.keep(admitted, octets, max)
   if (received) return { ...row, [main]: received }
   await beside?.passed() // a message that is too long as a whole is refused for that
-  const path = wordingOf('', message).place([])
-  return no({ kind: 'bounds', problems: [{ path, code: 'maxLength', detail: `must have at most ${max} octets` }] })
+  const path = faultWordingOf('', message).place([])
+  return refuseMessage({
+    kind: 'bounds',
+    problems: [{ path, code: 'maxLength', detail: `must have at most ${max} octets` }],
+  })
 }
 
-function answered(message: Message, call: Call, outcome: Outcome): Answer {
-  if (outcome.kind === 'unchanged') return no(outcome)
+function answered(message: Message, call: Call, outcome: Outcome): OperationResponse {
+  if (outcome.kind === 'unchanged') return refuseMessage(outcome)
   return {
     row: answerOf(message, call, outcome),
     standing: standingOf(outcome),
@@ -124,7 +150,7 @@ function answered(message: Message, call: Call, outcome: Outcome): Answer {
 }
 
 /** Nobody waits for what comes of it; that it could not be tried at all is told. */
-async function unanswered(calls: Calls, call: Call): Promise<Answer> {
+async function unanswered(calls: Calls, call: Call): Promise<OperationResponse> {
   try {
     await calls.perform(call)
   } catch (thrown) {
@@ -133,8 +159,14 @@ async function unanswered(calls: Calls, call: Call): Promise<Answer> {
   return { row: {}, standing: undefined }
 }
 
-function callOf(message: Message, row: Row, admitted: Admitted, hidden: readonly string[], asked: Asked): Call {
-  const { id, version, ...rest } = row as { id?: string; version?: string } & Row // texts where the vocabulary has them
+function callOf(
+  message: Message,
+  row: Values,
+  admitted: Admitted,
+  hidden: readonly string[],
+  asked: OperationRequest,
+): Call {
+  const { id, version, ...rest } = row as { id?: string; version?: string } & Values // texts where the vocabulary has them
   const expects = asked.expects ?? (version === undefined ? undefined : sameVersion(version))
   return {
     admitted,
@@ -149,58 +181,61 @@ function callOf(message: Message, row: Row, admitted: Admitted, hidden: readonly
 }
 
 /** As it tells one message from another: of octets that are many, their digest. */
-const printed = (row: Row): Row =>
+const printed = (row: Values): Values =>
   Object.fromEntries(
     Object.entries(row).map(([key, value]) => [key, isReceived(value) ? (value.here ?? value.digest()) : value]),
   )
-const isReceived = (value: unknown): value is Received => value instanceof Object && 'digest' in value
+const isReceived = (value: unknown): value is ReceivedFile => value instanceof Object && 'digest' in value
 
 const sameVersion = (version: string) => (current: Snapshot | undefined) =>
   current && String(current.version) === version ? 'proceed' : 'failed'
 
-function contentOf({ operation, request }: Message, row: Row, rest: Row): Partial<Call> {
+function contentOf({ operation, request }: Message, row: Values, rest: Values): Partial<Call> {
   const main = request.main === undefined ? undefined : row[request.main]
   switch (operation.kind) {
     case 'create':
     case 'replace':
-      return content(main as Row) // an object of the vocabulary
+      return content(main as Values) // an object of the vocabulary
     case 'act':
     case 'look':
-      return content(request.main === undefined ? rest : ((main ?? {}) as Row))
+      return content(request.main === undefined ? rest : ((main ?? {}) as Values))
     case 'startJob':
       return content(row)
     case 'list':
     case 'search': {
       const { page: _, size: __, cursor: ___, sort: ____, q: _____, ...flat } = row
-      return { query: queryOf(operation.resource, row, request.main === undefined ? flat : ((main ?? {}) as Row)) }
+      return { query: readQuery(operation.resource, row, request.main === undefined ? flat : ((main ?? {}) as Values)) }
     }
     case 'putFile': {
       const { mediaType } = row as { mediaType: string } // demanded by the vocabulary
-      return { file: { mediaType, octets: main as Received } }
+      return { file: { mediaType, octets: main as ReceivedFile } }
     }
     default:
       return {}
   }
 }
-const content = (value: Row): Partial<Call> => ({ input: () => ({ value, server: [] }) })
+const content = (value: Values): Partial<Call> => ({ input: () => ({ value, server: [] }) })
 
 // Answers
 
 /** Octets that are read as they are sent. */
-function largeOf({ response }: Message, { octets }: Extract<Outcome, { kind: 'file' }>): Pick<Answer, 'large'> {
+function largeOf(
+  { response }: Message,
+  { octets }: Extract<Outcome, { kind: 'file' }>,
+): Pick<OperationResponse, 'large'> {
   return octets && !octets.here ? { large: { field: response?.main ?? '', octets } } : {}
 }
 
-function standingOf(outcome: Outcome): Answer['standing'] {
+function standingOf(outcome: Outcome): OperationResponse['standing'] {
   if (outcome.kind === 'file') return outcome.file
   return 'item' in outcome ? outcome.item : undefined
 }
 
-function answerOf(message: Message, call: Call, outcome: Outcome): Row {
+function answerOf(message: Message, call: Call, outcome: Outcome): Values {
   const { response } = message
   if (!response) return {}
   const main = response.main ?? ''
-  const shown = (item: Snapshot): Row => ({ ...item.value, [message.version]: String(item.version) })
+  const shown = (item: Snapshot): Values => ({ ...item.value, [message.version]: String(item.version) })
   switch (outcome.kind) {
     case 'item':
       return { [main]: shown(outcome.item) }
@@ -222,12 +257,12 @@ function answerOf(message: Message, call: Call, outcome: Outcome): Row {
   }
 }
 
-function aboutPage({ query }: Call, page: Page): Row {
-  const next = query && nextOf(query, page)
+function aboutPage({ query }: Call, page: ItemPage): Values {
+  const next = query && writeNext(query, page)
   return { ...(page.total !== undefined && { total: page.total }), ...(next !== undefined && { next }) }
 }
 
-const jobOf = ({ id, state, progress, created, failure }: JobRow): Row => ({
+const jobOf = ({ id, state, progress, created, failure }: JobRow): Values => ({
   id,
   state,
   progress,
@@ -236,42 +271,42 @@ const jobOf = ({ id, state, progress, created, failure }: JobRow): Row => ({
 })
 
 /** The result stands beside the job that is completed, under the one other name of the answer. */
-function resultOf(fields: Fields, { output }: JobRow): Row {
+function resultOf(fields: Fields, { output }: JobRow): Values {
   const result = Object.keys(fields).find(each => each !== 'job')
-  return result === undefined || output === undefined ? {} : { [result]: unpack(output) }
+  return result === undefined || output === undefined ? {} : { [result]: unpackTyped(output) }
 }
 
 // Faults
 
-export function wordingOf(namespace: string, { request }: Pick<Message, 'request'>): Wording {
+export function faultWordingOf(namespace: string, { request }: Pick<Message, 'request'>): FaultWording {
   const wrapper = `/${request.name}[1]`
   const main = request.main
   return {
-    nameOf: fault => name(namespace, xmlName(fault.fault)),
+    nameOf: fault => internName(namespace, toXmlName(fault.fault)),
     element: (fault, detail) => faultElement(namespace, fault, detail),
     place: path =>
       main === undefined
         ? wrapper + placeIn(request.fields, path)
-        : `${wrapper}/${xmlName(main)}[1]${placeIn(fieldsOf(request.fields[main]?.shape), path)}`,
+        : `${wrapper}/${toXmlName(main)}[1]${placeIn(fieldsOf(request.fields[main]?.shape), path)}`,
   }
 }
 
-function faultElement(namespace: string, fault: Fault, detail: Row): string {
-  const tag = xmlName(fault.fault)
+function faultElement(namespace: string, fault: Fault, detail: Values): string {
+  const tag = toXmlName(fault.fault)
   let write = faultWriters.get(fault)
   if (!write) faultWriters.set(fault, (write = elementOf(fault)))
   return `<${tag} xmlns="${namespace}"${write(detail)}</${tag}>`
 }
-function elementOf({ detail }: Fault): (value: Row) => string {
-  const [attributes, children] = [attributesWriter(detail), rowWriter(detail, '')]
-  return value => `${attributes?.(value) ?? ''}>${children(value, inline)}`
+function elementOf({ detail }: Fault): (value: Values) => string {
+  const [attributes, children] = [compileAttributesWriter(detail), compileRowWriter(detail, '')]
+  return value => `${attributes?.(value) ?? ''}>${children(value, inlineWriting)}`
 }
-const faultWriters = new WeakMap<Fault, (detail: Row) => string>()
+const faultWriters = new WeakMap<Fault, (detail: Values) => string>()
 
 const fieldsOf = (shape: Shape | undefined): Fields => (shape?.kind === 'object' ? shape.fields : {})
 
 /** A path of names and indices as a path of elements, as `place` of `body.ts` writes it. */
-function placeIn(fields: Fields, path: Problem['path']): string {
+function placeIn(fields: Fields, path: FieldProblem['path']): string {
   let written = ''
   let at: AnyField | undefined
   let key: string | undefined
@@ -283,7 +318,7 @@ function placeIn(fields: Fields, path: Problem['path']): string {
       at = shape?.kind === 'list' ? shape.item : undefined
       key = undefined
     } else {
-      written += `/${xmlName(part)}[1]`
+      written += `/${toXmlName(part)}[1]`
       at = Object.hasOwn(inside, part) ? inside[part] : undefined
       key = part
     }

@@ -1,13 +1,13 @@
 /** What of a list is asked for in a message, and where its next page begins. */
 
-import type { Row } from '../../contract/implement.ts'
+import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { check, isScalar } from '../../contract/lexical/scalar.ts'
+import { checkScalar, isScalar } from '../../contract/lexical/scalar.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { refuse } from '../../service/refusal.ts'
-import { words } from '../../service/search.ts'
-import type { Filter, Page, Query, Sort } from '../../service/store.ts'
-import { pack, unpack } from '../../service/typed-json.ts'
+import { searchWords } from '../../service/search.ts'
+import type { Filter, ItemPage, Query, Sort } from '../../service/store.ts'
+import { packTyped, unpackTyped } from '../../service/typed-json.ts'
 
 /** Items of a page where no size is given. */
 const size = 20
@@ -16,7 +16,7 @@ const size = 20
  * @param row `page`, `size`, `cursor`, `sort` and `q`, as far as the operation has them
  * @param by what narrows it: fields, each to be equal
  */
-export function queryOf(resource: Resource, row: Row, by: Row): Omit<Query, 'within'> {
+export function readQuery(resource: Resource, row: Values, by: Values): Omit<Query, 'within'> {
   const cursor = row['cursor'] as string | undefined // the vocabulary's own types: `paging`, `sorting`
   const sort = row['sort'] as string | undefined
   const q = row['q'] as string | undefined
@@ -28,7 +28,7 @@ export function queryOf(resource: Resource, row: Row, by: Row): Omit<Query, 'wit
     sort: once(asked.map(each => sortOf(resource, each.trim()))),
     size: sizeOf,
     counted: from === undefined,
-    ...(q !== undefined && { words: words(q) }),
+    ...(q !== undefined && { words: searchWords(q) }),
     ...(from
       ? { from: { keys: from.keys, id: from.id, backwards: false } }
       : { offset: (((row['page'] as number | undefined) ?? 1) - 1) * sizeOf }),
@@ -60,23 +60,23 @@ const wrong = (child: string, detail: string): never =>
   refuse({ kind: 'invalid', problems: [{ path: [child], code: 'value', detail }] })
 
 /** A place in an order, as it travels: it means the same to every instance, and after a restart. */
-interface Place {
+interface SortPosition {
   readonly sort: readonly string[]
   readonly keys: readonly unknown[]
   readonly id: string
 }
 
 /** Where the page after this one begins, as text; undefined when this is the last. */
-export function nextOf(query: Omit<Query, 'within'>, page: Page): string | undefined {
+export function writeNext(query: Omit<Query, 'within'>, page: ItemPage): string | undefined {
   const last = page.items.at(-1)
   if (!page.more.after || !page.edges || !last) return undefined
   const sort = query.sort.map(({ field, descending }) => (descending ? `-${field}` : field))
-  const place: Place = { sort, keys: page.edges.last, id: last.id }
-  return new TextEncoder().encode(pack(place)).toBase64({ alphabet: 'base64url', omitPadding: true })
+  const place: SortPosition = { sort, keys: page.edges.last, id: last.id }
+  return new TextEncoder().encode(packTyped(place)).toBase64({ alphabet: 'base64url', omitPadding: true })
 }
 
 /** A stranger may have written it: every key is held against the field that it is a value of. */
-function placeOf(resource: Resource, text: string): Place {
+function placeOf(resource: Resource, text: string): SortPosition {
   const place = decoded(text)
   if (!isPlace(place)) return wrong('cursor', 'is not one that was given')
   const fields = place.sort.map(each => resource.fields[named(each)])
@@ -84,7 +84,7 @@ function placeOf(resource: Resource, text: string): Place {
     if (place.sort.length === 0) return index === 0 && typeof key === 'number' && Number.isSafeInteger(key)
     const field = fields[index]
     if (!field || !isScalar(field.shape)) return false
-    return key === null ? field.isOptional || field.isNullable : !(check(field.shape, key) instanceof Flaw)
+    return key === null ? field.isOptional || field.isNullable : !(checkScalar(field.shape, key) instanceof Flaw)
   })
   const full = place.keys.length === Math.max(place.sort.length, 1)
   return fits && full ? place : wrong('cursor', 'is not one that was given')
@@ -92,15 +92,15 @@ function placeOf(resource: Resource, text: string): Place {
 
 function decoded(text: string): unknown {
   try {
-    return unpack(new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: 'base64url' })))
+    return unpackTyped(new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: 'base64url' })))
   } catch {
     return undefined
   }
 }
 
-function isPlace(place: unknown): place is Place {
+function isPlace(place: unknown): place is SortPosition {
   if (typeof place !== 'object' || place === null) return false
-  const { sort, keys, id } = place as Partial<Place>
+  const { sort, keys, id } = place as Partial<SortPosition>
   return (
     Array.isArray(sort) &&
     sort.every(each => typeof each === 'string') &&
