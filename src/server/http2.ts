@@ -11,12 +11,13 @@ import type * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Content, HttpFields, Request, Response } from '../http/message.ts'
 import { noContent } from '../http/message.ts'
+import { respond } from '../http/respond.ts'
 import { joinFieldLines, measureField } from './field-lines.ts'
 import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
 import { parserLimit } from './limits.ts'
 import { peerAddress, peerCertificate } from './peer-address.ts'
 import { discardContent, pipeContent } from './pipe.ts'
-import { type FramedResponse, frameOrFail, problem } from './response-framing.ts'
+import { type FramedResponse, frameOrFail } from './response-framing.ts'
 import type { IdleCheck, ServerContext } from './server-context.ts'
 
 // RFC 9113 §7
@@ -108,7 +109,7 @@ export class Exchange2 implements ContentOwner, IdleCheck {
   refuse(status: number): void {
     this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
     if (this.answered) this.stream.close(cancel)
-    else answer(this, problem(status))
+    else answer(this, respond(status))
   }
 
   get moved(): number | undefined {
@@ -151,7 +152,7 @@ function begin(exchange: Exchange2, lines: readonly string[]): void {
   exchange.request = request
   // The target has a limit of its own, and it is the face's.
   const size = measureField(lines) - request.target.length
-  if (size > session.house.limits.fields) served(exchange, problem(431))
+  if (size > session.house.limits.fields) served(exchange, respond(431))
   else ask(exchange, request)
 }
 
@@ -254,7 +255,7 @@ class Http2Inflow implements ContentSource {
 function broken(exchange: Exchange2, error: unknown): void {
   const isTheirs = error instanceof Aborted
   if (!isTheirs) exchange.session.house.onError(error, exchange.request)
-  served(exchange, problem(isTheirs ? 400 : 500))
+  served(exchange, respond(isTheirs ? 400 : 500))
 }
 
 function served(exchange: Exchange2, response: Response): void {
@@ -276,22 +277,22 @@ function answer(exchange: Exchange2, response: Response): void {
   const { content } = out
   if (content === undefined) {
     discardContent(response)
-    respond(stream, out, true)
+    writeHead(stream, out, true)
     decline(exchange)
   } else if (typeof content === 'string' || content instanceof Uint8Array) {
-    respond(stream, out, false)
+    writeHead(stream, out, false)
     exchange.written = out.length ?? 0
     stream.end(content)
   } else {
     const before = (octets: number, first: boolean) => {
-      if (first) respond(stream, out, false)
+      if (first) writeHead(stream, out, false)
       exchange.written += octets
     }
     pipeContent(content, stream, out.length, before).catch(error => torn(exchange, error))
   }
 }
 
-function respond(stream: http2.ServerHttp2Stream, out: FramedResponse, endStream: boolean): void {
+function writeHead(stream: http2.ServerHttp2Stream, out: FramedResponse, endStream: boolean): void {
   const fields: Record<string, string | string[]> = { ':status': String(out.status) }
   for (const line of out.lines) {
     const name = line.name.toLowerCase()
@@ -324,6 +325,6 @@ function torn(exchange: Exchange2, error: unknown): void {
   if (stream.headersSent) stream.close(internalError)
   else {
     exchange.answered = false
-    answer(exchange, problem(500))
+    answer(exchange, respond(500))
   }
 }

@@ -9,6 +9,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
 import type { Request } from '../http/message.ts'
+import { respond } from '../http/respond.ts'
 import { closeGracefully, Http1Connection } from './http1/connection.ts'
 import { keepAliveLine } from './http1/response-head.ts'
 import { destroyAfterFlush } from './http1/write-batch.ts'
@@ -136,7 +137,7 @@ class SocketListener implements HttpListener {
 
   #turnAway(socket: Socket): void {
     if (this.#secure) return void socket.destroy()
-    socket.write(writeFinalResponse(503))
+    socket.write(writeFinalResponse(respond(503, { fields: { 'retry-after': '5' } })))
     closeGracefully(socket, this.#house)
   }
 

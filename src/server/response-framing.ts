@@ -9,6 +9,7 @@
 import { memoizeByText } from '../base/memo.ts'
 import { isToken } from '../http/grammar.ts'
 import type { Response } from '../http/message.ts'
+import { respond } from '../http/respond.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { discardContent } from './pipe.ts'
 
@@ -116,7 +117,7 @@ export function frameOrFail(response: Response, method: string, onError: (error:
   } catch (error) {
     onError(error)
     discardContent(response)
-    return frameResponse(problem(500), method)
+    return frameResponse(respond(500), method)
   }
 }
 
@@ -138,18 +139,9 @@ function octets(content: Response['content']): number | undefined {
   return content instanceof Uint8Array ? content.length : undefined
 }
 
-/** RFC 9457 §4.2.1, for what is refused before a face sees it: the status says it all, and nothing of the inside is told. */
-export function problem(status: number): Response {
-  return {
-    status,
-    fields: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...retry(status) },
-    content: JSON.stringify({ type: 'about:blank', title: reasonPhrases[status] ?? 'Error', status }),
-  }
-}
-
-/** The same, as the octets of an HTTP/1.1 response after which the connection ends. */
-export function writeFinalResponse(status: number): string {
-  const { lines, content, length } = frameResponse(problem(status), 'GET')
+/** A refusal as the octets of an HTTP/1.1 response after which the connection ends. */
+export function writeFinalResponse(refusal: Response): string {
+  const { status, lines, content, length } = frameResponse(refusal, 'GET')
   lines.push(
     fieldLine('date', new Date().toUTCString()),
     fieldLine('connection', 'close'),
@@ -158,5 +150,3 @@ export function writeFinalResponse(status: number): string {
   const fields = lines.map(each => each.text).join('')
   return `HTTP/1.1 ${status} ${reasonPhrases[status] ?? 'Error'}\r\n${fields}\r\n${String(content)}`
 }
-
-const retry = (status: number) => (status === 503 ? { 'retry-after': '5' } : {})

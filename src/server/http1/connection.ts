@@ -11,6 +11,7 @@
 import type { Socket } from 'node:net'
 import type { Content, Request, Response } from '../../http/message.ts'
 import { noContent } from '../../http/message.ts'
+import { respond } from '../../http/respond.ts'
 import {
   Aborted,
   BufferedContent,
@@ -21,7 +22,7 @@ import {
 import { parserLimit } from '../limits.ts'
 import { peerAddress, peerCertificate } from '../peer-address.ts'
 import { discardContent, type PipeSink, pipeContent } from '../pipe.ts'
-import { type FramedResponse, fieldLine, frameOrFail, problem, writeFinalResponse } from '../response-framing.ts'
+import { type FramedResponse, fieldLine, frameOrFail, writeFinalResponse } from '../response-framing.ts'
 import type { IdleCheck, ServerContext } from '../server-context.ts'
 import { Chunked } from './chunked.ts'
 import { ReceiveBuffer } from './receive-buffer.ts'
@@ -216,7 +217,7 @@ export class Http1Connection {
     const { socket } = this
     if (this.#ending || !socket.writable) return void socket.destroy()
     this.#ending = true
-    socket.write(writeFinalResponse(status))
+    socket.write(writeFinalResponse(respond(status)))
     this.linger()
   }
 
@@ -414,7 +415,7 @@ export class Exchange1 implements ContentOwner, IdleCheck {
   refuse(status: number): void {
     this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
     if (this.answered) destroyAfterFlush(this.connection.socket)
-    else answer(this, problem(status), true)
+    else answer(this, respond(status), true)
   }
 }
 
@@ -445,11 +446,11 @@ function requestOf({ connection, head }: Exchange1, content: Content): Request {
 function broken(exchange: Exchange1, error: unknown): void {
   // Who is told that content was cut short may say so by throwing it on; the client's doing is no error of ours (§8).
   if (error instanceof Aborted) {
-    answer(exchange, problem(400), true)
+    answer(exchange, respond(400), true)
     return
   }
   exchange.connection.house.onError(error, exchange.request)
-  answer(exchange, problem(500), false)
+  answer(exchange, respond(500), false)
 }
 
 function answer(exchange: Exchange1, response: Response, final: boolean): void {
@@ -542,7 +543,7 @@ async function stream(
     // 500 while nothing was sent, else cut, so that nobody takes it for whole.
     if (begun) return destroyAfterFlush(socket)
     exchange.answered = false
-    answer(exchange, problem(500), true)
+    answer(exchange, respond(500), true)
   } finally {
     house.waiting.delete(exchange)
   }
