@@ -4,14 +4,17 @@
  * of each change is not.
  */
 import { randomUUID } from 'node:crypto'
-import type { Maybe } from '../../src/base/maybe.ts'
-import { withAccessLog } from '../../src/front/access-log.ts'
+import type { Entry, Mount } from '../../src/front/entry.ts'
+import { createFront } from '../../src/front/front.ts'
+import { createGate } from '../../src/front/gate.ts'
+import { respondToRefusal } from '../../src/front/refusal.ts'
 import { createMessageSecurity } from '../../src/host/message-security.ts'
 import { instrument } from '../../src/host/operations/instrumentation.ts'
 import { Metrics } from '../../src/host/operations/metrics.ts'
 import { OverloadGuard } from '../../src/host/operations/overload.ts'
-import { createSoapFaces } from '../../src/host/soap-endpoints.ts'
-import type { Request, Response } from '../../src/http/message.ts'
+import { createSoapEndpoints } from '../../src/host/soap-endpoints.ts'
+import type { Response } from '../../src/http/message.ts'
+import { respond } from '../../src/http/respond.ts'
 import { startListener } from '../../src/server/listener.ts'
 import { createServiceCalls } from '../../src/service/calls.ts'
 import type { FaceContext } from '../../src/service/face-context.ts'
@@ -51,14 +54,14 @@ const serving: FaceContext = {
   settings: { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] },
 }
 const { secure, policy } = createMessageSecurity({}, { store: store as Store, ...serving })
-const face = createSoapFaces(serving, { secure }, policy)
-const serve = (request: Request): Maybe<Response> => face(request.target)?.(request) ?? { status: 404, fields: {} }
-const { port } = await startListener(
-  withAccessLog(serve, {
-    load: new OverloadGuard(undefined),
-    trusted: false,
-    id: randomUUID,
-    answered: (asked, status) => figures.answered(asked, status),
-  }),
-)
+const find = createSoapEndpoints(serving, { secure }, policy)
+const soap: Mount = {
+  name: 'soap',
+  segments: ['soap'],
+  serve: entry => find(entry.path)?.serve(entry) ?? respond(404),
+  refuse: (_, refusal) => respondToRefusal(refusal),
+}
+const gate = createGate({ load: new OverloadGuard(undefined), isDraining: () => false, floodLimit: 0 })
+const answered = (entry: Entry, { status }: Response): void => figures.answered(entry.mount.name, status)
+const { port } = await startListener(createFront(serving, [soap], { gate, answered }))
 ready(port)

@@ -1,9 +1,7 @@
 /**
- * Who is asking (rules A5.1, A5.3): the credentials of a request, proven by whatever knows people and keys. Guards people
- * whose browser sends credentials by itself: see `isForeign` of cors.ts.
+ * Who the caller is (rules A5.1, A5.3): the credentials of a request, proven by the directory of people and keys, for faces
+ * and pages alike. What it guards: people whose browser sends credentials by itself (see `isCrossOrigin`).
  */
-
-import { isLoopbackAddress } from '../base/address.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import { parseCookies } from '../http/cookie.ts'
@@ -11,21 +9,32 @@ import { proveCredentials, writeChallengesFor } from '../http/credentials.ts'
 import type { Request } from '../http/message.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { refuse } from '../service/refusal.ts'
+import { isConfidential } from './confidential.ts'
 
-/** Credentials that prove nothing are refused also where none were needed: whoever sent them believes to be somebody. */
-export function authenticate(request: Request, serving: FaceContext): Maybe<Caller> {
-  if (hasAmbientCredentials(request)) return alongOf(request, serving)
-  const found = proveCredentials(request, serving.identities, { passwords: isConfidential(request, serving) })
+export type AuthenticationContext = Pick<FaceContext, 'identities' | 'settings'>
+
+/**
+ * Credentials that prove nothing are refused also where none are needed: their sender believes to be known.
+ * @param service of the session cookie; undefined: cookies do not count here, as on SOAP
+ */
+export function authenticate(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
+  if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
+  const passwords = isConfidential(request, context.settings)
+  const found = proveCredentials(request, context.identities, { passwords })
   if (found === 'untaken') return refuse({ kind: 'unauthenticated' })
-  return found instanceof Promise ? found.then(known) : known(found)
+  return found instanceof Promise ? found.then(requireCaller) : requireCaller(found)
 }
 
-const known = (caller: Caller | undefined): Caller => caller ?? refuse({ kind: 'unauthenticated' })
+const requireCaller = (caller: Caller | undefined): Caller => caller ?? refuse({ kind: 'unauthenticated' })
 
-/** A cookie or a certificate came along unasked: where it proves nobody, nobody has said who they are. */
-function alongOf({ fields, scheme, certificate }: Request, { app, identities }: FaceContext): Maybe<Caller> {
-  const cookies = fields['cookie']
-  const value = cookies && parseCookies(cookies).get(sessionCookieName(app.contract.service, scheme))
+/** A cookie or a certificate comes with any request of its browser: one that proves nothing is as good as none. */
+function authenticateAmbient(
+  { fields, scheme, certificate }: Request,
+  { identities }: AuthenticationContext,
+  service: string | undefined,
+): Maybe<Caller> {
+  const cookies = service === undefined ? undefined : fields['cookie']
+  const value = cookies && parseCookies(cookies).get(sessionCookieName(service ?? '', scheme))
   const found =
     value && identities.cookie ? identities.cookie(value) : certificate && identities.certificate(certificate)
   return found instanceof Promise ? found.then(caller => caller ?? anonymous) : (found ?? anonymous)
@@ -35,25 +44,19 @@ function alongOf({ fields, scheme, certificate }: Request, { app, identities }: 
 export const hasAmbientCredentials = ({ fields }: Request): boolean =>
   fields['authorization'] === undefined && fields['api-key'] === undefined
 
-/** RFC 6265bis §4.1.3.2: over TLS no other host, and nobody on the way in cleartext, can have set it. */
+/** RFC 6265bis §4.1.3.2: over TLS no other host, and no one on the way in cleartext, can have set it. */
 export const sessionCookieName = (service: string, scheme: Request['scheme']): string =>
   scheme === 'https' ? `__Host-${service}` : service
 
-/**
- * RFC 7617 §4: a password is readable on the way, unless the way is TLS or never leaves this machine. Behind a proxy that
- * says nothing of the client, nothing is known of the way.
- */
-export function isConfidential({ scheme, from, fields }: Request, { settings }: FaceContext): boolean {
-  if (scheme === 'https') return true
-  if (!settings.passwordsOnLoopback || !isLoopbackAddress(from)) return false
-  return !settings.trustProxy || fields['forwarded'] !== undefined || fields['x-forwarded-for'] !== undefined
-}
-
-/** Every scheme that would be taken; with credentials that failed, that they did. */
-export const writeAuthChallenges = (request: Request, serving: FaceContext): string =>
+/** Every scheme that is accepted of this request; with credentials that failed, that they did. */
+export const writeAuthChallenges = (
+  request: Request,
+  { identities, settings }: AuthenticationContext,
+  realm: string,
+): string =>
   writeChallengesFor({
-    realm: serving.app.contract.service,
-    passwords: isConfidential(request, serving),
-    keys: serving.identities.takesKeys?.() ?? false,
+    realm,
+    passwords: isConfidential(request, settings),
+    keys: identities.takesKeys?.() ?? false,
     failed: !hasAmbientCredentials(request),
   })

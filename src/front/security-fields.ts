@@ -1,30 +1,34 @@
-/** Fields that guard whoever reads an answer, on every answer whatever gave it. */
-import type { Request, Response } from '../http/message.ts'
+/** Fields that every answer has, whatever gave it: they guard its reader, and name the request. */
+import type { Response } from '../http/message.ts'
+import type { Settings } from '../service/face-context.ts'
+import { corsFields } from './cross-origin.ts'
+import type { Entry } from './entry.ts'
 
-/** Goes with every page (2). */
+/** Goes with every page: it has no script, and nothing from elsewhere. */
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 /** With `no-referrer` a form of our own would be sent with `Origin: null` (Fetch §3.1), like one of a foreign page. */
-export const pageFields = {
-  'content-security-policy': contentSecurityPolicy,
-  'referrer-policy': 'same-origin',
-} as const
+const pageFields = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'same-origin' } as const
 
-/** RFC 6797: a year, for this host alone; whoever owns the domain speaks for the others. */
-const transport = 'max-age=31536000'
+/** RFC 6797: a year, for this host alone; the owner of the domain speaks for the others. */
+const transportSecurity = 'max-age=31536000'
 
-export function addSecurityFields({ scheme }: Request, response: Response): Response {
-  const { fields } = response
-  const page = fields['content-security-policy'] === undefined && String(fields['content-type']).startsWith('text/html')
-  const typed = fields['x-content-type-options'] !== undefined
-  if (typed && !page && scheme !== 'https') return response
-  return {
-    ...response,
-    fields: {
-      ...fields,
-      'x-content-type-options': 'nosniff',
-      ...(page && pageFields),
-      ...(scheme === 'https' && { 'strict-transport-security': transport }),
-    },
+export function addCommonFields(
+  { id, request, row }: Entry,
+  own: Response['fields'],
+  status: number,
+  settings: Settings,
+): Response['fields'] {
+  const fields: Record<string, string | readonly string[]> = {
+    ...own,
+    'x-content-type-options': 'nosniff',
+    'request-id': id,
+    ...corsFields(request, own['vary'], settings),
   }
+  // Uploaded HTML has a stricter policy of its own.
+  if (fields['content-security-policy'] === undefined && String(fields['content-type'] ?? '').startsWith('text/html'))
+    Object.assign(fields, pageFields)
+  if (request.scheme === 'https') fields['strict-transport-security'] = transportSecurity
+  if (settings.trace) fields['diglot-trace'] ??= `1-${row}; status=${status}`
+  return fields
 }

@@ -1,20 +1,17 @@
 /** The SOAP endpoints of a service: one address for each version of the contract and each style, and what describes it. */
 
 import { escapeMarkup } from '../base/markup.ts'
-import type { Maybe } from '../base/maybe.ts'
 import { compileMessages } from '../contract/xml-message.ts'
 import { writeWsdl11 } from '../describe/wsdl11.ts'
 import { writeWsdl20 } from '../describe/wsdl20.ts'
 import { writeXsd } from '../describe/xsd.ts'
-import type { Request, Response } from '../http/message.ts'
 import type { SecurityPolicy } from '../security/policy/policy.ts'
 import { writeSecurityPolicy } from '../security/policy/ws-security-policy.ts'
 import type { FaceContext } from '../service/face-context.ts'
+import type { Description } from '../soap/endpoint.ts'
 import type { Endpoint, SoapOptions } from '../soap/face.ts'
-import { createSoapFace } from '../soap/http/binding.ts'
-import { gunzipWithin } from './zlib-codings.ts'
-
-type Handler = (request: Request) => Maybe<Response>
+import { compileSoapEndpoint, type SoapEndpoint } from '../soap/http/binding.ts'
+import { codings, gunzipWithin } from './zlib-codings.ts'
 
 /** The endpoints of each served version: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`, `/soap/v1/secure`. */
 export function listSoapEndpoints(serving: FaceContext): readonly Endpoint[] {
@@ -30,32 +27,29 @@ export function listSoapEndpoints(serving: FaceContext): readonly Endpoint[] {
   })
 }
 
-/** The face at a target's path; undefined where there is none. */
-export function createSoapFaces(
+/** The endpoint of a path; undefined where there is none. */
+export function createSoapEndpoints(
   serving: FaceContext,
   options: SoapOptions,
   demanded: SecurityPolicy,
-): (target: string) => Handler | undefined {
-  const faces = new Map<string, () => Handler>()
+): (path: string) => SoapEndpoint | undefined {
+  const endpoints = new Map<string, () => SoapEndpoint>()
   for (const endpoint of listSoapEndpoints(serving)) {
     // Compiled when it is first asked: most partners use one endpoint of many.
-    const face = once(() =>
-      createSoapFace(serving, endpoint, {
+    const compiled = once(() =>
+      compileSoapEndpoint(serving, endpoint, {
         inflate: gunzipWithin,
-        describe: descriptions(serving, endpoint, demanded),
-        page: address => page(serving, endpoint, address),
+        codings,
+        describe: describeEndpoint(serving, endpoint, demanded),
+        page: address => writeEndpointPage(serving, endpoint, address),
         ...options,
       }),
     )
-    faces.set(endpoint.path, face)
+    endpoints.set(endpoint.path, compiled)
     // The response pattern of SOAP 1.2 asks below the endpoint: /soap/v1/GetOrder?id=o-1
-    faces.set(`${endpoint.path}/`, face)
+    endpoints.set(`${endpoint.path}/`, compiled)
   }
-  const below = (target: string) => {
-    const path = target.split('?', 1)[0] ?? ''
-    return faces.get(path) ?? faces.get(path.slice(0, path.lastIndexOf('/') + 1))
-  }
-  return target => (faces.get(target) ?? below(target))?.()
+  return path => (endpoints.get(path) ?? endpoints.get(path.slice(0, path.lastIndexOf('/') + 1)))?.()
 }
 
 function once<T>(make: () => T): () => T {
@@ -63,14 +57,15 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make())
 }
 
-const wsdlType = { mediaType: 'text/xml; charset=utf-8' }
-const most = 64
+const mediaType = 'text/xml; charset=utf-8'
+/** Texts that are kept: a service has few addresses, and a client may make any up. */
+const textsKept = 64
 
 /** Of what the secure endpoint demands. */
 const id = 'MessageSecurity'
 
 /** Descriptions of an endpoint, at the address that was asked; texts are kept for the few addresses a service has. */
-function descriptions(
+function describeEndpoint(
   { app }: FaceContext,
   { version, style, secure }: Endpoint,
   demanded: SecurityPolicy,
@@ -85,20 +80,20 @@ function descriptions(
     wsdl2: address => writeWsdl20(contract, version, { address }),
     xsd: () => writeXsd(contract, version),
   }
-  const kept = new Map<string, string>()
+  const kept = new Map<string, Description>()
   return (query, address) => {
     const key = query.toLowerCase()
     const write = Object.hasOwn(written, key) ? written[key] : undefined
     if (!write) return undefined
     const at = `${key} ${address}`
-    const content = kept.get(at) ?? write(address)
-    if (kept.size < most) kept.set(at, content)
-    return { ...wsdlType, content }
+    const description = kept.get(at) ?? { mediaType, content: write(address) }
+    if (kept.size < textsKept) kept.set(at, description)
+    return description
   }
 }
 
 /** What a browser sees that opens an endpoint: what it is, and where it is described. */
-function page({ app }: FaceContext, { version, style, secure }: Endpoint, address: string): string {
+function writeEndpointPage({ app }: FaceContext, { version, style, secure }: Endpoint, address: string): string {
   const { contract } = app
   const operations = compileMessages(contract, version).map(
     message => `<li>${escapeMarkup(message.operation.name)}</li>`,

@@ -7,11 +7,17 @@
  *  (3) A next node that is out of reach, late, too long-winded, or answers with something else than SOAP: a Receiver fault.
  * Deliberately absent: packages (MTOM, attachments) are refused with 415, and nothing is tried twice.
  */
+
+import { randomUUID } from 'node:crypto'
 import * as http from 'node:http'
 import * as https from 'node:https'
+import type { Entry } from '../front/entry.ts'
+import { createFront } from '../front/front.ts'
+import { writeAllow } from '../front/front-rows.ts'
+import { respondToRefusal } from '../front/refusal.ts'
 import { type MediaType, parseMediaType, writeMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
-import { parseHost } from '../http/uri.ts'
+import { respond } from '../http/respond.ts'
 import { type HttpListener, type ListenOptions, startListener } from '../server/listener.ts'
 import { faultReason } from '../soap/fault.ts'
 import type { Block } from '../soap/headers/block.ts'
@@ -44,10 +50,24 @@ export async function startSoapRelay(options: RelayOptions): Promise<HttpListene
   const { roles = [], blocks = [], onError = () => {}, longest = 16 * 1024 * 1024, patience = 30_000 } = options
   let uri = options.uri ?? ''
   const station: RelayContext = { to, node: () => ({ uri, roles, blocks }), longest, patience, onError }
-  const listener = await startListener(request => passed(station, request), { ...options, onError })
+  const front = createFront(
+    { clock: Date.now, id: randomUUID, report: (_, thrown) => onError(thrown), settings: relaySettings },
+    [
+      {
+        name: 'soap',
+        segments: [],
+        serve: entry => answer(station, entry),
+        refuse: (_, refusal) => respondToRefusal(refusal),
+      },
+    ],
+  )
+  const listener = await startListener(front, { ...options, onError })
   uri ||= listener.url
   return listener
 }
+
+/** A relay reads no credentials and knows no page. */
+const relaySettings = { trustProxy: false, trace: false, passwordsOnLoopback: false, origins: [] }
 
 interface RelayContext {
   readonly to: URL
@@ -57,14 +77,16 @@ interface RelayContext {
   readonly onError: (thrown: unknown) => void
 }
 
-async function passed(station: RelayContext, request: Request): Promise<Response> {
-  const { fields, method, version: protocol } = request
-  if (fields['host'] === undefined ? protocol !== '1.0' : !parseHost(fields['host'])) return bare(400)
-  if (method !== 'POST') return bare(405, { allow: 'POST' })
+const allow = writeAllow(['POST'])
+
+async function answer(station: RelayContext, { request }: Entry): Promise<Response> {
+  const { fields, method } = request
+  if (method === 'OPTIONS') return { status: 204, fields: { allow } }
+  if (method !== 'POST') return respondToRefusal({ kind: 'not-allowed', allow })
   const type = parseMediaType(fields['content-type'] ?? '')
   const media = type && mediaOf(type)
-  if (!type || !media) return bare(415, { accept: versions.map(each => each.mediaType).join(', ') })
-  const bytes = await contentOf(request, station.longest)
+  if (!type || !media) return refuseType()
+  const bytes = await readContent(request, station.longest)
   if (!(bytes instanceof Uint8Array)) return bytes
   try {
     const relayed = await relayMessage(bytes, media, station.node(), type.parameters['charset'])
@@ -79,14 +101,24 @@ async function passed(station: RelayContext, request: Request): Promise<Response
 
 const mediaOf = ({ essence }: MediaType): SoapVersion | undefined => versions.find(each => each.mediaType === essence)
 
-const bare = (status: number, fields: Readonly<Record<string, string>> = {}): Response => ({ status, fields })
+function refuseType(): Response {
+  const accept = versions.map(each => each.mediaType).join(', ')
+  return respond(415, {
+    detail: `content of this type is not relayed: send ${accept}`,
+    fields: { accept },
+  })
+}
 
-async function contentOf({ fields, content }: Request, longest: number): Promise<Uint8Array | Response> {
+async function readContent({ fields, content }: Request, longest: number): Promise<Uint8Array | Response> {
   const coding = (fields['content-encoding'] ?? 'identity').trim().toLowerCase()
-  if (coding !== 'identity' && coding !== 'gzip') return bare(415, { 'accept-encoding': 'gzip' })
+  if (coding !== 'identity' && coding !== 'gzip')
+    return respond(415, {
+      detail: 'this content coding is not supported: send gzip, or none',
+      fields: { 'accept-encoding': 'gzip' },
+    })
   const came = await content.bytes(longest)
   const bytes = came && coding === 'gzip' ? await gunzipWithin(came, longest) : came
-  return bytes ?? bare(413)
+  return bytes ?? respond(413, { detail: `the message is longer than ${longest} octets, or is not gzip` })
 }
 
 /** (2) What is forwarded is UTF-8, whatever it came in. */

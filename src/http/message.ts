@@ -54,6 +54,9 @@ export interface Response {
   readonly content?: string | Uint8Array | AsyncIterable<Uint8Array>
 }
 
+/** The sender of content went away or stalled: no one is left to hear of it, and nothing is wrong here. */
+export const isAborted = (thrown: unknown): boolean => thrown instanceof Error && thrown.name === 'Aborted'
+
 /** No content. */
 export const noContent: Content = {
   length: 0,

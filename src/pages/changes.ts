@@ -7,16 +7,19 @@
  *  (4) Who comes too late for what was kept is told so, and where to go on: a page is 410, a stream has an event `gone`.
  */
 import { type Caller, isPublic } from '../contract/policy.ts'
-import { authenticate, writeAuthChallenges } from '../front/authenticate.ts'
-import type { Request, Response } from '../http/message.ts'
+import { authenticate } from '../front/authenticate.ts'
+import type { Entry, Mount } from '../front/entry.ts'
+import { createPages } from '../front/page.ts'
+import type { Response } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { writeProblemJson } from '../http/problem.ts'
-import { parseQuery } from '../http/uri.ts'
+import { respond } from '../http/respond.ts'
+import type { Pairs } from '../http/uri.ts'
 import { type ChangesFor, changesFor, toCloudEvent } from '../service/change-feed.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { readGrants } from '../service/item-checks.ts'
 import type { Limiter } from '../service/limiter.ts'
-import { Refused } from '../service/refusal.ts'
+import { refuse } from '../service/refusal.ts'
 import { type ChangeRecord, type Store, Unavailable } from '../service/store.ts'
 import { ChangeNotifier } from './change-notifier.ts'
 
@@ -37,7 +40,7 @@ const longest = 15 * 60_000
 const beat = 5_000
 
 export interface ChangesPage {
-  readonly answer: (request: Request) => Promise<Response> | undefined
+  readonly mount: Mount
   /** A change was committed here. */
   kick(): void
   readonly streams: () => number
@@ -49,61 +52,59 @@ export function createChangesPage(serving: FaceContext, store: Store, limiter: L
   const tail = new ChangeNotifier(store, beat)
   let streams = 0
 
-  async function answered(request: Request, query: string): Promise<Response> {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refusal(405, 'GET it', { allow: 'GET, HEAD' })
-    const caller = await authenticate(request, serving)
-    if (caller.subject === undefined && !somethingPublic(serving)) throw new Refused({ kind: 'unauthenticated' })
-    const { exceeded, reset } = await limiter.take(
-      `changes ${caller.subject ?? `@${request.from}`}`,
-      rate,
-      serving.clock(),
-    )
-    if (exceeded) return refusal(429, 'too many requests', { 'retry-after': String(Math.max(1, reset)) })
+  async function read({ request, pairs, now }: Entry): Promise<Response> {
+    const caller = await authenticate(request, serving, serving.app.contract.service)
+    if (caller.subject === undefined && !isAnythingPublic(serving)) refuse({ kind: 'unauthenticated' })
+    const { exceeded, reset } = await limiter.take(`changes ${caller.subject ?? `@${request.from}`}`, rate, now)
+    if (exceeded)
+      return refuseReader(429, 'too many requests of this caller', { 'retry-after': String(Math.max(1, reset)) })
     const type = negotiateType(request.fields['accept'], offers)
-    if (!type) return refusal(406, `it comes as ${offers.join(', ')}`)
-    const asked = askedFor(query, type === events ? request.fields['last-event-id'] : undefined)
-    if (!asked) return refusal(400, 'after and limit are whole numbers: after from 0, limit from 1 to 1000')
+    if (!type) return refuseReader(406, `available media types: ${offers.join(', ')}`)
+    const asked = parsePosition(pairs, type === events ? request.fields['last-event-id'] : undefined)
+    if (typeof asked === 'string') return refuseReader(400, asked)
     if (type === events) return stream(caller, asked.after, request.method === 'HEAD')
-    const told = await changesFor(serving.app, store, caller, { ...asked, now: serving.clock() })
-    const link = `</changes?after=${told.next}&limit=${asked.limit}>; rel="next"`
-    if (told.missed !== undefined)
-      return { status: 410, fields: { ...ours, 'content-type': problem, link }, content: gone(told.missed) }
+    const found = await changesFor(serving.app, store, caller, { ...asked, now })
+    const link = `</changes?after=${found.next}&limit=${asked.limit}>; rel="next"`
+    if (found.missed !== undefined)
+      return { status: 410, fields: { ...ours, 'content-type': problem, link }, content: writeGone(found.missed) }
     return {
       status: 200,
       fields: { ...ours, 'content-type': type, link },
-      content: type === batch ? batched(told) : paged(told),
+      content: type === batch ? writeBatch(found) : writePage(found),
     }
   }
 
-  const batched = ({ changes }: ChangesFor): string =>
+  const writeBatch = ({ changes }: ChangesFor): string =>
     JSON.stringify(changes.map(each => toCloudEvent(serving.app, each)))
-  const paged = ({ changes, next, more }: ChangesFor): string =>
+  const writePage = ({ changes, next, more }: ChangesFor): string =>
     JSON.stringify({ items: changes.map(itemOf), next, more })
 
-  function stream(caller: Caller, after: number | undefined, head: boolean): Response {
+  function stream(caller: Caller, after: number | undefined, isHead: boolean): Response {
     const fields = { ...ours, 'content-type': events, 'x-accel-buffering': 'no' }
-    if (head) return { status: 200, fields }
-    if (streams >= mostStreams) return refusal(503, 'too many streams', { 'retry-after': '10' })
-    return { status: 200, fields, content: told(caller, after) }
+    if (isHead) return { status: 200, fields }
+    if (streams >= mostStreams)
+      return refuseReader(503, 'too many readers of the stream: ask for pages, or again later', { 'retry-after': '10' })
+    return { status: 200, fields, content: streamChanges(caller, after) }
   }
 
   /** (3) It counts from its first piece on: one whose reader went before never begins, nor ends. */
-  async function* told(caller: Caller, from: number | undefined): AsyncGenerator<Uint8Array> {
+  async function* streamChanges(caller: Caller, from: number | undefined): AsyncGenerator<Uint8Array> {
     streams++
     const until = performance.now() + longest
     let after = from
     try {
-      yield encoded('retry: 1000\n\n')
+      yield encodeText('retry: 1000\n\n')
       while (performance.now() < until && !tail.stopped) {
         const seen = tail.mark()
         const found = await changesFor(serving.app, store, caller, { after, limit: usual, now: serving.clock() })
         after = found.next
-        if (found.missed !== undefined) yield encoded(`id: ${after}\nevent: gone\ndata: ${gone(found.missed)}\n\n`)
+        if (found.missed !== undefined)
+          yield encodeText(`id: ${after}\nevent: gone\ndata: ${writeGone(found.missed)}\n\n`)
         for (const change of found.changes)
-          yield encoded(`id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(serving.app, change))}\n\n`)
+          yield encodeText(`id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(serving.app, change))}\n\n`)
         if (found.more) continue
         await tail.after(seen, after)
-        yield encoded(`id: ${after}\n:\n\n`) // where to go on, though it was not told
+        yield encodeText(`id: ${after}\n:\n\n`) // where to go on, though it was not told
       }
     } catch (thrown) {
       if (!(thrown instanceof Unavailable)) throw thrown // else the reader comes again
@@ -113,11 +114,7 @@ export function createChangesPage(serving: FaceContext, store: Store, limiter: L
   }
 
   return {
-    answer: request => {
-      const [path, query = ''] = request.target.split('?', 2)
-      if (path !== '/changes') return undefined
-      return answered(request, query).catch(thrown => refused(request, serving, thrown))
-    },
+    mount: createPages(serving, { '/changes': { GET: read } }, { name: 'rest' }),
     kick: () => tail.kick(),
     streams: () => streams,
     stop: () => tail.stop(),
@@ -125,47 +122,38 @@ export function createChangesPage(serving: FaceContext, store: Store, limiter: L
 }
 
 const encoder = new TextEncoder()
-const encoded = (text: string): Uint8Array => encoder.encode(text)
+const encodeText = (text: string): Uint8Array => encoder.encode(text)
 const ours = {
   'cache-control': 'private, no-store',
   vary: 'Accept, Authorization, Cookie',
-  'x-content-type-options': 'nosniff',
 }
 
 const itemOf = ({ at, ...change }: ChangeRecord) => ({ ...change, at: new Date(at).toISOString() })
 
 /** (4) RFC 9110 §15.5.11; what a program needs of it is a member of its own. */
-const gone = (missed: number): string =>
-  writeProblemJson({ status: 410, title: 'changes since then are not kept any more: read the resources', next: missed })
+const writeGone = (missed: number): string =>
+  writeProblemJson({ status: 410, title: 'these changes have expired: read the resources again', next: missed })
 
-const somethingPublic = ({ app }: FaceContext): boolean =>
+const isAnythingPublic = ({ app }: FaceContext): boolean =>
   app.contract.resources.some(each => isPublic(readGrants(each)))
 
-/** A reader who says nothing of where they were begins with the oldest that is kept. */
-function askedFor(query: string, last: string | undefined): { after: number | undefined; limit: number } | undefined {
-  const given = new Map(parseQuery(query) ?? [['limit', '']])
-  const whole = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN)
-  const place = last === '' ? undefined : (last ?? given.get('after'))
-  const after = place === undefined ? undefined : whole(place)
-  const limit = whole(given.get('limit') ?? String(usual))
-  return Number.isNaN(after) || !(limit >= 1 && limit <= most) ? undefined : { after, limit }
+/** Where a reader goes on, or what is wrong with the question. Without a place it begins with the oldest change that is kept. */
+function parsePosition(
+  pairs: Pairs,
+  lastEventId: string | undefined,
+): { readonly after: number | undefined; readonly limit: number } | string {
+  const given = new Map(pairs)
+  const unknown = pairs.find(
+    ([name], at) => !['after', 'limit'].includes(name) || pairs.findIndex(each => each[0] === name) !== at,
+  )
+  if (unknown) return `${unknown[0]}: is not a known query parameter here, or comes twice; after and limit are`
+  const place = lastEventId === '' ? undefined : (lastEventId ?? given.get('after'))
+  const after = place === undefined ? undefined : wholeNumber(place)
+  const limit = wholeNumber(given.get('limit') ?? String(usual))
+  if (Number.isNaN(after)) return 'after: must be a whole number from 0'
+  return limit >= 1 && limit <= most ? { after, limit } : `limit: must be a whole number from 1 to ${most}`
 }
+const wholeNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN)
 
-function refusal(status: number, detail: string, fields: Record<string, string> = {}): Response {
-  return {
-    status,
-    fields: { ...ours, 'content-type': problem, ...fields },
-    content: writeProblemJson({ status, title: detail }),
-  }
-}
-
-function refused(request: Request, serving: FaceContext, thrown: unknown): Response {
-  if (thrown instanceof Unavailable)
-    return refusal(503, 'the store is out of reach', { 'retry-after': String(thrown.after) })
-  if (thrown instanceof Refused && thrown.refusal.kind === 'unauthenticated')
-    return refusal(401, 'say who you are', { 'www-authenticate': writeAuthChallenges(request, serving) })
-  if (thrown instanceof Refused) return refusal(403, 'not allowed')
-  const incident = request.id ?? serving.id()
-  serving.report(incident, thrown)
-  return refusal(500, `something went wrong (${incident})`)
-}
+const refuseReader = (status: number, detail: string, fields: Record<string, string> = {}): Response =>
+  respond(status, { detail, fields: { ...ours, ...fields } })

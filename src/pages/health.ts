@@ -1,54 +1,45 @@
-/** Pages for whoever runs the service: is it alive, can it answer, what does it do. No credentials, nothing of the inside. */
-
+/** Is the service alive, can it answer: for whoever runs it. No credentials, nothing of the inside; asked at any load. */
 import type { Maybe } from '../base/maybe.ts'
-import type { Request, Response } from '../http/message.ts'
+import type { Mount } from '../front/entry.ts'
+import { createPages, type PageContext } from '../front/page.ts'
+import type { Response } from '../http/message.ts'
 import type { Store } from '../service/store.ts'
 
 export interface HealthContext {
-  readonly store: Store
-  readonly draining: () => boolean
+  readonly store: Pick<Store, 'ready'>
+  readonly isDraining: () => boolean
   /** More is under way than can be answered in time. */
-  readonly full: () => boolean
-  /** The media type of the figures, and their text. */
-  readonly figuresType: string
-  readonly figures: () => Promise<string>
+  readonly isFull: () => boolean
 }
 
 type Check = 'ok' | 'failed'
-const says = (status: number, state: string, checks?: Readonly<Record<string, Check>>): Response => ({
-  status,
-  fields: {
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    ...(status === 503 && { 'retry-after': '1' }),
-  },
-  content: JSON.stringify({ status: state, ...(checks && { checks }) }),
-})
-const notAllowed: Response = { status: 405, fields: { allow: 'GET, HEAD', 'cache-control': 'no-store' } }
 
-export function createHealthPages(operated: HealthContext): (request: Request) => Maybe<Response> | undefined {
-  const pages: Readonly<Record<string, () => Maybe<Response>>> = {
-    '/health/live': () => says(200, 'live'),
-    '/health/ready': () => ready(operated),
-    '/metrics': async () => ({
-      status: 200,
-      fields: { 'content-type': operated.figuresType, 'cache-control': 'no-store' },
-      content: await operated.figures(),
-    }),
-  }
-  return ({ target, method }) => {
-    const page = Object.hasOwn(pages, target) ? pages[target] : undefined
-    if (!page) return undefined
-    return method === 'GET' || method === 'HEAD' ? page() : notAllowed
+export function createHealthPages(context: PageContext, health: HealthContext): Mount {
+  const live = (): Maybe<Response> => writeHealth(200, 'live')
+  const ready = () => checkReadiness(health)
+  const pages = { '/health/live': { GET: live }, '/health/ready': { GET: ready } }
+  return createPages(context, pages, { name: 'operations', exempt: 'all' })
+}
+
+function writeHealth(status: number, state: string, checks?: Readonly<Record<string, Check>>): Response {
+  return {
+    status,
+    fields: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      ...(status === 503 && { 'retry-after': '1' }),
+    },
+    content: JSON.stringify({ status: state, ...(checks && { checks }) }),
   }
 }
 
 /** Whether a load balancer should send requests here, and if not, why. */
-async function ready({ store, draining, full }: HealthContext): Promise<Response> {
-  const reached = await store.ready()
-  const checks = { store: of(reached), load: of(!full()), draining: of(!draining()) }
-  if (draining()) return says(503, 'draining', checks)
-  if (!reached) return says(503, 'store out of reach', checks)
-  return full() ? says(503, 'overloaded', checks) : says(200, 'ready', checks)
+async function checkReadiness({ store, isDraining, isFull }: HealthContext): Promise<Response> {
+  const isReached = await store.ready()
+  const [draining, full] = [isDraining(), isFull()]
+  const checks = { store: checkOf(isReached), load: checkOf(!full), draining: checkOf(!draining) }
+  if (draining) return writeHealth(503, 'draining', checks)
+  if (!isReached) return writeHealth(503, 'store out of reach', checks)
+  return full ? writeHealth(503, 'overloaded', checks) : writeHealth(200, 'ready', checks)
 }
-const of = (good: boolean): Check => (good ? 'ok' : 'failed')
+const checkOf = (isGood: boolean): Check => (isGood ? 'ok' : 'failed')

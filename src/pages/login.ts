@@ -7,46 +7,53 @@
  */
 
 import { escapeMarkup } from '../base/markup.ts'
-import { isConfidential, sessionCookieName } from '../front/authenticate.ts'
-import { pageFields } from '../front/security-fields.ts'
+import { sessionCookieName } from '../front/authenticate.ts'
+import { isConfidential } from '../front/confidential.ts'
+import { isCrossOrigin } from '../front/cross-origin.ts'
+import type { Entry, Mount } from '../front/entry.ts'
+import { createPages } from '../front/page.ts'
 import { writeCookie } from '../http/cookie.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { People } from '../identity/identities.ts'
 import { sessionSeconds } from '../identity/session-cookie.ts'
-import { isCrossOrigin } from '../rest/cors.ts'
 import { writeHtmlPage } from '../rest/formats/html.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Unavailable } from '../service/store.ts'
 
-const most = 8 * 1024
-const caching = { 'cache-control': 'no-store', 'content-type': 'text/html;charset=utf-8', ...pageFields }
+/** Octets of a form. */
+const formOctets = 8 * 1024
+const caching = { 'cache-control': 'no-store', 'content-type': 'text/html;charset=utf-8' }
 
-/** Answers `/login` and `/logout`; undefined for any other target. */
-export function createLoginPage(
-  serving: FaceContext,
-  people: People,
-): (request: Request) => Promise<Response> | undefined {
-  return request => {
-    const [path = '', query = ''] = request.target.split('?')
-    if (path === '/login') return atLogin(serving, people, request, query)
-    return path === '/logout' ? atLogout(serving, request) : undefined
-  }
+/** `/login` and `/logout`. */
+export function createLoginPage(context: FaceContext, people: People): Mount {
+  return createPages(
+    context,
+    {
+      '/login': {
+        GET: ({ pairs }) => writePage(200, 'Sign in', writeForm(new Map(pairs).get('to') ?? '')),
+        POST: entry => signIn(context, people, entry),
+      },
+      '/logout': { POST: entry => signOut(context, entry) },
+    },
+    { name: 'rest' },
+  )
 }
 
-async function atLogin(serving: FaceContext, people: People, request: Request, query: string): Promise<Response> {
-  const { method } = request
-  const to = new URLSearchParams(query).get('to') ?? ''
-  if (method === 'GET' || method === 'HEAD') return said(200, 'Sign in', form(to))
-  if (method !== 'POST') return notAllowed(method, 'GET, HEAD, OPTIONS, POST')
-  if (isCrossOrigin(request, serving)) return said(403, 'Not from here', '<p>Another site has sent you here.</p>') // (2)
-  if (!isConfidential(request, serving)) return said(403, 'Not in the clear', '<p>Passwords are taken over TLS.</p>') // (1)
-  const given = await formOf(request)
-  if (typeof given === 'number') return said(given, 'Sign in', form(''))
-  return signedIn(serving, people, request, given)
+async function signIn(context: FaceContext, people: People, entry: Entry): Promise<Response> {
+  const { request } = entry
+  if (isCrossOrigin(entry, context.settings)) return notFromHere() // (2)
+  if (!isConfidential(request, context.settings))
+    // (1)
+    return writePage(403, 'Not in the clear', '<p>Passwords are accepted over TLS only.</p>')
+  const given = await readForm(request)
+  if (typeof given === 'number') return writePage(given, 'Sign in', writeForm(''))
+  return proveAndRedirect(context, people, request, given)
 }
 
-async function signedIn(
+const notFromHere = (): Response => writePage(403, 'Not from here', '<p>Another site has sent you here.</p>')
+
+async function proveAndRedirect(
   serving: FaceContext,
   people: People,
   request: Request,
@@ -57,27 +64,31 @@ async function signedIn(
   try {
     const who = await people.password(name, given.get('password') ?? '', request.from)
     const session = who && (await people.session(name))
-    if (!session) return { ...said(401, 'Sign in', `<p>That is not right.</p>${form(to)}`), ...challenged(serving) } // (4)
-    return sent(serving, request, to, session.value, sessionSeconds)
+    if (!session)
+      return {
+        ...writePage(401, 'Sign in', `<p>That is not right.</p>${writeForm(to)}`),
+        fields: challengeFields(serving),
+      } // (4)
+    return redirectWithCookie(serving, request, to, session.value, sessionSeconds)
   } catch (thrown) {
     if (!(thrown instanceof Unavailable)) throw thrown
-    const busy = said(503, 'Try again', form(to))
+    const busy = writePage(503, 'Try again', writeForm(to))
     return { ...busy, fields: { ...busy.fields, 'retry-after': String(thrown.after) } }
   }
 }
 
-async function atLogout(serving: FaceContext, request: Request): Promise<Response> {
-  if (request.method !== 'POST') return notAllowed(request.method, 'OPTIONS, POST')
-  if (isCrossOrigin(request, serving)) return said(403, 'Not from here', '<p>Another site has sent you here.</p>') // (2)
-  return sent(serving, request, '', '', 0)
+function signOut(context: FaceContext, entry: Entry): Response {
+  if (isCrossOrigin(entry, context.settings)) return notFromHere() // (2)
+  return redirectWithCookie(context, entry.request, '', '', 0)
 }
 
 /** RFC 9110 §15.5.2 wants a challenge with a 401. Basic, too, would make browsers ask by themselves. */
-const challenged = ({ app }: FaceContext) => ({
-  fields: { ...caching, 'www-authenticate': `Bearer realm="${app.contract.service}"` },
+const challengeFields = ({ app }: FaceContext) => ({
+  ...caching,
+  'www-authenticate': `Bearer realm="${app.contract.service}"`,
 })
 
-function sent(
+function redirectWithCookie(
   { app, settings }: FaceContext,
   { scheme }: Request,
   to: string,
@@ -101,24 +112,20 @@ export const safeLocalPath = (to: string): string | undefined =>
   /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : undefined
 
 /** A number is the status of what cannot be read. */
-async function formOf({ fields, content }: Request): Promise<URLSearchParams | number> {
+async function readForm({ fields, content }: Request): Promise<URLSearchParams | number> {
   const type = parseMediaType(fields['content-type'] ?? '')
   if (type?.essence !== 'application/x-www-form-urlencoded' || fields['content-encoding'] !== undefined) return 415
-  const octets = await content.bytes(most)
+  const octets = await content.bytes(formOctets)
   return octets ? new URLSearchParams(Buffer.from(octets).toString('utf8')) : 413
 }
 
-function notAllowed(method: string, allow: string): Response {
-  return { status: method === 'OPTIONS' ? 204 : 405, fields: { allow, 'cache-control': 'no-store' } }
-}
-
-const said = (status: number, title: string, body: string): Response => ({
+const writePage = (status: number, title: string, body: string): Response => ({
   status,
   fields: caching,
   content: writeHtmlPage(title, body),
 })
 
-const form = (to: string): string => `<form method="post" action="login">
+const writeForm = (to: string): string => `<form method="post" action="login">
 <label>Name <input name="name" autocomplete="username" required autofocus></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <input name="to" type="hidden" value="${escapeMarkup(safeLocalPath(to) ?? '')}"><button>Sign in</button></form>

@@ -166,3 +166,5 @@ export const searchFields: (of: Resource) => Fields = memoizeByObject(resource =
 })
 
 export const isReadPublic = (resource: Resource): boolean => isPublic(resource.given.allow['read'] ?? [])
+
+export const isVersionSegment = (segment: string | undefined): segment is string => /^v\d{1,9}$/.test(segment ?? '')

@@ -6,27 +6,25 @@ import type { Resource } from '../contract/resource.ts'
 import { type Pairs, writeQuery } from '../http/uri.ts'
 import type { ItemPage, Snapshot } from '../service/store.ts'
 import { type ApiVersion, searchFields } from './api-version.ts'
-import type { Exchange, SelectedPage } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
+import type { SelectedPage } from './memory.ts'
 import { writeCursor } from './page-cursor.ts'
-import { buildItemDocument, shortDigest } from './representation.ts'
+import { buildItemDocument, shortDigest, variantKey } from './representation.ts'
 
 const counted = { total: t.int({ min: 0 }).optional() }
 
-/** Pages of one face that are kept. */
-const most = 256
-
-/** The same items, asked for by the same head and seen by the same caller, are the same page. */
+/** The same items, asked for at the same address in the same variant and seen by the same caller, are the same page. */
 export function buildCollectionPage(x: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
-  const { pages } = x.site
-  const before = pages.get(x.said)
-  if (before && before.to === x.caller && isSame(before.of, page)) return before.collection
-  const collection = made(x, resource, page, path)
-  if (x.request.content.length === 0 && isSteady(x, resource)) {
-    if (pages.size >= most) pages.delete(pages.keys().next().value ?? x.said)
-    pages.set(x.said, { of: page, to: x.caller, collection })
-  }
-  return collection
+  const { memory } = x.face
+  const { content } = x.entry.request
+  if (content.length !== 0 || !isSteady(x, resource)) return composePage(x, resource, page, path)
+  const key = `${path}?${x.entry.query} ${variantKey(x, '', x.head.coding)}`
+  const before = memory.findPage(key)
+  if (before && before.to === x.caller && isSame(before.of, page)) return before.page
+  const composed = composePage(x, resource, page, path)
+  memory.keepPage(key, { of: page, to: x.caller, page: composed })
+  return composed
 }
 
 function isSame(a: ItemPage, b: ItemPage): boolean {
@@ -41,7 +39,7 @@ function isSteady({ edition }: Exchange, resource: Resource): boolean {
   return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
 }
 
-function made(x: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
+function composePage(x: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
   const items: RepresentationDocument[] = []
   let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
   for (const item of page.items) {
@@ -65,12 +63,12 @@ function made(x: Exchange, resource: Resource, page: ItemPage, path: string): Se
 
 /** Pages by cursor visit every item once while rows come and go; by number where that was asked for. */
 function pageLinks(x: Exchange, resource: Resource, page: ItemPage, path: string): DocumentLink[] {
-  const { kept, page: number, query } = x.asked
+  const { kept, page: number, query } = x.parameters
   const at = (pairs: Pairs): string => {
     const text = writeQuery([...x.criteria, ...kept, ...pairs])
     return text === '' ? path : `${path}?${text}`
   }
-  const self = { rel: 'self', href: at(x.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
+  const self = { rel: 'self', href: at(x.entry.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
   if (number !== undefined) {
     const to = (rel: string, n: number): DocumentLink => ({ rel, href: at([['page', String(n)]]) })
     return [
@@ -101,7 +99,7 @@ function collectionLinks(x: Exchange, resource: Resource): DocumentLink[] {
     href: `${base}/${resource.name}`,
     form: { method: 'POST', title: 'create', fields: resource.fields } as const,
   }
-  const offered = form && mayEverBeAllowed(create.grants, x.caller, x.now) ? [form] : []
+  const offered = form && mayEverBeAllowed(create.grants, x.caller, x.entry.now) ? [form] : []
   return [...writeSearchLink(x, resource), item, ...offered]
 }
 

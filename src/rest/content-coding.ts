@@ -6,32 +6,18 @@ export class Undecodable extends Error {
   override readonly name = 'Undecodable'
 }
 
-const remembered = new Map<string, Uint8Array>()
-let octets = 0
-/** Octets of compressed content that are remembered at most; when there are more, all are forgotten. */
-const most = 16 * 1024 * 1024
-
 export function encodeContent(
   x: Exchange,
   coding: string,
   content: string | Uint8Array,
   etag: string | undefined,
 ): Uint8Array {
-  const key = etag && `${x.request.target} ${etag}`
-  const known = key === undefined ? undefined : remembered.get(key)
+  const { memory, options } = x.face
+  const key = etag && `${x.entry.path}?${x.entry.query} ${etag}`
+  const known = key === undefined ? undefined : memory.findCoded(key)
   if (known) return known
-  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
-  const made = x.site.options.codings?.[coding]?.(bytes) ?? bytes
-  if (key !== undefined) remember(key, made)
-  return made
-}
-
-function remember(key: string, made: Uint8Array): void {
-  if (octets + made.length > most) {
-    remembered.clear()
-    octets = 0
-  }
-  if (made.length > most / 16) return
-  octets += made.length
-  remembered.set(key, made)
+  const octets = typeof content === 'string' ? new TextEncoder().encode(content) : content
+  const coded = options.codings?.[coding]?.(octets) ?? octets
+  if (key !== undefined) memory.keepCoded(key, coded)
+  return coded
 }

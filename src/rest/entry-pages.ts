@@ -10,7 +10,7 @@ import { writeSearchLink } from './collection-page.ts'
 import type { Exchange } from './exchange.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
 import { writeHtmlPage } from './formats/html.ts'
-import { rows } from './plan.ts'
+import { decisionRows } from './plan.ts'
 import { writeProblemPage } from './problem.ts'
 import { refuseRequest, statusOf } from './refusal.ts'
 import { computedReply } from './reply.ts'
@@ -25,7 +25,7 @@ function entryDocument(x: Exchange): RepresentationDocument {
     fields: entryFields,
     value: { service: service.service, title: service.title, version },
     links: [
-      { rel: 'self', href: x.said.path === '/' ? `${x.site.prefix}/` : x.base },
+      { rel: 'self', href: x.entry.path === '/' ? `${x.face.api.prefix}/` : x.base },
       ...contractLinks(x),
       ...otherLinks(x),
     ],
@@ -50,11 +50,14 @@ function contractLinks(x: Exchange): DocumentLink[] {
 }
 
 function otherLinks(x: Exchange): DocumentLink[] {
-  const versions = [...x.site.editions.keys()].map(version => ({
+  const versions = [...x.face.api.versions.keys()].map(version => ({
     rel: version,
-    href: `${x.site.prefix}/api/${version}`,
+    href: `${x.face.api.prefix}/api/${version}`,
   }))
-  const given = Object.entries(x.site.options.links ?? {}).map(([rel, path]) => ({ rel, href: x.site.prefix + path }))
+  const given = Object.entries(x.face.options.links ?? {}).map(([rel, path]) => ({
+    rel,
+    href: x.face.api.prefix + path,
+  }))
   return [...versions, ...given]
 }
 
@@ -70,7 +73,7 @@ export const htmlResponse = (content: string): Response => ({
 export const entryPage = (x: Exchange): Maybe<Response> => computedReply(x, entryDocument(x))
 
 export function problemPage(x: Exchange): Response {
-  const content = writeProblemPage(x.segments[1] ?? '', faultsOf(x))
+  const content = writeProblemPage(x.entry.segments[1] ?? '', faultsOf(x))
   return content === undefined ? refuseRequest({ kind: 'not-found' }) : htmlResponse(content)
 }
 
@@ -81,7 +84,7 @@ const faultsOf = (x: Exchange): readonly Fault[] => [
 
 /** The table that the plan follows, printed from it. */
 export function decisionsPage(): string {
-  const lines = rows.map(row => {
+  const lines = decisionRows.map(row => {
     const ends = [...row.no.map(kind => `${statusOf[kind]} ${kind}`), ...(row.answers ?? []).map(String)]
     return `<tr><th scope="row">${row.number}</th><td>${escapeMarkup(row.question)}</td><td>${escapeMarkup(ends.join(', '))}</td><td>${escapeMarkup(row.source)}</td></tr>`
   })

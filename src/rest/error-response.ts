@@ -10,7 +10,7 @@ import { createProblem, writeProblem } from './problem.ts'
 import { type AnyRestRefusal, statusOfRefusal } from './refusal.ts'
 
 export function errorResponse(x: Exchange, refusal: AnyRestRefusal): Response {
-  const status = statusOfRefusal(refusal, x.request.method)
+  const status = statusOfRefusal(refusal, x.entry.request.method)
   const { type, content } = writeProblem(x, createProblem(x, refusal))
   const fields: Record<string, string> = {
     'content-type': type,
@@ -24,7 +24,7 @@ export function errorResponse(x: Exchange, refusal: AnyRestRefusal): Response {
 function fieldsOf(x: Exchange, refusal: AnyRestRefusal): Readonly<Record<string, string>> {
   switch (refusal.kind) {
     case 'unauthenticated':
-      return { 'www-authenticate': writeAuthChallenges(x.request, x.serving) }
+      return { 'www-authenticate': writeAuthChallenges(x.entry.request, x.face.context, x.face.api.service) }
     case 'not-allowed':
       return { allow: refusal.allow }
     case 'unsupported-media-type':
@@ -65,5 +65,5 @@ function tooMany(x: Exchange, refusal: Extract<AnyRestRefusal, { kind: 'too-many
 /** The same address with the other identifier. */
 function moved(x: Exchange, to: string): string {
   const path = `${x.base}${(x.route?.template ?? '').replace('{id}', encodeURIComponent(to))}`
-  return x.said.query === '' ? path : `${path}?${x.said.query}`
+  return x.entry.query === '' ? path : `${path}?${x.entry.query}`
 }

@@ -1,82 +1,93 @@
 /**
- * START HERE. A request in, a response out: plan, call, reply. The plan asks what can be asked of the message alone, the
+ * START HERE. An entry in, a response out: plan, call, reply. The plan asks what can be asked of the message alone, the
  * service asks the rest inside its transaction, and the reply puts the outcome in words. Each "no" on the way is thrown once
  * and caught here once; anything else that is thrown is a bug of ours, and its answer says nothing but the incident.
  */
-
 import { chain, type Maybe, settle } from '../base/maybe.ts'
+import type { Entry, Mount } from '../front/entry.ts'
+import { createFront, type FrontOptions } from '../front/front.ts'
+import type { FrontRefusal } from '../front/refusal.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { Unavailable } from '../service/store.ts'
-import { addCommonFields } from './common-fields.ts'
+import { addRestFields } from './common-fields.ts'
+import { type CompiledFace, compileFace, type RestOptions } from './compiled-face.ts'
 import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pages.ts'
 import { errorResponse } from './error-response.ts'
-import { compileFace, Exchange, type RestOptions } from './exchange.ts'
+import { Exchange } from './exchange.ts'
 import { performOperation } from './perform.ts'
-import { decide, decideAgain } from './plan.ts'
+import { decide } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyWith } from './reply.ts'
 
-export function createRestFace(serving: FaceContext, options: RestOptions = {}): (request: Request) => Maybe<Response> {
-  const site = compileFace(serving, options)
-  return request => {
-    const known = site.heads.find(request)
-    const exchange = new Exchange(site, request, known)
-    return settle(
-      () => chain(answered(exchange, known !== undefined), answer => addCommonFields(exchange, answer)),
-      thrown => said(exchange, refusalOf(exchange, thrown)),
-    )
+/** REST as a mount of the front door. It answers for paths that no mount has, too. */
+export function createRestMount(context: FaceContext, options: RestOptions = {}): Mount {
+  const face = compileFace(context, options)
+  return {
+    name: 'rest',
+    segments: ['', 'api', 'problems', 'decisions'],
+    serve: entry => serve(face, entry),
+    refuse: (entry, refusal) => refuse(new Exchange(face, entry), refusal),
   }
+}
+
+/** The same on its own, behind a front door of one mount. */
+export function createRestFace(
+  context: FaceContext,
+  options: RestOptions & Pick<FrontOptions, 'gate'> = {},
+): (request: Request) => Maybe<Response> {
+  return createFront(context, [createRestMount(context, options)], options)
+}
+
+function serve(face: CompiledFace, entry: Entry): Maybe<Response> {
+  const x = new Exchange(face, entry)
+  return settle(
+    () => chain(answer(x), response => addRestFields(x, response)),
+    thrown => refuse(x, refusalOf(x, thrown)),
+  )
 }
 
 /** A refusal that cannot be put in words, such as a fault whose detail is not as it was declared, is a bug too. */
-function said(exchange: Exchange, refusal: AnyRestRefusal): Response {
+function refuse(x: Exchange, refusal: AnyRestRefusal | FrontRefusal): Response {
   try {
-    return addCommonFields(exchange, errorResponse(exchange, refusal), refusal)
+    return addRestFields(x, errorResponse(x, refusal), refusal)
   } catch (thrown) {
-    const failed = incident(exchange, thrown)
-    return addCommonFields(exchange, errorResponse(exchange, failed), failed)
+    const failed = reportIncident(x, thrown)
+    return addRestFields(x, errorResponse(x, failed), failed)
   }
 }
 
-function refusalOf(exchange: Exchange, thrown: unknown): AnyRestRefusal {
-  if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // thrown by `no` and by the service alone
+function refusalOf(x: Exchange, thrown: unknown): AnyRestRefusal {
+  if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // thrown by `refuseRequest` and by the service alone
   if (thrown instanceof Unavailable) return { kind: 'unavailable', after: thrown.after }
-  return incident(exchange, thrown)
+  return reportIncident(x, thrown)
 }
 
-function answered(exchange: Exchange, known: boolean): Maybe<Response> {
-  return chain<Response | undefined, Response>(known ? decideAgain(exchange) : decide(exchange), early => {
-    if (early) return early
-    if (!known) exchange.site.heads.keep(exchange.request, exchange.said)
-    return page(exchange) ?? performed(exchange)
-  })
-}
+const answer = (x: Exchange): Maybe<Response> =>
+  chain<Response | undefined, Response>(decide(x), early => early ?? answerPage(x) ?? answerOperation(x))
 
 /** A job that is waited for takes its time; nothing else does once it is done. */
-const performed = (exchange: Exchange): Maybe<Response> =>
-  chain(performOperation(exchange), outcome =>
-    outcome.kind === 'job'
-      ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
-      : replyWith(exchange, outcome),
+const answerOperation = (x: Exchange): Maybe<Response> =>
+  chain(performOperation(x), outcome =>
+    outcome.kind === 'job' ? waitForJob(x, outcome).then(seen => replyWith(x, seen)) : replyWith(x, outcome),
   )
 
-function page(exchange: Exchange): Maybe<Response> | undefined {
-  if (!exchange.page) return undefined
-  exchange.row = 30
-  switch (exchange.page) {
+function answerPage(x: Exchange): Maybe<Response> | undefined {
+  if (!x.page) return undefined
+  x.row = 30
+  switch (x.page) {
     case 'entry':
-      return entryPage(exchange)
+      return entryPage(x)
     case 'problem':
-      return problemPage(exchange)
+      return problemPage(x)
     case 'decisions':
       return htmlResponse(decisionsPage())
   }
 }
 
-function incident({ serving, id }: Exchange, thrown: unknown): AnyRestRefusal {
-  serving.report(id, thrown)
-  return { kind: 'failed', incident: id }
+function reportIncident({ face, entry }: Exchange, thrown: unknown): AnyRestRefusal {
+  face.context.report(entry.id, thrown)
+  return { kind: 'failed', incident: entry.id }
 }

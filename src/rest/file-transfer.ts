@@ -12,7 +12,8 @@ import type { Outcome } from '../service/outcome.ts'
 import type { FileVersion, StoredOctets } from '../service/store.ts'
 import { encodeContent, Undecodable } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
-import { acceptForContent, contentLimit } from './plan.ts'
+import { contentLimitOf } from './limits.ts'
+import { acceptForContent } from './media-types.ts'
 import { refuseRequest } from './refusal.ts'
 import { fileTag, shortDigest } from './representation.ts'
 
@@ -22,14 +23,14 @@ type FileOutcome = Extract<Outcome, { kind: 'file' }>
 
 /** Row 26 for a file, once nobody has refused it: what fits one piece is read at once, more goes to the store as it arrives. */
 export async function receiveFile(x: Exchange): Promise<ReceivedFile> {
-  const { content } = x.request
-  const limit = contentLimit(x)
-  const isPlain = x.contentCoding === 'identity' || content.length === 0
+  const { content } = x.entry.request
+  const limit = contentLimitOf(x.operation)
+  const isPlain = x.head.contentCoding === 'identity' || content.length === 0
   if (isPlain && content.length !== undefined && content.length <= pieceOctets)
     return inMemoryFile((await content.bytes(limit)) ?? refuseRequest({ kind: 'too-large', limit }))
   const octets = isPlain ? content.chunks() : decoded(x, limit)
   try {
-    const received = x.admitted && (await x.serving.calls.keep(x.admitted, octets, limit))
+    const received = x.admitted && (await x.face.context.calls.keep(x.admitted, octets, limit))
     return received ?? (isPlain ? refuseRequest({ kind: 'too-large', limit }) : undecodable(x, limit))
   } catch (thrown) {
     if (thrown instanceof Undecodable) return undecodable(x, limit)
@@ -38,14 +39,17 @@ export async function receiveFile(x: Exchange): Promise<ReceivedFile> {
 }
 
 const undecodable = (x: Exchange, limit: number): never =>
-  refuseRequest({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
+  refuseRequest({
+    kind: 'malformed',
+    detail: `the content is not ${x.head.contentCoding}, or more than ${limit} octets`,
+  })
 
 /** The limit holds for what arrives, too; what comes out of it is counted where it is kept. Nothing is nothing in any coding. */
 async function* decoded(x: Exchange, limit: number): AsyncGenerator<Uint8Array> {
-  const arriving = within(x.request.content.chunks(), limit)
+  const arriving = within(x.entry.request.content.chunks(), limit)
   const first = await arriving.next()
   if (first.done) return
-  const decode = x.site.options.streams?.decode[x.contentCoding]
+  const decode = x.face.options.streams?.decode[x.head.contentCoding]
   if (!decode) throw new Undecodable()
   async function* all() {
     yield first.value as Uint8Array // it is not done
@@ -73,7 +77,7 @@ export function replyToPut(x: Exchange, { file, created }: FileOutcome, path: st
 
 /** Whole or in ranges (RFC 9110 §14). */
 export function replyWithFile(x: Exchange, file: FileVersion, octets: StoredOctets): Response {
-  const type = negotiateType(acceptForContent(x.request), [file.mediaType])
+  const type = negotiateType(acceptForContent(x.entry.request.fields['accept']), [file.mediaType])
   if (type === undefined) return refuseRequest({ kind: 'not-acceptable', offers: [file.mediaType] })
   const etag = fileTag(x, file.version)
   const fields: FieldDraft = {
@@ -83,9 +87,10 @@ export function replyWithFile(x: Exchange, file: FileVersion, octets: StoredOcte
     'accept-ranges': 'bytes',
     'content-security-policy': "default-src 'none'; sandbox", // whatever was uploaded, it is never a page of ours
   }
-  if (!x.identityTaken) return codedReply(x, octets, { ...fields, 'content-encoding': x.coding }, etag)
-  const { range, 'if-range': ifRange } = x.request.fields
-  const asked = x.request.method === 'GET' && isRangeApplicable(ifRange, { etag, lastModified: file.modified }, x.now)
+  if (!x.head.identityTaken) return codedReply(x, octets, { ...fields, 'content-encoding': x.head.coding }, etag)
+  const { range, 'if-range': ifRange } = x.entry.request.fields
+  const asked =
+    x.entry.request.method === 'GET' && isRangeApplicable(ifRange, { etag, lastModified: file.modified }, x.entry.now)
   const { length } = octets
   const ranges = asked ? parseRange(range, length) : 'whole'
   if (ranges === 'unsatisfiable') return refuseRequest({ kind: 'range', length })
@@ -93,15 +98,15 @@ export function replyWithFile(x: Exchange, file: FileVersion, octets: StoredOcte
   const [first, second] = ranges
   if (first && !second)
     return answer(206, { ...fields, 'content-range': writeContentRange(first, length) }, octets, [first])
-  const boundary = `part-${shortDigest(x.id)}` // RFC 2046 §5.1.1: not all that a proxy may call a request can stand in one
+  const boundary = `part-${shortDigest(x.entry.id)}` // RFC 2046 §5.1.1: not all that a proxy may call a request can stand in one
   const multipart = { ...fields, 'content-type': `multipart/byteranges; boundary=${boundary}` }
   return answer(206, multipart, octets, writeByteRangeParts(ranges, length, file.mediaType, boundary))
 }
 
 /** For a client that takes nothing else: what is one piece is remembered as any representation is. */
 function codedReply(x: Exchange, octets: StoredOctets, fields: FieldDraft, etag: string): Response {
-  if (octets.here) return { status: 200, fields, content: encodeContent(x, x.coding, octets.here, etag) }
-  const encode = x.site.options.streams?.encode[x.coding]
+  if (octets.here) return { status: 200, fields, content: encodeContent(x, x.head.coding, octets.here, etag) }
+  const encode = x.face.options.streams?.encode[x.head.coding]
   if (!encode) return refuseRequest({ kind: 'not-acceptable', offers: ['identity'] })
   return { status: 200, fields, content: encode(octets.read(0, octets.length)) }
 }

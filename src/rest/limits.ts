@@ -1,23 +1,33 @@
-/** What one request may cost before anybody is asked for anything. */
+/** What one request may cost before anyone is asked for anything, and what a face remembers at most. */
+
+import type { Operation } from '../contract/operation.ts'
+import { codedFromOctets } from '../front/compression.ts'
+import { frontLimits } from '../front/front-rows.ts'
+
 export const restLimits = {
-  /** Octets of a request-target (RFC 9110 §4.1 asks for 8,000 at least). */
-  target: 8 * 1024,
-  /** Octets of all fields together, names included: what Node and nginx take by default is half to four times this. */
-  fields: 32 * 1024,
+  ...frontLimits,
   /** Octets of content, where the contract gives a file no other limit. */
-  content: 1024 * 1024,
+  contentOctets: 1024 * 1024,
   /** Octets beyond which nothing is read before target and precondition are known to hold (rows 22–24). */
-  eager: 16 * 1024,
-  /** Octets of content below which a content coding costs more than it saves: it fits one packet. */
-  coded: 1024,
+  eagerOctets: 16 * 1024,
+  codedFromOctets,
   /** Items of one page. */
-  page: 100,
-  /** Requests of one address in a second, whoever sends them. */
-  flood: 1000,
+  pageItems: 100,
   /** Seconds that `Prefer: wait` may hold an answer back: proxies give up after sixty. */
-  wait: 30,
+  waitSeconds: 30,
   /** Characters of an idempotency key: twice the longest that clients are known to make. */
-  key: 255,
+  keyCharacters: 255,
   /** Query parameters of one request. */
   parameters: 100,
+  /** Documents of one item: editions, addresses, and sets of links. */
+  documentsKept: 8,
+  /** Pages of collections. */
+  pagesKept: 256,
+  /** Variants that tags were made for. */
+  variantsKept: 10_000,
+  /** Octets of compressed content. */
+  codedOctetsKept: 16 * 1024 * 1024,
 } as const
+
+export const contentLimitOf = (operation: Operation | undefined): number =>
+  operation?.kind === 'putFile' ? operation.file.max : restLimits.contentOctets

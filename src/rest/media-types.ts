@@ -3,6 +3,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { Handlers, Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
+import { splitElements } from '../http/grammar.ts'
 import { writeCsv } from './formats/csv.ts'
 import type { DocumentContext, RepresentationDocument } from './formats/document.ts'
 import { writeHal, writeHalForms } from './formats/hal.ts'
@@ -106,3 +107,10 @@ const without = (added: readonly Offer[], ours: readonly Offer[]): Offer[] => [
   ...ours.filter(offer => !added.some(each => each.type === offer.type)),
   ...added,
 ]
+
+/** The types that errors are in choose between errors, and ask for nothing else. */
+export function acceptForContent(accept: string | undefined): string | undefined {
+  if (!accept?.includes('problem+')) return accept
+  const others = splitElements(accept).filter(each => !/^application\/problem\+(json|xml)/i.test(each))
+  return others.join(', ') // an Accept without elements accepts anything
+}

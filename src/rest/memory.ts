@@ -1,26 +1,128 @@
 /**
- * Heads that come again. A connection that repeats its field lines has one object for them (`server/http1/connection.ts`), so what a
- * head says is remembered for as long as that object lives, and credentials no longer than their connection. Only what was
- * asked of the head is remembered; who it is and whether they may is asked each time.
+ * What a REST face remembers: all of it is here, and made with the face. One invariant: *the same snapshot, for the same
+ * caller, in the same variant, has the same octets*. So whatever looks at the clock, the store or the caller's rights is not
+ * in here; what is, is found again by identity of the snapshot, of the fields, or by a text that names the variant.
+ * Bounds are in `limits.ts`; what is bounded by number drops its oldest entry.
  */
-import type { HttpFields, Request } from '../http/message.ts'
+import { hash } from 'node:crypto'
+import type { Maybe } from '../base/maybe.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { Caller } from '../contract/policy.ts'
+import type { HttpFields } from '../http/message.ts'
+import type { ItemPage, Snapshot } from '../service/store.ts'
+import type { ApiVersion } from './api-version.ts'
+import type { RepresentationDocument } from './formats/document.ts'
+import { restLimits } from './limits.ts'
+import type { ParsedHead } from './parsed-head.ts'
 
-/** Targets of one connection. */
-const most = 16
+/** What the text of a document depends on besides it. */
+export type Variant = Pick<ParsedHead, 'offer' | 'coding' | 'identityTaken'>
 
-export class HeadMemory<Said> {
-  readonly #known = new WeakMap<HttpFields, Map<string, Said>>()
+/** An item as it would be shown to this caller: kept from the precondition to the answer. */
+export interface SelectedItem {
+  readonly of: Snapshot
+  readonly document: RepresentationDocument
+  readonly etag: string
+  /** Once it is written. */
+  content: Maybe<string | Uint8Array> | undefined
+  readonly coding: string
+}
 
-  find({ fields, method, target }: Request): Said | undefined {
-    return this.#known.get(fields)?.get(`${method} ${target}`)
+/** An item's document for the callers that see these links of it, and how it was last shown. */
+export interface ItemDocument {
+  readonly edition: ApiVersion
+  readonly base: string
+  readonly mask: number
+  readonly document: RepresentationDocument
+  /** The last one found to see these links. */
+  caller: Caller
+  shown: (SelectedItem & { readonly variant: Variant }) | undefined
+}
+
+/** A page of a collection as it would be shown. */
+export interface SelectedPage {
+  readonly document: RepresentationDocument
+  /** What its tag is made of: a digest of identifiers, versions and links of what is shown, in order, and of its own links. */
+  readonly version: string
+  /** Once it is written. */
+  text: string | Uint8Array | undefined
+}
+
+/** A page that was shown: of which rows, and to whom. */
+export interface RememberedPage {
+  readonly of: ItemPage
+  readonly to: Caller
+  readonly page: SelectedPage
+}
+
+export class RestMemory {
+  readonly #heads = new WeakMap<HttpFields, Map<Operation, ParsedHead>>()
+  readonly #documents = new WeakMap<Snapshot, ItemDocument[]>()
+  readonly #pages = new Map<string, RememberedPage>()
+  readonly #variants = new Map<string, string>()
+  readonly #coded = new Map<string, Uint8Array>()
+  #codedOctets = 0
+
+  /** A connection that repeats its field lines has one object for them (`server/http1/request-head.ts`). */
+  findHead(fields: HttpFields, operation: Operation): ParsedHead | undefined {
+    return this.#heads.get(fields)?.get(operation)
+  }
+  /** One for each operation at most. */
+  keepHead(fields: HttpFields, operation: Operation, head: ParsedHead): void {
+    const known = this.#heads.get(fields)
+    if (known) known.set(operation, head)
+    else this.#heads.set(fields, new Map([[operation, head]]))
   }
 
-  /** Of a request that was asked all rows of the plan, and has no content. HTTP/1.0 is asked for less: it may lack a Host. */
-  keep({ fields, method, target, version, content }: Request, said: Said): void {
-    if (version !== '1.1' || content.length !== 0) return
-    let targets = this.#known.get(fields)
-    if (!targets) this.#known.set(fields, (targets = new Map()))
-    if (targets.size >= most) targets.clear()
-    targets.set(`${method} ${target}`, said)
+  /** A store that finds an item unchanged gives the same snapshot again (`store/row-cache.ts`). */
+  documentsOf(item: Snapshot): readonly ItemDocument[] {
+    return this.#documents.get(item) ?? []
   }
+  keepDocument(item: Snapshot, document: ItemDocument): void {
+    const known = this.#documents.get(item)
+    if (!known) this.#documents.set(item, [document])
+    else {
+      if (known.length >= restLimits.documentsKept) known.shift()
+      known.push(document)
+    }
+  }
+
+  findPage(key: string): RememberedPage | undefined {
+    return this.#pages.get(key)
+  }
+  keepPage(key: string, page: RememberedPage): void {
+    this.#pages.delete(key)
+    if (this.#pages.size >= restLimits.pagesKept) dropOldest(this.#pages)
+    this.#pages.set(key, page)
+  }
+
+  /** The part of a tag that tells representations of one state apart: hexadecimal, so without a hyphen. */
+  variantTag(variant: string): string {
+    const known = this.#variants.get(variant)
+    if (known !== undefined) return known
+    const tag = hash('sha256', variant, 'hex').slice(0, 10)
+    if (this.#variants.size >= restLimits.variantsKept) dropOldest(this.#variants)
+    this.#variants.set(variant, tag)
+    return tag
+  }
+
+  /** @param key names a representation: its address and its tag */
+  findCoded(key: string): Uint8Array | undefined {
+    return this.#coded.get(key)
+  }
+  keepCoded(key: string, octets: Uint8Array): void {
+    if (octets.length > restLimits.codedOctetsKept / 16) return
+    while (this.#codedOctets + octets.length > restLimits.codedOctetsKept)
+      this.#codedOctets -= dropOldest(this.#coded)?.length ?? this.#codedOctets
+    this.#codedOctets += octets.length
+    this.#coded.set(key, octets)
+  }
+}
+
+function dropOldest<V>(known: Map<string, V>): V | undefined {
+  for (const [key, value] of known) {
+    known.delete(key)
+    return value
+  }
+  return undefined
 }

@@ -3,6 +3,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import { sameStrongly, sameVersion } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/fields.ts'
+import { isAborted } from '../http/message.ts'
 import { evaluatePreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
 import type { Call, ExpectsResult } from '../service/call.ts'
 import type { ReceivedFile } from '../service/file-content.ts'
@@ -11,8 +12,7 @@ import { searchWords } from '../service/search.ts'
 import type { Query, Snapshot } from '../service/store.ts'
 import type { Exchange } from './exchange.ts'
 import { receiveFile } from './file-transfer.ts'
-import { restLimits } from './limits.ts'
-import { contentLimit } from './plan.ts'
+import { contentLimitOf, restLimits } from './limits.ts'
 import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
 import { acceptedTypes, readInput } from './request-content.ts'
@@ -20,12 +20,12 @@ import { acceptedTypes, readInput } from './request-content.ts'
 export function performOperation(x: Exchange): Maybe<Outcome> {
   const call = callOf(x)
   const asks = acceptedTypes(x).length > 0
-  if (!asks && !x.route?.within) return x.serving.calls.perform(call)
+  if (!asks && !x.route?.within) return x.face.context.calls.perform(call)
   return performed(x, call, asks)
 }
 
 async function performed(x: Exchange, call: Call, asks: boolean): Promise<Outcome> {
-  const { calls } = x.serving
+  const { calls } = x.face.context
   await withinOwner(x)
   if (!asks) return calls.perform(call)
   // A replay is answered as it was, whatever stands by now: it is found in the transaction.
@@ -36,35 +36,38 @@ async function performed(x: Exchange, call: Call, asks: boolean): Promise<Outcom
 }
 
 /** Rows 22 to 24 before the content is asked for: where the client waits for 100, and where there is much of it. */
-function waits({ request }: Exchange): boolean {
-  return request.fields['expect'] !== undefined || (request.content.length ?? restLimits.eager + 1) > restLimits.eager
+function waits({ entry: { request } }: Exchange): boolean {
+  return (
+    request.fields['expect'] !== undefined ||
+    (request.content.length ?? restLimits.eagerOctets + 1) > restLimits.eagerOctets
+  )
 }
 
 /** `/customers/{id}/orders`: whoever may not know of the owner does not find what is theirs. */
-async function withinOwner({ route, target, edition, serving, caller, request, id }: Exchange): Promise<void> {
-  if (!route?.within || target === undefined) return
+async function withinOwner({ route, id, edition, face, caller, entry }: Exchange): Promise<void> {
+  if (!route?.within || id === undefined) return
   const owner = edition.routes.all.find(each => each.template === `/${route.within?.of.name}/{id}`)
   const get = owner?.methods.get('GET')
   if (!get) return
-  const admitted = await serving.calls.admit(get, caller, request.from)
-  await serving.calls.precheck({ admitted, id: target, face: 'rest', request: id })
+  const admitted = await face.context.calls.admit(get, caller, entry.request.from)
+  await face.context.calls.precheck({ admitted, id, face: 'rest', request: entry.id })
 }
 
 function callOf(x: Exchange): Call {
-  const { operation, admitted, target, asked, route } = x
+  const { operation, admitted, id, parameters, route } = x
   if (!operation || !admitted) throw new Error('the plan has ended without an operation')
   const expects = expectation(x)
   const name = 'resource' in operation ? operation.resource.name : undefined
   const hidden = name === undefined ? undefined : x.edition.hidden[name]
   return {
     admitted,
-    ...(target !== undefined && !route?.within && { id: target }),
-    ...(asked.query && { query: asked.query }),
+    ...(id !== undefined && !route?.within && { id }),
+    ...(parameters.query && { query: parameters.query }),
     ...(expects && { expects }),
     ...(hidden && { hidden }),
     ...once(x),
     face: 'rest',
-    request: x.id,
+    request: x.entry.id,
   }
 }
 
@@ -77,20 +80,20 @@ const versioned = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'rem
  */
 function expectation(x: Exchange): Call['expects'] {
   const given = readPreconditions(x)
-  const { method } = x.request
-  if (!x.operation || !isGiven(given, x.safe)) return undefined
+  const { method } = x.entry.request
+  if (!x.operation || !isGiven(given, x.isSafe)) return undefined
   if (!versioned.has(x.operation.kind)) {
-    if (!x.safe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
+    if (!x.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
     return undefined
   }
-  const same = x.safe ? sameStrongly : sameVersion
+  const same = x.isSafe ? sameStrongly : sameVersion
   return (current: Snapshot | undefined): ExpectsResult => {
     const verdict = evaluatePreconditions(given, method, current && validatorsOf(x, current), same)
     return verdict === 'not-modified' ? 'unchanged' : verdict
   }
 }
 
-export const readPreconditions = (x: Exchange): Preconditions => parsePreconditions(x.request.fields, x.now)
+export const readPreconditions = (x: Exchange): Preconditions => parsePreconditions(x.entry.request.fields, x.entry.now)
 
 /** If-Modified-Since is asked of what is read, and is no precondition of a change (RFC 9110 §13.1.3). */
 function isGiven({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions, reads: boolean): boolean {
@@ -98,27 +101,33 @@ function isGiven({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: P
 }
 
 /** Row 25; the fingerprint is completed when the content is here. */
-function once({ request, operation }: Exchange): Pick<Call, 'once'> {
+function once({ entry, operation }: Exchange): Pick<Call, 'once'> {
+  const { request } = entry
   const field = request.fields['idempotency-key']
   if (field === undefined || !operation || operation.safe) return {}
   const key = parseIdempotencyKey(field)
-  if (key === undefined || key.length > restLimits.key)
+  if (key === undefined || key.length > restLimits.keyCharacters)
     refuseRequest({
       kind: 'bad-request',
-      detail: `Idempotency-Key must be a quoted string of at most ${restLimits.key} characters`,
+      detail: `Idempotency-Key must be a quoted string of at most ${restLimits.keyCharacters} characters`,
     })
-  return { once: { key, fingerprint: shortDigest(`${request.method} ${request.target}`), space: 'idempotency' } }
+  return {
+    once: { key, fingerprint: shortDigest(`${request.method} ${entry.path}?${entry.query}`), space: 'idempotency' },
+  }
 }
 
 /** Row 26: the octets, decoded. */
 async function bytesOf(x: Exchange): Promise<Uint8Array> {
-  const limit = contentLimit(x)
-  const bytes = (await arrived(x.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
-  if (x.contentCoding === 'identity' || bytes.length === 0) return bytes
-  const found = x.site.options.decodings?.[x.contentCoding]?.(bytes, limit)
+  const limit = contentLimitOf(x.operation)
+  const bytes = (await arrived(x.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
+  if (x.head.contentCoding === 'identity' || bytes.length === 0) return bytes
+  const found = x.face.options.decodings?.[x.head.contentCoding]?.(bytes, limit)
   return (
     found ??
-    refuseRequest({ kind: 'malformed', detail: `the content is not ${x.contentCoding}, or more than ${limit} octets` })
+    refuseRequest({
+      kind: 'malformed',
+      detail: `the content is not ${x.head.contentCoding}, or more than ${limit} octets`,
+    })
   )
 }
 
@@ -126,20 +135,19 @@ const arrived = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octe
 
 /** The sender went away or stalled: nobody is left to hear of it, and nothing is wrong with us. */
 function cut(thrown: unknown): never {
-  if (thrown instanceof Error && thrown.name === 'Aborted')
-    refuseRequest({ kind: 'malformed', detail: 'the content was cut short' })
+  if (isAborted(thrown)) refuseRequest({ kind: 'malformed', detail: 'the content was cut short' })
   throw thrown
 }
 
 /** The same key with other content is another request. */
-function printed({ mediaType }: Exchange, call: Call, digest: () => string): Call {
+function printed({ head: { mediaType } }: Exchange, call: Call, digest: () => string): Call {
   if (!call.once) return call
   return { ...call, once: { ...call.once, fingerprint: `${call.once.fingerprint} ${mediaType} ${digest()}` } }
 }
 
 const withFile = (x: Exchange, call: Call, octets: ReceivedFile): Call => ({
   ...printed(x, call, () => shortenDigest(octets.digest())),
-  file: { mediaType: x.mediaType, octets },
+  file: { mediaType: x.head.mediaType, octets },
 })
 
 function withContent(x: Exchange, call: Call, bytes: Uint8Array): Call {
@@ -155,7 +163,7 @@ export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
 /** QUERY (RFC 10008): the criteria are the content, the page is in the target. */
 function searched(x: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
   const { q, ...by } = value
-  const query = x.asked.query ?? { filters: [], sort: [], size: 20, counted: true }
+  const query = x.parameters.query ?? { filters: [], sort: [], size: 20, counted: true }
   const filters = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))
   if (hasSearchPage(x))
     x.criteria = [['q', String(q ?? '')], ...filters.map(each => [each.field, String(each.value)] as const)]

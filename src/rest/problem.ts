@@ -64,6 +64,7 @@ const explained: Readonly<Record<RefusalKind, readonly [title: string, advice: s
     'Send If-Match with the entity tag that was read, so that nobody’s change is lost.',
   ],
   'too-many': ['Too many requests', 'The limit is reached. Wait for as long as Retry-After says.'],
+  misdirected: ['Misdirected request', 'An https target needs a secured connection. Connect by TLS.'],
   'fields-too-large': ['Request header fields too large', 'The fields take more than 32 KiB together.'],
   failed: [
     'Internal server error',
@@ -79,11 +80,12 @@ const slugOf = (refusal: AnyRestRefusal): string => (refusal.kind === 'declared'
 
 export function createProblem(x: Exchange, refusal: AnyRestRefusal): Problem {
   const title = refusal.kind === 'declared' ? refusal.fault.title : explained[refusal.kind][0]
-  const origin = x.serving.settings.publicUrl === undefined ? '' : new URL(x.serving.settings.publicUrl).origin
+  const origin =
+    x.face.context.settings.publicUrl === undefined ? '' : new URL(x.face.context.settings.publicUrl).origin
   return {
-    type: `${origin}${x.site.prefix}/problems/${slugOf(refusal)}`,
+    type: `${origin}${x.face.api.prefix}/problems/${slugOf(refusal)}`,
     title,
-    status: statusOfRefusal(refusal, x.request.method),
+    status: statusOfRefusal(refusal, x.entry.request.method),
     ...more(x, refusal),
   }
 }
@@ -134,12 +136,12 @@ function conflict(
   x: Exchange,
   { state, possible, detail }: Extract<AnyRestRefusal, { kind: 'conflict' }>,
 ): { readonly [name: string]: Json } {
-  const { operation, base, target } = x
+  const { operation, base, id } = x
   const actions = operation && 'resource' in operation ? operation.resource.actions : {}
   const name = operation && 'resource' in operation ? operation.resource.name : ''
   const links = (possible ?? []).flatMap(verb => {
     const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
-    return action ? [[action.link, { href: `${base}/${name}/${target}/${action.rel}` }] as const] : []
+    return action ? [[action.link, { href: `${base}/${name}/${id}/${action.rel}` }] as const] : []
   })
   return {
     detail: detail ?? (state === undefined ? explained.conflict[1] : `it is ${state}`),
@@ -159,7 +161,7 @@ function detailOf(fault: Fault, detail: Readonly<Record<string, unknown>>): { re
 
 /** Errors choose their media type for themselves, and never fail twice (row 21). */
 export function writeProblem(x: Exchange, problem: Problem): { readonly type: string; readonly content: string } {
-  const accept = x.request.fields['accept']
+  const accept = x.entry.request.fields['accept']
   switch (chosen(accept)) {
     case 'xml':
       return { type: 'application/problem+xml', content: writeProblemXml(problem) }

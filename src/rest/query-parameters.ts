@@ -68,7 +68,7 @@ export function parseParameters(
 const noFilter = (): never =>
   refuseRequest({ kind: 'bad-parameter', name: '', detail: 'a collection is removed with a filter alone' })
 const positions: ReadonlySet<string> = new Set(['page', 'cursor'])
-const everything = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.page, counted: false })
+const everything = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.pageItems, counted: false })
 
 /** Parameters that are no filter: a field of such a name is filtered by with `size[eq]=3`. By QUERY words are content. */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
@@ -131,7 +131,7 @@ function selection(resource: Resource, text: string | undefined): ReadonlySet<st
 }
 
 function paging(resource: Resource, given: ReadonlyMap<string, string>, filters: readonly Filter[]): ParsedQuery {
-  const size = whole('size', given.get('size'), defaultSize, restLimits.page)
+  const size = whole('size', given.get('size'), defaultSize, restLimits.pageItems)
   const sort = sorting(resource, given.get('sort'))
   const cursor = given.get('cursor')
   const page = given.has('page') ? whole('page', given.get('page'), 1, 1_000_000) : undefined

@@ -1,19 +1,13 @@
 /**
- * Which status a refusal is (rules A7.1–A7.18): one table, total at compile time, the twin of `soap/refusal.ts`. What HTTP
- * alone can refuse is declared here; what the service refuses is `service/refusal.ts`.
+ * Which status a refusal is (rules A7.1–A7.18): one table, total at compile time, the twin of `soap/refusal.ts`. What this face
+ * alone can refuse is declared here; the rest is `front/refusal.ts` and `service/refusal.ts`.
  */
+import { type FrontRefusal, statusOfFrontRefusal } from '../front/refusal.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
 
 export type HttpRefusal =
-  /** The message or its target is not of HTTP's syntax. */
-  | { readonly kind: 'bad-request'; readonly detail: string }
-  | { readonly kind: 'fields-too-large' }
-  | { readonly kind: 'target-too-long' }
-  | { readonly kind: 'unknown-method' }
-  | { readonly kind: 'expectation-failed' }
   /** A query parameter that is unknown or does not read. */
   | { readonly kind: 'bad-parameter'; readonly name: string; readonly detail: string }
-  | { readonly kind: 'not-allowed'; readonly allow: string }
   /** A version that is no longer served; `successor` is the address of the same in the newest. */
   | { readonly kind: 'retired'; readonly successor: string }
   | { readonly kind: 'too-large'; readonly limit: number }
@@ -29,17 +23,16 @@ export type HttpRefusal =
   /** A bug of ours: nothing is said but the name of the incident. */
   | { readonly kind: 'failed'; readonly incident: string }
 
-export type AnyRestRefusal = Refusal | HttpRefusal
+export type AnyRestRefusal = Refusal | HttpRefusal | FrontRefusal
 export type RefusalKind = AnyRestRefusal['kind']
 
 export const statusOf: Readonly<Record<RefusalKind, number>> = {
-  'bad-request': 400,
+  ...statusOfFrontRefusal,
   'bad-parameter': 400,
   malformed: 400,
   unauthenticated: 401,
   forbidden: 403,
   'not-found': 404,
-  'not-allowed': 405,
   'not-acceptable': 406,
   conflict: 409,
   'in-flight': 409,
@@ -47,20 +40,14 @@ export const statusOf: Readonly<Record<RefusalKind, number>> = {
   retired: 410,
   stale: 412,
   'too-large': 413,
-  'target-too-long': 414,
   'unsupported-media-type': 415,
   range: 416,
-  'expectation-failed': 417,
   invalid: 422,
   'key-reused': 422,
   /** The fault's own takes its place: `statusOfRefusal`. */
   declared: 422,
   'precondition-required': 428,
-  'too-many': 429,
-  'fields-too-large': 431,
   failed: 500,
-  'unknown-method': 501,
-  unavailable: 503,
   /** For GET and HEAD; anything else is sent again as it is: `statusOfRefusal`. */
   moved: 301,
 }

@@ -17,6 +17,7 @@ import { encodeContent } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
 import { replyToPut, replyWithFile } from './file-transfer.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
+import { preferenceOf } from './head-rows.ts'
 import { hasSearchPage, readPreconditions } from './perform.ts'
 import { refuseRequest } from './refusal.ts'
 import {
@@ -25,7 +26,6 @@ import {
   selectItem,
   shortDigest,
   validatorFields,
-  variantKey,
   writeSelected,
   writingOf,
 } from './representation.ts'
@@ -62,7 +62,7 @@ const resourceOf = (x: Exchange): Resource => {
   throw new Error('the operation has no resource')
 }
 const minimal = (x: Exchange): boolean => {
-  const asked = x.prefer['return']?.value
+  const asked = preferenceOf(x.entry.request, 'return')
   if (asked === 'minimal' || asked === 'representation') x.applied['return'] = asked
   return asked === 'minimal'
 }
@@ -71,13 +71,13 @@ function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Respons
   const { name } = resourceOf(x)
   const href = `${x.base}/${name}/${item.id}`
   const location = created ? { location: href } : {}
-  if (!x.safe && minimal(x))
+  if (!x.isSafe && minimal(x))
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(x, name, item) } }
   const is = selectItem(x, name, item)
   const content = writeSelected(x, is)
   const fields = {
     ...location,
-    ...(!x.safe && { 'content-location': href }),
+    ...(!x.isSafe && { 'content-location': href }),
     etag: is.etag,
     'last-modified': writeDate(item.modified),
     ...linkField(is.document.links),
@@ -90,12 +90,12 @@ function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Respons
  * A PATCH says no such thing.
  */
 function minimalTag(x: Exchange, name: string, item: Snapshot): FieldDraft {
-  return x.request.method === 'PUT' ? {} : { etag: selectItem(x, name, item).etag }
+  return x.entry.request.method === 'PUT' ? {} : { etag: selectItem(x, name, item).etag }
 }
 
 /** Content in the coding that was settled with its tag. */
 function sent(x: Exchange, status: number, content: string | Uint8Array, coding: string, fields: FieldDraft): Response {
-  fields['content-type'] = x.offer?.sent ?? 'application/octet-stream'
+  fields['content-type'] = x.head.offer?.sent ?? 'application/octet-stream'
   if (coding === 'identity') return { status, fields, content }
   fields['content-encoding'] = coding
   return { status, fields, content: encodeContent(x, coding, content, fields['etag']) }
@@ -113,7 +113,9 @@ interface ReplyFacts {
 
 /** A representation whose validators are known only now: the precondition of a safe request is asked here. */
 export function computedReply(x: Exchange, document: RepresentationDocument, about: ReplyFacts = {}): Maybe<Response> {
-  return chain(about.text ?? x.offer?.write(document, writingOf(x)) ?? '', text => validated(x, document, about, text))
+  return chain(about.text ?? x.head.offer?.write(document, writingOf(x)) ?? '', text =>
+    validated(x, document, about, text),
+  )
 }
 
 function validated(
@@ -124,9 +126,9 @@ function validated(
 ): Response {
   const { version = shortDigest(text), fields, modified } = about
   const coding = chooseCoding(x, text)
-  const etag = representationTag(version, variantKey(x, '', coding))
+  const etag = representationTag(x, version, '', coding)
   const dated = modified === undefined ? {} : { 'last-modified': writeDate(modified) }
-  const verdict = evaluatePreconditions(readPreconditions(x), x.request.method, {
+  const verdict = evaluatePreconditions(readPreconditions(x), x.entry.request.method, {
     etag,
     ...(modified !== undefined && { lastModified: modified }),
   })
@@ -146,23 +148,23 @@ async function changed(
   fields: FieldDraft = {},
 ): Promise<Response> {
   if (minimal(x)) return { status: status === 200 ? 204 : status, fields }
-  const content = (await x.offer?.write(document, writingOf(x))) ?? ''
+  const content = (await x.head.offer?.write(document, writingOf(x))) ?? ''
   return sent(x, status, content, chooseCoding(x, content), { ...fields, ...linkField(document.links) })
 }
 
 function pageReply(x: Exchange, page: ItemPage): Maybe<Response> {
   const resource = resourceOf(x)
-  const queried = x.request.method === 'QUERY' && hasSearchPage(x)
+  const queried = x.entry.request.method === 'QUERY' && hasSearchPage(x)
   const collection = buildCollectionPage(x, resource, page, queried ? `${x.base}/search` : pathOf(x))
   const { document, version } = collection
-  const text = collection.text ?? x.offer?.write(document, writingOf(x)) ?? ''
+  const text = collection.text ?? x.head.offer?.write(document, writingOf(x)) ?? ''
   if (!(text instanceof Promise)) collection.text = text
   // RFC 10008 §2.4: the address at which the same can be asked again by GET.
   const fields = queried ? { location: document.links[0]?.href ?? '' } : {}
   return chain(text, text => computedReply(x, document, { version, fields, text }))
 }
 
-const pathOf = (x: Exchange): string => `${x.base}${(x.route?.template ?? '').replace('{id}', x.target ?? '')}`
+const pathOf = (x: Exchange): string => `${x.base}${(x.route?.template ?? '').replace('{id}', x.id ?? '')}`
 
 function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Maybe<Response> {
   const { operation } = x
@@ -178,7 +180,7 @@ function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>)
     value: outcome.output,
     links: [{ rel: 'self', href }, owner],
   }
-  if (!x.safe) return changed(x, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
+  if (!x.isSafe) return changed(x, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
   if (operation.kind === 'look') return computedReply(x, document)
   const { version, modified } = outcome.item
   return computedReply(x, document, { version, modified })
@@ -261,9 +263,9 @@ function jobReply(x: Exchange, row: JobRow, created: boolean): Maybe<Response> {
   const document = jobDocument(x, row)
   const wait: FieldDraft = running(row) ? { 'retry-after': again } : {}
   const { version, modified } = row
-  if (!created && x.safe) return computedReply(x, document, { version, modified, fields: wait })
+  if (!created && x.isSafe) return computedReply(x, document, { version, modified, fields: wait })
   if (!created) return changed(x, 200, document, wait)
-  if (x.prefer['respond-async']) x.applied['respond-async'] = ''
+  if (preferenceOf(x.entry.request, 'respond-async') !== undefined) x.applied['respond-async'] = ''
   return changed(x, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
 }
 

@@ -22,6 +22,7 @@ import type { Exchange } from './exchange.ts'
 import { writePlainJson } from './formats/hal.ts'
 import { readFormValues } from './formats/untyped-text.ts'
 import { readXmlContent } from './formats/xml.ts'
+import type { HeadDraft } from './parsed-head.ts'
 import { refuseRequest } from './refusal.ts'
 
 const mergeType = 'application/merge-patch+json'
@@ -51,8 +52,8 @@ function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion):
 }
 
 /** What this request may send: GET has no content, also where QUERY of the same operation has (RFC 9110 §9.3.1). */
-export const acceptedTypes = ({ operation, edition, request }: Exchange): readonly string[] =>
-  request.method === 'GET' || request.method === 'HEAD' ? [] : contentTypes(operation, edition)
+export const acceptedTypes = ({ operation, edition, entry }: HeadDraft): readonly string[] =>
+  entry.request.method === 'GET' || entry.request.method === 'HEAD' ? [] : contentTypes(operation, edition)
 
 const field: Readonly<Record<string, string>> = {
   POST: 'accept-post',
@@ -62,8 +63,8 @@ const field: Readonly<Record<string, string>> = {
 }
 
 /** What would be taken, said with 415 and by OPTIONS (RFC 5789 §3.1, RFC 10008 §3, RFC 9110 §15.5.16). */
-export function acceptFields(x: Exchange): Record<string, string> {
-  const asked = x.request.method
+export function acceptFields(x: HeadDraft): Record<string, string> {
+  const asked = x.entry.request.method
   const methods = x.route ? [...x.route.methods] : []
   return Object.fromEntries(
     methods.flatMap(([method, operation]) => {
@@ -123,9 +124,9 @@ function notOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) =>
 }
 
 function jsonOf(x: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
-  if (x.mediaType === '') return bytes.length === 0 ? {} : untyped(x)
-  if (x.mediaType === formType) return formOf(bytes, fields)
-  if (!xmlTypes.includes(x.mediaType)) return parsed(bytes)
+  if (x.head.mediaType === '') return bytes.length === 0 ? {} : untyped(x)
+  if (x.head.mediaType === formType) return formOf(bytes, fields)
+  if (!xmlTypes.includes(x.head.mediaType)) return parsed(bytes)
   const read = readXmlContent(bytes, name, x.edition.namespace, fields)
   return 'json' in read ? read.json : refuse({ kind: 'malformed', detail: read.problem })
 }
@@ -159,7 +160,7 @@ function parsed(bytes: Uint8Array): Json {
 function patched(x: Exchange, { resource }: OperationOf<'patch'>, bytes: Uint8Array, current: Snapshot): Input {
   const patch = parsed(bytes)
   const stands = parsed(new TextEncoder().encode(writePlainJson({ fields: resource.fields, value: current.value })))
-  const json = x.mediaType === mergeType ? applyMergePatch(stands, patch) : applied(stands, patch)
+  const json = x.head.mediaType === mergeType ? applyMergePatch(stands, patch) : applied(stands, patch)
   const how = readOptions()
   const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)

@@ -6,6 +6,7 @@ import type { Job } from '../contract/job.ts'
 import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
+import { writeAllow } from '../front/front-rows.ts'
 
 export interface Route {
   /** Below the version, `{id}` where an identifier stands. */
@@ -79,9 +80,6 @@ function place(root: RouteNode, route: Route): void {
   at.route = route
 }
 
-/** Methods in the order that Allow lists them. */
-const order = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
-
 function route(
   template: string,
   methods: readonly (readonly [string, Operation | undefined])[],
@@ -90,13 +88,6 @@ function route(
   const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
   return { template, methods: found, allow: writeAllow(found.keys()), ...more }
 }
-export function writeAllow(methods: Iterable<string>): string {
-  const found = new Set(methods)
-  if (found.has('GET')) found.add('HEAD')
-  found.add('OPTIONS')
-  return order.filter(method => found.has(method)).join(', ')
-}
-
 function ofResource(resource: Resource, known: readonly Operation[]): Route[] {
   const own = known.filter(each => 'resource' in each && each.resource === resource)
   const one = (kind: Operation['kind']) => own.find(each => each.kind === kind)

@@ -4,7 +4,6 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { MessageStyle } from '../contract/xml-message.ts'
 import type { FaceContext } from '../service/face-context.ts'
-import type { Refusal } from '../service/refusal.ts'
 import type { Cursor } from '../xml/index.ts'
 import type { SoapFault } from './fault.ts'
 import type { Addressing, AgreedAddressing, ReplyTargets } from './headers/addressing.ts'
@@ -28,9 +27,6 @@ export interface Endpoint {
   readonly versions: 'both' | '1.1' | '1.2'
 }
 
-/** Why nothing is read now: the service is not in service, or this peer asks too much. */
-export type GateRefusal = Extract<Refusal, { readonly kind: 'unavailable' | 'too-many' }>
-
 /** What an application may add to an endpoint. */
 export interface SoapOptions {
   /** Header blocks that are understood here, beside those of WS-Addressing and WS-Security. */
@@ -42,24 +38,26 @@ export interface SoapOptions {
   readonly elsewhere?: ReplyTargets
   /** `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every fault has 500 (rule B4.5). */
   readonly faultStatus?: 'w3c'
-  /** Asked before anything of a request from this address is read. Undefined: it is let in. */
-  readonly gate?: (from: string) => GateRefusal | undefined
   /** Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed the limit. */
   readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
   /** What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the kind. */
-  readonly describe?: (query: string, address: string) => Maybe<Described | undefined>
+  readonly describe?: (query: string, address: string) => Maybe<Description | undefined>
+  /** Content codings of descriptions by name, the preferred first. */
+  readonly codings?: Readonly<Record<string, (octets: Uint8Array) => Uint8Array>>
+  /** The name of the service in challenges; default `soap`. */
+  readonly realm?: string
   /** The page of the service, for browsers. */
   readonly page?: (address: string) => Maybe<string>
 }
 
-/** Something to read about an endpoint. */
-export interface Described {
+/** A description of an endpoint: kept by its owner, so that it is digested and coded once. */
+export interface Description {
   readonly mediaType: string
   readonly content: string
-  readonly fields?: Readonly<Record<string, string>>
 }
 
 export interface SoapNode extends SoapOptions {
+  readonly realm: string
   readonly serving: Omit<FaceContext, 'app' | 'calls'>
   readonly endpoint: Omit<Endpoint, 'version' | 'style'>
   readonly spoken: readonly SoapVersion[]

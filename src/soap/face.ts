@@ -106,7 +106,7 @@ function illFormed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | und
 }
 
 /** SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a message. */
-export function retrieve(
+export function performRetrieval(
   node: SoapNode,
   message: ReceivedMessage,
   exchange: BoundOperation,
@@ -121,7 +121,7 @@ export function retrieve(
 }
 
 /** The fault for what a binding refuses before it has a message. */
-export const early = (
+export const refuseEarly = (
   node: SoapNode,
   version: SoapVersion,
   address: string,

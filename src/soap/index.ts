@@ -1,6 +1,6 @@
 /** SOAP for applications: endpoints of a contract, messages and header blocks of their own, and the intermediary. */
 
-export type { Described, Endpoint, SoapOptions } from './endpoint.ts'
+export type { Description, Endpoint, SoapOptions } from './endpoint.ts'
 export { type Code, faultReason, type Reason, type SoapFault } from './fault.ts'
 export type { ReplyTargets } from './headers/addressing.ts'
 export {

@@ -1,10 +1,12 @@
 /** SOAP over HTTP (rules B4.1–B4.7, B7.1, B8.1; attacks H): SOAP 1.1 §6, SOAP 1.2 Part 2 §7, and the settled details of orders.md. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { contentOf } from '../../src/http/message.ts'
 import { refuse } from '../../src/service/refusal.ts'
 import { createSoapFace } from '../../src/soap/http/binding.ts'
+import { refusingGate } from '../support/gates.ts'
 import {
   createContext,
   envelope,
@@ -40,12 +42,25 @@ const shop = await startConversation(
 const bearer = { authorization: 'Bearer clara' }
 const xml11 = { 'content-type': 'text/xml; charset=utf-8' }
 
-test('B4.1 H3 a message is POSTed; other methods: 405 with Allow', async () => {
-  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'TRACE'])
+const endpointAllow = 'GET, HEAD, OPTIONS, POST'
+test('B4.1 H3 a message is POSTed; other methods: 405 with Allow, which names GET for the descriptions', async () => {
+  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'QUERY'])
     for (const accept of [undefined, '*/*', 'application/soap+xml']) {
       const answer = await shop.send({ method, fields: accept ? { accept } : {} })
-      assert.deepEqual([answer.status, answer.fields['allow']], [405, 'POST'], method)
+      assert.deepEqual([answer.status, answer.fields['allow']], [405, endpointAllow], method)
     }
+  assert.equal((await shop.send({ method: 'TRACE' })).status, 405)
+  assert.equal((await shop.send({ method: 'BREW' })).status, 501)
+})
+
+test('A4.9 OPTIONS is answered at every address of an endpoint', async () => {
+  const allowOf = async (target: string) => (await shop.send({ method: 'OPTIONS', target })).fields['allow']
+  assert.equal(await allowOf('/soap/v1'), endpointAllow)
+  for (const target of ['/soap/v1?wsdl', '/soap/v1/GetOrder']) {
+    assert.equal(await allowOf(target), 'GET, HEAD, OPTIONS')
+    const answer = await shop.send({ method: 'DELETE', target })
+    assert.deepEqual([answer.status, answer.fields['allow']], [405, 'GET, HEAD, OPTIONS'])
+  }
 })
 
 test('B4.1 a browser gets the page; a query a description, at the address that was asked', async () => {
@@ -166,7 +181,10 @@ for (const [title, fields, status] of callers)
       const answer = await shop.post({ version, body: get(), fields })
       assert.equal(answer.status, status)
       if (status !== 401) continue
-      assert.match(String(answer.fields['www-authenticate']), /^Bearer realm="diglot", Basic realm="diglot"/)
+      assert.match(
+        String(answer.fields['www-authenticate']),
+        /^Bearer realm="orders", error="invalid_token", Basic realm="orders"/,
+      )
       assert.equal(answer.fault?.code, version === '1.1' ? 'Client' : 'Sender')
     }
   })
@@ -276,19 +294,19 @@ const turnedAway = [
     503,
     'text/xml',
   ],
-  ['of no SOAP', 'too-many', { as: 'text/plain' }, 429, 'text/plain'],
+  ['of no SOAP', 'too-many', { as: 'text/plain' }, 429, 'application/problem+json'],
 ] as const
 for (const [title, kind, message, status, type] of turnedAway)
   test(`B4.5 turned away before anything is read: ${title}`, async () => {
     const away = kind === 'too-many' ? { kind, after: 3, limit: 10, window: 1 } : { kind, after: 3 }
-    const { send, store } = await startConversation({}, { gate: from => (from === '192.0.2.1' ? away : undefined) })
+    const { send, store } = await startConversation({}, { gate: refusingGate(away, '192.0.2.1') })
     let isRead = false
     const unread = { ...contentOf('<'), bytes: async () => void (isRead = true) }
     const as = 'as' in message ? message.as : 'text/xml'
     const response = await send({ from: '192.0.2.1', fields: { 'content-type': as }, content: unread })
     assert.deepEqual([response.status, response.fields['retry-after'], isRead], [status, '3', false])
     assert.equal(String(response.fields['content-type']).split(';')[0], type)
-    if (type === 'text/plain') return
+    if (type === 'application/problem+json') return
     const { fault } = await readAnswer(response)
     assert.deepEqual(
       [fault?.code, find(fault?.detail, 'Busy', 'retryAfter')?.text],

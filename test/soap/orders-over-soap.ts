@@ -1,6 +1,8 @@
 /** The orders service behind its SOAP faces, without a socket. */
+
 import app from '../../examples/orders/service.ts'
 import type { Caller } from '../../src/contract/policy.ts'
+import type { FrontOptions } from '../../src/front/front.ts'
 import { contentOf, type Request, type Response } from '../../src/http/message.ts'
 import type { FaceContext } from '../../src/service/face-context.ts'
 import type { Identities } from '../../src/service/identity-port.ts'
@@ -92,7 +94,7 @@ export async function createContext(): Promise<{
 
 export async function startConversation(
   endpoint: Partial<Endpoint> = {},
-  options: SoapOptions = {},
+  options: SoapOptions & Pick<FrontOptions, 'gate'> = {},
 ): Promise<Conversation> {
   const { serving, store, incidents, clock } = await createContext()
   const face = createSoapFace(

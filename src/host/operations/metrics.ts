@@ -5,7 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
-import type { FaceName } from '../../front/access-log.ts'
+import type { MountName } from '../../front/entry.ts'
 import type { Store, Usage } from '../../service/store.ts'
 
 /** Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's patience. */
@@ -44,7 +44,7 @@ export class Metrics {
     line.buckets[at] = (line.buckets[at] ?? 0) + 1
   }
 
-  answered(face: FaceName, status: number): void {
+  answered(face: MountName, status: number): void {
     const counts = this.#answers[face]
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }

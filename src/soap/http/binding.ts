@@ -1,35 +1,45 @@
 /**
- * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the only file here that knows HTTP. Guards: what is not
+ * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the room of `soap/` that knows HTTP. Guards: what is not
  * an HTTP request of a SOAP message gets its status before a message exists; nothing of the request is echoed in a field.
  */
-
 import { chain, type Maybe, settle } from '../../base/maybe.ts'
+import { answerPreflight, isPreflight } from '../../front/cross-origin.ts'
+import type { Entry, Mount } from '../../front/entry.ts'
+import { createFront, type FrontOptions } from '../../front/front.ts'
+import { writeAllow } from '../../front/front-rows.ts'
+import { type FrontRefusal, respondToRefusal } from '../../front/refusal.ts'
 import { parseMediaType } from '../../http/media-type.ts'
 import type { Request, Response } from '../../http/message.ts'
-import { parseHost } from '../../http/uri.ts'
 import type { FaceContext } from '../../service/face-context.ts'
 import { Refused } from '../../service/refusal.ts'
-import type { Endpoint, GateRefusal, SoapNode, SoapOptions } from '../endpoint.ts'
-import { early } from '../face.ts'
+import type { Endpoint, SoapNode, SoapOptions } from '../endpoint.ts'
+import { refuseEarly } from '../face.ts'
 import type { BoundOperation } from '../operations/bound-operation.ts'
 import { bindOperations, faultWordingOf } from '../operations/contract-operation.ts'
 import type { AnySoapRefusal } from '../refusal.ts'
 import { soap12, versions } from '../version.ts'
-import { posted } from './post.ts'
-import { about, announced } from './request-facts.ts'
-import { type EndpointTarget, got, head, notAllowed } from './retrieve.ts'
-import { end, endedBy, fieldsOf, written } from './write-response.ts'
+import { receivePost } from './post.ts'
+import { addressesOf, announcedVersion } from './request-facts.ts'
+import { isRetrievable, retrieve } from './retrieve.ts'
+import { endExchange, responseOfEnd, writeResponse } from './write-response.ts'
 
 export type { Request, Response }
 
-/** The face of a contract's version at one endpoint. */
-export function createSoapFace(
-  serving: FaceContext,
-  endpoint: Endpoint,
-  options: SoapOptions = {},
-): (request: Request) => Maybe<Response> {
+/** One endpoint behind the front door. */
+export type SoapEndpoint = Pick<Mount, 'serve' | 'refuse'>
+
+/** A contract's version at one endpoint. */
+export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, options: SoapOptions = {}): SoapEndpoint {
   const exchanges = bindOperations(serving, endpoint.version, endpoint.style)
-  return createSoapNode(serving, endpoint, exchanges, options)
+  return bindNode(compileNode(serving, endpoint, exchanges, { realm: serving.app.contract.service, ...options }))
+}
+
+type SoapFace = (request: Request) => Maybe<Response>
+type FaceOptions = SoapOptions & Pick<FrontOptions, 'gate'>
+
+/** The same on its own, behind a front door of one mount. */
+export function createSoapFace(serving: FaceContext, endpoint: Endpoint, options: FaceOptions = {}): SoapFace {
+  return behindFront(serving, compileSoapEndpoint(serving, endpoint, options), options)
 }
 
 /** The same for any exchanges: a service whose messages are not a contract's. */
@@ -37,13 +47,29 @@ export function createSoapNode(
   serving: Omit<FaceContext, 'app' | 'calls'>,
   endpoint: Omit<Endpoint, 'version' | 'style'>,
   exchanges: readonly BoundOperation[],
-  options: SoapOptions = {},
-): (request: Request) => Maybe<Response> {
+  options: FaceOptions = {},
+): SoapFace {
+  return behindFront(serving, bindNode(compileNode(serving, endpoint, exchanges, options)), options)
+}
+
+const behindFront = (
+  serving: Omit<FaceContext, 'app' | 'calls'>,
+  endpoint: SoapEndpoint,
+  options: FaceOptions,
+): SoapFace => createFront(serving, [{ name: 'soap', segments: [], ...endpoint }], options)
+
+function compileNode(
+  serving: Omit<FaceContext, 'app' | 'calls'>,
+  endpoint: Omit<Endpoint, 'version' | 'style'>,
+  exchanges: readonly BoundOperation[],
+  options: SoapOptions,
+): SoapNode {
   if (endpoint.secure && !options.secure)
-    throw new Error(`${endpoint.path} demands WS-Security, and nothing is given that could prove it`)
+    throw new Error(`${endpoint.path} demands WS-Security, and nothing is given that could prove it: pass \`secure\``)
   const spoken = versions.filter(each => endpoint.versions === 'both' || each.number === endpoint.versions)
   const sizes = exchanges.map(each => each.longest)
-  const node: SoapNode = {
+  return {
+    realm: 'soap',
     ...options,
     serving,
     endpoint,
@@ -55,64 +81,54 @@ export function createSoapNode(
     place: { roles: options.roles ?? [], ultimate: true },
     wording: exchanges[0]?.wording ?? faultWordingOf('', { request: { name: '', fields: {}, main: undefined } }),
   }
-  return createHttpBinding(node)
 }
 
-export function createHttpBinding(node: SoapNode): (request: Request) => Maybe<Response> {
-  return request =>
+const bindNode = (node: SoapNode): SoapEndpoint => ({
+  serve: entry =>
     settle(
-      () => answered(node, request),
-      thrown => refusedBy(node, request, thrown),
-    )
-}
+      () => answer(node, entry),
+      thrown => answerRefused(node, entry, thrown),
+    ),
+  refuse: (entry, refusal) => settle(() => refuseAsFault(node, entry, refusal), responseOfEnd),
+})
 
-function answered(node: SoapNode, request: Request): Maybe<Response> {
-  addressed(request)
-  const asked = targetOf(node, request)
-  const away = node.gate?.(request.from)
-  if (away) return turnedAway(node, request, asked, away)
-  if (request.method === 'GET') return got(node, request, asked)
-  if (request.method === 'HEAD') return chain(got(node, request, asked), head)
-  if (request.method !== 'POST' || asked.operation !== '') return notAllowed(node, asked) // B4.1
-  return posted(node, request)
-}
-
-function refusedBy(node: SoapNode, request: Request, thrown: unknown): Maybe<Response> {
-  if (!(thrown instanceof Refused)) return endedBy(thrown)
-  const type = parseMediaType(request.fields['content-type'] ?? '')
-  if (request.method !== 'POST' || !type) throw thrown
-  // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
-  const [address] = about(node, request).addresses
-  const refusal = thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
-  const fault = () => early(node, announced(request) ?? soap12, address, refusal)
-  return settle(() => chain(fault(), sent => written(node, request, sent)), endedBy)
-}
-
-/** RFC 9112 §3.2: exactly one Host, whatever else is asked (two lines of it are no host). */
-function addressed({ fields, version }: Request): void {
-  const { host } = fields
-  if (host === undefined ? version !== '1.0' : !parseHost(host)) end(400, 'there must be exactly one Host')
-}
-
-const itself: EndpointTarget = { operation: '', query: '' }
-function targetOf({ endpoint }: SoapNode, { target }: Request): EndpointTarget {
-  if (target === endpoint.path) return itself
-  const [, path = '', query = ''] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)\??(.*)$/s.exec(target) ?? []
-  if (path === endpoint.path) return { operation: '', query }
+/** What of an endpoint is asked: '' for itself, else the name of one of its operations. */
+function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
+  if (path === endpoint.path) return ''
   return path.startsWith(`${endpoint.path}/`)
-    ? { operation: path.slice(endpoint.path.length + 1), query }
-    : end(404, 'there is no endpoint here')
+    ? path.slice(endpoint.path.length + 1)
+    : endExchange(404, 'there is no endpoint here')
+}
+
+function answer(node: SoapNode, entry: Entry): Maybe<Response> {
+  const { request } = entry
+  const operation = operationAt(node, entry)
+  if (operation !== '' && !isRetrievable(node, operation)) endExchange(404, 'there is no such operation')
+  const allow = writeAllow(operation !== '' ? ['GET'] : entry.query === '' ? ['GET', 'POST'] : ['GET'])
+  if (isPreflight(request)) return answerPreflight(request, node.serving.settings, allow)
+  if (request.method === 'OPTIONS') return { status: 204, fields: { allow, 'cache-control': 'no-store' } }
+  if (request.method === 'GET' || request.method === 'HEAD') return retrieve(node, entry, operation, allow)
+  if (request.method !== 'POST' || operation !== '') return respondToRefusal({ kind: 'not-allowed', allow }) // B4.1
+  return receivePost(node, entry)
+}
+
+function answerRefused(node: SoapNode, entry: Entry, thrown: unknown): Maybe<Response> {
+  if (!(thrown instanceof Refused)) return responseOfEnd(thrown)
+  const { request } = entry
+  if (request.method !== 'POST' || !parseMediaType(request.fields['content-type'] ?? '')) throw thrown
+  // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
+  const refusal = thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
+  const [address] = addressesOf(node, entry)
+  const fault = () => refuseEarly(node, announcedVersion(request) ?? soap12, address, refusal)
+  return settle(() => chain(fault(), sent => writeResponse(node, entry, sent)), responseOfEnd)
 }
 
 /** With a fault where the request says which version of SOAP is spoken, else with the status alone. */
-async function turnedAway(
-  node: SoapNode,
-  request: Request,
-  { operation }: EndpointTarget,
-  refusal: GateRefusal,
-): Promise<Response> {
-  const version = request.method === 'POST' ? announced(request) : operation === '' ? undefined : soap12
-  const status = refusal.kind === 'too-many' ? 429 : 503
-  if (!version) return end(status, 'try again later', { ...fieldsOf(node, refusal), 'cache-control': 'no-store' })
-  return written(node, request, await early(node, version, about(node, request).addresses[0], refusal))
+function refuseAsFault(node: SoapNode, entry: Entry, refusal: FrontRefusal): Maybe<Response> {
+  const { request } = entry
+  const isMessage = refusal.kind === 'unavailable' || refusal.kind === 'too-many'
+  const version = isMessage && request.method === 'POST' ? announcedVersion(request) : undefined
+  if (!version || !isMessage) return respondToRefusal(refusal)
+  const sent = refuseEarly(node, version, addressesOf(node, entry)[0], refusal)
+  return chain(sent, message => writeResponse(node, entry, message))
 }

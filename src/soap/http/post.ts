@@ -1,5 +1,7 @@
+/** A message by POST (rules B4.1–B4.3, B4.12): what carries it, unpacked, and its answer. */
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { memoizeByText } from '../../base/memo.ts'
+import type { Entry } from '../../front/entry.ts'
 import { type MediaType, parseMediaType } from '../../http/media-type.ts'
 import type { HttpFields, Request, Response } from '../../http/message.ts'
 import { parseAccept } from '../../http/negotiate.ts'
@@ -9,100 +11,103 @@ import { converse } from '../face.ts'
 import { openPackage } from '../mime/parts.ts'
 import { refuseMessage } from '../refusal.ts'
 import { type SoapVersion, soap11, soap12 } from '../version.ts'
-import { about, mediaOf } from './request-facts.ts'
-import { end, tooLong, written } from './write-response.ts'
+import { requestFacts, versionOfMediaType } from './request-facts.ts'
+import { endExchange, refuseLength, writeResponse } from './write-response.ts'
 
-// POST: a message
-
-export function posted(node: SoapNode, request: Request): Maybe<Response> {
-  const type = parseMediaType(request.fields['content-type'] ?? '') ?? unsupported() // B4.2
-  return chain(received(node, request, type), message =>
-    chain(converse(node, message), sent => written(node, request, sent)),
+export function receivePost(node: SoapNode, entry: Entry): Maybe<Response> {
+  const type = parseMediaType(entry.request.fields['content-type'] ?? '') ?? refuseType() // B4.2
+  return chain(readMessage(node, entry, type), message =>
+    chain(converse(node, message), sent => writeResponse(node, entry, sent)),
   )
 }
 
-export const accept = `${soap12.mediaType}, ${soap11.mediaType}, multipart/related`
-const unsupported = (): never => end(415, `SOAP messages come as ${accept}`, { accept })
+const acceptedTypes = `${soap12.mediaType}, ${soap11.mediaType}, multipart/related`
+const refuseType = (): never =>
+  endExchange(415, `a SOAP message is sent as ${acceptedTypes}`, { accept: acceptedTypes })
 
 /** Octets that may be a message, of this media type, and what came beside them. */
-interface Unpacked {
+interface UnpackedContent {
   readonly bytes: Uint8Array
   readonly type: MediaType
   readonly parts?: ReceivedMessage['parts']
 }
 
-function received(node: SoapNode, request: Request, type: MediaType): Maybe<ReceivedMessage> {
+function readMessage(node: SoapNode, entry: Entry, type: MediaType): Maybe<ReceivedMessage> {
+  const { request } = entry
   if (type.essence === 'multipart/related')
-    return unpacked(node, request, type).then(content => messageOf(node, request, type, content))
-  if (!mediaOf(type)) unsupported()
-  return chain(whole(node, request, type), bytes => messageOf(node, request, type, { bytes, type }))
+    return unpack(node, request, type).then(content => messageOf(node, entry, type, content))
+  if (!versionOfMediaType(type)) refuseType()
+  return chain(readContent(node, request, type), bytes => messageOf(node, entry, type, { bytes, type }))
 }
 
-function messageOf(node: SoapNode, request: Request, type: MediaType, content: Unpacked): ReceivedMessage {
-  const { fields } = request
+function messageOf(node: SoapNode, entry: Entry, type: MediaType, content: UnpackedContent): ReceivedMessage {
+  const { fields } = entry.request
   const root = rootType(content.type, type)
-  const version = mediaOf(root) ?? unsupported()
+  const version = versionOfMediaType(root) ?? refuseType()
   const { charset } = content.type.parameters
   if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
-    end(415, 'messages are in UTF-8 or UTF-16', { accept })
+    endExchange(415, 'this charset is not supported: send UTF-8 or UTF-16', { accept: acceptedTypes })
   return {
     bytes: content.bytes,
     charset,
     media: version,
     action: actionOf(version, root, type, fields),
     parts: content.parts,
-    takesPackage: content.parts !== undefined || takesPackage(fields['accept']),
-    ...about(node, request),
+    takesPackage: content.parts !== undefined || acceptsPackage(fields['accept']),
+    ...requestFacts(node, entry),
   }
 }
 
 /** All octets of the content, within what the longest operation takes. */
-function whole(node: SoapNode, request: Request, type: MediaType): Maybe<Uint8Array> {
-  const limit = hinted(node, request, type)
+function readContent(node: SoapNode, request: Request, type: MediaType): Maybe<Uint8Array> {
+  const limit = limitOf(node, request, type)
   const { length } = request.content
   const coding = (request.fields['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (coding !== 'identity' && !(node.inflate && (coding === 'gzip' || coding === 'x-gzip')))
-    end(415, 'content is gzip or not coded', { 'accept-encoding': node.inflate ? 'gzip' : 'identity' })
-  if (length !== undefined && length > limit) tooLong(limit)
+    endExchange(415, 'this content coding is not supported: see Accept-Encoding', {
+      'accept-encoding': node.inflate ? 'gzip' : 'identity',
+    })
+  if (length !== undefined && length > limit) refuseLength(limit)
   return chain(request.content.bytes(limit), bytes => {
-    const octets = bytes ?? tooLong(limit)
+    const octets = bytes ?? refuseLength(limit)
     if (coding === 'identity') return octets
     return chain(
       node.inflate?.(octets, limit),
-      found => found ?? end(413, 'not gzip, not gzip to its end, or longer than it may be'),
+      found => found ?? endExchange(413, `the content is not gzip to its end, or unfolds to more than ${limit} octets`),
     )
   })
 }
 
 /** What may be read before the operation is known: as much as the one that the action names takes, or as any takes. */
-function hinted(node: SoapNode, { fields }: Request, type: MediaType): number {
-  const hint = type.parameters['action'] ?? unquoted(fields['soapaction'] ?? '')
+function limitOf(node: SoapNode, { fields }: Request, type: MediaType): number {
+  const hint = type.parameters['action'] ?? unquote(fields['soapaction'] ?? '')
   const named = hint ? node.byAction.get(hint) : undefined
   return named?.longest ?? node.sizes.longest
 }
 
-const unquoted = memoizeByText((field: string) => field.replace(/"/g, ''))
+const unquote = memoizeByText((field: string) => field.replace(/"/g, ''))
 
-async function unpacked(node: SoapNode, request: Request, type: MediaType) {
+async function unpack(node: SoapNode, request: Request, type: MediaType) {
   const { boundary, start } = type.parameters
-  if (boundary === undefined) return end(415, 'a package has a boundary', { accept })
+  if (boundary === undefined)
+    return endExchange(415, 'multipart/related has no boundary parameter', { accept: acceptedTypes })
   if (request.fields['content-encoding'] !== undefined)
-    end(415, 'packages are not coded', { 'accept-encoding': 'identity' })
+    endExchange(415, 'a package must not have a content coding', { 'accept-encoding': 'identity' })
   const sizes = { root: node.sizes.shortest, rest: node.sizes.longest }
   const limit = sizes.root + sizes.rest
   const { length } = request.content
-  if (length !== undefined && length > limit) tooLong(limit)
+  if (length !== undefined && length > limit) refuseLength(limit)
   const chunks = request.content.chunks()
-  const found = await openPackage(length === undefined ? counted(chunks, limit) : chunks, boundary, start, sizes)
-  if (!found) return tooLong(limit)
+  const found = await openPackage(length === undefined ? countOctets(chunks, limit) : chunks, boundary, start, sizes)
+  if (!found) return refuseLength(limit)
   // What is little has come: to wait for who sent it would cost more than it.
   if (length !== undefined && length <= pieceOctets) await found.rest.collect()
-  const root = parseMediaType(found.root.type) ?? unsupported()
+  const root = parseMediaType(found.root.type) ?? refuseType()
   return { bytes: found.root.bytes, type: root, parts: found.rest }
 }
 
 /** All of a package of which nobody has said how long it is, whatever its parts are. */
-async function* counted(
+async function* countOctets(
   chunks: AsyncIterable<Uint8Array>,
   limit: number,
 ): AsyncGenerator<Uint8Array, void, boolean | undefined> {
@@ -118,7 +123,7 @@ async function* counted(
 /** XOP §4.1: the type of what is in an XOP document stands beside it; else the root is what it says it is. */
 function rootType(root: MediaType, packaged: MediaType): MediaType {
   if (root.essence !== 'application/xop+xml') return root
-  return parseMediaType(root.parameters['type'] ?? packaged.parameters['start-info'] ?? '') ?? unsupported()
+  return parseMediaType(root.parameters['type'] ?? packaged.parameters['start-info'] ?? '') ?? refuseType()
 }
 
 /** B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902). Empty or absent says nothing. */
@@ -126,10 +131,10 @@ function actionOf(version: SoapVersion, root: MediaType, type: MediaType, fields
   if (version.actionIn === 'media type') return root.parameters['action'] ?? type.parameters['action']
   const field = fields['soapaction']?.trim()
   if (field === undefined || field === '') return undefined
-  return uriIn(field) ?? refuseMessage({ kind: 'structure', detail: 'SOAPAction is one URI in quotes' })
+  return quotedUri(field) ?? refuseMessage({ kind: 'structure', detail: 'SOAPAction is one URI in quotes' })
 }
-const uriIn = memoizeByText((field: string): string | undefined => /^"([^"\\]*)"$/.exec(field)?.[1])
+const quotedUri = memoizeByText((field: string): string | undefined => /^"([^"\\]*)"$/.exec(field)?.[1])
 
-export const takesPackage = (field: string | undefined): boolean =>
+export const acceptsPackage = (field: string | undefined): boolean =>
   field !== undefined &&
   parseAccept(field).some(each => each.type === 'multipart' && each.subtype === 'related' && each.quality > 0)

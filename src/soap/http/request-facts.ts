@@ -1,64 +1,55 @@
-import { isLoopbackAddress } from '../../base/address.ts'
-import { chain, type Maybe, settle } from '../../base/maybe.ts'
-import { memoizeByText } from '../../base/memo.ts'
-import { anonymous, type Caller } from '../../contract/policy.ts'
-import { proveCredentials } from '../../http/credentials.ts'
+/** What a request says of the message it carries, besides the message: its version, its address, its caller. */
+import { type Maybe, settle } from '../../base/maybe.ts'
+import type { Caller } from '../../contract/policy.ts'
+import { authenticate } from '../../front/authenticate.ts'
+import { isConfidential } from '../../front/confidential.ts'
+import { type Entry, originOf } from '../../front/entry.ts'
 import { type MediaType, parseMediaType } from '../../http/media-type.ts'
 import type { Request } from '../../http/message.ts'
 import { refuse } from '../../service/refusal.ts'
 import { Unavailable } from '../../service/store.ts'
-import type { SoapNode } from '../endpoint.ts'
+import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
 import { type SoapVersion, versions } from '../version.ts'
 
 /** The version of SOAP that the media type of a message, or of the root of its package, speaks. */
-export function announced({ fields }: Request): SoapVersion | undefined {
+export function announcedVersion({ fields }: Request): SoapVersion | undefined {
   const type = parseMediaType(fields['content-type'] ?? '')
-  if (type?.essence !== 'multipart/related') return type && mediaOf(type)
+  if (type?.essence !== 'multipart/related') return type && versionOfMediaType(type)
   const [root, inside] = [type.parameters['type'], type.parameters['start-info']]
-  const said = parseMediaType((root === 'application/xop+xml' ? inside : root) ?? '')
-  return said && mediaOf(said)
+  const ofMessage = parseMediaType((root === 'application/xop+xml' ? inside : root) ?? '')
+  return ofMessage && versionOfMediaType(ofMessage)
 }
 
 /** The version that a media type speaks; that of a package is its root's. */
-export const mediaOf = ({ essence }: MediaType): SoapVersion | undefined =>
+export const versionOfMediaType = ({ essence }: MediaType): SoapVersion | undefined =>
   versions.find(each => each.mediaType === essence)
 
-// Who is asking
+/** This endpoint as clients know it, and as it was asked. */
+export function addressesOf({ serving, endpoint }: SoapNode, entry: Entry): [string, ...string[]] {
+  const asked = `${originOf(entry)}${endpoint.path}`
+  const known = serving.settings.publicUrl?.replace(/\/$/, '')
+  return known === undefined ? [asked] : [`${known}${endpoint.path}`, asked]
+}
 
-export function about(node: SoapNode, request: Request) {
-  const { settings } = node.serving
-  const own = `${request.scheme}://${hostIn(request.fields['host'] ?? '')}${node.endpoint.path}`
-  const known = settings.publicUrl?.replace(/\/$/, '')
-  const addresses: [string, ...string[]] = known === undefined ? [own] : [`${known}${node.endpoint.path}`, own]
-  const confidential = request.scheme === 'https' || (settings.passwordsOnLoopback && isLoopbackAddress(request.from))
+type RequestFacts = Pick<ReceivedMessage, 'addresses' | 'from' | 'request' | 'confidential' | 'caller'>
+
+export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
+  const { request, id } = entry
   return {
-    addresses,
+    addresses: addressesOf(node, entry),
     from: request.from,
-    request: request.id ?? node.serving.id(),
-    confidential,
-    caller: () => callerOf(node, request, confidential),
+    request: id,
+    confidential: isConfidential(request, node.serving.settings),
+    caller: () => identifyCaller(node, request),
   }
 }
 
-/** For addresses that we write: nothing that could end one. */
-const hostIn = memoizeByText((field: string) => (/^[-\w.:[\]%]{1,255}$/.test(field) ? field : 'localhost'))
-
-const callerOf = (node: SoapNode, request: Request, passwords: boolean): Maybe<Caller> =>
+/** Cookies do not count: a message is never sent by a form of ours. */
+const identifyCaller = ({ serving }: SoapNode, request: Request): Maybe<Caller> =>
   settle(
-    () => chain(provenBy(node, request, passwords), found => found ?? refuse({ kind: 'unauthenticated' })),
+    () => authenticate(request, serving),
     thrown => {
       if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
       throw thrown
     },
   )
-
-function provenBy(
-  { serving: { identities } }: SoapNode,
-  request: Request,
-  passwords: boolean,
-): Maybe<Caller | undefined> {
-  const found = proveCredentials(request, identities, { passwords })
-  if (found === 'untaken') return undefined
-  if (found !== undefined) return found
-  return chain(request.certificate && identities.certificate(request.certificate), caller => caller ?? anonymous)
-}

@@ -1,6 +1,9 @@
-import { writeChallengesFor } from '../../http/credentials.ts'
+/** What goes back by HTTP: a message with its status, or a status without a message. */
+import { writeAuthChallenges } from '../../front/authenticate.ts'
+import type { Entry } from '../../front/entry.ts'
 import { writeRetryAfter } from '../../http/fields.ts'
-import type { HttpFields, Request, Response } from '../../http/message.ts'
+import type { HttpFields, Response } from '../../http/message.ts'
+import { respond } from '../../http/respond.ts'
 import type { SentMessage, SoapNode } from '../endpoint.ts'
 import { streamEnvelope } from '../mime/streamed-base64.ts'
 import { writePackage } from '../mime/write-package.ts'
@@ -8,56 +11,53 @@ import type { AnySoapRefusal } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 
 /** Ends the exchange with a status and no message. */
-class Ended {
+class EndOfExchange {
   readonly response: Response
-  constructor(status: number, text: string, fields: HttpFields = {}) {
-    this.response = { status, fields: { 'content-type': 'text/plain; charset=utf-8', ...fields }, content: `${text}\n` }
+  constructor(response: Response) {
+    this.response = response
   }
 }
-export function end(status: number, text: string, fields: HttpFields = {}): never {
-  throw new Ended(status, text, fields)
+export function endExchange(status: number, detail: string, fields: HttpFields = {}): never {
+  throw new EndOfExchange(respond(status, { detail, fields }))
 }
 
-export function endedBy(thrown: unknown): Response {
-  if (thrown instanceof Ended) return thrown.response
+export function responseOfEnd(thrown: unknown): Response {
+  if (thrown instanceof EndOfExchange) return thrown.response
   throw thrown
 }
 
-// Answers
+export const refuseLength = (limit: number): never =>
+  endExchange(413, `the message is longer than the limit of ${limit} octets`)
 
-export function written(node: SoapNode, { id }: Request, sent: SentMessage): Response {
+export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): Response {
   const { version, envelope: text, attached, fault, filling } = sent
-  if (fault?.refusal.kind === 'too-long') tooLong(fault.refusal.limit)
+  if (fault?.refusal.kind === 'too-long') refuseLength(fault.refusal.limit)
   if (text === undefined) return { status: 202, fields: {} } // B4.10; 204 breaks half the peers
   const envelope = filling ? streamEnvelope(text, filling) : text
   const packed = attached && writePackage(version.mediaType, envelope, attached, `diglot-${node.serving.id()}`)
-  const fields: Record<string, HttpFields[string]> = {
+  const fields: Record<string, string> = {
     'content-type': packed?.type ?? `${version.mediaType}; charset=utf-8`,
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
   }
-  // Where it has a name already; `front/access-log.ts` names all other answers, at the price of a copy.
-  if (id !== undefined) fields['request-id'] = id
-  if (fault) Object.assign(fields, fieldsOf(node, fault.refusal))
-  return { status: fault ? statusOf(node, version, fault) : 200, fields, content: packed?.content ?? envelope }
+  if (fault) Object.assign(fields, fieldsOfFault(node, entry, fault.refusal))
+  return { status: fault ? statusOfFault(node, version, fault) : 200, fields, content: packed?.content ?? envelope }
 }
 
 /** B4.5, B7.1: 500 for every fault but those that HTTP itself has to act on. */
-function statusOf(node: SoapNode, version: SoapVersion, { code, refusal }: NonNullable<SentMessage['fault']>): number {
+function statusOfFault(
+  node: SoapNode,
+  version: SoapVersion,
+  { code, refusal }: NonNullable<SentMessage['fault']>,
+): number {
   if (refusal.kind === 'unauthenticated') return 401
   if (refusal.kind === 'too-many') return 429
   if (refusal.kind === 'unavailable') return 503
   return node.faultStatus === 'w3c' && code === 'Sender' ? version.senderStatus : 500
 }
 
-export function fieldsOf({ serving: { identities } }: SoapNode, refusal: AnySoapRefusal): HttpFields {
-  if (refusal.kind === 'unauthenticated') {
-    const keys = identities.takesKeys?.() ?? false
-    return { 'www-authenticate': writeChallengesFor({ realm: 'diglot', passwords: true, keys, failed: false }) }
-  }
+function fieldsOfFault({ serving, realm }: SoapNode, { request }: Entry, refusal: AnySoapRefusal): HttpFields {
+  if (refusal.kind === 'unauthenticated') return { 'www-authenticate': writeAuthChallenges(request, serving, realm) }
   if (refusal.kind === 'too-many' || refusal.kind === 'unavailable')
     return { 'retry-after': writeRetryAfter(refusal.after) }
   return {}
 }
-
-export const tooLong = (limit: number): never => end(413, `messages have at most ${limit} octets`)

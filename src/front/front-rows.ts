@@ -1,0 +1,176 @@
+/**
+ * Rows 1–9 of the order of decisions (RFC 9110 §13.2.1), asked of every request before a mount is chosen. Data in the shape
+ * of the rows of `rest/plan.ts`, which joins them to its own: trace, page and coverage show one table.
+ */
+import { isToken } from '../http/grammar.ts'
+import type { Request, Response } from '../http/message.ts'
+import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
+import type { EntryDraft, Mount } from './entry.ts'
+import type { Gate } from './gate.ts'
+import { type FrontRefusal, refuseAtFront } from './refusal.ts'
+
+/** What the rows ask of the world. */
+export interface FrontDesk {
+  readonly gate: Gate
+  readonly mountAt: (segment: string) => Mount
+}
+
+export interface FrontRow {
+  readonly number: number
+  readonly question: string
+  /** What a "no" is. */
+  readonly no: readonly FrontRefusal['kind'][]
+  /** Statuses with which the row itself answers. */
+  readonly answers?: readonly number[]
+  readonly source: string
+  readonly of: 'front'
+  readonly ask: (entry: EntryDraft, desk: FrontDesk) => Response | void
+}
+
+/** What the front door takes of one request. */
+export const frontLimits = {
+  /** Octets of a request-target (RFC 9110 §4.1 asks for 8,000 at least). */
+  targetOctets: 8 * 1024,
+  /** Octets of all fields together, names included: what Node and nginx take by default is half to four times this. */
+  fieldOctets: 32 * 1024,
+} as const
+
+/** The methods that this server knows, in the order in which Allow lists them. */
+export const knownMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
+
+/** The value of Allow for these methods: HEAD is wherever GET is, OPTIONS everywhere. */
+export function writeAllow(methods: Iterable<string>): string {
+  const found = new Set(methods)
+  if (found.has('GET')) found.add('HEAD')
+  found.add('OPTIONS')
+  return knownMethods.filter(method => found.has(method)).join(', ')
+}
+
+export const frontRows: readonly FrontRow[] = [
+  {
+    number: 1,
+    of: 'front',
+    question: 'Did it parse: a method that is a token, fields within their limit?',
+    no: ['unknown-method', 'fields-too-large'],
+    source: 'RFC 9112 §3, RFC 6585 §5',
+    ask: ({ request }) => requireWellFormed(request),
+  },
+  {
+    number: 2,
+    of: 'front',
+    question: 'Is there exactly one Host, and a target in a form that the method takes, for this connection?',
+    no: ['bad-request', 'misdirected'],
+    source: 'RFC 9112 §3.2; RFC 9110 §7.4',
+    ask: parseAddress,
+  },
+  {
+    number: 3,
+    of: 'front',
+    question: 'Is the service in service: neither draining nor overloaded?',
+    no: ['unavailable'],
+    source: 'RFC 9110 §15.6.4',
+    ask: ({ mount }, { gate }) => {
+      if (mount.exempt === undefined) gate.requireInService()
+    },
+  },
+  {
+    number: 4,
+    of: 'front',
+    question: `Is the target within ${frontLimits.targetOctets} octets?`,
+    no: ['target-too-long'],
+    source: 'RFC 9110 §15.5.15',
+    ask: ({ request }) => {
+      if (request.target.length > frontLimits.targetOctets) refuseAtFront({ kind: 'target-too-long' })
+    },
+  },
+  {
+    number: 5,
+    of: 'front',
+    question: 'Is the peer’s address within its rate?',
+    no: ['too-many'],
+    source: 'RFC 6585 §4',
+    ask: ({ mount, request, now }, { gate }) => {
+      if (mount.exempt !== 'all') gate.requireUnflooded(request.from, now)
+    },
+  },
+  {
+    number: 6,
+    of: 'front',
+    question: 'Is it about a resource? (OPTIONS * is about the server; TRACE and CONNECT are never echoed)',
+    no: ['not-allowed'],
+    answers: [204],
+    source: 'RFC 9110 §9.3.6–§9.3.8',
+    ask: ({ request }) => requireResource(request),
+  },
+  {
+    number: 7,
+    of: 'front',
+    question: 'Is the method known to the server?',
+    no: ['unknown-method'],
+    source: 'RFC 9110 §15.6.2',
+    ask: ({ request }) => {
+      if (!knownMethods.includes(request.method)) refuseAtFront({ kind: 'unknown-method' })
+    },
+  },
+  {
+    number: 8,
+    of: 'front',
+    question: 'Is Expect 100-continue, or absent?',
+    no: ['expectation-failed'],
+    source: 'RFC 9110 §10.1.1',
+    ask: ({ request }) => {
+      const expect = request.fields['expect']
+      if (expect !== undefined && expect.toLowerCase() !== '100-continue') refuseAtFront({ kind: 'expectation-failed' })
+    },
+  },
+  {
+    number: 9,
+    of: 'front',
+    question: 'Can path and query be decoded, and is the path in its one spelling?',
+    no: ['bad-request'],
+    source: 'RFC 3986 §2.1, §6.2.2',
+    ask: decodeTarget,
+  },
+]
+
+function requireWellFormed({ method, fields }: Request): void {
+  if (!isToken(method)) refuseAtFront({ kind: 'unknown-method' })
+  let octets = 0
+  for (const name in fields) octets += name.length + (fields[name]?.length ?? 0) + 4
+  if (octets > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
+}
+
+/** RFC 9112 §3.2: HTTP/1.1 has one Host, HTTP/1.0 may have none. The host of an absolute target wins over the field (§3.2.2). */
+function parseAddress(entry: EntryDraft): void {
+  const { method, target, fields, version, scheme } = entry.request
+  const host = fields['host']
+  if (host === undefined ? version !== '1.0' : !parseHost(host))
+    refuseAtFront({ kind: 'bad-request', detail: 'there must be exactly one valid Host' })
+  const found = parseTarget(method, target)
+  if (!found) refuseAtFront({ kind: 'bad-request', detail: 'the request-target is malformed' })
+  entry.host = host ?? 'localhost'
+  if (found.form === 'absolute') {
+    if (found.scheme === 'https' && scheme !== 'https') refuseAtFront({ kind: 'misdirected' })
+    const { name, port } = found.host
+    entry.host = port === undefined ? name : `${name}:${port}`
+  }
+  if (!('path' in found)) return
+  entry.path = found.path
+  entry.query = found.query ?? ''
+}
+
+const everyMethod = writeAllow(knownMethods)
+function requireResource({ method, target }: Request): Response | undefined {
+  if (method === 'TRACE' || method === 'CONNECT') refuseAtFront({ kind: 'not-allowed', allow: everyMethod })
+  return target === '*' ? { status: 204, fields: { allow: everyMethod, 'cache-control': 'no-store' } } : undefined
+}
+
+function decodeTarget(entry: EntryDraft, { mountAt }: FrontDesk): void {
+  const path = parsePath(entry.path)
+  const pairs = entry.query === '' ? entry.pairs : parseQuery(entry.query)
+  if (!path || !pairs) refuseAtFront({ kind: 'bad-request', detail: 'the target cannot be decoded' })
+  if (!path.clean) refuseAtFront({ kind: 'bad-request', detail: 'the path contains dot segments or empty segments' })
+  entry.segments = path.segments
+  entry.pairs = pairs
+  entry.mount = mountAt(path.segments[0] ?? '')
+}

@@ -1,0 +1,125 @@
+/**
+ * START HERE. Every request comes in by this door: rows 1–9, then the mount that its path names; every answer leaves by it,
+ * and gets what belongs to any answer. What always holds, by number:
+ *  (1) No mount is asked for a request that has not passed rows 1–9.
+ *  (2) A request has one name, in its answer, in the audit, in the log; it is the incident of a 500. The name is taken from
+ *      the request only where a proxy in front is trusted, and only in characters that no log or field can mistake.
+ *  (3) What a mount throws is our bug: 500, the incident, and nothing of the inside.
+ */
+import { chain, type Maybe, settle } from '../base/maybe.ts'
+import { type HttpFields, isAborted, type Request, type Response } from '../http/message.ts'
+import { respond } from '../http/respond.ts'
+import type { FaceContext } from '../service/face-context.ts'
+import { Refused } from '../service/refusal.ts'
+import { type Coding, compressAnswer } from './compression.ts'
+import { createEntry, type Entry, type EntryDraft, type Mount, rawSegmentOf } from './entry.ts'
+import { applyForwarded } from './forwarded.ts'
+import { type FrontDesk, frontRows } from './front-rows.ts'
+import { type Gate, openGate } from './gate.ts'
+import type { FrontRefusal } from './refusal.ts'
+import { addCommonFields } from './security-fields.ts'
+
+export type FrontContext = Pick<FaceContext, 'clock' | 'id' | 'report' | 'settings'>
+
+export interface FrontOptions {
+  /** Default: takes whatever comes. */
+  readonly gate?: Gate
+  /** Content codings for answers that have no entity tag of their own, the preferred first. */
+  readonly codings?: Readonly<Record<string, Coding>>
+  /** Told of each answer, with the milliseconds until its head was known. */
+  readonly answered?: (entry: Entry, response: Response, tookMs: number) => void
+}
+
+/** @param mounts the first one also answers for paths that no mount names */
+export function createFront(
+  context: FrontContext,
+  mounts: readonly [Mount, ...Mount[]],
+  options: FrontOptions = {},
+): (request: Request) => Maybe<Response> {
+  const front = compileFront(context, mounts, options)
+  const { load } = front.desk.gate
+  return received => {
+    const began = performance.now()
+    const request = context.settings.trustProxy ? applyForwarded(received) : received
+    const mount = front.desk.mountAt(rawSegmentOf(request.target))
+    const entry = createEntry(request, nameRequest(request.fields, context), context.clock(), mount)
+    load.inFlight++
+    return settle(
+      () => chain(serve(front, entry), response => leave(front, entry, response, began)),
+      thrown => leave(front, entry, respondToThrown(front, entry, thrown), began),
+    )
+  }
+}
+
+interface Front {
+  readonly context: FrontContext
+  readonly desk: FrontDesk
+  readonly codings: Readonly<Record<string, Coding>>
+  readonly answered: NonNullable<FrontOptions['answered']>
+}
+
+function compileFront(context: FrontContext, mounts: readonly [Mount, ...Mount[]], options: FrontOptions): Front {
+  const bySegment = new Map(mounts.flatMap(mount => mount.segments.map(segment => [segment, mount] as const)))
+  const { gate = openGate(), codings = {}, answered = () => {} } = options
+  const mountAt = (segment: string): Mount => bySegment.get(segment) ?? mounts[0]
+  // A proxy in front is trusted to compress for itself.
+  return { context, desk: { gate, mountAt }, codings: context.settings.trustProxy ? {} : codings, answered }
+}
+
+function serve({ desk }: Front, entry: EntryDraft): Maybe<Response> {
+  const early = askRows(desk, entry)
+  if (early instanceof Refused) return entry.mount.refuse(entry, early.refusal)
+  return early ?? entry.mount.serve(entry)
+}
+
+/** An answer or a refusal ends the request here. */
+function askRows(desk: FrontDesk, entry: EntryDraft): Response | Refused<FrontRefusal> | undefined {
+  try {
+    for (const { number, ask } of frontRows) {
+      entry.row = number
+      const answer = ask(entry, desk)
+      if (answer) return answer
+    }
+  } catch (thrown) {
+    if (thrown instanceof Refused) return thrown // rows throw FrontRefusal alone: `refuseAtFront`
+    throw thrown
+  }
+  return undefined
+}
+
+function leave({ context, codings, desk, answered }: Front, entry: Entry, response: Response, began: number): Response {
+  const coded = compressAnswer(entry, response, codings)
+  const fields = addCommonFields(entry, coded.fields, coded.status, context.settings)
+  const answer = withoutContent(entry, { ...coded, fields })
+  desk.gate.load.inFlight--
+  answered(entry, answer, performance.now() - began)
+  return answer
+}
+
+/** RFC 9110 §9.3.2: the answer to HEAD is that of GET without its content; the length is that of the content. */
+function withoutContent({ request }: Entry, response: Response): Response {
+  const { status, fields, content } = response
+  if (request.method !== 'HEAD' || content === undefined) return response
+  const length = typeof content === 'string' ? new TextEncoder().encode(content).length : lengthOf(content)
+  return { status, fields: length === undefined ? fields : { ...fields, 'content-length': String(length) } }
+}
+const lengthOf = (content: Exclude<Response['content'], string | undefined>): number | undefined =>
+  content instanceof Uint8Array ? content.length : undefined
+
+/** (3) A sender that went away is the server's to deal with. */
+function respondToThrown({ context, desk }: Front, { id }: Entry, thrown: unknown): Response {
+  if (isAborted(thrown)) {
+    desk.gate.load.inFlight--
+    throw thrown
+  }
+  context.report(id, thrown)
+  return respond(500, { detail: `incident ${id}: the operators of the service find it by this number` })
+}
+
+/** (2) W3C Trace Context §3.2: the identifier of the trace is the second part of traceparent. */
+function nameRequest(fields: HttpFields, { settings, id }: FrontContext): string {
+  if (!settings.trustProxy) return id()
+  const given = fields['x-request-id'] ?? fields['request-id']
+  if (given !== undefined && /^[\w.:+=@-]{8,128}$/.test(given)) return given
+  return /^00-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(fields['traceparent'] ?? '')?.[1] ?? id()
+}

@@ -1,0 +1,66 @@
+/**
+ * Pages besides the two faces: each is a table of paths and methods. HEAD, OPTIONS, preflights, 405, and what a page throws
+ * are the same for all of them.
+ */
+import { type Maybe, settle } from '../base/maybe.ts'
+import type { Response } from '../http/message.ts'
+import { respond } from '../http/respond.ts'
+import type { FaceContext } from '../service/face-context.ts'
+import { Refused } from '../service/refusal.ts'
+import { Unavailable } from '../service/store.ts'
+import { writeAuthChallenges } from './authenticate.ts'
+import { answerPreflight, isPreflight } from './cross-origin.ts'
+import type { Entry, Mount } from './entry.ts'
+import { writeAllow } from './front-rows.ts'
+import { type FrontRefusal, respondToRefusal } from './refusal.ts'
+
+/** Method → what answers it. GET answers HEAD, too; OPTIONS is answered for all. */
+export type Page = Readonly<Partial<Record<'GET' | 'POST', (entry: Entry) => Maybe<Response>>>>
+
+export type PageContext = Pick<FaceContext, 'app' | 'identities' | 'settings'>
+
+/** @param pages by path; an address below one of them that is not itself there is 404 */
+export function createPages(
+  context: PageContext,
+  pages: Readonly<Record<string, Page>>,
+  more: Pick<Mount, 'name' | 'exempt'> = { name: 'operations' },
+): Mount {
+  const byPath = new Map(Object.entries(pages))
+  const segments = [...new Set([...byPath.keys()].map(path => path.split('/')[1] ?? ''))]
+  const serve = (entry: Entry): Maybe<Response> => {
+    const page = byPath.get(`/${entry.segments.join('/')}`)
+    if (!page) return respond(404, { detail: 'there is no such page' })
+    return settle(
+      () => answer(entry, page, context),
+      thrown => refusePage(entry, thrown, context),
+    )
+  }
+  return { ...more, segments, serve, refuse: (_, refusal) => respondToRefusal(refusal) }
+}
+
+function answer(entry: Entry, page: Page, { settings }: PageContext): Maybe<Response> {
+  const { request } = entry
+  const allow = writeAllow(Object.keys(page))
+  if (isPreflight(request)) return answerPreflight(request, settings, allow)
+  if (request.method === 'OPTIONS') return { status: 204, fields: { allow, 'cache-control': 'no-store' } }
+  const work = request.method === 'HEAD' ? page.GET : page[request.method as keyof Page] // one of those, or not there
+  return work ? work(entry) : respondToRefusal({ kind: 'not-allowed', allow })
+}
+
+/** What a page throws: a refusal that it shares with the faces; anything else is a bug, and goes up. */
+function refusePage({ request }: Entry, thrown: unknown, context: PageContext): Response {
+  if (thrown instanceof Unavailable) return respondToRefusal({ kind: 'unavailable', after: thrown.after })
+  if (!(thrown instanceof Refused)) throw thrown
+  const { refusal } = thrown as Refused<FrontRefusal | { readonly kind: 'unauthenticated' | 'forbidden' }>
+  switch (refusal.kind) {
+    case 'unauthenticated':
+      return respond(401, {
+        detail: 'credentials are missing or invalid: send those of a scheme in WWW-Authenticate',
+        fields: { 'www-authenticate': writeAuthChallenges(request, context, context.app.contract.service) },
+      })
+    case 'forbidden':
+      return respond(403, { detail: 'this caller may not do this' })
+    default:
+      return respondToRefusal(refusal)
+  }
+}

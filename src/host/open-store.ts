@@ -1,0 +1,45 @@
+/** Databases and limits of a service, as its options name them; drivers are loaded when they are needed. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Implementation } from '../contract/implement.ts'
+import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
+import type { Store } from '../service/store.ts'
+import type { ServeOptions } from './options.ts'
+
+/** The file that a service keeps its data in. */
+export const dataFileOf = (app: Implementation, { data }: Pick<ServeOptions, 'data'>): string =>
+  data ?? `./data/${app.contract.service}.sqlite`
+
+/** The database of a service, as `serve` would open it. */
+export async function openStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
+  const data = dataFileOf(app, options)
+  if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
+  return openAt(app, options.database, data)
+}
+
+/** A standby that safe operations are asked of first. */
+export async function openReplica(
+  app: Implementation,
+  url: string | undefined,
+): Promise<Pick<Store, 'read' | 'usage' | 'close'> | undefined> {
+  return url === undefined ? undefined : (await import('../store/postgres.ts')).openPostgresReplica(app.contract, url)
+}
+
+async function openAt(app: Implementation, database: string | undefined, file: string): Promise<Store> {
+  if (database) return (await import('../store/postgres.ts')).openPostgresStore(app.contract, database)
+  return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file)
+}
+
+/** Instances on one database count together there, processes of one machine in the first of them. */
+export async function openLimiter({
+  database,
+  siblings,
+}: ServeOptions): Promise<{ limiter: Limiter; close(): Promise<void> }> {
+  const close = async (): Promise<void> => {}
+  if (database) {
+    const { openRateWindows } = await import('../store/rate-windows.ts')
+    const windows = await openRateWindows(database)
+    return { limiter: createSharedLimiter(windows.count), close: windows.close }
+  }
+  return { limiter: siblings ? createSharedLimiter(siblings.count) : createMemoryLimiter(), close }
+}

@@ -1,0 +1,244 @@
+/** A service from its options to its address, part by part; whatever was opened is closed again, also when the start fails. */
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Implementation } from '../contract/implement.ts'
+import { accessLogEntry } from '../front/access-log.ts'
+import { createFront, type FrontOptions } from '../front/front.ts'
+import { createGate } from '../front/gate.ts'
+import { openApiKeys } from '../identity/api-key.ts'
+import { type TokenTrust, trustLocalKey } from '../identity/bearer-token.ts'
+import { createIdentities } from '../identity/identities.ts'
+import { type LocalKey, openLocalKey } from '../identity/local-key.ts'
+import type { Watching } from '../identity/watched-file.ts'
+import { createChangesPage } from '../pages/changes.ts'
+import { startListener } from '../server/listener.ts'
+import { createServiceCalls } from '../service/calls.ts'
+import type { FaceContext, Settings } from '../service/face-context.ts'
+import { withReplica } from '../service/read-replica.ts'
+import type { Store } from '../service/store.ts'
+import { startOutbox } from './delivery/outbox.ts'
+import { startSinks } from './delivery/sinks.ts'
+import { addFrontGauges, addWorkGauges } from './gauges.ts'
+import { createItemIdentifier } from './item-identifier.ts'
+import { startJobWorkers } from './job-workers.ts'
+import type { MessageSecurityPort } from './message-security.ts'
+import { createMounts } from './mounts.ts'
+import { dataFileOf, openLimiter, openReplica, openStore } from './open-store.ts'
+import { changeFields, createLogger, errorFields } from './operations/log.ts'
+import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
+import { OverloadGuard } from './operations/overload.ts'
+import type { ServeOptions, Server } from './options.ts'
+import { allowsSeededPasswords, type Tokens } from './safety.ts'
+import { seedStore } from './seed-store.ts'
+import { codings } from './zlib-codings.ts'
+
+const defaultSettings: Settings = { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] }
+
+/** Requests of one address in a second. */
+const floodLimit = 1000
+
+/** Milliseconds between two removals of what has expired. */
+export const sweepEveryMs = 60_000
+
+/** Seconds for which a token that the server makes at its start is good. */
+const tokenSeconds = 8 * 3600
+
+export async function start(app: Implementation, options: ServeOptions, opened: AsyncDisposableStack): Promise<Server> {
+  const world = createWorld(options)
+  const { clock, failed } = world
+  const people = await openPeople(app, options, world, opened)
+  const { store, key } = people
+  const limits = opened.adopt(await openLimiter(options), each => each.close())
+  const replica = opened.adopt(await openReplica(app, options.replica), each => each?.close())
+  const workers = startWorkers(app, options, world, store)
+  opened.defer(() => workers.stop(0))
+  const committed: (() => void)[] = []
+  const context: FaceContext = {
+    app,
+    calls: createServiceCalls(app, {
+      store: replica ? withReplica(store, replica, clock) : store,
+      limiter: limits.limiter,
+      clock,
+      id: createItemIdentifier,
+      started: workers.kick,
+      done: deed => {
+        world.logger.info(changeFields(deed), 'changed')
+        for (const tell of committed) tell()
+      },
+    }),
+    identities: people.identities,
+    clock,
+    id: randomUUID,
+    report: world.report,
+    settings: { ...defaultSettings, ...options.settings },
+  }
+  const security = await prepareSecurity(options, context, store)
+  const { replies = [] } = options
+  const outbox =
+    replies.length > 0 ? startOutbox({ store, clock, id: createItemIdentifier, failed }, replies) : undefined
+  opened.defer(() => outbox?.stop())
+  const changes = createChangesPage(context, store, limits.limiter)
+  const sinks = startEventSinks(app, options, world, store)
+  opened.defer(() => sinks.stop())
+  committed.push(changes.kick, sinks.kick)
+  const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
+  const figures = new Metrics()
+  let isDraining = false
+  const gate = createGate({ load, isDraining: () => isDraining, floodLimit: options.flood ?? floodLimit })
+  const mounts = createMounts(context, {
+    people: people.identities,
+    health: { store, isDraining: () => isDraining, isFull: () => load.full },
+    figures,
+    peers: options.siblings,
+    changes,
+    security,
+    elsewhere: outbox?.elsewhere,
+  })
+  const answered = observeAnswers(options, world, figures)
+  const listener = await startListener(createFront(context, mounts, { gate, codings, answered }), {
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 8080,
+    ...(options.tls && { tls: options.tls }),
+    ...(options.limits && { limits: options.limits }),
+    onError: failed,
+  })
+  addFrontGauges(figures, load, listener)
+  addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
+  addWorkGauges(figures, { store, feed: changes, sinks })
+  options.siblings?.answer(() => collectMetrics(figures))
+  const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEveryMs).unref()
+  return {
+    url: listener.url,
+    port: listener.port,
+    token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
+    reload: () => {
+      if (options.tls) listener.secure(options.tls)
+    },
+    close: async (limit = 10_000) => {
+      clearInterval(sweeping)
+      load.stop()
+      isDraining = true
+      changes.stop()
+      await Promise.all([sinks.stop(), listener.close(limit), workers.stop(limit), outbox?.stop()])
+      await Promise.all([store.close(), replica?.close(), limits.close()])
+    },
+  }
+}
+
+/** Where time, and what is told of it, come from. */
+export interface World {
+  readonly clock: () => number
+  readonly logger: NonNullable<ServeOptions['logger']>
+  readonly report: NonNullable<ServeOptions['onError']>
+  readonly failed: (thrown: unknown) => void
+}
+
+export function createWorld(options: ServeOptions): World {
+  const logger = options.logger ?? createLogger()
+  const report: World['report'] =
+    options.onError ??
+    ((incident, thrown) => logger.error({ incident, ...errorFields(thrown) }, 'something went wrong'))
+  return { clock: options.clock ?? Date.now, logger, report, failed: thrown => report(randomUUID(), thrown) }
+}
+
+/** The store with its people: who is known, by which keys. */
+async function openPeople(
+  app: Implementation,
+  options: ServeOptions,
+  { clock, logger, failed }: World,
+  opened: AsyncDisposableStack,
+) {
+  const { service } = app.contract
+  const data = dataFileOf(app, options)
+  if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
+  const key = openLocalKey(options.key ?? `${data}.key`)
+  const trust = await openTrust(options.tokens, key, service, { clock, failed })
+  const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
+  const store = opened.adopt(await openStore(app, options), each => each.close())
+  await seedStore(app, store, key, clock())
+  const identities = createIdentities({
+    store,
+    key,
+    trust,
+    clock,
+    keys,
+    service,
+    seeded: allowsSeededPasswords(options),
+    onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
+  })
+  return { store, key, identities }
+}
+
+async function openTrust(
+  tokens: Tokens | undefined,
+  key: LocalKey,
+  service: string,
+  watching: Watching,
+): Promise<TokenTrust> {
+  if (!tokens) return trustLocalKey(key, service)
+  const { jwks, audience = service, ...rest } = tokens
+  const { openJwks } = await import('../identity/jwks.ts')
+  return { ...rest, audience, keys: openJwks(jwks, watching) }
+}
+
+function startWorkers(app: Implementation, options: ServeOptions, { clock, report }: World, store: Store) {
+  const working = { app, store, clock, id: createItemIdentifier, failed: reportJob(report) }
+  const isOff = options.work === false
+  return startJobWorkers(working, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
+}
+const reportJob =
+  (report: World['report']) =>
+  (job: { readonly id: string }, thrown: unknown): void =>
+    report(job.id, thrown)
+
+function startEventSinks(app: Implementation, options: ServeOptions, { clock, logger }: World, store: Store) {
+  return startSinks(
+    {
+      app,
+      store,
+      clock,
+      id: createItemIdentifier('i'),
+      failed: (sink, thrown) => logger.warn({ sink, ...errorFields(thrown) }, 'not delivered'),
+      backOff: options.sinkBackOff,
+    },
+    options.sinks ?? [],
+  )
+}
+
+/** What was configured is looked at now, and its mistakes end the start; else it is made with the first message. */
+async function prepareSecurity(
+  { messageSecurity = {} }: ServeOptions,
+  { identities, clock }: FaceContext,
+  store: Store,
+): Promise<() => Promise<MessageSecurityPort>> {
+  const create = async (): Promise<MessageSecurityPort> => {
+    const { createMessageSecurity } = await import('./message-security.ts')
+    return createMessageSecurity(messageSecurity, { store, identities, clock })
+  }
+  if (Object.keys(messageSecurity).length === 0) return create
+  const created = await create()
+  return async () => created
+}
+
+function observeAnswers(
+  { accessLog }: ServeOptions,
+  { logger }: World,
+  figures: Metrics,
+): NonNullable<FrontOptions['answered']> {
+  return (entry, response, tookMs) => {
+    figures.answered(entry.mount.name, response.status)
+    if (accessLog) logger.info(accessLogEntry(entry, response, tookMs), 'answered')
+  }
+}
+
+async function issueToken(
+  key: LocalKey,
+  service: string,
+  subject: string,
+  roles: readonly string[],
+  now: number,
+): Promise<string> {
+  const { signToken } = await import('../identity/bearer-token.ts')
+  return signToken(key, service, { subject, roles, expires: tokenSeconds }, now)
+}
