@@ -61,13 +61,13 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       .filter(each => each.kind === 'act' && each.resource.name === resource && isOffered(each, caller, item, clock()))
       .map(each => (each.kind === 'act' ? each.verb : ''))
 
-  const looking = (call: Call, reader: StoreReader): Maybe<Outcome> => {
+  const readInLook = (call: Call, reader: StoreReader): Maybe<Outcome> => {
     const { operation } = call.admitted
     return look({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
   }
-  const changing = (call: Call, writer: StoreWriter, did: Did): Maybe<Outcome> => {
+  const changeInTransaction = async (call: Call, writer: StoreWriter, did: Did): Promise<Outcome> => {
     const { operation, caller } = call.admitted
-    did.deed = undefined // a try before may not have held
+    did.deed = undefined // a try before may have been rolled back
     const change: WriteContext = {
       call,
       about: about(call),
@@ -75,42 +75,42 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       writer,
       possible: item => possible(caller, item, operationNameOf(operation)),
     }
-    return performOnce(call, writer, change.about.now, () =>
-      chain(perform(change, operation), outcome =>
-        chain(writer.record((did.deed = deedOf(change, outcome))), () => outcome),
-      ),
-    )
+    return performOnce(call, writer, change.about.now, async () => {
+      const outcome = await perform(change, operation)
+      await writer.record((did.deed = deedOf(change, outcome)))
+      return outcome
+    })
   }
 
-  const change = (call: Call): Promise<Outcome> => {
-    const did: Did = { deed: undefined }
-    const written = () => withKeyLock(call, () => store.write(writer => changing(call, writer, did)))
-    const answer = call.file ? filed(call.file, did, written) : written()
-    return answer.then(outcome => {
-      if (did.deed) parts.done?.(did.deed)
-      if (call.admitted.operation.kind === 'startJob') parts.started?.()
-      return outcome
-    }, unreachable)
+  const change = async (call: Call): Promise<Outcome> => {
+    const { outcome, deed } = await commit(call)
+    if (deed) parts.done?.(deed)
+    if (call.admitted.operation.kind === 'startJob') parts.started?.()
+    return outcome
   }
   /** Octets that became no file go again: also those of a call that was answered as it was before. */
-  const filed = async ({ octets }: NonNullable<Call['file']>, did: Did, written: () => Maybe<Outcome>) => {
-    let outcome: Outcome | undefined
+  const commit = async (call: Call): Promise<Did & { readonly outcome: Outcome }> => {
+    const did: Did = { deed: undefined }
+    let isKept = false
     try {
-      outcome = await written()
-      return outcome
+      const outcome = await withKeyLock(call, () => store.write(writer => changeInTransaction(call, writer, did)))
+      isKept = did.deed !== undefined
+      return { ...did, outcome }
+    } catch (thrown) {
+      return refuseUnreachable(thrown)
     } finally {
-      if (!(outcome && did.deed)) await discardStaged(store, octets.name)
+      if (call.file && !isKept) await discardStaged(store, call.file.octets.name)
     }
   }
 
   return {
     admit: (operation, caller, from) => admit(parts, operation, caller, from),
-    precheck: call => reachable(() => store.read(reader => precheck(call, reader, clock()))),
+    precheck: call => whileReachable(() => store.read(reader => precheck(call, reader, clock()))),
     keep: async (_admitted, content, limit) =>
-      reachable(() => stageContent({ store, clock, id: parts.id }, content, limit)),
+      whileReachable(() => stageContent({ store, clock, id: parts.id }, content, limit)),
     perform: call => {
       const { operation } = call.admitted
-      return operation.safe ? reachable(() => store.read(reader => looking(call, reader))) : change(call)
+      return operation.safe ? whileReachable(() => store.read(reader => readInLook(call, reader))) : change(call)
     },
     offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
   }
@@ -121,8 +121,8 @@ export const operationNameOf = (operation: Operation): string =>
   'job' in operation ? operation.job.job : operation.resource.name
 
 /** A store out of reach is the caller's to try again: 503, Receiver. */
-const reachable = <T>(work: () => Maybe<T>): Maybe<T> => settle(work, unreachable)
-function unreachable(thrown: unknown): never {
+const whileReachable = <T>(work: () => Maybe<T>): Maybe<T> => settle(work, refuseUnreachable)
+function refuseUnreachable(thrown: unknown): never {
   if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
   throw thrown
 }
@@ -134,12 +134,14 @@ function admit(parts: ServiceParts, operation: Operation, caller: Caller, from: 
     return refuse({ kind: 'forbidden' })
   }
   const taken = parts.limiter.take(`${operation.counted} ${caller.subject ?? `@${from}`}`, operation.limit, now)
-  return taken instanceof Promise
-    ? taken.then(quota => within(operation, caller, quota))
-    : within(operation, caller, taken)
+  return chain(taken, quota => requireWithinRate(operation, caller, quota))
 }
 
-function within(operation: Operation, caller: Caller, taken: Awaited<ReturnType<Limiter['take']>>): Admitted {
+function requireWithinRate(
+  operation: Operation,
+  caller: Caller,
+  taken: Awaited<ReturnType<Limiter['take']>>,
+): Admitted {
   const { exceeded, ...quota } = taken
   if (exceeded)
     return refuse({ kind: 'too-many', after: Math.max(1, quota.reset), limit: quota.limit, window: quota.window })
@@ -182,7 +184,7 @@ function look(look: ReadContext, operation: Operation): Maybe<Outcome> {
   }
 }
 
-function perform(change: WriteContext, operation: Operation): Maybe<Outcome> {
+function perform(change: WriteContext, operation: Operation): Promise<Outcome> {
   const { call, about, writer } = change
   switch (operation.kind) {
     case 'create':

@@ -1,6 +1,6 @@
 /** What a handler is given: the time, who is asking, and the items beside its own, in the same transaction. */
 
-import { chain, type Maybe } from '../base/maybe.ts'
+import type { Maybe } from '../base/maybe.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { Context, ItemReader, Values } from '../contract/implement.ts'
@@ -55,7 +55,7 @@ function items(about: ContextFacts, reach: StoreReach): ItemReader<Service> {
       reach.write(async writer => {
         const item = await current(writer, resource, id)
         if (!item) throw new Error(`${about.operation}: there is no ${resource} ${id} to change`)
-        await keepExternal(about, writer, resource, item, { ...item.value, ...set })
+        await putChanged(about, writer, resource, item, { ...item.value, ...set })
       }),
   } as ItemReader<Service> // rows in place of the contract's values: `implement` checked the handlers against those
 }
@@ -66,29 +66,29 @@ async function current(reader: StoreReader, resource: string, id: string): Promi
 }
 
 /** Puts a value in an item's place, and says so in the feed. A value that is not the contract's is a handler's bug. */
-export function keepExternal(
+export async function putChanged(
   about: ContextFacts,
   writer: StoreWriter,
   resource: string,
   was: Snapshot,
   value: Values,
   kept: Values = was.kept,
-): Maybe<Snapshot> {
+): Promise<Snapshot> {
   requireSound(about, resource, value)
-  return chain(writer.put(resource, was.id, value, kept, was.version, about.now), item =>
-    chain(recordChange(about, writer, resource, 'changed', item), () => item),
-  )
+  const item = await writer.put(resource, was.id, value, kept, was.version, about.now)
+  await recordChange(about, writer, resource, 'changed', item)
+  return item
 }
 
-export function recordChange(
+export async function recordChange(
   about: ContextFacts,
   writer: StoreWriter,
   resource: string,
   what: ChangeRecord['what'],
   item: { readonly id: string; readonly version: number },
-): Maybe<void> {
+): Promise<void> {
   const { id, version } = item
-  return writer.changed({ at: about.now, resource, id, version, what, operation: about.operation })
+  await writer.changed({ at: about.now, resource, id, version, what, operation: about.operation })
 }
 
 /** The last look at a value before it is kept; what stands as it is in `sound` has been looked at. */

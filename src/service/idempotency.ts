@@ -4,7 +4,6 @@
  * no key behind: its transaction was undone.
  */
 
-import type { Maybe } from '../base/maybe.ts'
 import type { Call } from './call.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
@@ -30,17 +29,22 @@ export function withKeyLock<T>(call: Call, work: () => Promise<T>): Promise<T> {
   return work().finally(() => inFlight.delete(key))
 }
 
-export function performOnce(call: Call, writer: StoreWriter, now: number, work: () => Maybe<Outcome>): Maybe<Outcome> {
+export async function performOnce(
+  call: Call,
+  writer: StoreWriter,
+  now: number,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
   const key = idempotencyKeyOf(call)
-  return key === undefined || !call.once ? work() : remembered(call.once, key, writer, now, work)
+  return key === undefined || !call.once ? work() : performOrRecall(call.once, key, writer, now, work)
 }
 
-async function remembered(
+async function performOrRecall(
   { fingerprint, space }: NonNullable<Call['once']>,
   key: string,
   writer: StoreWriter,
   now: number,
-  work: () => Maybe<Outcome>,
+  work: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const memo = await writer.recall(space, key)
   if (memo && memo.expires > now) {
