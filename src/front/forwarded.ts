@@ -18,7 +18,7 @@ interface ForwardedFacts {
 
 /** The request as the client made it. Its content is the same, and is read once. */
 export function applyForwarded(request: Request): Request {
-  const said = saidBy(request.fields)
+  const said = factsOf(request.fields)
   if (!said) return request
   const { certificate, ...rest } = request // it proves who the proxy is, not who the client is
   const scheme = said.scheme?.toLowerCase()
@@ -30,33 +30,33 @@ export function applyForwarded(request: Request): Request {
   }
 }
 
-function saidBy(fields: HttpFields): ForwardedFacts | undefined {
-  const standard = ofForwarded(fields['forwarded'])
-  const usual = ofUsual(fields)
+function factsOf(fields: HttpFields): ForwardedFacts | undefined {
+  const standard = parseForwardedField(fields['forwarded'])
+  const usual = parseXForwarded(fields)
   if (standard && usual) return standard.from === usual.from ? { ...usual, ...standard } : undefined // (2)
   return standard ?? usual
 }
 
 /** RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ), parameters in all but the first ";". */
-function ofForwarded(field: string | undefined): ForwardedFacts | undefined {
+function parseForwardedField(field: string | undefined): ForwardedFacts | undefined {
   if (field === undefined) return undefined
   const cursor = cursorOver(`;${splitElements(field).at(-1) ?? ''}`)
   const said: Parameters = readParameters(cursor) ?? noParameters
-  return { from: node(said['for']), scheme: said['proto'], host: said['host'] }
+  return { from: parseNode(said['for']), scheme: said['proto'], host: said['host'] }
 }
 
-function ofUsual(fields: HttpFields): ForwardedFacts | undefined {
+function parseXForwarded(fields: HttpFields): ForwardedFacts | undefined {
   const { 'x-forwarded-for': from, 'x-forwarded-proto': scheme, 'x-forwarded-host': host } = fields
   if (from === undefined && scheme === undefined && host === undefined) return undefined
-  return { from: node(lastOf(from)), scheme: lastOf(scheme), host: lastOf(host) }
+  return { from: parseNode(lastElementOf(from)), scheme: lastElementOf(scheme), host: lastElementOf(host) }
 }
 
 /** (1) of X-Forwarded-*: it has no quoted-strings, so that a quote hides no comma. */
-const lastOf = (field: string | undefined): string | undefined =>
+const lastElementOf = (field: string | undefined): string | undefined =>
   field && trimSpace(field.slice(field.lastIndexOf(',') + 1))
 
 /** §6 node: an address without its port, an obfuscated name, or unknown, which is nobody in particular. */
-function node(said: string | undefined): string | undefined {
+function parseNode(said: string | undefined): string | undefined {
   const [, six, other] = /^(?:\[([0-9a-f:.]+)\](?::\d+)?|([^[\]:]+)(?::\d+)?)$/i.exec(said ?? '') ?? []
   const bare = /^[0-9a-f:.]+$/i.test(said ?? '') ? said : undefined // X-Forwarded-For has IPv6 without its brackets
   return six ?? other ?? bare

@@ -26,7 +26,7 @@ export function startJobWorkers(working: JobContext, schedules: readonly Schedul
   const kick = (): void => {
     for (const each of loops) each.kick()
   }
-  const timer = scheduled(working, schedules, kick) // what throws here has begun nothing
+  const timer = runSchedules(working, schedules, kick) // what throws here has begun nothing
   const loops = Array.from({ length: jobs.length > 0 ? count : 0 }, () => loop(working, stopping.signal, ending.signal))
   return {
     kick,
@@ -42,7 +42,11 @@ export function startJobWorkers(working: JobContext, schedules: readonly Schedul
 }
 
 /** Looks once a second; a look costs one small transaction where an instant has passed since the last, and nothing else. */
-function scheduled(working: JobContext, schedules: readonly Schedule[], kick: () => void): NodeJS.Timeout | undefined {
+function runSchedules(
+  working: JobContext,
+  schedules: readonly Schedule[],
+  kick: () => void,
+): NodeJS.Timeout | undefined {
   const all = schedules.map(schedule => {
     if (!working.app.contract.jobs.some(each => each.job === schedule.job))
       throw new Error(`the schedule ${schedule.name} is of the job ${schedule.job}, which the contract does not have`)

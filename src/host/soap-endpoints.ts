@@ -36,7 +36,7 @@ export function createSoapEndpoints(
   const endpoints = new Map<string, () => SoapEndpoint>()
   for (const endpoint of listSoapEndpoints(serving)) {
     // Compiled when it is first asked: most partners use one endpoint of many.
-    const compiled = once(() =>
+    const compiled = onFirstUse(() =>
       compileSoapEndpoint(serving, endpoint, {
         inflate: gunzipWithin,
         codings,
@@ -52,7 +52,7 @@ export function createSoapEndpoints(
   return path => (endpoints.get(path) ?? endpoints.get(path.slice(0, path.lastIndexOf('/') + 1)))?.()
 }
 
-function once<T>(make: () => T): () => T {
+function onFirstUse<T>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())
 }

@@ -19,10 +19,10 @@ import { type MediaType, parseMediaType, writeMediaType } from '../http/media-ty
 import type { Request, Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { type HttpListener, type ListenOptions, startListener } from '../server/listener.ts'
+import { writeFaultEnvelope } from '../soap/envelope.ts'
 import { faultReason } from '../soap/fault.ts'
 import type { Block } from '../soap/headers/block.ts'
 import { type Intermediary, relayMessage } from '../soap/relay.ts'
-import { writeFaultEnvelope } from '../soap/reply.ts'
 import { type SoapVersion, soap11, soap12, versions } from '../soap/version.ts'
 import { gunzipWithin } from './zlib-codings.ts'
 
@@ -90,12 +90,12 @@ async function answer(station: RelayContext, { request }: Entry): Promise<Respon
   if (!(bytes instanceof Uint8Array)) return bytes
   try {
     const relayed = await relayMessage(bytes, media, station.node(), type.parameters['charset'])
-    if (relayed.kind === 'fault') return faulty(relayed.version, relayed.envelope) // (1)
-    const answer = await ask(station, relayed.bytes, fieldsFor(media, type, fields['soapaction']))
-    return await back(station, relayed.version, answer)
+    if (relayed.kind === 'fault') return replyWithFault(relayed.version, relayed.envelope) // (1)
+    const answer = await postToNext(station, relayed.bytes, fieldsFor(media, type, fields['soapaction']))
+    return await relayReply(station, relayed.version, answer)
   } catch (thrown) {
     station.onError(thrown)
-    return failed(station, media, thrown instanceof NextNodeFailure ? thrown.message : 'this node failed')
+    return replyWithFailure(station, media, thrown instanceof NextNodeFailure ? thrown.message : 'this node failed')
   }
 }
 
@@ -138,7 +138,7 @@ interface NextNodeReply {
 /** (3) */
 class NextNodeFailure extends Error {}
 
-function ask(
+function postToNext(
   { to, longest, patience }: RelayContext,
   bytes: Uint8Array,
   fields: Readonly<Record<string, string>>,
@@ -169,7 +169,7 @@ function ask(
 }
 
 /** The answer is a message on its way too, and has blocks for this node as any other. */
-async function back(
+async function relayReply(
   station: RelayContext,
   version: SoapVersion,
   { status, fields, bytes }: NextNodeReply,
@@ -180,19 +180,25 @@ async function back(
   if (status >= 200 && status < 300 && bytes.length === 0) return { status: 202, fields: {} }
   const type = parseMediaType(fields['content-type'] ?? '')
   const media = type && mediaOf(type)
-  if (!type || !media) return failed(station, version, `the next node answered with ${status} and no message`, keep)
+  if (!type || !media)
+    return replyWithFailure(station, version, `the next node answered with ${status} and no message`, keep)
   const relayed = await relayMessage(bytes, media, station.node(), type.parameters['charset'])
-  if (relayed.kind === 'fault') return faulty(relayed.version, relayed.envelope)
+  if (relayed.kind === 'fault') return replyWithFault(relayed.version, relayed.envelope)
   const content = { 'content-type': `${media.mediaType}; charset=utf-8`, 'cache-control': 'no-store' }
   return { status, fields: { ...keep, ...content }, content: relayed.bytes }
 }
 
-function failed({ node }: RelayContext, version: SoapVersion, why: string, fields: Response['fields'] = {}): Response {
+function replyWithFailure(
+  { node }: RelayContext,
+  version: SoapVersion,
+  why: string,
+  fields: Response['fields'] = {},
+): Response {
   const fault = { code: 'Receiver', reasons: faultReason(why), node: node().uri, role: version.next } as const
-  return faulty(version, writeFaultEnvelope(version, fault, []), fields)
+  return replyWithFault(version, writeFaultEnvelope(version, fault, []), fields)
 }
 
-const faulty = ({ mediaType }: SoapVersion, content: string, fields: Response['fields'] = {}): Response => ({
+const replyWithFault = ({ mediaType }: SoapVersion, content: string, fields: Response['fields'] = {}): Response => ({
   status: 500,
   fields: { ...fields, 'content-type': `${mediaType}; charset=utf-8`, 'cache-control': 'no-store' },
   content,

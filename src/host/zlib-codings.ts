@@ -6,45 +6,48 @@ import type { OctetTransform } from '../http/message.ts'
 import { Undecodable } from '../rest/content-coding.ts'
 
 /** Named by `process.getBuiltinModule`, so that starting does not pay for what few clients ask. */
-const lib = (): typeof zlib => process.getBuiltinModule('node:zlib')
+const loadZlib = (): typeof zlib => process.getBuiltinModule('node:zlib')
 
 const stream = () => process.getBuiltinModule('node:stream')
 
 export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
-  br: bytes => lib().brotliCompressSync(bytes, { params: { [lib().constants.BROTLI_PARAM_QUALITY]: 4 } }),
-  zstd: bytes => lib().zstdCompressSync(bytes),
-  gzip: bytes => lib().gzipSync(bytes, { level: 6 }),
+  br: bytes => loadZlib().brotliCompressSync(bytes, { params: { [loadZlib().constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  zstd: bytes => loadZlib().zstdCompressSync(bytes),
+  gzip: bytes => loadZlib().gzipSync(bytes, { level: 6 }),
 }
 
 /** The way in: gzip content, undefined when it is no gzip, has trailing octets, or is more than `limit` octets. */
 export function gunzipWithin(bytes: Uint8Array, limit: number): Uint8Array | undefined {
-  return attempt(() => lib().gunzipSync(bytes, { maxOutputLength: limit }))
+  return decodeOrUndefined(() => loadZlib().gunzipSync(bytes, { maxOutputLength: limit }))
 }
 
 /** The way in for REST, by name: undefined when the octets are not of this coding, or become more than `limit`. */
 export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>> = {
   gzip: gunzipWithin,
-  br: (bytes, limit) => attempt(() => lib().brotliDecompressSync(bytes, { maxOutputLength: limit })),
-  zstd: (bytes, limit) => attempt(() => lib().zstdDecompressSync(bytes, { maxOutputLength: limit })),
+  br: (bytes, limit) => decodeOrUndefined(() => loadZlib().brotliDecompressSync(bytes, { maxOutputLength: limit })),
+  zstd: (bytes, limit) => decodeOrUndefined(() => loadZlib().zstdDecompressSync(bytes, { maxOutputLength: limit })),
 }
 
 /** The same, for what passes piece by piece. */
 export const codingStreams: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>> = {
   encode: {
     br: octets =>
-      through(lib().createBrotliCompress({ params: { [lib().constants.BROTLI_PARAM_QUALITY]: 4 } }), octets),
-    zstd: octets => through(lib().createZstdCompress(), octets),
-    gzip: octets => through(lib().createGzip({ level: 6 }), octets),
+      transformOctets(
+        loadZlib().createBrotliCompress({ params: { [loadZlib().constants.BROTLI_PARAM_QUALITY]: 4 } }),
+        octets,
+      ),
+    zstd: octets => transformOctets(loadZlib().createZstdCompress(), octets),
+    gzip: octets => transformOctets(loadZlib().createGzip({ level: 6 }), octets),
   },
   decode: {
-    br: octets => through(lib().createBrotliDecompress(), octets),
-    zstd: octets => through(lib().createZstdDecompress(), octets),
-    gzip: octets => through(lib().createGunzip(), octets),
+    br: octets => transformOctets(loadZlib().createBrotliDecompress(), octets),
+    zstd: octets => transformOctets(loadZlib().createZstdDecompress(), octets),
+    gzip: octets => transformOctets(loadZlib().createGunzip(), octets),
   },
 }
 
 /** What the source throws comes through as it is; anything else is said of its octets. */
-async function* through(coder: Transform, octets: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* transformOctets(coder: Transform, octets: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let cause: { readonly thrown: unknown } | undefined
   async function* source() {
     try {
@@ -63,7 +66,7 @@ async function* through(coder: Transform, octets: AsyncIterable<Uint8Array>): As
   }
 }
 
-function attempt(decode: () => Uint8Array): Uint8Array | undefined {
+function decodeOrUndefined(decode: () => Uint8Array): Uint8Array | undefined {
   try {
     return decode()
   } catch {

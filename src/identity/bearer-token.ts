@@ -92,7 +92,7 @@ function callerOf(payload: JWTPayload, { roles = 'roles', claims }: Places): Cal
     : Object.entries(isRecord(payload['claims']) ? payload['claims'] : {})
   return {
     subject: payload.sub,
-    roles: texts(memberAt(payload, roles)),
+    roles: stringsIn(memberAt(payload, roles)),
     claims: Object.fromEntries(named.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
   }
 }
@@ -108,7 +108,7 @@ function memberAt(payload: unknown, place: string): unknown {
   return found
 }
 
-function texts(list: unknown): string[] {
+function stringsIn(list: unknown): string[] {
   if (typeof list === 'string') return list.split(' ').filter(each => each !== '')
   return Array.isArray(list) ? list.filter(each => typeof each === 'string') : []
 }

@@ -16,7 +16,7 @@ export interface CertificateNames {
 export function readCertificateNames(der: Uint8Array): CertificateNames | undefined {
   try {
     const certificate = new X509Certificate(der)
-    const alternative = alternatives(certificate.subjectAltName ?? '')
+    const alternative = splitAlternatives(certificate.subjectAltName ?? '')
     const { validFromDate, validToDate } = certificate
     return {
       names: alternative.length > 0 ? alternative : commonNames(certificate),
@@ -29,7 +29,7 @@ export function readCertificateNames(der: Uint8Array): CertificateNames | undefi
 }
 
 /** Node writes `email:a@b.c, URI:urn:x, DNS:y`, and quotes, as JSON, a name that could be taken for several. */
-function alternatives(text: string): string[] {
+function splitAlternatives(text: string): string[] {
   const found: string[] = []
   for (const [, kind, quoted, plain] of text.matchAll(/(?:^|, )(\w[\w ]*):(?:("(?:[^"\\]|\\.)*")|([^,]*))/g))
     if (kind === 'email' || kind === 'URI' || kind === 'DNS') found.push(quoted ? JSON.parse(quoted) : (plain ?? ''))

@@ -26,10 +26,10 @@ const isCode = (thrown: unknown, code: string): boolean =>
 /** Reads the key, or makes it. Several processes may start at once: the first wins, and nobody sees a file half written. */
 export function openLocalKey(file: string): LocalKey {
   if (file.startsWith(':memory:')) return keyOf(generateKeyPairSync('ed25519').privateKey)
-  return keyOf(createPrivateKey(there(file) ?? made(file)))
+  return keyOf(createPrivateKey(readExisting(file) ?? createKeyFile(file)))
 }
 
-function there(file: string): Buffer | undefined {
+function readExisting(file: string): Buffer | undefined {
   try {
     return readFileSync(file)
   } catch (thrown) {
@@ -39,7 +39,7 @@ function there(file: string): Buffer | undefined {
 }
 
 /** Written beside it, and given its name in one step, which fails where another had it first. */
-function made(file: string): string | Buffer {
+function createKeyFile(file: string): string | Buffer {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
   const draft = `${file}.${randomUUID()}`
   writeFileSync(draft, pem, { mode: 0o600, flag: 'wx' })

@@ -28,7 +28,7 @@ export async function hashPassword(password: string, salt: Uint8Array, cost: Cos
     await new Promise<void>(resolve => waiting.push(resolve)) // whoever ends hands his place on
   } else working++
   try {
-    return await tag(password, salt, cost)
+    return await computeTag(password, salt, cost)
   } finally {
     const next = waiting.shift()
     if (next) next()
@@ -36,7 +36,7 @@ export async function hashPassword(password: string, salt: Uint8Array, cost: Cos
   }
 }
 
-const tag = (message: string, nonce: Uint8Array, cost: Cost): Promise<Buffer> =>
+const computeTag = (message: string, nonce: Uint8Array, cost: Cost): Promise<Buffer> =>
   new Promise((resolve, reject) =>
     argon2('argon2id', { message, nonce, ...cost, parallelism: 1, tagLength: 32 }, (error, tag) =>
       error ? reject(error) : resolve(tag),

@@ -35,7 +35,7 @@ function isSame(a: ItemPage, b: ItemPage): boolean {
 
 /** Which links there are depends on the items and the caller alone. */
 function isSteady({ edition }: Exchange, resource: Resource): boolean {
-  const grants = creating(edition, resource)?.grants ?? []
+  const grants = findCreateOperation(edition, resource)?.grants ?? []
   return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
 }
 
@@ -87,12 +87,12 @@ function pageLinks(x: Exchange, resource: Resource, page: ItemPage, path: string
   ]
 }
 
-const creating = ({ routes }: ApiVersion, { name }: Resource): Operation | undefined =>
+const findCreateOperation = ({ routes }: ApiVersion, { name }: Resource): Operation | undefined =>
   routes.all.find(each => each.template === `/${name}`)?.methods.get('POST')
 
 function collectionLinks(x: Exchange, resource: Resource): DocumentLink[] {
   const { base, edition } = x
-  const create = creating(edition, resource)
+  const create = findCreateOperation(edition, resource)
   const item = { rel: 'item', href: `${base}/${resource.name}/{id}`, templated: true }
   const form = create && {
     rel: 'create',

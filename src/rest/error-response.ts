@@ -38,9 +38,9 @@ function fieldsOf(x: Exchange, refusal: AnyRestRefusal): Readonly<Record<string,
     case 'in-flight':
       return { 'retry-after': '1' }
     case 'too-many':
-      return tooMany(x, refusal)
+      return rateFields(x, refusal)
     case 'moved':
-      return { location: moved(x, refusal.to) }
+      return { location: movedAddress(x, refusal.to) }
     case 'stale':
       return refusal.version === undefined ? {} : { etag: staleTag(x, refusal.version) }
     default:
@@ -52,7 +52,7 @@ function fieldsOf(x: Exchange, refusal: AnyRestRefusal): Readonly<Record<string,
 const staleTag = (x: Exchange, version: number): string =>
   x.shown?.of.version === version ? x.shown.etag : `"${version}-v"`
 
-function tooMany(x: Exchange, refusal: Extract<AnyRestRefusal, { kind: 'too-many' }>): Record<string, string> {
+function rateFields(x: Exchange, refusal: Extract<AnyRestRefusal, { kind: 'too-many' }>): Record<string, string> {
   const name = x.operation?.counted ?? 'address'
   const { limit, window, after } = refusal
   return {
@@ -63,7 +63,7 @@ function tooMany(x: Exchange, refusal: Extract<AnyRestRefusal, { kind: 'too-many
 }
 
 /** The same address with the other identifier. */
-function moved(x: Exchange, to: string): string {
+function movedAddress(x: Exchange, to: string): string {
   const path = `${x.base}${(x.route?.template ?? '').replace('{id}', encodeURIComponent(to))}`
   return x.entry.query === '' ? path : `${path}?${x.entry.query}`
 }

@@ -28,25 +28,25 @@ export async function receiveFile(x: Exchange): Promise<ReceivedFile> {
   const isPlain = x.head.contentCoding === 'identity' || content.length === 0
   if (isPlain && content.length !== undefined && content.length <= pieceOctets)
     return inMemoryFile((await content.bytes(limit)) ?? refuseRequest({ kind: 'too-large', limit }))
-  const octets = isPlain ? content.chunks() : decoded(x, limit)
+  const octets = isPlain ? content.chunks() : decodeContent(x, limit)
   try {
     const received = x.admitted && (await x.face.context.calls.keep(x.admitted, octets, limit))
-    return received ?? (isPlain ? refuseRequest({ kind: 'too-large', limit }) : undecodable(x, limit))
+    return received ?? (isPlain ? refuseRequest({ kind: 'too-large', limit }) : refuseUndecodable(x, limit))
   } catch (thrown) {
-    if (thrown instanceof Undecodable) return undecodable(x, limit)
+    if (thrown instanceof Undecodable) return refuseUndecodable(x, limit)
     throw thrown
   }
 }
 
-const undecodable = (x: Exchange, limit: number): never =>
+const refuseUndecodable = (x: Exchange, limit: number): never =>
   refuseRequest({
     kind: 'malformed',
     detail: `the content is not ${x.head.contentCoding}, or more than ${limit} octets`,
   })
 
 /** The limit holds for what arrives, too; what comes out of it is counted where it is kept. Nothing is nothing in any coding. */
-async function* decoded(x: Exchange, limit: number): AsyncGenerator<Uint8Array> {
-  const arriving = within(x.entry.request.content.chunks(), limit)
+async function* decodeContent(x: Exchange, limit: number): AsyncGenerator<Uint8Array> {
+  const arriving = limitOctets(x.entry.request.content.chunks(), limit)
   const first = await arriving.next()
   if (first.done) return
   const decode = x.face.options.streams?.decode[x.head.contentCoding]
@@ -58,7 +58,7 @@ async function* decoded(x: Exchange, limit: number): AsyncGenerator<Uint8Array> 
   yield* decode(all())
 }
 
-async function* within(content: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
+async function* limitOctets(content: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
   let length = 0
   for await (const octets of content) {
     length += octets.length
@@ -94,13 +94,13 @@ export function replyWithFile(x: Exchange, file: FileVersion, octets: StoredOcte
   const { length } = octets
   const ranges = asked ? parseRange(range, length) : 'whole'
   if (ranges === 'unsatisfiable') return refuseRequest({ kind: 'range', length })
-  if (ranges === 'whole') return answer(200, fields, octets, [{ first: 0, last: length - 1 }])
+  if (ranges === 'whole') return replyWithParts(200, fields, octets, [{ first: 0, last: length - 1 }])
   const [first, second] = ranges
   if (first && !second)
-    return answer(206, { ...fields, 'content-range': writeContentRange(first, length) }, octets, [first])
+    return replyWithParts(206, { ...fields, 'content-range': writeContentRange(first, length) }, octets, [first])
   const boundary = `part-${shortDigest(x.entry.id)}` // RFC 2046 §5.1.1: not all that a proxy may call a request can stand in one
   const multipart = { ...fields, 'content-type': `multipart/byteranges; boundary=${boundary}` }
-  return answer(206, multipart, octets, writeByteRangeParts(ranges, length, file.mediaType, boundary))
+  return replyWithParts(206, multipart, octets, writeByteRangeParts(ranges, length, file.mediaType, boundary))
 }
 
 /** For a client that takes nothing else: what is one piece is remembered as any representation is. */
@@ -119,7 +119,7 @@ const lengthOf = (part: RangeParts[number]): number =>
   typeof part === 'string' ? utf8.encode(part).length : part.last + 1 - part.first
 
 /** What is here goes as it is; the rest is read as it is sent. */
-function answer(status: number, fields: FieldDraft, octets: StoredOctets, parts: RangeParts): Response {
+function replyWithParts(status: number, fields: FieldDraft, octets: StoredOctets, parts: RangeParts): Response {
   const { here: all } = octets
   if (all) {
     const found = parts.map(part =>
@@ -128,10 +128,10 @@ function answer(status: number, fields: FieldDraft, octets: StoredOctets, parts:
     return { status, fields, content: joinOctets(found) }
   }
   const length = parts.reduce((sum, part) => sum + lengthOf(part), 0)
-  return { status, fields: { ...fields, 'content-length': String(length) }, content: poured(octets, parts) }
+  return { status, fields: { ...fields, 'content-length': String(length) }, content: streamParts(octets, parts) }
 }
 
-async function* poured(octets: StoredOctets, parts: RangeParts): AsyncGenerator<Uint8Array> {
+async function* streamParts(octets: StoredOctets, parts: RangeParts): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     if (typeof part === 'string') yield utf8.encode(part)
     else yield* octets.read(part.first, part.last + 1)

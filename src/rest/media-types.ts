@@ -28,7 +28,7 @@ export interface Offers {
   readonly sent: readonly string[]
 }
 
-const text = (type: string, write: Offer['write'], sent = type): Offer => ({
+const textOffer = (type: string, write: Offer['write'], sent = type): Offer => ({
   type,
   sent,
   write,
@@ -36,13 +36,13 @@ const text = (type: string, write: Offer['write'], sent = type): Offer => ({
   steady: true,
 })
 
-const hal = text('application/hal+json', writeHal)
-const json = text('application/json', writeHal)
-const xml = text('application/xml', writeXml, 'application/xml;charset=utf-8')
-const textXml = text('text/xml', writeXml, 'text/xml;charset=utf-8')
-const html = text('text/html', writeHtml, 'text/html;charset=utf-8')
-const forms = text('application/prs.hal-forms+json', writeHalForms)
-const csv = text('text/csv', writeCsv, 'text/csv;charset=utf-8;header=present')
+const hal = textOffer('application/hal+json', writeHal)
+const json = textOffer('application/json', writeHal)
+const xml = textOffer('application/xml', writeXml, 'application/xml;charset=utf-8')
+const textXml = textOffer('text/xml', writeXml, 'text/xml;charset=utf-8')
+const html = textOffer('text/html', writeHtml, 'text/html;charset=utf-8')
+const forms = textOffer('application/prs.hal-forms+json', writeHalForms)
+const csv = textOffer('text/csv', writeCsv, 'text/csv;charset=utf-8;header=present')
 
 /** The media type that names a service and its version (rule A9.2). */
 export const vendorType = (service: string, version: string): string =>
@@ -53,14 +53,14 @@ export function vendorVersion(service: string, type: string): string | undefined
   return type.startsWith(start) && type.endsWith('+json') ? type.slice(start.length, -'+json'.length) : undefined
 }
 
-const listed = (all: readonly Offer[]): Offers => ({
+const listOffers = (all: readonly Offer[]): Offers => ({
   all,
   types: all.map(offer => offer.type),
   sent: all.map(offer => offer.sent),
 })
 
 /** Any media type is added by a writer in the implementation's `formats`; what it makes is as small as it gets. */
-const added = (formats: Handlers['formats']): Offer[] =>
+const applicationOffers = (formats: Handlers['formats']): Offer[] =>
   Object.entries(formats ?? {}).map(([type, write]) => ({
     type,
     sent: type.startsWith('text/') ? `${type};charset=utf-8` : type,
@@ -76,34 +76,36 @@ export function compileOffers(
   handlers: Handlers | undefined,
 ): Offers {
   const basic = [hal, json, xml, html, forms, textXml]
-  const versioned = text(vendor, writeHal)
+  const versioned = textOffer(vendor, writeHal)
   switch (operation?.kind) {
     case 'remove':
     case 'putFile':
     case 'getFile':
-      return listed([])
+      return listOffers([])
     case 'list':
     case 'search':
     case 'getSearch':
-      return listed([...basic, csv, versioned])
+      return listOffers([...basic, csv, versioned])
     case 'getResult':
-      return listed([...without(added(handlers?.formats), [...basic, csv]), versioned])
+      return listOffers([...mergeOffers(applicationOffers(handlers?.formats), [...basic, csv]), versioned])
     case 'get':
     case 'create':
     case 'replace':
     case 'patch':
-      return listed([...without(added(handlers?.formats), basic), versioned])
+      return listOffers([...mergeOffers(applicationOffers(handlers?.formats), basic), versioned])
     case 'act':
-      return listed(
-        operation.action.output ? [...basic, versioned] : [...without(added(handlers?.formats), basic), versioned],
+      return listOffers(
+        operation.action.output
+          ? [...basic, versioned]
+          : [...mergeOffers(applicationOffers(handlers?.formats), basic), versioned],
       )
     default:
-      return listed([...basic, versioned])
+      return listOffers([...basic, versioned])
   }
 }
 
 /** A writer of the application takes the place of ours. */
-const without = (added: readonly Offer[], ours: readonly Offer[]): Offer[] => [
+const mergeOffers = (added: readonly Offer[], ours: readonly Offer[]): Offer[] => [
   ...ours.filter(offer => !added.some(each => each.type === offer.type)),
   ...added,
 ]

@@ -21,22 +21,22 @@ export function performOperation(x: Exchange): Maybe<Outcome> {
   const call = callOf(x)
   const asks = acceptedTypes(x).length > 0
   if (!asks && !x.route?.within) return x.face.context.calls.perform(call)
-  return performed(x, call, asks)
+  return performWithContent(x, call, asks)
 }
 
-async function performed(x: Exchange, call: Call, asks: boolean): Promise<Outcome> {
+async function performWithContent(x: Exchange, call: Call, asks: boolean): Promise<Outcome> {
   const { calls } = x.face.context
-  await withinOwner(x)
+  await requireOwner(x)
   if (!asks) return calls.perform(call)
   // A replay is answered as it was, whatever stands by now: it is found in the transaction.
-  if (waits(x) && !call.once) await calls.precheck(call)
+  if (isWorthChecking(x) && !call.once) await calls.precheck(call)
   x.row = 26
-  if (x.operation?.kind === 'putFile') return calls.perform(withFile(x, call, await arrived(receiveFile(x))))
+  if (x.operation?.kind === 'putFile') return calls.perform(withFile(x, call, await whileArriving(receiveFile(x))))
   return calls.perform(withContent(x, call, await bytesOf(x)))
 }
 
 /** Rows 22 to 24 before the content is asked for: where the client waits for 100, and where there is much of it. */
-function waits({ entry: { request } }: Exchange): boolean {
+function isWorthChecking({ entry: { request } }: Exchange): boolean {
   return (
     request.fields['expect'] !== undefined ||
     (request.content.length ?? restLimits.eagerOctets + 1) > restLimits.eagerOctets
@@ -44,7 +44,7 @@ function waits({ entry: { request } }: Exchange): boolean {
 }
 
 /** `/customers/{id}/orders`: whoever may not know of the owner does not find what is theirs. */
-async function withinOwner({ route, id, edition, face, caller, entry }: Exchange): Promise<void> {
+async function requireOwner({ route, id, edition, face, caller, entry }: Exchange): Promise<void> {
   if (!route?.within || id === undefined) return
   const owner = edition.routes.all.find(each => each.template === `/${route.within?.of.name}/{id}`)
   const get = owner?.methods.get('GET')
@@ -56,7 +56,7 @@ async function withinOwner({ route, id, edition, face, caller, entry }: Exchange
 function callOf(x: Exchange): Call {
   const { operation, admitted, id, parameters, route } = x
   if (!operation || !admitted) throw new Error('the plan has ended without an operation')
-  const expects = expectation(x)
+  const expects = compilePrecondition(x)
   const name = 'resource' in operation ? operation.resource.name : undefined
   const hidden = name === undefined ? undefined : x.edition.hidden[name]
   return {
@@ -65,7 +65,7 @@ function callOf(x: Exchange): Call {
     ...(parameters.query && { query: parameters.query }),
     ...(expects && { expects }),
     ...(hidden && { hidden }),
-    ...once(x),
+    ...idempotencyOf(x),
     face: 'rest',
     request: x.entry.id,
   }
@@ -78,7 +78,7 @@ const versioned = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'rem
  * Row 23. If-Match on a change compares the version alone, so that the tag of any representation serves. What has no
  * version of its own, such as a collection that is posted to, is there and has no tag: only `*` matches it.
  */
-function expectation(x: Exchange): Call['expects'] {
+function compilePrecondition(x: Exchange): Call['expects'] {
   const given = readPreconditions(x)
   const { method } = x.entry.request
   if (!x.operation || !isGiven(given, x.isSafe)) return undefined
@@ -101,7 +101,7 @@ function isGiven({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: P
 }
 
 /** Row 25; the fingerprint is completed when the content is here. */
-function once({ entry, operation }: Exchange): Pick<Call, 'once'> {
+function idempotencyOf({ entry, operation }: Exchange): Pick<Call, 'once'> {
   const { request } = entry
   const field = request.fields['idempotency-key']
   if (field === undefined || !operation || operation.safe) return {}
@@ -119,7 +119,8 @@ function once({ entry, operation }: Exchange): Pick<Call, 'once'> {
 /** Row 26: the octets, decoded. */
 async function bytesOf(x: Exchange): Promise<Uint8Array> {
   const limit = contentLimitOf(x.operation)
-  const bytes = (await arrived(x.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
+  const bytes =
+    (await whileArriving(x.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
   if (x.head.contentCoding === 'identity' || bytes.length === 0) return bytes
   const found = x.face.options.decodings?.[x.head.contentCoding]?.(bytes, limit)
   return (
@@ -131,29 +132,31 @@ async function bytesOf(x: Exchange): Promise<Uint8Array> {
   )
 }
 
-const arrived = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octets.catch(cut) : octets)
+const whileArriving = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octets.catch(refuseAborted) : octets)
 
 /** The sender went away or stalled: nobody is left to hear of it, and nothing is wrong with us. */
-function cut(thrown: unknown): never {
+function refuseAborted(thrown: unknown): never {
   if (isAborted(thrown)) refuseRequest({ kind: 'malformed', detail: 'the content was cut short' })
   throw thrown
 }
 
 /** The same key with other content is another request. */
-function printed({ head: { mediaType } }: Exchange, call: Call, digest: () => string): Call {
+function addFingerprint({ head: { mediaType } }: Exchange, call: Call, digest: () => string): Call {
   if (!call.once) return call
   return { ...call, once: { ...call.once, fingerprint: `${call.once.fingerprint} ${mediaType} ${digest()}` } }
 }
 
 const withFile = (x: Exchange, call: Call, octets: ReceivedFile): Call => ({
-  ...printed(x, call, () => shortenDigest(octets.digest())),
+  ...addFingerprint(x, call, () => shortenDigest(octets.digest())),
   file: { mediaType: x.head.mediaType, octets },
 })
 
 function withContent(x: Exchange, call: Call, bytes: Uint8Array): Call {
-  const full = printed(x, call, () => shortDigest(bytes))
+  const full = addFingerprint(x, call, () => shortDigest(bytes))
   const input = readInput(x, bytes)
-  return x.operation?.kind === 'search' ? { ...full, query: searched(x, input(undefined).value) } : { ...full, input }
+  return x.operation?.kind === 'search'
+    ? { ...full, query: searchQuery(x, input(undefined).value) }
+    : { ...full, input }
 }
 
 /** `GET /search` asks for the same (rule A4.14), where this is what is searched there. */
@@ -161,7 +164,7 @@ export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
   operation?.kind === 'search' && edition.service.searches?.of === operation.resource.name
 
 /** QUERY (RFC 10008): the criteria are the content, the page is in the target. */
-function searched(x: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
+function searchQuery(x: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
   const { q, ...by } = value
   const query = x.parameters.query ?? { filters: [], sort: [], size: 20, counted: true }
   const filters = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))

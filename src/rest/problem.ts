@@ -86,11 +86,11 @@ export function createProblem(x: Exchange, refusal: AnyRestRefusal): Problem {
     type: `${origin}${x.face.api.prefix}/problems/${slugOf(refusal)}`,
     title,
     status: statusOfRefusal(refusal, x.entry.request.method),
-    ...more(x, refusal),
+    ...problemMembers(x, refusal),
   }
 }
 
-function more(x: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: Json } {
+function problemMembers(x: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: Json } {
   switch (refusal.kind) {
     case 'bad-request':
       return { detail: refusal.detail }
@@ -113,7 +113,7 @@ function more(x: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: 
         errors: refusal.problems.map(({ path, code, detail }) => ({ pointer: writeJsonPointer(path), code, detail })),
       }
     case 'conflict':
-      return conflict(x, refusal)
+      return conflictMembers(x, refusal)
     case 'declared':
       return { detail: refusal.fault.title, ...detailOf(refusal.fault, refusal.detail) }
     case 'not-acceptable':
@@ -132,7 +132,7 @@ function more(x: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: 
 }
 
 /** What its state does offer, with the links to it (A3.4). */
-function conflict(
+function conflictMembers(
   x: Exchange,
   { state, possible, detail }: Extract<AnyRestRefusal, { kind: 'conflict' }>,
 ): { readonly [name: string]: Json } {
@@ -162,7 +162,7 @@ function detailOf(fault: Fault, detail: Readonly<Record<string, unknown>>): { re
 /** Errors choose their media type for themselves, and never fail twice (row 21). */
 export function writeProblem(x: Exchange, problem: Problem): { readonly type: string; readonly content: string } {
   const accept = x.entry.request.fields['accept']
-  switch (chosen(accept)) {
+  switch (chooseProblemType(accept)) {
     case 'xml':
       return { type: 'application/problem+xml', content: writeProblemXml(problem) }
     case 'html':
@@ -183,7 +183,7 @@ const types = [
 ] as const
 
 /** Who takes JSON gets JSON's problem, who takes XML XML's, whether or not they name the problem's own type. */
-function chosen(accept: string | undefined): 'json' | 'xml' | 'html' {
+function chooseProblemType(accept: string | undefined): 'json' | 'xml' | 'html' {
   const best = negotiateType(accept, types) ?? types[0]
   if (best === 'text/html') return 'html'
   return best.endsWith('xml') ? 'xml' : 'json'

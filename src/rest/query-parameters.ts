@@ -27,7 +27,7 @@ const defaultSize = 20
 const comparisons: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'])
 const isComparison = (text: string): text is Comparison => comparisons.has(text)
 
-const bad = (name: string, detail: string): never => refuseRequest({ kind: 'bad-parameter', name, detail })
+const refuseParameter = (name: string, detail: string): never => refuseRequest({ kind: 'bad-parameter', name, detail })
 
 const paged: readonly Operation['kind'][] = ['list', 'search', 'getSearch']
 const selecting: readonly Operation['kind'][] = [...paged, 'get']
@@ -42,8 +42,9 @@ export function parseParameters(
 ): ParsedQuery {
   const { kind } = operation
   const own = route.within && id !== undefined ? [{ field: route.within.by, is: 'eq' as const, value: id }] : []
-  if (pairs.length === 0 && !paged.includes(kind)) return kind === 'bulk' ? noFilter() : emptyQuery
-  if (pairs.length > restLimits.parameters) bad('', `there are more than ${restLimits.parameters} parameters`)
+  if (pairs.length === 0 && !paged.includes(kind)) return kind === 'bulk' ? refuseWithoutFilter() : emptyQuery
+  if (pairs.length > restLimits.parameters)
+    refuseParameter('', `there are more than ${restLimits.parameters} parameters`)
   const given = new Map<string, string>()
   const filters: Filter[] = [...own]
   const known: [string, string][] = []
@@ -53,22 +54,27 @@ export function parseParameters(
     if (filter) filters.push(filter)
     else if (!controls) {
       if (lenient) continue
-      bad(name, 'is not a parameter of this')
-    } else if (given.has(name)) bad(name, 'comes twice')
+      refuseParameter(name, 'is not a parameter of this')
+    } else if (given.has(name)) refuseParameter(name, 'comes twice')
     else given.set(name, value)
     known.push([name, value])
   }
-  if (kind === 'bulk') return filters.length === 0 ? noFilter() : { ...emptyQuery, query: everything(filters) }
+  if (kind === 'bulk')
+    return filters.length === 0 ? refuseWithoutFilter() : { ...emptyQuery, query: bulkQuery(filters) }
   if (!('resource' in operation)) return emptyQuery
-  const only = selection(operation.resource, given.get('fields'))
+  const only = parseSelection(operation.resource, given.get('fields'))
   if (!paged.includes(kind)) return { ...emptyQuery, only }
-  return { ...paging(operation.resource, given, filters), only, kept: known.filter(([name]) => !positions.has(name)) }
+  return {
+    ...parsePaging(operation.resource, given, filters),
+    only,
+    kept: known.filter(([name]) => !positions.has(name)),
+  }
 }
 
-const noFilter = (): never =>
+const refuseWithoutFilter = (): never =>
   refuseRequest({ kind: 'bad-parameter', name: '', detail: 'a collection is removed with a filter alone' })
 const positions: ReadonlySet<string> = new Set(['page', 'cursor'])
-const everything = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.pageItems, counted: false })
+const bulkQuery = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.pageItems, counted: false })
 
 /** Parameters that are no filter: a field of such a name is filtered by with `size[eq]=3`. By QUERY words are content. */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
@@ -83,20 +89,20 @@ const searchControls: ReadonlySet<string> = new Set([...listControls, 'q'])
 
 function filterOf(operation: Operation, route: Route, text: string, value: string): Filter | undefined {
   const [, name = '', comparison = 'eq'] = /^([^[\]]+)(?:\[([a-z]+)\])?$/.exec(text) ?? []
-  const field = 'resource' in operation ? filterable(operation, route).get(name) : undefined
+  const field = 'resource' in operation ? filterableFields(operation, route).get(name) : undefined
   if (!field) return undefined
   if (!isComparison(comparison)) return undefined
   if (operation.kind === 'search' && comparison !== 'eq') return undefined
   const values = comparison === 'in' ? value.split(',') : [value]
   const typed = values.map(each => readScalar(field, each))
   const flaw = typed.find(each => each instanceof Flaw)
-  if (flaw instanceof Flaw) bad(text, flaw.detail)
+  if (flaw instanceof Flaw) refuseParameter(text, flaw.detail)
   return { field: name, is: comparison, value: comparison === 'in' ? typed : typed[0] }
 }
 
 type ScalarShape = Parameters<typeof readScalar>[0]
 const filters = new WeakMap<Operation, ReadonlyMap<string, ScalarShape>>()
-function filterable(operation: Operation & { readonly resource: Resource }, route: Route) {
+function filterableFields(operation: Operation & { readonly resource: Resource }, route: Route) {
   const known = filters.get(operation)
   if (known) return known
   const { kind, resource } = operation
@@ -115,7 +121,7 @@ function filterable(operation: Operation & { readonly resource: Resource }, rout
 
 /** The same selection is the same set, so that what was compiled for it is found again. */
 const selections = new WeakMap<Resource, Map<string, ReadonlySet<string>>>()
-function selection(resource: Resource, text: string | undefined): ReadonlySet<string> | undefined {
+function parseSelection(resource: Resource, text: string | undefined): ReadonlySet<string> | undefined {
   if (text === undefined) return undefined
   const known = selections.get(resource) ?? new Map<string, ReadonlySet<string>>()
   selections.set(resource, known)
@@ -123,24 +129,24 @@ function selection(resource: Resource, text: string | undefined): ReadonlySet<st
   if (found) return found
   const names = text.split(',')
   const unknown = names.find(name => !Object.hasOwn(resource.fields, name) || resource.fields[name]?.isInternal)
-  if (unknown !== undefined) bad('fields', `${unknown} is not a field of ${resource.name}`)
+  if (unknown !== undefined) refuseParameter('fields', `${unknown} is not a field of ${resource.name}`)
   const made = new Set(names)
   if (known.size >= 100) known.clear()
   known.set(text, made)
   return made
 }
 
-function paging(resource: Resource, given: ReadonlyMap<string, string>, filters: readonly Filter[]): ParsedQuery {
-  const size = whole('size', given.get('size'), defaultSize, restLimits.pageItems)
-  const sort = sorting(resource, given.get('sort'))
+function parsePaging(resource: Resource, given: ReadonlyMap<string, string>, filters: readonly Filter[]): ParsedQuery {
+  const size = parseWhole('size', given.get('size'), defaultSize, restLimits.pageItems)
+  const sort = parseSort(resource, given.get('sort'))
   const cursor = given.get('cursor')
-  const page = given.has('page') ? whole('page', given.get('page'), 1, 1_000_000) : undefined
-  if (cursor !== undefined && page !== undefined) bad('cursor', 'does not go with page')
+  const page = given.has('page') ? parseWhole('page', given.get('page'), 1, 1_000_000) : undefined
+  if (cursor !== undefined && page !== undefined) refuseParameter('cursor', 'does not go with page')
   const from = cursor === undefined ? undefined : readCursor(resource, sort, cursor)
-  if (cursor !== undefined && !from) bad('cursor', 'is none that was given for this')
+  if (cursor !== undefined && !from) refuseParameter('cursor', 'is none that was given for this')
   const q = given.get('q')
   const sought = q === undefined ? undefined : searchWords(q)
-  if (sought && sought.length > searchWordsMax) bad('q', `has more than ${searchWordsMax} words`)
+  if (sought && sought.length > searchWordsMax) refuseParameter('q', `has more than ${searchWordsMax} words`)
   const query = {
     filters,
     sort,
@@ -153,15 +159,15 @@ function paging(resource: Resource, given: ReadonlyMap<string, string>, filters:
   return { query, only: undefined, kept: [], page }
 }
 
-function whole(name: string, text: string | undefined, otherwise: number, most: number): number {
+function parseWhole(name: string, text: string | undefined, otherwise: number, most: number): number {
   if (text === undefined) return otherwise
   const number = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
-  if (number < 1 || number > most) bad(name, `must be a whole number from 1 to ${most}`)
+  if (number < 1 || number > most) refuseParameter(name, `must be a whole number from 1 to ${most}`)
   return number
 }
 
 /** `-placedAt,total`; without it the contract's own order. */
-function sorting(resource: Resource, text: string | undefined): readonly Sort[] {
+function parseSort(resource: Resource, text: string | undefined): readonly Sort[] {
   const names = text === undefined ? (resource.given.order ?? []) : text.split(',')
   const sort = names.map(name => {
     const descending = name.startsWith('-')
@@ -170,8 +176,8 @@ function sorting(resource: Resource, text: string | undefined): readonly Sort[] 
   if (text === undefined) return sort.filter(({ field }) => resource.fields[field]) // those that this version knows
   for (const [i, { field }] of sort.entries()) {
     if (!resource.given.sort?.includes(field) || !resource.fields[field])
-      bad('sort', `${resource.name} are not sorted by ${field}`)
-    if (sort.findIndex(each => each.field === field) !== i) bad('sort', `${field} comes twice`)
+      refuseParameter('sort', `${resource.name} are not sorted by ${field}`)
+    if (sort.findIndex(each => each.field === field) !== i) refuseParameter('sort', `${field} comes twice`)
   }
   return sort
 }

@@ -42,7 +42,7 @@ export function replyWith(x: Exchange, outcome: Outcome): Maybe<Response> {
     case 'removed':
       return { status: 204, fields: {} }
     case 'bulk':
-      return changed(x, 200, bulkDocument(outcome))
+      return replyToChange(x, 200, bulkDocument(outcome))
     case 'file':
       return outcome.octets ? replyWithFile(x, outcome.file, outcome.octets) : replyToPut(x, outcome, pathOf(x))
     case 'search':
@@ -61,7 +61,7 @@ const resourceOf = (x: Exchange): Resource => {
   if (x.operation && 'resource' in x.operation) return x.operation.resource
   throw new Error('the operation has no resource')
 }
-const minimal = (x: Exchange): boolean => {
+const isMinimal = (x: Exchange): boolean => {
   const asked = preferenceOf(x.entry.request, 'return')
   if (asked === 'minimal' || asked === 'representation') x.applied['return'] = asked
   return asked === 'minimal'
@@ -71,7 +71,7 @@ function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Respons
   const { name } = resourceOf(x)
   const href = `${x.base}/${name}/${item.id}`
   const location = created ? { location: href } : {}
-  if (!x.isSafe && minimal(x))
+  if (!x.isSafe && isMinimal(x))
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(x, name, item) } }
   const is = selectItem(x, name, item)
   const content = writeSelected(x, is)
@@ -82,7 +82,7 @@ function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Respons
     'last-modified': writeDate(item.modified),
     ...linkField(is.document.links),
   }
-  return chain(content, octets => sent(x, created ? 201 : 200, octets, is.coding, fields))
+  return chain(content, octets => replyWithContent(x, created ? 201 : 200, octets, is.coding, fields))
 }
 
 /**
@@ -94,7 +94,13 @@ function minimalTag(x: Exchange, name: string, item: Snapshot): FieldDraft {
 }
 
 /** Content in the coding that was settled with its tag. */
-function sent(x: Exchange, status: number, content: string | Uint8Array, coding: string, fields: FieldDraft): Response {
+function replyWithContent(
+  x: Exchange,
+  status: number,
+  content: string | Uint8Array,
+  coding: string,
+  fields: FieldDraft,
+): Response {
   fields['content-type'] = x.head.offer?.sent ?? 'application/octet-stream'
   if (coding === 'identity') return { status, fields, content }
   fields['content-encoding'] = coding
@@ -114,11 +120,11 @@ interface ReplyFacts {
 /** A representation whose validators are known only now: the precondition of a safe request is asked here. */
 export function computedReply(x: Exchange, document: RepresentationDocument, about: ReplyFacts = {}): Maybe<Response> {
   return chain(about.text ?? x.head.offer?.write(document, writingOf(x)) ?? '', text =>
-    validated(x, document, about, text),
+    replyWithValidators(x, document, about, text),
   )
 }
 
-function validated(
+function replyWithValidators(
   x: Exchange,
   { links }: RepresentationDocument,
   about: ReplyFacts,
@@ -137,19 +143,19 @@ function validated(
     x.row = 23
     return { status: 304, fields: { ...fields, etag, ...dated } }
   }
-  return sent(x, 200, text, coding, { ...fields, etag, ...dated, ...linkField(links) })
+  return replyWithContent(x, 200, text, coding, { ...fields, etag, ...dated, ...linkField(links) })
 }
 
 /** What a change answers with; it is not what a later GET is compared with, so it has no validators. */
-async function changed(
+async function replyToChange(
   x: Exchange,
   status: number,
   document: RepresentationDocument,
   fields: FieldDraft = {},
 ): Promise<Response> {
-  if (minimal(x)) return { status: status === 200 ? 204 : status, fields }
+  if (isMinimal(x)) return { status: status === 200 ? 204 : status, fields }
   const content = (await x.head.offer?.write(document, writingOf(x))) ?? ''
-  return sent(x, status, content, chooseCoding(x, content), { ...fields, ...linkField(document.links) })
+  return replyWithContent(x, status, content, chooseCoding(x, content), { ...fields, ...linkField(document.links) })
 }
 
 function pageReply(x: Exchange, page: ItemPage): Maybe<Response> {
@@ -180,7 +186,8 @@ function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>)
     value: outcome.output,
     links: [{ rel: 'self', href }, owner],
   }
-  if (!x.isSafe) return changed(x, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
+  if (!x.isSafe)
+    return replyToChange(x, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
   if (operation.kind === 'look') return computedReply(x, document)
   const { version, modified } = outcome.item
   return computedReply(x, document, { version, modified })
@@ -208,7 +215,7 @@ function searchDocument(
 
 function searchCreated(x: Exchange, { id, search }: Extract<Outcome, { kind: 'search' }>): Promise<Response> {
   const href = `${x.base}/searches/${id}`
-  return changed(x, 201, searchDocument(x, id, search, [{ rel: 'self', href }]), {
+  return replyToChange(x, 201, searchDocument(x, id, search, [{ rel: 'self', href }]), {
     location: href,
     'content-location': href,
   })
@@ -230,7 +237,7 @@ const jobOf = (x: Exchange): Job => {
   throw new Error('the operation has no job')
 }
 
-const running = (job: JobRow): boolean => job.state === 'queued' || job.state === 'running'
+const isRunning = (job: JobRow): boolean => job.state === 'queued' || job.state === 'running'
 /** Seconds after which a job that runs is worth another look. */
 const again = '1'
 
@@ -254,19 +261,23 @@ function jobDocument(x: Exchange, row: JobRow): RepresentationDocument {
       createdAt: new Date(row.created).toISOString(),
       ...(row.failure !== undefined && { failure: row.failure }),
     },
-    links: [{ rel: 'self', href }, ...(running(row) ? [cancel] : []), ...(row.state === 'completed' ? [related] : [])],
+    links: [
+      { rel: 'self', href },
+      ...(isRunning(row) ? [cancel] : []),
+      ...(row.state === 'completed' ? [related] : []),
+    ],
   }
 }
 
 /** Rules A3.1–A3.3: 202 when it is made, 200 while it runs and when it is done. */
 function jobReply(x: Exchange, row: JobRow, created: boolean): Maybe<Response> {
   const document = jobDocument(x, row)
-  const wait: FieldDraft = running(row) ? { 'retry-after': again } : {}
+  const wait: FieldDraft = isRunning(row) ? { 'retry-after': again } : {}
   const { version, modified } = row
   if (!created && x.isSafe) return computedReply(x, document, { version, modified, fields: wait })
-  if (!created) return changed(x, 200, document, wait)
+  if (!created) return replyToChange(x, 200, document, wait)
   if (preferenceOf(x.entry.request, 'respond-async') !== undefined) x.applied['respond-async'] = ''
-  return changed(x, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
+  return replyToChange(x, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
 }
 
 function resultReply(x: Exchange, row: JobRow, output: RepresentationDocument['value']): Maybe<Response> {

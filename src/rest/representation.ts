@@ -82,7 +82,7 @@ export function selectItem(x: Exchange, resource: string, item: Snapshot): Selec
   const one = buildItemDocument(x, resource, item)
   if (one.shown && !x.parameters.only && isSame(one.shown.variant, x.head)) return (x.shown = one.shown)
   const { document, mask } = one
-  const { content, coding } = written(x, document)
+  const { content, coding } = writeForCoding(x, document)
   const etag = representationTag(x, item.version, mask, coding)
   const is = { of: item, document, etag, content, coding }
   // Texts that an application writes may depend on more than the item.
@@ -108,7 +108,7 @@ export function writeSelected(x: Exchange, is: SelectedItem): Maybe<string | Uin
  * Whether the coding is used is known once the size is; without one that could be used nothing is written before it is sent.
  * A writer of the application that takes its time makes bytes that no coding makes smaller.
  */
-function written(x: Exchange, document: RepresentationDocument): Pick<SelectedItem, 'content' | 'coding'> {
+function writeForCoding(x: Exchange, document: RepresentationDocument): Pick<SelectedItem, 'content' | 'coding'> {
   if (!x.head.offer || x.head.coding === 'identity' || !(x.head.offer.coded || !x.head.identityTaken))
     return { content: undefined, coding: 'identity' }
   const content = x.head.offer.write(document, writingOf(x))

@@ -103,45 +103,49 @@ function shapeOf({ operation }: Exchange): ContentShape {
 export function readInput(x: Exchange, bytes: Uint8Array): (current: Snapshot | undefined) => Input {
   const { operation } = x
   return current => {
-    if (operation?.kind === 'patch' && current) return patched(x, operation, bytes, current)
+    if (operation?.kind === 'patch' && current) return applyPatch(x, operation, bytes, current)
     const shape = shapeOf(x)
     const how = readOptions(['_links'])
     const problems: FieldProblem[] = []
     const value = readFields(shape.fields, jsonOf(x, shape, bytes), problems, how)
-    return checked(value, how, operation?.kind === 'create' ? problems.filter(notOwned(operation)) : problems)
+    return requireNoProblems(
+      value,
+      how,
+      operation?.kind === 'create' ? problems.filter(isNotOwned(operation)) : problems,
+    )
   }
 }
 
-function checked(value: Input['value'], how: ReadOptions, problems: readonly FieldProblem[]): Input {
+function requireNoProblems(value: Input['value'], how: ReadOptions, problems: readonly FieldProblem[]): Input {
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
   return { value, server: how.server }
 }
 
 /** What a grant binds to a claim may be left out: the service fills it in, or misses it. */
-function notOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) => boolean {
+function isNotOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) => boolean {
   const owned = new Set(grants.flatMap(grant => Object.keys(grant.where)))
   return ({ code, path }) => !(code === 'required' && path.length === 1 && owned.has(String(path[0])))
 }
 
 function jsonOf(x: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
-  if (x.head.mediaType === '') return bytes.length === 0 ? {} : untyped(x)
+  if (x.head.mediaType === '') return bytes.length === 0 ? {} : refuseUntyped(x)
   if (x.head.mediaType === formType) return formOf(bytes, fields)
-  if (!xmlTypes.includes(x.head.mediaType)) return parsed(bytes)
+  if (!xmlTypes.includes(x.head.mediaType)) return parseContent(bytes)
   const read = readXmlContent(bytes, name, x.edition.namespace, fields)
   return 'json' in read ? read.json : refuse({ kind: 'malformed', detail: read.problem })
 }
 
-const untyped = (x: Exchange): never =>
+const refuseUntyped = (x: Exchange): never =>
   refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(x), detail: 'there is no Content-Type' })
 
 function formOf(bytes: Uint8Array, fields: Fields): Json {
-  const text = utf8(bytes)
+  const text = decodeUtf8(bytes)
   const pairs = text === undefined ? undefined : parseQuery(text)
   const json = pairs && readFormValues(pairs, fields)
   return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded, or a name comes twice' })
 }
 
-function utf8(bytes: Uint8Array): string | undefined {
+function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -149,7 +153,7 @@ function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-function parsed(bytes: Uint8Array): Json {
+function parseContent(bytes: Uint8Array): Json {
   const { value, failure } = parseJson(bytes)
   if (!failure) return value
   const path = parsePointer(failure.pointer)
@@ -157,17 +161,19 @@ function parsed(bytes: Uint8Array): Json {
 }
 
 /** (3) RFC 7396, RFC 6902. */
-function patched(x: Exchange, { resource }: OperationOf<'patch'>, bytes: Uint8Array, current: Snapshot): Input {
-  const patch = parsed(bytes)
-  const stands = parsed(new TextEncoder().encode(writePlainJson({ fields: resource.fields, value: current.value })))
-  const json = x.head.mediaType === mergeType ? applyMergePatch(stands, patch) : applied(stands, patch)
+function applyPatch(x: Exchange, { resource }: OperationOf<'patch'>, bytes: Uint8Array, current: Snapshot): Input {
+  const patch = parseContent(bytes)
+  const stands = parseContent(
+    new TextEncoder().encode(writePlainJson({ fields: resource.fields, value: current.value })),
+  )
+  const json = x.head.mediaType === mergeType ? applyMergePatch(stands, patch) : applyOperations(stands, patch)
   const how = readOptions()
   const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)
-  return checked(value, how, [...problems, ...taken(resource.fields, stands, json)])
+  return requireNoProblems(value, how, [...problems, ...findRemovedReadOnly(resource.fields, stands, json)])
 }
 
-function applied(stands: Json, patch: Json): Json {
+function applyOperations(stands: Json, patch: Json): Json {
   const { value, failure } = applyJsonPatch(stands, patch)
   if (!failure) return value
   const detail = failure.operation === undefined ? failure.reason : `operation ${failure.operation}: ${failure.reason}`
@@ -175,7 +181,7 @@ function applied(stands: Json, patch: Json): Json {
 }
 
 /** A member of the server's that stood and does not any more: as much a change of it as another value. */
-function taken(fields: Fields, before: Json, after: Json): FieldProblem[] {
+function findRemovedReadOnly(fields: Fields, before: Json, after: Json): FieldProblem[] {
   const had = Object(before) as object // both are JSON; Object.hasOwn of a scalar finds nothing
   const has = Object(after) as object
   return Object.entries(fields)

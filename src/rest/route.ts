@@ -24,7 +24,7 @@ interface RouteNode {
   readonly names: Map<string, RouteNode>
   id: RouteNode | undefined
 }
-const node = (): RouteNode => ({ route: undefined, names: new Map(), id: undefined })
+const createNode = (): RouteNode => ({ route: undefined, names: new Map(), id: undefined })
 
 export interface Routes {
   readonly root: RouteNode
@@ -58,21 +58,21 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
 export function compileRoutes(service: Service): Routes {
   const known = listOperations(service).filter(operation => !operation.oneWay)
   const all: Route[] = [
-    ...service.resources.flatMap(resource => ofResource(resource, known)),
-    ...ofSearches(known),
-    ...service.jobs.flatMap(job => ofJob(job, known)),
+    ...service.resources.flatMap(resource => resourceRoutes(resource, known)),
+    ...searchRoutes(known),
+    ...service.jobs.flatMap(job => jobRoutes(job, known)),
   ].filter(route => route.methods.size > 0)
-  const root = node()
-  for (const route of all) place(root, route)
+  const root = createNode()
+  for (const route of all) placeRoute(root, route)
   return { root, all }
 }
 
-function place(root: RouteNode, route: Route): void {
+function placeRoute(root: RouteNode, route: Route): void {
   let at = root
   for (const segment of route.template.split('/').slice(1)) {
-    if (segment === '{id}') at = at.id ??= node()
+    if (segment === '{id}') at = at.id ??= createNode()
     else {
-      const next = at.names.get(segment) ?? node()
+      const next = at.names.get(segment) ?? createNode()
       at.names.set(segment, next)
       at = next
     }
@@ -80,7 +80,7 @@ function place(root: RouteNode, route: Route): void {
   at.route = route
 }
 
-function route(
+function createRoute(
   template: string,
   methods: readonly (readonly [string, Operation | undefined])[],
   more: Pick<Route, 'within'> = {},
@@ -88,69 +88,71 @@ function route(
   const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
   return { template, methods: found, allow: writeAllow(found.keys()), ...more }
 }
-function ofResource(resource: Resource, known: readonly Operation[]): Route[] {
+function resourceRoutes(resource: Resource, known: readonly Operation[]): Route[] {
   const own = known.filter(each => 'resource' in each && each.resource === resource)
   const one = (kind: Operation['kind']) => own.find(each => each.kind === kind)
   const part = (kind: 'getFile' | 'putFile', name: string) =>
     own.find(each => each.kind === kind && 'part' in each && each.part === name)
   const base = `/${resource.name}`
   return [
-    route(base, [
+    createRoute(base, [
       ['GET', one('list')],
       ['POST', one('create')],
       ['DELETE', one('bulk')],
       ['QUERY', one('search')],
     ]),
-    route(`${base}/{id}`, [
+    createRoute(`${base}/{id}`, [
       ['GET', one('get')],
       ['PUT', one('replace')],
       ['PATCH', one('patch')],
       ['DELETE', one('remove')],
     ]),
     ...Object.keys(resource.files).map(name =>
-      route(`${base}/{id}/${name}`, [
+      createRoute(`${base}/{id}/${name}`, [
         ['GET', part('getFile', name)],
         ['PUT', part('putFile', name)],
       ]),
     ),
-    ...actionsOf(base, resource, own),
+    ...actionRoutes(base, resource, own),
     ...Object.values(resource.given.relations ?? {}).flatMap(relation => {
       if (!('of' in relation)) return []
       const list = known.find(each => each.kind === 'list' && each.resource.name === relation.of)
-      return [route(`${base}/{id}/${relation.of}`, [['GET', list]], { within: { of: resource, by: relation.by } })]
+      return [
+        createRoute(`${base}/{id}/${relation.of}`, [['GET', list]], { within: { of: resource, by: relation.by } }),
+      ]
     }),
   ]
 }
 
 /** Actions that share a path share a route: what was done is read where it was done. */
-function actionsOf(base: string, resource: Resource, own: readonly Operation[]): Route[] {
+function actionRoutes(base: string, resource: Resource, own: readonly Operation[]): Route[] {
   const paths = new Set(Object.values(resource.actions).map(action => action.rel))
   return [...paths].map(rel => {
     const here = own.filter(each => 'action' in each && each.action.rel === rel)
-    return route(`${base}/{id}/${rel}`, [
+    return createRoute(`${base}/{id}/${rel}`, [
       ['GET', here.find(each => each.kind === 'look' || each.kind === 'kept')],
       ['POST', here.find(each => each.kind === 'act')],
     ])
   })
 }
 
-function ofSearches(known: readonly Operation[]): Route[] {
+function searchRoutes(known: readonly Operation[]): Route[] {
   const create = known.find(each => each.kind === 'createSearch')
   if (create?.kind !== 'createSearch') return []
   const search = known.find(each => each.kind === 'search' && each.resource === create.resource)
   return [
-    route('/searches', [['POST', create]]),
-    route('/searches/{id}', [['GET', known.find(each => each.kind === 'getSearch')]]),
-    route('/search', [['GET', search]]),
+    createRoute('/searches', [['POST', create]]),
+    createRoute('/searches/{id}', [['GET', known.find(each => each.kind === 'getSearch')]]),
+    createRoute('/search', [['GET', search]]),
   ]
 }
 
-function ofJob(job: Job, known: readonly Operation[]): Route[] {
+function jobRoutes(job: Job, known: readonly Operation[]): Route[] {
   const one = (kind: Operation['kind']) => known.find(each => each.kind === kind && 'job' in each && each.job === job)
   return [
-    route(`/${job.job}`, [['POST', one('startJob')]]),
-    route(`/${job.job}/jobs/{id}`, [['GET', one('getJob')]]),
-    route(`/${job.job}/jobs/{id}/cancellation`, [['POST', one('cancelJob')]]),
-    route(`/${job.job}/{id}`, [['GET', one('getResult')]]),
+    createRoute(`/${job.job}`, [['POST', one('startJob')]]),
+    createRoute(`/${job.job}/jobs/{id}`, [['GET', one('getJob')]]),
+    createRoute(`/${job.job}/jobs/{id}/cancellation`, [['POST', one('cancelJob')]]),
+    createRoute(`/${job.job}/{id}`, [['GET', one('getResult')]]),
   ]
 }

@@ -30,14 +30,14 @@ export function createExternalStore(app: Implementation, store: Store): Store {
     if (provider) kept.set(resource.name, { resource, provider })
   }
   if (kept.size === 0) return store
-  return over(store, {
-    read: work => store.read(reader => work(reading(kept, reader))),
-    write: work => store.write(writer => work(writing(kept, writer))),
+  return extendObject(store, {
+    read: work => store.read(reader => work(extendReader(kept, reader))),
+    write: work => store.write(writer => work(extendWriter(kept, writer))),
   })
 }
 
 /** The same object but for these of its methods. */
-function over<T extends object>(base: T, own: Partial<T>): T {
+function extendObject<T extends object>(base: T, own: Partial<T>): T {
   return new Proxy(base, {
     get: (target, name) => {
       const value: unknown = Reflect.get(own, name) ?? Reflect.get(target, name)
@@ -47,7 +47,7 @@ function over<T extends object>(base: T, own: Partial<T>): T {
 }
 
 type Loaded = NonNullable<Awaited<ReturnType<Provider<Values>['load']>>>
-const snapshot = ({ value, version, modified }: Loaded): Snapshot => ({
+const snapshotOf = ({ value, version, modified }: Loaded): Snapshot => ({
   id: String(value['id']),
   version,
   modified,
@@ -56,42 +56,45 @@ const snapshot = ({ value, version, modified }: Loaded): Snapshot => ({
   kept: {},
 })
 
-async function loaded({ provider }: ExternalEntry, id: string): Promise<Snapshot | undefined> {
+async function loadSnapshot({ provider }: ExternalEntry, id: string): Promise<Snapshot | undefined> {
   const found = await provider.load(id)
-  return found && snapshot(found)
+  return found && snapshotOf(found)
 }
 
-const reading = (kept: ReadonlyMap<string, ExternalEntry>, reader: StoreReader): StoreReader =>
-  over(reader, looks(kept, reader))
+const extendReader = (kept: ReadonlyMap<string, ExternalEntry>, reader: StoreReader): StoreReader =>
+  extendObject(reader, externalReads(kept, reader))
 
-function looks(kept: ReadonlyMap<string, ExternalEntry>, reader: StoreReader): Pick<StoreReader, 'get' | 'list'> {
+function externalReads(
+  kept: ReadonlyMap<string, ExternalEntry>,
+  reader: StoreReader,
+): Pick<StoreReader, 'get' | 'list'> {
   const own: Pick<StoreReader, 'get' | 'list'> = {
     get: (resource, id) => {
       const mine = kept.get(resource)
-      return mine ? loaded(mine, id) : reader.get(resource, id)
+      return mine ? loadSnapshot(mine, id) : reader.get(resource, id)
     },
     list: (resource, query) => {
       const mine = kept.get(resource)
-      return mine ? listed(mine, query, own) : reader.list(resource, query)
+      return mine ? listPage(mine, query, own) : reader.list(resource, query)
     },
   }
   return own
 }
 
-const writing = (kept: ReadonlyMap<string, ExternalEntry>, writer: StoreWriter): StoreWriter =>
-  over(writer, {
-    ...looks(kept, writer),
+const extendWriter = (kept: ReadonlyMap<string, ExternalEntry>, writer: StoreWriter): StoreWriter =>
+  extendObject(writer, {
+    ...externalReads(kept, writer),
     put: (resource, id, value, outputs, seen, now) => {
       const mine = kept.get(resource)
-      return mine ? saved(mine, id, value, seen, now) : writer.put(resource, id, value, outputs, seen, now)
+      return mine ? saveValue(mine, id, value, seen, now) : writer.put(resource, id, value, outputs, seen, now)
     },
     remove: (resource, id, seen, now) => {
       const mine = kept.get(resource)
-      return mine ? removed(mine, id, seen) : writer.remove(resource, id, seen, now)
+      return mine ? removeValue(mine, id, seen) : writer.remove(resource, id, seen, now)
     },
   })
 
-async function saved(
+async function saveValue(
   { provider }: ExternalEntry,
   id: string,
   value: Values,
@@ -99,30 +102,32 @@ async function saved(
   now: number,
 ): Promise<Snapshot> {
   const version = await provider.save(id, value, seen)
-  return version === 'stale' ? refuse({ kind: 'stale' }) : snapshot({ value, version, modified: now })
+  return version === 'stale' ? refuse({ kind: 'stale' }) : snapshotOf({ value, version, modified: now })
 }
 
-async function removed({ provider }: ExternalEntry, id: string, seen: number): Promise<void> {
+async function removeValue({ provider }: ExternalEntry, id: string, seen: number): Promise<void> {
   if (!(await provider.remove(id, seen))) refuse({ kind: 'stale' })
 }
 
-async function listed(
+async function listPage(
   { resource, provider }: ExternalEntry,
   query: Query,
   reader: Pick<StoreReader, 'get'>,
 ): Promise<ItemPage> {
-  const all = (await provider.list()).map(snapshot)
-  const mine = all.filter(item => within(item, query) && query.filters.every(filter => passes(resource, item, filter)))
-  const found = query.words ? await having(mine, query.words, resource, reader) : mine
-  const order = ordering(resource, query)
+  const all = (await provider.list()).map(snapshotOf)
+  const mine = all.filter(
+    item => isWithin(item, query) && query.filters.every(filter => matchesFilter(resource, item, filter)),
+  )
+  const found = query.words ? await matchesWords(mine, query.words, resource, reader) : mine
+  const order = compileOrder(resource, query)
   found.sort(order)
   return cut(found, query, order)
 }
 
-const within = ({ value }: Snapshot, { within: rows }: Query): boolean =>
+const isWithin = ({ value }: Snapshot, { within: rows }: Query): boolean =>
   rows === 'all' || rows.some(row => Object.entries(row).every(([field, text]) => value[field] === text))
 
-function passes(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
+function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
   const against = (other: unknown): number => compare(resource.fields[field], value[field], other)
   if (is === 'in') return Array.isArray(asked) && asked.some(each => against(each) === 0)
   if (is === 'eq') return against(asked) === 0
@@ -135,12 +140,12 @@ function passes(resource: Resource, { value }: Snapshot, { field, is, value: ask
 /** Order by value, as the stores have it: what is absent comes first. */
 function compare(field: Field<unknown, boolean, boolean, unknown> | undefined, a: unknown, b: unknown): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
-  const [x, y] = [comparable(field, a), comparable(field, b)]
+  const [x, y] = [toComparable(field, a), toComparable(field, b)]
   return x < y ? -1 : x > y ? 1 : 0
 }
 
 type Comparable = string | number | bigint
-function comparable(field: Field<unknown, boolean, boolean, unknown> | undefined, value: unknown): Comparable {
+function toComparable(field: Field<unknown, boolean, boolean, unknown> | undefined, value: unknown): Comparable {
   const shape = field?.shape
   if (shape?.kind === 'decimal') return parseScaledDecimal(String(value), shape.places) ?? 0n
   if (shape?.kind === 'dateTime') return parseInstant(String(value))
@@ -150,7 +155,7 @@ function comparable(field: Field<unknown, boolean, boolean, unknown> | undefined
 type Order = (a: Snapshot, b: Snapshot) => number
 const byId: Order = (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
-function ordering(resource: Resource, { sort }: Query): Order {
+function compileOrder(resource: Resource, { sort }: Query): Order {
   return (a, b) => {
     for (const { field, descending } of sort) {
       const order = compare(resource.fields[field], a.value[field], b.value[field])
@@ -165,7 +170,7 @@ const keysOf = ({ value, created }: Snapshot, { sort }: Query): unknown[] =>
 
 function cut(found: Snapshot[], query: Query, order: Order): ItemPage {
   const { size, offset = 0, from } = query
-  const [start, end] = from ? window(found, query, order) : [offset, Math.min(offset + size, found.length)]
+  const [start, end] = from ? windowOf(found, query, order) : [offset, Math.min(offset + size, found.length)]
   const items = found.slice(start, end)
   const [first, last] = [items[0], items.at(-1)]
   return {
@@ -177,7 +182,7 @@ function cut(found: Snapshot[], query: Query, order: Order): ItemPage {
 }
 
 /** Beside the row of a cursor, which need not be there any more. */
-function window(found: Snapshot[], query: Query, order: Order): [number, number] {
+function windowOf(found: Snapshot[], query: Query, order: Order): [number, number] {
   const { from, sort, size } = query
   if (!from) return [0, Math.min(size, found.length)]
   const value = Object.fromEntries(sort.map(({ field }, i) => [field, from.keys[i]]))
@@ -188,7 +193,7 @@ function window(found: Snapshot[], query: Query, order: Order): [number, number]
   return start < 0 ? [found.length, found.length] : [start, Math.min(start + size, found.length)]
 }
 
-async function having(
+async function matchesWords(
   items: readonly Snapshot[],
   asked: readonly string[],
   resource: Resource,

@@ -33,18 +33,18 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
     caller: about.caller,
     now: new Date(about.now).toISOString(),
     id: about.id,
-    items: items(about, reach),
+    items: createItemReader(about, reach),
     fail: (fault: Fault, detail?: unknown) => refuse({ kind: 'declared', fault, detail: (detail ?? {}) as Values }), // DetailOf<Fault>: members of its detail
     invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
     forbid: () => refuse({ kind: 'forbidden' }),
-  } as Context // `items` is typed by the contract in the handler's eyes and by rows here
+  } as Context // `createItemReader` is typed by the contract in the handler's eyes and by rows here
 }
 
 const mostListed = 1000
 
-function items(about: ContextFacts, reach: StoreReach): ItemReader<Service> {
+function createItemReader(about: ContextFacts, reach: StoreReach): ItemReader<Service> {
   return {
-    get: async (resource, id) => (await reach.read(reader => current(reader, resource, id)))?.value,
+    get: async (resource, id) => (await reach.read(reader => findCurrent(reader, resource, id)))?.value,
     list: async (resource, where = {}, limit = mostListed) =>
       reach.read(async reader => {
         const filters = Object.entries(where).map(([field, value]) => ({ field, is: 'eq' as const, value }))
@@ -53,14 +53,14 @@ function items(about: ContextFacts, reach: StoreReach): ItemReader<Service> {
       }),
     change: async (resource, id, set) =>
       reach.write(async writer => {
-        const item = await current(writer, resource, id)
+        const item = await findCurrent(writer, resource, id)
         if (!item) throw new Error(`${about.operation}: there is no ${resource} ${id} to change`)
         await putChanged(about, writer, resource, item, { ...item.value, ...set })
       }),
   } as ItemReader<Service> // rows in place of the contract's values: `implement` checked the handlers against those
 }
 
-async function current(reader: StoreReader, resource: string, id: string): Promise<Snapshot | undefined> {
+async function findCurrent(reader: StoreReader, resource: string, id: string): Promise<Snapshot | undefined> {
   const found = await reader.get(resource, id)
   return found && !isFormer(found) ? found : undefined
 }

@@ -47,13 +47,13 @@ export function requireVisible(
   const reads = readGrants(operation.resource)
   if (found === undefined) return refuse({ kind: 'not-found' })
   if (isFormer(found))
-    return refuse(readRestriction(reads, caller, now) === 'all' ? formerly(found) : { kind: 'not-found' })
+    return refuse(readRestriction(reads, caller, now) === 'all' ? refusalOfFormer(found) : { kind: 'not-found' })
   if (!isAllowed(reads, caller, now, found.value)) return refuse({ kind: 'not-found' })
   if (!isAllowed(operation.grants, caller, now, found.value)) return refuse({ kind: 'forbidden' })
   return found
 }
 
-const formerly = (found: Former) =>
+const refusalOfFormer = (found: Former) =>
   found.to === undefined ? ({ kind: 'gone' } as const) : ({ kind: 'moved', to: found.to } as const)
 
 /** Row 23: the precondition on what stands, of a call that reads. True: it says that the caller has what stands. */

@@ -56,7 +56,7 @@ export const queuedJob = (id: string, job: string, caller: Caller, input: Values
 })
 
 /** The job of this name, for its owner; to anyone else it does not exist. */
-async function mine(call: Call, reader: StoreReader, job: Job): Promise<JobRow> {
+async function requireOwnJob(call: Call, reader: StoreReader, job: Job): Promise<JobRow> {
   const row = call.id === undefined ? undefined : await reader.job(call.id)
   if (!row || row.job !== job.job || row.owner !== (call.admitted.caller.subject ?? ''))
     return refuse({ kind: 'not-found' })
@@ -64,7 +64,7 @@ async function mine(call: Call, reader: StoreReader, job: Job): Promise<JobRow> 
 }
 
 export async function getJob(call: Call, reader: StoreReader, operation: OperationOf<'getJob'>): Promise<Outcome> {
-  const job = await mine(call, reader, operation.job)
+  const job = await requireOwnJob(call, reader, operation.job)
   const seen = call.expects?.(asSnapshot(job))
   if (seen === 'unchanged') return { kind: 'unchanged', current: job }
   if (seen === 'failed') refuse({ kind: 'stale', version: job.version })
@@ -80,9 +80,9 @@ export async function cancelJob(
   writer: StoreWriter,
   operation: OperationOf<'cancelJob'>,
 ): Promise<Outcome> {
-  const job = await mine(call, writer, operation.job)
+  const job = await requireOwnJob(call, writer, operation.job)
   if (!active.has(job.state)) return refuse({ kind: 'conflict', state: job.state, possible: [] })
-  const cancelled = next(job, { state: 'cancelled', modified: about.now })
+  const cancelled = nextVersion(job, { state: 'cancelled', modified: about.now })
   await writer.putJob(cancelled)
   return { kind: 'job', job: cancelled, created: false }
 }
@@ -92,14 +92,14 @@ export async function getResult(
   reader: StoreReader,
   operation: OperationOf<'getResult'>,
 ): Promise<Outcome> {
-  const job = await mine(call, reader, operation.job)
+  const job = await requireOwnJob(call, reader, operation.job)
   if (job.state !== 'completed' || job.output === undefined) return refuse({ kind: 'not-found' })
   const seen = call.expects?.(asSnapshot(job))
   if (seen === 'unchanged') return { kind: 'unchanged', current: job }
   return { kind: 'result', job, output: unpackTyped(job.output) as Values } // packed by `run` below
 }
 
-const next = (job: JobRow, change: Partial<JobRow>): JobRow => ({ ...job, ...change, version: job.version + 1 })
+const nextVersion = (job: JobRow, change: Partial<JobRow>): JobRow => ({ ...job, ...change, version: job.version + 1 })
 
 export interface JobContext {
   readonly app: Implementation
@@ -121,11 +121,11 @@ export async function runNextJob(working: JobContext, stop: AbortSignal): Promis
   if (!declared || !run) return false
   if (job.tries > declared.tries + mostDeaths)
     await finish(working, job, { state: 'failed', failure: 'lost' }).catch(unlessLost) // (5)
-  else await attempt(working, declared, run, job, stop)
+  else await attemptJob(working, declared, run, job, stop)
   return true
 }
 
-async function attempt(
+async function attemptJob(
   working: JobContext,
   declared: Job,
   run: NonNullable<Implementation['handlers'][string]['run']>,
@@ -143,7 +143,7 @@ async function attempt(
   try {
     const write: StoreReach['write'] = work =>
       store.write(async writer => {
-        await holds(writer, job, signal)
+        await requireLease(writer, job, signal)
         return work(writer)
       })
     const ctx = createContext(about, { read: work => store.read(work), write })
@@ -151,7 +151,7 @@ async function attempt(
     const output = await Promise.race([done, rejectOnAbort(signal)])
     await finish(working, job, { state: 'completed', progress: 1, output: packTyped(output) })
   } catch (thrown) {
-    await given(working, declared, job, thrown, stop).catch(unlessLost)
+    await runHandler(working, declared, job, thrown, stop).catch(unlessLost)
   } finally {
     clearInterval(renewing)
     lost.abort(new Lost(`${job.id} is over`))
@@ -162,7 +162,7 @@ async function attempt(
 const mostDeaths = 10
 
 /** What becomes of a job whose try came to nothing (5). */
-async function given(
+async function runHandler(
   working: JobContext,
   declared: Job,
   job: JobRow,
@@ -209,7 +209,7 @@ function progressOf(working: JobContext, job: JobRow, signal: AbortSignal): Prog
 }
 
 /** (4) */
-async function holds(reader: StoreReader, job: JobRow, signal?: AbortSignal): Promise<JobRow> {
+async function requireLease(reader: StoreReader, job: JobRow, signal?: AbortSignal): Promise<JobRow> {
   signal?.throwIfAborted()
   const row = await reader.job(job.id)
   if (row?.state !== 'running' || row.tries !== job.tries) throw new Lost(`${job.id} is no longer this worker's`)
@@ -219,8 +219,8 @@ async function holds(reader: StoreReader, job: JobRow, signal?: AbortSignal): Pr
 /** Writes a change of a job that is still ours (2): running, and on the same try. */
 async function finish(working: JobContext, job: JobRow, change: Partial<JobRow>): Promise<void> {
   await working.store.write(async writer => {
-    const row = await holds(writer, job)
-    await writer.putJob(next(row, { ...change, modified: working.clock() }))
+    const row = await requireLease(writer, job)
+    await writer.putJob(nextVersion(row, { ...change, modified: working.clock() }))
   })
 }
 
@@ -248,7 +248,7 @@ export function retryJob(store: Store, id: string, now: number): Promise<boolean
     const row = await writer.job(id)
     if (row?.state !== 'failed') return false
     await writer.putJob(
-      next(row, { state: 'queued', tries: 0, failure: undefined, due: now, leased: 0, modified: now }),
+      nextVersion(row, { state: 'queued', tries: 0, failure: undefined, due: now, leased: 0, modified: now }),
     )
     return true
   })

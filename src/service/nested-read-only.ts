@@ -9,28 +9,28 @@ import { packTyped } from './typed-json.ts'
 export function keepReadOnlyMembers(fields: Fields, sent: Values, stood: Values): Values {
   if (!hasInside(fields)) return sent
   return Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => [name, inside(fields[name], value, stood[name])]),
+    Object.entries(sent).map(([name, value]) => [name, keepInside(fields[name], value, stood[name])]),
   )
 }
 
-function inside(field: AnyField | undefined, sent: unknown, stood: unknown): unknown {
+function keepInside(field: AnyField | undefined, sent: unknown, stood: unknown): unknown {
   if (!field || !hasOwn(field)) return sent
   const { shape } = field
-  if (shape.kind === 'object') return isRow(sent) && isRow(stood) ? whole(shape.fields, sent, stood) : sent
+  if (shape.kind === 'object') return isRow(sent) && isRow(stood) ? keepInFields(shape.fields, sent, stood) : sent
   if (shape.kind === 'union') {
     if (!isRow(sent) || !isRow(stood) || sent[shape.on] !== stood[shape.on]) return sent
-    return { [shape.on]: sent[shape.on], ...whole(shape.of[String(sent[shape.on])] ?? {}, sent, stood) }
+    return { [shape.on]: sent[shape.on], ...keepInFields(shape.of[String(sent[shape.on])] ?? {}, sent, stood) }
   }
   if (shape.kind !== 'list' || !Array.isArray(sent) || !Array.isArray(stood)) return sent
   // An item has no name to be known by: it keeps what is the server's where it stands as it was.
   return sent.map((each, at) =>
-    packTyped(inside(shape.item, each, stood[at])) === packTyped(stood[at]) ? stood[at] : each,
+    packTyped(keepInside(shape.item, each, stood[at])) === packTyped(stood[at]) ? stood[at] : each,
   )
 }
 
-function whole(fields: Fields, sent: Values, stood: Values): Values {
+function keepInFields(fields: Fields, sent: Values, stood: Values): Values {
   const members = Object.entries(fields).map(
-    ([name, field]) => [name, field.isReadOnly ? stood[name] : inside(field, sent[name], stood[name])] as const,
+    ([name, field]) => [name, field.isReadOnly ? stood[name] : keepInside(field, sent[name], stood[name])] as const,
   )
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }

@@ -32,11 +32,11 @@ export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: (
       if (first) trying = false
     }
   }
-  return { ...bound(store), read }
+  return { ...bindStore(store), read }
 }
 
 /** The methods of a store, which may be those of a class. */
-const bound = (store: Store): Omit<Store, 'read'> => ({
+const bindStore = (store: Store): Omit<Store, 'read'> => ({
   write: work => store.write(work),
   sweep: now => store.sweep(now),
   ready: () => store.ready(),

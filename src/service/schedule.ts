@@ -24,7 +24,7 @@ export type Instants = (now: number) => number | undefined
 
 /** Throws when it is not a schedule, with the cure. */
 export function parseSchedule(at: Schedule['at']): Instants {
-  if (typeof at === 'string') return cron(at)
+  if (typeof at === 'string') return parseCron(at)
   if (!(Number.isInteger(at) && at > 0)) throw new Error(`${at} seconds is no interval: give a whole number above 0`)
   return now => Math.floor(now / (at * 1000)) * at * 1000
 }
@@ -38,11 +38,11 @@ const ranges = [
 ] as const
 
 /** crontab(5): where day and weekday are both restricted, either will do. */
-function cron(text: string): Instants {
+function parseCron(text: string): Instants {
   const fields = text.trim().split(/\s+/)
   if (fields.length !== 5) throw new Error(`"${text}" is no schedule: give minute, hour, day, month and weekday`)
   const [minutes, hours, days, months, weekdays] = ranges.map(([name, least, most], i) =>
-    numbers(fields[i] ?? '', name, least, most),
+    parseNumbers(fields[i] ?? '', name, least, most),
   ) as [number[], number[], number[], number[], number[]] // one for each range
   const anyDay = fields[2]?.startsWith('*')
   const anyWeekday = fields[4]?.startsWith('*')
@@ -66,7 +66,7 @@ const day = 86_400_000
 /** 29 February comes once in eight years where a century is none (1896, 1904). */
 const longest = 8 * 366 * day
 
-function numbers(field: string, name: string, least: number, most: number): number[] {
+function parseNumbers(field: string, name: string, least: number, most: number): number[] {
   const wrong = (): never => {
     throw new Error(`"${field}" is no ${name} of a schedule: they are ${least} to ${most}, *, lists, ranges and steps`)
   }

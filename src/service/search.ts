@@ -32,11 +32,15 @@ export async function getSearch(look: ReadContext, operation: OperationOf<'getSe
   if (!memo || memo.expires <= about.now) return refuse({ kind: 'not-found' })
   const { owner, search } = unpackTyped(memo.value) as { owner: string | null; search: Search } // written above
   if (owner !== (call.admitted.caller.subject ?? null)) return refuse({ kind: 'not-found' })
-  const found = await readPage(look, operation.resource, { words: searchWords(search.q), filters: filters(search.by) })
+  const found = await readPage(look, operation.resource, {
+    words: searchWords(search.q),
+    filters: equalityFilters(search.by),
+  })
   return { kind: 'search', id: call.id ?? '', search, page: found }
 }
 
-const filters = (by: Search['by']): Filter[] => Object.entries(by).map(([field, value]) => ({ field, is: 'eq', value }))
+const equalityFilters = (by: Search['by']): Filter[] =>
+  Object.entries(by).map(([field, value]) => ({ field, is: 'eq', value }))
 
 /** The words of `q`, each once: runs of letters and digits, in any case. Everything between them only separates. */
 export const searchWords = (q: string): string[] => [...new Set(q.toLowerCase().match(/[\p{L}\p{N}_%]+/gu))]

@@ -2,7 +2,9 @@
  * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: what is handed on is one message of one version, its blocks
  * and its one Body; nothing stands where the structure has no place for it.
  */
+
 import { type Cursor, createElement, type Document, Element, type ParseOptions, walkTree } from '../xml/index.ts'
+import { type SoapFault, soapPrefix } from './fault.ts'
 import { refuseMessage } from './refusal.ts'
 import { namesSoapVersion, type SoapVersion } from './version.ts'
 
@@ -30,13 +32,13 @@ export function openEnvelope(
   block: (cursor: Cursor) => Element = createElement,
 ): Envelope {
   const version = versionOf(cursor, spoken)
-  const root = opened(cursor)
-  if (cursor.child() !== 'start') structure('the Envelope has no Body')
-  const blocks = cursor.name === version.header ? header(cursor, version, root, block) : []
+  const root = elementAt(cursor)
+  if (cursor.child() !== 'start') refuseStructure('the Envelope has no Body')
+  const blocks = cursor.name === version.header ? readHeader(cursor, version, root, block) : []
   if (cursor.event !== 'start' || cursor.name !== version.body)
-    structure('the Envelope holds an optional Header, then one Body')
-  attributes(cursor, version)
-  return { version, around: opened(cursor, root), blocks, body: cursor }
+    refuseStructure('the Envelope holds an optional Header, then one Body')
+  checkAttributes(cursor, version)
+  return { version, around: elementAt(cursor, root), blocks, body: cursor }
 }
 
 /** The same of a tree: the blocks and the Body are its own elements. */
@@ -61,57 +63,75 @@ export function openEnvelopeTree(
 function versionOf(cursor: Cursor, spoken: readonly SoapVersion[]): SoapVersion {
   while (cursor.next() !== 'start');
   const found = cursor.name
-  if (found.local !== 'Envelope') structure(`the root is ${found.local} and no Envelope: this is not a SOAP message`)
+  if (found.local !== 'Envelope')
+    refuseStructure(`the root is ${found.local} and no Envelope: this is not a SOAP message`)
   const version = spoken.find(each => each.envelope === found)
   if (!version) return refuseMessage({ kind: 'version-mismatch', found })
-  attributes(cursor, version)
+  checkAttributes(cursor, version)
   return version
 }
 
 /** From the Header's `start` to the next event behind it. */
-function header(
+function readHeader(
   cursor: Cursor,
   version: SoapVersion,
   root: Element,
   block: (cursor: Cursor, parent: Element) => Element,
 ): readonly Element[] {
-  attributes(cursor, version)
-  const around = opened(cursor, root)
+  checkAttributes(cursor, version)
+  const around = elementAt(cursor, root)
   const blocks: Element[] = []
   const { from } = cursor
   while (cursor.child() === 'start') {
-    if (cursor.from - from > longest) structure(`the Header is longer than ${longest} octets`)
-    if (cursor.name.uri === '') structure(`the header block ${cursor.name.local} has no namespace`)
+    if (cursor.from - from > longest) refuseStructure(`the Header is longer than ${longest} octets`)
+    if (cursor.name.uri === '') refuseStructure(`the header block ${cursor.name.local} has no namespace`)
     blocks.push(block(cursor, around))
   }
-  if (cursor.event !== 'end') structure('the Header has text')
+  if (cursor.event !== 'end') refuseStructure('the Header has text')
   cursor.child()
   return blocks
 }
 
 /** The element at hand without what is in it, for the namespaces in scope there. */
-const opened = (cursor: Cursor, parent?: Element): Element =>
+const elementAt = (cursor: Cursor, parent?: Element): Element =>
   new Element(parent, cursor.name, cursor.prefix, [], cursor.declarations())
 
 /** From the Body's `end`: nothing follows it, and the message is well-formed to its last byte. */
 export function closeEnvelope(cursor: Cursor): void {
-  if (cursor.child() !== 'end') structure('something follows the Body') // so WS-I Basic Profile 1.1 R1011 for SOAP 1.1
+  if (cursor.child() !== 'end') refuseStructure('something follows the Body') // so WS-I Basic Profile 1.1 R1011 for SOAP 1.1
   cursor.finish()
 }
 
 /** Of Envelope, Header and Body: qualified, and an encodingStyle only where the version lets it be. */
-function attributes(cursor: Cursor, version: SoapVersion): void {
+function checkAttributes(cursor: Cursor, version: SoapVersion): void {
   for (let index = 0; index < cursor.attributes; index++) {
     const { uri, local } = cursor.attributeName(index)
-    if (uri === '') structure(`${cursor.name.local} has the unqualified attribute ${local}`)
+    if (uri === '') refuseStructure(`${cursor.name.local} has the unqualified attribute ${local}`)
     if (cursor.attributeName(index) !== version.encodingStyle) continue
-    if (!version.encodingAnywhere) structure(`${cursor.name.local} may not have an encodingStyle`)
+    if (!version.encodingAnywhere) refuseStructure(`${cursor.name.local} may not have an encodingStyle`)
     const encoding = cursor.attributeValue(index).trim()
     if (!namesSoapVersion(version, encoding, [version.encoding, ...version.literal]))
       refuseMessage({ kind: 'encoding-unknown', encoding })
   }
 }
 
-function structure(detail: string): never {
+function refuseStructure(detail: string): never {
   return refuseMessage({ kind: 'structure', detail })
 }
+
+/** @param body the child elements of Body, @param blocks those of Header, both written */
+export function writeEnvelope(version: SoapVersion, body: string, blocks: readonly string[] = []): string {
+  const header = blocks.length === 0 ? '' : `<${soapPrefix}:Header>${blocks.join('')}</${soapPrefix}:Header>`
+  return `<?xml version="1.0" encoding="UTF-8"?><${soapPrefix}:Envelope xmlns:${soapPrefix}="${version.namespace}">${header}<${soapPrefix}:Body>${body}</${soapPrefix}:Body></${soapPrefix}:Envelope>`
+}
+
+/** The envelope of a fault, with the blocks that belong to it. */
+export function writeFaultEnvelope(version: SoapVersion, fault: SoapFault, blocks: readonly string[] = []): string {
+  const about =
+    version.faultDetail && fault.about
+      ? [`<wsa:${version.faultDetail} xmlns:wsa="${wsa}">${fault.about}</wsa:${version.faultDetail}>`]
+      : []
+  return writeEnvelope(version, version.writeFault(fault), [...blocks, ...(fault.blocks ?? []), ...about])
+}
+
+const wsa = 'http://www.w3.org/2005/08/addressing'

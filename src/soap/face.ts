@@ -38,13 +38,13 @@ import { type Block, readBlock as blockContent, findBlock } from './headers/bloc
 import { requireUnderstood, targetedBlocks } from './headers/node.ts'
 import type { BoundOperation, OperationRequest } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, refuseMessage } from './refusal.ts'
-import { faulted, reply } from './replies.ts'
+import { replyWithAnswer, replyWithFault } from './replies.ts'
 import { securityName, type VerifyMessage } from './security-port.ts'
 import type { SoapVersion } from './version.ts'
 
 export type { Endpoint, SoapOptions }
 
-const begun = (message: ReceivedMessage): Exchanged => ({
+const startExchange = (message: ReceivedMessage): Exchanged => ({
   address: message.addresses[0],
   version: message.media,
   message,
@@ -53,53 +53,55 @@ const begun = (message: ReceivedMessage): Exchanged => ({
 })
 
 export const converse = (node: SoapNode, message: ReceivedMessage): Maybe<SentMessage> => {
-  const known = begun(message)
+  const known = startExchange(message)
   return settle(
-    () => processed(node, known),
-    thrown => faulted(node, known, illFormed(known, thrown) ?? refusalOf(node, message, thrown)),
+    () => processMessage(node, known),
+    thrown => replyWithFault(node, known, findMalformed(known, thrown) ?? refusalOf(node, message, thrown)),
   )
 }
 
 /** The steps in their order, up to who sent it, and then those that rest on that. */
-function processed(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
+function processMessage(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
   const envelope = openMessage(node, known) // XML, its version, its Envelope
   const blocks = targetedBlocks(envelope.blocks, envelope.version, node.place) // blocks for this node
   known.addressing = readAddressing(blocks)
   requireUnderstood(blocks, envelope.version, each => isKnown(node, known, each)) // every mandatory one
   return chain(prove(node, known, envelope, blocks), proven => {
     const exchange = operationOf(node, known, proven.body) // the operation: the Body's element
-    agree(node, known, exchange) // addressing and action agree with it
+    requireAgreement(node, known, exchange) // addressing and action agree with it
     const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect() // what travels beside it
-    return chain(parts, () => concluded(node, known, exchange, proven, blocks))
+    return chain(parts, () => processBody(node, known, exchange, proven, blocks))
   })
 }
 
-function concluded(
+function processBody(
   node: SoapNode,
   known: Exchanged,
   exchange: BoundOperation,
   proven: Proven,
   blocks: readonly Element[],
 ): Maybe<SentMessage> {
-  const content = contentOf(known, exchange, proven, blocks) // Body to its end, message to its last byte
+  const content = readContent(known, exchange, proven, blocks) // Body to its end, message to its last byte
   return chain(proven.caller ?? known.message.caller(), caller =>
-    chain(content.sound ? process(node, known, blocks, caller) : undefined, () =>
+    chain(content.sound ? processBlocks(node, known, blocks, caller) : undefined, () =>
       // blocks that handlers are for
-      performed(node, known, exchange, { content: content.row, caller }),
+      performExchange(node, known, exchange, { content: content.row, caller }),
     ),
   )
 }
 
-const performed = (
+const performExchange = (
   node: SoapNode,
   known: Exchanged,
   exchange: BoundOperation,
   of: Pick<OperationRequest, 'content' | 'caller' | 'expects'>,
 ): Maybe<SentMessage> =>
-  chain(exchange.perform({ ...asked(known, exchange), ...of }), answer => reply(node, known, exchange, answer))
+  chain(exchange.perform({ ...requestFacts(known, exchange), ...of }), answer =>
+    replyWithAnswer(node, known, exchange, answer),
+  )
 
 /** Whatever else is refused, a message that is not well-formed to its last byte is refused for that. */
-function illFormed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {
+function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {
   if (!(thrown instanceof Refused) || thrown.refusal.kind === 'too-long') return undefined
   const why = parseOrUndefined(() => cursor?.finish())
   return why instanceof Malformed ? { kind: 'not-well-formed', why } : undefined
@@ -113,10 +115,10 @@ export function performRetrieval(
   row: () => Values,
   expects: NonNullable<OperationRequest['expects']>,
 ): Maybe<SentMessage> {
-  const known = { ...begun(message), exchange }
+  const known = { ...startExchange(message), exchange }
   return settle(
-    () => chain(message.caller(), caller => performed(node, known, exchange, { content: row, caller, expects })),
-    thrown => faulted(node, known, refusalOf(node, message, thrown)),
+    () => chain(message.caller(), caller => performExchange(node, known, exchange, { content: row, caller, expects })),
+    thrown => replyWithFault(node, known, refusalOf(node, message, thrown)),
   )
 }
 
@@ -126,7 +128,7 @@ export const refuseEarly = (
   version: SoapVersion,
   address: string,
   refusal: AnySoapRefusal,
-): Maybe<SentMessage> => faulted(node, { address, version, blocks: [], values: [] }, refusal)
+): Maybe<SentMessage> => replyWithFault(node, { address, version, blocks: [], values: [] }, refusal)
 
 // XML and Envelope
 
@@ -150,15 +152,15 @@ const isKnown = (node: SoapNode, { version, addressing }: ExchangeFacts, block: 
   (block.name === securityName && node.secure !== undefined) ||
   findBlock(block, version, node.blocks ?? []) !== undefined
 
-function process(node: SoapNode, known: ExchangeFacts, blocks: readonly Element[], caller: Caller): Maybe<void> {
+function processBlocks(node: SoapNode, known: ExchangeFacts, blocks: readonly Element[], caller: Caller): Maybe<void> {
   const found = blocks.flatMap(block => {
     const declaration = findBlock(block, known.version, node.blocks ?? [])
     return declaration ? [{ block, declaration }] : []
   })
-  return found.length === 0 ? undefined : handled(known, found, caller)
+  return found.length === 0 ? undefined : handleBlocks(known, found, caller)
 }
 
-async function handled(
+async function handleBlocks(
   known: ExchangeFacts,
   found: readonly { readonly block: Element; readonly declaration: Block }[],
   caller: Caller,
@@ -187,11 +189,11 @@ interface Proven {
 function prove(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
   const asked = node.endpoint.secure || blocks.some(each => each.name === securityName)
   return node.secure && asked
-    ? secured(node, known, node.secure)
+    ? proveBySecurity(node, known, node.secure)
     : { body: envelope.body, around: envelope.around, streamed: true, caller: undefined }
 }
 
-async function secured(node: SoapNode, known: Exchanged, secure: VerifyMessage): Promise<Proven> {
+async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyMessage): Promise<Proven> {
   const { bytes, charset, ...message } = known.message
   await message.parts?.collect() // a signature may cover any of them
   const document = parseXml(bytes, { ...strict, ...(charset !== undefined && { charset }) })
@@ -233,7 +235,7 @@ function operationOf(node: SoapNode, known: Exchanged, body: Cursor): BoundOpera
   return exchange
 }
 
-function agree(node: SoapNode, known: Exchanged, { action, replyAction }: BoundOperation): void {
+function requireAgreement(node: SoapNode, known: Exchanged, { action, replyAction }: BoundOperation): void {
   const { addressing, message } = known
   if (addressing) {
     const { addresses } = message
@@ -249,7 +251,7 @@ function agree(node: SoapNode, known: Exchanged, { action, replyAction }: BoundO
 }
 
 /** What was wrong with the content is kept until its sender is known to be allowed to ask. */
-function contentOf(
+function readContent(
   known: Exchanged,
   exchange: BoundOperation,
   { body, around, streamed }: Proven,
@@ -275,7 +277,7 @@ function contentOf(
 }
 
 /** What a call needs to know of the message beside its content. */
-function asked(known: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
+function requestFacts(known: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
   const key = exchange.safe ? undefined : known.addressing?.messageId
   return {
     from: known.message.from,
@@ -283,11 +285,11 @@ function asked(known: Exchanged, exchange: BoundOperation): Omit<OperationReques
     blocks: <T>(of: Block<T>) => known.values.filter(each => each.declaration === of).map(each => each.value as T), // its `read` gives what it says
     add: block => known.blocks.push(block),
     beside: known.message.parts,
-    once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprint(exchange, row) }),
+    once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprintOf(exchange, row) }),
   }
 }
 
-const fingerprint = (exchange: BoundOperation, row: Values): string =>
+const fingerprintOf = (exchange: BoundOperation, row: Values): string =>
   createHash('sha256')
     .update(`${exchange.name} ${packTyped(row)}`)
     .digest('base64url')

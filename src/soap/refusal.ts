@@ -145,7 +145,7 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
     case 'not-well-formed':
       return inBody(
         `not well-formed, or beyond a limit: ${refusal.why.reason} (octet ${refusal.why.at})`,
-        limited(refusal.why),
+        describeLimit(refusal.why),
       )
     case 'structure':
       return plain(refusal.detail)
@@ -155,12 +155,12 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
       return plain(`the action is ${refusal.action}, and that of what is in the Body is ${refusal.expected}`)
     case 'schema':
       if (refusal.inHeader) return plain(`${refusal.path} ${refusal.detail}`) // SOAP 1.1 §4.4: detail is for the Body
-      return inBody(`${refusal.path} ${refusal.detail}`, violation(refusal.path, refusal.detail))
+      return inBody(`${refusal.path} ${refusal.detail}`, describeViolation(refusal.path, refusal.detail))
     case 'bounds':
       return declared(Invalid, 'values are outside their bounds', { problems: refusal.problems })
     case 'encoded':
       return {
-        ...inBody(`${refusal.path} ${refusal.detail}`, violation(refusal.path, refusal.detail)),
+        ...inBody(`${refusal.path} ${refusal.detail}`, describeViolation(refusal.path, refusal.detail)),
         subcodes: [refusal.subcode],
       }
     case 'addressing':
@@ -211,7 +211,7 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
         problems: refusal.problems.map(({ path, code, detail }) => ({ path: wording.place(path), code, detail })),
       })
     case 'malformed':
-      return inBody(refusal.detail, violation(wording.place(refusal.path ?? []), refusal.detail))
+      return inBody(refusal.detail, describeViolation(wording.place(refusal.path ?? []), refusal.detail))
     case 'declared':
       return declared(refusal.fault, refusal.fault.title, refusal.detail)
     case 'too-many':
@@ -226,9 +226,9 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
 
 /** Elements of Detail that no contract declares. */
 const own = 'urn:diglot:fault'
-const violation = (path: string, detail: string): string =>
+const describeViolation = (path: string, detail: string): string =>
   `<violation xmlns=${writeAttribute(own)}><path>${escapeText(path)}</path><detail>${escapeText(detail)}</detail></violation>`
-const limited = ({ limit }: Malformed): string =>
+const describeLimit = ({ limit }: Malformed): string =>
   limit === undefined ? '' : `<limit xmlns=${writeAttribute(own)}>${limit}</limit>`
 
 /** SOAP 1.2 Part 2 §4.4. */

@@ -6,11 +6,10 @@
 import { anonymous } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
 import { type Document, type Element, Malformed, parseXml } from '../xml/index.ts'
-import { openEnvelopeTree, strict } from './envelope.ts'
+import { openEnvelopeTree, strict, writeFaultEnvelope } from './envelope.ts'
 import { type Block, findBlock, readBlock } from './headers/block.ts'
 import { type NodeRoles, readFlag, requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import { type AnySoapRefusal, createFault, type FaultWording, writeNotUnderstood, writeUpgrade } from './refusal.ts'
-import { writeFaultEnvelope } from './reply.ts'
 import { type SoapVersion, versions } from './version.ts'
 
 export interface Intermediary {
@@ -53,10 +52,10 @@ export async function relayMessage(
       const value = readBlock(block, declaration.read)
       await declaration.process(value, { block, version, caller: anonymous, add: written => added.push(written) })
     }
-    const forwarded = rewritten(document, envelope.blocks, gone, added, envelope.element)
+    const forwarded = rewriteMessage(document, envelope.blocks, gone, added, envelope.element)
     return { kind: 'forward', version, bytes: forwarded }
   } catch (thrown) {
-    return faulted(thrown, version, node.uri, role)
+    return relayFault(thrown, version, node.uri, role)
   }
 }
 
@@ -65,7 +64,7 @@ const isRelayed = (block: Element, version: SoapVersion): boolean =>
   version.relay !== undefined && readFlag(block, version.relay)
 
 /** The root's octets without the blocks that are gone, and with those that were added behind the last one. */
-function rewritten(
+function rewriteMessage(
   { root, bytes }: Document,
   blocks: readonly Element[],
   gone: ReadonlySet<Element>,
@@ -85,14 +84,14 @@ function rewritten(
     pieces.push(bytes.subarray(at, Math.max(at, last.to)), Buffer.from(added.join('')))
     at = Math.max(at, last.to)
   } else if (added.length > 0) {
-    pieces.push(bytes.subarray(at, first.from), Buffer.from(header(root, added)))
+    pieces.push(bytes.subarray(at, first.from), Buffer.from(rewriteHeader(root, added)))
     at = first === body ? first.from : first.to
   }
   return Buffer.concat([...pieces, bytes.subarray(at, root.to)])
 }
 
 /** A Header for an Envelope that has none, or takes the place of one that is empty. */
-function header(root: Element, added: readonly string[]): string {
+function rewriteHeader(root: Element, added: readonly string[]): string {
   const tag = root.prefix === '' ? 'Header' : `${root.prefix}:Header`
   return `<${tag}>${added.join('')}</${tag}>`
 }
@@ -103,8 +102,9 @@ const wording: FaultWording = {
   place: () => '',
 }
 
-function faulted(thrown: unknown, version: SoapVersion, node: string, role: string): Relayed {
-  const refusal = thrown instanceof Malformed ? ({ kind: 'not-well-formed', why: thrown } as const) : refused(thrown)
+function relayFault(thrown: unknown, version: SoapVersion, node: string, role: string): Relayed {
+  const refusal =
+    thrown instanceof Malformed ? ({ kind: 'not-well-formed', why: thrown } as const) : refusalOfThrown(thrown)
   const fault = { ...createFault(refusal, wording), node, role }
   const blocks = [
     ...(refusal.kind === 'version-mismatch' ? [writeUpgrade(versions)] : []),
@@ -113,7 +113,7 @@ function faulted(thrown: unknown, version: SoapVersion, node: string, role: stri
   return { kind: 'fault', version, envelope: writeFaultEnvelope(version, fault, blocks) }
 }
 
-function refused(thrown: unknown): AnySoapRefusal {
+function refusalOfThrown(thrown: unknown): AnySoapRefusal {
   if (!(thrown instanceof Refused)) throw thrown
   return thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
 }

@@ -1,5 +1,6 @@
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { Exchanged, ExchangeFacts, SentMessage, SoapNode } from './endpoint.ts'
+import { writeEnvelope, writeFaultEnvelope } from './envelope.ts'
 import {
   type Destination,
   duplicateRefusal,
@@ -11,12 +12,11 @@ import { type Base64Insert, streamEnvelope } from './mime/streamed-base64.ts'
 import type { Attached } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
-import { writeEnvelope, writeFaultEnvelope } from './reply.ts'
 import { type SoapVersion, soap11 } from './version.ts'
 
 // Replies
 
-export function reply(
+export function replyWithAnswer(
   node: SoapNode,
   known: Exchanged,
   exchange: BoundOperation,
@@ -27,7 +27,7 @@ export function reply(
   const destination = known.agreed?.reply ?? back
   const attached: Attached[] = []
   const packed = message.takesPackage && destination.to === 'back'
-  const large = answer.large && marked(node, answer.large)
+  const large = answer.large && markOctets(node, answer.large)
   const attach = (bytes: Uint8Array) => {
     const id = `${attached.length + 1}@diglot`
     const octets = bytes === large?.bytes ? large.octets.read(0, large.octets.length) : bytes
@@ -35,7 +35,7 @@ export function reply(
     return `cid:${id}`
   }
   const whole = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
-  const body = packed ? exchange.write(whole.row, { attach }, version) : written(exchange, whole, version)
+  const body = packed ? exchange.write(whole.row, { attach }, version) : writeBody(exchange, whole, version)
   const action = exchange.replyAction
   const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
   const text = writeEnvelope(version, body, [...blocks, ...known.blocks])
@@ -51,7 +51,7 @@ export function reply(
 }
 
 /** In place of octets that are many: what stands for them where they are attached, and is found where they are not. */
-function marked({ serving }: SoapNode, { field, octets }: NonNullable<OperationResponse['large']>) {
+function markOctets({ serving }: SoapNode, { field, octets }: NonNullable<OperationResponse['large']>) {
   const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
   return { bytes, octets, row: { [field]: bytes }, mark: bytes.toBase64() }
 }
@@ -62,7 +62,7 @@ const texts = new WeakMap<
   { readonly exchange: BoundOperation; readonly version: SoapVersion; readonly text: string }
 >()
 
-export function written(exchange: BoundOperation, { row, of }: OperationResponse, version: SoapVersion): string {
+export function writeBody(exchange: BoundOperation, { row, of }: OperationResponse, version: SoapVersion): string {
   const before = of && texts.get(of)
   if (before && before.exchange === exchange && before.version === version) return before.text
   const text = exchange.write(row, { attach: undefined }, version)
@@ -70,11 +70,11 @@ export function written(exchange: BoundOperation, { row, of }: OperationResponse
   return text
 }
 
-export function faulted(node: SoapNode, known: ExchangeFacts, refused: AnySoapRefusal): Maybe<SentMessage> {
+export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: AnySoapRefusal): Maybe<SentMessage> {
   const { version, addressing, exchange } = known
   const refusal = refused.kind === 'key-reused' && addressing ? duplicateRefusal(addressing) : refused
   const told = { ...createFault(refusal, (exchange ?? node).wording), node: known.address }
-  const answering = refusal.kind === 'version-mismatch' ? mismatched(node, version) : version
+  const answering = refusal.kind === 'version-mismatch' ? versionOfMismatch(node, version) : version
   const fault = { role: answering.ultimateReceiver, ...told }
   const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes are SOAP's
   const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', own, fault)
@@ -95,7 +95,7 @@ export function faulted(node: SoapNode, known: ExchangeFacts, refused: AnySoapRe
 const back: Destination = { to: 'back' }
 
 /** SOAP 1.2 Part 1 appendix A: a 1.1 message is answered in 1.1, and so is any by a node that speaks only that. */
-const mismatched = (node: SoapNode, media: SoapVersion): SoapVersion =>
+const versionOfMismatch = (node: SoapNode, media: SoapVersion): SoapVersion =>
   node.spoken.includes(media) || media === soap11 ? media : soap11
 
 function deliver(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {

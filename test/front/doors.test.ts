@@ -120,7 +120,9 @@ describe('rows 1–9 at every door', async () => {
       if (door.post) return
       const head = await house.ask({ ...through(door), method: 'HEAD' })
       assert.deepEqual([head.status, head.bytes.length], [status, 0])
-      assert.equal(head.fields['content-length'], String(answer.bytes.length))
+      // Figures change from one answer to the next.
+      const length = name === 'metrics' ? /^\d+$/ : new RegExp(`^${answer.bytes.length}$`)
+      assert.match(head.fields['content-length'] ?? '', length)
     })
   }
 })

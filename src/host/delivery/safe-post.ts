@@ -55,7 +55,7 @@ const patience = 10_000
 export async function postSafely(letter: OutboundMessage, stop: AbortSignal, resolve: Resolve = byDns): Promise<void> {
   const url = new URL(letter.to)
   const signal = AbortSignal.any([stop, AbortSignal.timeout(patience)])
-  const status = await post(url, await pinned(url, resolve, signal), letter, signal)
+  const status = await post(url, await pinAddress(url, resolve, signal), letter, signal)
   if (status >= 200 && status < 300) return
   const why = `${url.origin} answered a reply with ${status}`
   throw passing.has(status) || status >= 500 ? new Error(why) : new Undeliverable(why)
@@ -65,7 +65,7 @@ export async function postSafely(letter: OutboundMessage, stop: AbortSignal, res
 const passing: ReadonlySet<number> = new Set([408, 425, 429])
 
 /** (2), (3) */
-async function pinned({ hostname }: URL, resolve: Resolve, signal: AbortSignal): Promise<string> {
+async function pinAddress({ hostname }: URL, resolve: Resolve, signal: AbortSignal): Promise<string> {
   const name = hostname.replace(/^\[|\]$/g, '')
   if (isIP(name) !== 0) return name
   signal.throwIfAborted()

@@ -110,7 +110,7 @@ async function deliverAll(
   const { clock, patience = 5 * 86_400_000, backOff = 5000 } = delivering
   while (!stop.aborted && !delivery.dead) {
     try {
-      const more = (await leased(delivering, sink)) && (await deliverNext(delivering, sink, delivery, stop))
+      const more = (await takeLease(delivering, sink)) && (await deliverNext(delivering, sink, delivery, stop))
       delivery.failing = undefined
       delivery.failures = 0
       if (!more) await rest(pause)
@@ -128,7 +128,7 @@ async function deliverAll(
       if (!delivery.dead) await rest(thrown instanceof Later ? Math.max(wait, thrown.after * 1000) : wait)
     }
   }
-  await released(delivering, sink).catch(() => {})
+  await releaseLease(delivering, sink).catch(() => {})
 }
 
 /** (1) The next change that this sink hears of; those it does not are passed over. False at the end of the feed. */
@@ -160,7 +160,7 @@ async function deliverNext(
 }
 
 /** (2) Renewed by each look; what is left of a lease lasts longer than a delivery may. */
-function leased({ store, clock, id }: Delivering, { name }: EventSink): Promise<boolean> {
+function takeLease({ store, clock, id }: Delivering, { name }: EventSink): Promise<boolean> {
   return store.write(async writer => {
     const now = clock()
     const memo = await writer.recall(leases, name)
@@ -171,7 +171,7 @@ function leased({ store, clock, id }: Delivering, { name }: EventSink): Promise<
   })
 }
 
-function released({ store, id }: Delivering, { name }: EventSink): Promise<void> {
+function releaseLease({ store, id }: Delivering, { name }: EventSink): Promise<void> {
   return store.write(async writer => {
     const memo = await writer.recall(leases, name)
     if (memo?.value === id) await writer.forget(leases, name)

@@ -36,7 +36,7 @@ export function createWebhook({
   if (target.protocol !== 'https:' && !(inside && target.protocol === 'http:'))
     throw new Error(`webhook ${name}: ${url} is not https:`)
   if (!allow.includes(target.hostname)) throw new Error(`webhook ${name}: ${target.hostname} is not in its allow-list`)
-  if (!inside && isIP(bare(target.hostname)) !== 0 && !isPublicAddress(bare(target.hostname)))
+  if (!inside && isIP(withoutBrackets(target.hostname)) !== 0 && !isPublicAddress(withoutBrackets(target.hostname)))
     throw new Error(`webhook ${name}: ${target.hostname} is an address of this network: set private to allow it`)
   const keys = (typeof secret === 'string' ? [secret] : secret).map(each => keyOf(name, each))
   return {
@@ -50,7 +50,7 @@ export function createWebhook({
         'user-agent': 'Diglot',
         ...signWebhook(`msg_${event.id}`, Math.floor(Date.now() / 1000), content, keys),
       }
-      settle(await posted(target, fields, content, inside, signal))
+      settle(await postEvent(target, fields, content, inside, signal))
     },
   }
 }
@@ -81,7 +81,7 @@ function settle({ status, after }: WebhookReply): void {
   throw new Error(`it answers ${status}`)
 }
 
-function posted(
+function postEvent(
   target: URL,
   headers: Record<string, string>,
   content: string,
@@ -90,7 +90,7 @@ function posted(
 ): Promise<WebhookReply> {
   return new Promise((done, fail) => {
     const { request } = process.getBuiltinModule(target.protocol === 'https:' ? 'node:https' : 'node:http')
-    const options = { method: 'POST', headers, signal, agent: false, ...(!inside && { lookup: outside }) }
+    const options = { method: 'POST', headers, signal, agent: false, ...(!inside && { lookup: lookUpPublic }) }
     const asked = request(target, options, answer => {
       answer.on('error', () => {}) // (3)
       done({ status: answer.statusCode ?? 0, after: answer.headers['retry-after'] })
@@ -101,7 +101,7 @@ function posted(
 }
 
 /** (2) */
-const outside: LookupFunction = (name, options, told) => {
+const lookUpPublic: LookupFunction = (name, options, told) => {
   resolve(name, { ...options, all: true }, (error, found) => {
     if (error) return told(error, '')
     const safe = found.filter(({ address }) => isPublicAddress(address))
@@ -112,4 +112,4 @@ const outside: LookupFunction = (name, options, told) => {
   })
 }
 
-const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '')

@@ -29,13 +29,13 @@ const channel = tracingChannel<Traced, Traced>('diglot:call')
 
 export function instrument(calls: Calls, face: 'rest' | 'soap', saw: OnCall): Calls {
   const refusedAt = (operation: Operation, began: number, thrown: unknown): never => {
-    saw(operation.name, outcomeOf(thrown), performance.now() - began)
+    saw(operation.name, labelOfThrown(thrown), performance.now() - began)
     throw thrown
   }
   const admit: Calls['admit'] = (operation, caller, from) => {
     const began = performance.now()
     const refused = (thrown: unknown): never => refusedAt(operation, began, thrown)
-    return settled<Admitted>(
+    return observeResult<Admitted>(
       () => calls.admit(operation, caller, from),
       admitted => admitted,
       refused,
@@ -45,19 +45,19 @@ export function instrument(calls: Calls, face: 'rest' | 'soap', saw: OnCall): Ca
     const began = performance.now()
     const { operation } = call.admitted
     const done = (outcome: Outcome): Outcome => {
-      saw(operation.name, saidOf(outcome), performance.now() - began)
+      saw(operation.name, labelOfOutcome(outcome), performance.now() - began)
       return outcome
     }
     const refused = (thrown: unknown): never => refusedAt(operation, began, thrown)
-    if (!channel.hasSubscribers) return settled(() => calls.perform(call), done, refused)
-    return traced({ ...call, operation: operation.name, subject: call.admitted.caller.subject, face }, () =>
-      settled(() => calls.perform(call), done, refused),
+    if (!channel.hasSubscribers) return observeResult(() => calls.perform(call), done, refused)
+    return traceCall({ ...call, operation: operation.name, subject: call.admitted.caller.subject, face }, () =>
+      observeResult(() => calls.perform(call), done, refused),
     )
   }
   return { ...calls, admit, perform }
 }
 
-function traced(
+function traceCall(
   call: { operation: string; face: 'rest' | 'soap'; request: string; subject: string | undefined; id?: string },
   work: () => Maybe<Outcome>,
 ): Promise<Outcome> {
@@ -66,17 +66,17 @@ function traced(
   return channel.tracePromise(async () => {
     try {
       const outcome = await work()
-      context.outcome = saidOf(outcome)
+      context.outcome = labelOfOutcome(outcome)
       return outcome
     } catch (thrown) {
-      context.outcome = outcomeOf(thrown)
+      context.outcome = labelOfThrown(thrown)
       throw thrown
     }
   }, context)
 }
 
 /** At once when the answer is here: see `then` of service/store.ts. */
-function settled<T>(work: () => Maybe<T>, done: (value: T) => T, failed: (thrown: unknown) => never): Maybe<T> {
+function observeResult<T>(work: () => Maybe<T>, done: (value: T) => T, failed: (thrown: unknown) => never): Maybe<T> {
   let answer: Maybe<T>
   try {
     answer = work()
@@ -87,9 +87,9 @@ function settled<T>(work: () => Maybe<T>, done: (value: T) => T, failed: (thrown
 }
 
 /** `unchanged` is an answer like any other; it is told apart because it costs less. */
-const saidOf = ({ kind }: Outcome): string => (kind === 'unchanged' ? kind : 'ok')
+const labelOfOutcome = ({ kind }: Outcome): string => (kind === 'unchanged' ? kind : 'ok')
 
-function outcomeOf(thrown: unknown): string {
+function labelOfThrown(thrown: unknown): string {
   if (thrown instanceof Refused) return String(thrown.refusal.kind)
   return thrown instanceof Unavailable ? 'unavailable' : 'failed'
 }

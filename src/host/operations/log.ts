@@ -42,14 +42,14 @@ const secrets = [
   /\bdk-[\w-]{43}/g, // an API key
   /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g, // the password of a URL
 ]
-const scrubbed = (text: string): string => secrets.reduce((rest, secret) => rest.replace(secret, struck), text)
+const scrubText = (text: string): string => secrets.reduce((rest, secret) => rest.replace(secret, struck), text)
 
 /** (1) */
 export function errorFields(thrown: unknown): object {
-  if (!(thrown instanceof Error)) return { error: scrubbed(String(thrown)) }
+  if (!(thrown instanceof Error)) return { error: scrubText(String(thrown)) }
   const { stack, message } = thrown
   const code = 'code' in thrown ? thrown.code : undefined
-  return { error: scrubbed(stack ?? message), ...(typeof code === 'string' && { code }) }
+  return { error: scrubText(stack ?? message), ...(typeof code === 'string' && { code }) }
 }
 
 /** One committed change: who did what to which, by which face. */

@@ -34,8 +34,8 @@ export class Metrics {
 
   /** `took` in milliseconds. */
   called(face: 'rest' | 'soap', operation: string, outcome: string, took: number): void {
-    const lines = entry(this.#calls[face], operation, () => new Map<string, Durations>())
-    const line = entry(lines, outcome, () => durations({ face, operation, outcome }))
+    const lines = getOrMake(this.#calls[face], operation, () => new Map<string, Durations>())
+    const line = getOrMake(lines, outcome, () => createDurations({ face, operation, outcome }))
     const seconds = took / 1000
     let at = 0
     while (at < histogramBoundsSeconds.length && seconds > (histogramBoundsSeconds[at] ?? 0)) at++
@@ -58,18 +58,18 @@ export class Metrics {
   async families(): Promise<Family[]> {
     const asked = [...this.#gauges].map(async ([name, { help, read, type }]): Promise<Family> => {
       const values = await inTime(read())
-      return family(name, type, help, [...values])
+      return createFamily(name, type, help, [...values])
     })
     return [
-      family(
+      createFamily(
         'diglot_call_duration_seconds',
         'histogram',
         'Calls by operation, face and outcome.',
         Object.values(this.#calls).flatMap(each =>
-          [...each.values()].flatMap(lines => [...lines.values()].flatMap(cumulated)),
+          [...each.values()].flatMap(lines => [...lines.values()].flatMap(cumulateBuckets)),
         ),
       ),
-      family(
+      createFamily(
         'diglot_http_responses_total',
         'counter',
         'Answers by face and status.',
@@ -122,23 +122,23 @@ interface Gauge {
 export type MetricSample = MetricValue<string> & { readonly metricName?: string }
 export type Family = MetricObjectWithValues<MetricSample>
 
-const family = (name: string, type: string, help: string, values: MetricSample[]): Family =>
+const createFamily = (name: string, type: string, help: string, values: MetricSample[]): Family =>
   ({ name, help, type, aggregator: 'sum', values }) as unknown as Family // prom-client's enum of types is these words
 
-const durations = (labels: Record<string, string>): Durations => ({
+const createDurations = (labels: Record<string, string>): Durations => ({
   labels,
   count: 0,
   sum: 0,
   buckets: new Array(histogramBoundsSeconds.length + 1).fill(0),
 })
 
-function entry<K, V>(of: Map<K, V>, key: K, make: () => V): V {
+function getOrMake<K, V>(of: Map<K, V>, key: K, make: () => V): V {
   let found = of.get(key)
   if (found === undefined) of.set(key, (found = make()))
   return found
 }
 
-function cumulated({ labels, count, sum, buckets }: Durations): MetricSample[] {
+function cumulateBuckets({ labels, count, sum, buckets }: Durations): MetricSample[] {
   const name = 'diglot_call_duration_seconds'
   let below = 0
   const lines = buckets.map((inside, at) => {

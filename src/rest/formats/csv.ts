@@ -22,13 +22,13 @@ export function writeCsvTable(
   only?: ReadonlySet<string>,
 ): string {
   const columns = Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
-  const lines = rows.map(row => columns.map(([name, field]) => cell(field, ownMember(row, name))).join(','))
-  return [columns.map(([name]) => escaped(name)).join(','), ...lines, ''].join('\r\n')
+  const lines = rows.map(row => columns.map(([name, field]) => writeCell(field, ownMember(row, name))).join(','))
+  return [columns.map(([name]) => quoteCell(name)).join(','), ...lines, ''].join('\r\n')
 }
 
-function cell(field: AnyField, value: unknown): string {
+function writeCell(field: AnyField, value: unknown): string {
   if (value === undefined || value === null) return ''
-  return escaped(isScalar(field.shape) ? writeScalar(field.shape, value) : valueWriter(field)(value))
+  return quoteCell(isScalar(field.shape) ? writeScalar(field.shape, value) : valueWriter(field)(value))
 }
 
-const escaped = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quoteCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -24,13 +24,13 @@ export const writePlainJson = (document: Pick<RepresentationDocument, 'fields' |
   `{${writerOf(document.fields, undefined)(document.value)}}`
 
 export const writeHal = (document: RepresentationDocument, { only }: DocumentContext): string =>
-  `{${inner(document, only, '')}}`
+  `{${writeMembers(document, only, '')}}`
 
 /** HAL-FORMS 2.01: what each link that is not for GET takes. */
 export const writeHalForms = (document: RepresentationDocument, { only }: DocumentContext): string =>
-  `{${inner(document, only, templates(document.links))}}`
+  `{${writeMembers(document, only, writeTemplates(document.links))}}`
 
-function inner(document: RepresentationDocument, only: ReadonlySet<string> | undefined, more: string): string {
+function writeMembers(document: RepresentationDocument, only: ReadonlySet<string> | undefined, more: string): string {
   const links = `"_links":{${linksJson(document.links)}}${more}`
   if (!document.items) {
     const members = writerOf(document.fields, only)(document.value)
@@ -38,13 +38,13 @@ function inner(document: RepresentationDocument, only: ReadonlySet<string> | und
   }
   let items = ''
   for (const item of document.items)
-    items += `${items === '' ? '{' : ',{'}${only ? inner(item, only, '') : known(item)}}`
+    items += `${items === '' ? '{' : ',{'}${only ? writeMembers(item, only, '') : writeKnownItem(item)}}`
   const beside = writerOf(document.fields, undefined)(document.value)
   return `"items":[${items}],${beside === '' ? '' : `${beside},`}${links}`
 }
 
 /** Documents of items come again on every page that shows them. */
-const known = memoizeByObject((item: RepresentationDocument): string => inner(item, undefined, ''))
+const writeKnownItem = memoizeByObject((item: RepresentationDocument): string => writeMembers(item, undefined, ''))
 
 function linksJson(links: readonly DocumentLink[]): string {
   let text = ''
@@ -53,20 +53,20 @@ function linksJson(links: readonly DocumentLink[]): string {
   return text
 }
 
-function templates(links: readonly DocumentLink[]): string {
-  const forms = links.flatMap(link => (link.form ? [[link.rel, template(link.href, link.form)] as const] : []))
+function writeTemplates(links: readonly DocumentLink[]): string {
+  const forms = links.flatMap(link => (link.form ? [[link.rel, templateOf(link.href, link.form)] as const] : []))
   return `,"_templates":${writeJson(Object.fromEntries(forms))}`
 }
 
-const template = (target: string, { method, title, fields }: DocumentForm) => ({
+const templateOf = (target: string, { method, title, fields }: DocumentForm) => ({
   title,
   method,
   target,
   contentType: 'application/json',
-  properties: Object.entries(fields).flatMap(([name, field]) => (field.isReadOnly ? [] : [property(name, field)])),
+  properties: Object.entries(fields).flatMap(([name, field]) => (field.isReadOnly ? [] : [propertyOf(name, field)])),
 })
 
-function property(name: string, field: AnyField) {
+function propertyOf(name: string, field: AnyField) {
   const { shape } = field
   return {
     name,

@@ -24,37 +24,37 @@ ${body}
 export function writeHtml(document: RepresentationDocument, { only }: DocumentContext): string {
   const parts = [
     document.items ? itemsHtml(document, only) : '',
-    definition(document.fields, document.value, document.items ? undefined : only),
+    writeDefinition(document.fields, document.value, document.items ? undefined : only),
     linksHtml(document.links),
     ...document.links.map(formHtml),
   ]
   return writeHtmlPage(document.title, parts.filter(part => part !== '').join('\n'))
 }
 
-function definition(
+function writeDefinition(
   fields: Fields,
   value: RepresentationDocument['value'],
   only: ReadonlySet<string> | undefined,
 ): string {
-  const rows = shown(fields, only).flatMap(([name, field]) =>
+  const rows = visibleFields(fields, only).flatMap(([name, field]) =>
     ownMember(value, name) === undefined
       ? []
-      : [`<tr><th scope="row">${escapeMarkup(name)}</th><td>${cell(field, value[name])}</td></tr>`],
+      : [`<tr><th scope="row">${escapeMarkup(name)}</th><td>${writeCell(field, value[name])}</td></tr>`],
   )
   return rows.length === 0 ? '' : `<table>${rows.join('')}</table>`
 }
 
-const shown = (fields: Fields, only: ReadonlySet<string> | undefined) =>
+const visibleFields = (fields: Fields, only: ReadonlySet<string> | undefined) =>
   Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
 
 /** The items as a table; the first column leads to the item. */
 function itemsHtml(document: RepresentationDocument, only: ReadonlySet<string> | undefined): string {
-  const columns = shown(document.columns ?? {}, only).filter(([, field]) => isScalar(field.shape))
+  const columns = visibleFields(document.columns ?? {}, only).filter(([, field]) => isScalar(field.shape))
   const heads = columns.map(([name]) => `<th scope="col">${escapeMarkup(name)}</th>`).join('')
   const rows = (document.items ?? []).map(item => {
     const self = item.links.find(link => link.rel === 'self')
     const cells = columns.map(([name, field], i) => {
-      const text = cell(field, ownMember(item.value, name))
+      const text = writeCell(field, ownMember(item.value, name))
       return `<td>${i === 0 && self ? `<a href="${escapeMarkup(self.href)}">${text}</a>` : text}</td>`
     })
     return `<tr>${cells.join('')}</tr>`
@@ -62,7 +62,7 @@ function itemsHtml(document: RepresentationDocument, only: ReadonlySet<string> |
   return `<table><thead><tr>${heads}</tr></thead><tbody>${rows.join('')}</tbody></table>`
 }
 
-function cell(field: AnyField, value: unknown): string {
+function writeCell(field: AnyField, value: unknown): string {
   if (value === undefined || value === null) return ''
   return escapeMarkup(isScalar(field.shape) ? writeScalar(field.shape, value) : valueWriter(field)(value))
 }
@@ -80,23 +80,23 @@ function linksHtml(links: readonly DocumentLink[]): string {
 /** Browsers send GET and POST alone (HTML §4.10.18.6): what takes another method has no form. */
 function formHtml({ href, form }: DocumentLink): string {
   if (form?.method !== 'POST') return ''
-  return `<form method="post" action="${escapeMarkup(href)}"><fieldset><legend>${escapeMarkup(form.title)}</legend>${inputs(form)}<button>${escapeMarkup(form.title)}</button></fieldset></form>`
+  return `<form method="post" action="${escapeMarkup(href)}"><fieldset><legend>${escapeMarkup(form.title)}</legend>${writeInputs(form)}<button>${escapeMarkup(form.title)}</button></fieldset></form>`
 }
 
-const inputs = ({ fields }: DocumentForm): string =>
+const writeInputs = ({ fields }: DocumentForm): string =>
   Object.entries(fields)
-    .map(([name, field]) => input(name, field))
+    .map(([name, field]) => writeInput(name, field))
     .join('')
 
-function input(name: string, field: AnyField): string {
+function writeInput(name: string, field: AnyField): string {
   const { shape } = field
   if (field.isReadOnly) return ''
   const needed = field.isOptional ? '' : ' required'
   const named = `name="${escapeMarkup(name)}"`
-  if (shape.kind === 'list') return input(`${name}[0]`, shape.item)
+  if (shape.kind === 'list') return writeInput(`${name}[0]`, shape.item)
   if (shape.kind === 'object')
     return `<fieldset><legend>${escapeMarkup(name)}</legend>${Object.entries(shape.fields)
-      .map(([inner, each]) => input(`${name}[${inner}]`, each))
+      .map(([inner, each]) => writeInput(`${name}[${inner}]`, each))
       .join('')}</fieldset>`
   if (shape.kind === 'enum') {
     const options = shape.values.map(value => `<option>${escapeMarkup(value)}</option>`).join('')

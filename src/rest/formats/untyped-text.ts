@@ -35,14 +35,14 @@ type Tree = string | { [name: string]: Tree }
  */
 export function readFormValues(pairs: Pairs, fields: Fields): Json | undefined {
   const root: { [name: string]: Tree } = Object.create(null)
-  for (const [name, value] of pairs) if (!placed(root, name, value)) return undefined
+  for (const [name, value] of pairs) if (!placeValue(root, name, value)) return undefined
   return membersJson(root, fields)
 }
 
 const name = /^[^[\]]+(\[[^[\]]+\])*$/
 const deepest = 8
 
-function placed(root: { [name: string]: Tree }, path: string, value: string): boolean {
+function placeValue(root: { [name: string]: Tree }, path: string, value: string): boolean {
   const steps = name.test(path) ? path.replaceAll(']', '').split('[') : []
   const last = steps.pop()
   if (last === undefined || steps.length > deepest) return false

@@ -20,13 +20,17 @@ const schemaInstance = 'http://www.w3.org/2001/XMLSchema-instance'
 const head = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 export const writeXml = (document: RepresentationDocument, { namespace, only }: DocumentContext): string =>
-  head + element(document, only, ` xmlns=${writeAttribute(namespace)}`)
+  head + writeDocumentElement(document, only, ` xmlns=${writeAttribute(namespace)}`)
 
-function element(document: RepresentationDocument, only: ReadonlySet<string> | undefined, declared: string): string {
+function writeDocumentElement(
+  document: RepresentationDocument,
+  only: ReadonlySet<string> | undefined,
+  declared: string,
+): string {
   const name = toXmlName(document.name)
   const links = document.links.filter(link => !link.templated).map(linkXml)
   const selected = document.items ? undefined : only
-  const items = (document.items ?? []).map(item => element(item, only, ''))
+  const items = (document.items ?? []).map(item => writeDocumentElement(item, only, ''))
   const attributes = attributesXml(document.fields, document.value)
   return `<${name}${declared}${attributes}>${items.join('')}${membersXml(document.fields, document.value, selected)}${links.join('')}</${name}>`
 }

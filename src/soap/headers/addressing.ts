@@ -28,7 +28,7 @@ type Property = 'MessageID' | 'To' | 'Action' | 'From' | 'ReplyTo' | 'FaultTo' |
 const properties: readonly Property[] = ['MessageID', 'To', 'Action', 'From', 'ReplyTo', 'FaultTo', 'RelatesTo']
 const several: ReadonlySet<Property> = new Set(['RelatesTo'])
 
-const dialect = (
+const findDialect = (
   uri: string,
   is: Omit<AddressingVersion, 'uri' | 'blocks' | 'subcodes'> & Record<'invalid' | 'missing', string>,
 ): AddressingVersion => ({
@@ -40,7 +40,7 @@ const dialect = (
 const uri10 = 'http://www.w3.org/2005/08/addressing'
 const uri04 = 'http://schemas.xmlsoap.org/ws/2004/08/addressing'
 export const addressingVersions: readonly AddressingVersion[] = [
-  dialect(uri10, {
+  findDialect(uri10, {
     anonymous: `${uri10}/anonymous`,
     none: `${uri10}/none`,
     unspecified: `${uri10}/unspecified`,
@@ -50,7 +50,7 @@ export const addressingVersions: readonly AddressingVersion[] = [
     missing: 'MessageAddressingHeaderRequired',
     soapFault: `${uri10}/soap/fault`,
   }),
-  dialect(uri04, {
+  findDialect(uri04, {
     anonymous: `${uri04}/role/anonymous`,
     none: undefined,
     unspecified: undefined,
@@ -116,26 +116,27 @@ export function agreeOnReplies(
 ): AgreedAddressing {
   for (const [property, blocks] of found)
     if (blocks.length > 1 && !several.has(property))
-      invalid(dialect, property, 'is there more than once', 'InvalidCardinality')
+      refuseProperty(dialect, property, 'is there more than once', 'InvalidCardinality')
   const needed: readonly Property[] = is.answered ? [...dialect.required, 'MessageID'] : dialect.required
-  for (const property of needed) if (!found.has(property)) missing(dialect, property)
+  for (const property of needed) if (!found.has(property)) refuseMissing(dialect, property)
   const id = propertyText(found, 'MessageID')
-  if (id !== undefined && !/^[^\s<>"]{1,1024}$/.test(id)) invalid(dialect, 'MessageID', 'is no URI', 'InvalidAddress')
+  if (id !== undefined && !/^[^\s<>"]{1,1024}$/.test(id))
+    refuseProperty(dialect, 'MessageID', 'is no URI', 'InvalidAddress')
   const to = propertyText(found, 'To')
   if (to !== undefined && to !== dialect.anonymous && !is.addresses.some(each => sameEndpoint(each, to)))
     refuse(dialect, [internName(dialect.uri, 'DestinationUnreachable')], `${to} is not this endpoint`, {
       local: 'ProblemIRI',
       content: escapeText(to),
     })
-  const reply = destination(dialect, found, 'ReplyTo', is) ?? back
-  return { reply, fault: destination(dialect, found, 'FaultTo', is) ?? reply }
+  const reply = chooseDestination(dialect, found, 'ReplyTo', is) ?? back
+  return { reply, fault: chooseDestination(dialect, found, 'FaultTo', is) ?? reply }
 }
 
 /** The action named by the blocks, held against that of the operation and of the transport. */
 export function agreeOnAction({ dialect, found }: Addressing, expected: string, hint: string | undefined): void {
   const action = propertyText(found, 'Action')
   if (hint && action !== hint)
-    invalid(dialect, 'Action', `is ${action} and the transport says ${hint}`, 'ActionMismatch')
+    refuseProperty(dialect, 'Action', `is ${action} and the transport says ${hint}`, 'ActionMismatch')
   if (action !== expected)
     refuse(
       dialect,
@@ -148,7 +149,7 @@ export function agreeOnAction({ dialect, found }: Addressing, expected: string, 
 export const propertyText = (found: Addressing['found'], property: Property): string | undefined =>
   found.get(property)?.[0]?.text.trim()
 
-function destination(
+function chooseDestination(
   dialect: AddressingVersion,
   found: Addressing['found'],
   property: 'ReplyTo' | 'FaultTo',
@@ -157,15 +158,15 @@ function destination(
   const reference = found.get(property)?.[0]
   if (!reference) return undefined
   const addresses = reference.elements(internName(dialect.uri, 'Address'))
-  if (addresses.length !== 1) invalid(dialect, property, 'must have one Address', 'MissingAddressInEPR')
+  if (addresses.length !== 1) refuseProperty(dialect, property, 'must have one Address', 'MissingAddressInEPR')
   const address = addresses[0]!.text.trim()
-  const flaw = unsafe(dialect, reference)
-  if (flaw !== undefined) invalid(dialect, property, flaw, 'InvalidEPR')
+  const flaw = findUnsafe(dialect, reference)
+  if (flaw !== undefined) refuseProperty(dialect, property, flaw, 'InvalidEPR')
   if (address === dialect.anonymous) return back
   if (address === dialect.none) return { to: 'nowhere' }
   const ours = is.addresses.some(each => sameEndpoint(each, address))
   if (ours || !is.elsewhere?.allowed(address))
-    invalid(dialect, property, 'replies go back to whoever asked', 'OnlyAnonymousAddressSupported')
+    refuseProperty(dialect, property, 'replies go back to whoever asked', 'OnlyAnonymousAddressSupported')
   return { to: 'address', address }
 }
 
@@ -191,24 +192,24 @@ type Below =
   | 'OnlyAnonymousAddressSupported'
 
 /** SOAP Binding §6.4.1; 2004/08 has no codes below. */
-function invalid(dialect: AddressingVersion, property: Property, detail: string, below: Below): never {
-  const subcodes = [dialect.subcodes.invalid, ...below10(dialect, below)]
+function refuseProperty(dialect: AddressingVersion, property: Property, detail: string, below: Below): never {
+  const subcodes = [dialect.subcodes.invalid, ...subcodes10(dialect, below)]
   return refuse(dialect, subcodes, `${property} ${detail}`, headerOf(property))
 }
-const below10 = ({ uri }: AddressingVersion, code: Below): readonly Name[] =>
+const subcodes10 = ({ uri }: AddressingVersion, code: Below): readonly Name[] =>
   uri === uri10 ? [internName(uri10, code)] : []
 
 /** What to say of a MessageID that came with another message before. */
 export const duplicateRefusal = ({ dialect }: Addressing): SoapRefusal =>
-  about(
+  refusalDetail(
     dialect,
-    [dialect.subcodes.invalid, ...below10(dialect, 'DuplicateMessageID')],
+    [dialect.subcodes.invalid, ...subcodes10(dialect, 'DuplicateMessageID')],
     'MessageID was used before',
     headerOf('MessageID'),
   )
 
 /** SOAP Binding §6.4.2. */
-const missing = (dialect: AddressingVersion, property: Property): never =>
+const refuseMissing = (dialect: AddressingVersion, property: Property): never =>
   refuse(dialect, [dialect.subcodes.required], `${property} is missing`, headerOf(property))
 
 /** What a fault tells of its cause (SOAP Binding §6.3): an element, and what is in it, written. */
@@ -219,9 +220,9 @@ interface Cause {
 const headerOf = (property: Property): Cause => ({ local: 'ProblemHeaderQName', content: `wsa:${property}` })
 
 const refuse = (dialect: AddressingVersion, subcodes: readonly Name[], detail: string, cause: Cause): never =>
-  refuseMessage(about(dialect, subcodes, detail, cause))
+  refuseMessage(refusalDetail(dialect, subcodes, detail, cause))
 
-function about(
+function refusalDetail(
   { uri }: AddressingVersion,
   subcodes: readonly Name[],
   detail: string,
@@ -245,7 +246,7 @@ export function replyBlocks(addressing: Addressing, action: string, id: string, 
     block('MessageID', `urn:diglot:message:${id}`),
     block('To', to),
     ...(related === undefined ? [] : [block('RelatesTo', related)]),
-    ...(reference && !unsafe(dialect, reference)
+    ...(reference && !findUnsafe(dialect, reference)
       ? parametersOf(dialect, reference).map(each => echo(dialect, each))
       : []),
   ]
@@ -276,7 +277,7 @@ const most = { count: 16, octets: 8 * 1024 }
 const ours: ReadonlySet<string> = new Set([uri10, uri04, securityName.uri, ...versions.map(each => each.namespace)])
 
 /** SOAP Binding §3.4: what is to be echoed must be of a size, and may not be taken for a block of ours. */
-function unsafe(dialect: AddressingVersion, reference: Element): string | undefined {
+function findUnsafe(dialect: AddressingVersion, reference: Element): string | undefined {
   const parameters = parametersOf(dialect, reference)
   if (parameters.length > most.count) return 'has too many reference parameters'
   if (parameters.reduce((sum, each) => sum + each.to - each.from, 0) > most.octets)

@@ -69,7 +69,7 @@ export class RemainingParts implements PartSource {
   async root(): Promise<Root | undefined> {
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.isRoot) {
-        const bytes = await collected(part, this.#sizes.root)
+        const bytes = await collectPart(part, this.#sizes.root)
         return bytes && { type: part.fields['content-type'] ?? '', bytes }
       }
       if (!(await this.#keep(part))) return undefined
@@ -94,7 +94,7 @@ export class RemainingParts implements PartSource {
   }
 
   async #keep(part: PackagePart & { readonly id: string }): Promise<boolean> {
-    const bytes = await collected(part, this.#left)
+    const bytes = await collectPart(part, this.#left)
     if (!bytes) return false
     this.#left -= bytes.length
     if (part.id !== '') this.#found.set(part.id, bytes)
@@ -130,14 +130,14 @@ export class RemainingParts implements PartSource {
         continue
       }
       found = true
-      const content = decoded(part)
+      const content = decodePart(part)
       let done: boolean | undefined
       for (let next = await content.next(); !next.done; next = await content.next(done)) {
         this.#count(next.value.length)
         done = yield next.value
       }
     }
-    if (!found) missing()
+    if (!found) refuseMissingPart()
   }
 
   #count(length: number): void {
@@ -158,21 +158,21 @@ export class RemainingParts implements PartSource {
     return urisOf(this.#found)
   }
   look(href: string): Uint8Array | undefined {
-    return this.#found.get(cid(href) ?? '')
+    return this.#found.get(contentIdOf(href) ?? '')
   }
   take(href: string): Uint8Array | StreamedPart {
     const id = takenOnce(href, this.#taken)
-    return this.#found.get(id) ?? (this.#complete ? missing() : new StreamedPart(id))
+    return this.#found.get(id) ?? (this.#complete ? refuseMissingPart() : new StreamedPart(id))
   }
 }
 
-const missing = (): never => refuse('a part that is referred to is missing')
+const refuseMissingPart = (): never => refuse('a part that is referred to is missing')
 const urisOf = (of: ReadonlyMap<string, unknown>): readonly string[] =>
   [...of.keys()].map(id => `cid:${encodeURIComponent(id)}`)
 
 /** XOP §2.1 has one Include for each part. */
 function takenOnce(href: string, taken: Set<string>): string {
-  const id = cid(href) ?? refuse('a message refers to parts of its own package alone, by cid:')
+  const id = contentIdOf(href) ?? refuse('a message refers to parts of its own package alone, by cid:')
   if (taken.has(id)) refuse('a part is referred to twice')
   taken.add(id)
   return id
@@ -181,10 +181,10 @@ function takenOnce(href: string, taken: Set<string>): string {
 const idOf = (field: string): string => field.trim().replace(/^<(.*)>$/s, '$1')
 
 /** The octets of a part, decoded; undefined when there are more than `limit`. */
-async function collected(part: PackagePart, limit: number): Promise<Uint8Array | undefined> {
+async function collectPart(part: PackagePart, limit: number): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = []
   let length = 0
-  for await (const piece of decoded(part)) {
+  for await (const piece of decodePart(part)) {
     length += piece.length
     if (length > limit) return undefined
     pieces.push(piece)
@@ -193,14 +193,14 @@ async function collected(part: PackagePart, limit: number): Promise<Uint8Array |
 }
 
 /** The octets of a part as they come, its transfer encoding undone. */
-function decoded({ fields, content }: PackagePart): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+function decodePart({ fields, content }: PackagePart): AsyncGenerator<Uint8Array, void, boolean | undefined> {
   const coding = (fields['content-transfer-encoding'] ?? 'binary').toLowerCase()
   if (!['binary', '8bit', '7bit', 'base64'].includes(coding)) refuse(`the transfer encoding ${coding} is not read here`)
-  return coding === 'base64' ? unfolded(content) : content
+  return coding === 'base64' ? decodeBase64Part(content) : content
 }
 
 /** Quads of characters as they come (RFC 2045 §6.8); what is padded is the last. */
-async function* unfolded(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let rest = ''
   let ended = false
   for await (const piece of content) {
@@ -230,11 +230,11 @@ function fromBase64(text: string): Uint8Array {
 /** The parts that a message may refer to: each once. */
 export function collectParts(of: Package['parts']): PartSource {
   const taken = new Set<string>()
-  return { take: href => of.get(takenOnce(href, taken)) ?? missing() }
+  return { take: href => of.get(takenOnce(href, taken)) ?? refuseMissingPart() }
 }
 
 /** RFC 2392: the Content-ID that a cid: URI means. */
-function cid(href: string): string | undefined {
+function contentIdOf(href: string): string | undefined {
   const [, id] = /^cid:([^\s]+)$/i.exec(href) ?? []
   if (id === undefined) return undefined
   try {

@@ -17,7 +17,7 @@ export async function* streamEnvelope(
 ): AsyncGenerator<Uint8Array, void, unknown> {
   const at = envelope.indexOf(mark)
   yield Buffer.from(envelope.slice(0, at))
-  yield* base64(octets)
+  yield* encodeBase64(octets)
   yield Buffer.from(envelope.slice(at + mark.length))
 }
 
@@ -25,7 +25,7 @@ export async function* streamEnvelope(
 const window = 48 * 1024
 
 /** Three octets are four characters, wherever a piece ends. */
-async function* base64(octets: StoredOctets): AsyncGenerator<Uint8Array, void, unknown> {
+async function* encodeBase64(octets: StoredOctets): AsyncGenerator<Uint8Array, void, unknown> {
   let rest = new Uint8Array(0)
   const reading = octets.read(0, octets.length)
   for (let next = await reading.next(); !next.done; next = await reading.next(true)) {

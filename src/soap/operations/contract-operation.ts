@@ -79,8 +79,8 @@ function perform(
     const kept = message.operation.kind === 'putFile' ? keptFile(calls, message, admitted, row, asked) : row
     return chain(kept, row => {
       const call = callOf(message, row, admitted, hidden, asked)
-      if (!message.response) return unanswered(calls, call)
-      return chain(calls.perform(call), outcome => answered(message, call, outcome))
+      if (!message.response) return performOneWay(calls, call)
+      return chain(calls.perform(call), outcome => responseOf(message, call, outcome))
     })
   })
 }
@@ -98,7 +98,7 @@ function keptFile(
   if (file instanceof StreamedPart) return comingFile(calls, message, admitted, row, asked, file)
   return chain(asked.beside?.passed(), () => {
     if (file.length <= pieceOctets) return { ...row, [main]: inMemoryFile(file) }
-    return staged(calls, message, admitted, row, asStored(file).read(0, file.length))
+    return performWithFile(calls, message, admitted, row, asStored(file).read(0, file.length))
   })
 }
 
@@ -115,10 +115,10 @@ async function comingFile(
   if (!asked.once) await calls.precheck({ admitted, face: 'soap', request: asked.request, id })
   const { beside } = asked
   if (!beside) throw new Error('parts come of packages alone')
-  return staged(calls, message, admitted, row, beside.octets(coming), beside)
+  return performWithFile(calls, message, admitted, row, beside.octets(coming), beside)
 }
 
-async function staged(
+async function performWithFile(
   calls: Calls,
   message: Message,
   admitted: Admitted,
@@ -138,7 +138,7 @@ async function staged(
   })
 }
 
-function answered(message: Message, call: Call, outcome: Outcome): OperationResponse {
+function responseOf(message: Message, call: Call, outcome: Outcome): OperationResponse {
   if (outcome.kind === 'unchanged') return refuseMessage(outcome)
   return {
     row: answerOf(message, call, outcome),
@@ -150,7 +150,7 @@ function answered(message: Message, call: Call, outcome: Outcome): OperationResp
 }
 
 /** Nobody waits for what comes of it; that it could not be tried at all is told. */
-async function unanswered(calls: Calls, call: Call): Promise<OperationResponse> {
+async function performOneWay(calls: Calls, call: Call): Promise<OperationResponse> {
   try {
     await calls.perform(call)
   } catch (thrown) {
@@ -175,13 +175,13 @@ function callOf(
     ...(id !== undefined && { id }),
     ...(expects && { expects }),
     ...(hidden.length > 0 && { hidden }),
-    ...(asked.once && { once: { ...asked.once(printed(row)), space: 'message' } }),
+    ...(asked.once && { once: { ...asked.once(digestBytes(row)), space: 'message' } }),
     ...contentOf(message, row, rest),
   }
 }
 
 /** As it tells one message from another: of octets that are many, their digest. */
-const printed = (row: Values): Values =>
+const digestBytes = (row: Values): Values =>
   Object.fromEntries(
     Object.entries(row).map(([key, value]) => [key, isReceived(value) ? (value.here ?? value.digest()) : value]),
   )
@@ -195,12 +195,12 @@ function contentOf({ operation, request }: Message, row: Values, rest: Values): 
   switch (operation.kind) {
     case 'create':
     case 'replace':
-      return content(main as Values) // an object of the vocabulary
+      return inputOf(main as Values) // an object of the vocabulary
     case 'act':
     case 'look':
-      return content(request.main === undefined ? rest : ((main ?? {}) as Values))
+      return inputOf(request.main === undefined ? rest : ((main ?? {}) as Values))
     case 'startJob':
-      return content(row)
+      return inputOf(row)
     case 'list':
     case 'search': {
       const { page: _, size: __, cursor: ___, sort: ____, q: _____, ...flat } = row
@@ -214,7 +214,7 @@ function contentOf({ operation, request }: Message, row: Values, rest: Values): 
       return {}
   }
 }
-const content = (value: Values): Partial<Call> => ({ input: () => ({ value, server: [] }) })
+const inputOf = (value: Values): Partial<Call> => ({ input: () => ({ value, server: [] }) })
 
 // Answers
 

@@ -22,10 +22,10 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
   const q = row['q'] as string | undefined
   const sizeOf = (row['size'] as number | undefined) ?? size
   const from = cursor === undefined ? undefined : placeOf(resource, cursor)
-  const asked = from?.sort ?? (sort === undefined ? usual(resource) : sort.split(','))
+  const asked = from?.sort ?? (sort === undefined ? usualOrder(resource) : sort.split(','))
   return {
     filters: Object.entries(by).map(([field, value]): Filter => ({ field, is: 'eq', value })),
-    sort: once(asked.map(each => sortOf(resource, each.trim()))),
+    sort: requireDistinct(asked.map(each => sortOf(resource, each.trim()))),
     size: sizeOf,
     counted: from === undefined,
     ...(q !== undefined && { words: searchWords(q) }),
@@ -35,28 +35,28 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
   }
 }
 
-const named = (text: string): string => text.replace(/^-/, '')
+const fieldNameOf = (text: string): string => text.replace(/^-/, '')
 
 /** The contract's own order, by the fields that this version knows. */
-const usual = ({ given, fields }: Resource): readonly string[] =>
-  (given.order ?? []).filter(each => fields[named(each)])
+const usualOrder = ({ given, fields }: Resource): readonly string[] =>
+  (given.order ?? []).filter(each => fields[fieldNameOf(each)])
 
 function sortOf(resource: Resource, text: string): Sort {
-  const field = named(text)
+  const field = fieldNameOf(text)
   const descending = field !== text
   const sortable = (resource.given.sort ?? []).filter(each => resource.fields[each])
-  const may = [...sortable, ...usual(resource).map(named)]
+  const may = [...sortable, ...usualOrder(resource).map(fieldNameOf)]
   if (may.includes(field)) return { field, descending }
-  return wrong('sort', `"${text}" is none of ${may.join(', ')}`)
+  return refuseChild('sort', `"${text}" is none of ${may.join(', ')}`)
 }
 
-function once(sort: readonly Sort[]): readonly Sort[] {
+function requireDistinct(sort: readonly Sort[]): readonly Sort[] {
   for (const [i, { field }] of sort.entries())
-    if (sort.findIndex(each => each.field === field) !== i) wrong('sort', `${field} comes twice`)
+    if (sort.findIndex(each => each.field === field) !== i) refuseChild('sort', `${field} comes twice`)
   return sort
 }
 
-const wrong = (child: string, detail: string): never =>
+const refuseChild = (child: string, detail: string): never =>
   refuse({ kind: 'invalid', problems: [{ path: [child], code: 'value', detail }] })
 
 /** A place in an order, as it travels: it means the same to every instance, and after a restart. */
@@ -77,9 +77,9 @@ export function writeNext(query: Omit<Query, 'within'>, page: ItemPage): string 
 
 /** A stranger may have written it: every key is held against the field that it is a value of. */
 function placeOf(resource: Resource, text: string): SortPosition {
-  const place = decoded(text)
-  if (!isPlace(place)) return wrong('cursor', 'is not one that was given')
-  const fields = place.sort.map(each => resource.fields[named(each)])
+  const place = decodePosition(text)
+  if (!isPlace(place)) return refuseChild('cursor', 'is not one that was given')
+  const fields = place.sort.map(each => resource.fields[fieldNameOf(each)])
   const fits = place.keys.every((key, index) => {
     if (place.sort.length === 0) return index === 0 && typeof key === 'number' && Number.isSafeInteger(key)
     const field = fields[index]
@@ -87,10 +87,10 @@ function placeOf(resource: Resource, text: string): SortPosition {
     return key === null ? field.isOptional || field.isNullable : !(checkScalar(field.shape, key) instanceof Flaw)
   })
   const full = place.keys.length === Math.max(place.sort.length, 1)
-  return fits && full ? place : wrong('cursor', 'is not one that was given')
+  return fits && full ? place : refuseChild('cursor', 'is not one that was given')
 }
 
-function decoded(text: string): unknown {
+function decodePosition(text: string): unknown {
   try {
     return unpackTyped(new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: 'base64url' })))
   } catch {
