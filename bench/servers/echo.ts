@@ -4,16 +4,15 @@
  * of each change is not.
  */
 import { randomUUID } from 'node:crypto'
-import type { Entry, Mount } from '../../src/front/entry.ts'
+import type { Mount } from '../../src/front/entry.ts'
 import { createFront } from '../../src/front/front.ts'
 import { createGate } from '../../src/front/gate.ts'
 import { respondToRefusal } from '../../src/front/refusal.ts'
 import { createMessageSecurity } from '../../src/host/message-security.ts'
-import { instrument } from '../../src/host/operations/instrumentation.ts'
+import { createCallObserver } from '../../src/host/operations/instrumentation.ts'
 import { Metrics } from '../../src/host/operations/metrics.ts'
 import { OverloadGuard } from '../../src/host/operations/overload.ts'
 import { createSoapEndpoints } from '../../src/host/soap-endpoints.ts'
-import type { Response } from '../../src/http/message.ts'
 import { respond } from '../../src/http/respond.ts'
 import { startListener } from '../../src/server/listener.ts'
 import { createServiceCalls } from '../../src/service/calls.ts'
@@ -37,16 +36,15 @@ const nobody = () => undefined
 const figures = new Metrics()
 const serving: FaceContext = {
   app,
-  calls: instrument(
-    createServiceCalls(app, {
-      store: store as Store,
-      limiter: createMemoryLimiter(),
-      clock: Date.now,
-      id: () => 'o-1',
-    }),
-    'soap',
-    (operation, outcome, took) => figures.called('soap', operation, outcome, took),
-  ),
+  calls: createServiceCalls(app, {
+    store: store as Store,
+    limiter: createMemoryLimiter(),
+    clock: Date.now,
+    id: () => 'o-1',
+    observer: createCallObserver((face, operation, outcome, tookMs) =>
+      figures.called(face, operation, outcome, tookMs),
+    ),
+  }),
   identities: { bearer: nobody, password: nobody, secret: nobody, known: nobody, certificate: nobody, key: nobody },
   clock: Date.now,
   id: randomUUID,
@@ -61,7 +59,6 @@ const soap: Mount = {
   serve: entry => find(entry.path)?.serve(entry) ?? respond(404),
   refuse: (_, refusal) => respondToRefusal(refusal),
 }
-const gate = createGate({ load: new OverloadGuard(undefined), isDraining: () => false, floodLimit: 0 })
-const answered = (entry: Entry, { status }: Response): void => figures.answered(entry.mount.name, status)
-const { port } = await startListener(createFront(serving, [soap], { gate, answered }))
+const gate = createGate(new OverloadGuard(undefined), 0)
+const { port } = await startListener(createFront(serving, [soap], { gate, figures }))
 ready(port)

@@ -19,8 +19,7 @@ export type AuthenticationContext = Pick<FaceContext, 'identities' | 'settings'>
  */
 export function authenticate(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
   if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
-  const passwords = isConfidential(request, context.settings)
-  const found = proveCredentials(request, context.identities, { passwords })
+  const found = proveCredentials(request, context.identities, () => isConfidential(request, context.settings))
   if (found === 'untaken') return refuse({ kind: 'unauthenticated' })
   return found instanceof Promise ? found.then(requireCaller) : requireCaller(found)
 }

@@ -44,13 +44,12 @@ const fieldNamesIn = (names: string | undefined): string =>
     .filter(name => /^[A-Za-z0-9-]{1,100}$/.test(name))
     .join(', ')
 
-/** What every answer says of origins; undefined where the settings name none. */
+/** What every answer says of origins, where the settings name some. */
 export function corsFields(
   { fields: { origin } }: Request,
   vary: Response['fields'][string] | undefined,
   { origins }: Pick<Settings, 'origins'>,
-): Response['fields'] | undefined {
-  if (origins.length === 0) return undefined
+): Response['fields'] {
   const varying = { vary: writeVary(vary === undefined ? undefined : String(vary), 'Origin') }
   if (origin === undefined || !origins.includes(origin)) return varying
   return { ...varying, 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedFields }
@@ -67,6 +66,7 @@ export function isCrossOrigin(entry: Entry, { origins, publicUrl }: Settings): b
   const isAmbient =
     hasAmbientCredentials(request) && (request.fields['cookie'] !== undefined || request.certificate !== undefined)
   if (!isAmbient && origins.includes(origin)) return false
+  if (!/^https?:/i.test(origin)) return true // not an origin that a page of ours has
   if (request.scheme === 'https' && origin.startsWith('http:')) return true // anyone on the way could have written it
   const from = authorityOf(origin)
   return from === undefined || (from !== authorityOf(originOf(entry)) && from !== authorityOf(publicUrl))

@@ -12,7 +12,7 @@ import { respond } from '../http/respond.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { type Coding, compressAnswer } from './compression.ts'
-import { createEntry, type Entry, type EntryDraft, type Mount, rawSegmentOf } from './entry.ts'
+import { createEntry, type Entry, type EntryDraft, type Mount, type MountName, rawSegmentOf } from './entry.ts'
 import { applyForwarded } from './forwarded.ts'
 import { type FrontDesk, frontRows } from './front-rows.ts'
 import { type Gate, openGate } from './gate.ts'
@@ -26,8 +26,14 @@ export interface FrontOptions {
   readonly gate?: Gate
   /** Content codings for answers that have no entity tag of their own, the preferred first. */
   readonly codings?: Readonly<Record<string, Coding>>
+  /** Counts each answer. */
+  readonly figures?: AnswerFigures
   /** Told of each answer, with the milliseconds until its head was known. */
-  readonly answered?: (entry: Entry, response: Response, tookMs: number) => void
+  readonly log?: (entry: Entry, response: Response, tookMs: number) => void
+}
+
+export interface AnswerFigures {
+  answered(mount: MountName, status: number): void
 }
 
 /** @param mounts the first one also answers for paths that no mount names */
@@ -55,15 +61,16 @@ interface Front {
   readonly context: FrontContext
   readonly desk: FrontDesk
   readonly codings: Readonly<Record<string, Coding>>
-  readonly answered: NonNullable<FrontOptions['answered']>
+  readonly figures: AnswerFigures | undefined
+  readonly log: FrontOptions['log']
 }
 
 function compileFront(context: FrontContext, mounts: readonly [Mount, ...Mount[]], options: FrontOptions): Front {
   const bySegment = new Map(mounts.flatMap(mount => mount.segments.map(segment => [segment, mount] as const)))
-  const { gate = openGate(), codings = {}, answered = () => {} } = options
+  const { gate = openGate(), codings = {}, figures, log } = options
   const mountAt = (segment: string): Mount => bySegment.get(segment) ?? mounts[0]
   // A proxy in front is trusted to compress for itself.
-  return { context, desk: { gate, mountAt }, codings: context.settings.trustProxy ? {} : codings, answered }
+  return { context, desk: { gate, mountAt }, codings: context.settings.trustProxy ? {} : codings, figures, log }
 }
 
 function serve({ desk }: Front, entry: EntryDraft): Maybe<Response> {
@@ -87,19 +94,22 @@ function askRows(desk: FrontDesk, entry: EntryDraft): Response | Refused<FrontRe
   return undefined
 }
 
-function leave({ context, codings, desk, answered }: Front, entry: Entry, response: Response, began: number): Response {
-  const coded = compressAnswer(entry, response, codings)
+function leave(front: Front, entry: Entry, response: Response, began: number): Response {
+  const { context, codings, desk, figures, log } = front
+  const coded = response.content === undefined ? response : compressAnswer(entry, response, codings)
   const fields = addCommonFields(entry, coded.fields, coded.status, context.settings)
-  const answer = withoutContent(entry, { ...coded, fields })
+  const whole: Response = { ...coded, fields }
+  const answer = entry.request.method === 'HEAD' ? withoutContent(whole) : whole
   desk.gate.load.inFlight--
-  answered(entry, answer, performance.now() - began)
+  figures?.answered(entry.mount.name, answer.status)
+  log?.(entry, answer, performance.now() - began)
   return answer
 }
 
 /** RFC 9110 §9.3.2: the answer to HEAD is that of GET without its content; the length is that of the content. */
-function withoutContent({ request }: Entry, response: Response): Response {
+function withoutContent(response: Response): Response {
   const { status, fields, content } = response
-  if (request.method !== 'HEAD' || content === undefined) return response
+  if (content === undefined) return response
   const length = typeof content === 'string' ? new TextEncoder().encode(content).length : lengthOf(content)
   return { status, fields: length === undefined ? fields : { ...fields, 'content-length': String(length) } }
 }

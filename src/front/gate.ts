@@ -6,13 +6,15 @@
 import { createMemoryLimiter } from '../service/limiter.ts'
 import { type FrontRefusal, refuseAtFront } from './refusal.ts'
 
-/** How much is under way, and whether it is too much; `host/operations/overload.ts` fills it. */
+/** How much is under way, and how much may be; `host/operations/overload.ts` keeps it. */
 export interface LoadGauge {
   /** Requests that have come and are not answered. */
   inFlight: number
+  /** With more than this the next one is turned away. */
+  inFlightMax: number
   /** Requests that were turned away. */
   shed: number
-  readonly full: boolean
+  isDraining: boolean
 }
 
 export interface Gate {
@@ -26,21 +28,15 @@ export interface Gate {
 /** Seconds after which a request that was turned away may come again. */
 const retrySeconds = 5
 
-export interface GateOptions {
-  readonly load: LoadGauge
-  readonly isDraining: () => boolean
-  /** Requests of one address in a second; 0: not limited. */
-  readonly floodLimit: number
-}
-
-export function createGate({ load, isDraining, floodLimit }: GateOptions): Gate {
+/** @param floodLimit requests of one address in a second; 0: not limited */
+export function createGate(load: LoadGauge, floodLimit: number): Gate {
   const limiter = createMemoryLimiter()
   const rate = { count: floodLimit, seconds: 1 }
   const tooMany: FrontRefusal = { kind: 'too-many', after: 1, limit: floodLimit, window: 1 }
   return {
     load,
     requireInService: () => {
-      if (!isDraining() && !load.full) return
+      if (!load.isDraining && load.inFlight <= load.inFlightMax) return
       load.shed++
       refuseAtFront({ kind: 'unavailable', after: retrySeconds })
     },
@@ -54,7 +50,7 @@ export function createGate({ load, isDraining, floodLimit }: GateOptions): Gate 
 
 /** For a face on its own: it takes whatever comes. */
 export const openGate = (): Gate => ({
-  load: { inFlight: 0, shed: 0, full: false },
+  load: { inFlight: 0, inFlightMax: Infinity, shed: 0, isDraining: false },
   requireInService: () => {},
   requireUnflooded: () => {},
 })

@@ -23,8 +23,8 @@ export function addCommonFields(
     ...own,
     'x-content-type-options': 'nosniff',
     'request-id': id,
-    ...corsFields(request, own['vary'], settings),
   }
+  if (settings.origins.length > 0) Object.assign(fields, corsFields(request, own['vary'], settings))
   // Uploaded HTML has a stricter policy of its own.
   if (fields['content-security-policy'] === undefined && String(fields['content-type'] ?? '').startsWith('text/html'))
     Object.assign(fields, pageFields)

@@ -17,7 +17,6 @@ import type { ReplyTargets } from '../soap/headers/addressing.ts'
 import type { SoapEndpoint } from '../soap/http/binding.ts'
 import type { MessageSecurityPort } from './message-security.ts'
 import type { ClusterPeers } from './operations/cluster.ts'
-import { instrument } from './operations/instrumentation.ts'
 import { collectMetrics, expositionType, type Metrics, writeExposition } from './operations/metrics.ts'
 import { codingStreams, codings, decodings } from './zlib-codings.ts'
 
@@ -33,19 +32,13 @@ export interface MountParts {
 
 export function createMounts(context: FaceContext, parts: MountParts): readonly [Mount, ...Mount[]] {
   const { figures, peers } = parts
-  const seenBy = (face: 'rest' | 'soap'): FaceContext => ({
-    ...context,
-    calls: instrument(context.calls, face, (operation, outcome, took) =>
-      figures.called(face, operation, outcome, took),
-    ),
-  })
   const links = { 'service-desc': '/openapi.json' }
-  const rest = createRestMount(seenBy('rest'), { codings, decodings, streams: codingStreams, sleep: setTimeout, links })
+  const rest = createRestMount(context, { codings, decodings, streams: codingStreams, sleep: setTimeout, links })
   const write = async (): Promise<string> =>
     writeExposition(await (peers?.figures() ?? Promise.all([collectMetrics(figures)])))
   return [
     rest,
-    createSoapMount(seenBy('soap'), parts),
+    createSoapMount(context, parts),
     createHealthPages(context, parts.health),
     createMetricsPage(context, { mediaType: expositionType, write }),
     parts.changes.mount,

@@ -25,6 +25,7 @@ import { startJobWorkers } from './job-workers.ts'
 import type { MessageSecurityPort } from './message-security.ts'
 import { createMounts } from './mounts.ts'
 import { dataFileOf, openLimiter, openReplica, openStore } from './open-store.ts'
+import { createCallObserver } from './operations/instrumentation.ts'
 import { changeFields, createLogger, errorFields } from './operations/log.ts'
 import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
 import { OverloadGuard } from './operations/overload.ts'
@@ -53,6 +54,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   const replica = opened.adopt(await openReplica(app, options.replica), each => each?.close())
   const workers = startWorkers(app, options, world, store)
   opened.defer(() => workers.stop(0))
+  const figures = new Metrics()
   const committed: (() => void)[] = []
   const context: FaceContext = {
     app,
@@ -61,6 +63,9 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
       limiter: limits.limiter,
       clock,
       id: createItemIdentifier,
+      observer: createCallObserver((face, operation, outcome, tookMs) =>
+        figures.called(face, operation, outcome, tookMs),
+      ),
       started: workers.kick,
       done: deed => {
         world.logger.info(changeFields(deed), 'changed')
@@ -83,26 +88,26 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   opened.defer(() => sinks.stop())
   committed.push(changes.kick, sinks.kick)
   const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
-  const figures = new Metrics()
-  let isDraining = false
-  const gate = createGate({ load, isDraining: () => isDraining, floodLimit: options.flood ?? floodLimit })
+  const gate = createGate(load, options.flood ?? floodLimit)
   const mounts = createMounts(context, {
     people: people.identities,
-    health: { store, isDraining: () => isDraining, isFull: () => load.full },
+    health: { store, load },
     figures,
     peers: options.siblings,
     changes,
     security,
     elsewhere: outbox?.elsewhere,
   })
-  const answered = observeAnswers(options, world, figures)
-  const listener = await startListener(createFront(context, mounts, { gate, codings, answered }), {
-    host: options.host ?? '127.0.0.1',
-    port: options.port ?? 8080,
-    ...(options.tls && { tls: options.tls }),
-    ...(options.limits && { limits: options.limits }),
-    onError: failed,
-  })
+  const listener = await startListener(
+    createFront(context, mounts, { gate, codings, figures, ...logAnswers(options, world) }),
+    {
+      host: options.host ?? '127.0.0.1',
+      port: options.port ?? 8080,
+      ...(options.tls && { tls: options.tls }),
+      ...(options.limits && { limits: options.limits }),
+      onError: failed,
+    },
+  )
   addFrontGauges(figures, load, listener)
   addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
   addWorkGauges(figures, { store, feed: changes, sinks })
@@ -118,7 +123,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     close: async (limit = 10_000) => {
       clearInterval(sweeping)
       load.stop()
-      isDraining = true
+      load.isDraining = true
       changes.stop()
       await Promise.all([sinks.stop(), listener.close(limit), workers.stop(limit), outbox?.stop()])
       await Promise.all([store.close(), replica?.close(), limits.close()])
@@ -221,15 +226,9 @@ async function prepareSecurity(
   return async () => created
 }
 
-function observeAnswers(
-  { accessLog }: ServeOptions,
-  { logger }: World,
-  figures: Metrics,
-): NonNullable<FrontOptions['answered']> {
-  return (entry, response, tookMs) => {
-    figures.answered(entry.mount.name, response.status)
-    if (accessLog) logger.info(accessLogEntry(entry, response, tookMs), 'answered')
-  }
+function logAnswers({ accessLog }: ServeOptions, { logger }: World): Pick<FrontOptions, 'log'> {
+  if (!accessLog) return {}
+  return { log: (entry, response, tookMs) => logger.info(accessLogEntry(entry, response, tookMs), 'answered') }
 }
 
 async function issueToken(

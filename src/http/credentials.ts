@@ -21,14 +21,14 @@ export interface CredentialProver<P> {
 export function proveCredentials<P>(
   { fields, from }: Request,
   by: CredentialProver<P>,
-  takes: { readonly passwords: boolean },
+  mayTravel: () => boolean,
 ): P | 'untaken' | undefined {
   const { authorization: field, 'api-key': key } = fields
   if (key !== undefined) return field === undefined ? by.key(key) : 'untaken'
   if (field === undefined) return undefined
   const token = tokenOf(fields, field)
   if (token !== undefined) return by.bearer(token, fields)
-  const basic = takes.passwords ? basicCredentials(field) : undefined
+  const basic = mayTravel() ? basicCredentials(field) : undefined
   if (basic) return by.password(basic.user, basic.password, from)
   const { scheme, token68 } = parseCredentials(field) ?? {}
   return scheme === 'apikey' && token68 !== undefined ? by.key(token68) : 'untaken'

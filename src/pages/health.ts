@@ -1,15 +1,14 @@
 /** Is the service alive, can it answer: for whoever runs it. No credentials, nothing of the inside; asked at any load. */
 import type { Maybe } from '../base/maybe.ts'
 import type { Mount } from '../front/entry.ts'
+import type { LoadGauge } from '../front/gate.ts'
 import { createPages, type PageContext } from '../front/page.ts'
 import type { Response } from '../http/message.ts'
 import type { Store } from '../service/store.ts'
 
 export interface HealthContext {
   readonly store: Pick<Store, 'ready'>
-  readonly isDraining: () => boolean
-  /** More is under way than can be answered in time. */
-  readonly isFull: () => boolean
+  readonly load: Pick<LoadGauge, 'inFlight' | 'inFlightMax' | 'isDraining'>
 }
 
 type Check = 'ok' | 'failed'
@@ -34,9 +33,10 @@ function writeHealth(status: number, state: string, checks?: Readonly<Record<str
 }
 
 /** Whether a load balancer should send requests here, and if not, why. */
-async function checkReadiness({ store, isDraining, isFull }: HealthContext): Promise<Response> {
+async function checkReadiness({ store, load }: HealthContext): Promise<Response> {
   const isReached = await store.ready()
-  const [draining, full] = [isDraining(), isFull()]
+  const draining = load.isDraining
+  const full = load.inFlight > load.inFlightMax
   const checks = { store: checkOf(isReached), load: checkOf(!full), draining: checkOf(!draining) }
   if (draining) return writeHealth(503, 'draining', checks)
   if (!isReached) return writeHealth(503, 'store out of reach', checks)

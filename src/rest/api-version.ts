@@ -17,8 +17,12 @@ import { compileRoutes, type Routes } from './route.ts'
 
 export interface ApiVersion {
   readonly version: string
+  /** Its address: `/api/v1`, below the public path. */
+  readonly base: string
   readonly service: Service
   readonly rule: VersionRule
+  /** It is deprecated, or has a sunset: each answer says so. */
+  readonly isEnding: boolean
   readonly routes: Routes
   readonly namespace: string
   readonly vendor: string
@@ -45,16 +49,19 @@ interface Linker {
   readonly form?: DocumentForm
 }
 
-export function compileApiVersion(app: Implementation, version: string): ApiVersion {
+export function compileApiVersion(app: Implementation, version: string, prefix: string): ApiVersion {
   const service = viewOfVersion(app.contract, version)
   const routes = compileRoutes(service)
   const vendor = vendorType(service.service, version)
+  const rule = app.contract.versions[version] ?? {}
   const handlers = (of: Operation | undefined) => of && app.handlers['job' in of ? of.job.job : of.resource.name]
   const known = new Map<Operation | undefined, Offers>()
   return {
     version,
+    base: `${prefix}/api/${version}`,
     service,
-    rule: app.contract.versions[version] ?? {},
+    rule,
+    isEnding: rule.deprecated !== undefined || rule.sunset !== undefined,
     routes,
     namespace: namespaceOf(app.contract, version),
     vendor,

@@ -8,6 +8,7 @@ import { writeDecimal, writeDeprecation } from '../http/fields.ts'
 import type { Response } from '../http/message.ts'
 import { writePreferences } from '../http/prefer.ts'
 import { writeRateLimitPolicy } from '../http/rate-limit.ts'
+import type { Admitted } from '../service/call.ts'
 import { isReadPublic } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
 import { successorPath } from './moment-rows.ts'
@@ -15,38 +16,20 @@ import { rowOfRefusal } from './plan.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 
 export function addRestFields(x: Exchange, response: Response, refusal?: AnyRestRefusal): Response {
-  const fields: Record<string, string | readonly string[]> = { ...response.fields, vary: varyOf(x, response) }
+  const own = response.fields['vary']
+  const hasPreferences = !x.isSafe || x.applied !== undefined
+  const vary = hasPreferences ? `${x.face.api.vary}, Prefer` : x.face.api.vary
+  const fields: Record<string, string | readonly string[]> = {
+    ...response.fields,
+    vary: own === undefined ? vary : writeVary(String(own), hasPreferences ? 'Prefer' : undefined),
+  }
   if (fields['cache-control'] === undefined) addCaching(x, response, fields)
-  if (x.admitted && refusal?.kind !== 'too-many') addRate(x, fields)
-  if (x.operation || x.page === 'entry') addVersion(x, fields)
-  if (isApplied(x)) fields['preference-applied'] = writePreferences(x.applied)
+  if (x.admitted && refusal?.kind !== 'too-many') addRate(x.admitted, fields)
+  if (x.edition.isEnding && (x.operation || x.page === 'entry')) addVersion(x, fields)
+  if (x.applied) fields['preference-applied'] = writePreferences(x.applied)
   if (x.face.context.settings.trace) fields['diglot-trace'] = writeTrace(x, response.status, refusal)
   return { ...response, fields }
 }
-
-function isApplied({ applied }: Exchange): boolean {
-  for (const _ in applied) return true
-  return false
-}
-
-/** Every field that could have changed the outcome (RFC 9110 §12.5.5), on identity answers and errors too. */
-function varyOf(x: Exchange, { fields }: Response): string {
-  const own = fields['vary']
-  let text = own === undefined ? negotiationFields(x) : String(own)
-  if (!x.isSafe || isApplied(x)) text += ', Prefer'
-  return own === undefined ? text : writeVary(text)
-}
-
-const negotiationFields = (x: Exchange): string =>
-  `Accept${x.face.api.codings.length > 0 ? ', Accept-Encoding' : ''}${credentialFields(x)}`
-
-/** Fields that may have said who is asking. */
-const credentialFields = ({
-  face: {
-    context: { identities },
-  },
-}: Exchange): string =>
-  `, Authorization${identities.cookie ? ', Cookie' : ''}${identities.takesKeys?.() ? ', Api-Key' : ''}`
 
 /**
  * Rule A1.3. What the contract makes public is shared as long as it says, but only as anybody sees it: who has shown
@@ -64,10 +47,9 @@ function addCaching(x: Exchange, { status }: Response, fields: Record<string, st
   } else fields['cache-control'] = 'private, no-cache'
 }
 
-function addRate({ admitted }: Exchange, fields: Record<string, string | readonly string[]>): void {
-  if (!admitted) return
-  const { counted } = admitted.operation
-  const { limit, window, remaining, reset } = admitted.quota
+function addRate({ operation, quota }: Admitted, fields: Record<string, string | readonly string[]>): void {
+  const { counted } = operation
+  const { limit, window, remaining, reset } = quota
   const policy = ratePolicy(`${counted} ${limit} ${window}`)
   fields['ratelimit-policy'] = policy
   fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${writeDecimal(remaining)};t=${reset}` // the name, as it was written
@@ -84,7 +66,6 @@ function addVersion(x: Exchange, fields: Record<string, string | readonly string
   const { deprecated, sunset } = x.edition.rule
   if (deprecated !== undefined) fields['deprecation'] = writeDeprecation(Date.parse(deprecated)) ?? ''
   if (sunset !== undefined) fields['sunset'] = writeDate(Date.parse(sunset))
-  if (deprecated === undefined && sunset === undefined) return
   const link = `<${successorPath(x)}>; rel="successor-version"`
   fields['link'] = fields['link'] === undefined ? link : `${String(fields['link'])}, ${link}`
 }

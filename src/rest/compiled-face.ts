@@ -29,6 +29,8 @@ export interface CompiledApi {
   /** Names of the codings on the way out and in, the preferred first. */
   readonly codings: readonly string[]
   readonly decodings: readonly string[]
+  /** Fields that could change any answer: those of negotiation, and those that may say who the caller is (RFC 9110 §12.5.5). */
+  readonly vary: string
 }
 
 export interface CompiledFace {
@@ -43,17 +45,25 @@ export function compileFace(context: FaceContext, options: RestOptions): Compile
   return { api: compileApi(context, options), context, options, memory: new RestMemory() }
 }
 
-function compileApi({ app, settings }: FaceContext, { codings = {}, decodings = {} }: RestOptions): CompiledApi {
-  const versions = new Map(versionsOf(app).map(version => [version, compileApiVersion(app, version)]))
+function compileApi(
+  { app, settings, identities }: FaceContext,
+  { codings = {}, decodings = {} }: RestOptions,
+): CompiledApi {
+  const prefix = settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/+$/, '')
+  const versions = new Map(versionsOf(app).map(version => [version, compileApiVersion(app, version, prefix)]))
   return {
     service: app.contract.service,
     settings,
     versions,
-    newest: [...versions.values()].at(-1) ?? compileApiVersion(app, 'v1'),
-    prefix: settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/+$/, ''),
+    newest: [...versions.values()].at(-1) ?? compileApiVersion(app, 'v1', prefix),
+    prefix,
     // A proxy in front is trusted to compress for itself.
     codings: settings.trustProxy ? [] : Object.keys(codings),
     decodings: Object.keys(decodings),
+    vary: varyOf(identities, settings.trustProxy ? 0 : Object.keys(codings).length),
   }
 }
 const versionsOf = (app: Implementation): readonly string[] => Object.keys(app.contract.versions)
+
+const varyOf = ({ cookie, takesKeys }: FaceContext['identities'], codings: number): string =>
+  `Accept${codings > 0 ? ', Accept-Encoding' : ''}, Authorization${cookie ? ', Cookie' : ''}${takesKeys ? ', Api-Key' : ''}`

@@ -25,9 +25,9 @@ export class Exchange implements TargetDraft, HeadDraft {
   operation: Operation | undefined = undefined
   isSafe = true
   parameters: ParsedQuery = emptyQuery
-  readonly applied: Record<string, string> = {}
+  applied: Record<string, string> | undefined = undefined
   /** Written by rows of the head alone, unless it is remembered from before. */
-  head: ParsedHead = emptyHead()
+  head: ParsedHead = emptyHead
   caller: Caller = anonymous
   admitted: Admitted | undefined = undefined
   /** A search that came as content, as the parameters that ask for the same. */
@@ -39,6 +39,6 @@ export class Exchange implements TargetDraft, HeadDraft {
     this.entry = entry
     this.row = entry.row
     this.edition = face.api.newest
-    this.base = `${face.api.prefix}/api/${face.api.newest.version}`
+    this.base = face.api.newest.base
   }
 }

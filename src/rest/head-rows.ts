@@ -1,4 +1,5 @@
 /** Rows 10, 12–14 and 18–21: asked of the target and the fields alone. Leaves answer; these refuse. */
+import type { Operation } from '../contract/operation.ts'
 import { answerPreflight, isPreflight } from '../front/cross-origin.ts'
 import { writeAllow } from '../front/front-rows.ts'
 import { parseMediaType } from '../http/media-type.ts'
@@ -25,11 +26,13 @@ export function findRoute(x: TargetDraft, api: CompiledApi): void {
   if (first === 'problems' && segments.length === 2) return void (x.page = 'problem')
   if (first === 'decisions' && segments.length === 1) return void (x.page = 'decisions')
   if (first !== 'api') refuseRequest({ kind: 'not-found' })
-  const isVersioned = isVersionSegment(second)
-  x.edition = (isVersioned ? api.versions.get(second) : versionOfMediaTypes(x.entry.request, api)) ?? api.newest
-  x.base = `${api.prefix}/api${isVersioned ? `/${second}` : ''}`
-  if (segments.length === (isVersioned ? 2 : 1)) return void (x.page = 'entry')
-  const found = matchRoute(x.edition.routes, segments, isVersioned ? 2 : 1) ?? refuseRequest({ kind: 'not-found' })
+  const named = second === undefined ? undefined : api.versions.get(second)
+  if (!named && isVersionSegment(second)) return // row 11 is asked whether there is such a version
+  x.edition = named ?? versionOfMediaTypes(x.entry.request, api) ?? api.newest
+  x.base = named ? named.base : `${api.prefix}/api`
+  const before = named ? 2 : 1
+  if (segments.length === before) return void (x.page = 'entry')
+  const found = matchRoute(x.edition.routes, segments, before) ?? refuseRequest({ kind: 'not-found' })
   x.route = found.route
   x.id = found.id
   x.allow = found.route.allow
@@ -55,7 +58,9 @@ function versionOfMediaTypes({ fields }: Pick<Request, 'fields'>, api: CompiledA
 }
 
 export function preflightOf({ entry, allow }: TargetDraft, { settings }: CompiledApi): Response | undefined {
-  return isPreflight(entry.request) ? answerPreflight(entry.request, settings, allow) : undefined
+  return entry.request.method === 'OPTIONS' && isPreflight(entry.request)
+    ? answerPreflight(entry.request, settings, allow)
+    : undefined
 }
 
 export function findOperation(x: TargetDraft): void {
@@ -67,13 +72,25 @@ export function findOperation(x: TargetDraft): void {
   x.isSafe = x.operation?.safe ?? true
 }
 
+/** Operations whose query means something when it is empty: a first page, or a removal without a filter. */
+const hasDefaults: ReadonlySet<Operation['kind']> = new Set(['list', 'search', 'getSearch', 'bulk'])
+
 export function parseParametersOf(x: TargetDraft): void {
   const { request, pairs } = x.entry
-  const isLenient = request.method !== 'DELETE' && preferenceOf(request, 'handling') === 'lenient'
-  if (isLenient && pairs.length > 0) x.applied['handling'] = 'lenient'
-  if (x.operation && x.route) x.parameters = parseParameters(x.operation, x.route, x.id, pairs, isLenient)
-  else if (x.page && pairs.length > 0 && !isLenient)
+  const isGiven = pairs.length > 0
+  const isLenient = isGiven && request.method !== 'DELETE' && preferenceOf(request, 'handling') === 'lenient'
+  if (isLenient) applyPreference(x, 'handling', 'lenient')
+  if (x.operation && x.route) {
+    if (isGiven || hasDefaults.has(x.operation.kind))
+      x.parameters = parseParameters(x.operation, x.route, x.id, pairs, isLenient)
+  } else if (x.page && isGiven && !isLenient)
     refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: 'is not a known query parameter here' })
+}
+
+/** What is honoured is said in Preference-Applied (RFC 7240 §3). */
+export function applyPreference(x: Pick<TargetDraft, 'applied'>, name: string, value: string): void {
+  x.applied ??= {}
+  x.applied[name] = value
 }
 
 /** The value of one preference of Prefer; '' where it has none. */
@@ -115,6 +132,7 @@ export function checkLength(x: HeadDraft, { decodings }: CompiledApi): void {
 /** Without any content there is no type to name: what may be empty is accepted so, anything else is asked for its type. */
 export function checkMediaType(x: HeadDraft): void {
   const types = acceptedTypes(x)
+  x.head.acceptsContent = types.length > 0
   if (types.length === 0) return
   const field = x.entry.request.fields['content-type']
   const refuseType: (detail: string) => never = detail =>

@@ -8,9 +8,8 @@ import type { Exchange } from './exchange.ts'
 import { refuseRequest } from './refusal.ts'
 
 export function requireServed(x: Exchange): void {
-  const [first, second] = x.entry.segments
-  if (first !== 'api') return
-  if (isVersionSegment(second) && !x.face.api.versions.has(second)) refuseRequest({ kind: 'not-found' })
+  if (x.entry.segments[0] !== 'api') return
+  if (!x.route && !x.page) refuseRequest({ kind: 'not-found' })
   const { retired, sunset } = x.edition.rule
   if (retired || (sunset !== undefined && Date.parse(sunset) <= x.entry.now))
     refuseRequest({ kind: 'retired', successor: successorPath(x) })
@@ -32,5 +31,8 @@ export function admitCaller(x: Exchange): Maybe<void> {
   if (!x.operation) return
   const { calls, settings } = x.face.context
   if (!x.operation.safe && isCrossOrigin(x.entry, settings)) refuseRequest({ kind: 'forbidden' })
-  return chain(calls.admit(x.operation, x.caller, x.entry.request.from), admitted => void (x.admitted = admitted))
+  return chain(
+    calls.admit(x.operation, x.caller, x.entry.request.from, 'rest'),
+    admitted => void (x.admitted = admitted),
+  )
 }

@@ -31,7 +31,7 @@ export interface TargetDraft {
   isSafe: boolean
   parameters: ParsedQuery
   /** What of Prefer was honoured. */
-  readonly applied: Record<string, string>
+  applied: Record<string, string> | undefined
 }
 
 /** What content and its negotiation come to (rows 19 to 21): the same for each request with these fields for this operation. */
@@ -42,6 +42,8 @@ export interface ParsedHead {
   /** The media type of the request's content. */
   readonly mediaType: string
   readonly contentCoding: string
+  /** The operation takes content by this method (RFC 9110 §9.3.1: GET has none, also where QUERY of the same has). */
+  readonly acceptsContent: boolean
 }
 
 /** Rows that look at fields for an operation: remembered for as long as a connection repeats its fields. */
@@ -56,10 +58,13 @@ export interface HeadDraft {
   readonly head: { -readonly [K in keyof ParsedHead]: ParsedHead[K] }
 }
 
-export const emptyHead = (): ParsedHead => ({
+/** Before rows 19 to 21 are asked. */
+export const emptyHead: ParsedHead = {
   offer: undefined,
   coding: 'identity',
   identityTaken: true,
   mediaType: '',
   contentCoding: 'identity',
-})
+  acceptsContent: false,
+}
+export const draftHead = (): ParsedHead => ({ ...emptyHead })

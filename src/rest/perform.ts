@@ -15,19 +15,18 @@ import { receiveFile } from './file-transfer.ts'
 import { contentLimitOf, restLimits } from './limits.ts'
 import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
-import { acceptedTypes, readInput } from './request-content.ts'
+import { readInput } from './request-content.ts'
 
 export function performOperation(x: Exchange): Maybe<Outcome> {
   const call = callOf(x)
-  const asks = acceptedTypes(x).length > 0
-  if (!asks && !x.route?.within) return x.face.context.calls.perform(call)
-  return performWithContent(x, call, asks)
+  if (!x.head.acceptsContent && !x.route?.within) return x.face.context.calls.perform(call)
+  return performWithContent(x, call)
 }
 
-async function performWithContent(x: Exchange, call: Call, asks: boolean): Promise<Outcome> {
+async function performWithContent(x: Exchange, call: Call): Promise<Outcome> {
   const { calls } = x.face.context
   await requireOwner(x)
-  if (!asks) return calls.perform(call)
+  if (!x.head.acceptsContent) return calls.perform(call)
   // A replay is answered as it was, whatever stands by now: it is found in the transaction.
   if (isWorthChecking(x) && !call.once) await calls.precheck(call)
   x.row = 26
@@ -49,7 +48,7 @@ async function requireOwner({ route, id, edition, face, caller, entry }: Exchang
   const owner = edition.routes.all.find(each => each.template === `/${route.within?.of.name}/{id}`)
   const get = owner?.methods.get('GET')
   if (!get) return
-  const admitted = await face.context.calls.admit(get, caller, entry.request.from)
+  const admitted = await face.context.calls.admit(get, caller, entry.request.from, 'rest')
   await face.context.calls.precheck({ admitted, id, face: 'rest', request: entry.id })
 }
 

@@ -21,7 +21,7 @@ import {
   preflightOf,
 } from './head-rows.ts'
 import { admitCaller, identifyCaller, requireServed } from './moment-rows.ts'
-import type { HeadDraft, TargetDraft } from './parsed-head.ts'
+import { draftHead, type HeadDraft, type TargetDraft } from './parsed-head.ts'
 import type { RefusalKind } from './refusal.ts'
 
 interface RowText {
@@ -251,7 +251,7 @@ function follow(x: Exchange, from: number, isHeadKnown: boolean): Maybe<Response
     const answer = row.of === 'moment' ? row.ask(x) : row.ask(x, x.face.api)
     if (answer instanceof Promise) return answer.then(response => response ?? follow(x, at + 1, known))
     if (answer) return answer
-    if (row.number === 13) known = recallHead(x)
+    if (row.number === 13 && !(known = recallHead(x))) x.head = draftHead()
   }
   if (!known) keepHead(x)
   x.row = 22

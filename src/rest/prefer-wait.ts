@@ -1,7 +1,7 @@
 /** `Prefer: wait` (RFC 7240 §4.3): a job that ends within the time is answered as it ended, any other as it stands then. */
 import type { Outcome } from '../service/outcome.ts'
 import type { Exchange } from './exchange.ts'
-import { preferenceOf } from './head-rows.ts'
+import { applyPreference, preferenceOf } from './head-rows.ts'
 import { restLimits } from './limits.ts'
 
 /** Milliseconds between two looks. */
@@ -15,7 +15,7 @@ export async function waitForJob(x: Exchange, outcome: Outcome): Promise<Outcome
     ?.methods.get('GET')
   if (!sleep || !asked || outcome.kind !== 'job' || !operation || !x.admitted) return outcome
   const seconds = Math.min(Number(asked[0]), restLimits.waitSeconds)
-  x.applied['wait'] = String(seconds)
+  applyPreference(x, 'wait', String(seconds))
   const call = {
     admitted: { ...x.admitted, operation },
     id: outcome.job.id,

@@ -17,7 +17,7 @@ import { encodeContent } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
 import { replyToPut, replyWithFile } from './file-transfer.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
-import { preferenceOf } from './head-rows.ts'
+import { applyPreference, preferenceOf } from './head-rows.ts'
 import { hasSearchPage, readPreconditions } from './perform.ts'
 import { refuseRequest } from './refusal.ts'
 import {
@@ -63,7 +63,7 @@ const resourceOf = (x: Exchange): Resource => {
 }
 const isMinimal = (x: Exchange): boolean => {
   const asked = preferenceOf(x.entry.request, 'return')
-  if (asked === 'minimal' || asked === 'representation') x.applied['return'] = asked
+  if (asked === 'minimal' || asked === 'representation') applyPreference(x, 'return', asked)
   return asked === 'minimal'
 }
 
@@ -276,7 +276,7 @@ function jobReply(x: Exchange, row: JobRow, created: boolean): Maybe<Response> {
   const { version, modified } = row
   if (!created && x.isSafe) return computedReply(x, document, { version, modified, fields: wait })
   if (!created) return replyToChange(x, 200, document, wait)
-  if (preferenceOf(x.entry.request, 'respond-async') !== undefined) x.applied['respond-async'] = ''
+  if (preferenceOf(x.entry.request, 'respond-async') !== undefined) applyPreference(x, 'respond-async', '')
   return replyToChange(x, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
 }
 

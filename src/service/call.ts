@@ -68,7 +68,7 @@ export interface Calls {
    * May this caller ever do this (401, 403)? Is it within their rate (429)? Rows 15–17 of the HTTP decisions.
    * `from` is the peer's address: those who have not said who they are share the rate of it.
    */
-  admit(operation: Operation, caller: Caller, from: string): Maybe<Admitted>
+  admit(operation: Operation, caller: Caller, from: string, face: Call['face']): Maybe<Admitted>
   /** The target and the precondition alone, before the content is asked for (rows 22–24). */
   precheck(call: Call): Maybe<void>
   /**

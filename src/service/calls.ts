@@ -40,8 +40,18 @@ export interface ServiceParts {
   readonly id: (prefix: string) => string
   /** A job was started here: a worker need not wait for its next look. */
   readonly started?: () => void
+  /** Sees each call; none: nothing is measured. */
+  readonly observer?: CallObserver
   /** What was done and audited, once it is durable. */
   readonly done?: (deed: AuditRecord) => void
+}
+
+/** Sees calls as they pass, for figures and for tracing. */
+export interface CallObserver {
+  /** Does the work, and is told how it ended. */
+  perform(call: Call, work: (call: Call) => Maybe<Outcome>): Maybe<Outcome>
+  /** A call that was refused at admission. */
+  refused(operation: Operation, face: Call['face'], thrown: unknown): void
 }
 
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
@@ -76,7 +86,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       possible: item => possible(caller, item, operationNameOf(operation)),
     }
     return performOnce(call, writer, change.about.now, async () => {
-      const outcome = await perform(change, operation)
+      const outcome = await performChange(change, operation)
       await writer.record((did.deed = deedOf(change, outcome)))
       return outcome
     })
@@ -103,15 +113,25 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     }
   }
 
+  const perform = (call: Call): Maybe<Outcome> =>
+    call.admitted.operation.safe ? whileReachable(() => store.read(reader => readInLook(call, reader))) : change(call)
+  const { observer } = parts
+
   return {
-    admit: (operation, caller, from) => admit(parts, operation, caller, from),
+    admit: (operation, caller, from, face) =>
+      observer
+        ? settle(
+            () => admit(parts, operation, caller, from),
+            thrown => {
+              observer.refused(operation, face, thrown)
+              throw thrown
+            },
+          )
+        : admit(parts, operation, caller, from),
     precheck: call => whileReachable(() => store.read(reader => precheck(call, reader, clock()))),
     keep: async (_admitted, content, limit) =>
       whileReachable(() => stageContent({ store, clock, id: parts.id }, content, limit)),
-    perform: call => {
-      const { operation } = call.admitted
-      return operation.safe ? whileReachable(() => store.read(reader => readInLook(call, reader))) : change(call)
-    },
+    perform: observer ? call => observer.perform(call, perform) : perform,
     offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
   }
 }
@@ -184,7 +204,7 @@ function look(look: ReadContext, operation: Operation): Maybe<Outcome> {
   }
 }
 
-function perform(change: WriteContext, operation: Operation): Promise<Outcome> {
+function performChange(change: WriteContext, operation: Operation): Promise<Outcome> {
   const { call, about, writer } = change
   switch (operation.kind) {
     case 'create':

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { createFront } from '../../src/front/front.ts'
-import { createGate } from '../../src/front/gate.ts'
+import { createGate, type LoadGauge, openGate } from '../../src/front/gate.ts'
 import { createMessageSecurity } from '../../src/host/message-security.ts'
 import { createMounts } from '../../src/host/mounts.ts'
 import { Metrics } from '../../src/host/operations/metrics.ts'
@@ -16,32 +16,27 @@ import { type Answer, readAnswer, request, startOrders } from '../rest/orders-ov
 
 interface House {
   readonly ask: (asked: Request) => Promise<Answer>
-  readonly load: { inFlight: number; shed: number; full: boolean }
-  drain(): void
+  readonly load: LoadGauge
 }
 
 async function startHouse(settings: Partial<Settings> = {}, floodLimit = 1000): Promise<House> {
   const { serving, store } = await startOrders({ settings: { trace: false, ...settings } })
-  const load = { inFlight: 0, shed: 0, full: false }
-  let isDraining = false
+  const { load } = openGate()
   const { identities, clock } = serving
   const mounts = createMounts(serving, {
     people: { ...identities, session: async () => undefined, cookie: () => undefined } as never, // no one signs in here
-    health: { store, isDraining: () => isDraining, isFull: () => load.full },
+    health: { store, load },
     figures: new Metrics(),
     peers: undefined,
     changes: createChangesPage(serving, store, createMemoryLimiter()),
     security: async () => createMessageSecurity({}, { store, identities, clock }),
     elsewhere: undefined,
   })
-  const gate = createGate({ load, isDraining: () => isDraining, floodLimit })
+  const gate = createGate(load, floodLimit)
   const front = createFront({ ...serving, id: randomUUID }, mounts, { gate, codings })
   return {
     ask: async asked => readAnswer(await front(asked)),
     load,
-    drain: () => {
-      isDraining = true
-    },
   }
 }
 
@@ -131,7 +126,7 @@ describe('row 3 and row 5 at every door', () => {
   for (const door of doors)
     it(`${door.name}: out of service, and in a flood`, async () => {
       const [busy, flooded] = [await startHouse(), await startHouse({}, 2)]
-      busy.load.full = true
+      busy.load.inFlightMax = 0
       const isExempt = door.name === 'health' || door.name === 'metrics'
       const answer = await busy.ask(through(door))
       assert.deepEqual([answer.status, answer.fields['retry-after']], isExempt ? [door.status, undefined] : [503, '5'])

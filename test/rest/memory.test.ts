@@ -12,7 +12,7 @@ import { readAnswer, request, startOrders } from './orders-over-rest.ts'
 test('a decision that looks at the clock cannot be one that is remembered', () => {
   const row = { number: 11, of: 'head', question: '', no: [], source: '' } as const
   // @ts-expect-error a row of the head has no clock
-  const wrong: HeadRow = { ...row, ask: (head, api) => (api.context.clock() > 0 ? undefined : undefined) }
+  const wrong: HeadRow = { ...row, ask: (_, api) => (api.context.clock() > 0 ? undefined : undefined) }
   // @ts-expect-error nor the moment at which the request came
   const late: HeadRow = { ...row, ask: head => (head.entry.now > 0 ? undefined : undefined) }
   // @ts-expect-error nor the caller

@@ -186,7 +186,7 @@ test('A1.8 what a try has done that did not hold is not told: under the same key
   })
   const creates = listOperations(app.contract).find(each => each.name === 'CreateOrder')
   assert.ok(creates)
-  const admitted = await calls.admit(creates, clara, '127.0.0.1')
+  const admitted = await calls.admit(creates, clara, '127.0.0.1', 'rest')
   const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
   const call = { admitted, face: 'rest', request: 'r', once } as const
   assert.equal((await calls.perform({ ...call, ...input(draft) })).kind, 'item')
@@ -261,7 +261,7 @@ test('A2.1 A4.4 what is the server’s inside of objects stays as well; inside o
   await store.write(writer => writer.put('things', 't-1', stands, {}, undefined, 0))
   const replaces = listOperations(contract).find(each => each.name === 'ReplaceThing')
   assert.ok(replaces)
-  const admitted = await calls.admit(replaces, anonymous, '127.0.0.1')
+  const admitted = await calls.admit(replaces, anonymous, '127.0.0.1', 'rest')
   const replaced = async (value: Record<string, unknown>) => {
     const outcome = await calls.perform({ admitted, face: 'rest', request: 'r', id: 't-1', ...input(value) })
     assert.ok(outcome.kind === 'item')

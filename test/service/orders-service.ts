@@ -48,7 +48,7 @@ export async function shop(): Promise<Shop> {
       const operation = byName.get(name)
       if (!operation) throw new Error(`no operation ${name}`)
       try {
-        const admitted = await calls.admit(operation, caller, '127.0.0.1')
+        const admitted = await calls.admit(operation, caller, '127.0.0.1', 'rest')
         return await calls.perform({ admitted, face: 'rest', request: 'r', ...more })
       } catch (thrown) {
         if (thrown instanceof Refused) return thrown.refusal as Refusal // the service throws no other

@@ -75,7 +75,7 @@ function started() {
     const operation = listOperations(app.contract).find(each => each.name === name)
     if (!operation) throw new Error(name)
     try {
-      const admitted = await calls.admit(operation, caller, '')
+      const admitted = await calls.admit(operation, caller, '', 'rest')
       return await calls.perform({ admitted, face: 'soap', request: '', ...more })
     } catch (thrown) {
       if (thrown instanceof Refused) return thrown.refusal as Refusal // the service throws no other

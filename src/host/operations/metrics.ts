@@ -6,6 +6,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { MountName } from '../../front/entry.ts'
+import type { Call } from '../../service/call.ts'
 import type { Store, Usage } from '../../service/store.ts'
 
 /** Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's patience. */
@@ -24,7 +25,11 @@ interface Durations {
 
 /** What is counted while the service runs. Labels are the contract's names and our own words: their number is bounded. */
 export class Metrics {
-  readonly #calls = { rest: new Map<string, Map<string, Durations>>(), soap: new Map<string, Map<string, Durations>>() }
+  readonly #calls = {
+    rest: new Map<string, Map<string, Durations>>(),
+    soap: new Map<string, Map<string, Durations>>(),
+    job: new Map<string, Map<string, Durations>>(),
+  }
   readonly #answers = {
     rest: new Map<number, number>(),
     soap: new Map<number, number>(),
@@ -33,7 +38,7 @@ export class Metrics {
   readonly #gauges = new Map<string, Gauge>()
 
   /** `took` in milliseconds. */
-  called(face: 'rest' | 'soap', operation: string, outcome: string, took: number): void {
+  called(face: Call['face'], operation: string, outcome: string, took: number): void {
     const lines = getOrMake(this.#calls[face], operation, () => new Map<string, Durations>())
     const line = getOrMake(lines, outcome, () => createDurations({ face, operation, outcome }))
     const seconds = took / 1000

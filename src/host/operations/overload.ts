@@ -3,6 +3,8 @@
  * that those who were let in are answered in time: without it a queue grows until everybody in it has given up.
  */
 
+import type { LoadGauge } from '../../front/gate.ts'
+
 export interface Overload {
   /** Requests at once; the next is answered 503. Default 4,096. */
   readonly concurrent?: number
@@ -16,32 +18,28 @@ export interface Overload {
 }
 
 /** Milliseconds between two looks at the clock. */
-const pulse = 100
+const pulseMs = 100
 
-export class OverloadGuard {
-  /** Requests that have come and are not answered. */
+export class OverloadGuard implements LoadGauge {
   inFlight = 0
-  /** Requests that were turned away. */
+  inFlightMax: number
   shed = 0
-  /** Milliseconds that the event loop was late at the last look. */
-  late = 0
-  readonly #limits: Required<Overload>
+  isDraining = false
   readonly #timer: NodeJS.Timeout
 
   constructor({ concurrent = 4096, late = 2000, calm = 256 }: Overload = {}) {
-    this.#limits = { concurrent, late, calm }
-    let due = performance.now() + pulse
+    this.inFlightMax = concurrent
+    let due = performance.now() + pulseMs
     this.#timer = setInterval(() => {
       const now = performance.now()
-      this.late = Math.max(0, now - due)
-      due = now + pulse
-    }, pulse).unref()
+      this.inFlightMax = now - due > late ? calm : concurrent
+      due = now + pulseMs
+    }, pulseMs).unref()
   }
 
   /** Whether one more is too many. */
   get full(): boolean {
-    const { concurrent, late, calm } = this.#limits
-    return this.inFlight > concurrent || (this.late > late && this.inFlight > calm)
+    return this.inFlight > this.inFlightMax
   }
 
   stop(): void {

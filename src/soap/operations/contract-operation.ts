@@ -74,7 +74,7 @@ function perform(
   hidden: readonly string[],
   asked: OperationRequest,
 ): Maybe<OperationResponse> {
-  return chain(calls.admit(message.operation, asked.caller, asked.from), admitted => {
+  return chain(calls.admit(message.operation, asked.caller, asked.from, 'soap'), admitted => {
     const row = asked.content()
     const kept = message.operation.kind === 'putFile' ? keptFile(calls, message, admitted, row, asked) : row
     return chain(kept, row => {
