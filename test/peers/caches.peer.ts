@@ -47,7 +47,7 @@ const caches: readonly Cache[] = [
 ]
 
 const json = { 'content-type': 'application/json' }
-/** Of products: see brief.ts. */
+/** Of products: see minimal-service.ts. */
 const maxAge = 2
 const tooOld = () => after(maxAge * 1000 + 1100)
 const product = { name: 'Cached', price: '1.00', stock: 1 }
@@ -368,5 +368,5 @@ describe('nginx that compresses by itself', { skip: caches[1]?.skip }, () => {
 })
 
 function behind(flags: readonly string[] = ['--trust-proxy']): Promise<Running> {
-  return service(flags, undefined, join(root, 'test', 'peers', 'brief.ts'))
+  return service(flags, undefined, join(root, 'test', 'peers', 'minimal-service.ts'))
 }
