@@ -4,3 +4,6 @@ export const ownMember = (value: Readonly<Record<string, unknown>>, name: string
 
 /** A parsed JSON value; integers that a double cannot hold come as bigint. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json }
+
+export const omitUndefined = <V>(members: Readonly<Record<string, V | undefined>>): Record<string, V> =>
+  Object.fromEntries(Object.entries(members).filter((entry): entry is [string, V] => entry[1] !== undefined))

@@ -3,9 +3,10 @@
  * answer is one message of SOAP to its last byte, of the operation that was asked, valid against the contract, and holds
  * nothing mandatory that is passed over; whatever else comes is an error that carries it.
  */
-import { type AnyField, Field, type Fields, type Shape } from '../contract/field.ts'
+import { type AnyField, Field, type Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import { anonymous } from '../contract/policy.ts'
+import { mapShape } from '../contract/shape.ts'
 import { type MediaType, parseMediaType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
 import type { MessageCodec } from '../soap/codecs/style.ts'
@@ -251,12 +252,4 @@ export const toReplyFields = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldAnswered(field)]))
 
 const fieldAnswered = (field: AnyField): AnyField =>
-  new Field(shapeAnswered(field.shape), { ...field, isReadOnly: false })
-
-function shapeAnswered(shape: Shape): Shape {
-  if (shape.kind === 'list') return { ...shape, item: fieldAnswered(shape.item) }
-  if (shape.kind === 'object') return { ...shape, fields: toReplyFields(shape.fields) }
-  if (shape.kind !== 'union') return shape
-  const of = Object.entries(shape.of).map(([name, fields]) => [name, toReplyFields(fields)])
-  return { ...shape, of: Object.fromEntries(of) }
-}
+  new Field(mapShape(field.shape, { item: fieldAnswered, fields: toReplyFields }), { ...field, isReadOnly: false })

@@ -3,12 +3,14 @@
  * What is checked is what the XML decoder checks; only the lexical form differs.
  */
 
+import { memoizeByObject } from '../base/memo.ts'
 import type { Json } from '../base/objects.ts'
 import { ownMember } from '../base/objects.ts'
-import type { AnyField, Fields } from './field.ts'
+import type { AnyField, Fields, Scalar } from './field.ts'
 import { Flaw } from './lexical/flaw.ts'
 import { writeFloat } from './lexical/number.ts'
-import { checkScalar, isScalar, readScalar, writeScalar } from './lexical/scalar.ts'
+import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
+import { foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from './shape.ts'
 
 /** A flaw and where it is: member names and indices from the content's root. */
 export interface FieldProblem {
@@ -17,20 +19,20 @@ export interface FieldProblem {
   readonly detail: string
 }
 
-/** With so many, reading ends: what is refused need not be read further, and who sent it has enough to mend. */
-const mostProblems = 100
+/** With so many, reading ends: content that is refused need not be read further, and its sender has enough to mend. */
+const problemsMax = 100
 
-/** How content treats the server's own fields: refused, or kept aside to be compared with what stands. */
+/** How content treats read-only fields: refused, or kept aside to be compared with their current values. */
 export interface ReadOptions {
   /** Members that are allowed and left out of the value, such as `_links`. */
   readonly ignored: ReadonlySet<string>
-  /** Server fields found in content, by pointer path, for comparison. */
+  /** Read-only fields found in content, by path, for comparison. */
   readonly server: { path: readonly (string | number)[]; value: unknown }[]
 }
 export const readOptions = (ignored: Iterable<string> = []): ReadOptions => ({ ignored: new Set(ignored), server: [] })
 
-type FieldPath = readonly (string | number)[]
-const at = (path: FieldPath, flaw: Flaw): FieldProblem => ({ path, code: flaw.code, detail: flaw.detail })
+type FieldPath = FieldProblem['path']
+const problemAt = (path: FieldPath, { code, detail }: Flaw): FieldProblem => ({ path, code, detail })
 const isObject = (json: Json): json is { readonly [name: string]: Json } =>
   typeof json === 'object' && json !== null && !Array.isArray(json)
 
@@ -44,74 +46,122 @@ export function readFields(
 ): Record<string, unknown> {
   const value: Record<string, unknown> = {}
   if (!isObject(json)) {
-    problems.push(at(path, new Flaw('type', 'must be an object')))
+    problems.push(problemAt(path, new Flaw('type', 'must be an object')))
     return value
   }
   for (const name of Object.keys(json)) {
-    if (problems.length >= mostProblems) return value
+    if (problems.length >= problemsMax) return value
     if (!(Object.hasOwn(fields, name) && !fields[name]?.isInternal) && !(path.length === 0 && how.ignored.has(name)))
-      problems.push(at([...path, name], new Flaw('unknown', 'is not a member of this')))
+      problems.push(problemAt([...path, name], new Flaw('unknown', 'is not a member of this')))
   }
-  for (const [name, field] of Object.entries(fields)) readMember(name, field, json, value, problems, how, path)
+  for (const member of membersOf(fields)) readMember(member, json, value, problems, how, path)
   return value
 }
 
+type JsonReader = (json: Json, problems: FieldProblem[], how: ReadOptions, path: FieldPath) => unknown
+interface JsonMember {
+  readonly name: string
+  readonly field: AnyField
+  readonly read: JsonReader
+}
+const membersOf = memoizeByObject((fields: Fields): readonly JsonMember[] =>
+  Object.entries(fields)
+    .filter(([, field]) => !field.isInternal)
+    .map(([name, field]) => ({ name, field, read: compileReader(field) })),
+)
+
 function readMember(
-  name: string,
-  field: AnyField,
+  { name, field, read }: JsonMember,
   json: { readonly [name: string]: Json },
   value: Record<string, unknown>,
   problems: FieldProblem[],
   how: ReadOptions,
   path: FieldPath,
 ): void {
-  if (field.isInternal) return
   const here = [...path, name]
   if (!Object.hasOwn(json, name)) {
-    if (!field.isOptional && !field.isReadOnly) problems.push(at(here, new Flaw('required', 'is required')))
+    if (!field.isOptional && !field.isReadOnly) problems.push(problemAt(here, new Flaw('required', 'is required')))
     return
   }
-  const member = readValue(field, json[name] as Json, problems, how, here) // hasOwn: it is there
+  const member = read(json[name] as Json, problems, how, here) // hasOwn: it is there
   if (field.isReadOnly) how.server.push({ path: here, value: member })
   else value[name] = member
 }
 
-function readValue(field: AnyField, json: Json, problems: FieldProblem[], how: ReadOptions, path: FieldPath): unknown {
-  if (json === null) {
-    if (!field.isNullable) problems.push(at(path, new Flaw('type', 'must not be null')))
+function compileReader({ shape, isNullable }: AnyField): JsonReader {
+  const read = foldShape(shape, jsonReaders)
+  return (json, problems, how, path) => {
+    if (json !== null) return read(json, problems, how, path)
+    if (!isNullable) problems.push(problemAt(path, new Flaw('type', 'must not be null')))
     return null
   }
-  const shape = field.shape
-  if (shape.kind === 'list') return readList(field, json, problems, how, path)
-  if (shape.kind === 'object') return readFields(shape.fields, json, problems, how, path)
-  if (shape.kind === 'union') return readUnion(shape, json, problems, how, path)
-  const value = readJsonScalar(shape, json)
-  if (value instanceof Flaw) problems.push(at(path, value))
-  return value
 }
 
-function readJsonScalar(shape: Parameters<typeof checkScalar>[0], json: Json): unknown | Flaw {
-  if (shape.kind === 'bytes') return typeof json === 'string' ? readScalar(shape, json) : checkScalar(shape, undefined)
-  if (shape.kind === 'double' && typeof json === 'string')
-    return checkScalar(shape, /^(-?INF|NaN)$/.test(json) ? readScalar(shape, json) : json) // they have no JSON number
-  return checkScalar(shape, json)
+const jsonReaders: ShapeCases<JsonReader> = {
+  scalar: shape => {
+    const read = foldScalar(shape, jsonScalarReaders)
+    return (json, problems, _how, path) => {
+      const value = read(json)
+      if (value instanceof Flaw) problems.push(problemAt(path, value))
+      return value
+    }
+  },
+  list: shape => {
+    const read = compileReader(shape.item)
+    return (json, problems, how, path) => {
+      if (!Array.isArray(json)) {
+        problems.push(problemAt(path, new Flaw('type', 'must be an array')))
+        return undefined
+      }
+      const flaw = checkCount(shape, json.length)
+      if (flaw) problems.push(problemAt(path, flaw))
+      const items: unknown[] = []
+      for (const [i, item] of json.entries()) {
+        if (problems.length >= problemsMax) return undefined
+        items.push(read(item, problems, how, [...path, i]))
+      }
+      return items
+    }
+  },
+  object:
+    ({ fields }) =>
+    (json, problems, how, path) =>
+      readFields(fields, json, problems, how, path),
+  union:
+    ({ on, of }) =>
+    (json, problems, how, path) => {
+      const which = isObject(json) && Object.hasOwn(json, on) ? json[on] : undefined
+      if (!isObject(json) || typeof which !== 'string' || !Object.hasOwn(of, which)) {
+        problems.push(problemAt([...path, on], new Flaw('enum', `must be one of ${Object.keys(of).join(', ')}`)))
+        return undefined
+      }
+      const { [on]: _told, ...members } = json
+      return { [on]: which, ...readFields(of[which] ?? {}, members, problems, how, path) }
+    },
 }
 
-function readList(field: AnyField, json: Json, problems: FieldProblem[], how: ReadOptions, path: FieldPath): unknown {
-  const shape = field.shape
-  if (shape.kind !== 'list') return undefined
-  if (!Array.isArray(json)) {
-    problems.push(at(path, new Flaw('type', 'must be an array')))
-    return undefined
-  }
-  const flaw = checkCount(shape, json.length)
-  if (flaw) problems.push(at(path, flaw))
-  const items: unknown[] = []
-  for (const [i, item] of json.entries()) {
-    if (problems.length >= mostProblems) return undefined
-    items.push(readValue(shape.item, item, problems, how, [...path, i]))
-  }
-  return items
+type JsonScalarReader = (json: Json) => unknown | Flaw
+const jsonScalarReaders: ScalarCases<JsonScalarReader> = {
+  string: compileScalarCheck,
+  boolean: compileScalarCheck,
+  int: compileScalarCheck,
+  long: compileScalarCheck,
+  decimal: compileScalarCheck,
+  double: shape => {
+    const [check, read] = [compileScalarCheck(shape), compileScalarReader(shape)]
+    return json => (typeof json === 'string' && /^(-?INF|NaN)$/.test(json) ? read(json) : check(json)) // not JSON numbers
+  },
+  date: compileScalarCheck,
+  time: compileScalarCheck,
+  dateTime: compileScalarCheck,
+  duration: compileScalarCheck,
+  bytes: shape => {
+    const [check, read] = [compileScalarCheck(shape), compileScalarReader(shape)]
+    return json => (typeof json === 'string' ? read(json) : check(undefined))
+  },
+  enum: compileScalarCheck,
+  id: compileScalarCheck,
+  ref: compileScalarCheck,
 }
 
 /** How many items a list may have, by its `min` and `max`. */
@@ -119,22 +169,6 @@ export function checkCount(shape: { readonly min?: number; readonly max?: number
   if (shape.min !== undefined && count < shape.min) return new Flaw('minItems', `must have at least ${shape.min} items`)
   if (shape.max !== undefined && count > shape.max) return new Flaw('maxItems', `must have at most ${shape.max} items`)
   return undefined
-}
-
-function readUnion(
-  shape: Extract<AnyField['shape'], { kind: 'union' }>,
-  json: Json,
-  problems: FieldProblem[],
-  how: ReadOptions,
-  path: FieldPath,
-): unknown {
-  const which = isObject(json) && Object.hasOwn(json, shape.on) ? json[shape.on] : undefined
-  if (!isObject(json) || typeof which !== 'string' || !Object.hasOwn(shape.of, which)) {
-    problems.push(at([...path, shape.on], new Flaw('enum', `must be one of ${Object.keys(shape.of).join(', ')}`)))
-    return undefined
-  }
-  const { [shape.on]: _told, ...members } = json
-  return { [shape.on]: which, ...readFields(shape.of[which] ?? {}, members, problems, how, path) }
 }
 
 /** A compiled writer: a typed value of these fields → the text of its JSON members, without braces. */
@@ -162,44 +196,62 @@ export function membersWriter(fields: Fields, only?: ReadonlySet<string>): Membe
   }
 }
 
-export function valueWriter(field: AnyField): (value: unknown) => string {
-  const write = shapeWriter(field)
-  return field.isNullable ? value => (value === null ? 'null' : write(value)) : write
+type JsonWriter = (value: unknown) => string
+export function valueWriter({ shape, isNullable }: AnyField): JsonWriter {
+  const write = foldShape(shape, jsonWriters)
+  return isNullable ? value => (value === null ? 'null' : write(value)) : write
 }
 
 /** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
-function shapeWriter({ shape }: AnyField): (value: unknown) => string {
-  if (shape.kind === 'list') {
-    const item = valueWriter(shape.item)
-    return value => `[${(value as readonly unknown[]).map(item).join(',')}]`
-  }
-  if (shape.kind === 'object') {
-    const members = membersWriter(shape.fields)
+const jsonWriters: ShapeCases<JsonWriter> = {
+  scalar: shape => foldScalar(shape, jsonScalarWriters),
+  list: ({ item }) => {
+    const write = valueWriter(item)
+    return value => `[${(value as readonly unknown[]).map(write).join(',')}]`
+  },
+  object: ({ fields }) => {
+    const members = membersWriter(fields)
     return value => `{${members(value as Record<string, unknown>)}}`
-  }
-  if (shape.kind === 'union') {
-    const of = Object.fromEntries(Object.entries(shape.of).map(([name, fields]) => [name, membersWriter(fields)]))
+  },
+  union: ({ on, of }) => {
+    const cases = Object.fromEntries(Object.entries(of).map(([name, fields]) => [name, membersWriter(fields)]))
     return value => {
-      const which = (value as Record<string, string>)[shape.on] as string
-      const rest = of[which]?.(value as Record<string, unknown>) ?? ''
-      return `{${JSON.stringify(shape.on)}:${JSON.stringify(which)}${rest && `,${rest}`}}`
+      const which = (value as Record<string, string>)[on] as string
+      const rest = cases[which]?.(value as Record<string, unknown>) ?? ''
+      return `{${JSON.stringify(on)}:${JSON.stringify(which)}${rest && `,${rest}`}}`
     }
-  }
-  return scalarWriter(shape)
+  },
 }
 
-const plainText = /^[ !#-[\]-~]*$/
+const simpleText = /^[ !#-[\]-~]*$/
 /** A JSON string; text without anything to escape is quoted as it is. */
-export const quoteJson = (text: string): string => (plainText.test(text) ? `"${text}"` : JSON.stringify(text))
+export const quoteJson = (text: string): string => (simpleText.test(text) ? `"${text}"` : JSON.stringify(text))
 
-function scalarWriter(shape: Parameters<typeof checkScalar>[0]): (value: unknown) => string {
-  if (shape.kind === 'boolean' || shape.kind === 'int' || shape.kind === 'long') return String
-  if (shape.kind === 'double') {
-    const plain = shape.xsd === 'float' ? writeFloat : String
-    return value => (Number.isFinite(value) ? plain(value as number) : `"${writeScalar(shape, value)}"`) // `isFinite` of numbers alone
-  }
-  if (shape.kind === 'string' || shape.kind === 'enum') return value => quoteJson(value as string)
-  return value => `"${writeScalar(shape, value)}"` // dates, decimals, identifiers and base64 need no escape
+const writeBare = (): JsonWriter => String
+const writeQuoted = (): JsonWriter => value => quoteJson(value as string)
+/** For text that never has anything to escape. */
+function writeUnescaped(shape: Scalar): JsonWriter {
+  const write = compileScalarWriter(shape)
+  return value => `"${write(value)}"`
+}
+const jsonScalarWriters: ScalarCases<JsonWriter> = {
+  string: writeQuoted,
+  boolean: writeBare,
+  int: writeBare,
+  long: writeBare,
+  decimal: writeUnescaped,
+  double: shape => {
+    const [finite, quoted] = [shape.xsd === 'float' ? writeFloat : String, writeUnescaped(shape)]
+    return value => (Number.isFinite(value) ? finite(value as number) : quoted(value)) // `isFinite` of numbers alone
+  },
+  date: writeUnescaped,
+  time: writeUnescaped,
+  dateTime: writeUnescaped,
+  duration: writeUnescaped,
+  bytes: writeUnescaped,
+  enum: writeQuoted,
+  id: writeUnescaped,
+  ref: writeUnescaped,
 }
 
 /** RFC 6901. */

@@ -4,6 +4,7 @@
  */
 import { singularName } from './field.ts'
 import type { Job } from './job.ts'
+import { capitalize } from './lexical/text.ts'
 import type { Grant } from './policy.ts'
 import type { AnyAction, File, Rate, Resource } from './resource.ts'
 import type { Searches, Service } from './service.ts'
@@ -38,8 +39,6 @@ export type OperationKind = Operation['kind']
 /** The operations of one kind, for a function that serves just those. */
 export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K }>
 
-const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
-
 export const requireKind = (resource: Resource): string => resource.given.one ?? singularName(resource.name)
 
 /** All operations that anybody is granted, in the contract's order. */
@@ -52,8 +51,8 @@ export function listOperations(service: Service): readonly Operation[] {
 }
 
 function ofResource(service: Service, resource: Resource): Operation[] {
-  const one = capital(requireKind(resource))
-  const many = capital(resource.name)
+  const one = capitalize(requireKind(resource))
+  const many = capitalize(resource.name)
   const { allow, limits, messages } = resource.given
   const reads = { safe: true, grants: allow['read'] ?? [], ...counted('read') }
   const offers = (key: string): boolean => !messages || messages.includes(key)
@@ -84,7 +83,7 @@ function ofResource(service: Service, resource: Resource): Operation[] {
     ...Object.entries(resource.files).flatMap(([part, file]) => [
       {
         kind: 'getFile',
-        name: `Get${one}${capital(part)}`,
+        name: `Get${one}${capitalize(part)}`,
         resource,
         part,
         file,
@@ -94,7 +93,7 @@ function ofResource(service: Service, resource: Resource): Operation[] {
       } as const,
       {
         kind: 'putFile',
-        name: `Put${one}${capital(part)}`,
+        name: `Put${one}${capitalize(part)}`,
         resource,
         part,
         file,
@@ -109,12 +108,12 @@ function ofResource(service: Service, resource: Resource): Operation[] {
     const looks = action.effect === 'read'
     const how = looks ? { ...reads, grants: allow[verb] ?? reads.grants } : changes(verb)
     const act = { kind: looks ? 'look' : 'act', resource, verb, action, ...how } as const
-    const answered = { ...act, name: `${capital(verb)}${one}`, message: offers(verb), oneWay: false }
+    const answered = { ...act, name: `${capitalize(verb)}${one}`, message: offers(verb), oneWay: false }
     const kept = {
       ...answered,
       ...reads,
       kind: 'kept',
-      name: `Get${one}${capital(action.rel)}`,
+      name: `Get${one}${capitalize(action.rel)}`,
       message: false,
     } as const
     const oneWay = action.oneWay && ({ ...act, name: action.oneWay, message: true, oneWay: true } as const)
@@ -152,7 +151,7 @@ function ofSearches(service: Service): Operation[] {
 }
 
 function ofJob(service: Service, job: Job): Operation[] {
-  const one = capital(job.one)
+  const one = capitalize(job.one)
   const common = { job, grants: job.allow, oneWay: false }
   const starts = job.limit ? { limit: job.limit, counted: job.job } : changesOf(service)
   return [

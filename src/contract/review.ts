@@ -7,11 +7,13 @@ import type { AnyField, Fields } from './field.ts'
 import { isScalarField } from './field-json.ts'
 import type { Implementation } from './implement.ts'
 import { parseScaledDecimal } from './lexical/decimal.ts'
-import { compilePattern } from './lexical/text.ts'
+import { intRange, longRange, type NumberRange } from './lexical/number.ts'
+import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
 import { reachable } from './machine.ts'
 import { listOperations } from './operation.ts'
 import type { AnyAction, Resource } from './resource.ts'
 import type { Service } from './service.ts'
+import { foldScalar, foldShape, innermostShape, objectFields, type ScalarCases, type ShapeCases } from './shape.ts'
 
 /** Thrown at start: all the mistakes, a line each. */
 export class ContractMistakes extends Error {
@@ -44,8 +46,7 @@ export function findContractMistakes(app: Implementation): readonly string[] {
 }
 
 const segment = /^[a-z][a-zA-Z0-9-]*$/
-/** RFC 3986 §2.3: what stands in an address as it is. */
-const unreserved = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/
+const pathSegment = new RegExp(`^${pathSegmentPattern}$`)
 const fieldName = /^[A-Za-z][A-Za-z0-9_]*$/
 const reserved = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
 
@@ -91,7 +92,7 @@ function ofResource(contract: Service, resource: Resource): string[] {
       path => `${name} has two things at /${path}: give one another rel, or leave a relation out`,
     ),
     ...Object.entries(resource.files).flatMap(([part, file]) => [
-      ...(unreserved.test(part) ? [] : [`${name}.${part} cannot be a path segment: use a noun, such as picture`]),
+      ...(pathSegment.test(part) ? [] : [`${name}.${part} cannot be a path segment: use a noun, such as picture`]),
       ...(file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a size above 0`]),
     ]),
     ...ofRules(contract, resource),
@@ -131,41 +132,55 @@ function ofField(contract: Service, place: string, field: AnyField): string[] {
   if (field.isAttribute && !isScalarField(field)) return [`${place} cannot be an attribute: only scalars can`]
   if (field.isAttribute && field.isNullable)
     return [`${place} cannot be null: an attribute has no xsi:nil; make it optional, or an element`]
-  switch (shape.kind) {
-    case 'ref':
-      return contract.resources.some(each => each.name === shape.resource)
-        ? []
-        : [
-            `${place} refers to "${shape.resource}"; resources are ${contract.resources.map(each => each.name).join(', ')}`,
-          ]
-    case 'list':
-      return [...ofBounds(place, shape.min, shape.max), ...ofField(contract, `${place}[]`, shape.item)]
-    case 'object':
-      return ofFields(contract, place, shape.fields)
-    case 'union':
-      return Object.entries(shape.of).flatMap(([which, fields]) => [
-        ...(Object.hasOwn(fields, shape.on)
-          ? [`${place}.${which} declares "${shape.on}", which tells the union apart: leave it out`]
-          : []),
-        ...ofFields(contract, `${place}.${which}`, fields),
-      ])
-    case 'enum':
-      return shape.values.length > 0 && repeated(shape.values).length === 0
-        ? []
-        : [`${place} needs values, each once; t.state() belongs to a resource with states`]
-    case 'decimal':
-      return ofDecimal(place, shape)
-    case 'string':
-      return [...ofBounds(place, shape.min, shape.max), ...ofPattern(place, shape.pattern)]
-    case 'int':
-      return [...ofBounds(place, shape.min, shape.max), ...ofWhole(place, shape.min), ...ofWhole(place, shape.max)]
-    case 'long':
-    case 'double':
-      return ofBounds(place, shape.min, shape.max)
-    default:
-      return []
-  }
+  return foldShape(shape, shapeMistakes, contract, place)
 }
+
+const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = {
+  scalar: (shape, contract, place) => foldScalar(shape, scalarMistakes, contract, place),
+  list: ({ item, min, max }, contract, place) => [
+    ...ofBounds(place, min, max),
+    ...ofField(contract, `${place}[]`, item),
+  ],
+  object: ({ fields }, contract, place) => ofFields(contract, place, fields),
+  union: ({ on, of }, contract, place) =>
+    Object.entries(of).flatMap(([which, fields]) => [
+      ...(Object.hasOwn(fields, on)
+        ? [`${place}.${which} declares "${on}", which tells the union apart: leave it out`]
+        : []),
+      ...ofFields(contract, `${place}.${which}`, fields),
+    ]),
+}
+
+const noMistakes = (): string[] => []
+const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> = {
+  string: ({ min, max, pattern }, _contract, place) => [...ofBounds(place, min, max), ...ofPattern(place, pattern)],
+  boolean: noMistakes,
+  int: (shape, _contract, place) => [
+    ...ofRange(place, intRange(shape)),
+    ...ofWhole(place, shape.min),
+    ...ofWhole(place, shape.max),
+  ],
+  long: (shape, _contract, place) => ofRange(place, longRange(shape)),
+  decimal: (shape, _contract, place) => ofDecimal(place, shape),
+  double: ({ min, max }, _contract, place) => ofBounds(place, min, max),
+  date: noMistakes,
+  time: noMistakes,
+  dateTime: noMistakes,
+  duration: noMistakes,
+  bytes: noMistakes,
+  enum: ({ values }, _contract, place) =>
+    values.length > 0 && repeated(values).length === 0
+      ? []
+      : [`${place} needs values, each once; t.state() belongs to a resource with states`],
+  id: noMistakes,
+  ref: ({ resource }, { resources }, place) =>
+    resources.some(each => each.name === resource)
+      ? []
+      : [`${place} refers to "${resource}"; resources are ${resources.map(each => each.name).join(', ')}`],
+}
+
+/** Its own bounds and those of its type, of which the narrower count. */
+const ofRange = (place: string, { lowest, highest }: NumberRange): string[] => ofBounds(place, lowest, highest)
 
 function ofBounds<N extends number | bigint>(place: string, min: N | undefined, max: N | undefined): string[] {
   return min !== undefined && max !== undefined && min > max
@@ -295,10 +310,10 @@ function ofPath(contract: Service, resource: Resource, path: string): string[] {
   let last: AnyField | undefined
   for (const part of path.split('.')) {
     last = fields?.[part]
-    const shape: AnyField['shape'] | undefined = last?.shape.kind === 'list' ? last.shape.item.shape : last?.shape
-    if (shape?.kind === 'ref') fields = contract.resources.find(each => each.name === shape.resource)?.fields
-    else fields = shape?.kind === 'object' ? shape.fields : undefined
     if (!last) return wrong
+    const shape = innermostShape(last.shape)
+    if (shape.kind === 'ref') fields = contract.resources.find(each => each.name === shape.resource)?.fields
+    else fields = objectFields(shape)
   }
   return last?.shape.kind === 'string' ? [] : wrong
 }

@@ -1,127 +1,156 @@
-/** Whether a typed value is what its fields say: the last look at what handlers computed, before it is kept. */
+/** Whether a typed value is what its fields say: the last check of what handlers computed, before it is kept. */
 
 import { memoizeByObject } from '../base/memo.ts'
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from './field.ts'
 import { checkCount, type FieldProblem } from './field-json.ts'
 import { Flaw } from './lexical/flaw.ts'
-import { checkScalar } from './lexical/scalar.ts'
+import { checkScalar, compileScalarCheck } from './lexical/scalar.ts'
+import { foldShape, innerFields, innermostShape, type ShapeCases, type UnionShape } from './shape.ts'
 
-type Path = readonly (string | number)[]
+type Path = FieldProblem['path']
+type Members = Readonly<Record<string, unknown>>
 
-/** `sound` is a value of these fields: what stands in it is not looked at again. */
-export const checkValue = (
-  fields: Fields,
-  value: Readonly<Record<string, unknown>>,
-  sound?: Readonly<Record<string, unknown>>,
-): FieldProblem[] => (isSound(fields, value, sound) ? [] : flawsIn(fields, value, []))
+/** All that is wrong with a value. Members of `sound`, a value of these fields, are not checked again. */
+export const checkValue = (fields: Fields, value: Members, sound?: Members): FieldProblem[] =>
+  isSoundValue(fields, value, sound) ? [] : findProblems(fields, value, [])
 
-/** Nearly every value is: so it is asked first, without a path to where it is not. */
-function isSound(
-  fields: Fields,
-  value: Readonly<Record<string, unknown>>,
-  sound?: Readonly<Record<string, unknown>>,
-): boolean {
-  let found = 0
+// Nearly every value is sound: so this is asked first, without a path to what is wrong. Its slow twin is `findProblems`.
+
+export function isSoundValue(fields: Fields, value: Members, sound?: Members): boolean {
+  let present = 0
   for (const entry of entriesOf(fields)) {
-    const each = memberAt(value, entry)
-    if (each !== undefined) found++
-    const known = sound !== undefined && each !== undefined && each === memberAt(sound, entry)
-    if (!known && !isSoundField(entry.field, each)) return false
+    const member = memberAt(value, entry)
+    if (member !== undefined) present++
+    const isKnown = sound !== undefined && member !== undefined && member === memberAt(sound, entry)
+    if (!isKnown && !entry.isSound(member)) return false
   }
-  return found === Object.keys(value).length
+  const names = Object.keys(value) // some may be there and undefined
+  return present === names.length || names.every(name => Object.hasOwn(fields, name))
 }
 
-function isSoundField(field: AnyField, value: unknown): boolean {
-  if (value === undefined) return field.isOptional
-  if (value === null) return field.isNullable
-  const { shape } = field
-  switch (shape.kind) {
-    case 'list':
-      return (
-        Array.isArray(value) && !checkCount(shape, value.length) && value.every(each => isSoundField(shape.item, each))
-      )
-    case 'object':
-      return typeof value === 'object' && isSound(shape.fields, value as Record<string, unknown>) // an object, just asked
-    case 'union':
-      return fieldFlaws(field, value, []).length === 0
-    default:
-      return !(checkScalar(shape, value) instanceof Flaw)
-  }
-}
-
-interface Entry {
+interface FieldEntry {
   readonly name: string
-  readonly field: AnyField
-  /** Every object has something of this name. */
+  /** Every object inherits something of this name. */
   readonly inherited: boolean
+  readonly isSound: (value: unknown) => boolean
 }
-const entriesOf = memoizeByObject((fields: Fields): readonly Entry[] =>
-  Object.entries(fields).map(([name, field]) => ({ name, field, inherited: name in Object.prototype })),
+const entriesOf = memoizeByObject((fields: Fields): readonly FieldEntry[] =>
+  Object.entries(fields).map(([name, field]) => ({
+    name,
+    inherited: name in Object.prototype,
+    isSound: compileSoundness(field),
+  })),
 )
-const memberAt = (value: Readonly<Record<string, unknown>>, { name, inherited }: Entry): unknown =>
+const memberAt = (value: Members, { name, inherited }: FieldEntry): unknown =>
   inherited ? ownMember(value, name) : value[name]
 
-function flawsIn(fields: Fields, value: Readonly<Record<string, unknown>>, path: Path): FieldProblem[] {
+function compileSoundness({ shape, isOptional, isNullable }: AnyField): (value: unknown) => boolean {
+  const isSound = foldShape(shape, soundness)
+  return value => (value === undefined ? isOptional : value === null ? isNullable : isSound(value))
+}
+const soundness: ShapeCases<(value: unknown) => boolean> = {
+  scalar: shape => {
+    const check = compileScalarCheck(shape)
+    return value => !(check(value) instanceof Flaw)
+  },
+  list: shape => {
+    const isSound = compileSoundness(shape.item)
+    return value => Array.isArray(value) && !checkCount(shape, value.length) && value.every(each => isSound(each))
+  },
+  object:
+    ({ fields }) =>
+    value =>
+      typeof value === 'object' && isSoundValue(fields, value as Members), // an object, just asked
+  union: shape => value => findUnionProblems(shape, value, []).length === 0,
+}
+
+export function findProblems(fields: Fields, value: Members, path: Path): FieldProblem[] {
   const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))
   return [
-    ...unknown.map(name => ({ path: [...path, name], code: 'unknown', detail: 'is not a field of this' })),
-    ...Object.entries(fields).flatMap(([name, field]) => fieldFlaws(field, ownMember(value, name), [...path, name])),
+    ...unknown.flatMap(name => problem([...path, name], new Flaw('unknown', 'is not a field of this'))),
+    ...Object.entries(fields).flatMap(([name, field]) =>
+      findFieldProblems(field, ownMember(value, name), [...path, name]),
+    ),
   ]
 }
 
-function fieldFlaws(field: AnyField, value: unknown, path: Path): FieldProblem[] {
-  const flaw = (found: Flaw): FieldProblem[] => [{ path, code: found.code, detail: found.detail }]
-  if (value === undefined) return field.isOptional ? [] : flaw(new Flaw('required', 'is required'))
-  if (value === null) return field.isNullable ? [] : flaw(new Flaw('type', 'must not be null'))
-  const shape = field.shape
-  if (shape.kind === 'list') {
-    if (!Array.isArray(value)) return flaw(new Flaw('type', 'must be an array'))
+const problem = (path: Path, { code, detail }: Flaw): FieldProblem[] => [{ path, code, detail }]
+
+function findFieldProblems(field: AnyField, value: unknown, path: Path): FieldProblem[] {
+  if (value === undefined) return field.isOptional ? [] : problem(path, new Flaw('required', 'is required'))
+  if (value === null) return field.isNullable ? [] : problem(path, new Flaw('type', 'must not be null'))
+  return foldShape(field.shape, problemCases, value, path)
+}
+const problemCases: ShapeCases<FieldProblem[], [value: unknown, path: Path]> = {
+  scalar: (shape, value, path) => {
+    const checked = checkScalar(shape, value)
+    return checked instanceof Flaw ? problem(path, checked) : []
+  },
+  list: (shape, value, path) => {
+    if (!Array.isArray(value)) return problem(path, new Flaw('type', 'must be an array'))
     const count = checkCount(shape, value.length)
-    return [...(count ? flaw(count) : []), ...value.flatMap((item, i) => fieldFlaws(shape.item, item, [...path, i]))]
-  }
-  if (shape.kind === 'object' || shape.kind === 'union') {
-    if (typeof value !== 'object') return flaw(new Flaw('type', 'must be an object'))
-    const members = value as Record<string, unknown> // an object, just asked
-    if (shape.kind === 'object') return flawsIn(shape.fields, members, path)
-    const { [shape.on]: which, ...rest } = members
-    const of = typeof which === 'string' && Object.hasOwn(shape.of, which) ? shape.of[which] : undefined
-    return of ? flawsIn(of, rest, path) : flaw(new Flaw('enum', `must be one of ${Object.keys(shape.of).join(', ')}`))
-  }
-  const found = checkScalar(shape, value)
-  return found instanceof Flaw ? flaw(found) : []
+    return [
+      ...(count ? problem(path, count) : []),
+      ...value.flatMap((item, i) => findFieldProblems(shape.item, item, [...path, i])),
+    ]
+  },
+  object: ({ fields }, value, path) =>
+    typeof value === 'object'
+      ? findProblems(fields, value as Members, path) // an object, just asked
+      : problem(path, new Flaw('type', 'must be an object')),
+  union: findUnionProblems,
 }
 
-/** Every reference in a value, with its place: what must exist before the value may stand. */
-export function findReferences(
-  fields: Fields,
-  value: Readonly<Record<string, unknown>>,
-  path: Path = [],
-): { readonly resource: string; readonly id: string; readonly path: Path }[] {
-  return referring(fields).flatMap(({ name, field }) => fieldReferences(field, ownMember(value, name), [...path, name]))
+function findUnionProblems({ on, of }: UnionShape, value: unknown, path: Path): FieldProblem[] {
+  if (typeof value !== 'object') return problem(path, new Flaw('type', 'must be an object'))
+  const { [on]: which, ...rest } = value as Members // an object, just asked
+  const fields = typeof which === 'string' && Object.hasOwn(of, which) ? of[which] : undefined
+  if (!fields) return problem(path, new Flaw('enum', `must be one of ${Object.keys(of).join(', ')}`))
+  return findProblems(fields, rest, path)
 }
 
+/** One reference in a value: what must exist before the value may be kept. */
+interface FoundReference {
+  readonly resource: string
+  readonly id: string
+  readonly path: Path
+}
+/** Every reference in a value, with its place. */
+export const findReferences = (fields: Fields, value: Members, path: Path = []): FoundReference[] =>
+  referringMembers(fields).flatMap(({ name, find }) => find(ownMember(value, name), [...path, name]))
+
+/** Whether values of these fields may name items of a resource, which may not exist. */
+export const hasReferences = (fields: Fields): boolean => referringMembers(fields).length > 0
+
+type FindReferences = (value: unknown, path: Path) => FoundReference[]
 /** Fields that are references, or have some in them. */
-const referring = memoizeByObject((fields: Fields): readonly Entry[] =>
-  entriesOf(fields).filter(({ field }) => refers(field)),
+const referringMembers = memoizeByObject((fields: Fields): readonly { name: string; find: FindReferences }[] =>
+  Object.entries(fields)
+    .filter(([, { shape }]) => innermostShape(shape).kind === 'ref' || innerFields(shape).some(hasReferences))
+    .map(([name, field]) => ({ name, find: compileFinder(field) })),
 )
-function refers({ shape }: AnyField): boolean {
-  if (shape.kind === 'list') return refers(shape.item)
-  if (shape.kind === 'object') return referring(shape.fields).length > 0
-  return shape.kind === 'union' ? Object.values(shape.of).some(of => referring(of).length > 0) : shape.kind === 'ref'
-}
 
-function fieldReferences(field: AnyField, value: unknown, path: Path): ReturnType<typeof findReferences> {
-  const { shape } = field
-  if (value === undefined || value === null) return []
-  if (shape.kind === 'ref') return [{ resource: shape.resource, id: String(value), path }]
-  // `checkValue` and the readers of both faces have seen that lists are arrays and objects are objects.
-  if (shape.kind === 'list')
-    return (value as readonly unknown[]).flatMap((item, i) => fieldReferences(shape.item, item, [...path, i]))
-  if (shape.kind === 'object') return findReferences(shape.fields, value as Record<string, unknown>, path)
-  if (shape.kind === 'union') {
-    const members = value as Record<string, unknown>
-    return findReferences(shape.of[String(members[shape.on])] ?? {}, members, path)
-  }
-  return []
+function compileFinder({ shape }: AnyField): FindReferences {
+  const find = foldShape(shape, finders)
+  return (value, path) => (value === undefined || value === null ? [] : find(value, path))
+}
+/** `checkValue` and the readers of both faces have seen that lists are arrays and objects are objects. */
+const finders: ShapeCases<FindReferences> = {
+  scalar: shape =>
+    shape.kind === 'ref' ? (value, path) => [{ resource: shape.resource, id: String(value), path }] : () => [],
+  list: ({ item }) => {
+    const find = compileFinder(item)
+    return (value, path) => (value as readonly unknown[]).flatMap((each, i) => find(each, [...path, i]))
+  },
+  object:
+    ({ fields }) =>
+    (value, path) =>
+      findReferences(fields, value as Members, path),
+  union:
+    ({ on, of }) =>
+    (value, path) => {
+      const members = value as Members
+      return findReferences(of[String(members[on])] ?? {}, members, path)
+    },
 }

@@ -8,14 +8,17 @@
  *  (4) A field that is the server's is optional in a request, and ignored there.
  *  (5) Elements and their children are in the namespace of the version; attributes are in none.
  */
+
 import { type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
 import { type AnyField, Field, type Fields, type Shape, singularName, t } from './field.ts'
 import { type Job, jobStates } from './job.ts'
-import { isScalar } from './lexical/scalar.ts'
+import { capitalize } from './lexical/text.ts'
 import { listOperations, type Operation, type OperationOf, requireKind } from './operation.ts'
 import type { Grant } from './policy.ts'
 import type { Resource } from './resource.ts'
 import { namespaceOf, type Service, viewOfVersion } from './service.ts'
+import { isScalar, mapShape } from './shape.ts'
+import { hasReferences } from './typed-value.ts'
 
 /** How the Body of a message says its operation (WSDL 1.1 §3.4, §3.5): document/literal wrapped, RPC/literal, RPC/encoded. */
 export type MessageStyle = 'document' | 'rpc' | 'encoded'
@@ -67,7 +70,6 @@ export function compileMessages(service: Service, version: string): readonly Mes
 
 type ContentFields = readonly [fields: Fields, main?: string]
 const part = (name: string, fields: Fields, main?: string): MessagePart => ({ name: toXmlName(name), fields, main })
-const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 const id = (of: string): Fields => ({ id: t.ref(of) })
 const version: Fields = { version: t.string().optional() }
@@ -152,7 +154,7 @@ function responseOf(operation: Operation): ContentFields {
 }
 
 const outputOf = (name: string, output: Fields): ContentFields => [
-  { [name]: t.object(shown(output), capital(name)) },
+  { [name]: t.object(shown(output), capitalize(name)) },
   name,
 ]
 const itemOf = ({ resource }: { readonly resource: Resource }): ContentFields => [
@@ -188,13 +190,13 @@ const jobField = t.object(jobFields, 'Job')
 /** The job, and its result beside it once it is completed. */
 function jobOf(job: Job): ContentFields {
   const result = free(job.one, { job: true })
-  return [{ job: jobField, [result]: t.object(shown(job.output), capital(job.one)).optional() }, 'job']
+  return [{ job: jobField, [result]: t.object(shown(job.output), capitalize(job.one)).optional() }, 'job']
 }
 
 /** An item as it is shown: its fields, then its version. */
 function itemField(resource: Resource) {
   const fields = { ...shown(resource.fields), [versionName(resource)]: t.string() }
-  return t.object(fields, capital(requireKind(resource)))
+  return t.object(fields, capitalize(requireKind(resource)))
 }
 const versionName = (resource: Resource): string => free('version', resource.fields)
 
@@ -211,7 +213,7 @@ function draftOf(resource: Resource): AnyField {
   })
   return t.object(
     Object.fromEntries(fields.map(([name, field]) => [name, owned.has(name) ? field.optional() : field])),
-    `${capital(requireKind(resource))}Draft`,
+    `${capitalize(requireKind(resource))}Draft`,
   )
 }
 
@@ -219,29 +221,12 @@ function draftOf(resource: Resource): AnyField {
 function drafts(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(shown(fields)).map(([name, field]) => [name, draft(field)]))
 }
+/** The very same field where nothing in it is the server's, so that one type serves requests and answers. */
 function draft(field: AnyField): AnyField {
   if (field.isReadOnly) return field.optional()
-  const shape = draftShape(field.shape)
+  const shape = mapShape(field.shape, { item: draft, fields: drafts, rename: name => `${name}Draft` })
   return shape === field.shape ? field : new Field(shape, field)
 }
-/** The very same shape where nothing in it is the server's, so that one type serves requests and answers. */
-function draftShape(shape: Shape): Shape {
-  if (shape.kind === 'list') {
-    const item = draft(shape.item)
-    return item === shape.item ? shape : { ...shape, item }
-  }
-  if (shape.kind === 'object') {
-    const fields = drafts(shape.fields)
-    if (same(fields, shape.fields)) return shape
-    return { ...shape, fields, ...(shape.name && { name: `${shape.name}Draft` }) }
-  }
-  if (shape.kind !== 'union') return shape
-  const of = Object.fromEntries(Object.entries(shape.of).map(([name, fields]) => [name, drafts(fields)]))
-  return Object.entries(of).every(([name, fields]) => same(fields, shape.of[name] ?? {})) ? shape : { ...shape, of }
-}
-const same = (one: Fields, other: Fields): boolean =>
-  Object.keys(one).length === Object.keys(other).length &&
-  Object.entries(one).every(([name, field]) => field === other[name])
 
 /** Fields that a list or a search can be narrowed by, each equal to what is given. */
 function among(resource: Resource, names: readonly string[] = []): Fields {
@@ -282,7 +267,7 @@ function faultsOf(operation: Operation): readonly Fault[] {
       return [NotFound, VersionConflict, Invalid, ...forbids, ...stateful(operation.resource)]
     case 'act': {
       const { faults, input } = operation.action
-      const broken = refers(input) ? [Invalid] : []
+      const broken = hasReferences(input) ? [Invalid] : []
       return [...faults, StateConflict, NotFound, VersionConflict, ...broken, ...forbids]
     }
     case 'look':
@@ -306,20 +291,13 @@ function isPartly({ resource, grants }: { readonly resource: Resource; readonly 
   return !granted.has('*') && known.some(role => !granted.has(role))
 }
 
-/** Whether content names an item of a resource, which may not be there. */
-function refers(fields: Fields): boolean {
-  return Object.values(fields).some(({ shape }) => refersIn(shape))
-}
-function refersIn(shape: Shape): boolean {
-  if (shape.kind === 'list') return refersIn(shape.item.shape)
-  if (shape.kind === 'object') return refers(shape.fields)
-  if (shape.kind === 'union') return Object.values(shape.of).some(refers)
-  return shape.kind === 'ref'
-}
-
 /** The element of one item of a list: what the contract says, else the singular of the field's name; `item` in a list of lists. */
 export const itemName = (list: { readonly element?: string }, field: string | undefined): string =>
   toXmlName(list.element ?? (field === undefined ? 'item' : singularName(field)))
+
+/** The type that all identifiers share in a schema; other scalars are of a built-in type, or of one of their own. */
+export const sharedTypeName = ({ kind }: Shape): string | undefined =>
+  kind === 'id' || kind === 'ref' ? 'Identifier' : undefined
 
 const ncName =
   /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF]*$/

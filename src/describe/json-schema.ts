@@ -4,11 +4,12 @@
  */
 
 import type { Json } from '../base/objects.ts'
+import { omitUndefined } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
-
-import { isScalar } from '../contract/lexical/scalar.ts'
+import { intRange, isWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
+import { identifierPattern } from '../contract/lexical/text.ts'
+import { foldScalar, foldShape, innerFields, type ScalarCases, type ScalarOf } from '../contract/shape.ts'
 import { toXmlName } from '../contract/xml-message.ts'
-import { facetsOf } from './xsd-types.ts'
 
 export type JsonSchema = { readonly [keyword: string]: Json }
 /** `answer`: server's own members stand, others may come later. `content`: they are optional, and nothing else is taken. */
@@ -16,69 +17,72 @@ export type SchemaUse = 'answer' | 'content'
 
 /** Named schemas, as they are asked for. */
 export class Schemas {
-  private readonly definitions = new Map<string, JsonSchema>()
-  private readonly texts = new Map<string, string>()
-  private readonly prefix: string
-  /** @param prefix before every name, and of what a reference goes to */
+  readonly #definitions = new Map<string, JsonSchema>()
+  readonly #texts = new Map<string, string>()
+  readonly #prefix: string
+  /** @param prefix before every name, and in every reference to it */
   constructor(prefix: string) {
-    this.prefix = prefix
+    this.#prefix = prefix
   }
 
   get all(): Readonly<Record<string, JsonSchema>> {
-    return Object.fromEntries(this.definitions)
+    return Object.fromEntries(this.#definitions)
   }
 
-  /** A reference to the schema under this name, or under it with a number where another has it. */
+  /** A reference to the schema under this name, or with a number where another schema has it. */
   define(wished: string, schema: JsonSchema): JsonSchema {
-    const name = this.prefix + componentName(wished)
+    const name = this.#prefix + componentName(wished)
     const text = JSON.stringify(schema, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
     for (let n = 1; ; n++) {
       const candidate = n === 1 ? name : `${name}${n}`
-      const standing = this.texts.get(candidate)
-      if (standing === undefined) {
-        this.texts.set(candidate, text)
-        this.definitions.set(candidate, schema)
+      const known = this.#texts.get(candidate)
+      if (known === undefined) {
+        this.#texts.set(candidate, text)
+        this.#definitions.set(candidate, schema)
       }
-      if (standing === undefined || standing === text) return { $ref: `#/components/schemas/${candidate}` }
+      if (known === undefined || known === text) return { $ref: `#/components/schemas/${candidate}` }
     }
   }
 
-  /** An object of these fields; `more` are members beside them. */
-  object(fields: Fields, reading: SchemaUse, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-    const shown = Object.entries(fields).filter(([, field]) => !field.isInternal)
-    const required = shown.filter(([, field]) => !isOptional(field, reading)).map(([name]) => name)
+  /** An object of these fields; `more` are further members of it. */
+  object(fields: Fields, use: SchemaUse, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+    const visible = Object.entries(fields).filter(([, field]) => !field.isInternal)
+    const required = visible.filter(([, field]) => !isOptional(field, use)).map(([name]) => name)
     return {
       type: 'object',
-      properties: { ...Object.fromEntries(shown.map(([name, field]) => [name, this.member(field, reading)])), ...more },
+      properties: { ...Object.fromEntries(visible.map(([name, field]) => [name, this.#member(field, use)])), ...more },
       ...(required.length > 0 && { required }),
-      ...(reading === 'content' && { additionalProperties: false }),
+      ...(use === 'content' && { additionalProperties: false }),
     }
   }
 
-  private member(field: AnyField, reading: SchemaUse): JsonSchema {
-    const value = this.value(field, reading)
+  #member(field: AnyField, use: SchemaUse): JsonSchema {
+    const value = this.value(field, use)
     return field.isReadOnly ? { ...value, readOnly: true } : value
   }
 
-  value(field: AnyField, reading: SchemaUse): JsonSchema {
-    const schema = this.shape(field.shape, reading)
+  value(field: AnyField, use: SchemaUse): JsonSchema {
+    const schema = this.#shape(field.shape, use)
     return field.isNullable ? { anyOf: [schema, { type: 'null' }] } : schema
   }
 
-  private shape(shape: Shape, reading: SchemaUse): JsonSchema {
-    if (isScalar(shape)) return scalarSchema(shape)
-    if (shape.kind === 'object') {
-      const schema = this.object(shape.fields, reading)
-      const suffix = reading === 'content' && hasServerFields(shape.fields) ? 'Draft' : ''
-      return shape.name && (reading === 'answer' || suffix) ? this.define(shape.name + suffix, schema) : schema
-    }
-    if (shape.kind === 'list')
-      return given({ type: 'array', items: this.value(shape.item, reading), minItems: shape.min, maxItems: shape.max })
-    const cases = Object.entries(shape.of).map(([which, fields]) => {
-      const schema = this.object(fields, reading, { [shape.on]: { const: which } })
-      return { ...schema, required: [shape.on, ...required(schema)] }
+  #shape(shape: Shape, use: SchemaUse): JsonSchema {
+    return foldShape<JsonSchema>(shape, {
+      scalar: scalarSchema,
+      list: ({ item, min, max }) =>
+        omitUndefined({ type: 'array', items: this.value(item, use), minItems: min, maxItems: max }),
+      object: ({ name, fields }) => {
+        const schema = this.object(fields, use)
+        const suffix = use === 'content' && hasServerFields(fields) ? 'Draft' : ''
+        return name && (use === 'answer' || suffix) ? this.define(name + suffix, schema) : schema
+      },
+      union: ({ on, of }) => ({
+        oneOf: Object.entries(of).map(([which, fields]) => {
+          const schema = this.object(fields, use, { [on]: { const: which } })
+          return { ...schema, required: [on, ...requiredMembers(schema)] }
+        }),
+      }),
     })
-    return { oneOf: cases }
   }
 }
 
@@ -86,81 +90,55 @@ export class Schemas {
 export const componentName = (name: string): string =>
   toXmlName(name).replace(/[^\w-]/g, each => `_x${each.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
 
-const required = (schema: JsonSchema): readonly Json[] => (Array.isArray(schema['required']) ? schema['required'] : [])
-const isOptional = (field: AnyField, reading: SchemaUse): boolean =>
-  field.isOptional || (reading === 'content' && field.isReadOnly)
+const requiredMembers = (schema: JsonSchema): readonly Json[] =>
+  Array.isArray(schema['required']) ? schema['required'] : []
+const isOptional = (field: AnyField, use: SchemaUse): boolean =>
+  field.isOptional || (use === 'content' && field.isReadOnly)
 
-function hasServerFields(fields: Fields): boolean {
-  return Object.values(fields).some(field => field.isReadOnly || hasServerPart(field.shape))
-}
-function hasServerPart(shape: Shape): boolean {
-  if (shape.kind === 'list') return hasServerPart(shape.item.shape)
-  if (shape.kind === 'object') return hasServerFields(shape.fields)
-  return shape.kind === 'union' && Object.values(shape.of).some(hasServerFields)
-}
+const hasServerFields = (fields: Fields): boolean =>
+  Object.values(fields).some(field => field.isReadOnly || innerFields(field.shape).some(hasServerFields))
 
-const given = (keywords: Readonly<Record<string, Json | undefined>>): JsonSchema =>
-  Object.fromEntries(Object.entries(keywords).filter((entry): entry is [string, Json] => entry[1] !== undefined))
+export const scalarSchema = (shape: Scalar): JsonSchema => foldScalar(shape, schemas)
 
-/** RFC 3986's unreserved characters: a path segment as it is. */
-export const identifier = '^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}$'
-const formats: Readonly<Record<string, string>> = {
-  date: 'date',
-  time: 'time',
-  dateTime: 'date-time',
-  duration: 'duration',
-}
-
-export function scalarSchema(shape: Scalar): JsonSchema {
-  switch (shape.kind) {
-    case 'string':
-      return given({
-        type: 'string',
-        minLength: shape.min,
-        maxLength: shape.max,
-        pattern: shape.pattern === undefined ? undefined : `^(?:${shape.pattern})$`,
-        format: shape.xsd === 'anyURI' ? 'iri-reference' : undefined,
-        'x-xsd': shape.xsd,
-      })
-    case 'int':
-    case 'long':
-      return wholeSchema(shape)
-    case 'double':
-      return doubleSchema(shape)
-    case 'decimal':
-      return decimalSchema(shape)
-    case 'bytes':
-      return bytesSchema(shape)
-    case 'enum':
-      return shape.values.length > 0 ? { type: 'string', enum: shape.values } : { type: 'string' }
-    case 'id':
-    case 'ref':
-      return { type: 'string', pattern: identifier }
-    case 'boolean':
-      return { type: 'boolean' }
-    default:
-      return given({ type: 'string', format: formats[shape.kind] })
-  }
+export const identifierSchema: JsonSchema = { type: 'string', pattern: `^${identifierPattern}$` }
+const temporalSchema = (format: string) => (): JsonSchema => ({ type: 'string', format })
+const schemas: ScalarCases<JsonSchema> = {
+  string: ({ min, max, pattern, xsd }) =>
+    omitUndefined({
+      type: 'string',
+      minLength: min,
+      maxLength: max,
+      pattern: pattern === undefined ? undefined : `^(?:${pattern})$`,
+      format: xsd === 'anyURI' ? 'iri-reference' : undefined,
+      'x-xsd': xsd,
+    }),
+  boolean: () => ({ type: 'boolean' }),
+  int: shape => integerSchema(shape, 'int32', intRange(shape)),
+  long: shape => {
+    const range = longRange(shape)
+    return integerSchema(shape, isWithin(range, longBounds.long) ? 'int64' : undefined, range)
+  },
+  decimal: decimalSchema,
+  double: doubleSchema,
+  date: temporalSchema('date'),
+  time: temporalSchema('time'),
+  dateTime: temporalSchema('date-time'),
+  duration: temporalSchema('duration'),
+  bytes: bytesSchema,
+  enum: ({ values }) => (values.length > 0 ? { type: 'string', enum: values } : { type: 'string' }),
+  id: () => identifierSchema,
+  ref: () => identifierSchema,
 }
 
-function wholeSchema(shape: Extract<Scalar, { kind: 'int' | 'long' }>): JsonSchema {
-  const [lowest, highest] = facetsOf(shape)
-  const { min, max } = shape
-  const minimum = min === undefined || (lowest !== undefined && lowest > min) ? lowest : min
-  const maximum = max === undefined || (highest !== undefined && highest < max) ? highest : max
-  const isLong = minimum !== undefined && minimum >= -(2n ** 63n) && maximum !== undefined && maximum < 2n ** 63n
-  return given({
-    type: 'integer',
-    format: shape.kind === 'int' ? 'int32' : isLong ? 'int64' : undefined,
-    minimum,
-    maximum,
-    'x-xsd': shape.xsd,
-  })
-}
+const integerSchema = (
+  { xsd }: ScalarOf<'int' | 'long'>,
+  format: 'int32' | 'int64' | undefined,
+  { lowest, highest }: NumberRange,
+): JsonSchema => omitUndefined({ type: 'integer', format, minimum: lowest, maximum: highest, 'x-xsd': xsd })
 
-/** What JSON has no number for is text; between two bounds it is never, and NaN is within none (Part 2 §3.2.5). */
-function doubleSchema({ min, max, xsd }: Extract<Scalar, { kind: 'double' }>): JsonSchema {
-  const number = given({ type: 'number', format: xsd ?? 'double', minimum: min, maximum: max })
+/** JSON has no number for INF and NaN: they are text. Within bounds INF never is, and NaN is in no range (Part 2 §3.2.5). */
+function doubleSchema({ min, max, xsd }: ScalarOf<'double'>): JsonSchema {
+  const number = omitUndefined({ type: 'number', format: xsd ?? 'double', minimum: min, maximum: max })
   const words = [
     ...(max === undefined ? ['INF'] : []),
     ...(min === undefined ? ['-INF'] : []),
@@ -169,10 +147,10 @@ function doubleSchema({ min, max, xsd }: Extract<Scalar, { kind: 'double' }>): J
   return words.length === 0 ? number : { anyOf: [number, { enum: words }] }
 }
 
-function decimalSchema({ digits, places, min, max }: Extract<Scalar, { kind: 'decimal' }>): JsonSchema {
+function decimalSchema({ digits, places, min, max }: ScalarOf<'decimal'>): JsonSchema {
   const sign = min === undefined || min.startsWith('-') ? '-?' : ''
   const fraction = places > 0 ? `(\\.[0-9]{1,${places}})?` : ''
-  return given({
+  return omitUndefined({
     type: 'string',
     format: 'decimal',
     pattern: `^${sign}[0-9]{1,${Math.max(1, digits - places)}}${fraction}$`,
@@ -181,15 +159,15 @@ function decimalSchema({ digits, places, min, max }: Extract<Scalar, { kind: 'de
   })
 }
 
-function bytesSchema({ max, encoding }: Extract<Scalar, { kind: 'bytes' }>): JsonSchema {
+function bytesSchema({ max, encoding }: ScalarOf<'bytes'>): JsonSchema {
   if (encoding === 'hex')
-    return given({
+    return omitUndefined({
       type: 'string',
       contentEncoding: 'base16',
       pattern: '^([0-9A-Fa-f]{2})*$',
       maxLength: max === undefined ? undefined : max * 2,
     })
-  return given({
+  return omitUndefined({
     type: 'string',
     contentEncoding: 'base64',
     maxLength: max === undefined ? undefined : Math.ceil(max / 3) * 4,

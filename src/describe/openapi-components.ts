@@ -1,7 +1,7 @@
 /** What is the same in the OpenAPI document of every service: problems, headers, parameters. */
 import type { Json } from '../base/objects.ts'
 
-import { identifier, type JsonSchema } from './json-schema.ts'
+import { identifierSchema, type JsonSchema } from './json-schema.ts'
 
 export type Members = Readonly<Record<string, Json>>
 export const refTo = (kind: 'responses' | 'parameters' | 'headers' | 'schemas', name: string): JsonSchema => ({
@@ -122,7 +122,7 @@ const parameter = (
   schema,
 })
 export const parameters: Members = {
-  id: parameter('path', 'id', { type: 'string', pattern: identifier }, 'The identifier.'),
+  id: parameter('path', 'id', identifierSchema, 'The identifier.'),
   page: parameter('query', 'page', { type: 'integer', minimum: 1 }, 'A page by its number, instead of a cursor.'),
   size: parameter('query', 'size', { type: 'integer', minimum: 1, maximum: 100, default: 20 }, 'Items on a page.'),
   cursor: parameter('query', 'cursor', { type: 'string' }, 'From a link to another page.'),

@@ -5,13 +5,13 @@
 
 import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
-import type { Fields } from '../contract/field.ts'
-
-import { isScalar } from '../contract/lexical/scalar.ts'
+import type { Fields, Scalar } from '../contract/field.ts'
+import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, requireKind } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { newestVersion, type Service, viewOfVersion } from '../contract/service.ts'
+import { isScalar } from '../contract/shape.ts'
 import { jobFields } from '../contract/xml-message.ts'
 import { componentName, type JsonSchema, Schemas, scalarSchema } from './json-schema.ts'
 import { writeJsonText } from './json-text.ts'
@@ -80,7 +80,6 @@ interface MediaContent {
   readonly content: Members
   readonly [member: string]: Json
 }
-const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 /** What one version adds to the document. */
 class VersionDocument {
@@ -148,7 +147,7 @@ class VersionDocument {
   /** Unique in the document: the version, the name, and what it is within. */
   private operationId({ template, within }: Address, operation: Operation): string {
     const first = this.addresses.find(({ methods }) => [...methods.values()].includes(operation))
-    const place = within ? `Of${capital(requireKind(within.of))}` : first?.template === template ? '' : 'Here'
+    const place = within ? `Of${capitalize(requireKind(within.of))}` : first?.template === template ? '' : 'Here'
     return `${this.version}_${operation.name}${place}`
   }
 
@@ -174,15 +173,18 @@ class VersionDocument {
 
   /** Each field by itself, and by comparison: `total[gte]=10` (rule A4.23). */
   private filters(resource: Resource, names: readonly string[] = []): readonly JsonSchema[] {
-    return scalarsOf(resource, names).flatMap(([name, schema]) => [
-      this.parameter(resource, name, '', schema),
-      ...comparisonsOf(resource.fields[name]?.shape.kind).map(each => this.parameter(resource, name, each, schema)),
-      this.parameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
-    ])
+    return scalarsOf(resource, names).flatMap(([name, shape]) => {
+      const schema = scalarSchema(shape)
+      return [
+        this.parameter(resource, name, '', schema),
+        ...comparisonsOf[shape.kind].map(each => this.parameter(resource, name, each, schema)),
+        this.parameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
+      ]
+    })
   }
   private equalities(resource: Resource): readonly JsonSchema[] {
     const by = scalarsOf(resource, resource.given.searchBy ?? [])
-    return by.map(([name, schema]) => this.parameter(resource, name, '', schema))
+    return by.map(([name, shape]) => this.parameter(resource, name, '', scalarSchema(shape)))
   }
   private parameter(
     resource: Resource,
@@ -215,7 +217,8 @@ class VersionDocument {
       case 'act':
         return this.inputOf(operation.action.input)
       case 'createSearch': {
-        const by = Object.fromEntries(scalarsOf(operation.resource, operation.resource.given.searchBy ?? []))
+        const scalars = scalarsOf(operation.resource, operation.resource.given.searchBy ?? [])
+        const by = Object.fromEntries(scalars.map(([name, shape]) => [name, scalarSchema(shape)]))
         return json({
           type: 'object',
           properties: { q: { type: 'string' }, ...by },
@@ -245,13 +248,13 @@ class VersionDocument {
     const schema = this.schemas.object(resource.fields, 'content', { _links: { type: 'object', readOnly: true } })
     const owned = kind === 'create' ? new Set(grants.flatMap(({ where }) => Object.keys(where))) : new Set<string>()
     const required = requiredOf(schema).filter(name => !owned.has(name))
-    const name = `${capital(requireKind(resource))}${owned.size > 0 ? 'New' : ''}Draft`
+    const name = `${capitalize(requireKind(resource))}${owned.size > 0 ? 'New' : ''}Draft`
     return this.schemas.define(name, { ...schema, required })
   }
 
   private item(resource: Resource): JsonSchema {
     const schema = this.schemas.object(resource.fields, 'answer', { _links: createLinks(relationsOf(resource)) })
-    return this.schemas.define(capital(requireKind(resource)), schema)
+    return this.schemas.define(capitalize(requireKind(resource)), schema)
   }
   private page(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
     const properties = {
@@ -260,7 +263,7 @@ class VersionDocument {
       total: { type: 'integer', minimum: 0 },
       _links: createLinks(['next', 'previous']),
     }
-    return this.schemas.define(`${capital(resource.name)}${'q' in more ? 'Search' : 'Page'}`, {
+    return this.schemas.define(`${capitalize(resource.name)}${'q' in more ? 'Search' : 'Page'}`, {
       type: 'object',
       properties,
       required: ['items', '_links'],
@@ -268,7 +271,7 @@ class VersionDocument {
   }
   private linked(name: string, fields: Fields): JsonSchema {
     return this.schemas.define(
-      capital(name),
+      capitalize(name),
       this.schemas.object(fields, 'answer', { _links: createLinks(['related']) }),
     )
   }
@@ -427,30 +430,37 @@ const requiredOf = (schema: JsonSchema): readonly string[] => {
   return Array.isArray(names) ? names.filter(name => typeof name === 'string') : []
 }
 
-function scalarsOf(resource: Resource, names: readonly string[]): [string, JsonSchema][] {
+function scalarsOf(resource: Resource, names: readonly string[]): (readonly [name: string, shape: Scalar])[] {
   return names.flatMap(name => {
     const shape = resource.fields[name]?.shape
-    return shape && isScalar(shape) ? [[name, scalarSchema(shape)] as [string, JsonSchema]] : []
+    return shape && isScalar(shape) ? [[name, shape] as const] : []
   })
 }
 const controls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
-/** Those that say something of the type; the service takes them all for any. */
-const ordered: ReadonlySet<string | undefined> = new Set([
-  'int',
-  'long',
-  'decimal',
-  'double',
-  'date',
-  'time',
-  'dateTime',
-])
-const comparisonsOf = (kind: string | undefined): readonly string[] =>
-  ordered.has(kind) ? ['ne', 'gt', 'gte', 'lt', 'lte'] : ['ne']
+const equality: readonly string[] = ['ne']
+const order: readonly string[] = [...equality, 'gt', 'gte', 'lt', 'lte']
+/** Comparisons that mean something for the type; the service accepts all of them for any. */
+const comparisonsOf: Readonly<Record<Scalar['kind'], readonly string[]>> = {
+  string: equality,
+  boolean: equality,
+  int: order,
+  long: order,
+  decimal: order,
+  double: order,
+  date: order,
+  time: order,
+  dateTime: order,
+  duration: equality,
+  bytes: equality,
+  enum: equality,
+  id: equality,
+  ref: equality,
+}
 
 /** `PutProductPicture` → "Put product picture". */
 const summary = ({ name }: Operation): string => {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
-  return capital(words)
+  return capitalize(words)
 }
 
 function relationsOf(resource: Resource): readonly string[] {

@@ -9,6 +9,7 @@
 
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
+import { capitalize } from '../contract/lexical/text.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
 import type { MessageStyle } from '../contract/xml-message.ts'
 import {
@@ -116,7 +117,7 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
 
 /** The name of the service as WSDL names begin with it. */
 export function serviceName(service: Service): string {
-  return toXmlName(service.service.charAt(0).toUpperCase() + service.service.slice(1))
+  return toXmlName(capitalize(service.service))
 }
 
 interface Typed {

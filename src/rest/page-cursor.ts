@@ -5,8 +5,9 @@
  */
 
 import { Flaw } from '../contract/lexical/flaw.ts'
-import { isScalar, readScalar, writeScalar } from '../contract/lexical/scalar.ts'
+import { readScalar, writeScalar } from '../contract/lexical/scalar.ts'
 import type { Resource } from '../contract/resource.ts'
+import { isScalar } from '../contract/shape.ts'
 import type { Query, Sort } from '../service/store.ts'
 
 type PagePosition = NonNullable<Query['from']>

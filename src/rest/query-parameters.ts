@@ -1,9 +1,10 @@
 /** Row 14: what the query of a target asks for, each parameter known and typed; the first that is not is named in the 400. */
 
 import { Flaw } from '../contract/lexical/flaw.ts'
-import { isScalar, readScalar } from '../contract/lexical/scalar.ts'
+import { readScalar } from '../contract/lexical/scalar.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
+import { isScalar } from '../contract/shape.ts'
 import type { Pairs } from '../http/uri.ts'
 import { searchWordsMax } from '../service/reads.ts'
 import { searchWords } from '../service/search.ts'

@@ -3,6 +3,7 @@
  * segment, names before identifiers; what no route has is not found (row 10), whatever the method.
  */
 import type { Job } from '../contract/job.ts'
+import { isIdentifier } from '../contract/lexical/text.ts'
 import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
@@ -36,9 +37,6 @@ export interface Match {
   readonly id: string | undefined
 }
 
-/** RFC 3986's unreserved characters: what identifiers are made of. */
-const identifier = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}$/
-
 /** @param from how many segments come before: `api` and perhaps the version */
 export function matchRoute(routes: Routes, segments: readonly string[], from: number): Match | undefined {
   let at: RouteNode | undefined = routes.root
@@ -47,7 +45,7 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
     const segment = segments[i] as string // i is within
     const named: RouteNode | undefined = at.names.get(segment)
     if (named) at = named
-    else if (at.id && identifier.test(segment)) {
+    else if (at.id && isIdentifier(segment)) {
       at = at.id
       id = segment
     } else return undefined

@@ -12,6 +12,7 @@ import type { Implementation, Provider, Values } from '../contract/implement.ts'
 import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
 import { parseInstant } from '../contract/lexical/temporal.ts'
 import type { Resource } from '../contract/resource.ts'
+import { innermostShape, objectFields } from '../contract/shape.ts'
 import { refuse } from './refusal.ts'
 import { searchWords } from './search.ts'
 import type { Filter, ItemPage, Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
@@ -217,15 +218,15 @@ async function textsAt(
   [name = '', ...rest]: readonly string[],
   reader: Pick<StoreReader, 'get'>,
 ): Promise<string[]> {
-  const shape = fields[name]?.shape
-  const item = shape?.kind === 'list' ? shape.item.shape : shape
-  const values = (Array.isArray(value[name]) ? value[name] : [value[name]]).filter(each => each !== undefined)
+  const shape = fields[name] && innermostShape(fields[name].shape)
+  const values = [value[name]].flat(Number.POSITIVE_INFINITY).filter(each => each !== undefined && each !== null)
   if (rest.length === 0) return values.filter(each => typeof each === 'string')
   const texts: string[] = []
   for (const each of values) {
-    if (item?.kind === 'object') texts.push(...(await textsAt(item.fields, each as Values, rest, reader)))
-    if (item?.kind !== 'ref') continue
-    const other = await reader.get(item.resource, String(each))
+    if (shape && Object.hasOwn(objectFields(shape), rest[0] ?? ''))
+      texts.push(...(await textsAt(objectFields(shape), each as Values, rest, reader)))
+    if (shape?.kind !== 'ref') continue
+    const other = await reader.get(shape.resource, String(each))
     if (other && !isFormer(other)) texts.push(...(await textsAt({}, other.value, rest, reader)))
   }
   return texts

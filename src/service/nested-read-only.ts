@@ -3,29 +3,35 @@
 import { memoizeByObject } from '../base/memo.ts'
 import type { AnyField, Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
+import { foldShape, innerFields, type ShapeCases } from '../contract/shape.ts'
 import { packTyped } from './typed-json.ts'
 
 /** What was sent in place of what stood, with what of the server's stood inside of its objects. */
 export function keepReadOnlyMembers(fields: Fields, sent: Values, stood: Values): Values {
-  if (!hasInside(fields)) return sent
+  if (!hasInnerServerFields(fields)) return sent
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [name, keepInside(fields[name], value, stood[name])]),
   )
 }
 
 function keepInside(field: AnyField | undefined, sent: unknown, stood: unknown): unknown {
-  if (!field || !hasOwn(field)) return sent
-  const { shape } = field
-  if (shape.kind === 'object') return isRow(sent) && isRow(stood) ? keepInFields(shape.fields, sent, stood) : sent
-  if (shape.kind === 'union') {
-    if (!isRow(sent) || !isRow(stood) || sent[shape.on] !== stood[shape.on]) return sent
-    return { [shape.on]: sent[shape.on], ...keepInFields(shape.of[String(sent[shape.on])] ?? {}, sent, stood) }
-  }
-  if (shape.kind !== 'list' || !Array.isArray(sent) || !Array.isArray(stood)) return sent
+  if (!field || !innerFields(field.shape).some(hasServerFields)) return sent
+  return foldShape(field.shape, merges, sent, stood)
+}
+const merges: ShapeCases<unknown, [sent: unknown, stood: unknown]> = {
+  scalar: (_shape, sent) => sent,
   // An item has no name to be known by: it keeps what is the server's where it stands as it was.
-  return sent.map((each, at) =>
-    packTyped(keepInside(shape.item, each, stood[at])) === packTyped(stood[at]) ? stood[at] : each,
-  )
+  list: ({ item }, sent, stood) =>
+    Array.isArray(sent) && Array.isArray(stood)
+      ? sent.map((each, at) =>
+          packTyped(keepInside(item, each, stood[at])) === packTyped(stood[at]) ? stood[at] : each,
+        )
+      : sent,
+  object: ({ fields }, sent, stood) => (isRow(sent) && isRow(stood) ? keepInFields(fields, sent, stood) : sent),
+  union: ({ on, of }, sent, stood) =>
+    isRow(sent) && isRow(stood) && sent[on] === stood[on]
+      ? { [on]: sent[on], ...keepInFields(of[String(sent[on])] ?? {}, sent, stood) }
+      : sent,
 }
 
 function keepInFields(fields: Fields, sent: Values, stood: Values): Values {
@@ -38,13 +44,10 @@ function keepInFields(fields: Fields, sent: Values, stood: Values): Values {
 const isRow = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
 
-/** Whether something inside of it is the server's. */
-const hasOwn = ({ shape }: AnyField): boolean => {
-  if (shape.kind === 'list') return hasOwn(shape.item)
-  if (shape.kind === 'object') return hasOwnIn(shape.fields)
-  return shape.kind === 'union' && Object.values(shape.of).some(hasOwnIn)
-}
-const hasInside = memoizeByObject((fields: Fields): boolean => Object.values(fields).some(hasOwn))
-const hasOwnIn = memoizeByObject((fields: Fields): boolean =>
-  Object.values(fields).some(field => field.isReadOnly || hasOwn(field)),
+/** Whether something inside of these fields, or one of them, is the server's. */
+const hasInnerServerFields = memoizeByObject((fields: Fields): boolean =>
+  Object.values(fields).some(({ shape }) => innerFields(shape).some(hasServerFields)),
+)
+const hasServerFields = memoizeByObject(
+  (fields: Fields): boolean => hasInnerServerFields(fields) || Object.values(fields).some(field => field.isReadOnly),
 )

@@ -1,5 +1,6 @@
 /** What stored values of a field look like: kept beside them, so that a contract that would misread them is noticed. */
-import type { AnyField, Fields } from '../contract/field.ts'
+import type { AnyField, Fields, Scalar } from '../contract/field.ts'
+import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { isLarge } from './sort-key.ts'
 
 /** Facets are not in here: they say which values may come, not how they are kept. */
@@ -14,31 +15,38 @@ export interface ColumnSignature {
 }
 type Signatures = Readonly<Record<string, ColumnSignature>>
 
-export function signatureOf(field: AnyField): ColumnSignature {
-  const marks = {
-    ...(field.isOptional && { optional: true as const }),
-    ...(field.isNullable && { nullable: true as const }),
+export function signatureOf({ shape, isOptional, isNullable }: AnyField): ColumnSignature {
+  const { kind, ...rest } = foldShape(shape, shapeSignatures)
+  return {
+    kind,
+    ...(isOptional && { optional: true as const }),
+    ...(isNullable && { nullable: true as const }),
+    ...rest,
   }
-  const { shape } = field
-  switch (shape.kind) {
-    case 'list':
-      return { kind: 'list', ...marks, item: signatureOf(shape.item) }
-    case 'object':
-      return { kind: 'object', ...marks, members: signatures(shape.fields) }
-    case 'union':
-      return { kind: `union by ${shape.on}`, ...marks, of: mapped(shape.of, signatures) }
-    case 'enum':
-      return { kind: 'enum', ...marks, values: shape.values }
-    case 'decimal':
-      return { kind: `decimal of ${shape.places} places`, ...marks }
-    case 'long':
-      return { kind: isLarge(shape) ? 'integer' : 'long', ...marks }
-    case 'id':
-    case 'ref':
-      return { kind: 'string', ...marks }
-    default:
-      return { kind: shape.kind, ...marks }
-  }
+}
+const shapeSignatures: ShapeCases<ColumnSignature> = {
+  scalar: shape => foldScalar(shape, scalarSignatures),
+  list: ({ item }) => ({ kind: 'list', item: signatureOf(item) }),
+  object: ({ fields }) => ({ kind: 'object', members: signatures(fields) }),
+  union: ({ on, of }) => ({ kind: `union by ${on}`, of: mapped(of, signatures) }),
+}
+const ownKind = ({ kind }: Scalar): ColumnSignature => ({ kind })
+const textKind = (): ColumnSignature => ({ kind: 'string' })
+const scalarSignatures: ScalarCases<ColumnSignature> = {
+  string: ownKind,
+  boolean: ownKind,
+  int: ownKind,
+  long: shape => ({ kind: isLarge(shape) ? 'integer' : 'long' }),
+  decimal: ({ places }) => ({ kind: `decimal of ${places} places` }),
+  double: ownKind,
+  date: ownKind,
+  time: ownKind,
+  dateTime: ownKind,
+  duration: ownKind,
+  bytes: ownKind,
+  enum: ({ values }) => ({ kind: 'enum', values }),
+  id: textKind,
+  ref: textKind,
 }
 const mapped = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(of).map(([name, each]) => [name, change(each)]))

@@ -1,10 +1,10 @@
 /** How one field of a resource is kept: its columns, and its value as their cells and back. */
-import type { AnyField, Scalar } from '../contract/field.ts'
+import type { AnyField, Scalar, Shape } from '../contract/field.ts'
 import { parseScaledDecimal, writeScaledDecimal } from '../contract/lexical/decimal.ts'
-import { isScalar } from '../contract/lexical/scalar.ts'
+import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import type { Cell, ColumnKind, Dialect } from './dialect.ts'
 import { createCellCodec, doubleText, isPlainDouble } from './json-cell.ts'
-import { isLarge, sortKeyOf } from './sort-key.ts'
+import { durationKey, instantKey, integerKey, isLarge } from './sort-key.ts'
 
 export interface Column {
   readonly name: string
@@ -40,7 +40,7 @@ const isNothing = (value: unknown): value is null | undefined => value === undef
 
 /** A field name never holds "#": names of columns beside its own can't meet another field's. */
 export function columnsOfField(name: string, field: AnyField, dialect: Dialect): FieldColumns {
-  const plain = isScalar(field.shape) ? scalar(name, field.shape, dialect) : nested(name, field)
+  const plain = foldShape(field.shape, shapeColumns, name, field, dialect)
   // A NaN has an empty cell.
   const present = !field.isOptional && !field.isNullable && field.shape.kind !== 'double'
   if (!field.isNullable) return { ...plain, present }
@@ -67,7 +67,14 @@ function nullOrAbsent(of: FieldColumns, dialect: Dialect): FieldColumns {
   }
 }
 
-function nested(name: string, field: AnyField): FieldColumns {
+const shapeColumns: ShapeCases<FieldColumns, [name: string, field: AnyField, dialect: Dialect]> = {
+  scalar: (shape, name, _field, dialect) => foldScalar(shape, scalarColumns, name, dialect),
+  list: nested,
+  object: nested,
+  union: nested,
+}
+
+function nested(_shape: Shape, name: string, field: AnyField): FieldColumns {
   const { encode, decode } = createCellCodec(field)
   return {
     field: name,
@@ -82,59 +89,72 @@ function nested(name: string, field: AnyField): FieldColumns {
   }
 }
 
-function scalar(name: string, shape: Scalar, dialect: Dialect): FieldColumns {
-  const key = sortKeyOf(shape)
-  if (key) return ordered(name, shape, key)
-  if (shape.kind === 'double') return double(name)
-  const { kind, wide, cell, value } = simple(shape, dialect)
-  return {
-    field: name,
-    columns: [{ name, kind, wide }],
-    cells: given => [isNothing(given) ? absent : cell(given)],
-    value: value && ((row, at) => (isNothing(row[at]) ? undefined : value(row[at]))),
-    compared: {
-      column: name,
-      cell: given => (isNothing(given) ? absent : cell(given)),
-      text: kind === 'text' ? name : undefined,
-    },
-    present: false,
-  }
+/** The casts rest on the contract's checks, which every stored value has passed. */
+const scalarColumns: ScalarCases<FieldColumns, [name: string, dialect: Dialect]> = {
+  string: text,
+  boolean: (_shape, name, dialect) =>
+    single(name, {
+      kind: 'boolean',
+      wide: false,
+      cell: value => dialect.boolean(value === true),
+      value: cell => cell === 1 || cell === true,
+    }),
+  int: (_shape, name) => single(name, { kind: 'integer', wide: false, cell: value => value as number }),
+  long: (shape, name) =>
+    isLarge(shape)
+      ? ordered(
+          name,
+          value => integerKey(BigInt(value)),
+          cell => BigInt(String(cell)),
+        )
+      : single(name, {
+          kind: 'integer',
+          wide: true,
+          cell: value => value as bigint,
+          value: cell => BigInt(cell as string),
+        }),
+  decimal: ({ digits, places }, name) => single(name, decimal(digits, places)),
+  double: (_shape, name) => double(name),
+  date: instant,
+  time: instant,
+  dateTime: instant,
+  duration: (_shape, name) => ordered(name, durationKey),
+  bytes: (_shape, name) => single(name, { kind: 'blob', wide: false, cell: value => value as Uint8Array }),
+  enum: text,
+  id: text,
+  ref: text,
+}
+function text(_shape: Scalar, name: string): FieldColumns {
+  return single(name, { kind: 'text', wide: false, cell: value => value as string })
+}
+function instant(_shape: Scalar, name: string): FieldColumns {
+  return ordered(name, instantKey)
 }
 
-interface Simple {
+interface SingleColumn {
   readonly kind: ColumnKind
   readonly wide: boolean
   readonly cell: (value: unknown) => Cell
   readonly value?: (cell: unknown) => unknown
 }
+const single = (name: string, { kind, wide, cell, value }: SingleColumn): FieldColumns => ({
+  field: name,
+  columns: [{ name, kind, wide }],
+  cells: given => [isNothing(given) ? absent : cell(given)],
+  value: value && ((row, at) => (isNothing(row[at]) ? undefined : value(row[at]))),
+  compared: {
+    column: name,
+    cell: given => (isNothing(given) ? absent : cell(given)),
+    text: kind === 'text' ? name : undefined,
+  },
+  present: false,
+})
+
 /** Digits that a double holds whatever they are. */
 const exactDigits = 15
 
-/** The casts rest on the contract's checks, which every stored value has passed. */
-function simple(shape: Scalar, dialect: Dialect): Simple {
-  switch (shape.kind) {
-    case 'boolean':
-      return {
-        kind: 'boolean',
-        wide: false,
-        cell: value => dialect.boolean(value === true),
-        value: cell => cell === 1 || cell === true,
-      }
-    case 'int':
-      return { kind: 'integer', wide: false, cell: value => value as number }
-    case 'long':
-      return { kind: 'integer', wide: true, cell: value => value as bigint, value: cell => BigInt(cell as string) }
-    case 'decimal':
-      return decimal(shape.digits, shape.places)
-    case 'bytes':
-      return { kind: 'blob', wide: false, cell: value => value as Uint8Array }
-    default:
-      return { kind: 'text', wide: false, cell: value => value as string }
-  }
-}
-
 /** Units of the last place: they compare and sum. At most 18 digits fit in 64 bits. */
-function decimal(digits: number, places: number): Simple {
+function decimal(digits: number, places: number): SingleColumn {
   const wide = digits > exactDigits
   return {
     kind: 'integer',
@@ -146,9 +166,10 @@ function decimal(digits: number, places: number): Simple {
   }
 }
 
-/** The exact text, and beside it a key that compares. */
-function ordered(name: string, shape: Scalar, key: (value: unknown) => string): FieldColumns {
+/** The exact text, and beside it a key that compares. `parse`: for values that are not text themselves. */
+function ordered(name: string, keyOf: (text: string) => string, parse?: (cell: Cell) => unknown): FieldColumns {
   const column = `${name}#order`
+  const key = (value: unknown): string => keyOf(String(value))
   return {
     field: name,
     columns: [
@@ -156,11 +177,11 @@ function ordered(name: string, shape: Scalar, key: (value: unknown) => string): 
       { name: column, kind: 'text', wide: false, key: true },
     ],
     cells: value => (isNothing(value) ? [absent, absent] : [String(value), key(value)]),
-    value: isLarge(shape) ? (row, at) => (isNothing(row[at]) ? undefined : BigInt(String(row[at]))) : undefined,
+    value: parse && ((row, at) => (isNothing(row[at]) ? undefined : parse(row[at] ?? absent))),
     compared: {
       column,
       cell: value => (isNothing(value) ? absent : key(value)),
-      text: isLarge(shape) ? undefined : name,
+      text: parse ? undefined : name,
     },
     present: false,
   }

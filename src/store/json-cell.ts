@@ -1,5 +1,6 @@
 /** Lists, objects and unions as JSON text and back, exactly: what JSON has no type for is put by what the field says. */
-import type { AnyField, Fields } from '../contract/field.ts'
+import type { AnyField, Fields, Scalar } from '../contract/field.ts'
+import { foldShape, type ShapeCases } from '../contract/shape.ts'
 
 export interface CellCodec {
   readonly encode: (value: unknown) => string
@@ -19,31 +20,34 @@ export function createCellCodec(field: AnyField): CellCodec {
   }
 }
 
-function change(field: AnyField, way: Way): CellConversion {
-  const { shape } = field
-  const made =
-    shape.kind === 'list'
-      ? ofList(change(shape.item, way))
-      : shape.kind === 'object'
-        ? ofMembers(shape.fields, way)
-        : shape.kind === 'union'
-          ? ofUnion(shape.on, shape.of, way)
-          : scalar[way][shape.kind]
+function change({ shape }: AnyField, way: Way): CellConversion {
+  const made = foldShape(shape, conversions, way)
   return made && (value => (value === null ? null : made(value)))
 }
+const conversions: ShapeCases<CellConversion, [way: Way]> = {
+  scalar: ({ kind }, way) => scalarConversions[kind][way],
+  list: ({ item }, way) => ofList(change(item, way)),
+  object: ({ fields }, way) => ofMembers(fields, way),
+  union: ({ on, of }, way) => ofUnion(on, of, way),
+}
 
+const unchanged: Readonly<Record<Way, CellConversion>> = { out: undefined, in: undefined }
 /** A value of each kind as JSON, and back. The casts rest on the contract's checks, which every stored value has passed. */
-const scalar: Readonly<Record<Way, Readonly<Record<string, (value: unknown) => unknown>>>> = {
-  out: {
-    long: String,
-    bytes: value => (value as Uint8Array).toBase64(),
-    double: value => (isPlainDouble(value as number) ? value : doubleText(value as number)),
-  },
-  in: {
-    long: value => BigInt(value as string),
-    bytes: value => Uint8Array.fromBase64(value as string),
-    double: Number,
-  },
+const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<Way, CellConversion>>>> = {
+  string: unchanged,
+  boolean: unchanged,
+  int: unchanged,
+  long: { out: String, in: value => BigInt(value as string) },
+  decimal: unchanged,
+  double: { out: value => (isPlainDouble(value as number) ? value : doubleText(value as number)), in: Number },
+  date: unchanged,
+  time: unchanged,
+  dateTime: unchanged,
+  duration: unchanged,
+  bytes: { out: value => (value as Uint8Array).toBase64(), in: value => Uint8Array.fromBase64(value as string) },
+  enum: unchanged,
+  id: unchanged,
+  ref: unchanged,
 }
 
 /** What JSON and SQL numbers hold: not NaN, an infinity or minus zero. */

@@ -2,7 +2,8 @@
  * Keys by which a database that compares text byte by byte puts values in the order of their type (XML Schema Part 2 §3.2):
  * an instant whatever its zone, a duration, a whole number of any size. Equal keys are equal values.
  */
-import type { Scalar } from '../contract/field.ts'
+import { isWithin, longRange, type NumberRange } from '../contract/lexical/number.ts'
+import type { ScalarOf } from '../contract/shape.ts'
 
 const zoned = /(?:Z|([+-])(\d\d):(\d\d))?$/
 const dated = /^(-?\d+)-(\d\d)-(\d\d)/
@@ -60,22 +61,7 @@ export function integerKey(value: bigint): string {
   return `n${999 - digits.length}${digits.replace(/\d/g, digit => String(9 - Number(digit)))}`
 }
 
-/** How values of a kind that its text doesn't order are ordered. */
-export function sortKeyOf(shape: Scalar): ((value: unknown) => string) | undefined {
-  if (shape.kind === 'date' || shape.kind === 'time' || shape.kind === 'dateTime')
-    return value => instantKey(String(value))
-  if (shape.kind === 'duration') return value => durationKey(String(value))
-  return isLarge(shape) ? value => integerKey(BigInt(String(value))) : undefined
-}
-
-const largest = 2n ** 63n - 1n
+const sixtyFourBits: NumberRange = { lowest: -(2n ** 63n - 1n), highest: 2n ** 63n - 1n }
 /** Whether a whole number may need more than 64 bits. */
-export function isLarge(shape: Scalar): boolean {
-  if (shape.kind !== 'long') return false
-  if (shape.xsd === undefined || shape.xsd === 'long' || shape.xsd === 'unsignedInt') return false
-  const lowest = /^(positive|nonNegative|unsigned)/.test(shape.xsd) ? 0n : undefined
-  const highest = /^(negative|nonPositive)/.test(shape.xsd) ? 0n : undefined
-  const min = shape.min ?? lowest
-  const max = shape.max ?? highest
-  return min === undefined || max === undefined || min < -largest || max > largest
-}
+export const isLarge = (shape: ScalarOf<'long'>): boolean =>
+  shape.xsd !== undefined && shape.xsd !== 'long' && !isWithin(longRange(shape), sixtyFourBits)

@@ -1,9 +1,10 @@
 /** A resource as a table: what the contract says of it, in columns and indexes. */
 import { createHash } from 'node:crypto'
-import type { AnyField, Fields, Shape } from '../contract/field.ts'
+import type { Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
+import { foldShape, innerFields, innermostShape } from '../contract/shape.ts'
 import { type Column, type Compared, columnsOfField, type FieldColumns } from './column.ts'
 import type { Dialect } from './dialect.ts'
 import { type CellCodec, createCellCodec } from './json-cell.ts'
@@ -143,9 +144,9 @@ function searchPaths(service: Service, resource: Resource): SearchPath[] {
       const field = Object.hasOwn(fields, part) ? fields[part] : undefined
       if (!field) throw new Error(`${resource.name}: the search path "${path}" leads nowhere at "${part}"`)
       inside.push(part)
-      const { shape, lists } = unlisted(field)
-      steps.push({ member: part }, ...Array.from({ length: lists }, () => 'each' as const))
-      fields = membersOf(shape)
+      const shape = innermostShape(field.shape)
+      steps.push({ member: part }, ...Array.from({ length: listDepth(field.shape) }, () => 'each' as const))
+      fields = Object.assign({}, ...innerFields(shape))
       const next = shape.kind === 'ref' && i + 1 < parts.length ? referred(service, shape.resource) : undefined
       if (next) {
         through.push({ steps, table: next.name })
@@ -162,15 +163,14 @@ function searchPaths(service: Service, resource: Resource): SearchPath[] {
 const referred = (service: Service, name: string): Resource | undefined =>
   service.resources.find(each => each.name === name)
 
-function unlisted(field: AnyField): { shape: Shape; lists: number } {
-  let shape: Shape = field.shape
-  let lists = 0
-  for (; shape.kind === 'list'; shape = shape.item.shape) lists++
-  return { shape, lists }
-}
-
-const membersOf = (shape: Shape): Fields =>
-  shape.kind === 'object' ? shape.fields : shape.kind === 'union' ? Object.assign({}, ...Object.values(shape.of)) : {}
+/** How many lists are around what is in them. */
+const listDepth = (shape: Shape): number =>
+  foldShape<number>(shape, {
+    scalar: () => 0,
+    list: ({ item }) => 1 + listDepth(item.shape),
+    object: () => 0,
+    union: () => 0,
+  })
 
 /** All the text at a path within an item, folded. */
 function textOf(path: string): Words['of'] {
@@ -200,7 +200,7 @@ function indexes(
   const usual = (given.order ?? []).flatMap(key => {
     const field = key.replace(/^-/, '')
     const at = compared.get(field)
-    return at && longest(resource.fields[field]?.shape) <= keyBytes
+    return at && keyOctets(resource.fields[field]?.shape) <= keyBytes
       ? [{ name: at.column, descending: key.startsWith('-') }]
       : []
   })
@@ -225,7 +225,7 @@ function indexes(
   const ordered = usual.length > 0 ? usual : newest
   const each = [...new Set([...grouping, ...(given.filter ?? []), ...(given.sort ?? [])])].flatMap(field => {
     const at = compared.get(field)
-    if (!at || field === 'id' || longest(resource.fields[field]?.shape) > keyBytes) return []
+    if (!at || field === 'id' || keyOctets(resource.fields[field]?.shape) > keyBytes) return []
     const sorted = (given.sort ?? []).includes(field)
     const first = { name: at.column, descending: false }
     const columns = grouping.has(field) ? [first, ...ordered.filter(key => key.name !== at.column), id] : [first, id]
@@ -239,7 +239,7 @@ function indexes(
 }
 
 /** Octets that a key of this may need: a character has at most four. */
-function longest(shape: Shape | undefined): number {
+function keyOctets(shape: Shape | undefined): number {
   if (shape?.kind === 'string') return (shape.max ?? Number.POSITIVE_INFINITY) * 4
   return shape?.kind === 'bytes' ? (shape.max ?? Number.POSITIVE_INFINITY) : 0
 }

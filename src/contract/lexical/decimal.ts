@@ -1,72 +1,75 @@
-import { memoizeByObject } from '../../base/memo.ts'
-import { Flaw, type Of, wrong } from './flaw.ts'
-import { point, zero } from './text.ts'
+/** Exact decimals (XML Schema Part 2 §3.2.3): text with a fixed number of places, compared and kept as whole units. */
+import type { ScalarOf } from '../shape.ts'
+import { Flaw, typeFlaw } from './flaw.ts'
+import { pointCode, zeroCode } from './text.ts'
 
 const decimalText = /^([+-]?)([0-9]*)(?:\.([0-9]*))?$/
-/** Units of the last place, for comparing and keeping: "12.50" with two places is 1250n. Undefined when it is no decimal of that form. */
+const decimalCharactersMax = 64
+
+/** Units of the last place: "12.50" with two places is 1250n. Undefined for what is not a decimal with so few places. */
 export function parseScaledDecimal(text: string, places: number): bigint | undefined {
-  if (text.length > 64) return undefined
+  if (text.length > decimalCharactersMax) return undefined
   const [, sign, whole = '', fraction = ''] = decimalText.exec(text) ?? []
   if (sign === undefined || whole + fraction === '' || /[^0]/.test(fraction.slice(places))) return undefined
   const units = BigInt(`${whole}${fraction.slice(0, places).padEnd(places, '0')}` || '0')
   return sign === '-' ? -units : units
 }
+
+/**
+ * The fast twin of `parseScaledDecimal`, for text that is written as it is kept: digits and all its places, without a
+ * sign or a leading zero. Undefined for any other text, and for more units than a double holds exactly.
+ */
+export function parseCanonicalDecimal(text: string, places: number): number | undefined {
+  const at = places === 0 ? text.length : text.length - places - 1
+  if (at < 1 || text.length > 16 || (at > 1 && text.charCodeAt(0) === zeroCode)) return undefined
+  let units = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (i !== at && (code < zeroCode || code > zeroCode + 9)) return undefined
+    if (i === at && code !== pointCode) return undefined
+    if (i !== at) units = units * 10 + code - zeroCode
+  }
+  return units
+}
+
 /** The way back: 1250n with two places is "12.50". */
 export function writeScaledDecimal(units: bigint | number, places: number): string {
   const digits = String(units < 0 ? -units : units).padStart(places + 1, '0')
   const sign = units < 0 ? '-' : ''
   return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`
 }
-/** The bounds of a decimal in units, as doubles; undefined where one is wider than a double is exact. */
-interface Plain {
-  readonly least: number
-  readonly most: number
-}
-const plainOf = memoizeByObject((shape: Of<'decimal'>): Plain | 'wide' => {
-  const { min, max, digits, places } = shape
-  const most = 10 ** digits - 1
-  const [least, highest] = [min, max].map(each =>
-    each === undefined ? undefined : Number(parseScaledDecimal(each, places) ?? 0n),
-  )
-  const wide = digits > 15 || Math.max(Math.abs(least ?? 0), Math.abs(highest ?? 0)) > most
-  return wide ? 'wide' : { least: least ?? -most, most: highest ?? most }
-})
 
-/** Units of a text that is written as it is kept: digits, all its places, nothing before or between. Undefined for any other. */
-function unitsOf(text: string, places: number): number | undefined {
-  const at = places === 0 ? text.length : text.length - places - 1
-  if (at < 1 || text.length > 16 || (at > 1 && text.charCodeAt(0) === zero)) return undefined
-  let units = 0
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (i !== at && (code < zero || code > zero + 9)) return undefined
-    if (i === at && code !== point) return undefined
-    if (i !== at) units = units * 10 + code - zero
+/** Nearly every decimal is written as it is kept: such text is compared as a double, without a bigint. */
+export function compileDecimalCheck(shape: ScalarOf<'decimal'>): (value: unknown) => string | Flaw {
+  const { places } = shape
+  const range = exactRange(shape)
+  return value => {
+    if (typeof value !== 'string') return typeFlaw('decimal text, such as "12.50"')
+    const units = range && parseCanonicalDecimal(value, places)
+    if (units !== undefined && units >= range!.lowest && units <= range!.highest) return value // units: there is a range
+    return checkAnyDecimal(shape, value)
   }
-  return units
 }
 
-export function checkDecimal(shape: Of<'decimal'>, value: string): string | Flaw {
-  const bounds = plainOf(shape)
-  const whole = bounds === 'wide' ? undefined : unitsOf(value, shape.places)
-  if (bounds !== 'wide' && whole !== undefined && whole >= bounds.least && whole <= bounds.most) return value
-  return checkedDecimal(shape, value)
+/** The bounds in units, as doubles; undefined where a double is not exact for all of them. */
+function exactRange({ min, max, digits, places }: ScalarOf<'decimal'>) {
+  const largest = 10 ** digits - 1
+  const lowest = min === undefined ? -largest : Number(parseScaledDecimal(min, places) ?? 0n)
+  const highest = max === undefined ? largest : Number(parseScaledDecimal(max, places) ?? 0n)
+  return digits > 15 || Math.max(Math.abs(lowest), Math.abs(highest)) > largest ? undefined : { lowest, highest }
 }
 
-/** Whatever it looks like, and what is wrong with it. */
-function checkedDecimal(shape: Of<'decimal'>, value: string): string | Flaw {
-  const units = parseScaledDecimal(value, shape.places)
+/** The slow twin: text in whatever form, as it is kept, or what is wrong with it. */
+export function checkAnyDecimal({ digits, places, min, max }: ScalarOf<'decimal'>, value: string): string | Flaw {
+  const units = parseScaledDecimal(value, places)
   if (units === undefined)
-    return wrong(
-      `decimal text with at most ${shape.places} places, such as "${writeScaledDecimal(1250, shape.places)}"`,
-    )
-  const unsigned = shape.min !== undefined && !shape.min.startsWith('-')
-  if (unsigned && /^[+-]/.test(value)) return new Flaw('pattern', 'must have no sign')
-  if (shape.min !== undefined && units < (parseScaledDecimal(shape.min, shape.places) ?? 0n))
-    return new Flaw('minimum', `must be at least ${shape.min}`)
-  if (shape.max !== undefined && units > (parseScaledDecimal(shape.max, shape.places) ?? 0n))
-    return new Flaw('maximum', `must be at most ${shape.max}`)
-  return (units < 0n ? -units : units) >= 10n ** BigInt(shape.digits)
-    ? new Flaw('totalDigits', `must have at most ${shape.digits} digits`)
-    : writeScaledDecimal(units, shape.places)
+    return typeFlaw(`decimal text with at most ${places} places, such as "${writeScaledDecimal(1250, places)}"`)
+  if (min !== undefined && !min.startsWith('-') && /^[+-]/.test(value)) return new Flaw('pattern', 'must have no sign')
+  if (min !== undefined && units < (parseScaledDecimal(min, places) ?? 0n))
+    return new Flaw('minimum', `must be at least ${min}`)
+  if (max !== undefined && units > (parseScaledDecimal(max, places) ?? 0n))
+    return new Flaw('maximum', `must be at most ${max}`)
+  return (units < 0n ? -units : units) >= 10n ** BigInt(digits)
+    ? new Flaw('totalDigits', `must have at most ${digits} digits`)
+    : writeScaledDecimal(units, places)
 }

@@ -1,4 +1,4 @@
-import type { Scalar } from '../field.ts'
+/** What is wrong with a value: the readers and checks of all types give one of these in place of the value. */
 
 /** Why a value is not of its type: a stable code and a sentence for people. */
 export class Flaw {
@@ -10,5 +10,5 @@ export class Flaw {
   }
 }
 
-export type Of<K extends Scalar['kind']> = Extract<Scalar, { kind: K }>
-export const wrong = (what: string): Flaw => new Flaw('type', `must be ${what}`)
+/** A value of another type, or text of another form: `expected` is what it must be. */
+export const typeFlaw = (expected: string): Flaw => new Flaw('type', `must be ${expected}`)

@@ -1,28 +1,46 @@
-import { Flaw, type Of, wrong } from './flaw.ts'
-import { minus, zero } from './text.ts'
+/**
+ * Numbers (XML Schema Part 2 §3.2.4 float, §3.2.5 double, §3.3.13–§3.3.25 integer and what is derived from it): their
+ * texts, and the one table of the bounds of their types.
+ */
+import type { IntType, LongType } from '../field.ts'
+import type { ScalarOf } from '../shape.ts'
+import { Flaw, typeFlaw } from './flaw.ts'
+import { minusCode, zeroCode } from './text.ts'
 
 export const integerText = /^[+-]?[0-9]{1,400}$/
 
-/** By hand up to fifteen digits, which a double holds whatever they are. */
-export function integerOf(text: string): number | undefined {
-  const from = text.charCodeAt(0) === minus ? 1 : 0
-  if (text.length > 15 || text.length === from) return integerText.test(text) ? Number(text) : undefined
+/** A whole number as a double. Up to fifteen characters are read by hand: a double holds what they say, whatever it is. */
+export function parseInteger(text: string): number | undefined {
+  const from = text.charCodeAt(0) === minusCode ? 1 : 0
+  if (text.length > 15 || text.length === from) return parseAnyInteger(text)
   let value = 0
   for (let at = from; at < text.length; at++) {
-    const digit = text.charCodeAt(at) - zero
-    if (digit < 0 || digit > 9) return integerText.test(text) ? Number(text) : undefined
+    const digit = text.charCodeAt(at) - zeroCode
+    if (digit < 0 || digit > 9) return parseAnyInteger(text)
     value = value * 10 + digit
   }
   return from === 1 ? -value : value
 }
 
+/** The slow twin of `parseInteger`: also with a plus, and of any length. */
+export const parseAnyInteger = (text: string): number | undefined => (integerText.test(text) ? Number(text) : undefined)
+
+/** The same exactly. */
+export const parseBigInteger = (text: string): bigint | undefined =>
+  integerText.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined
+
 const doubleText = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/
-const specials: Readonly<Record<string, number>> = { INF: Infinity, '+INF': Infinity, '-INF': -Infinity, NaN: NaN }
-export function readDouble(text: string): number | undefined {
-  if (Object.hasOwn(specials, text)) return specials[text]
+const specialNumbers: Readonly<Record<string, number>> = {
+  INF: Infinity,
+  '+INF': Infinity,
+  '-INF': -Infinity,
+  NaN: NaN,
+}
+export function parseDouble(text: string): number | undefined {
+  if (Object.hasOwn(specialNumbers, text)) return specialNumbers[text]
   return doubleText.test(text) ? Number(text) : undefined
 }
-export function writeDouble({ xsd }: Of<'double'>, value: number): string {
+export function writeDouble({ xsd }: ScalarOf<'double'>, value: number): string {
   if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : xsd === 'float' ? writeFloat(value) : String(value)
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'INF' : '-INF'
 }
@@ -37,54 +55,80 @@ export function writeFloat(value: number): string {
   return String(Number(value.toPrecision(9)))
 }
 
-/** XML Schema Part 2 §3.3.16–§3.3.24. */
-const intBounds: Readonly<
-  Record<NonNullable<Of<'int'>['xsd']>, { readonly lowest: number; readonly highest: number }>
-> = {
+/** Both ends inclusive; undefined where there is none. */
+export interface NumberRange<N extends number | bigint = number | bigint> {
+  readonly lowest: N | undefined
+  readonly highest: N | undefined
+}
+
+/** §3.3.17–§3.3.24: the types that fit in 32 bits. */
+export const intBounds: Readonly<Record<IntType, NumberRange<number>>> = {
   int: { lowest: -2147483648, highest: 2147483647 },
   short: { lowest: -32768, highest: 32767 },
   byte: { lowest: -128, highest: 127 },
   unsignedShort: { lowest: 0, highest: 65535 },
   unsignedByte: { lowest: 0, highest: 255 },
 }
-export function checkInt(shape: Of<'int'>, value: unknown): number | Flaw {
-  if (typeof value !== 'number' || !Number.isInteger(value)) return wrong('a whole number')
-  const { lowest, highest } = intBounds[shape.xsd ?? 'int']
-  return bounded(value + 0, Math.max(shape.min ?? lowest, lowest), Math.min(shape.max ?? highest, highest))
+/** §3.3.13–§3.3.25: the others. */
+export const longBounds: Readonly<Record<LongType, NumberRange<bigint>>> = {
+  long: { lowest: -(2n ** 63n), highest: 2n ** 63n - 1n },
+  integer: { lowest: undefined, highest: undefined },
+  unsignedInt: { lowest: 0n, highest: 2n ** 32n - 1n },
+  unsignedLong: { lowest: 0n, highest: 2n ** 64n - 1n },
+  positiveInteger: { lowest: 1n, highest: undefined },
+  nonNegativeInteger: { lowest: 0n, highest: undefined },
+  negativeInteger: { lowest: undefined, highest: -1n },
+  nonPositiveInteger: { lowest: undefined, highest: 0n },
 }
 
-const longBounds: Readonly<Record<NonNullable<Of<'long'>['xsd']>, readonly [bigint | undefined, bigint | undefined]>> =
-  {
-    long: [-(2n ** 63n), 2n ** 63n - 1n],
-    integer: [undefined, undefined],
-    unsignedInt: [0n, 2n ** 32n - 1n],
-    unsignedLong: [0n, 2n ** 64n - 1n],
-    positiveInteger: [1n, undefined],
-    nonNegativeInteger: [0n, undefined],
-    negativeInteger: [undefined, -1n],
-    nonPositiveInteger: [undefined, 0n],
+/** What a field may hold: the range of its type, narrowed by its own bounds. */
+export const intRange = (shape: ScalarOf<'int'>): NumberRange<number> => narrow(intBounds[shape.xsd ?? 'int'], shape)
+export const longRange = (shape: ScalarOf<'long'>): NumberRange<bigint> =>
+  narrow(longBounds[shape.xsd ?? 'long'], shape)
+
+function narrow<N extends number | bigint>(
+  { lowest, highest }: NumberRange<N>,
+  { min, max }: { readonly min?: N; readonly max?: N },
+): NumberRange<N> {
+  return {
+    lowest: min === undefined || (lowest !== undefined && lowest > min) ? lowest : min,
+    highest: max === undefined || (highest !== undefined && highest < max) ? highest : max,
   }
-export function checkLong(shape: Of<'long'>, value: unknown): bigint | Flaw {
-  const whole = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
-  if (typeof whole !== 'bigint') return wrong('a whole number')
-  const [lowest, highest] = longBounds[shape.xsd ?? 'long']
-  const inType = bounded(whole, lowest, highest)
-  return inType instanceof Flaw ? inType : bounded(whole, shape.min, shape.max)
+}
+
+/** Whether `outer` has every number that `inner` has. */
+export const isWithin = (inner: NumberRange, outer: NumberRange): boolean =>
+  (outer.lowest === undefined || (inner.lowest !== undefined && inner.lowest >= outer.lowest)) &&
+  (outer.highest === undefined || (inner.highest !== undefined && inner.highest <= outer.highest))
+
+export function compileIntCheck(shape: ScalarOf<'int'>): (value: unknown) => number | Flaw {
+  const range = intRange(shape)
+  // Adding 0 makes minus zero a zero, which is what a whole number has.
+  return value =>
+    typeof value === 'number' && Number.isInteger(value) ? checkRange(value + 0, range) : typeFlaw('a whole number')
+}
+
+export function compileLongCheck(shape: ScalarOf<'long'>): (value: unknown) => bigint | Flaw {
+  const range = longRange(shape)
+  return value => {
+    const whole = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
+    return typeof whole === 'bigint' ? checkRange(whole, range) : typeFlaw('a whole number')
+  }
+}
+
+/** The bounds of a float are floats too (Part 2 §4.3.7): 0.1 is not above 0.1. */
+export function compileDoubleCheck({ min, max, xsd }: ScalarOf<'double'>): (value: unknown) => number | Flaw {
+  const round = xsd === 'float' ? Math.fround : (value: number) => value
+  const range = { lowest: min === undefined ? min : round(min), highest: max === undefined ? max : round(max) }
+  return value => {
+    const number = typeof value === 'bigint' ? Number(value) : value
+    return typeof number === 'number' ? checkRange(round(number), range) : typeFlaw('a number')
+  }
 }
 
 /** NaN is in no range (Part 2 §3.2.5). */
-function bounded<N extends number | bigint>(value: N, min: N | undefined, max: N | undefined): N | Flaw {
-  if (min !== undefined && !(value >= min)) return new Flaw('minimum', `must be at least ${min}`)
-  if (max !== undefined && !(value <= max)) return new Flaw('maximum', `must be at most ${max}`)
+function checkRange<N extends number | bigint>(value: N, { lowest, highest }: NumberRange<N>): N | Flaw {
+  if (lowest !== undefined && !(value >= lowest)) return new Flaw('minimum', `must be at least ${lowest}`)
+  if (highest !== undefined && !(value <= highest)) return new Flaw('maximum', `must be at most ${highest}`)
   return value
 }
-
-export function checkDouble(shape: Of<'double'>, value: unknown): number | Flaw {
-  const number = typeof value === 'bigint' ? Number(value) : value
-  if (typeof number !== 'number') return wrong('a number')
-  if (shape.xsd !== 'float') return bounded(number, shape.min, shape.max)
-  return bounded(Math.fround(number), floated(shape.min), floated(shape.max))
-}
-/** The bounds of a float are floats too (Part 2 §4.3.7): 0.1 is not above 0.1. */
-const floated = (bound: number | undefined): number | undefined =>
-  bound === undefined ? undefined : Math.fround(bound)

@@ -1,107 +1,155 @@
 /**
- * The lexical and value spaces of scalars (XML Schema Part 2), one place for JSON, XML, query parameters and the store.
- * `readScalar` takes text to a value, `checkScalar` holds a value against its facets; both answer a flaw instead of throwing.
+ * The lexical and value spaces of scalars (XML Schema Part 2): one home for JSON, XML, query parameters and the store.
+ * A reader takes text to a value, a check holds a value against its facets; both give a flaw instead of throwing.
+ * Those of a field are compiled once; `readScalar` and `checkScalar` remember them for as long as the shape lives.
  */
-
+import { memoizeByObject } from '../../base/memo.ts'
 import type { Scalar } from '../field.ts'
-import { checkBytes, fromBase64, fromHex } from './binary.ts'
-import { checkDecimal } from './decimal.ts'
-import { Flaw, wrong } from './flaw.ts'
-import { checkDouble, checkInt, checkLong, integerOf, integerText, readDouble, writeDouble } from './number.ts'
-import { temporal, temporalForm } from './temporal.ts'
-import { checkString, spaced, trimmed } from './text.ts'
-
-export const isScalar = (shape: { readonly kind: string }): shape is Scalar =>
-  shape.kind !== 'list' && shape.kind !== 'object' && shape.kind !== 'union'
+import { foldScalar, type ScalarCases, type ScalarOf } from '../shape.ts'
+import { compileBytesCheck, parseBase64, parseHex } from './binary.ts'
+import { compileDecimalCheck } from './decimal.ts'
+import { Flaw, typeFlaw } from './flaw.ts'
+import {
+  compileDoubleCheck,
+  compileIntCheck,
+  compileLongCheck,
+  parseBigInteger,
+  parseDouble,
+  parseInteger,
+  writeDouble,
+} from './number.ts'
+import { compileTemporalCheck } from './temporal.ts'
+import { compileStringCheck, isIdentifier, normalizeXmlSpace, trimXmlSpace } from './text.ts'
 
 /** The type of XML Schema Part 2 that a scalar is, or restricts. */
-export function xsdTypeOf(shape: Scalar): string {
-  switch (shape.kind) {
-    case 'string':
-    case 'int':
-    case 'long':
-    case 'double':
-      return shape.xsd ?? shape.kind
-    case 'bytes':
-      return shape.encoding === 'hex' ? 'hexBinary' : 'base64Binary'
-    case 'enum':
-    case 'id':
-    case 'ref':
-      return 'string'
-    default:
-      return shape.kind
-  }
-}
-
-/** Text in its lexical form → value. White space is collapsed first for all but strings (Part 2 §4.3.6). */
-export function readScalar(shape: Scalar, text: string): unknown | Flaw {
-  switch (shape.kind) {
-    case 'string':
-      return checkScalar(shape, shape.xsd === undefined ? text : spaced(shape.xsd, text))
-    case 'id':
-    case 'ref':
-    case 'enum':
-      return checkScalar(shape, text)
-    case 'bytes':
-      return checkScalar(shape, shape.encoding === 'hex' ? fromHex(trimmed(text)) : fromBase64(text))
-    case 'boolean':
-      return readBoolean(trimmed(text))
-    case 'int':
-      return checkScalar(shape, integerOf(trimmed(text)))
-    case 'long':
-      return checkScalar(shape, integerText.test(trimmed(text)) ? BigInt(trimmed(text).replace(/^\+/, '')) : undefined)
-    case 'double':
-      return checkScalar(shape, readDouble(trimmed(text)))
-    default:
-      return checkScalar(shape, trimmed(text))
-  }
-}
-
-/** A typed value → its text, canonical where the type has a canonical form. */
-export function writeScalar(shape: Scalar, value: unknown): string {
-  if (shape.kind === 'bytes') {
-    const bytes = value as Uint8Array // a bytes field holds bytes: `checkScalar` has seen it
-    return shape.encoding === 'hex' ? bytes.toHex().toUpperCase() : bytes.toBase64()
-  }
-  if (shape.kind === 'double') return writeDouble(shape, Number(value)) // a number, or a bigint that `checkScalar` took for one
-  return String(value)
+export const xsdTypeOf = (shape: Scalar): string => foldScalar(shape, xsdTypes)
+const ownKind = ({ kind }: Scalar): string => kind
+const ownType = (shape: ScalarOf<'string' | 'int' | 'long' | 'double'>): string => shape.xsd ?? shape.kind
+const stringType = (): string => 'string'
+const xsdTypes: ScalarCases<string> = {
+  string: ownType,
+  boolean: ownKind,
+  int: ownType,
+  long: ownType,
+  decimal: ownKind,
+  double: ownType,
+  date: ownKind,
+  time: ownKind,
+  dateTime: ownKind,
+  duration: ownKind,
+  bytes: ({ encoding }) => (encoding === 'hex' ? 'hexBinary' : 'base64Binary'),
+  enum: stringType,
+  id: stringType,
+  ref: stringType,
 }
 
 /** A typed value against its facets; the value itself comes back, decimals with all their places. */
-export function checkScalar(shape: Scalar, value: unknown): unknown | Flaw {
-  switch (shape.kind) {
-    case 'string':
-      return typeof value === 'string' ? checkString(shape, value) : wrong('a string')
-    case 'boolean':
-      return typeof value === 'boolean' ? value : wrong('true or false')
-    case 'int':
-      return checkInt(shape, value)
-    case 'long':
-      return checkLong(shape, value)
-    case 'decimal':
-      return typeof value === 'string' ? checkDecimal(shape, value) : wrong('decimal text, such as "12.50"')
-    case 'double':
-      return checkDouble(shape, value)
-    case 'bytes':
-      return checkBytes(shape, value)
-    case 'enum':
-      return typeof value === 'string' && shape.values.includes(value)
+export type ScalarCheck = (value: unknown) => unknown | Flaw
+export const compileScalarCheck = (shape: Scalar): ScalarCheck => foldScalar(shape, checks)
+export const checkScalar = (shape: Scalar, value: unknown): unknown | Flaw => checkOf(shape)(value)
+const checkOf = memoizeByObject(compileScalarCheck)
+
+const checkIdentifier = (value: unknown): string | Flaw =>
+  typeof value === 'string' && isIdentifier(value)
+    ? value
+    : typeFlaw('an identifier: letters, digits, ".", "_", "~" and "-", at most 64')
+const checks: ScalarCases<ScalarCheck> = {
+  string: compileStringCheck,
+  boolean: () => value => (typeof value === 'boolean' ? value : typeFlaw('true or false')),
+  int: compileIntCheck,
+  long: compileLongCheck,
+  decimal: compileDecimalCheck,
+  double: compileDoubleCheck,
+  date: compileTemporalCheck,
+  time: compileTemporalCheck,
+  dateTime: compileTemporalCheck,
+  duration: compileTemporalCheck,
+  bytes: compileBytesCheck,
+  enum:
+    ({ values }) =>
+    value =>
+      typeof value === 'string' && values.includes(value)
         ? value
-        : new Flaw('enum', `must be one of ${shape.values.join(', ')}`)
-    case 'id':
-    case 'ref':
-      return typeof value === 'string' && identifier.test(value)
-        ? value
-        : wrong('an identifier: letters, digits, ".", "_", "~" and "-", at most 64')
-    default:
-      return typeof value === 'string' && temporal[shape.kind](value) ? value : wrong(temporalForm[shape.kind])
-  }
+        : new Flaw('enum', `must be one of ${values.join(', ')}`),
+  id: () => checkIdentifier,
+  ref: () => checkIdentifier,
 }
 
-/** RFC 3986's unreserved characters: an identifier is a path segment as it is. */
-const identifier = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}$/
+/** Text in its lexical form → value. White space is collapsed first for all but strings (Part 2 §4.3.6). */
+export type ScalarReader = (text: string) => unknown | Flaw
+export const compileScalarReader = (shape: Scalar): ScalarReader => foldScalar(shape, readers)
+export const readScalar = (shape: Scalar, text: string): unknown | Flaw => readerOf(shape)(text)
+const readerOf = memoizeByObject(compileScalarReader)
 
+function compileTrimmedReader(shape: Scalar): ScalarReader {
+  const check = compileScalarCheck(shape)
+  return text => check(trimXmlSpace(text))
+}
+function compileIntReader(shape: ScalarOf<'int'>): ScalarReader {
+  const check = compileIntCheck(shape)
+  return text => check(parseInteger(trimXmlSpace(text)))
+}
+function compileLongReader(shape: ScalarOf<'long'>): ScalarReader {
+  const check = compileLongCheck(shape)
+  return text => check(parseBigInteger(trimXmlSpace(text)))
+}
+function compileDoubleReader(shape: ScalarOf<'double'>): ScalarReader {
+  const check = compileDoubleCheck(shape)
+  return text => check(parseDouble(trimXmlSpace(text)))
+}
+function compileStringReader(shape: ScalarOf<'string'>): ScalarReader {
+  const check = compileStringCheck(shape)
+  const { xsd } = shape
+  return xsd === undefined ? check : text => check(normalizeXmlSpace(xsd, text))
+}
+function compileBytesReader(shape: ScalarOf<'bytes'>): ScalarReader {
+  const check = compileBytesCheck(shape)
+  return shape.encoding === 'hex' ? text => check(parseHex(trimXmlSpace(text))) : text => check(parseBase64(text))
+}
 function readBoolean(text: string): boolean | Flaw {
-  if (text === 'true' || text === '1') return true
-  return text === 'false' || text === '0' ? false : wrong('true or false')
+  const value = trimXmlSpace(text)
+  if (value === 'true' || value === '1') return true
+  return value === 'false' || value === '0' ? false : typeFlaw('true or false')
+}
+const readers: ScalarCases<ScalarReader> = {
+  string: compileStringReader,
+  boolean: () => readBoolean,
+  int: compileIntReader,
+  long: compileLongReader,
+  decimal: compileTrimmedReader,
+  double: compileDoubleReader,
+  date: compileTrimmedReader,
+  time: compileTrimmedReader,
+  dateTime: compileTrimmedReader,
+  duration: compileTrimmedReader,
+  bytes: compileBytesReader,
+  enum: compileScalarCheck,
+  id: compileScalarCheck,
+  ref: compileScalarCheck,
+}
+
+/** A value that `checkScalar` has passed → its text, canonical where the type has a canonical form. */
+export type ScalarWriter = (value: unknown) => string
+export const compileScalarWriter = (shape: Scalar): ScalarWriter => foldScalar(shape, writers)
+export const writeScalar = (shape: Scalar, value: unknown): string => compileScalarWriter(shape)(value)
+
+const plainWriter = (): ScalarWriter => String
+const writers: ScalarCases<ScalarWriter> = {
+  string: plainWriter,
+  boolean: plainWriter,
+  int: plainWriter,
+  long: plainWriter,
+  decimal: plainWriter,
+  double: shape => value => writeDouble(shape, Number(value)), // a number, or a bigint that the check has taken for one
+  date: plainWriter,
+  time: plainWriter,
+  dateTime: plainWriter,
+  duration: plainWriter,
+  bytes: ({ encoding }) =>
+    encoding === 'hex'
+      ? value => (value as Uint8Array).toHex().toUpperCase()
+      : value => (value as Uint8Array).toBase64(),
+  enum: plainWriter,
+  id: plainWriter,
+  ref: plainWriter,
 }

@@ -1,58 +1,73 @@
-import { minus, zero, zone } from './text.ts'
+/** Dates, times and durations (XML Schema Part 2 §3.2.6–§3.2.9): text that is kept as it came, its zone included. */
+import type { ScalarOf } from '../shape.ts'
+import { type Flaw, typeFlaw } from './flaw.ts'
+import { minusCode, zeroCode, zonePattern } from './text.ts'
 
 const dateText = /^-?([1-9][0-9]{3,8}|0[0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(.*)$/
 const timeText = new RegExp(
-  `^(([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,12})?|24:00:00(\\.0{1,12})?)${zone}$`,
+  `^(([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,12})?|24:00:00(\\.0{1,12})?)${zonePattern}$`,
 )
-const zoneText = new RegExp(`^${zone}$`)
+const zoneText = new RegExp(`^${zonePattern}$`)
 const durationText =
   /^-?P(?=.)([0-9]{1,9}Y)?([0-9]{1,9}M)?([0-9]{1,9}D)?(T(?=.)([0-9]{1,9}H)?([0-9]{1,9}M)?([0-9]{1,9}(\.[0-9]{1,12})?S)?)?$/
 
-/** The day exists in its month (Part 2 §3.2.9); what follows the day is for `rest`. */
-function isDay(text: string, rest: (tail: string) => boolean): boolean {
-  const [year, month, day] = [wholeAt(text, 0, 4), wholeAt(text, 5, 7), wholeAt(text, 8, 10)]
-  const isPlain = year >= 0 && text.charCodeAt(4) === minus && text.charCodeAt(7) === minus
-  return isPlain ? day > 0 && day <= daysOf(year, month) && rest(text.slice(10)) : isFarDay(text, rest)
+/** The day exists in its month (Part 2 §3.2.9). A year of four digits is read by hand; `matchesTail` is asked of what follows. */
+export function isDay(text: string, matchesTail: (tail: string) => boolean): boolean {
+  const [year, month, day] = [parseDigits(text, 0, 4), parseDigits(text, 5, 7), parseDigits(text, 8, 10)]
+  const isPlain = year >= 0 && text.charCodeAt(4) === minusCode && text.charCodeAt(7) === minusCode
+  if (!isPlain) return isAnyDay(text, matchesTail)
+  return day > 0 && day <= daysOfMonth(year, month) && matchesTail(text.slice(10))
 }
 
-/** A year of more than four digits, or before the first: or no day at all. */
-function isFarDay(text: string, rest: (tail: string) => boolean): boolean {
+/** The slow twin of `isDay`: also a year of more digits, or before the first. */
+export function isAnyDay(text: string, matchesTail: (tail: string) => boolean): boolean {
   const [, year, month, day, tail] = dateText.exec(text) ?? []
   if (year === undefined || month === undefined || tail === undefined) return false
-  return Number(day) <= daysOf(Number(year), Number(month)) && rest(tail)
+  return Number(day) <= daysOfMonth(Number(year), Number(month)) && matchesTail(tail)
 }
 
-/** 0 for a month that there is not. */
-function daysOf(year: number, month: number): number {
+/** 0 for an unknown month. */
+function daysOfMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : month >= 1 && month <= 12 ? 31 : 0
 }
 
 /** The number that these digits are; -1 where there is something else. */
-function wholeAt(text: string, from: number, to: number): number {
+function parseDigits(text: string, from: number, to: number): number {
   let value = 0
   for (let at = from; at < to; at++) {
-    const digit = text.charCodeAt(at) - zero
+    const digit = text.charCodeAt(at) - zeroCode
     if (!(digit >= 0 && digit <= 9)) return -1
     value = value * 10 + digit
   }
   return value
 }
 
-export const temporal: Readonly<Record<'date' | 'time' | 'dateTime' | 'duration', (text: string) => boolean>> = {
-  date: text => isDay(text, tail => tail === '' || zoneText.test(tail)),
-  time: text => timeText.test(text),
-  dateTime: text => isDay(text, tail => tail[0] === 'T' && timeText.test(tail.slice(1))),
-  duration: text => durationText.test(text),
+type TemporalShape = ScalarOf<'date' | 'time' | 'dateTime' | 'duration'>
+interface TemporalForm {
+  readonly matches: (text: string) => boolean
+  /** For people. */
+  readonly example: string
 }
-export const temporalForm = {
-  date: 'a date, such as 2026-11-21',
-  time: 'a time, such as 12:30:00Z',
-  dateTime: 'a date and time, such as 2026-11-21T12:30:00Z',
-  duration: 'a duration, such as P1DT12H',
-} as const
+const formOf: Readonly<Record<TemporalShape['kind'], TemporalForm>> = {
+  date: {
+    matches: text => isDay(text, tail => tail === '' || zoneText.test(tail)),
+    example: 'a date, such as 2026-11-21',
+  },
+  time: { matches: text => timeText.test(text), example: 'a time, such as 12:30:00Z' },
+  dateTime: {
+    matches: text => isDay(text, tail => tail[0] === 'T' && timeText.test(tail.slice(1))),
+    example: 'a date and time, such as 2026-11-21T12:30:00Z',
+  },
+  duration: { matches: text => durationText.test(text), example: 'a duration, such as P1DT12H' },
+}
 
-/** A dateTime as an instant in milliseconds, fractions kept; a time without zone is taken as UTC. For order, not for show. */
+export function compileTemporalCheck({ kind }: TemporalShape): (value: unknown) => string | Flaw {
+  const { matches, example } = formOf[kind]
+  return value => (typeof value === 'string' && matches(value) ? value : typeFlaw(example))
+}
+
+/** A dateTime as milliseconds since 1970, fractions kept; without a zone it is UTC. For comparing, not for showing. */
 export function parseInstant(text: string): number {
   return Date.parse(/(Z|[+-][0-9]{2}:[0-9]{2})$/.test(text) ? text : `${text}Z`)
 }

@@ -3,7 +3,8 @@
 import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import { valueWriter } from '../../contract/field-json.ts'
-import { isScalar, writeScalar } from '../../contract/lexical/scalar.ts'
+import { writeScalar } from '../../contract/lexical/scalar.ts'
+import { isScalar } from '../../contract/shape.ts'
 import type { DocumentContext, RepresentationDocument } from './document.ts'
 
 export function writeCsv(document: RepresentationDocument, { only }: DocumentContext): string {

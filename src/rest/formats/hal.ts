@@ -1,9 +1,10 @@
 /** Documents as HAL JSON (draft-kelly-json-hal), also served as application/json; and as HAL-FORMS with the transitions' templates. */
 
 import { memoizeByObject } from '../../base/memo.ts'
+import { type Json, omitUndefined } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import { type MembersWriter, membersWriter, quoteJson } from '../../contract/field-json.ts'
-import { isScalar } from '../../contract/lexical/scalar.ts'
+import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
 import { writeJson } from '../../http/json.ts'
 import type { DocumentContext, DocumentForm, DocumentLink, RepresentationDocument } from './document.ts'
 
@@ -66,16 +67,39 @@ const templateOf = (target: string, { method, title, fields }: DocumentForm) => 
   properties: Object.entries(fields).flatMap(([name, field]) => (field.isReadOnly ? [] : [propertyOf(name, field)])),
 })
 
-function propertyOf(name: string, field: AnyField) {
-  const { shape } = field
-  return {
-    name,
-    required: !field.isOptional,
-    ...(shape.kind === 'enum' && { options: { inline: [...shape.values] } }),
-    ...(isScalar(shape) && 'min' in shape && shape.kind === 'string' && { minLength: shape.min ?? 0 }),
-    ...(shape.kind === 'string' && shape.max !== undefined && { maxLength: shape.max }),
-    ...(shape.kind === 'string' && shape.pattern !== undefined && { regex: `^(?:${shape.pattern})$` }),
-    ...(shape.kind === 'int' && { type: 'number', ...(shape.min !== undefined && { min: shape.min }) }),
-    ...(shape.kind === 'date' && { type: 'date' }),
-  }
+const propertyOf = (name: string, { shape, isOptional }: AnyField) => ({
+  name,
+  required: !isOptional,
+  ...foldShape(shape, shapeHints),
+})
+
+/** What HAL-FORMS has to say of a value beyond its being text. */
+type InputHints = Readonly<Record<string, Json>>
+const noHints = (): InputHints => ({})
+const shapeHints: ShapeCases<InputHints> = {
+  scalar: shape => foldScalar(shape, scalarHints),
+  list: noHints,
+  object: noHints,
+  union: noHints,
+}
+const scalarHints: ScalarCases<InputHints> = {
+  string: ({ min, max, pattern }) =>
+    omitUndefined({
+      minLength: min,
+      maxLength: max,
+      regex: pattern === undefined ? undefined : `^(?:${pattern})$`,
+    }),
+  boolean: noHints,
+  int: ({ min }) => omitUndefined({ type: 'number', min }),
+  long: noHints,
+  decimal: noHints,
+  double: noHints,
+  date: () => ({ type: 'date' }),
+  time: noHints,
+  dateTime: noHints,
+  duration: noHints,
+  bytes: noHints,
+  enum: ({ values }) => ({ options: { inline: [...values] } }),
+  id: noHints,
+  ref: noHints,
 }

@@ -6,9 +6,10 @@
 
 import { escapeMarkup } from '../../base/markup.ts'
 import { ownMember } from '../../base/objects.ts'
-import type { AnyField, Fields } from '../../contract/field.ts'
+import type { AnyField, Fields, Shape } from '../../contract/field.ts'
 import { valueWriter } from '../../contract/field-json.ts'
-import { isScalar, writeScalar } from '../../contract/lexical/scalar.ts'
+import { writeScalar } from '../../contract/lexical/scalar.ts'
+import { foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
 import type { DocumentContext, DocumentForm, DocumentLink, RepresentationDocument } from './document.ts'
 
 export function writeHtmlPage(title: string, body: string): string {
@@ -88,20 +89,42 @@ const writeInputs = ({ fields }: DocumentForm): string =>
     .map(([name, field]) => writeInput(name, field))
     .join('')
 
-function writeInput(name: string, field: AnyField): string {
-  const { shape } = field
-  if (field.isReadOnly) return ''
-  const needed = field.isOptional ? '' : ' required'
-  const named = `name="${escapeMarkup(name)}"`
-  if (shape.kind === 'list') return writeInput(`${name}[0]`, shape.item)
-  if (shape.kind === 'object')
-    return `<fieldset><legend>${escapeMarkup(name)}</legend>${Object.entries(shape.fields)
+const writeInput = (name: string, field: AnyField): string =>
+  field.isReadOnly ? '' : foldShape(field.shape, shapeInputs, name, field)
+const shapeInputs: ShapeCases<string, [name: string, field: AnyField]> = {
+  scalar: (shape, name, field) => foldScalar(shape, scalarInputs, name, field),
+  list: ({ item }, name) => writeInput(`${name}[0]`, item),
+  object: ({ fields }, name) =>
+    `<fieldset><legend>${escapeMarkup(name)}</legend>${Object.entries(fields)
       .map(([inner, each]) => writeInput(`${name}[${inner}]`, each))
-      .join('')}</fieldset>`
-  if (shape.kind === 'enum') {
-    const options = shape.values.map(value => `<option>${escapeMarkup(value)}</option>`).join('')
-    return `<label>${escapeMarkup(name)} <select ${named}${needed}>${field.isOptional ? '<option></option>' : ''}${options}</select></label>`
-  }
-  const type = shape.kind === 'int' || shape.kind === 'long' ? 'number' : shape.kind === 'date' ? 'date' : 'text'
-  return `<label>${escapeMarkup(name)} <input ${named} type="${type}"${needed}></label>`
+      .join('')}</fieldset>`,
+  union: inputWriter('text'),
+}
+
+const writeLabelled = (name: string, control: string): string => `<label>${escapeMarkup(name)} ${control}</label>`
+const nameAttribute = (name: string): string => `name="${escapeMarkup(name)}"`
+const requiredAttribute = ({ isOptional }: AnyField): string => (isOptional ? '' : ' required')
+function inputWriter(type: 'text' | 'number' | 'date') {
+  return (_shape: Shape, name: string, field: AnyField): string =>
+    writeLabelled(name, `<input ${nameAttribute(name)} type="${type}"${requiredAttribute(field)}>`)
+}
+const scalarInputs: ScalarCases<string, [name: string, field: AnyField]> = {
+  string: inputWriter('text'),
+  boolean: inputWriter('text'),
+  int: inputWriter('number'),
+  long: inputWriter('number'),
+  decimal: inputWriter('text'),
+  double: inputWriter('text'),
+  date: inputWriter('date'),
+  time: inputWriter('text'),
+  dateTime: inputWriter('text'),
+  duration: inputWriter('text'),
+  bytes: inputWriter('text'),
+  enum: ({ values }, name, field) => {
+    const options = values.map(value => `<option>${escapeMarkup(value)}</option>`).join('')
+    const none = field.isOptional ? '<option></option>' : ''
+    return writeLabelled(name, `<select ${nameAttribute(name)}${requiredAttribute(field)}>${none}${options}</select>`)
+  },
+  id: inputWriter('text'),
+  ref: inputWriter('text'),
 }

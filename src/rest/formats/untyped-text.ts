@@ -1,30 +1,48 @@
 /** Text that came without a type, from a form, an element or a query, as the JSON that its field's reader takes. */
 
 import type { Json } from '../../base/objects.ts'
-import { type AnyField, type Fields, type Shape, t } from '../../contract/field.ts'
+import { type AnyField, type Fields, type Scalar, t } from '../../contract/field.ts'
 
-import { isScalar, readScalar, writeScalar } from '../../contract/lexical/scalar.ts'
+import { integerText } from '../../contract/lexical/number.ts'
+import { compileScalarReader, compileScalarWriter } from '../../contract/lexical/scalar.ts'
+import { foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
 import type { Pairs } from '../../http/uri.ts'
 
-const whole = /^[+-]?[0-9]{1,400}$/
-
 /** Text that is none of the type stays text: the reader then says what is wrong with it. */
-export function readTextValue(shape: Shape, given: string): Json {
-  if (shape.kind === 'string') return given
+export const readTextValue = (shape: Scalar, given: string): Json => foldScalar(shape, textReaders, given)
+
+const trimText = (_shape: Scalar, given: string): string => given.trim()
+function readWhole(_shape: Scalar, given: string): Json {
   const text = given.trim()
-  if (shape.kind === 'int' || shape.kind === 'long') {
-    if (!whole.test(text)) return text
-    const number = Number(text)
-    return Number.isSafeInteger(number) ? number : BigInt(text.replace(/^\+/, ''))
-  }
-  if (shape.kind === 'double') {
-    const number = readScalar({ kind: 'double' }, text)
+  if (!integerText.test(text)) return text
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : BigInt(text.replace(/^\+/, ''))
+}
+const [readDouble, writeDouble] = [compileScalarReader({ kind: 'double' }), compileScalarWriter({ kind: 'double' })]
+const textReaders: ScalarCases<Json, [given: string]> = {
+  string: (_shape, given) => given,
+  boolean: (_shape, given) => {
+    const text = given.trim()
+    if (/^(true|1|on)$/.test(text)) return true
+    return /^(false|0)$/.test(text) ? false : text
+  },
+  int: readWhole,
+  long: readWhole,
+  decimal: trimText,
+  double: (_shape, given) => {
+    const text = given.trim()
+    const number = readDouble(text)
     if (typeof number !== 'number') return text
-    return Number.isFinite(number) ? number : writeScalar({ kind: 'double' }, number)
-  }
-  if (shape.kind === 'boolean' && /^(true|1|on)$/.test(text)) return true
-  if (shape.kind === 'boolean' && /^(false|0)$/.test(text)) return false
-  return text
+    return Number.isFinite(number) ? number : writeDouble(number)
+  },
+  date: trimText,
+  time: trimText,
+  dateTime: trimText,
+  duration: trimText,
+  bytes: trimText,
+  enum: trimText,
+  id: trimText,
+  ref: trimText,
 }
 
 type Tree = string | { [name: string]: Tree }
@@ -66,16 +84,20 @@ function membersJson(tree: { [name: string]: Tree }, fields: Fields): Json {
   return Object.fromEntries(members)
 }
 
-function valueJson(value: Tree, field: AnyField): Json {
-  const { shape } = field
-  if (typeof value === 'string') return isScalar(shape) ? readTextValue(shape, value) : value
-  if (shape.kind === 'object') return membersJson(value, shape.fields)
-  if (shape.kind === 'union')
-    return membersJson(value, { ...shape.of[String(value[shape.on])], [shape.on]: t.string() })
-  if (shape.kind !== 'list') return {}
-  return Object.values(value)
-    .filter(isFilled)
-    .map(each => valueJson(each, shape.item))
+const valueJson = (value: Tree, { shape }: AnyField): Json =>
+  typeof value !== 'string'
+    ? foldShape(shape, treeReaders, value)
+    : isScalar(shape)
+      ? readTextValue(shape, value)
+      : value
+const treeReaders: ShapeCases<Json, [tree: { [name: string]: Tree }]> = {
+  scalar: () => ({}),
+  list: ({ item }, tree) =>
+    Object.values(tree)
+      .filter(isFilled)
+      .map(each => valueJson(each, item)),
+  object: ({ fields }, tree) => membersJson(tree, fields),
+  union: ({ on, of }, tree) => membersJson(tree, { ...of[String(tree[on])], [on]: t.string() }),
 }
 
 const isFilled = (tree: Tree): boolean => (typeof tree === 'string' ? tree !== '' : Object.values(tree).some(isFilled))

@@ -4,11 +4,13 @@
  * What is read becomes the JSON that would say the same, so that one reader checks both.
  */
 
+import { memoizeByObject } from '../../base/memo.ts'
 import type { Json } from '../../base/objects.ts'
 import { ownMember } from '../../base/objects.ts'
-import type { AnyField, Fields, Shape } from '../../contract/field.ts'
+import type { AnyField, Fields } from '../../contract/field.ts'
 
-import { isScalar, writeScalar as lexical } from '../../contract/lexical/scalar.ts'
+import { compileScalarWriter } from '../../contract/lexical/scalar.ts'
+import { foldShape, isScalar, type ShapeCases } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
 import { clark, type Element, escapeText, Malformed, parseXml } from '../../xml/index.ts'
 import { writeAttribute } from '../../xml/write.ts'
@@ -40,40 +42,65 @@ const linkXml = ({ rel, href }: RepresentationDocument['links'][number]): string
 
 type XmlMembers = Readonly<Record<string, unknown>>
 
-function attributesXml(fields: Fields, value: XmlMembers): string {
-  let written = ''
-  for (const [name, field] of Object.entries(fields))
-    if (field.isAttribute && ownMember(value, name) !== undefined && isScalar(field.shape))
-      written += ` ${toXmlName(name)}=${writeAttribute(lexical(field.shape, value[name]))}`
-  return written
-}
+const attributesXml = (fields: Fields, value: XmlMembers): string => writeAttributesOf(fields)(value)
+const writeAttributesOf = memoizeByObject((fields: Fields): ((value: XmlMembers) => string) => {
+  const parts = Object.entries(fields).flatMap(([name, { shape, isAttribute }]) =>
+    isAttribute && isScalar(shape) ? [{ name, tag: toXmlName(name), write: compileScalarWriter(shape) }] : [],
+  )
+  return value => {
+    let written = ''
+    for (const { name, tag, write } of parts) {
+      const member = ownMember(value, name)
+      if (member !== undefined) written += ` ${tag}=${writeAttribute(write(member))}`
+    }
+    return written
+  }
+})
 
 function membersXml(fields: Fields, value: XmlMembers, only?: ReadonlySet<string>): string {
   let written = ''
-  for (const [name, field] of Object.entries(fields)) {
-    if (field.isInternal || field.isAttribute || ownMember(value, name) === undefined || (only && !only.has(name)))
-      continue
-    written += valueXml(toXmlName(name), name, field, value[name])
+  for (const { name, write } of elementsOf(fields)) {
+    const member = ownMember(value, name)
+    if (member !== undefined && (!only || only.has(name))) written += write(member)
   }
   return written
 }
+const elementsOf = memoizeByObject((fields: Fields) =>
+  Object.entries(fields)
+    .filter(([, field]) => !field.isInternal && !field.isAttribute)
+    .map(([name, field]) => ({ name, write: compileElement(toXmlName(name), name, field) })),
+)
 
 /** Each takes a value that the contract's checks have passed: the assertions rest on that. */
-function valueXml(tag: string, name: string | undefined, field: AnyField, value: unknown): string {
-  const { shape } = field
-  if (value === null) return `<${tag} xmlns:xsi="${schemaInstance}" xsi:nil="true"/>`
-  if (isScalar(shape)) return `<${tag}>${escapeText(lexical(shape, value))}</${tag}>`
-  if (shape.kind === 'list') {
-    const item = itemName(shape, name)
-    const items = (value as readonly unknown[]).map(each => valueXml(item, undefined, shape.item, each))
-    return `<${tag}>${items.join('')}</${tag}>`
-  }
-  const members = value as XmlMembers
-  if (shape.kind === 'object')
-    return `<${tag}${attributesXml(shape.fields, members)}>${membersXml(shape.fields, members)}</${tag}>`
-  const which = String(members[shape.on])
-  const inner = toXmlName(which)
-  return `<${tag}><${inner}>${membersXml(shape.of[which] ?? {}, members)}</${inner}></${tag}>`
+type WriteElement = (value: unknown) => string
+function compileElement(tag: string, name: string | undefined, { shape }: AnyField): WriteElement {
+  const write = foldShape(shape, elementWriters, tag, name)
+  const nil = `<${tag} xmlns:xsi="${schemaInstance}" xsi:nil="true"/>`
+  return value => (value === null ? nil : write(value))
+}
+const elementWriters: ShapeCases<WriteElement, [tag: string, name: string | undefined]> = {
+  scalar: (shape, tag) => {
+    const write = compileScalarWriter(shape)
+    return value => `<${tag}>${escapeText(write(value))}</${tag}>`
+  },
+  list: (shape, tag, name) => {
+    const write = compileElement(itemName(shape, name), undefined, shape.item)
+    return value => `<${tag}>${(value as readonly unknown[]).map(write).join('')}</${tag}>`
+  },
+  object:
+    ({ fields }, tag) =>
+    value => {
+      const members = value as XmlMembers
+      return `<${tag}${attributesXml(fields, members)}>${membersXml(fields, members)}</${tag}>`
+    },
+  union:
+    ({ on, of }, tag) =>
+    value => {
+      const members = value as XmlMembers
+      const which = String(members[on])
+      const inner = toXmlName(which)
+      return `<${tag}><${inner}>${membersXml(of[which] ?? {}, members)}</${inner}></${tag}>`
+    },
 }
 
 /** The JSON that says what a document of these fields says; `problem` when it is no such document. */
@@ -96,7 +123,7 @@ function membersJson(of: Element, fields: Fields, namespace: string): Json {
   const found: [string, Json][] = []
   for (const { name, value } of of.attributes) {
     const known = names.get(name.local)
-    if (known?.[1].isAttribute) found.push([known[0], scalarJson(known[1].shape, value)])
+    if (known?.[1].isAttribute && isScalar(known[1].shape)) found.push([known[0], readTextValue(known[1].shape, value)])
   }
   for (const child of of.elements()) {
     if (child.name.uri === atom) continue
@@ -111,23 +138,26 @@ function membersJson(of: Element, fields: Fields, namespace: string): Json {
   return Object.fromEntries(found)
 }
 
-function valueJson(of: Element, name: string | undefined, field: AnyField, namespace: string): Json {
-  const { shape } = field
+function valueJson(of: Element, name: string | undefined, { shape }: AnyField, namespace: string): Json {
   if (of.attributes.some(each => each.name.uri === schemaInstance && each.name.local === 'nil' && isTrue(each.value)))
     return null
-  if (isScalar(shape)) return of.elements().length > 0 ? {} : scalarJson(shape, of.text)
-  if (shape.kind === 'list') {
+  return foldShape(shape, elementReaders, of, name, namespace)
+}
+const elementReaders: ShapeCases<Json, [of: Element, name: string | undefined, namespace: string]> = {
+  scalar: (shape, of) => (of.elements().length > 0 ? {} : readTextValue(shape, of.text)),
+  list: (shape, of, name, namespace) => {
     const item = itemName(shape, name)
     return of
       .elements()
       .map(each => (each.name.local === item ? valueJson(each, undefined, shape.item, namespace) : {}))
-  }
-  if (shape.kind === 'object') return membersJson(of, shape.fields, namespace)
-  const [chosen] = of.elements()
-  const which = Object.keys(shape.of).find(each => toXmlName(each) === chosen?.name.local)
-  if (!chosen || which === undefined) return {}
-  return { ...Object(membersJson(chosen, shape.of[which] ?? {}, namespace)), [shape.on]: which }
+  },
+  object: ({ fields }, of, _name, namespace) => membersJson(of, fields, namespace),
+  union: (shape, of, _name, namespace) => {
+    const [chosen] = of.elements()
+    const which = Object.keys(shape.of).find(each => toXmlName(each) === chosen?.name.local)
+    if (!chosen || which === undefined) return {}
+    return { ...Object(membersJson(chosen, shape.of[which] ?? {}, namespace)), [shape.on]: which }
+  },
 }
 
 const isTrue = (value: string): boolean => value.trim() === 'true' || value.trim() === '1'
-const scalarJson = (shape: Shape, value: string): Json => readTextValue(shape, value)

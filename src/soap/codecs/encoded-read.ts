@@ -10,7 +10,15 @@ import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
 import { checkCount } from '../../contract/field-json.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { isScalar, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import {
+  foldShape,
+  isScalar,
+  type ListShape,
+  objectFields,
+  type ShapeCases,
+  type UnionShape,
+} from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
 import { type Cursor, createElement, type Element, internName, type Name } from '../../xml/index.ts'
 import { asBadArguments, refuseMessage } from '../refusal.ts'
@@ -205,14 +213,19 @@ export function value(graph: Graph, accessor: Element, field: AnyField, key: str
   const { shape } = field
   typed(graph, at, shape)
   if (--graph.elements < 0) broken(at, `refers to more than ${most.elements} elements`)
-  if (shape.kind === 'object') return members(graph, at, shape.fields)
-  if (shape.kind === 'list') return items(graph, at, shape, key)
-  if (shape.kind === 'union') return union(graph, at, shape)
-  if (at.elements().length > 0) broken(at, 'has elements where only text is expected')
-  const { text } = at
-  graph.characters -= text.length
-  if (graph.characters < 0) broken(at, `refers to more than ${most.characters} characters`)
-  return lexical(graph, at, shape, text)
+  return foldShape(shape, contentReaders, graph, at, key)
+}
+const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, key: string | undefined]> = {
+  scalar: (shape, graph, at) => {
+    if (at.elements().length > 0) broken(at, 'has elements where only text is expected')
+    const { text } = at
+    graph.characters -= text.length
+    if (graph.characters < 0) broken(at, `refers to more than ${most.characters} characters`)
+    return lexical(graph, at, shape, text)
+  },
+  list: (shape, graph, at, key) => items(graph, at, shape, key),
+  object: ({ fields }, graph, at) => members(graph, at, fields),
+  union: (shape, graph, at) => union(graph, at, shape),
 }
 
 function lexical(graph: Graph, at: Element, shape: Scalar, text: string): unknown {
@@ -232,7 +245,7 @@ function attributes({ version }: Graph, at: Element, { shape }: AnyField): void 
     if (each === offset && value.trim() !== '[0]') broken(at, 'is sent in part: offset')
     const ours = each === xsiNil || each === xsiType || each.uri === version.encoding || each === version.encodingStyle
     const plain = each.uri === '' && (each.local === 'id' || each.local === 'href')
-    const declared = shape.kind === 'object' && each.uri === '' && shape.fields[each.local]?.isAttribute
+    const declared = each.uri === '' && objectFields(shape)[each.local]?.isAttribute
     if (!ours && !plain && !declared) broken(at, `may not have the attribute ${each.local}`)
   }
 }
@@ -255,34 +268,31 @@ function typed(graph: Graph, at: Element, shape: Shape): void {
   const [, prefix = '', local = ''] = /^\s*(?:([^:\s]+):)?([^:\s]+)\s*$/.exec(written) ?? []
   const uri = at.namespace(prefix)
   const isBuiltIn = uri === xsd || uri === graph.encoding.uri || uri === soap11.encoding
-  if (uri === undefined || !fits(shape, local, isBuiltIn, uri === graph.types))
+  if (uri === undefined || !foldShape(shape, typeMatches, local, isBuiltIn, uri === graph.types))
     broken(at, `may not be of the type ${written}`)
 }
 
-function fits(shape: Shape, local: string, isBuiltIn: boolean, isOurs: boolean): boolean {
-  if (shape.kind === 'list') return !isBuiltIn || local === 'Array' // array types are named as each toolkit likes
-  if (!isScalar(shape)) return isBuiltIn ? local === 'Struct' || local === 'anyType' : isOurs && isNamed(shape, local)
-  if (!isBuiltIn) return isOurs
-  const kind = Object.hasOwn(kinds, local) ? kinds[local] : undefined
-  const own = kinds[xsdTypeOf(shape)]
-  if (own === 'boolean' && kind === 'number') return true // 0 and 1
-  return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
+/** Whether a value of the shape may say that it is of this type. */
+const typeMatches: ShapeCases<boolean, [local: string, isBuiltIn: boolean, isOurs: boolean]> = {
+  scalar: (shape, local, isBuiltIn, isOurs) => {
+    if (!isBuiltIn) return isOurs
+    const kind = Object.hasOwn(kinds, local) ? kinds[local] : undefined
+    const own = kinds[xsdTypeOf(shape)]
+    if (own === 'boolean' && kind === 'number') return true // 0 and 1
+    return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
+  },
+  list: (_shape, local, isBuiltIn) => !isBuiltIn || local === 'Array', // array types are named as each toolkit likes
+  object: ({ name }, local, isBuiltIn, isOurs) =>
+    isBuiltIn ? isStruct(local) : isOurs && (name === undefined || isNumbered(local, toXmlName(name))),
+  union: (_shape, local, isBuiltIn, isOurs) => (isBuiltIn ? isStruct(local) : isOurs),
 }
-
-/** The type of the contract, with a number where two have its name; or one made from a name where it has none. */
-function isNamed(shape: Shape, local: string): boolean {
-  if (shape.kind !== 'object' || shape.name === undefined) return true
-  const own = toXmlName(shape.name)
-  return local.startsWith(own) && /^\d*$/.test(local.slice(own.length))
-}
+const isStruct = (local: string): boolean => local === 'Struct' || local === 'anyType'
+/** The type of the contract, with a number where two have its name. */
+const isNumbered = (local: string, name: string): boolean =>
+  local.startsWith(name) && /^\d*$/.test(local.slice(name.length))
 
 /** SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6: the items of an array, whatever their elements are called. */
-export function items(
-  graph: Graph,
-  at: Element,
-  shape: Extract<Shape, { kind: 'list' }>,
-  key: string | undefined,
-): unknown[] {
+export function items(graph: Graph, at: Element, shape: ListShape, key: string | undefined): unknown[] {
   const { sizes } = graph.encoding.array(at)
   const found = at.elements()
   if (at.text.trim() !== '') broken(at, 'has text where items are expected')
@@ -299,7 +309,7 @@ export function items(
   })
 }
 
-function union(graph: Graph, at: Element, shape: Extract<Shape, { kind: 'union' }>): Values {
+function union(graph: Graph, at: Element, shape: UnionShape): Values {
   const [child, another] = at.elements()
   const found = Object.entries(shape.of).find(([key]) => toXmlName(key) === child?.name.local)
   if (!child || another || !found) return broken(at, `must have one of ${Object.keys(shape.of).join(', ')}`)

@@ -1,7 +1,8 @@
 import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields, Shape } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
-import { isScalar, writeScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { compileScalarWriter, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { foldShape, type ShapeCases } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
 import { escapeText } from '../../xml/index.ts'
 import { soapPrefix } from '../fault.ts'
@@ -45,42 +46,49 @@ function struct(fields: Fields): WriteTyped {
 
 /** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
 function typedWriter({ shape }: AnyField, key: string | undefined, tag: string): WriteTyped {
-  const content = contentWriter(shape, key, tag)
+  const content = foldShape(shape, contentWriters, key, tag)
   return (value, encoding) => (value === null ? `<${tag} xsi:nil="true"/>` : content(value, encoding))
 }
 
-function contentWriter(shape: Shape, key: string | undefined, tag: string): WriteTyped {
-  const type = typeName(shape)
-  const start = type === undefined ? `<${tag}>` : `<${tag} xsi:type="${type}">`
-  if (shape.kind === 'object') {
-    const content = struct(shape.fields)
-    return (value, encoding) => `${start}${content(value, encoding)}</${tag}>`
-  }
-  if (shape.kind === 'list') {
-    const name = itemName(shape, key)
-    const item = typedWriter(shape.item, undefined, name)
-    const of = typeName(shape.item.shape) ?? 'xsd:anyType'
+const contentWriters: ShapeCases<WriteTyped, [key: string | undefined, tag: string]> = {
+  scalar: (shape, _key, tag) => {
+    const [start, write] = [startTag(tag, shape), compileScalarWriter(shape)]
+    return value => `${start}${escapeText(write(value))}</${tag}>`
+  },
+  list: (shape, key, tag) => {
+    const item = typedWriter(shape.item, undefined, itemName(shape, key))
+    const type = typeName(shape.item.shape) ?? 'xsd:anyType'
     return (value, encoding) => {
       const items = value as readonly unknown[]
-      const array = encoding.writeArray(of, items.length)
+      const array = encoding.writeArray(type, items.length)
       return `<${tag} xsi:type="enc:Array"${array}>${items.map(each => item(each, encoding)).join('')}</${tag}>`
     }
-  }
-  if (shape.kind === 'union') {
+  },
+  object: (shape, _key, tag) => {
+    const [start, content] = [startTag(tag, shape), struct(shape.fields)]
+    return (value, encoding) => `${start}${content(value, encoding)}</${tag}>`
+  },
+  union: ({ on, of }, _key, tag) => {
     const cases = new Map(
-      Object.entries(shape.of).map(([which, fields]) => [which, { tag: toXmlName(which), write: struct(fields) }]),
+      Object.entries(of).map(([which, fields]) => [which, { tag: toXmlName(which), write: struct(fields) }]),
     )
     return (value, encoding) => {
-      const found = cases.get(String((value as Values)[shape.on]))
+      const found = cases.get(String((value as Values)[on]))
       return found ? `<${tag}><${found.tag}>${found.write(value, encoding)}</${found.tag}></${tag}>` : `<${tag}/>`
     }
-  }
-  return value => `${start}${escapeText(writeScalar(shape, value))}</${tag}>`
+  },
+}
+
+function startTag(tag: string, shape: Shape): string {
+  const type = typeName(shape)
+  return type === undefined ? `<${tag}>` : `<${tag} xsi:type="${type}">`
 }
 
 /** As `describe/xsd-types.ts` names them. */
-function typeName(shape: Shape): string | undefined {
-  if (isScalar(shape)) return `xsd:${xsdTypeOf(shape)}`
-  if (shape.kind === 'list') return 'enc:Array'
-  return shape.kind === 'object' && shape.name !== undefined ? `t:${toXmlName(shape.name)}` : undefined
+const typeName = (shape: Shape): string | undefined => foldShape(shape, typeNames)
+const typeNames: ShapeCases<string | undefined> = {
+  scalar: shape => `xsd:${xsdTypeOf(shape)}`,
+  list: () => 'enc:Array',
+  object: ({ name }) => (name === undefined ? undefined : `t:${toXmlName(name)}`),
+  union: () => undefined,
 }

@@ -12,8 +12,17 @@
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
 import { checkCount } from '../../contract/field-json.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { checkScalar, isScalar, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
-import { itemName, toXmlName } from '../../contract/xml-message.ts'
+import { compileScalarCheck, compileScalarReader, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { capitalize } from '../../contract/lexical/text.ts'
+import {
+  foldShape,
+  isScalar,
+  type ListShape,
+  type ScalarOf,
+  type ShapeCases,
+  type UnionShape,
+} from '../../contract/shape.ts'
+import { itemName, sharedTypeName, toXmlName } from '../../contract/xml-message.ts'
 import { type Cursor, internName, type Name } from '../../xml/index.ts'
 import { refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, soap11, soap12, versions } from '../version.ts'
@@ -179,8 +188,9 @@ export function checkEncodings(cursor: Cursor): void {
   }
 }
 
+const readBoolean = compileScalarReader({ kind: 'boolean' })
 function truth(cursor: Cursor, text: string): boolean {
-  const value = readScalar({ kind: 'boolean' }, text)
+  const value = readBoolean(text)
   return typeof value === 'boolean' ? value : broken(cursor, 'has an xsi:nil that is not boolean')
 }
 
@@ -202,7 +212,7 @@ export function compileValueReader(
     attributes: [],
     others: shape.kind === 'bytes' ? new Set([...contentTypes, ...others]) : others,
   }
-  const content = contentReader(shape, key, space, allowed)
+  const content = foldShape(shape, contentReaders, key, space, allowed)
   if (!field.isNullable) return content
   return (cursor, reading) => {
     const nil = cursor.attribute(xsiNil)
@@ -213,30 +223,26 @@ export function compileValueReader(
   }
 }
 
-function contentReader(shape: Shape, key: string | undefined, space: Space, allowed: Allowed): ReadValue {
-  if (shape.kind === 'list') return listReader(shape, key, space, allowed)
-  if (shape.kind === 'union') return unionReader(shape, space, allowed)
-  if (shape.kind === 'bytes') return bytesReader(shape, allowed)
-  if (shape.kind === 'object') return compileRowReader(shape.fields, space, shape.name, allowed)
-  return scalarReader(shape, allowed)
+const contentReaders: ShapeCases<ReadValue, [key: string | undefined, space: Space, allowed: Allowed]> = {
+  scalar: (shape, _key, _space, allowed) =>
+    shape.kind === 'bytes' ? bytesReader(shape, allowed) : textReader(shape, allowed),
+  list: listReader,
+  object: ({ fields, name }, _key, space, allowed) => compileRowReader(fields, space, name, allowed),
+  union: unionReader,
 }
 
-function scalarReader(shape: Scalar, allowed: Allowed): ReadValue {
+function textReader(shape: Scalar, allowed: Allowed): ReadValue {
+  const readText = compileScalarReader(shape)
   return (cursor, reading) => {
     if (cursor.attributes > 0) readAttributes(cursor, reading, allowed, {})
     const text = cursor.text()
     if (text === undefined) return broken(cursor, 'is an element where only text is expected')
-    const value = readScalar(shape, text)
+    const value = readText(text)
     return value instanceof Flaw ? flawed(cursor, reading, value) : value
   }
 }
 
-function listReader(
-  shape: Extract<Shape, { kind: 'list' }>,
-  key: string | undefined,
-  space: Space,
-  allowed: Allowed,
-): ReadValue {
+function listReader(shape: ListShape, key: string | undefined, space: Space, allowed: Allowed): ReadValue {
   const item = internName(space.children, itemName(shape, key))
   const read = compileValueReader(shape.item, undefined, space)
   return (cursor, reading) => {
@@ -253,7 +259,7 @@ function listReader(
   }
 }
 
-function unionReader(shape: Extract<Shape, { kind: 'union' }>, space: Space, allowed: Allowed): ReadValue {
+function unionReader(shape: UnionShape, _key: string | undefined, space: Space, allowed: Allowed): ReadValue {
   const cases = new Map(
     Object.entries(shape.of).map(([key, fields]) => [
       internName(space.children, toXmlName(key)),
@@ -276,17 +282,18 @@ function unionReader(shape: Extract<Shape, { kind: 'union' }>, space: Space, all
  * Octets: as text; as XOP says, instead of it (XOP §2.1), where it is base64; or in a part of the package that an attribute or
  * the text refers to.
  */
-function bytesReader(shape: Extract<Shape, { kind: 'bytes' }>, allowed: Allowed): ReadValue {
-  const inside = scalarReader(shape, allowed)
+function bytesReader(shape: ScalarOf<'bytes'>, allowed: Allowed): ReadValue {
+  const inside = textReader(shape, allowed)
   if (shape.encoding === 'hex') return inside
+  const [check, readText] = [compileScalarCheck(shape), compileScalarReader(shape)]
   return (cursor, reading) => {
     const { parts } = reading
     if (!parts) return inside(cursor, reading)
     const reference = cursor.attribute(href)
     if (cursor.attributes > 0)
       readAttributes(cursor, reading, reference === undefined ? allowed : { ...allowed, others: referring }, {})
-    const value = outside(cursor, parts, reference) ?? readScalar(shape, cursor.value)
-    const checked = value instanceof Uint8Array ? checkScalar(shape, value) : value
+    const value = outside(cursor, parts, reference) ?? readText(cursor.value)
+    const checked = value instanceof Uint8Array ? check(value) : value
     return checked instanceof Flaw ? flawed(cursor, reading, checked) : checked
   }
 }
@@ -315,8 +322,16 @@ function outside(
 
 /** What xsi:type may say: the built-in type that a scalar narrows, or the name that `describe/xsd-types.ts` gives the type. */
 function typesOf(shape: Shape, key: string | undefined, uri: string): ReadonlySet<Name> {
-  const made = key === undefined ? [] : [internName(uri, toXmlName(key.charAt(0).toUpperCase() + key.slice(1)))]
-  if (shape.kind === 'id' || shape.kind === 'ref') made.push(internName(uri, 'Identifier'))
-  if (isScalar(shape)) return new Set([internName(xsd, xsdTypeOf(shape)), ...made])
-  return new Set(shape.kind === 'object' && shape.name !== undefined ? [internName(uri, toXmlName(shape.name))] : made)
+  const own = (name: string): Name => internName(uri, toXmlName(name))
+  const made = key === undefined ? [] : [own(capitalize(key))]
+  const names = foldShape<readonly Name[]>(shape, {
+    scalar: each => {
+      const shared = sharedTypeName(each)
+      return [internName(xsd, xsdTypeOf(each)), ...made, ...(shared === undefined ? [] : [own(shared)])]
+    },
+    list: () => made,
+    object: ({ name }) => (name === undefined ? made : [own(name)]),
+    union: () => made,
+  })
+  return new Set(names)
 }

@@ -1,7 +1,15 @@
 import { ownMember } from '../../base/objects.ts'
-import { type AnyField, Field, type Fields, type Scalar, type Shape } from '../../contract/field.ts'
+import { type AnyField, Field, type Fields, type Scalar } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
-import { isScalar, writeScalar } from '../../contract/lexical/scalar.ts'
+import { compileScalarWriter } from '../../contract/lexical/scalar.ts'
+import {
+  foldScalar,
+  foldShape,
+  isScalar,
+  objectFields,
+  type ScalarCases,
+  type ShapeCases,
+} from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
 import { escapeText, writeAttribute } from '../../xml/index.ts'
 import { includeName, type Write, xsi } from './values.ts'
@@ -34,22 +42,23 @@ export function compileRowWriter(fields: Fields, prefix: string, below: string =
 
 /** The attributes of an element with these fields, each with a space before it; undefined where there are none. */
 export function compileAttributesWriter(fields: Fields): ((row: Values) => string) | undefined {
-  const parts = Object.entries(fields).filter(([, field]) => !field.isInternal && field.isAttribute)
+  const parts = Object.entries(fields).flatMap(([key, { shape, isInternal, isAttribute }]) =>
+    !isInternal && isAttribute && isScalar(shape) ? [{ key, write: compileScalarWriter(shape) }] : [],
+  )
   if (parts.length === 0) return undefined
   return row => {
     let written = ''
-    for (const [key, { shape }] of parts) {
+    for (const { key, write } of parts) {
       const value = ownMember(row, key)
-      if (value !== undefined && isScalar(shape))
-        written += ` ${toXmlName(key)}=${writeAttribute(writeScalar(shape, value))}`
+      if (value !== undefined) written += ` ${toXmlName(key)}=${writeAttribute(write(value))}`
     }
     return written
   }
 }
 /** An encoder of one whole element of a field. */
 export function compileElementWriter(field: AnyField, key: string | undefined, tag: string, prefix: string): Write {
-  const content = valueWriter(field.shape, key, prefix)
-  const attributes = field.shape.kind === 'object' ? compileAttributesWriter(field.shape.fields) : undefined
+  const content = foldShape(field.shape, contentWriters, key, prefix)
+  const attributes = compileAttributesWriter(objectFields(field.shape))
   const [open, close] = [`<${tag}>`, `</${tag}>`]
   const nil = `<${tag} xmlns:xsi="${xsi}" xsi:nil="true"/>`
   return (value, writing) => {
@@ -60,34 +69,50 @@ export function compileElementWriter(field: AnyField, key: string | undefined, t
 }
 
 /** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
-function valueWriter(shape: Shape, key: string | undefined, prefix: string): Write {
-  if (shape.kind === 'object') return compileRowWriter(shape.fields, prefix)
-  if (shape.kind === 'list') {
+const contentWriters: ShapeCases<Write, [key: string | undefined, prefix: string]> = {
+  scalar: shape => foldScalar(shape, textWriters),
+  list: (shape, key, prefix) => {
     const item = compileElementWriter(shape.item, undefined, prefix + itemName(shape, key), prefix)
     return (value, writing) => {
       let written = ''
       for (const each of value as readonly unknown[]) written += item(each, writing)
       return written
     }
-  }
-  if (shape.kind === 'union') {
+  },
+  object: ({ fields }, _key, prefix) => compileRowWriter(fields, prefix),
+  union: ({ on, of }, _key, prefix) => {
     const cases = new Map(
-      Object.entries(shape.of).map(([key, fields]) => [
+      Object.entries(of).map(([key, fields]) => [
         key,
         compileElementWriter(new Field({ kind: 'object', fields }), key, prefix + toXmlName(key), prefix),
       ]),
     )
-    return (value, writing) => cases.get(String((value as Values)[shape.on]))?.(value, writing) ?? ''
-  }
-  return scalarWriter(shape)
+    return (value, writing) => cases.get(String((value as Values)[on]))?.(value, writing) ?? ''
+  },
 }
 
-function scalarWriter(shape: Scalar): Write {
-  if (shape.kind === 'string' || shape.kind === 'enum') return value => escapeText(value as string)
-  if (shape.kind === 'bytes')
+const escapedText = (): Write => value => escapeText(value as string)
+/** For text that never has anything to escape. */
+const plainText = (shape: Scalar): Write => compileScalarWriter(shape)
+const textWriters: ScalarCases<Write> = {
+  string: escapedText,
+  boolean: plainText,
+  int: plainText,
+  long: plainText,
+  decimal: plainText,
+  double: plainText,
+  date: plainText,
+  time: plainText,
+  dateTime: plainText,
+  duration: plainText,
+  bytes: shape => {
+    const inside = compileScalarWriter(shape)
     return (value, { attach }) => {
-      if (!attach || shape.encoding === 'hex') return writeScalar(shape, value)
+      if (!attach || shape.encoding === 'hex') return inside(value)
       return `<xop:Include xmlns:xop="${includeName.uri}" href=${writeAttribute(attach(value as Uint8Array))}/>`
     }
-  return value => writeScalar(shape, value) // numbers, dates and identifiers have nothing to escape
+  },
+  enum: escapedText,
+  id: plainText,
+  ref: plainText,
 }

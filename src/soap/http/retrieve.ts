@@ -1,7 +1,8 @@
 /** GET on an endpoint: its descriptions, its page, and the response pattern of SOAP 1.2 (Part 2 §7.4). */
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { isScalar, readScalar } from '../../contract/lexical/scalar.ts'
+import { readScalar } from '../../contract/lexical/scalar.ts'
+import { isScalar } from '../../contract/shape.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
 import type { Entry } from '../../front/entry.ts'
 import { respondToRefusal } from '../../front/refusal.ts'

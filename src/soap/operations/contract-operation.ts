@@ -2,11 +2,11 @@
 
 import { chain, type Maybe } from '../../base/maybe.ts'
 import type { Fault } from '../../contract/fault.ts'
-import type { AnyField, Fields, Shape } from '../../contract/field.ts'
+import type { AnyField, Fields } from '../../contract/field.ts'
 import type { FieldProblem } from '../../contract/field-json.ts'
 import type { Values } from '../../contract/implement.ts'
-import { isScalar } from '../../contract/lexical/scalar.ts'
 import { namespaceOf } from '../../contract/service.ts'
+import { asList, objectFields } from '../../contract/shape.ts'
 import type { MessageStyle } from '../../contract/xml-message.ts'
 import {
   compileMessages,
@@ -287,7 +287,7 @@ export function faultWordingOf(namespace: string, { request }: Pick<Message, 're
     place: path =>
       main === undefined
         ? wrapper + placeIn(request.fields, path)
-        : `${wrapper}/${toXmlName(main)}[1]${placeIn(fieldsOf(request.fields[main]?.shape), path)}`,
+        : `${wrapper}/${toXmlName(main)}[1]${placeIn(objectFields(request.fields[main]?.shape), path)}`,
   }
 }
 
@@ -303,8 +303,6 @@ function elementOf({ detail }: Fault): (value: Values) => string {
 }
 const faultWriters = new WeakMap<Fault, (detail: Values) => string>()
 
-const fieldsOf = (shape: Shape | undefined): Fields => (shape?.kind === 'object' ? shape.fields : {})
-
 /** A path of names and indices as a path of elements, as `place` of `body.ts` writes it. */
 function placeIn(fields: Fields, path: FieldProblem['path']): string {
   let written = ''
@@ -312,17 +310,17 @@ function placeIn(fields: Fields, path: FieldProblem['path']): string {
   let key: string | undefined
   let inside = fields
   for (const part of path) {
-    const shape: Shape | undefined = at?.shape
     if (typeof part === 'number') {
-      written += `/${shape?.kind === 'list' ? itemName(shape, key) : 'item'}[${part + 1}]`
-      at = shape?.kind === 'list' ? shape.item : undefined
+      const list = at && asList(at.shape)
+      written += `/${list ? itemName(list, key) : 'item'}[${part + 1}]`
+      at = list?.item
       key = undefined
     } else {
       written += `/${toXmlName(part)}[1]`
       at = Object.hasOwn(inside, part) ? inside[part] : undefined
       key = part
     }
-    inside = at && !isScalar(at.shape) ? fieldsOf(at.shape) : {}
+    inside = objectFields(at?.shape)
   }
   return written
 }

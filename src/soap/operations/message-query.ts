@@ -2,8 +2,9 @@
 
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { checkScalar, isScalar } from '../../contract/lexical/scalar.ts'
+import { checkScalar } from '../../contract/lexical/scalar.ts'
 import type { Resource } from '../../contract/resource.ts'
+import { isScalar } from '../../contract/shape.ts'
 import { refuse } from '../../service/refusal.ts'
 import { searchWords } from '../../service/search.ts'
 import type { Filter, ItemPage, Query, Sort } from '../../service/store.ts'

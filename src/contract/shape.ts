@@ -1,0 +1,108 @@
+/**
+ * The kinds of value that a field may hold, told apart in one place. What is done with each of them is a table of
+ * cases: a kind that is added to `field.ts` compiles only once every table has its case for it.
+ *  (1) No other file branches on whether a shape is a list, an object or a union, or switches over kinds.
+ *  (2) What messages and rows are read and written with is folded once, at start: its cases make functions, so that no
+ *      value pays for the choice.
+ */
+import type { AnyField, Fields, Scalar, Shape } from './field.ts'
+
+/** The members of a union that may be of this kind. */
+type OfKind<S extends Shape, K> = S extends { readonly kind: infer J } ? (K extends J ? S : never) : never
+export type ScalarOf<K extends Scalar['kind']> = OfKind<Scalar, K>
+export type ListShape = OfKind<Shape, 'list'>
+export type ObjectShape = OfKind<Shape, 'object'>
+export type UnionShape = OfKind<Shape, 'union'>
+
+/** What is done with a scalar of each kind; `A` is what it is done with. */
+export type ScalarCases<R, A extends readonly unknown[] = []> = {
+  readonly [K in Scalar['kind']]: (shape: ScalarOf<K>, ...rest: A) => R
+}
+/** What is done with each structure of values, and with a scalar of whatever kind. */
+export type ShapeCases<R, A extends readonly unknown[] = []> = {
+  readonly scalar: (shape: Scalar, ...rest: A) => R
+} & { readonly [K in Exclude<Shape['kind'], Scalar['kind']>]: (shape: OfKind<Shape, K>, ...rest: A) => R }
+
+export function foldScalar<R, A extends readonly unknown[] = []>(
+  shape: Scalar,
+  cases: ScalarCases<R, A>,
+  ...rest: A
+): R {
+  const chosen = cases[shape.kind] as (shape: Scalar, ...rest: A) => R // the case of its kind takes this shape
+  return chosen(shape, ...rest)
+}
+
+export function foldShape<R, A extends readonly unknown[] = []>(shape: Shape, cases: ShapeCases<R, A>, ...rest: A): R {
+  switch (shape.kind) {
+    case 'list':
+      return cases.list(shape, ...rest)
+    case 'object':
+      return cases.object(shape, ...rest)
+    case 'union':
+      return cases.union(shape, ...rest)
+    default:
+      return cases.scalar(shape, ...rest)
+  }
+}
+
+const scalarOnly: ShapeCases<boolean> = {
+  scalar: () => true,
+  list: () => false,
+  object: () => false,
+  union: () => false,
+}
+export const isScalar = (shape: Shape): shape is Scalar => foldShape(shape, scalarOnly)
+
+export const asList = (shape: Shape): ListShape | undefined => (shape.kind === 'list' ? shape : undefined)
+
+/** What is in a list, also in a list of lists; of anything else the shape itself. */
+export const innermostShape = (shape: Shape): Shape => foldShape(shape, innermostShapes)
+const innermostShapes: ShapeCases<Shape> = {
+  scalar: shape => shape,
+  list: ({ item }) => innermostShape(item.shape),
+  object: shape => shape,
+  union: shape => shape,
+}
+
+/** The members right inside: of an object, of each case of a union, of the items of a list; none in a scalar. */
+export const innerFields = (shape: Shape): readonly Fields[] => foldShape(shape, innerCases)
+const innerCases: ShapeCases<readonly Fields[]> = {
+  scalar: () => [],
+  list: ({ item }) => innerFields(item.shape),
+  object: ({ fields }) => [fields],
+  union: ({ of }) => Object.values(of),
+}
+
+/** The fields of an object; of anything else none. */
+export const objectFields = (shape: Shape | undefined): Fields => (shape?.kind === 'object' ? shape.fields : {})
+
+/** How the fields inside of a shape are changed; each may answer what it was given. */
+interface InnerChange {
+  readonly item: (item: AnyField) => AnyField
+  readonly fields: (fields: Fields) => Fields
+  /** The name of an object whose fields have changed; by default the same. */
+  readonly rename?: (name: string) => string
+}
+/** The shape with what is inside of it changed; the very same shape where nothing is. */
+export const mapShape = (shape: Shape, change: InnerChange): Shape => foldShape(shape, changed, change)
+const changed: ShapeCases<Shape, [change: InnerChange]> = {
+  scalar: shape => shape,
+  list: (shape, change) => {
+    const item = change.item(shape.item)
+    return item === shape.item ? shape : { ...shape, item }
+  },
+  object: (shape, change) => {
+    const fields = change.fields(shape.fields)
+    if (areSame(fields, shape.fields)) return shape
+    return { ...shape, fields, ...(shape.name && change.rename && { name: change.rename(shape.name) }) }
+  },
+  union: (shape, change) => {
+    const of = Object.fromEntries(Object.entries(shape.of).map(([name, fields]) => [name, change.fields(fields)]))
+    return Object.entries(of).every(([name, fields]) => areSame(fields, shape.of[name] ?? {}))
+      ? shape
+      : { ...shape, of }
+  },
+}
+const areSame = (one: Fields, other: Fields): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([name, field]) => field === other[name])
