@@ -21,7 +21,7 @@ export function fault<const N extends string, D extends Fields = {}>(
 
 export type DetailOf<X> = X extends Fault<string, infer D> ? Value<D> : never
 
-const problem = t.object({ path: t.string(), code: t.string(), detail: t.string() }, 'Problem')
+const problemField = t.object({ path: t.string(), code: t.string(), detail: t.string() }, 'Problem')
 
 /** The faults every service has; a contract need not declare them and may not reuse their names. */
 export const NotFound = fault('NotFound', { status: 404, title: 'Not found' })
@@ -39,7 +39,7 @@ export const StateConflict = fault('StateConflict', {
 export const Invalid = fault('Invalid', {
   status: 422,
   title: 'Unprocessable content',
-  detail: { problems: t.list(problem, { element: 'problem' }).optional() },
+  detail: { problems: t.list(problemField, { element: 'problem' }).optional() },
 })
 export const Busy = fault('Busy', {
   status: 429,

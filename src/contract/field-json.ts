@@ -54,20 +54,20 @@ export function readFields(
     if (!(Object.hasOwn(fields, name) && !fields[name]?.isInternal) && !(path.length === 0 && how.ignored.has(name)))
       problems.push(problemAt([...path, name], new Flaw('unknown', 'is not a member of this')))
   }
-  for (const member of membersOf(fields)) readMember(member, json, value, problems, how, path)
+  for (const member of jsonMembersOf(fields)) readMember(member, json, value, problems, how, path)
   return value
 }
 
-type JsonReader = (json: Json, problems: FieldProblem[], how: ReadOptions, path: FieldPath) => unknown
+type MemberReader = (json: Json, problems: FieldProblem[], how: ReadOptions, path: FieldPath) => unknown
 interface JsonMember {
   readonly name: string
   readonly field: AnyField
-  readonly read: JsonReader
+  readonly read: MemberReader
 }
-const membersOf = memoizeByObject((fields: Fields): readonly JsonMember[] =>
+const jsonMembersOf = memoizeByObject((fields: Fields): readonly JsonMember[] =>
   Object.entries(fields)
     .filter(([, field]) => !field.isInternal)
-    .map(([name, field]) => ({ name, field, read: compileReader(field) })),
+    .map(([name, field]) => ({ name, field, read: compileJsonReader(field) })),
 )
 
 function readMember(
@@ -88,7 +88,7 @@ function readMember(
   else value[name] = member
 }
 
-function compileReader({ shape, isNullable }: AnyField): JsonReader {
+function compileJsonReader({ shape, isNullable }: AnyField): MemberReader {
   const read = foldShape(shape, jsonReaders)
   return (json, problems, how, path) => {
     if (json !== null) return read(json, problems, how, path)
@@ -97,7 +97,7 @@ function compileReader({ shape, isNullable }: AnyField): JsonReader {
   }
 }
 
-const jsonReaders: ShapeCases<JsonReader> = {
+const jsonReaders: ShapeCases<MemberReader> = {
   scalar: shape => {
     const read = foldScalar(shape, jsonScalarReaders)
     return (json, problems, _how, path) => {
@@ -107,7 +107,7 @@ const jsonReaders: ShapeCases<JsonReader> = {
     }
   },
   list: shape => {
-    const read = compileReader(shape.item)
+    const read = compileJsonReader(shape.item)
     return (json, problems, how, path) => {
       if (!Array.isArray(json)) {
         problems.push(problemAt(path, new Flaw('type', 'must be an array')))
@@ -140,8 +140,8 @@ const jsonReaders: ShapeCases<JsonReader> = {
     },
 }
 
-type JsonScalarReader = (json: Json) => unknown | Flaw
-const jsonScalarReaders: ScalarCases<JsonScalarReader> = {
+type JsonScalarCheck = (json: Json) => unknown | Flaw
+const jsonScalarReaders: ScalarCases<JsonScalarCheck> = {
   string: compileScalarCheck,
   boolean: compileScalarCheck,
   int: compileScalarCheck,
@@ -227,31 +227,31 @@ const simpleText = /^[ !#-[\]-~]*$/
 /** A JSON string; text without anything to escape is quoted as it is. */
 export const quoteJson = (text: string): string => (simpleText.test(text) ? `"${text}"` : JSON.stringify(text))
 
-const writeBare = (): JsonWriter => String
-const writeQuoted = (): JsonWriter => value => quoteJson(value as string)
+const bareWriter = (): JsonWriter => String
+const quotedWriter = (): JsonWriter => value => quoteJson(value as string)
 /** For text that never has anything to escape. */
-function writeUnescaped(shape: Scalar): JsonWriter {
+function unescapedWriter(shape: Scalar): JsonWriter {
   const write = compileScalarWriter(shape)
   return value => `"${write(value)}"`
 }
 const jsonScalarWriters: ScalarCases<JsonWriter> = {
-  string: writeQuoted,
-  boolean: writeBare,
-  int: writeBare,
-  long: writeBare,
-  decimal: writeUnescaped,
+  string: quotedWriter,
+  boolean: bareWriter,
+  int: bareWriter,
+  long: bareWriter,
+  decimal: unescapedWriter,
   double: shape => {
-    const [finite, quoted] = [shape.xsd === 'float' ? writeFloat : String, writeUnescaped(shape)]
+    const [finite, quoted] = [shape.xsd === 'float' ? writeFloat : String, unescapedWriter(shape)]
     return value => (Number.isFinite(value) ? finite(value as number) : quoted(value)) // `isFinite` of numbers alone
   },
-  date: writeUnescaped,
-  time: writeUnescaped,
-  dateTime: writeUnescaped,
-  duration: writeUnescaped,
-  bytes: writeUnescaped,
-  enum: writeQuoted,
-  id: writeUnescaped,
-  ref: writeUnescaped,
+  date: unescapedWriter,
+  time: unescapedWriter,
+  dateTime: unescapedWriter,
+  duration: unescapedWriter,
+  bytes: unescapedWriter,
+  enum: quotedWriter,
+  id: unescapedWriter,
+  ref: unescapedWriter,
 }
 
 /** RFC 6901. */

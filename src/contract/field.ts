@@ -72,20 +72,26 @@ export type Fields = Readonly<Record<string, AnyField>>
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value is ever read through it
 export type AnyField = Field<any, boolean, boolean, any>
 
-interface Marks {
+interface FieldMarks {
   readonly isOptional: boolean
   readonly isReadOnly: boolean
   readonly isNullable: boolean
   readonly isInternal: boolean
   readonly isAttribute: boolean
 }
-const plain: Marks = { isOptional: false, isReadOnly: false, isNullable: false, isInternal: false, isAttribute: false }
+const noMarks: FieldMarks = {
+  isOptional: false,
+  isReadOnly: false,
+  isNullable: false,
+  isInternal: false,
+  isAttribute: false,
+}
 
 /**
  * `T` the value, `O` whether it may be absent, `R` whether the server alone writes it, `D` what a client may send of it.
  * Immutable: each call makes another.
  */
-export class Field<T, O extends boolean = false, R extends boolean = false, D = T> implements Marks {
+export class Field<T, O extends boolean = false, R extends boolean = false, D = T> implements FieldMarks {
   declare readonly type: T
   declare readonly draft: D
   declare readonly flags: readonly [O, R]
@@ -96,7 +102,7 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   readonly isInternal: boolean
   readonly isAttribute: boolean
 
-  constructor(shape: Shape, marks: Marks = plain) {
+  constructor(shape: Shape, marks: FieldMarks = noMarks) {
     this.shape = shape
     this.isOptional = marks.isOptional
     this.isReadOnly = marks.isReadOnly
@@ -144,7 +150,7 @@ export type Draft<F extends Fields> = Flatten<
   }
 >
 
-type Union<K extends string, U extends Readonly<Record<string, Fields>>> = {
+type UnionValue<K extends string, U extends Readonly<Record<string, Fields>>> = {
   [C in keyof U]: Flatten<{ readonly [D in K]: C } & Value<U[C]>>
 }[keyof U]
 
@@ -174,11 +180,12 @@ export const t = {
   enum: <const V extends readonly [string, ...string[]]>(...values: V): Field<V[number]> =>
     new Field({ kind: 'enum', values }),
   /** The identifier of the resource itself, made by the server: `prefix-…`. */
-  id: (prefix: string): Field<string, false, true> => new Field({ kind: 'id', prefix }, { ...plain, isReadOnly: true }),
+  id: (prefix: string): Field<string, false, true> =>
+    new Field({ kind: 'id', prefix }, { ...noMarks, isReadOnly: true }),
   /** The identifier of a resource named here, declared anywhere. */
   ref: (resource: string): Field<string> => new Field({ kind: 'ref', resource }),
   /** Where the state stands among the fields of a resource with a machine; its values come from `states`. */
-  state: (): Field<string, false, true> => new Field({ kind: 'enum', values: [] }, { ...plain, isReadOnly: true }),
+  state: (): Field<string, false, true> => new Field({ kind: 'enum', values: [] }, { ...noMarks, isReadOnly: true }),
   /** `element` names an item in XML; by default the singular of the field's name. */
   list: <T, D>(
     item: Field<T, false, boolean, D>,
@@ -187,7 +194,7 @@ export const t = {
   object: <F extends Fields>(fields: F, name?: string): Field<Value<F>, false, false, Draft<F>> =>
     new Field({ kind: 'object', fields, ...(name && { name }) }),
   /** One of several objects, told apart by the text of member `on`. */
-  union: <const K extends string, U extends Readonly<Record<string, Fields>>>(on: K, of: U): Field<Union<K, U>> =>
+  union: <const K extends string, U extends Readonly<Record<string, Fields>>>(on: K, of: U): Field<UnionValue<K, U>> =>
     new Field({ kind: 'union', on, of }),
 }
 
@@ -195,11 +202,11 @@ export const t = {
 export type Singular<N extends string> = N extends `${infer B}ies`
   ? `${B}y`
   : N extends `${string}${'s' | 'x' | 'z' | 'ch' | 'sh'}es`
-    ? Less<N, 'es'>
+    ? WithoutEnding<N, 'es'>
     : N extends `${string}ss` | 's'
       ? N
-      : Less<N, 's'>
-type Less<N extends string, E extends string> = N extends `${infer B}${E}` ? B : N
+      : WithoutEnding<N, 's'>
+type WithoutEnding<N extends string, E extends string> = N extends `${infer B}${E}` ? B : N
 
 /** The singular of a plural field or collection name, for element and operation names: lines → line, categories → category. */
 export function singularName(name: string): string {

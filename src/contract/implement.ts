@@ -53,7 +53,7 @@ export interface Context<
 }
 
 /** Fields that a client cannot send, wholly or in part: the application must give them. */
-type Missing<F extends Fields> = {
+type ServerKeys<F extends Fields> = {
   [K in keyof F]: F[K]['flags'] extends readonly [true, boolean]
     ? never
     : K extends 'id' | 'state'
@@ -65,7 +65,7 @@ type Missing<F extends Fields> = {
           : K
 }[keyof F]
 /** What `derive` answers: every field that clients cannot send, and any other it wants to set. */
-export type Derived<F extends Fields> = Pick<Value<F>, Missing<F> & keyof Value<F>> & Partial<Value<F>>
+export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> & Partial<Value<F>>
 
 type InState<F extends Fields, From extends string> = 'state' extends keyof F
   ? Omit<Value<F>, 'state'> & { readonly state: From }
@@ -126,7 +126,7 @@ type ResourceHandlers<
   readonly keep?: Provider<Value<F>>
   /** A last word before an item goes: it may fail the call. */
   readonly removing?: (ctx: Context<S>, item: Value<F>) => Maybe<void>
-} & ([Missing<F>] extends [never]
+} & ([ServerKeys<F>] extends [never]
     ? { readonly derive?: Derive<S, F> }
     : {
         /** The server's own fields, on create and on every change; `current` is what stands. */
@@ -152,12 +152,12 @@ type JobHandlers<S extends Service<readonly AnyResource[], readonly Job[]>, J> =
       }
     : never
 
-type Demanded<S extends Service<readonly AnyResource[], readonly Job[]>> = {
-  [R in S['resources'][number] as [keyof ActionsOf<R> | Missing<FieldsOf<R>>] extends [never]
+type RequiredHandlers<S extends Service<readonly AnyResource[], readonly Job[]>> = {
+  [R in S['resources'][number] as [keyof ActionsOf<R> | ServerKeys<FieldsOf<R>>] extends [never]
     ? never
     : R['name']]: ResourceHandlers<S, R, FieldsOf<R>>
 } & {
-  [R in S['resources'][number] as [keyof ActionsOf<R> | Missing<FieldsOf<R>>] extends [never]
+  [R in S['resources'][number] as [keyof ActionsOf<R> | ServerKeys<FieldsOf<R>>] extends [never]
     ? R['name']
     : never]?: ResourceHandlers<S, R, FieldsOf<R>>
 } & { [J in S['jobs'][number] as J['job']]: JobHandlers<S, J> }
@@ -205,16 +205,16 @@ export interface Handlers {
   >
 }
 
-const own = ['derive', 'removing', 'formats', 'keep', 'run']
+const generalHandlers = ['derive', 'removing', 'formats', 'keep', 'run']
 
 /** Puts a contract and its handlers together; `serve` takes the result. A handler that is missing does not compile. */
 export function implement<S extends Service<readonly AnyResource[], readonly Job[]>>(
   contract: S,
-  handlers: NoInfer<Demanded<S>>,
+  handlers: NoInfer<RequiredHandlers<S>>,
   seed: () => Seed<S> = () => ({}),
 ): Implementation {
   const erased = Object.entries(handlers as Record<string, Record<string, unknown>>).map(([name, of]) => {
-    const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !own.includes(key)))
+    const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !generalHandlers.includes(key)))
     return [name, { ...of, actions }]
   })
   // The generic signature has checked every handler; from here on they are called with what the contract's readers give.

@@ -4,7 +4,7 @@
 export type Machine = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** The states that can be reached from `initial`; `review` names those that can't. */
-export function reachable(machine: Machine, initial: string): ReadonlySet<string> {
+export function reachableStates(machine: Machine, initial: string): ReadonlySet<string> {
   const seen = new Set([initial])
   for (const state of seen) for (const to of Object.values(machine[state] ?? {})) seen.add(to)
   return seen

@@ -24,34 +24,37 @@ interface OperationCommon {
   readonly oneWay: boolean
 }
 /** One member of the union for each kind, so that a kind narrows to its own members. */
-type Each<K extends string, T> = K extends string ? OperationCommon & T & { readonly kind: K } : never
+type OperationMember<K extends string, T> = K extends string ? OperationCommon & T & { readonly kind: K } : never
 export type Operation =
-  | Each<
+  | OperationMember<
       'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search',
       { readonly resource: Resource }
     >
   /** `look` is an action that only reads; `kept` reads what an action left (a payment). */
-  | Each<'act' | 'look' | 'kept', { readonly resource: Resource; readonly verb: string; readonly action: AnyAction }>
-  | Each<'getFile' | 'putFile', { readonly resource: Resource; readonly part: string; readonly file: File }>
-  | Each<'createSearch' | 'getSearch', { readonly resource: Resource; readonly searches: Searches }>
-  | Each<'startJob' | 'getJob' | 'cancelJob' | 'getResult', { readonly job: Job }>
+  | OperationMember<
+      'act' | 'look' | 'kept',
+      { readonly resource: Resource; readonly verb: string; readonly action: AnyAction }
+    >
+  | OperationMember<'getFile' | 'putFile', { readonly resource: Resource; readonly part: string; readonly file: File }>
+  | OperationMember<'createSearch' | 'getSearch', { readonly resource: Resource; readonly searches: Searches }>
+  | OperationMember<'startJob' | 'getJob' | 'cancelJob' | 'getResult', { readonly job: Job }>
 export type OperationKind = Operation['kind']
 /** The operations of one kind, for a function that serves just those. */
 export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K }>
 
-export const requireKind = (resource: Resource): string => resource.given.one ?? singularName(resource.name)
+export const singularOf = (resource: Resource): string => resource.given.one ?? singularName(resource.name)
 
 /** All operations that anybody is granted, in the contract's order. */
 export function listOperations(service: Service): readonly Operation[] {
   return [
-    ...service.resources.flatMap(resource => ofResource(service, resource)),
-    ...ofSearches(service),
-    ...service.jobs.flatMap(job => ofJob(service, job)),
+    ...service.resources.flatMap(resource => resourceOperations(service, resource)),
+    ...searchOperations(service),
+    ...service.jobs.flatMap(job => jobOperations(service, job)),
   ].filter(operation => operation.grants.length > 0)
 }
 
-function ofResource(service: Service, resource: Resource): Operation[] {
-  const one = capitalize(requireKind(resource))
+function resourceOperations(service: Service, resource: Resource): Operation[] {
+  const one = capitalize(singularOf(resource))
   const many = capitalize(resource.name)
   const { allow, limits, messages } = resource.given
   const reads = { safe: true, grants: allow['read'] ?? [], ...counted('read') }
@@ -59,7 +62,7 @@ function ofResource(service: Service, resource: Resource): Operation[] {
   function counted(doing: string): Pick<OperationCommon, 'limit' | 'counted'> {
     const own = limits?.[doing]
     if (own) return { limit: own, counted: `${resource.name}.${doing}` }
-    return doing === 'read' ? readsOf(service) : changesOf(service)
+    return doing === 'read' ? readLimit(service) : changeLimit(service)
   }
   const changes = (doing: string) => ({ safe: false, grants: allow[doing] ?? [], ...counted(doing) })
   const basic = (
@@ -78,7 +81,7 @@ function ofResource(service: Service, resource: Resource): Operation[] {
     { ...basic('bulk', `Delete${many}`, 'bulk', changes('bulk')), message: false },
     ...Object.entries(resource.actions).flatMap(([verb, action]) => ofAction(verb, action)),
     ...(resource.given.search
-      ? [basic('search', `Search${many}`, 'search', { ...reads, ...searchCount(service, resource) })]
+      ? [basic('search', `Search${many}`, 'search', { ...reads, ...searchLimit(service, resource) })]
       : []),
     ...Object.entries(resource.files).flatMap(([part, file]) => [
       {
@@ -121,18 +124,18 @@ function ofResource(service: Service, resource: Resource): Operation[] {
   }
 }
 
-const readsOf = (service: Service) => ({ limit: service.limits.reads, counted: 'reads' })
-const changesOf = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
+const readLimit = (service: Service) => ({ limit: service.limits.reads, counted: 'reads' })
+const changeLimit = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
 
 /** A search counts as making one does, in either face: both cost the same. */
-function searchCount(service: Service, resource: Resource): Pick<OperationCommon, 'limit' | 'counted'> {
+function searchLimit(service: Service, resource: Resource): Pick<OperationCommon, 'limit' | 'counted'> {
   const { searches } = service
   return searches?.of === resource.name && searches.limit
     ? { limit: searches.limit, counted: 'searches' }
-    : readsOf(service)
+    : readLimit(service)
 }
 
-function ofSearches(service: Service): Operation[] {
+function searchOperations(service: Service): Operation[] {
   const { searches } = service
   const resource = service.resources.find(each => each.name === searches?.of)
   if (!searches || !resource) return []
@@ -144,20 +147,20 @@ function ofSearches(service: Service): Operation[] {
       name: 'CreateSearch',
       safe: false,
       ...common,
-      ...(searches.limit ? { limit: searches.limit, counted: 'searches' } : changesOf(service)),
+      ...(searches.limit ? { limit: searches.limit, counted: 'searches' } : changeLimit(service)),
     },
-    { kind: 'getSearch', name: 'GetSearch', safe: true, ...common, ...readsOf(service) },
+    { kind: 'getSearch', name: 'GetSearch', safe: true, ...common, ...readLimit(service) },
   ]
 }
 
-function ofJob(service: Service, job: Job): Operation[] {
+function jobOperations(service: Service, job: Job): Operation[] {
   const one = capitalize(job.one)
   const common = { job, grants: job.allow, oneWay: false }
-  const starts = job.limit ? { limit: job.limit, counted: job.job } : changesOf(service)
+  const starts = job.limit ? { limit: job.limit, counted: job.job } : changeLimit(service)
   return [
     { kind: 'startJob', name: `Start${one}`, safe: false, message: true, ...common, ...starts },
-    { kind: 'getJob', name: `Get${one}Job`, safe: true, message: true, ...common, ...readsOf(service) },
-    { kind: 'cancelJob', name: `Cancel${one}Job`, safe: false, message: false, ...common, ...changesOf(service) },
-    { kind: 'getResult', name: `Get${one}`, safe: true, message: false, ...common, ...readsOf(service) },
+    { kind: 'getJob', name: `Get${one}Job`, safe: true, message: true, ...common, ...readLimit(service) },
+    { kind: 'cancelJob', name: `Cancel${one}Job`, safe: false, message: false, ...common, ...changeLimit(service) },
+    { kind: 'getResult', name: `Get${one}`, safe: true, message: false, ...common, ...readLimit(service) },
   ]
 }

@@ -56,14 +56,16 @@ export const role = (name: string): GrantOf => new GrantOf(name)
 export const anyone: Grant = new GrantOf('*')
 
 const hasRole = (grant: Grant, caller: Caller): boolean => grant.role === '*' || caller.roles.includes(grant.role)
-const meets = (grant: Grant, circumstance: Circumstance): boolean => grant.when?.holds(circumstance) ?? true
+const isConditionMet = (grant: Grant, circumstance: Circumstance): boolean => grant.when?.holds(circumstance) ?? true
 
 /** May this caller ever do this, to something? What `where` says is not asked. */
 export function mayEverBeAllowed(grants: readonly Grant[], caller: Caller, now: number): boolean {
-  return grants.some(grant => hasRole(grant, caller) && claimed(grant, caller) && meets(grant, { caller, now }))
+  return grants.some(
+    grant => hasRole(grant, caller) && hasClaims(grant, caller) && isConditionMet(grant, { caller, now }),
+  )
 }
 
-const claimed = (grant: Grant, caller: Caller): boolean =>
+const hasClaims = (grant: Grant, caller: Caller): boolean =>
   Object.values(grant.where).every(claim => caller.claims[claim] !== undefined)
 
 /** May this caller do this to this value, now? */
@@ -80,7 +82,7 @@ export function isAllowed(
         const has = caller.claims[claim]
         return has !== undefined && value[field] === has
       }) &&
-      meets(grant, { caller, now, value }),
+      isConditionMet(grant, { caller, now, value }),
   )
 }
 
@@ -90,11 +92,13 @@ export function readRestriction(
   caller: Caller,
   now: number,
 ): 'all' | readonly Readonly<Record<string, string>>[] {
-  const mine = grants.filter(grant => hasRole(grant, caller) && claimed(grant, caller) && meets(grant, { caller, now }))
+  const mine = grants.filter(
+    grant => hasRole(grant, caller) && hasClaims(grant, caller) && isConditionMet(grant, { caller, now }),
+  )
   if (mine.some(grant => Object.keys(grant.where).length === 0)) return 'all'
   return mine.map(grant =>
     Object.fromEntries(Object.entries(grant.where).map(([field, claim]) => [field, caller.claims[claim] as string])),
-  ) // `claimed` holds for each: the claim is there
+  ) // `hasClaims` holds for each: the claim is there
 }
 
 /** Whether anyone may, with no credentials at all. */

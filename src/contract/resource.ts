@@ -51,7 +51,7 @@ export interface ActionSpec<
 }
 
 /** The link relation is the noun, unless another was named. NoInfer: what it must be assignable to says nothing of it. */
-type Linked<R extends string, L extends string> = [NoInfer<L>] extends [never] ? NoInfer<R> : NoInfer<L>
+type LinkRelation<R extends string, L extends string> = [NoInfer<L>] extends [never] ? NoInfer<R> : NoInfer<L>
 
 interface TransitionFrom<S extends string, F extends S> {
   /** Leads to another state. */
@@ -63,7 +63,7 @@ interface TransitionFrom<S extends string, F extends S> {
     const R extends string = string,
     const L extends string = never,
     const W extends string | undefined = undefined,
-  >(state: To, spec: ActionSpec<I, O, X, R, L, W>): Action<F, To, I, O, X, 'transition', Linked<R, L>, R, W>
+  >(state: To, spec: ActionSpec<I, O, X, R, L, W>): Action<F, To, I, O, X, 'transition', LinkRelation<R, L>, R, W>
   /** Does something and stays. */
   stay<
     I extends Fields = {},
@@ -72,13 +72,13 @@ interface TransitionFrom<S extends string, F extends S> {
     const R extends string = string,
     const L extends string = never,
     const W extends string | undefined = undefined,
-  >(spec: ActionSpec<I, O, X, R, L, W>): Action<F, undefined, I, O, X, 'transition', Linked<R, L>, R, W>
+  >(spec: ActionSpec<I, O, X, R, L, W>): Action<F, undefined, I, O, X, 'transition', LinkRelation<R, L>, R, W>
   /** Safe: GET in HTTP. */
   read<O extends Fields, const R extends string, const L extends string = never>(spec: {
     readonly rel: R
     readonly link?: L
     readonly output: O
-  }): Action<F, undefined, {}, O, readonly [], 'read', Linked<R, L>, R, undefined>
+  }): Action<F, undefined, {}, O, readonly [], 'read', LinkRelation<R, L>, R, undefined>
   /** Ends the resource in favour of another of its kind: afterwards its URI answers 301. */
   moves<
     I extends Fields = {},
@@ -88,12 +88,12 @@ interface TransitionFrom<S extends string, F extends S> {
     const W extends string | undefined = undefined,
   >(
     spec: Omit<ActionSpec<I, undefined, X, R, L, W>, 'output' | 'kept'>,
-  ): Action<F, undefined, I, undefined, X, 'move', Linked<R, L>, R, W>
+  ): Action<F, undefined, I, undefined, X, 'move', LinkRelation<R, L>, R, W>
 }
 /** `on('placed', 'paid').to('cancelled', …)`; `on()` is any state. */
 export type On<S extends string> = <const F extends S>(...from: readonly F[]) => TransitionFrom<S, F>
 
-function on(...from: readonly string[]): TransitionFrom<string, string> {
+function transitionsFrom(...from: readonly string[]): TransitionFrom<string, string> {
   const act = (
     effect: Action['effect'],
     to: string | undefined,
@@ -287,7 +287,7 @@ export function resource<
     name,
     fields: fields as unknown as WithState<F, S>, // the same record, its `state` narrowed to the states
     states,
-    actions: is.actions?.(on as unknown as On<S>) ?? ({} as A), // no actions: A is {}
+    actions: is.actions?.(transitionsFrom as unknown as On<S>) ?? ({} as A), // no actions: A is {}
     files: is.files ?? ({} as Record<P, File>),
     given: { allow: {} },
   })

@@ -9,7 +9,7 @@ import type { Implementation } from './implement.ts'
 import { parseScaledDecimal } from './lexical/decimal.ts'
 import { intRange, longRange, type NumberRange } from './lexical/number.ts'
 import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
-import { reachable } from './machine.ts'
+import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
 import type { AnyAction, Resource } from './resource.ts'
 import type { Service } from './service.ts'
@@ -28,29 +28,29 @@ export class ContractMistakes extends Error {
 export function findContractMistakes(app: Implementation): readonly string[] {
   const { contract } = app
   return [
-    ...namesOf(contract),
-    ...contract.resources.flatMap(resource => ofResource(contract, resource)),
+    ...nameMistakes(contract),
+    ...contract.resources.flatMap(resource => resourceMistakes(contract, resource)),
     ...contract.jobs.flatMap(job => [
-      ...ofFields(contract, `${job.job}.input`, job.input),
-      ...ofFields(contract, `${job.job}.output`, job.output),
+      ...fieldsMistakes(contract, `${job.job}.input`, job.input),
+      ...fieldsMistakes(contract, `${job.job}.output`, job.output),
       ...(app.handlers[job.job]?.run ? [] : [`${job.job} has no handler: give implement() a ${job.job}.run`]),
     ]),
-    ...ofSearches(contract),
-    ...ofVersions(contract),
-    ...ofFaults(contract),
-    ...contract.resources.flatMap(resource => withoutHandlers(app, resource)),
-    ...repeated(listOperations(contract).map(operation => operation.name)).map(
+    ...searchMistakes(contract),
+    ...versionMistakes(contract),
+    ...faultMistakes(contract),
+    ...contract.resources.flatMap(resource => handlerMistakes(app, resource)),
+    ...findRepeated(listOperations(contract).map(operation => operation.name)).map(
       name => `two operations are named ${name}: give one of the resources another \`one\`, or the action another name`,
     ),
   ]
 }
 
-const segment = /^[a-z][a-zA-Z0-9-]*$/
-const pathSegment = new RegExp(`^${pathSegmentPattern}$`)
-const fieldName = /^[A-Za-z][A-Za-z0-9_]*$/
-const reserved = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
+const segmentText = /^[a-z][a-zA-Z0-9-]*$/
+const pathSegmentText = new RegExp(`^${pathSegmentPattern}$`)
+const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
+const reservedNames = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
 
-function namesOf(contract: Service): string[] {
+function nameMistakes(contract: Service): string[] {
   const names = [...contract.resources.map(each => each.name), ...contract.jobs.map(each => each.job)]
   return [
     ...(/^[a-z][A-Za-z0-9-]*$/.test(contract.service)
@@ -60,22 +60,22 @@ function namesOf(contract: Service): string[] {
       ? []
       : [`namespace "${contract.namespace}" is no absolute URI: use urn:… or https://…`]),
     ...names
-      .filter(name => !segment.test(name))
+      .filter(name => !segmentText.test(name))
       .map(name => `"${name}" cannot be a path segment: use a plural noun in lower case, such as orders`),
     ...names
-      .filter(name => reserved.includes(name))
+      .filter(name => reservedNames.includes(name))
       .map(name => `"${name}" is an address of Diglot's own: name the resource otherwise`),
-    ...repeated(names).map(name => `"${name}" is declared twice: a name stands for one resource or job`),
+    ...findRepeated(names).map(name => `"${name}" is declared twice: a name stands for one resource or job`),
   ]
 }
 
-const repeated = (names: readonly string[]): string[] => [
+const findRepeated = (names: readonly string[]): string[] => [
   ...new Set(names.filter((name, i) => names.indexOf(name) !== i)),
 ]
 
-function ofResource(contract: Service, resource: Resource): string[] {
+function resourceMistakes(contract: Service, resource: Resource): string[] {
   const { name, fields, actions, states } = resource
-  const unreachable = states.filter(state => states[0] && !reachable(resource.machine, states[0]).has(state))
+  const unreachable = states.filter(state => states[0] && !reachableStates(resource.machine, states[0]).has(state))
   const own = [...Object.values(actions).map(action => action.rel), ...Object.keys(resource.files)]
   const lists = Object.entries(resource.given.relations ?? {}).flatMap(([rel, relation]) =>
     'of' in relation ? [[rel, relation.of] as const] : [],
@@ -84,22 +84,22 @@ function ofResource(contract: Service, resource: Resource): string[] {
   const rels = [...own, ...lists.map(([rel]) => rel)]
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
-    ...ofFields(contract, name, fields),
-    ...repeated(states).map(state => `${name} has the state "${state}" twice`),
+    ...fieldsMistakes(contract, name, fields),
+    ...findRepeated(states).map(state => `${name} has the state "${state}" twice`),
     ...unreachable.map(state => `${name} can never be "${state}": no transition leads there from "${states[0]}"`),
-    ...Object.entries(actions).flatMap(([verb, action]) => ofAction(contract, resource, verb, action)),
-    ...[...new Set([...repeated(places), ...repeated(rels)])].map(
+    ...Object.entries(actions).flatMap(([verb, action]) => actionMistakes(contract, resource, verb, action)),
+    ...[...new Set([...findRepeated(places), ...findRepeated(rels)])].map(
       path => `${name} has two things at /${path}: give one another rel, or leave a relation out`,
     ),
     ...Object.entries(resource.files).flatMap(([part, file]) => [
-      ...(pathSegment.test(part) ? [] : [`${name}.${part} cannot be a path segment: use a noun, such as picture`]),
+      ...(pathSegmentText.test(part) ? [] : [`${name}.${part} cannot be a path segment: use a noun, such as picture`]),
       ...(file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a size above 0`]),
     ]),
-    ...ofRules(contract, resource),
+    ...ruleMistakes(contract, resource),
   ]
 }
 
-function ofAction(contract: Service, { name, states }: Resource, verb: string, action: AnyAction): string[] {
+function actionMistakes(contract: Service, { name, states }: Resource, verb: string, action: AnyAction): string[] {
   const place = `${name}.${verb}`
   const known = states.length > 0 ? states.join(', ') : 'none'
   const unknown = [...action.from, ...(action.to === undefined ? [] : [action.to])].filter(
@@ -107,27 +107,27 @@ function ofAction(contract: Service, { name, states }: Resource, verb: string, a
   )
   return [
     ...unknown.map(state => `${place} leads from or to "${state}"; states are ${known}`),
-    ...(segment.test(action.rel ?? '') && action.rel !== verb
+    ...(segmentText.test(action.rel ?? '') && action.rel !== verb
       ? []
       : [`${place} needs a noun for its path: rel "${action.rel}" will not do; pay has rel "payment"`]),
     ...(action.kept && !action.output
       ? [`${place} keeps an output it does not have: declare output, or leave kept out`]
       : []),
-    ...ofFields(contract, `${place} input`, action.input),
-    ...ofFields(contract, `${place} output`, action.output ?? {}),
+    ...fieldsMistakes(contract, `${place} input`, action.input),
+    ...fieldsMistakes(contract, `${place} output`, action.output ?? {}),
   ]
 }
 
-function ofFields(contract: Service, place: string, fields: Fields): string[] {
+function fieldsMistakes(contract: Service, place: string, fields: Fields): string[] {
   return Object.entries(fields).flatMap(([name, field]) => [
-    ...(fieldName.test(name)
+    ...(fieldNameText.test(name)
       ? []
       : [`${place}.${name} cannot be a field: use letters, digits and "_", a letter first`]),
-    ...ofField(contract, `${place}.${name}`, field),
+    ...fieldMistakes(contract, `${place}.${name}`, field),
   ])
 }
 
-function ofField(contract: Service, place: string, field: AnyField): string[] {
+function fieldMistakes(contract: Service, place: string, field: AnyField): string[] {
   const { shape } = field
   if (field.isAttribute && !isScalarField(field)) return [`${place} cannot be an attribute: only scalars can`]
   if (field.isAttribute && field.isNullable)
@@ -138,38 +138,41 @@ function ofField(contract: Service, place: string, field: AnyField): string[] {
 const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = {
   scalar: (shape, contract, place) => foldScalar(shape, scalarMistakes, contract, place),
   list: ({ item, min, max }, contract, place) => [
-    ...ofBounds(place, min, max),
-    ...ofField(contract, `${place}[]`, item),
+    ...boundMistakes(place, min, max),
+    ...fieldMistakes(contract, `${place}[]`, item),
   ],
-  object: ({ fields }, contract, place) => ofFields(contract, place, fields),
+  object: ({ fields }, contract, place) => fieldsMistakes(contract, place, fields),
   union: ({ on, of }, contract, place) =>
     Object.entries(of).flatMap(([which, fields]) => [
       ...(Object.hasOwn(fields, on)
         ? [`${place}.${which} declares "${on}", which tells the union apart: leave it out`]
         : []),
-      ...ofFields(contract, `${place}.${which}`, fields),
+      ...fieldsMistakes(contract, `${place}.${which}`, fields),
     ]),
 }
 
 const noMistakes = (): string[] => []
 const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> = {
-  string: ({ min, max, pattern }, _contract, place) => [...ofBounds(place, min, max), ...ofPattern(place, pattern)],
+  string: ({ min, max, pattern }, _contract, place) => [
+    ...boundMistakes(place, min, max),
+    ...patternMistakes(place, pattern),
+  ],
   boolean: noMistakes,
   int: (shape, _contract, place) => [
-    ...ofRange(place, intRange(shape)),
-    ...ofWhole(place, shape.min),
-    ...ofWhole(place, shape.max),
+    ...rangeMistakes(place, intRange(shape)),
+    ...wholeMistakes(place, shape.min),
+    ...wholeMistakes(place, shape.max),
   ],
-  long: (shape, _contract, place) => ofRange(place, longRange(shape)),
-  decimal: (shape, _contract, place) => ofDecimal(place, shape),
-  double: ({ min, max }, _contract, place) => ofBounds(place, min, max),
+  long: (shape, _contract, place) => rangeMistakes(place, longRange(shape)),
+  decimal: (shape, _contract, place) => decimalMistakes(place, shape),
+  double: ({ min, max }, _contract, place) => boundMistakes(place, min, max),
   date: noMistakes,
   time: noMistakes,
   dateTime: noMistakes,
   duration: noMistakes,
   bytes: noMistakes,
   enum: ({ values }, _contract, place) =>
-    values.length > 0 && repeated(values).length === 0
+    values.length > 0 && findRepeated(values).length === 0
       ? []
       : [`${place} needs values, each once; t.state() belongs to a resource with states`],
   id: noMistakes,
@@ -180,18 +183,19 @@ const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> 
 }
 
 /** Its own bounds and those of its type, of which the narrower count. */
-const ofRange = (place: string, { lowest, highest }: NumberRange): string[] => ofBounds(place, lowest, highest)
+const rangeMistakes = (place: string, { lowest, highest }: NumberRange): string[] =>
+  boundMistakes(place, lowest, highest)
 
-function ofBounds<N extends number | bigint>(place: string, min: N | undefined, max: N | undefined): string[] {
+function boundMistakes<N extends number | bigint>(place: string, min: N | undefined, max: N | undefined): string[] {
   return min !== undefined && max !== undefined && min > max
     ? [`${place} holds nothing: min ${min} is above max ${max}`]
     : []
 }
 
-const ofWhole = (place: string, bound: number | undefined): string[] =>
+const wholeMistakes = (place: string, bound: number | undefined): string[] =>
   bound === undefined || Number.isInteger(bound) ? [] : [`${place}: the bound ${bound} is no whole number`]
 
-function ofPattern(place: string, pattern: string | undefined): string[] {
+function patternMistakes(place: string, pattern: string | undefined): string[] {
   if (pattern === undefined) return []
   try {
     compilePattern(pattern)
@@ -204,7 +208,10 @@ function ofPattern(place: string, pattern: string | undefined): string[] {
     : []
 }
 
-function ofDecimal(place: string, shape: { digits: number; places: number; min?: string; max?: string }): string[] {
+function decimalMistakes(
+  place: string,
+  shape: { digits: number; places: number; min?: string; max?: string },
+): string[] {
   const fits = shape.digits >= 1 && shape.digits <= 18 && shape.places >= 0 && shape.places <= shape.digits
   const bounds = [shape.min, shape.max].filter(
     bound => bound !== undefined && parseScaledDecimal(bound, shape.places) === undefined,
@@ -219,7 +226,7 @@ function ofDecimal(place: string, shape: { digits: number; places: number; min?:
   ]
 }
 
-function ofRules(contract: Service, resource: Resource): string[] {
+function ruleMistakes(contract: Service, resource: Resource): string[] {
   const { name, fields, states, given, actions } = resource
   const scalar = (list: readonly string[] | undefined, what: string): string[] =>
     (list ?? [])
@@ -259,7 +266,7 @@ function ofRules(contract: Service, resource: Resource): string[] {
           `${name}: lists are in the order of "${each}", which is internal: the links to their pages would tell it`,
       ),
     ...scalar(given.searchBy, 'searchBy'),
-    ...(given.search ?? []).flatMap(path => ofPath(contract, resource, path)),
+    ...(given.search ?? []).flatMap(path => searchPathMistakes(contract, resource, path)),
     ...inState(given.edit, 'edit'),
     ...inState(given.remove, 'remove'),
     ...[...Object.keys(given.allow), ...Object.keys(given.limits ?? {})]
@@ -276,7 +283,7 @@ function ofRules(contract: Service, resource: Resource): string[] {
       .filter(message => !messages.includes(message))
       .map(message => `${name}: no message is for "${message}"; it takes ${messages.join(', ')}`),
     ...Object.entries(given.relations ?? {}).flatMap(([rel, relation]) =>
-      ofRelation(contract, resource, rel, relation),
+      relationMistakes(contract, resource, rel, relation),
     ),
     ...(given.bulk && !(given.filter && given.filter.length > 0)
       ? [`${name}: bulk removal needs a filter: name its fields in filter`]
@@ -284,7 +291,7 @@ function ofRules(contract: Service, resource: Resource): string[] {
   ]
 }
 
-function ofRelation(
+function relationMistakes(
   contract: Service,
   resource: Resource,
   rel: string,
@@ -304,7 +311,7 @@ function ofRelation(
 }
 
 /** A search path leads through refs and lists to text. */
-function ofPath(contract: Service, resource: Resource, path: string): string[] {
+function searchPathMistakes(contract: Service, resource: Resource, path: string): string[] {
   const wrong = [`${resource.name}: search "${path}" does not lead to text: name string fields, through refs and lists`]
   let fields: Fields | undefined = resource.fields
   let last: AnyField | undefined
@@ -318,7 +325,7 @@ function ofPath(contract: Service, resource: Resource, path: string): string[] {
   return last?.shape.kind === 'string' ? [] : wrong
 }
 
-function ofSearches({ searches, resources }: Service): string[] {
+function searchMistakes({ searches, resources }: Service): string[] {
   if (!searches) return []
   const of = resources.find(each => each.name === searches.of)
   if (!of) return [`searches are of "${searches.of}", which is no resource`]
@@ -327,18 +334,20 @@ function ofSearches({ searches, resources }: Service): string[] {
     : [`searches are of ${of.name}, which has nothing to search: name texts in rules({ search: … })`]
 }
 
-function ofVersions(contract: Service): string[] {
+function versionMistakes(contract: Service): string[] {
   return Object.entries(contract.versions).flatMap(([version, rule]) => [
     ...(/^v[1-9][0-9]*$/.test(version) ? [] : [`"${version}" is no version: use v1, v2, …`]),
     ...[rule.deprecated, rule.sunset]
       .filter(date => date !== undefined && Number.isNaN(Date.parse(date)))
       .map(date => `${version}: "${date}" is no date: use 2027-01-31`),
-    ...Object.entries(rule.without ?? {}).flatMap(([name, fields]) => ofHidden(contract, version, name, fields)),
+    ...Object.entries(rule.without ?? {}).flatMap(([name, fields]) =>
+      hiddenFieldMistakes(contract, version, name, fields),
+    ),
   ])
 }
 
 /** A field that a version does not know must be one it can do without (rule A9.3). */
-function ofHidden(contract: Service, version: string, name: string, hidden: readonly string[]): string[] {
+function hiddenFieldMistakes(contract: Service, version: string, name: string, hidden: readonly string[]): string[] {
   const resource = contract.resources.find(each => each.name === name)
   if (!resource) return [`${version} leaves out fields of "${name}", which is no resource`]
   return hidden
@@ -354,7 +363,7 @@ function ofHidden(contract: Service, version: string, name: string, hidden: read
     )
 }
 
-function ofFaults(contract: Service): string[] {
+function faultMistakes(contract: Service): string[] {
   const faults = contract.resources.flatMap(resource =>
     Object.values(resource.actions).flatMap(action => action.faults),
   )
@@ -370,12 +379,12 @@ function ofFaults(contract: Service): string[] {
       ...(fault.status >= 400 && fault.status <= 599
         ? []
         : [`fault ${fault.fault} has status ${fault.status}: use 4xx for the caller's fault, 5xx for the service's`]),
-      ...(known ? [] : ofFields(contract, `fault ${fault.fault}`, fault.detail)),
+      ...(known ? [] : fieldsMistakes(contract, `fault ${fault.fault}`, fault.detail)),
     ]
   })
 }
 
-function withoutHandlers({ handlers }: Implementation, resource: Resource): string[] {
+function handlerMistakes({ handlers }: Implementation, resource: Resource): string[] {
   const given = handlers[resource.name]
   const derives = Object.entries(resource.fields).some(
     ([name, field]) => field.isReadOnly && !field.isOptional && name !== 'id' && name !== 'state',

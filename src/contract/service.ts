@@ -18,7 +18,7 @@ export interface VersionRule {
 /** Oldest first. */
 export type Versions = Readonly<Record<string, VersionRule>>
 /** Nothing but versions and their rules: what is inferred as it is written is not held against excess members by itself. */
-type Rule<V> = {
+type OnlyVersionRules<V> = {
   readonly [K in keyof V]: K extends `v${number}`
     ? { readonly [R in Exclude<keyof V[K], keyof VersionRule>]: never }
     : never
@@ -62,7 +62,7 @@ export function service<
     readonly resources: R
     readonly jobs?: J
     readonly searches?: Searches
-    readonly versions?: V & Rule<V>
+    readonly versions?: V & OnlyVersionRules<V>
     readonly limits?: Partial<Service['limits']>
   },
 ): Service<R, J, V> {
@@ -85,12 +85,12 @@ export function viewOfVersion(of: Service, version: string): Service {
     ...of,
     resources: of.resources.map(each => {
       const hidden = without[each.name] ?? []
-      return hidden.length === 0 ? each : new Resource({ ...each, fields: less(each.fields, hidden) })
+      return hidden.length === 0 ? each : new Resource({ ...each, fields: withoutFields(each.fields, hidden) })
     }),
   }
 }
 
-const less = (fields: Fields, hidden: readonly string[]): Record<string, AnyField> =>
+const withoutFields = (fields: Fields, hidden: readonly string[]): Record<string, AnyField> =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.includes(name)))
 
 export const newestVersion = (of: Service): string => Object.keys(of.versions).at(-1) ?? 'v1'

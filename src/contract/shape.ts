@@ -84,8 +84,8 @@ interface InnerChange {
   readonly rename?: (name: string) => string
 }
 /** The shape with what is inside of it changed; the very same shape where nothing is. */
-export const mapShape = (shape: Shape, change: InnerChange): Shape => foldShape(shape, changed, change)
-const changed: ShapeCases<Shape, [change: InnerChange]> = {
+export const mapShape = (shape: Shape, change: InnerChange): Shape => foldShape(shape, innerChanges, change)
+const innerChanges: ShapeCases<Shape, [change: InnerChange]> = {
   scalar: shape => shape,
   list: (shape, change) => {
     const item = change.item(shape.item)

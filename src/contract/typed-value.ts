@@ -19,10 +19,10 @@ export const checkValue = (fields: Fields, value: Members, sound?: Members): Fie
 
 export function isSoundValue(fields: Fields, value: Members, sound?: Members): boolean {
   let present = 0
-  for (const entry of entriesOf(fields)) {
-    const member = memberAt(value, entry)
+  for (const entry of checkedFieldsOf(fields)) {
+    const member = memberOfField(value, entry)
     if (member !== undefined) present++
-    const isKnown = sound !== undefined && member !== undefined && member === memberAt(sound, entry)
+    const isKnown = sound !== undefined && member !== undefined && member === memberOfField(sound, entry)
     if (!isKnown && !entry.isSound(member)) return false
   }
   const names = Object.keys(value) // some may be there and undefined
@@ -35,14 +35,14 @@ interface FieldEntry {
   readonly inherited: boolean
   readonly isSound: (value: unknown) => boolean
 }
-const entriesOf = memoizeByObject((fields: Fields): readonly FieldEntry[] =>
+const checkedFieldsOf = memoizeByObject((fields: Fields): readonly FieldEntry[] =>
   Object.entries(fields).map(([name, field]) => ({
     name,
     inherited: name in Object.prototype,
     isSound: compileSoundness(field),
   })),
 )
-const memberAt = (value: Members, { name, inherited }: FieldEntry): unknown =>
+const memberOfField = (value: Members, { name, inherited }: FieldEntry): unknown =>
   inherited ? ownMember(value, name) : value[name]
 
 function compileSoundness({ shape, isOptional, isNullable }: AnyField): (value: unknown) => boolean {
@@ -68,45 +68,45 @@ const soundness: ShapeCases<(value: unknown) => boolean> = {
 export function findProblems(fields: Fields, value: Members, path: Path): FieldProblem[] {
   const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))
   return [
-    ...unknown.flatMap(name => problem([...path, name], new Flaw('unknown', 'is not a field of this'))),
+    ...unknown.flatMap(name => oneProblem([...path, name], new Flaw('unknown', 'is not a field of this'))),
     ...Object.entries(fields).flatMap(([name, field]) =>
       findFieldProblems(field, ownMember(value, name), [...path, name]),
     ),
   ]
 }
 
-const problem = (path: Path, { code, detail }: Flaw): FieldProblem[] => [{ path, code, detail }]
+const oneProblem = (path: Path, { code, detail }: Flaw): FieldProblem[] => [{ path, code, detail }]
 
 function findFieldProblems(field: AnyField, value: unknown, path: Path): FieldProblem[] {
-  if (value === undefined) return field.isOptional ? [] : problem(path, new Flaw('required', 'is required'))
-  if (value === null) return field.isNullable ? [] : problem(path, new Flaw('type', 'must not be null'))
+  if (value === undefined) return field.isOptional ? [] : oneProblem(path, new Flaw('required', 'is required'))
+  if (value === null) return field.isNullable ? [] : oneProblem(path, new Flaw('type', 'must not be null'))
   return foldShape(field.shape, problemCases, value, path)
 }
 const problemCases: ShapeCases<FieldProblem[], [value: unknown, path: Path]> = {
   scalar: (shape, value, path) => {
     const checked = checkScalar(shape, value)
-    return checked instanceof Flaw ? problem(path, checked) : []
+    return checked instanceof Flaw ? oneProblem(path, checked) : []
   },
   list: (shape, value, path) => {
-    if (!Array.isArray(value)) return problem(path, new Flaw('type', 'must be an array'))
+    if (!Array.isArray(value)) return oneProblem(path, new Flaw('type', 'must be an array'))
     const count = checkCount(shape, value.length)
     return [
-      ...(count ? problem(path, count) : []),
+      ...(count ? oneProblem(path, count) : []),
       ...value.flatMap((item, i) => findFieldProblems(shape.item, item, [...path, i])),
     ]
   },
   object: ({ fields }, value, path) =>
     typeof value === 'object'
       ? findProblems(fields, value as Members, path) // an object, just asked
-      : problem(path, new Flaw('type', 'must be an object')),
+      : oneProblem(path, new Flaw('type', 'must be an object')),
   union: findUnionProblems,
 }
 
 function findUnionProblems({ on, of }: UnionShape, value: unknown, path: Path): FieldProblem[] {
-  if (typeof value !== 'object') return problem(path, new Flaw('type', 'must be an object'))
+  if (typeof value !== 'object') return oneProblem(path, new Flaw('type', 'must be an object'))
   const { [on]: which, ...rest } = value as Members // an object, just asked
   const fields = typeof which === 'string' && Object.hasOwn(of, which) ? of[which] : undefined
-  if (!fields) return problem(path, new Flaw('enum', `must be one of ${Object.keys(of).join(', ')}`))
+  if (!fields) return oneProblem(path, new Flaw('enum', `must be one of ${Object.keys(of).join(', ')}`))
   return findProblems(fields, rest, path)
 }
 

@@ -13,7 +13,7 @@ import { type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflic
 import { type AnyField, Field, type Fields, type Shape, singularName, t } from './field.ts'
 import { type Job, jobStates } from './job.ts'
 import { capitalize } from './lexical/text.ts'
-import { listOperations, type Operation, type OperationOf, requireKind } from './operation.ts'
+import { listOperations, type Operation, type OperationOf, singularOf } from './operation.ts'
 import type { Grant } from './policy.ts'
 import type { Resource } from './resource.ts'
 import { namespaceOf, type Service, viewOfVersion } from './service.ts'
@@ -61,118 +61,140 @@ export function compileMessages(service: Service, version: string): readonly Mes
     .map(operation => ({
       operation,
       action: `${namespace}/${toXmlName(operation.name)}`,
-      request: part(operation.name, ...requestOf(operation)),
-      response: operation.oneWay ? undefined : part(`${operation.name}Response`, ...responseOf(operation)),
-      faults: operation.oneWay ? [] : once(faultsOf(operation)),
+      request: createPart(operation.name, ...requestContent(operation)),
+      response: operation.oneWay ? undefined : createPart(`${operation.name}Response`, ...responseContent(operation)),
+      faults: operation.oneWay ? [] : distinctFaults(operationFaults(operation)),
       version: 'resource' in operation ? versionName(operation.resource) : 'version',
     }))
 }
 
 type ContentFields = readonly [fields: Fields, main?: string]
-const part = (name: string, fields: Fields, main?: string): MessagePart => ({ name: toXmlName(name), fields, main })
+const createPart = (name: string, fields: Fields, main?: string): MessagePart => ({
+  name: toXmlName(name),
+  fields,
+  main,
+})
 
-const id = (of: string): Fields => ({ id: t.ref(of) })
-const version: Fields = { version: t.string().optional() }
-const paging: Fields = {
+const idField = (of: string): Fields => ({ id: t.ref(of) })
+const versionField: Fields = { version: t.string().optional() }
+const pagingFields: Fields = {
   page: t.int({ min: 1 }).optional(),
   size: t.int({ min: 1, max: 100 }).optional(),
   cursor: t.string().optional(),
 }
-const sorting: Fields = { sort: t.string().optional() }
+const sortField: Fields = { sort: t.string().optional() }
 
-function requestOf(operation: Operation): ContentFields {
+function requestContent(operation: Operation): ContentFields {
   switch (operation.kind) {
     case 'create':
-      return [{ [requireKind(operation.resource)]: draftOf(operation.resource) }, requireKind(operation.resource)]
+      return [{ [singularOf(operation.resource)]: draftItemField(operation.resource) }, singularOf(operation.resource)]
     case 'replace':
     case 'patch': {
-      const target = { ...id(operation.resource.name), ...version }
-      const one = free(requireKind(operation.resource), target)
-      return [{ ...target, [one]: draftOf(operation.resource) }, one]
+      const target = { ...idField(operation.resource.name), ...versionField }
+      const one = freeName(singularOf(operation.resource), target)
+      return [{ ...target, [one]: draftItemField(operation.resource) }, one]
     }
     case 'list':
     case 'bulk':
-      return beside({ ...paging, ...sorting }, among(operation.resource, operation.resource.given.filter), 'where')
+      return joinContent(
+        { ...pagingFields, ...sortField },
+        narrowingFields(operation.resource, operation.resource.given.filter),
+        'where',
+      )
     case 'search':
-      return beside({ q: t.string(), ...paging }, among(operation.resource, operation.resource.given.searchBy), 'where')
+      return joinContent(
+        { q: t.string(), ...pagingFields },
+        narrowingFields(operation.resource, operation.resource.given.searchBy),
+        'where',
+      )
     case 'createSearch':
-      return beside({ q: t.string() }, among(operation.resource, operation.resource.given.searchBy), 'where')
+      return joinContent(
+        { q: t.string() },
+        narrowingFields(operation.resource, operation.resource.given.searchBy),
+        'where',
+      )
     case 'act':
-      return beside({ ...id(operation.resource.name), ...version }, drafts(operation.action.input), 'input')
+      return joinContent(
+        { ...idField(operation.resource.name), ...versionField },
+        draftFields(operation.action.input),
+        'input',
+      )
     case 'look':
-      return beside(id(operation.resource.name), drafts(operation.action.input), 'input')
+      return joinContent(idField(operation.resource.name), draftFields(operation.action.input), 'input')
     case 'putFile':
-      return putFile(operation)
+      return putFileContent(operation)
     case 'remove':
-      return [{ ...id(operation.resource.name), ...version }]
+      return [{ ...idField(operation.resource.name), ...versionField }]
     case 'startJob':
-      return [drafts(operation.job.input)]
+      return [draftFields(operation.job.input)]
     case 'getJob':
     case 'cancelJob':
     case 'getResult':
-      return [id(operation.job.job)]
+      return [idField(operation.job.job)]
     default:
-      return [id(operation.resource.name)]
+      return [idField(operation.resource.name)]
   }
 }
 
-function putFile({ resource, part, file }: OperationOf<'getFile' | 'putFile'>): ContentFields {
-  const target = { ...id(resource.name), ...version }
-  const main = free(part, { ...target, mediaType: true })
+function putFileContent({ resource, part, file }: OperationOf<'getFile' | 'putFile'>): ContentFields {
+  const target = { ...idField(resource.name), ...versionField }
+  const main = freeName(part, { ...target, mediaType: true })
   const [first, ...others] = file.mediaTypes
   const mediaType = first === undefined ? t.string() : t.enum(first, ...others)
   return [{ ...target, [main]: t.bytes({ max: file.max }), mediaType }, main]
 }
 
-function responseOf(operation: Operation): ContentFields {
+function responseContent(operation: Operation): ContentFields {
   switch (operation.kind) {
     case 'list':
     case 'search':
     case 'bulk':
     case 'createSearch':
     case 'getSearch':
-      return pageOf(operation.resource)
+      return pageContent(operation.resource)
     case 'act':
     case 'look':
     case 'kept':
-      return operation.action.output ? outputOf(operation.action.rel, operation.action.output) : itemOf(operation)
+      return operation.action.output
+        ? outputContent(operation.action.rel, operation.action.output)
+        : itemContent(operation)
     case 'getFile':
     case 'putFile':
-      return fileOf(operation)
+      return fileContent(operation)
     case 'remove':
       return [{}]
     case 'startJob':
     case 'cancelJob':
       return [{ job: jobField }, 'job']
     case 'getJob':
-      return jobOf(operation.job)
+      return jobContent(operation.job)
     case 'getResult':
-      return outputOf(operation.job.one, operation.job.output)
+      return outputContent(operation.job.one, operation.job.output)
     default:
-      return itemOf(operation)
+      return itemContent(operation)
   }
 }
 
-const outputOf = (name: string, output: Fields): ContentFields => [
-  { [name]: t.object(shown(output), capitalize(name)) },
+const outputContent = (name: string, output: Fields): ContentFields => [
+  { [name]: t.object(visibleFields(output), capitalize(name)) },
   name,
 ]
-const itemOf = ({ resource }: { readonly resource: Resource }): ContentFields => [
-  { [requireKind(resource)]: itemField(resource) },
-  requireKind(resource),
+const itemContent = ({ resource }: { readonly resource: Resource }): ContentFields => [
+  { [singularOf(resource)]: itemField(resource) },
+  singularOf(resource),
 ]
 
-function pageOf(resource: Resource): ContentFields {
+function pageContent(resource: Resource): ContentFields {
   const more = { total: t.int({ min: 0 }).optional(), next: t.string().optional() }
-  const many = free(resource.name, more)
-  return [{ [many]: t.list(itemField(resource), { element: requireKind(resource) }), ...more }, many]
+  const many = freeName(resource.name, more)
+  return [{ [many]: t.list(itemField(resource), { element: singularOf(resource) }), ...more }, many]
 }
 
 /** The media type of an answer is that of the bytes that were kept, which an older contract may have allowed. */
-function fileOf({ kind, part, file }: OperationOf<'getFile' | 'putFile'>): ContentFields {
+function fileContent({ kind, part, file }: OperationOf<'getFile' | 'putFile'>): ContentFields {
   if (kind === 'putFile') return [{ version: t.string() }]
   const about = { mediaType: t.string(), version: t.string() }
-  const main = free(part, about)
+  const main = freeName(part, about)
   return [{ [main]: t.bytes({ max: file.max }), ...about }, main]
 }
 
@@ -188,48 +210,48 @@ export const jobFields = {
 const jobField = t.object(jobFields, 'Job')
 
 /** The job, and its result beside it once it is completed. */
-function jobOf(job: Job): ContentFields {
-  const result = free(job.one, { job: true })
-  return [{ job: jobField, [result]: t.object(shown(job.output), capitalize(job.one)).optional() }, 'job']
+function jobContent(job: Job): ContentFields {
+  const result = freeName(job.one, { job: true })
+  return [{ job: jobField, [result]: t.object(visibleFields(job.output), capitalize(job.one)).optional() }, 'job']
 }
 
 /** An item as it is shown: its fields, then its version. */
 function itemField(resource: Resource) {
-  const fields = { ...shown(resource.fields), [versionName(resource)]: t.string() }
-  return t.object(fields, capitalize(requireKind(resource)))
+  const fields = { ...visibleFields(resource.fields), [versionName(resource)]: t.string() }
+  return t.object(fields, capitalize(singularOf(resource)))
 }
-const versionName = (resource: Resource): string => free('version', resource.fields)
+const versionName = (resource: Resource): string => freeName('version', resource.fields)
 
-const shown = (fields: Fields): Fields =>
+const visibleFields = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, field]) => !field.isInternal))
 
 /** An item as a client sends it. What a grant binds to a claim of the caller may be left out: it is the caller's. */
-function draftOf(resource: Resource): AnyField {
+function draftItemField(resource: Resource): AnyField {
   const { create = [], change = [] } = resource.given.allow
   const owned = new Set([...create, ...change].flatMap(grant => Object.keys(grant.where)))
   const fields = Object.entries({
-    ...drafts(resource.fields),
+    ...draftFields(resource.fields),
     [versionName(resource)]: t.string().readOnly().optional(),
   })
   return t.object(
     Object.fromEntries(fields.map(([name, field]) => [name, owned.has(name) ? field.optional() : field])),
-    `${capitalize(requireKind(resource))}Draft`,
+    `${capitalize(singularOf(resource))}Draft`,
   )
 }
 
 /** Fields as a client sends them: the server's own are optional, all the way down. */
-function drafts(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(shown(fields)).map(([name, field]) => [name, draft(field)]))
+function draftFields(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(visibleFields(fields)).map(([name, field]) => [name, draftField(field)]))
 }
 /** The very same field where nothing in it is the server's, so that one type serves requests and answers. */
-function draft(field: AnyField): AnyField {
+function draftField(field: AnyField): AnyField {
   if (field.isReadOnly) return field.optional()
-  const shape = mapShape(field.shape, { item: draft, fields: drafts, rename: name => `${name}Draft` })
+  const shape = mapShape(field.shape, { item: draftField, fields: draftFields, rename: name => `${name}Draft` })
   return shape === field.shape ? field : new Field(shape, field)
 }
 
 /** Fields that a list or a search can be narrowed by, each equal to what is given. */
-function among(resource: Resource, names: readonly string[] = []): Fields {
+function narrowingFields(resource: Resource, names: readonly string[] = []): Fields {
   return Object.fromEntries(
     names.flatMap(name => {
       const field = resource.fields[name]
@@ -239,7 +261,7 @@ function among(resource: Resource, names: readonly string[] = []): Fields {
 }
 
 /** Content flat beside the children that every such request has; in an element of its own where a name is both. */
-function beside(common: Fields, content: Fields, apart: string): ContentFields {
+function joinContent(common: Fields, content: Fields, apart: string): ContentFields {
   if (!Object.keys(content).some(name => Object.hasOwn(common, name))) return [{ ...common, ...content }]
   const isOptional = Object.values(content).every(field => field.isOptional)
   const field = t.object(content)
@@ -247,15 +269,16 @@ function beside(common: Fields, content: Fields, apart: string): ContentFields {
 }
 
 /** A name that is not taken: itself, or with underscores behind it. */
-const free = (name: string, taken: object): string => (Object.hasOwn(taken, name) ? free(`${name}_`, taken) : name)
+const freeName = (name: string, taken: object): string =>
+  Object.hasOwn(taken, name) ? freeName(`${name}_`, taken) : name
 
-const once = (faults: readonly Fault[]): readonly Fault[] => [
+const distinctFaults = (faults: readonly Fault[]): readonly Fault[] => [
   ...new Map(faults.map(fault => [fault.fault, fault])).values(),
 ]
 
 /** The contract's own faults, then what can befall an operation of this kind by itself. */
-function faultsOf(operation: Operation): readonly Fault[] {
-  const forbids = 'resource' in operation && isPartly(operation) ? [Forbidden] : []
+function operationFaults(operation: Operation): readonly Fault[] {
+  const forbids = 'resource' in operation && isPartlyGranted(operation) ? [Forbidden] : []
   switch (operation.kind) {
     case 'create':
     case 'createSearch':
@@ -264,7 +287,7 @@ function faultsOf(operation: Operation): readonly Fault[] {
     case 'replace':
     case 'patch':
     case 'remove':
-      return [NotFound, VersionConflict, Invalid, ...forbids, ...stateful(operation.resource)]
+      return [NotFound, VersionConflict, Invalid, ...forbids, ...stateFaults(operation.resource)]
     case 'act': {
       const { faults, input } = operation.action
       const broken = hasReferences(input) ? [Invalid] : []
@@ -282,10 +305,16 @@ function faultsOf(operation: Operation): readonly Fault[] {
       return [NotFound, ...forbids]
   }
 }
-const stateful = (resource: Resource): readonly Fault[] => (resource.states.length > 0 ? [StateConflict] : [])
+const stateFaults = (resource: Resource): readonly Fault[] => (resource.states.length > 0 ? [StateConflict] : [])
 
 /** Some role that the resource knows is not granted this. */
-function isPartly({ resource, grants }: { readonly resource: Resource; readonly grants: readonly Grant[] }): boolean {
+function isPartlyGranted({
+  resource,
+  grants,
+}: {
+  readonly resource: Resource
+  readonly grants: readonly Grant[]
+}): boolean {
   const granted = new Set(grants.map(grant => grant.role))
   const known = Object.values(resource.given.allow).flatMap(each => each?.map(grant => grant.role) ?? [])
   return !granted.has('*') && known.some(role => !granted.has(role))
@@ -299,7 +328,7 @@ export const itemName = (list: { readonly element?: string }, field: string | un
 export const sharedTypeName = ({ kind }: Shape): string | undefined =>
   kind === 'id' || kind === 'ref' ? 'Identifier' : undefined
 
-const ncName =
+const latinNameText =
   /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF]*$/
 /**
  * A name of the contract as an NCName: itself where it is one, else with each other character as `_xHHHH_` (the
@@ -307,15 +336,18 @@ const ncName =
  * field knows the fifth edition of XML.
  */
 export function toXmlName(name: string): string {
-  if (ncName.test(name) && !/_x[0-9A-Fa-f]{4}/.test(name)) return name
+  if (latinNameText.test(name) && !/_x[0-9A-Fa-f]{4}/.test(name)) return name
   let written = ''
   for (const character of name.replace(/_(?=x[0-9A-Fa-f]{4})/g, '\u0000')) {
     if (character === '\u0000') written += '_x005F_'
-    else written += ncName.test(written === '' ? character : `a${character}`) ? character : escaped(character)
+    else
+      written += latinNameText.test(written === '' ? character : `a${character}`)
+        ? character
+        : escapeCharacter(character)
   }
   return written === '' ? '_' : written
 }
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase()
   return `_x${code.padStart(code.length > 4 ? 8 : 4, '0')}_`
 }

@@ -14,24 +14,24 @@ export function writeAccessMatrix(service: Service): string {
     ...new Set(all.flatMap(({ grants }) => grants.map(grant => grant.role)).filter(role => role !== '*')),
   ]
   const head = ['', ...roles.map(role => (role === '*' ? 'anyone' : role))]
-  const rows = all.map(operation => [operation.name, ...roles.map(role => cell(operation, role))])
-  return table([head, ...rows])
+  const rows = all.map(operation => [operation.name, ...roles.map(role => describeAccess(operation, role))])
+  return writeMarkdownTable([head, ...rows])
 }
 
-function cell({ grants }: Operation, role: string): string {
-  const given = grants.filter(grant => grant.role === role || grant.role === '*').map(said)
+function describeAccess({ grants }: Operation, role: string): string {
+  const given = grants.filter(grant => grant.role === role || grant.role === '*').map(describeGrant)
   if (given.includes('yes')) return 'yes'
   if (given.length > 0) return [...new Set(given)].join('; ')
   return role === '*' ? '401' : '403'
 }
 
-function said({ where, when }: Grant): string {
+function describeGrant({ where, when }: Grant): string {
   const own = Object.keys(where)
   const parts = [...(own.length > 0 ? [`own: ${own.join(', ')}`] : []), ...(when ? [`if ${when.name}`] : [])]
   return parts.length > 0 ? parts.join(' ') : 'yes'
 }
 
-function table(rows: readonly (readonly string[])[]): string {
+function writeMarkdownTable(rows: readonly (readonly string[])[]): string {
   const escaped = rows.map(row => row.map(cell => cell.replaceAll('|', '\\|')))
   const widths = (escaped[0] ?? []).map((_, i) => Math.max(3, ...escaped.map(row => row[i]?.length ?? 0)))
   const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`

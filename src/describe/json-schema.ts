@@ -73,7 +73,7 @@ export class Schemas {
         omitUndefined({ type: 'array', items: this.value(item, use), minItems: min, maxItems: max }),
       object: ({ name, fields }) => {
         const schema = this.object(fields, use)
-        const suffix = use === 'content' && hasServerFields(fields) ? 'Draft' : ''
+        const suffix = use === 'content' && hasReadOnlyFields(fields) ? 'Draft' : ''
         return name && (use === 'answer' || suffix) ? this.define(name + suffix, schema) : schema
       },
       union: ({ on, of }) => ({
@@ -95,14 +95,14 @@ const requiredMembers = (schema: JsonSchema): readonly Json[] =>
 const isOptional = (field: AnyField, use: SchemaUse): boolean =>
   field.isOptional || (use === 'content' && field.isReadOnly)
 
-const hasServerFields = (fields: Fields): boolean =>
-  Object.values(fields).some(field => field.isReadOnly || innerFields(field.shape).some(hasServerFields))
+const hasReadOnlyFields = (fields: Fields): boolean =>
+  Object.values(fields).some(field => field.isReadOnly || innerFields(field.shape).some(hasReadOnlyFields))
 
-export const scalarSchema = (shape: Scalar): JsonSchema => foldScalar(shape, schemas)
+export const scalarSchema = (shape: Scalar): JsonSchema => foldScalar(shape, scalarSchemas)
 
 export const identifierSchema: JsonSchema = { type: 'string', pattern: `^${identifierPattern}$` }
 const temporalSchema = (format: string) => (): JsonSchema => ({ type: 'string', format })
-const schemas: ScalarCases<JsonSchema> = {
+const scalarSchemas: ScalarCases<JsonSchema> = {
   string: ({ min, max, pattern, xsd }) =>
     omitUndefined({
       type: 'string',

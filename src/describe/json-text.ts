@@ -5,17 +5,17 @@ export function writeJsonText(json: Json, indent = ''): string {
   if (typeof json !== 'object' || json === null) return typeof json === 'bigint' ? String(json) : JSON.stringify(json)
   const inner = `${indent}  `
   if (Array.isArray(json))
-    return block(
+    return writeBlock(
       '[',
       json.map(item => writeJsonText(item, inner)),
       ']',
       indent,
     )
   const members = Object.entries(json).map(([name, value]) => `${JSON.stringify(name)}: ${writeJsonText(value, inner)}`)
-  return block('{', members, '}', indent)
+  return writeBlock('{', members, '}', indent)
 }
 
-function block(open: string, parts: readonly string[], close: string, indent: string): string {
+function writeBlock(open: string, parts: readonly string[], close: string, indent: string): string {
   const line = parts.join(', ')
   if (line.length < 80 && !line.includes('\n')) return open === '{' && line !== '' ? `{ ${line} }` : open + line + close
   return `${open}\n${parts.map(part => `${indent}  ${part}`).join(',\n')}\n${indent}${close}`

@@ -6,26 +6,26 @@ export type Attributes = Readonly<Record<string, string | number | bigint | bool
 
 /** An element; attributes that are undefined are left out. */
 export function writeTag(name: string, attributes: Attributes = {}, ...content: readonly MarkupContent[]): string {
-  const start = `<${name}${written(attributes)}`
-  const inner = lines(content)
-  return inner.length === 0 ? `${start}/>` : `${start}>\n${inner.map(indented).join('\n')}\n</${name}>`
+  const start = `<${name}${writeAttributes(attributes)}`
+  const inner = contentElements(content)
+  return inner.length === 0 ? `${start}/>` : `${start}>\n${inner.map(indentMarkup).join('\n')}\n</${name}>`
 }
 
 /** An element of text alone. */
 export const writeTextTag = (name: string, value: string, attributes: Attributes = {}): string =>
-  `<${name}${written(attributes)}>${escapeText(value.replace(/\s+/g, ' '))}</${name}>`
+  `<${name}${writeAttributes(attributes)}>${escapeText(value.replace(/\s+/g, ' '))}</${name}>`
 
 export const writeDocument = (root: string): string => `<?xml version="1.0" encoding="utf-8"?>\n${root}\n`
 
-function written(attributes: Attributes): string {
+function writeAttributes(attributes: Attributes): string {
   let all = ''
   for (const [name, value] of Object.entries(attributes))
-    if (value !== undefined) all += ` ${name}=${visible(writeAttribute(String(value)))}`
+    if (value !== undefined) all += ` ${name}=${escapeInvisible(writeAttribute(String(value)))}`
   return all
 }
-const lines = (content: MarkupContent): string[] =>
-  typeof content === 'string' ? [content] : content ? content.flatMap(lines) : []
-const indented = (markup: string): string => markup.replace(/^/gm, '  ')
+const contentElements = (content: MarkupContent): string[] =>
+  typeof content === 'string' ? [content] : content ? content.flatMap(contentElements) : []
+const indentMarkup = (markup: string): string => markup.replace(/^/gm, '  ')
 /** Characters that nobody would see, as references. */
-const visible = (value: string): string =>
+const escapeInvisible = (value: string): string =>
   value.replace(/[\u00A0\u2028\u2029\uFEFF]/g, each => `&#x${each.charCodeAt(0).toString(16).toUpperCase()};`)

@@ -8,25 +8,25 @@ export const refTo = (kind: 'responses' | 'parameters' | 'headers' | 'schemas', 
   $ref: `#/components/${kind}/${name}`,
 })
 
-export const link: JsonSchema = {
+export const linkSchema: JsonSchema = {
   type: 'object',
   properties: { href: { type: 'string', format: 'uri-reference' }, templated: { type: 'boolean' } },
   required: ['href'],
 }
-export const createLinks = (names: readonly string[]): JsonSchema => ({
+export const linksSchema = (names: readonly string[]): JsonSchema => ({
   type: 'object',
   properties: Object.fromEntries(['self', ...names].map(name => [name, refTo('schemas', 'Link')])),
   additionalProperties: refTo('schemas', 'Link'),
 })
 export const octetsSchema = (types: readonly string[]): Members => Object.fromEntries(types.map(type => [type, {}]))
 
-export const removal: JsonSchema = {
+export const removalSchema: JsonSchema = {
   type: 'object',
   properties: { removed: { type: 'integer', minimum: 0 }, refused: { type: 'integer', minimum: 0 } },
   required: ['removed', 'refused'],
 }
 /** RFC 6902 §4. */
-export const patch: JsonSchema = {
+export const jsonPatchSchema: JsonSchema = {
   type: 'array',
   items: {
     type: 'object',
@@ -68,7 +68,7 @@ export function problemResponse(description: string, schema: JsonSchema, more: r
 }
 
 /** Rules A7.6–A7.18. */
-const failures: readonly (readonly [name: string, status: number, description: string, ...headers: string[]])[] = [
+const refusals: readonly (readonly [name: string, status: number, description: string, ...headers: string[]])[] = [
   ['BadRequest', 400, 'The request is not of its syntax.'],
   ['Unauthorized', 401, 'Nobody has said who is asking, or it could not be proven.', 'WWW-Authenticate'],
   ['Forbidden', 403, 'This caller may not do this.'],
@@ -85,31 +85,31 @@ const failures: readonly (readonly [name: string, status: number, description: s
   ['InternalError', 500, 'A bug of the service; the problem names the incident.'],
   ['Unavailable', 503, 'Busy, or about to stop.', 'Retry-After'],
 ]
-export const errorStatus: Readonly<Record<string, number>> = Object.fromEntries(
-  failures.map(([name, status]) => [name, status]),
+export const statusOfError: Readonly<Record<string, number>> = Object.fromEntries(
+  refusals.map(([name, status]) => [name, status]),
 )
-export const errors: Members = {
+export const errorResponses: Members = {
   NotModified: { description: 'The caller has it already.', headers: { ETag: refTo('headers', 'ETag') } },
   ...Object.fromEntries(
-    failures.map(([name, , description, ...more]) => [
+    refusals.map(([name, , description, ...more]) => [
       name,
       problemResponse(description, refTo('schemas', 'Problem'), more),
     ]),
   ),
 }
 
-const header = (description: string): JsonSchema => ({ description, schema: { type: 'string' } })
-export const headers: Members = {
-  ETag: header('The entity tag of the representation (RFC 9110 §8.8.3).'),
-  'Last-Modified': header('An HTTP date.'),
-  'Cache-Control': header('Whether and how it may be kept (RFC 9111).'),
-  Vary: header('The request fields that chose the representation.'),
-  Location: header('The address of what was made.'),
+const headerComponent = (description: string): JsonSchema => ({ description, schema: { type: 'string' } })
+export const headerComponents: Members = {
+  ETag: headerComponent('The entity tag of the representation (RFC 9110 §8.8.3).'),
+  'Last-Modified': headerComponent('An HTTP date.'),
+  'Cache-Control': headerComponent('Whether and how it may be kept (RFC 9111).'),
+  Vary: headerComponent('The request fields that chose the representation.'),
+  Location: headerComponent('The address of what was made.'),
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
-  'WWW-Authenticate': header('The schemes that are taken (RFC 9110 §11.6.1).'),
+  'WWW-Authenticate': headerComponent('The schemes that are taken (RFC 9110 §11.6.1).'),
 }
 
-const parameter = (
+const parameterComponent = (
   where: 'query' | 'header' | 'path',
   name: string,
   schema: JsonSchema,
@@ -121,17 +121,37 @@ const parameter = (
   description,
   schema,
 })
-export const parameters: Members = {
-  id: parameter('path', 'id', identifierSchema, 'The identifier.'),
-  page: parameter('query', 'page', { type: 'integer', minimum: 1 }, 'A page by its number, instead of a cursor.'),
-  size: parameter('query', 'size', { type: 'integer', minimum: 1, maximum: 100, default: 20 }, 'Items on a page.'),
-  cursor: parameter('query', 'cursor', { type: 'string' }, 'From a link to another page.'),
-  sort: parameter('query', 'sort', { type: 'string' }, 'Fields, separated by commas; `-` before one turns its order.'),
-  fields: parameter('query', 'fields', { type: 'string' }, 'The fields to show, separated by commas.'),
-  q: parameter('query', 'q', { type: 'string' }, 'Words that must all occur.'),
-  ifMatch: parameter('header', 'If-Match', { type: 'string' }, 'Entity tags, one of which must still stand.'),
-  ifNoneMatch: parameter('header', 'If-None-Match', { type: 'string' }, 'Entity tags that the caller has.'),
-  ifModifiedSince: parameter('header', 'If-Modified-Since', { type: 'string' }, 'An HTTP date.'),
-  idempotencyKey: parameter('header', 'Idempotency-Key', { type: 'string' }, 'A quoted string: once under this key.'),
-  prefer: parameter('header', 'Prefer', { type: 'string' }, 'RFC 7240.'),
+export const parameterComponents: Members = {
+  id: parameterComponent('path', 'id', identifierSchema, 'The identifier.'),
+  page: parameterComponent(
+    'query',
+    'page',
+    { type: 'integer', minimum: 1 },
+    'A page by its number, instead of a cursor.',
+  ),
+  size: parameterComponent(
+    'query',
+    'size',
+    { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    'Items on a page.',
+  ),
+  cursor: parameterComponent('query', 'cursor', { type: 'string' }, 'From a link to another page.'),
+  sort: parameterComponent(
+    'query',
+    'sort',
+    { type: 'string' },
+    'Fields, separated by commas; `-` before one turns its order.',
+  ),
+  fields: parameterComponent('query', 'fields', { type: 'string' }, 'The fields to show, separated by commas.'),
+  q: parameterComponent('query', 'q', { type: 'string' }, 'Words that must all occur.'),
+  ifMatch: parameterComponent('header', 'If-Match', { type: 'string' }, 'Entity tags, one of which must still stand.'),
+  ifNoneMatch: parameterComponent('header', 'If-None-Match', { type: 'string' }, 'Entity tags that the caller has.'),
+  ifModifiedSince: parameterComponent('header', 'If-Modified-Since', { type: 'string' }, 'An HTTP date.'),
+  idempotencyKey: parameterComponent(
+    'header',
+    'Idempotency-Key',
+    { type: 'string' },
+    'A quoted string: once under this key.',
+  ),
+  prefer: parameterComponent('header', 'Prefer', { type: 'string' }, 'RFC 7240.'),
 }

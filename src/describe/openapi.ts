@@ -7,7 +7,7 @@ import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields, Scalar } from '../contract/field.ts'
 import { capitalize } from '../contract/lexical/text.ts'
-import { type Operation, requireKind } from '../contract/operation.ts'
+import { type Operation, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { newestVersion, type Service, viewOfVersion } from '../contract/service.ts'
@@ -16,19 +16,19 @@ import { jobFields } from '../contract/xml-message.ts'
 import { componentName, type JsonSchema, Schemas, scalarSchema } from './json-schema.ts'
 import { writeJsonText } from './json-text.ts'
 import {
-  createLinks,
-  errorStatus,
-  errors,
-  headers,
-  link,
+  errorResponses,
+  headerComponents,
+  jsonPatchSchema,
+  linkSchema,
+  linksSchema,
   type Members,
   octetsSchema,
-  parameters,
-  patch,
+  parameterComponents,
   problemResponse,
   problemSchema,
   refTo,
-  removal,
+  removalSchema,
+  statusOfError,
 } from './openapi-components.ts'
 
 /** One address and what can be asked of it. */
@@ -47,11 +47,11 @@ export interface OpenApiOptions {
   readonly answers: (operation: Operation, version: string) => readonly string[]
 }
 
-export function describeOpenApi(service: Service, options: OpenApiOptions): string {
-  return writeJsonText(writeOpenApi(service, options))
+export function writeOpenApi(service: Service, options: OpenApiOptions): string {
+  return writeJsonText(describeOpenApi(service, options))
 }
 
-export function writeOpenApi(service: Service, options: OpenApiOptions): { readonly [name: string]: Json } {
+export function describeOpenApi(service: Service, options: OpenApiOptions): { readonly [name: string]: Json } {
   const served = Object.entries(service.versions).filter(([, rule]) => !rule.retired)
   const parts = served.map(([version]) => new VersionDocument(viewOfVersion(service, version), version, options))
   return {
@@ -62,10 +62,10 @@ export function writeOpenApi(service: Service, options: OpenApiOptions): { reado
     tags: [...service.resources.map(({ name }) => ({ name })), ...service.jobs.map(({ job }) => ({ name: job }))],
     paths: Object.assign({}, ...parts.map(part => part.paths())),
     components: {
-      schemas: Object.assign({ Problem: problemSchema, Link: link }, ...parts.map(part => part.schemas.all)),
-      responses: Object.assign({}, errors, ...parts.map(part => part.faults())),
-      parameters: Object.assign({}, parameters, ...parts.map(part => part.parameters)),
-      headers,
+      schemas: Object.assign({ Problem: problemSchema, Link: linkSchema }, ...parts.map(part => part.schemas.all)),
+      responses: Object.assign({}, errorResponses, ...parts.map(part => part.faults())),
+      parameters: Object.assign({}, parameterComponents, ...parts.map(part => part.parameters)),
+      headers: headerComponents,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         basic: { type: 'http', scheme: 'basic', description: 'Over TLS, and on loopback.' },
@@ -85,30 +85,33 @@ interface MediaContent {
 class VersionDocument {
   readonly schemas: Schemas
   readonly parameters: Record<string, JsonSchema> = {}
-  private readonly declared = new Map<string, Fault>()
-  private readonly service: Service
-  private readonly version: string
-  private readonly options: OpenApiOptions
-  private readonly addresses: readonly Address[]
+  readonly #declaredFaults = new Map<string, Fault>()
+  readonly #service: Service
+  readonly #version: string
+  readonly #options: OpenApiOptions
+  readonly #addresses: readonly Address[]
 
   constructor(service: Service, version: string, options: OpenApiOptions) {
-    this.service = service
-    this.version = version
-    this.options = options
-    this.addresses = options.addresses(service)
+    this.#service = service
+    this.#version = version
+    this.#options = options
+    this.#addresses = options.addresses(service)
     this.schemas = new Schemas(`${version}.`)
   }
 
   paths(): Members {
     return Object.fromEntries(
-      this.addresses.map(address => [
-        `/api/${this.version}${address.template}`,
+      this.#addresses.map(address => [
+        `/api/${this.#version}${address.template}`,
         {
           ...(address.template.includes('{id}') && { parameters: [refTo('parameters', 'id')] }),
           ...Object.fromEntries(
             [...address.methods]
-              .filter(([method]) => method in verbs)
-              .map(([method, operation]) => [method.toLowerCase(), this.operation(address, method, operation)]),
+              .filter(([method]) => method in describedMethods)
+              .map(([method, operation]) => [
+                method.toLowerCase(),
+                this.#describeOperation(address, method, operation),
+              ]),
           ),
         },
       ]),
@@ -118,104 +121,108 @@ class VersionDocument {
   /** Problems that the contract declares, a response each. */
   faults(): Members {
     return Object.fromEntries(
-      [...this.declared].map(([name, fault]) => [
-        this.faultName(name),
+      [...this.#declaredFaults].map(([name, fault]) => [
+        this.#faultName(name),
         problemResponse(fault.title, {
           allOf: [refTo('schemas', 'Problem'), this.schemas.object(fault.detail, 'answer')],
         }),
       ]),
     )
   }
-  private readonly faultName = (name: string): string => `${this.version}.${componentName(name)}`
+  readonly #faultName = (name: string): string => `${this.#version}.${componentName(name)}`
 
-  private operation(address: Address, method: string, operation: Operation): Members {
+  #describeOperation(address: Address, method: string, operation: Operation): Members {
     const open = isPublic(operation.grants)
-    const rule = this.service.versions[this.version]
-    const body = this.content(operation)
+    const rule = this.#service.versions[this.#version]
+    const body = this.#requestContent(operation)
     return {
-      operationId: this.operationId(address, operation),
-      summary: summary(operation),
+      operationId: this.#operationId(address, operation),
+      summary: summaryOf(operation),
       tags: ['resource' in operation ? operation.resource.name : operation.job.job],
       ...((rule?.deprecated ?? rule?.sunset) !== undefined && { deprecated: true }),
       security: open ? [{}, { bearer: [] }, { basic: [] }] : [{ bearer: [] }, { basic: [] }],
-      parameters: this.parametersOf(address, method, operation),
+      parameters: this.#parametersOf(address, method, operation),
       ...(body && { requestBody: body }),
-      responses: { ...this.success(operation), ...this.failures(address, method, operation, open) },
+      responses: { ...this.#successResponses(operation), ...this.#failureResponses(address, method, operation, open) },
     }
   }
 
   /** Unique in the document: the version, the name, and what it is within. */
-  private operationId({ template, within }: Address, operation: Operation): string {
-    const first = this.addresses.find(({ methods }) => [...methods.values()].includes(operation))
-    const place = within ? `Of${capitalize(requireKind(within.of))}` : first?.template === template ? '' : 'Here'
-    return `${this.version}_${operation.name}${place}`
+  #operationId({ template, within }: Address, operation: Operation): string {
+    const first = this.#addresses.find(({ methods }) => [...methods.values()].includes(operation))
+    const place = within ? `Of${capitalize(singularOf(within.of))}` : first?.template === template ? '' : 'Here'
+    return `${this.#version}_${operation.name}${place}`
   }
 
-  private parametersOf(address: Address, method: string, operation: Operation): readonly JsonSchema[] {
-    const conditional = operation.safe ? ['ifNoneMatch', 'ifModifiedSince'] : changes(operation) ? ['ifMatch'] : []
+  #parametersOf(address: Address, method: string, operation: Operation): readonly JsonSchema[] {
+    const conditional = operation.safe
+      ? ['ifNoneMatch', 'ifModifiedSince']
+      : isConditional(operation)
+        ? ['ifMatch']
+        : []
     const once = method === 'POST' ? ['idempotencyKey'] : []
     return [
-      ...this.query(address, operation),
+      ...this.#queryParameters(address, operation),
       ...[...conditional, ...once, ...(method === 'GET' ? [] : ['prefer'])].map(name => refTo('parameters', name)),
     ]
   }
 
-  private query(address: Address, operation: Operation): readonly JsonSchema[] {
-    if (operation.kind === 'bulk') return this.filters(operation.resource, operation.resource.given.filter)
+  #queryParameters(address: Address, operation: Operation): readonly JsonSchema[] {
+    if (operation.kind === 'bulk') return this.#filterParameters(operation.resource, operation.resource.given.filter)
     if (operation.kind === 'get') return [refTo('parameters', 'fields')]
     if (operation.kind !== 'list' && operation.kind !== 'search' && operation.kind !== 'getSearch') return []
-    const paging = controls.map(name => refTo('parameters', name))
+    const paging = pageControls.map(name => refTo('parameters', name))
     if (operation.kind === 'list')
-      return [...paging, ...this.filters(operation.resource, operation.resource.given.filter)]
+      return [...paging, ...this.#filterParameters(operation.resource, operation.resource.given.filter)]
     if (operation.kind === 'getSearch' || address.template !== '/search') return paging
-    return [...paging, refTo('parameters', 'q'), ...this.equalities(operation.resource)]
+    return [...paging, refTo('parameters', 'q'), ...this.#equalityParameters(operation.resource)]
   }
 
   /** Each field by itself, and by comparison: `total[gte]=10` (rule A4.23). */
-  private filters(resource: Resource, names: readonly string[] = []): readonly JsonSchema[] {
+  #filterParameters(resource: Resource, names: readonly string[] = []): readonly JsonSchema[] {
     return scalarsOf(resource, names).flatMap(([name, shape]) => {
       const schema = scalarSchema(shape)
       return [
-        this.parameter(resource, name, '', schema),
-        ...comparisonsOf[shape.kind].map(each => this.parameter(resource, name, each, schema)),
-        this.parameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
+        this.#refToParameter(resource, name, '', schema),
+        ...comparisonsOf[shape.kind].map(each => this.#refToParameter(resource, name, each, schema)),
+        this.#refToParameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
       ]
     })
   }
-  private equalities(resource: Resource): readonly JsonSchema[] {
+  #equalityParameters(resource: Resource): readonly JsonSchema[] {
     const by = scalarsOf(resource, resource.given.searchBy ?? [])
-    return by.map(([name, shape]) => this.parameter(resource, name, '', scalarSchema(shape)))
+    return by.map(([name, shape]) => this.#refToParameter(resource, name, '', scalarSchema(shape)))
   }
-  private parameter(
+  #refToParameter(
     resource: Resource,
     name: string,
     comparison: string,
     schema: JsonSchema,
     more: JsonSchema = {},
   ): JsonSchema {
-    const known = `${this.version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
-    const asked = comparison || (name === 'q' || controls.includes(name) ? 'eq' : '') // `size` is of the page, `size[eq]` the field
+    const known = `${this.#version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
+    const asked = comparison || (name === 'q' || pageControls.includes(name) ? 'eq' : '') // `size` is of the page, `size[eq]` the field
     this.parameters[known] = { name: asked ? `${name}[${asked}]` : name, in: 'query', schema, ...more }
     return refTo('parameters', known)
   }
 
   /** What is sent, by media type. */
-  private content(operation: Operation): MediaContent | undefined {
+  #requestContent(operation: Operation): MediaContent | undefined {
     const json = (schema: JsonSchema): MediaContent => ({ required: true, content: { 'application/json': { schema } } })
     switch (operation.kind) {
       case 'create':
       case 'replace':
-        return json(this.draft(operation))
+        return json(this.#draftSchema(operation))
       case 'patch':
         return {
           content: {
             'application/merge-patch+json': { schema: { type: 'object' } },
-            'application/json-patch+json': { schema: patch },
+            'application/json-patch+json': { schema: jsonPatchSchema },
           },
           required: true,
         }
       case 'act':
-        return this.inputOf(operation.action.input)
+        return this.#inputContent(operation.action.input)
       case 'createSearch': {
         const scalars = scalarsOf(operation.resource, operation.resource.given.searchBy ?? [])
         const by = Object.fromEntries(scalars.map(([name, shape]) => [name, scalarSchema(shape)]))
@@ -227,7 +234,7 @@ class VersionDocument {
         })
       }
       case 'startJob':
-        return this.inputOf(operation.job.input)
+        return this.#inputContent(operation.job.input)
       case 'putFile':
         return {
           content: Object.fromEntries(operation.file.mediaTypes.map(type => [type, {}])),
@@ -237,31 +244,31 @@ class VersionDocument {
         return undefined
     }
   }
-  private inputOf(fields: Fields): MediaContent | undefined {
+  #inputContent(fields: Fields): MediaContent | undefined {
     if (Object.keys(fields).length === 0) return undefined
     const schema = this.schemas.object(fields, 'content')
     return { required: requiredOf(schema).length > 0, content: { 'application/json': { schema } } }
   }
 
   /** An item as a client sends it; what a grant binds to a claim of the caller may be left out. */
-  private draft({ kind, resource, grants }: Operation & { readonly resource: Resource }): JsonSchema {
+  #draftSchema({ kind, resource, grants }: Operation & { readonly resource: Resource }): JsonSchema {
     const schema = this.schemas.object(resource.fields, 'content', { _links: { type: 'object', readOnly: true } })
     const owned = kind === 'create' ? new Set(grants.flatMap(({ where }) => Object.keys(where))) : new Set<string>()
     const required = requiredOf(schema).filter(name => !owned.has(name))
-    const name = `${capitalize(requireKind(resource))}${owned.size > 0 ? 'New' : ''}Draft`
+    const name = `${capitalize(singularOf(resource))}${owned.size > 0 ? 'New' : ''}Draft`
     return this.schemas.define(name, { ...schema, required })
   }
 
-  private item(resource: Resource): JsonSchema {
-    const schema = this.schemas.object(resource.fields, 'answer', { _links: createLinks(relationsOf(resource)) })
-    return this.schemas.define(capitalize(requireKind(resource)), schema)
+  #itemSchema(resource: Resource): JsonSchema {
+    const schema = this.schemas.object(resource.fields, 'answer', { _links: linksSchema(relationsOf(resource)) })
+    return this.schemas.define(capitalize(singularOf(resource)), schema)
   }
-  private page(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+  #pageSchema(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
     const properties = {
       ...more,
-      items: { type: 'array', items: this.item(resource) },
+      items: { type: 'array', items: this.#itemSchema(resource) },
       total: { type: 'integer', minimum: 0 },
-      _links: createLinks(['next', 'previous']),
+      _links: linksSchema(['next', 'previous']),
     }
     return this.schemas.define(`${capitalize(resource.name)}${'q' in more ? 'Search' : 'Page'}`, {
       type: 'object',
@@ -269,20 +276,20 @@ class VersionDocument {
       required: ['items', '_links'],
     })
   }
-  private linked(name: string, fields: Fields): JsonSchema {
+  #schemaWithLinks(name: string, fields: Fields): JsonSchema {
     return this.schemas.define(
       capitalize(name),
-      this.schemas.object(fields, 'answer', { _links: createLinks(['related']) }),
+      this.schemas.object(fields, 'answer', { _links: linksSchema(['related']) }),
     )
   }
 
-  private success(operation: Operation): Members {
+  #successResponses(operation: Operation): Members {
     const answer = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => ({
       [status]: {
         description,
         headers: Object.fromEntries(names.map(name => [name, refTo('headers', name)])),
-        content: this.answers(operation, schema),
-        ...this.next(operation),
+        content: this.#contentByType(operation, schema),
+        ...this.#links(operation),
       },
     })
     const standing = ['ETag', 'Last-Modified', 'Cache-Control', 'Vary']
@@ -291,38 +298,38 @@ class VersionDocument {
       case 'replace':
       case 'patch':
         return {
-          ...answer(200, 'The item.', this.item(operation.resource), standing),
+          ...answer(200, 'The item.', this.#itemSchema(operation.resource), standing),
           ...(operation.kind === 'replace' &&
             operation.resource.given.putCreates === true &&
-            answer(201, 'Created.', this.item(operation.resource), [...standing, 'Location'])),
+            answer(201, 'Created.', this.#itemSchema(operation.resource), [...standing, 'Location'])),
         }
       case 'create':
-        return answer(201, 'Created.', this.item(operation.resource), [...standing, 'Location'])
+        return answer(201, 'Created.', this.#itemSchema(operation.resource), [...standing, 'Location'])
       case 'list':
       case 'search':
-        return answer(200, 'A page of them.', this.page(operation.resource), standing)
+        return answer(200, 'A page of them.', this.#pageSchema(operation.resource), standing)
       case 'createSearch':
         return answer(
           201,
           'The search, and its first page.',
-          this.page(operation.resource, { q: { type: 'string' } }),
+          this.#pageSchema(operation.resource, { q: { type: 'string' } }),
           ['Location'],
         )
       case 'getSearch':
         return answer(
           200,
           'A page of what it found.',
-          this.page(operation.resource, { q: { type: 'string' } }),
+          this.#pageSchema(operation.resource, { q: { type: 'string' } }),
           standing,
         )
       case 'remove':
         return { 204: { description: 'Removed.' } }
       case 'bulk':
-        return answer(200, 'How many were removed, and how many were not.', removal, [])
+        return answer(200, 'How many were removed, and how many were not.', removalSchema, [])
       case 'act':
       case 'look':
       case 'kept':
-        return this.acted(operation, answer)
+        return this.#actionResponse(operation, answer)
       case 'getFile':
         return {
           200: {
@@ -334,42 +341,42 @@ class VersionDocument {
       case 'putFile':
         return { 201: { description: 'Kept.' }, 204: { description: 'Replaced.' } }
       case 'startJob':
-        return answer(202, 'The job is waiting.', this.linked('Job', jobFields), ['Location', 'Retry-After'])
+        return answer(202, 'The job is waiting.', this.#schemaWithLinks('Job', jobFields), ['Location', 'Retry-After'])
       case 'getJob':
       case 'cancelJob':
-        return answer(200, 'The job.', this.linked('Job', jobFields), ['Retry-After'])
+        return answer(200, 'The job.', this.#schemaWithLinks('Job', jobFields), ['Retry-After'])
       case 'getResult':
-        return answer(200, 'The result.', this.linked(operation.job.one, operation.job.output), standing)
+        return answer(200, 'The result.', this.#schemaWithLinks(operation.job.one, operation.job.output), standing)
     }
   }
 
-  private acted(
+  #actionResponse(
     { kind, action, resource }: Extract<Operation, { readonly action: unknown }>,
     answer: (status: number, description: string, schema: JsonSchema, names: readonly string[]) => Members,
   ): Members {
-    const schema = action.output ? this.linked(action.rel, action.output) : this.item(resource)
+    const schema = action.output ? this.#schemaWithLinks(action.rel, action.output) : this.#itemSchema(resource)
     if (kind === 'act' && action.kept) return answer(201, `The ${action.rel}.`, schema, ['Location'])
     return answer(200, action.output ? `The ${action.rel}.` : 'The item.', schema, ['ETag'])
   }
 
-  private answers(operation: Operation, schema: JsonSchema): Members {
-    const types = this.options.answers(operation, this.version)
+  #contentByType(operation: Operation, schema: JsonSchema): Members {
+    const types = this.#options.answers(operation, this.#version)
     return Object.fromEntries(types.map(type => [type, /[/+]json$/.test(type) ? { schema } : {}]))
   }
 
   /** Where an item's transitions are, by its id (OpenAPI 3.1 §4.8.20). */
-  private next(operation: Operation): Members {
+  #links(operation: Operation): Members {
     if (operation.kind !== 'create' && operation.kind !== 'get') return {}
     const { resource } = operation
     const parameters = { id: '$response.body#/id' }
-    const found = this.addresses.flatMap(address =>
+    const found = this.#addresses.flatMap(address =>
       [...address.methods.values()].flatMap(each =>
         (each.kind === 'act' || each.kind === 'look' || (each.kind === 'get' && operation.kind === 'create')) &&
         each.resource === resource
           ? [
               [
                 each.kind === 'get' ? 'self' : componentName(each.action.link),
-                { operationId: this.operationId(address, each), parameters },
+                { operationId: this.#operationId(address, each), parameters },
               ] as const,
             ]
           : [],
@@ -378,37 +385,37 @@ class VersionDocument {
     return found.length > 0 ? { links: Object.fromEntries(found) } : {}
   }
 
-  private failures({ template }: Address, method: string, operation: Operation, open: boolean): Members {
+  #failureResponses({ template }: Address, method: string, operation: Operation, open: boolean): Members {
     const item = template.includes('{id}')
-    const sends = this.content(operation) !== undefined
+    const sends = this.#requestContent(operation) !== undefined
     const own = operation.kind === 'act' ? operation.action.faults : []
-    for (const fault of own) this.declared.set(fault.fault, fault)
+    for (const fault of own) this.#declaredFaults.set(fault.fault, fault)
     const names = [
       'BadRequest',
       ...(open ? [] : ['Unauthorized', 'Forbidden']),
       ...(item ? ['NotFound'] : []),
-      ...(this.options.answers(operation, this.version).length > 0 ? ['NotAcceptable'] : []),
+      ...(this.#options.answers(operation, this.#version).length > 0 ? ['NotAcceptable'] : []),
       ...(operation.safe ? [] : ['Conflict']),
       ...(item ? ['Gone'] : []),
-      ...(changes(operation) ? ['PreconditionFailed'] : []),
+      ...(isConditional(operation) ? ['PreconditionFailed'] : []),
       ...(sends ? ['ContentTooLarge', 'UnsupportedMediaType', 'Unprocessable'] : []),
       ...(['PUT', 'PATCH', 'DELETE'].includes(method) && item ? ['PreconditionRequired'] : []),
       'TooManyRequests',
       'InternalError',
       'Unavailable',
     ]
-    const shared = Object.fromEntries(names.map(name => [errorStatus[name] ?? 500, refTo('responses', name)]))
+    const shared = Object.fromEntries(names.map(name => [statusOfError[name] ?? 500, refTo('responses', name)]))
     const conditional = operation.safe && { 304: refTo('responses', 'NotModified') }
-    return { ...conditional, ...shared, ...this.own(own, shared) }
+    return { ...conditional, ...shared, ...this.#declaredResponses(own, shared) }
   }
 
   /** A declared fault beside what else has its status. */
-  private own(faults: readonly Fault[], shared: Readonly<Record<string, JsonSchema>>): Members {
+  #declaredResponses(faults: readonly Fault[], shared: Readonly<Record<string, JsonSchema>>): Members {
     return Object.fromEntries(
       [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => [
         status,
         those.length === 1 && those[0] && !(status in shared)
-          ? refTo('responses', this.faultName(those[0].fault))
+          ? refTo('responses', this.#faultName(those[0].fault))
           : problemResponse(those.map(({ title }) => title).join('; '), {
               anyOf: [
                 ...those.map(({ detail }) => ({
@@ -423,8 +430,8 @@ class VersionDocument {
 }
 
 /** OpenAPI 3.1 has no word for QUERY; what it asks for is asked by GET too. */
-const verbs: Readonly<Record<string, true>> = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: true }
-const changes = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
+const describedMethods: Readonly<Record<string, true>> = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: true }
+const isConditional = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
 const requiredOf = (schema: JsonSchema): readonly string[] => {
   const names = schema['required']
   return Array.isArray(names) ? names.filter(name => typeof name === 'string') : []
@@ -436,29 +443,29 @@ function scalarsOf(resource: Resource, names: readonly string[]): (readonly [nam
     return shape && isScalar(shape) ? [[name, shape] as const] : []
   })
 }
-const controls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
-const equality: readonly string[] = ['ne']
-const order: readonly string[] = [...equality, 'gt', 'gte', 'lt', 'lte']
+const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
+const equalityComparisons: readonly string[] = ['ne']
+const orderComparisons: readonly string[] = [...equalityComparisons, 'gt', 'gte', 'lt', 'lte']
 /** Comparisons that mean something for the type; the service accepts all of them for any. */
 const comparisonsOf: Readonly<Record<Scalar['kind'], readonly string[]>> = {
-  string: equality,
-  boolean: equality,
-  int: order,
-  long: order,
-  decimal: order,
-  double: order,
-  date: order,
-  time: order,
-  dateTime: order,
-  duration: equality,
-  bytes: equality,
-  enum: equality,
-  id: equality,
-  ref: equality,
+  string: equalityComparisons,
+  boolean: equalityComparisons,
+  int: orderComparisons,
+  long: orderComparisons,
+  decimal: orderComparisons,
+  double: orderComparisons,
+  date: orderComparisons,
+  time: orderComparisons,
+  dateTime: orderComparisons,
+  duration: equalityComparisons,
+  bytes: equalityComparisons,
+  enum: equalityComparisons,
+  id: equalityComparisons,
+  ref: equalityComparisons,
 }
 
 /** `PutProductPicture` → "Put product picture". */
-const summary = ({ name }: Operation): string => {
+const summaryOf = ({ name }: Operation): string => {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
   return capitalize(words)
 }

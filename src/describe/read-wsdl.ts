@@ -66,7 +66,7 @@ export interface WsdlLimits {
   readonly documents: number
 }
 /** More than any description of a service at hand has; a hostile one has 10,000 (attack D1). */
-export const limits: WsdlLimits = { documents: 200 }
+export const wsdlLimits: WsdlLimits = { documents: 200 }
 
 /** Octets of a location as it is written in a document, which is itself at `base`. */
 export type Find = (
@@ -85,266 +85,279 @@ export function readWsdl11(bytes: Uint8Array, location = '', find: Find = () => 
 
 const wsdl = 'http://schemas.xmlsoap.org/wsdl/'
 const xs = 'http://www.w3.org/2001/XMLSchema'
-const versions: Readonly<Record<string, '1.1' | '1.2'>> = {
+const soapVersionOf: Readonly<Record<string, '1.1' | '1.2'>> = {
   'http://schemas.xmlsoap.org/wsdl/soap/': '1.1',
   'http://schemas.xmlsoap.org/wsdl/soap12/': '1.2',
 }
 
-const of = (element: Element, uri: string, local: string): Element[] =>
+const childrenNamed = (element: Element, uri: string, local: string): Element[] =>
   element.elements().filter(({ name }) => name.uri === uri && name.local === local)
-const children = (element: Element, local: string): Element[] => of(element, wsdl, local)
-const value = (element: Element, local: string): string | undefined =>
+const wsdlChildren = (element: Element, local: string): Element[] => childrenNamed(element, wsdl, local)
+const attributeValue = (element: Element, local: string): string | undefined =>
   element.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value.trim()
 /** The extension elements of a binding or port: those of either version of SOAP. */
-const soap = (element: Element, local: string): Element[] =>
-  element.elements().filter(({ name }) => Object.hasOwn(versions, name.uri) && name.local === local)
+const soapChildren = (element: Element, local: string): Element[] =>
+  element.elements().filter(({ name }) => Object.hasOwn(soapVersionOf, name.uri) && name.local === local)
 
 class WsdlReader {
-  private readonly find: Find
-  private readonly roots: Element[] = []
-  private readonly schemas: Element[] = []
+  readonly #find: Find
+  readonly #roots: Element[] = []
+  readonly #schemas: Element[] = []
   /** The root of each document, by its location. */
-  private readonly seen = new Map<string, Element | Malformed>()
+  readonly #rootOf = new Map<string, Element | Malformed>()
   /** Namespaces and the locations of schemas of none that they include. */
-  private readonly adopted = new Set<string>()
-  private readonly missing: string[] = []
-  private readonly flaws: string[] = []
+  readonly #adoptions = new Set<string>()
+  readonly #missing: string[] = []
+  readonly #flaws: string[] = []
   /** Top-level components by kind and `{namespace}local`. */
-  private readonly components = new Map<string, Element>()
-  private readonly elements = new Set<string>()
-  private readonly types = new Set<string>()
+  readonly #components = new Map<string, Element>()
+  readonly #declaredElements = new Set<string>()
+  readonly #declaredTypes = new Set<string>()
 
   constructor(find: Find) {
-    this.find = find
+    this.#find = find
   }
 
   /** @param includer the namespace of the schema that includes it */
   open(bytes: Uint8Array, location: string, includer = ''): Element | Malformed {
     const document = parseXml(bytes)
     const root = document instanceof Malformed ? document : document.root
-    this.seen.set(location, root)
+    this.#rootOf.set(location, root)
     if (root instanceof Malformed) return root
-    if (clark(root.name) === `{${wsdl}}definitions`) this.definitions(root, location)
-    if (clark(root.name) === `{${xs}}schema`) this.schema(root, location, value(root, 'targetNamespace') ?? includer)
+    if (clark(root.name) === `{${wsdl}}definitions`) this.#readDefinitions(root, location)
+    if (clark(root.name) === `{${xs}}schema`)
+      this.#readSchema(root, location, attributeValue(root, 'targetNamespace') ?? includer)
     return root
   }
 
-  private definitions(root: Element, location: string): void {
-    this.roots.push(root)
-    for (const types of children(root, 'types'))
-      for (const schema of of(types, xs, 'schema'))
-        this.schema(schema, location, value(schema, 'targetNamespace') ?? '')
-    for (const each of children(root, 'import')) this.follow(value(each, 'location'), location)
-    const namespace = value(root, 'targetNamespace') ?? ''
+  #readDefinitions(root: Element, location: string): void {
+    this.#roots.push(root)
+    for (const types of wsdlChildren(root, 'types'))
+      for (const schema of childrenNamed(types, xs, 'schema'))
+        this.#readSchema(schema, location, attributeValue(schema, 'targetNamespace') ?? '')
+    for (const each of wsdlChildren(root, 'import')) this.#followImport(attributeValue(each, 'location'), location)
+    const namespace = attributeValue(root, 'targetNamespace') ?? ''
     for (const kind of ['message', 'portType', 'binding', 'service'])
-      for (const each of children(root, kind)) this.add(`${kind} {${namespace}}${value(each, 'name') ?? ''}`, each)
+      for (const each of wsdlChildren(root, kind))
+        this.#addComponent(`${kind} {${namespace}}${attributeValue(each, 'name') ?? ''}`, each)
   }
 
-  private add(name: string, element: Element): void {
-    if (this.components.has(name)) this.flaws.push(`${name} is there twice`)
-    else this.components.set(name, element)
+  #addComponent(name: string, element: Element): void {
+    if (this.#components.has(name)) this.#flaws.push(`${name} is there twice`)
+    else this.#components.set(name, element)
   }
 
   /** @param namespace of its components: its own, or that of who includes it (XML Schema Part 1 §4.2.1) */
-  private schema(schema: Element, location: string, namespace: string): void {
-    if (!this.schemas.includes(schema)) this.schemas.push(schema)
+  #readSchema(schema: Element, location: string, namespace: string): void {
+    if (!this.#schemas.includes(schema)) this.#schemas.push(schema)
     for (const each of schema.elements()) {
-      const name = `{${namespace}}${value(each, 'name') ?? ''}`
-      if (each.name.local === 'element') this.elements.add(name)
-      if (each.name.local === 'complexType' || each.name.local === 'simpleType') this.types.add(name)
+      const name = `{${namespace}}${attributeValue(each, 'name') ?? ''}`
+      if (each.name.local === 'element') this.#declaredElements.add(name)
+      if (each.name.local === 'complexType' || each.name.local === 'simpleType') this.#declaredTypes.add(name)
       if (['import', 'include', 'redefine'].includes(each.name.local))
-        this.follow(value(each, 'schemaLocation'), location, each.name.local === 'import' ? undefined : namespace)
+        this.#followImport(
+          attributeValue(each, 'schemaLocation'),
+          location,
+          each.name.local === 'import' ? undefined : namespace,
+        )
     }
   }
 
-  private follow(written: string | undefined, base: string, includer?: string): void {
+  #followImport(written: string | undefined, base: string, includer?: string): void {
     if (written === undefined || written === '') return
-    if (this.seen.size + this.adopted.size >= limits.documents) {
-      const flaw = `more than ${limits.documents} documents`
-      if (!this.flaws.includes(flaw)) this.flaws.push(flaw)
+    if (this.#rootOf.size + this.#adoptions.size >= wsdlLimits.documents) {
+      const flaw = `more than ${wsdlLimits.documents} documents`
+      if (!this.#flaws.includes(flaw)) this.#flaws.push(flaw)
       return
     }
-    const found = this.find(written, base)
-    if (!found) this.missing.push(written)
+    const found = this.#find(written, base)
+    if (!found) this.#missing.push(written)
     if (!found) return
-    const known = this.seen.get(found.location)
+    const known = this.#rootOf.get(found.location)
     if (known) {
-      this.adopt(known, found.location, includer)
+      this.#adoptSchema(known, found.location, includer)
       return
     }
     const root = this.open(found.bytes, found.location, includer)
-    if (root instanceof Malformed) this.flaws.push(`${written}: ${root.reason}`)
+    if (root instanceof Malformed) this.#flaws.push(`${written}: ${root.reason}`)
   }
 
   /** A schema of no namespace is of each that includes it (XML Schema Part 1 §4.2.1). */
-  private adopt(root: Element | Malformed, location: string, namespace: string | undefined): void {
+  #adoptSchema(root: Element | Malformed, location: string, namespace: string | undefined): void {
     if (namespace === undefined || root instanceof Malformed || clark(root.name) !== `{${xs}}schema`) return
     const adoption = `${namespace} ${location}`
-    if (value(root, 'targetNamespace') !== undefined || this.adopted.has(adoption)) return
-    this.adopted.add(adoption)
-    this.schema(root, location, namespace)
+    if (attributeValue(root, 'targetNamespace') !== undefined || this.#adoptions.has(adoption)) return
+    this.#adoptions.add(adoption)
+    this.#readSchema(root, location, namespace)
   }
 
   document(root: Element): WsdlDocument {
-    const services = [...this.components].filter(([key]) => key.startsWith('service '))
+    const services = [...this.#components].filter(([key]) => key.startsWith('service '))
     return {
-      targetNamespace: value(root, 'targetNamespace') ?? '',
+      targetNamespace: attributeValue(root, 'targetNamespace') ?? '',
       services: services.map(([, service]) => ({
-        name: value(service, 'name') ?? '',
-        ports: children(service, 'port').map(port => this.port(port)),
+        name: attributeValue(service, 'name') ?? '',
+        ports: wsdlChildren(service, 'port').map(port => this.#readPort(port)),
       })),
-      schemas: this.schemas,
-      missing: this.missing,
-      flaws: this.flaws,
+      schemas: this.#schemas,
+      missing: this.#missing,
+      flaws: this.#flaws,
     }
   }
 
-  private port(port: Element): WsdlPort {
-    const binding = this.referred('binding', port, 'binding')
-    const [extension] = binding ? soap(binding, 'binding') : []
-    const [address] = soap(port, 'address')
-    const portType = binding && this.referred('portType', binding, 'type')
+  #readPort(port: Element): WsdlPort {
+    const binding = this.#resolve('binding', port, 'binding')
+    const [extension] = binding ? soapChildren(binding, 'binding') : []
+    const [address] = soapChildren(port, 'address')
+    const portType = binding && this.#resolve('portType', binding, 'type')
     const style = styleOf(extension, 'document')
-    if (binding && portType && extension) this.unbound(binding, portType)
+    if (binding && portType && extension) this.#checkBound(binding, portType)
     return {
-      name: value(port, 'name') ?? '',
-      soap: extension && versions[extension.name.uri],
-      transport: extension && value(extension, 'transport'),
-      address: address && value(address, 'location'),
+      name: attributeValue(port, 'name') ?? '',
+      soap: extension && soapVersionOf[extension.name.uri],
+      transport: extension && attributeValue(extension, 'transport'),
+      address: address && attributeValue(address, 'location'),
       operations:
         binding && portType && extension
-          ? children(binding, 'operation').map(operation => this.operation(operation, portType, style))
+          ? wsdlChildren(binding, 'operation').map(operation => this.#readOperation(operation, portType, style))
           : [],
     }
   }
 
   /** WS-I Basic Profile 1.1 R2718: a binding has the operations of its portType. */
-  private unbound(binding: Element, portType: Element): void {
-    const bound = new Set(children(binding, 'operation').map(each => value(each, 'name')))
-    for (const each of children(portType, 'operation'))
-      if (!bound.has(value(each, 'name')))
-        this.flaw(`operation ${value(each, 'name')} is not in binding ${value(binding, 'name')}`)
+  #checkBound(binding: Element, portType: Element): void {
+    const bound = new Set(wsdlChildren(binding, 'operation').map(each => attributeValue(each, 'name')))
+    for (const each of wsdlChildren(portType, 'operation'))
+      if (!bound.has(attributeValue(each, 'name')))
+        this.#addFlaw(`operation ${attributeValue(each, 'name')} is not in binding ${attributeValue(binding, 'name')}`)
   }
 
-  private operation(bound: Element, portType: Element, style: 'document' | 'rpc'): WsdlOperation {
-    const name = value(bound, 'name') ?? ''
-    const [extension] = soap(bound, 'operation')
-    const declared = this.overload(bound, portType)
-    if (!declared) this.flaws.push(`operation ${name} is not in portType ${value(portType, 'name')}`)
+  #readOperation(bound: Element, portType: Element, style: 'document' | 'rpc'): WsdlOperation {
+    const name = attributeValue(bound, 'name') ?? ''
+    const [extension] = soapChildren(bound, 'operation')
+    const declared = this.#findOverload(bound, portType)
+    if (!declared) this.#flaws.push(`operation ${name} is not in portType ${attributeValue(portType, 'name')}`)
     const message = (kind: 'input' | 'output') => {
-      const [part] = declared ? children(declared, kind) : []
-      const [binding] = children(bound, kind)
-      return part && this.message(part, binding, `${name} ${kind}`)
+      const [part] = declared ? wsdlChildren(declared, kind) : []
+      const [binding] = wsdlChildren(bound, kind)
+      return part && this.#readMessage(part, binding, `${name} ${kind}`)
     }
     return {
       name,
-      action: (extension && value(extension, 'soapAction')) ?? '',
+      action: (extension && attributeValue(extension, 'soapAction')) ?? '',
       style: styleOf(extension, style),
       input: message('input'),
       output: message('output'),
-      faults: (declared ? children(declared, 'fault') : []).flatMap(fault => this.fault(fault, bound, name)),
+      faults: (declared ? wsdlChildren(declared, 'fault') : []).flatMap(fault => this.#readFault(fault, bound, name)),
     }
   }
 
   /** §2.5: operations of one name are told apart by the names of their messages. */
-  private overload(bound: Element, portType: Element): Element | undefined {
-    const named = children(portType, 'operation').filter(each => value(each, 'name') === value(bound, 'name'))
+  #findOverload(bound: Element, portType: Element): Element | undefined {
+    const named = wsdlChildren(portType, 'operation').filter(
+      each => attributeValue(each, 'name') === attributeValue(bound, 'name'),
+    )
     if (named.length < 2) return named[0]
     const [input, output] = messageNames(bound)
     const taking = named.filter(each => messageNames(each)[0] === input)
     return taking.find(each => messageNames(each)[1] === output) ?? taking[0] ?? named[0]
   }
 
-  private fault(fault: Element, bound: Element, operation: string): (WsdlMessage & { fault: string })[] {
-    const name = value(fault, 'name') ?? ''
-    const binding = children(bound, 'fault').find(each => value(each, 'name') === name)
-    const message = this.message(fault, binding, `${operation} fault ${name}`)
+  #readFault(fault: Element, bound: Element, operation: string): (WsdlMessage & { fault: string })[] {
+    const name = attributeValue(fault, 'name') ?? ''
+    const binding = wsdlChildren(bound, 'fault').find(each => attributeValue(each, 'name') === name)
+    const message = this.#readMessage(fault, binding, `${operation} fault ${name}`)
     return message ? [{ fault: name, ...message }] : []
   }
 
-  private message(reference: Element, binding: Element | undefined, place: string): WsdlMessage | undefined {
-    const message = this.referred('message', reference, 'message', place)
+  #readMessage(reference: Element, binding: Element | undefined, place: string): WsdlMessage | undefined {
+    const message = this.#resolve('message', reference, 'message', place)
     if (!message) return undefined
-    const [body] = binding ? [...carried(binding, 'body'), ...carried(binding, 'fault')] : []
-    const headers = binding ? carried(binding, 'header').flatMap(header => this.header(header)) : []
-    const only = body && value(body, 'parts')?.split(/\s+/)
+    const [body] = binding ? [...soapExtensions(binding, 'body'), ...soapExtensions(binding, 'fault')] : []
+    const headers = binding ? soapExtensions(binding, 'header').flatMap(header => this.#readHeader(header)) : []
+    const only = body && attributeValue(body, 'parts')?.split(/\s+/)
     const blocks = new Set(headers.filter(({ of }) => of === message).map(({ name }) => name))
-    const parts = children(message, 'part').map(part => this.part(part, place))
+    const parts = wsdlChildren(message, 'part').map(part => this.#readPart(part, place))
     return {
-      use: body && value(body, 'use') === 'encoded' ? 'encoded' : 'literal',
-      namespace: (body && value(body, 'namespace')) ?? '',
-      encodingStyle: body && value(body, 'encodingStyle'),
+      use: body && attributeValue(body, 'use') === 'encoded' ? 'encoded' : 'literal',
+      namespace: (body && attributeValue(body, 'namespace')) ?? '',
+      encodingStyle: body && attributeValue(body, 'encodingStyle'),
       parts: parts.filter(({ name }) => (only ? only.includes(name) : !blocks.has(name))),
       headers: headers.map(({ of: _, ...part }) => part),
     }
   }
 
-  private header(header: Element): (WsdlPart & { of: Element })[] {
-    const message = this.referred('message', header, 'message')
-    const named = message && children(message, 'part').find(each => value(each, 'name') === value(header, 'part'))
-    if (message && !named) this.flaw(`header: message ${value(message, 'name')} has no part ${value(header, 'part')}`)
-    return message && named ? [{ of: message, ...this.part(named, 'header') }] : []
+  #readHeader(header: Element): (WsdlPart & { of: Element })[] {
+    const message = this.#resolve('message', header, 'message')
+    const named =
+      message &&
+      wsdlChildren(message, 'part').find(each => attributeValue(each, 'name') === attributeValue(header, 'part'))
+    if (message && !named)
+      this.#addFlaw(`header: message ${attributeValue(message, 'name')} has no part ${attributeValue(header, 'part')}`)
+    return message && named ? [{ of: message, ...this.#readPart(named, 'header') }] : []
   }
 
-  private part(part: Element, place: string): WsdlPart {
-    const name = value(part, 'name') ?? ''
-    const element = this.qname(part, 'element')
-    const type = this.qname(part, 'type')
+  #readPart(part: Element, place: string): WsdlPart {
+    const name = attributeValue(part, 'name') ?? ''
+    const element = this.#resolveName(part, 'element')
+    const type = this.#resolveName(part, 'type')
     if (element === undefined && type === undefined)
-      this.flaws.push(`${place}: part ${name} has no element and no type`)
-    if (element !== undefined) this.known(this.elements, element, `${place}: element`)
-    if (type !== undefined && !type.startsWith(`{${xs}}`)) this.known(this.types, type, `${place}: type`)
+      this.#flaws.push(`${place}: part ${name} has no element and no type`)
+    if (element !== undefined) this.#checkDeclared(this.#declaredElements, element, `${place}: element`)
+    if (type !== undefined && !type.startsWith(`{${xs}}`))
+      this.#checkDeclared(this.#declaredTypes, type, `${place}: type`)
     return { name, ...(element !== undefined && { element }), ...(type !== undefined && { type }) }
   }
 
   /** Whether a name is declared, as far as can be known: a namespace of which nothing was found is not judged. */
-  private known(names: ReadonlySet<string>, name: string, place: string): void {
+  #checkDeclared(names: ReadonlySet<string>, name: string, place: string): void {
     const namespace = name.slice(0, name.indexOf('}') + 1)
-    const isOurs = this.schemas.some(schema => `{${value(schema, 'targetNamespace') ?? ''}}` === namespace)
-    if (isOurs && this.missing.length === 0 && !names.has(name)) this.flaw(`${place} ${name} is not declared`)
+    const isOurs = this.#schemas.some(schema => `{${attributeValue(schema, 'targetNamespace') ?? ''}}` === namespace)
+    if (isOurs && this.#missing.length === 0 && !names.has(name)) this.#addFlaw(`${place} ${name} is not declared`)
   }
 
-  private referred(kind: string, element: Element, attribute: string, place?: string): Element | undefined {
-    const name = this.qname(element, attribute)
-    const found = name === undefined ? undefined : this.components.get(`${kind} ${name}`)
-    const from = place ?? `${element.name.local} ${value(element, 'name') ?? ''}`.trim()
-    if (!found) this.flaw(`${from}: ${kind} ${name ?? value(element, attribute) ?? 'of no name'} is not there`)
+  #resolve(kind: string, element: Element, attribute: string, place?: string): Element | undefined {
+    const name = this.#resolveName(element, attribute)
+    const found = name === undefined ? undefined : this.#components.get(`${kind} ${name}`)
+    const from = place ?? `${element.name.local} ${attributeValue(element, 'name') ?? ''}`.trim()
+    if (!found)
+      this.#addFlaw(`${from}: ${kind} ${name ?? attributeValue(element, attribute) ?? 'of no name'} is not there`)
     return found
   }
 
-  private qname(element: Element, attribute: string): string | undefined {
-    const [, prefix = '', local] = /^(?:([^:]*):)?([^:]+)$/.exec(value(element, attribute) ?? '') ?? []
+  #resolveName(element: Element, attribute: string): string | undefined {
+    const [, prefix = '', local] = /^(?:([^:]*):)?([^:]+)$/.exec(attributeValue(element, attribute) ?? '') ?? []
     if (local === undefined) return undefined
     const uri = element.namespace(prefix)
-    if (uri === undefined) this.flaw(`nothing declares the prefix ${prefix}`)
+    if (uri === undefined) this.#addFlaw(`nothing declares the prefix ${prefix}`)
     return uri === undefined ? undefined : `{${uri}}${local}`
   }
 
-  private flaw(flaw: string): void {
-    if (!this.flaws.includes(flaw)) this.flaws.push(flaw)
+  #addFlaw(flaw: string): void {
+    if (!this.#flaws.includes(flaw)) this.#flaws.push(flaw)
   }
 }
 
 /** §2.4.5: what an operation's input and output are called, also where they do not say so. */
 function messageNames(operation: Element): readonly [input: string | undefined, output: string | undefined] {
-  const name = value(operation, 'name') ?? ''
-  const [input] = children(operation, 'input')
-  const [output] = children(operation, 'output')
+  const name = attributeValue(operation, 'name') ?? ''
+  const [input] = wsdlChildren(operation, 'input')
+  const [output] = wsdlChildren(operation, 'output')
   const asks = input && output && operation.children.indexOf(input) < operation.children.indexOf(output)
   return [
-    input && (value(input, 'name') ?? (output ? `${name}${asks ? 'Request' : 'Solicit'}` : name)),
-    output && (value(output, 'name') ?? (input ? `${name}Response` : name)),
+    input && (attributeValue(input, 'name') ?? (output ? `${name}${asks ? 'Request' : 'Solicit'}` : name)),
+    output && (attributeValue(output, 'name') ?? (input ? `${name}Response` : name)),
   ]
 }
 
 const styleOf = (extension: Element | undefined, otherwise: 'document' | 'rpc'): 'document' | 'rpc' => {
-  const style = extension && value(extension, 'style')
+  const style = extension && attributeValue(extension, 'style')
   return style === 'rpc' || style === 'document' ? style : otherwise
 }
 
 const mime = 'http://schemas.xmlsoap.org/wsdl/mime/'
 /** What SOAP carries of a message, also where it is the first part of a MIME package (§5). */
-function carried(binding: Element, local: string): Element[] {
-  const parts = of(binding, mime, 'multipartRelated').flatMap(each => of(each, mime, 'part'))
-  return [binding, ...parts].flatMap(each => soap(each, local))
+function soapExtensions(binding: Element, local: string): Element[] {
+  const parts = childrenNamed(binding, mime, 'multipartRelated').flatMap(each => childrenNamed(each, mime, 'part'))
+  return [binding, ...parts].flatMap(each => soapChildren(each, local))
 }

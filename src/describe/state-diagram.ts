@@ -7,26 +7,26 @@ export function writeStateDiagram(resource: Resource): string | undefined {
   const [first] = resource.states
   if (first === undefined) return undefined
   const edges = resource.states.flatMap(state =>
-    Object.entries(offeredIn(resource, state)).map(([verb, to]) => ({ from: state, verb, to })),
+    Object.entries(transitionsOf(resource, state)).map(([verb, to]) => ({ from: state, verb, to })),
   )
   const ends = resource.states.filter(state => Object.keys(resource.machine[state] ?? {}).length === 0)
   return [
     'stateDiagram-v2',
     ...resource.states
-      .filter(state => named(state) !== state)
-      .map(state => `  state "${state.replaceAll('"', "'")}" as ${named(state)}`),
-    `  [*] --> ${named(first)}`,
-    ...edges.map(({ from, verb, to }) => `  ${named(from)} --> ${named(to)}: ${verb}`),
-    ...ends.map(state => `  ${named(state)} --> [*]`),
+      .filter(state => stateIdentifier(state) !== state)
+      .map(state => `  state "${state.replaceAll('"', "'")}" as ${stateIdentifier(state)}`),
+    `  [*] --> ${stateIdentifier(first)}`,
+    ...edges.map(({ from, verb, to }) => `  ${stateIdentifier(from)} --> ${stateIdentifier(to)}: ${verb}`),
+    ...ends.map(state => `  ${stateIdentifier(state)} --> [*]`),
     '',
   ].join('\n')
 }
 
 /** The identifier of a state: Mermaid has no blank or hyphen in one. */
-const named = (state: string): string => componentName(state).replaceAll('-', '_x002D_')
+const stateIdentifier = (state: string): string => componentName(state).replaceAll('-', '_x002D_')
 
 /** Transitions and where they lead, those that stay and those that only read included. */
-function offeredIn({ actions }: Resource, state: string): Record<string, string> {
+function transitionsOf({ actions }: Resource, state: string): Record<string, string> {
   const here = Object.entries(actions).filter(([, { from }]) => from.length === 0 || from.includes(state))
   return Object.fromEntries(here.map(([verb, { to }]) => [verb, to ?? state]))
 }

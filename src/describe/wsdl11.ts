@@ -21,7 +21,7 @@ import {
   toXmlName,
 } from '../contract/xml-message.ts'
 import { writeDocument, writeTag, writeTextTag } from './markup.ts'
-import { declareElement, faultElement, faultsOf, schemaTag, writeSchema } from './xsd.ts'
+import { everyFault, faultElementTag, namedFaults, schemaTag, writeSchema } from './xsd.ts'
 import { type ArrayOf, Types, type Use } from './xsd-types.ts'
 
 export interface Wsdl11Options {
@@ -47,7 +47,7 @@ interface Wsdl11Binding {
   readonly arrayOf: ArrayOf
   readonly suffix: string
 }
-const soap11: Wsdl11Binding = {
+const soap11Binding: Wsdl11Binding = {
   prefix: 'soap',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap/',
   encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
@@ -55,7 +55,7 @@ const soap11: Wsdl11Binding = {
   arrayOf: item => [writeTag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })],
   suffix: 'Soap11',
 }
-const soap12: Wsdl11Binding = {
+const soap12Binding: Wsdl11Binding = {
   prefix: 'soap12',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap12/',
   encoding: 'http://www.w3.org/2003/05/soap-encoding',
@@ -66,15 +66,17 @@ const soap12: Wsdl11Binding = {
   ],
   suffix: 'Soap12',
 }
-const http = 'http://schemas.xmlsoap.org/soap/http'
+const httpTransport = 'http://schemas.xmlsoap.org/soap/http'
 
 export function writeWsdl11(service: Service, version: string, options: Wsdl11Options): string {
-  const versions = { '1.1': [soap11], '1.2': [soap12], both: [soap11, soap12] }[options.soap ?? 'both']
+  const versions = { '1.1': [soap11Binding], '1.2': [soap12Binding], both: [soap11Binding, soap12Binding] }[
+    options.soap ?? 'both'
+  ]
   const style = options.style ?? 'document'
   const namespace = namespaceOf(service, version)
   const all = compileMessages(service, version)
   const name = serviceName(service)
-  const soap = versions[0] ?? soap11
+  const soap = versions[0] ?? soap11Binding
   const typed = style === 'document' ? documentTypes(service, version, all) : rpcTypes(all, style, namespace, soap)
   const isAddressed = options.policy?.addressing === true
   return writeDocument(
@@ -91,15 +93,15 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
           'xmlns:wsam': 'http://www.w3.org/2007/05/addressing/metadata',
           'xmlns:wsaw': 'http://www.w3.org/2006/05/addressing/wsdl',
         }),
-        ...(hasPolicy(options) && { 'xmlns:wsp': wsp, 'xmlns:wsu': wsu }),
+        ...(hasPolicy(options) && { 'xmlns:wsp': wspNs, 'xmlns:wsu': wsuNs }),
       },
       writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
-      policy(name, options),
+      policyTag(name, options),
       options.policy?.security?.written,
       writeTag('wsdl:types', {}, typed.schema),
       typed.messages,
-      portType(name, all, isAddressed),
-      versions.map(each => binding(name, all, each, style, namespace, options)),
+      portTypeTag(name, all, isAddressed),
+      versions.map(each => wsdl11BindingTag(name, all, each, style, namespace, options)),
       writeTag(
         'wsdl:service',
         { name: `${name}Service` },
@@ -120,7 +122,7 @@ export function serviceName(service: Service): string {
   return toXmlName(capitalize(service.service))
 }
 
-interface Typed {
+interface MessageTypes {
   readonly schema: string
   /** The `wsdl:message` elements. */
   readonly messages: readonly string[]
@@ -136,7 +138,7 @@ function messageTags(all: readonly Message[], parts: (part: MessagePart) => read
       writeTag('wsdl:message', { name: inputName(message) }, parts(message.request)),
       ...(message.response ? [writeTag('wsdl:message', { name: outputName(message) }, parts(message.response))] : []),
     ]),
-    ...declareElement(all).map(fault =>
+    ...namedFaults(all).map(fault =>
       writeTag(
         'wsdl:message',
         { name: faultName(fault) },
@@ -146,7 +148,7 @@ function messageTags(all: readonly Message[], parts: (part: MessagePart) => read
   ]
 }
 
-const documentTypes = (service: Service, version: string, all: readonly Message[]): Typed => ({
+const documentTypes = (service: Service, version: string, all: readonly Message[]): MessageTypes => ({
   schema: writeSchema(service, version),
   messages: messageTags(all, part => [writeTag('wsdl:part', { name: 'parameters', element: `tns:${part.name}` })]),
 })
@@ -155,12 +157,17 @@ const documentTypes = (service: Service, version: string, all: readonly Message[
  * RPC: each child of the wrapper is a part with a type. A part can't be marked optional: who has nothing to say leaves
  * its accessor out or says `xsi:nil`. Details of faults are elements of the schema, the same at every endpoint.
  */
-function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string, soap: Wsdl11Binding): Typed {
+function rpcTypes(
+  all: readonly Message[],
+  style: 'rpc' | 'encoded',
+  namespace: string,
+  soap: Wsdl11Binding,
+): MessageTypes {
   const use: Use = style === 'encoded' ? 'encoded' : 'literal'
   const { encoding, arrayOf } = soap
   const types = style === 'encoded' ? new Types(arrayOf) : new Types()
-  const tags = messageTags(all, ({ fields }) => parts(types, fields, use))
-  const faults = faultsOf(all).map(fault => faultElement(types, fault))
+  const tags = messageTags(all, ({ fields }) => partTags(types, fields, use))
+  const faults = everyFault(all).map(fault => faultElementTag(types, fault))
   const form = style === 'encoded' ? 'unqualified' : 'qualified'
   const imports = style === 'encoded' ? [writeTag('xs:import', { namespace: encoding })] : []
   const written = schemaTag(namespace, form, false, ...imports, ...types.all, ...faults)
@@ -169,13 +176,13 @@ function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: 
     schema: style === 'encoded' ? written.replace('<xs:schema', `<xs:schema xmlns:soapenc="${encoding}"`) : written,
   }
 }
-function parts(types: Types, fields: Fields, use: Use): string[] {
+function partTags(types: Types, fields: Fields, use: Use): string[] {
   return Object.entries(fields).map(([name, { shape }]) =>
     writeTag('wsdl:part', { name: toXmlName(name), type: types.always(shape, name, use) }),
   )
 }
 
-function portType(name: string, all: readonly Message[], isAddressed: boolean): string {
+function portTypeTag(name: string, all: readonly Message[], isAddressed: boolean): string {
   const action = (uri: string) => (isAddressed ? { 'wsam:Action': uri } : {})
   return writeTag(
     'wsdl:portType',
@@ -199,7 +206,7 @@ function portType(name: string, all: readonly Message[], isAddressed: boolean): 
   )
 }
 
-function binding(
+function wsdl11BindingTag(
   name: string,
   all: readonly Message[],
   soap: Wsdl11Binding,
@@ -218,9 +225,9 @@ function binding(
     { name: `${name}${soap.suffix}`, type: `tns:${name}PortType` },
     hasPolicy(options) && writeTag('wsp:PolicyReference', { URI: `#${name}Policy` }),
     options.policy?.security &&
-      writeTag('sec:PolicyReference', { 'xmlns:sec': wsp12, URI: `#${options.policy.security.id}` }),
+      writeTag('sec:PolicyReference', { 'xmlns:sec': wsp12Ns, URI: `#${options.policy.security.id}` }),
     options.policy?.addressing === true && writeTag('wsaw:UsingAddressing', { 'wsdl:required': false }),
-    writeTag(`${prefix}:binding`, { transport: http, style: style === 'document' ? 'document' : 'rpc' }),
+    writeTag(`${prefix}:binding`, { transport: httpTransport, style: style === 'document' ? 'document' : 'rpc' }),
     all.map(message =>
       writeTag(
         'wsdl:operation',
@@ -243,14 +250,14 @@ function binding(
   )
 }
 
-const wsp = 'http://www.w3.org/ns/ws-policy'
+const wspNs = 'http://www.w3.org/ns/ws-policy'
 /** The namespace in which WS-SecurityPolicy is written and read: most clients know it in no other. */
-const wsp12 = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
-const wsu = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd'
+const wsp12Ns = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
+const wsuNs = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd'
 const hasPolicy = ({ policy }: Wsdl11Options): boolean => policy?.addressing === true || policy?.mtom === true
 
 /** WS-Policy 1.5: assertions whose subject is the endpoint, each optional. */
-function policy(name: string, options: Wsdl11Options): string | false {
+function policyTag(name: string, options: Wsdl11Options): string | false {
   if (!hasPolicy(options)) return false
   return writeTag(
     'wsp:Policy',

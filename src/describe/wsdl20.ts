@@ -7,7 +7,7 @@ import { namespaceOf, type Service } from '../contract/service.ts'
 import { compileMessages, type Message, toXmlName } from '../contract/xml-message.ts'
 import { writeDocument, writeTag, writeTextTag } from './markup.ts'
 import { serviceName } from './wsdl11.ts'
-import { declareElement, writeSchema } from './xsd.ts'
+import { namedFaults, writeSchema } from './xsd.ts'
 
 export interface Wsdl20Options {
   /** The address of the endpoint, for both versions of SOAP. */
@@ -26,7 +26,7 @@ interface Wsdl20Binding {
   readonly sender: string
   readonly receiver: string
 }
-const versions: readonly Wsdl20Binding[] = [
+const bindings: readonly Wsdl20Binding[] = [
   {
     suffix: 'Soap12',
     version: '1.2',
@@ -63,16 +63,16 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
         'xmlns:wsdlx': 'http://www.w3.org/ns/wsdl-extensions',
         'xmlns:xs': 'http://www.w3.org/2001/XMLSchema',
         'xmlns:tns': namespace,
-        ...Object.fromEntries(versions.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
+        ...Object.fromEntries(bindings.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
       },
       writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
       writeTag('wsdl:types', {}, writeSchema(service, version)),
       interfaceTag(name, all),
-      versions.map(each => binding(name, all, each)),
+      bindings.map(each => wsdl20BindingTag(name, all, each)),
       writeTag(
         'wsdl:service',
         { name: `${name}Service`, interface: `tns:${name}Interface` },
-        versions.map(({ suffix }) =>
+        bindings.map(({ suffix }) =>
           writeTag('wsdl:endpoint', {
             name: `${name}${suffix}`,
             binding: `tns:${name}${suffix}`,
@@ -84,13 +84,13 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
   )
 }
 
-const pattern = (kind: 'in-out' | 'in-only'): string => `http://www.w3.org/ns/wsdl/${kind}`
+const patternUri = (kind: 'in-out' | 'in-only'): string => `http://www.w3.org/ns/wsdl/${kind}`
 
 function interfaceTag(name: string, all: readonly Message[]): string {
   return writeTag(
     'wsdl:interface',
     { name: `${name}Interface` },
-    declareElement(all).map(({ fault }) =>
+    namedFaults(all).map(({ fault }) =>
       writeTag('wsdl:fault', { name: toXmlName(fault), element: `tns:${toXmlName(fault)}` }),
     ),
     all.map(({ operation, request, response, faults }) =>
@@ -98,7 +98,7 @@ function interfaceTag(name: string, all: readonly Message[]): string {
         'wsdl:operation',
         {
           name: toXmlName(operation.name),
-          pattern: pattern(response ? 'in-out' : 'in-only'),
+          pattern: patternUri(response ? 'in-out' : 'in-only'),
           'wsdlx:safe': operation.safe || undefined,
         },
         writeTag('wsdl:input', { messageLabel: 'In', element: `tns:${request.name}` }),
@@ -109,7 +109,7 @@ function interfaceTag(name: string, all: readonly Message[]): string {
   )
 }
 
-function binding(name: string, all: readonly Message[], soap: Wsdl20Binding): string {
+function wsdl20BindingTag(name: string, all: readonly Message[], soap: Wsdl20Binding): string {
   return writeTag(
     'wsdl:binding',
     {
@@ -120,7 +120,7 @@ function binding(name: string, all: readonly Message[], soap: Wsdl20Binding): st
       'wsoap:protocol': soap.protocol,
       'wsoap:mepDefault': soap.mep,
     },
-    declareElement(all).map(({ fault, status }) =>
+    namedFaults(all).map(({ fault, status }) =>
       writeTag('wsdl:fault', {
         ref: `tns:${toXmlName(fault)}`,
         'wsoap:code': `${soap.prefix}:${status < 500 ? soap.sender : soap.receiver}`,

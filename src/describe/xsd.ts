@@ -8,9 +8,9 @@ import { compileMessages, type Message, type MessagePart, toXmlName } from '../c
 import { type Attributes, writeDocument, writeTag } from './markup.ts'
 import { Types } from './xsd-types.ts'
 
-const xs = 'http://www.w3.org/2001/XMLSchema'
+const xsNs = 'http://www.w3.org/2001/XMLSchema'
 /** Describing Media Content of Binary Data in XML, §3.1: what the octets of an element are. */
-const xmime = 'http://www.w3.org/2005/05/xmlmime'
+const xmimeNs = 'http://www.w3.org/2005/05/xmlmime'
 
 export function writeXsd(service: Service, version: string): string {
   return writeDocument(writeSchema(service, version))
@@ -21,24 +21,24 @@ export function writeSchema(service: Service, version: string): string {
   const all = compileMessages(service, version)
   const types = new Types()
   const wrappers = all.flatMap(message => [
-    wrapper(types, message, message.request),
-    ...(message.response ? [wrapper(types, message, message.response)] : []),
+    wrapperTag(types, message, message.request),
+    ...(message.response ? [wrapperTag(types, message, message.response)] : []),
   ])
-  const faults = faultsOf(all).map(fault => faultElement(types, fault))
+  const faults = everyFault(all).map(fault => faultElementTag(types, fault))
   return schemaTag(namespaceOf(service, version), 'qualified', all.some(hasFile), ...types.all, ...wrappers, ...faults)
 }
 
 /** Faults that a version declares, and those that any service may answer, each once. */
-export function faultsOf(all: readonly Message[]): readonly Fault[] {
+export function everyFault(all: readonly Message[]): readonly Fault[] {
   const every = [...all.flatMap(message => message.faults), ...builtInFaults]
   return [...new Map(every.map(fault => [fault.fault, fault])).values()]
 }
 
 /** The faults that some operation names. */
-export const declareElement = (all: readonly Message[]): readonly Fault[] =>
-  faultsOf(all).filter(fault => all.some(message => message.faults.includes(fault)))
+export const namedFaults = (all: readonly Message[]): readonly Fault[] =>
+  everyFault(all).filter(fault => all.some(message => message.faults.includes(fault)))
 
-export function faultElement(types: Types, fault: Fault): string {
+export function faultElementTag(types: Types, fault: Fault): string {
   return writeTag(
     'xs:element',
     { name: toXmlName(fault.fault) },
@@ -55,9 +55,9 @@ export function schemaTag(
   return writeTag(
     'xs:schema',
     {
-      'xmlns:xs': xs,
+      'xmlns:xs': xsNs,
       'xmlns:tns': namespace,
-      'xmlns:xmime': files ? xmime : undefined,
+      'xmlns:xmime': files ? xmimeNs : undefined,
       targetNamespace: namespace,
       elementFormDefault: form,
     },
@@ -65,13 +65,13 @@ export function schemaTag(
   )
 }
 
-function wrapper(types: Types, message: Message, part: MessagePart): string {
-  const content = types.content(part.fields, 'literal', name => (name === part.main ? media(message) : {}))
+function wrapperTag(types: Types, message: Message, part: MessagePart): string {
+  const content = types.content(part.fields, 'literal', name => (name === part.main ? mediaAttributes(message) : {}))
   return writeTag('xs:element', { name: part.name }, writeTag('xs:complexType', {}, content))
 }
 
 const hasFile = ({ operation }: Message): boolean => operation.kind === 'getFile' || operation.kind === 'putFile'
-function media({ operation }: Message): Attributes {
+function mediaAttributes({ operation }: Message): Attributes {
   if (operation.kind !== 'getFile' && operation.kind !== 'putFile') return {}
   return { 'xmime:expectedContentTypes': operation.file.mediaTypes.join(', ') }
 }

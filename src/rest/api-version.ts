@@ -4,7 +4,7 @@ import { memoizeByObject } from '../base/memo.ts'
 import type { Fields } from '../contract/field.ts'
 import { Field } from '../contract/field.ts'
 import type { Implementation } from '../contract/implement.ts'
-import { type Operation, requireKind } from '../contract/operation.ts'
+import { type Operation, singularOf } from '../contract/operation.ts'
 import { type Caller, isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { namespaceOf, type Service, type VersionRule, viewOfVersion } from '../contract/service.ts'
@@ -124,7 +124,7 @@ function viewOf(resource: Resource, routes: Routes): ResourceView {
       : []),
   ]
   const steady = linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
-  return { resource, one: requireKind(resource), linkers, steady }
+  return { resource, one: singularOf(resource), linkers, steady }
 }
 
 function actionLinker(

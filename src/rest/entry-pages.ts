@@ -4,7 +4,7 @@ import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { builtInFaults, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
-import { requireKind } from '../contract/operation.ts'
+import { singularOf } from '../contract/operation.ts'
 import type { Response } from '../http/message.ts'
 import { writeSearchLink } from './collection-page.ts'
 import type { Exchange } from './exchange.ts'
@@ -38,7 +38,7 @@ function contractLinks(x: Exchange): DocumentLink[] {
   return [
     ...edition.service.resources.flatMap(resource => [
       { rel: resource.name, href: `${base}/${resource.name}` },
-      { rel: requireKind(resource), href: `${base}/${resource.name}/{id}`, templated: true },
+      { rel: singularOf(resource), href: `${base}/${resource.name}/{id}`, templated: true },
       ...writeSearchLink(x, resource),
     ]),
     ...(routed('/searches') ? [{ rel: 'searches', href: `${base}/searches` }] : []),

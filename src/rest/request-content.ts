@@ -8,7 +8,7 @@
 import type { Json } from '../base/objects.ts'
 import type { Fields } from '../contract/field.ts'
 import { type FieldProblem, type ReadOptions, readFields, readOptions } from '../contract/field-json.ts'
-import { type Operation, type OperationOf, requireKind } from '../contract/operation.ts'
+import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
 import { parseJson } from '../http/json.ts'
 import { applyJsonPatch } from '../http/json-patch.ts'
 import { parsePointer } from '../http/json-pointer.ts'
@@ -93,7 +93,7 @@ function shapeOf({ operation }: Exchange): ContentShape {
     case 'create':
     case 'replace':
     case 'patch':
-      return { name: requireKind(operation.resource), fields: operation.resource.fields }
+      return { name: singularOf(operation.resource), fields: operation.resource.fields }
     default:
       return { name: 'cancellation', fields: {} }
   }

@@ -7,12 +7,12 @@ import fc from 'fast-check'
 import type { Json } from '../../src/base/objects.ts'
 import type { Scalar } from '../../src/contract/field.ts'
 import { type FieldProblem, readFields } from '../../src/contract/field-json.ts'
-import { listOperations, requireKind } from '../../src/contract/operation.ts'
+import { listOperations, singularOf } from '../../src/contract/operation.ts'
 import type { Service } from '../../src/contract/service.ts'
 import { viewOfVersion } from '../../src/contract/service.ts'
 import { Schemas, scalarSchema } from '../../src/describe/json-schema.ts'
 import { writeJsonText } from '../../src/describe/json-text.ts'
-import { type Address, describeOpenApi, type OpenApiOptions } from '../../src/describe/openapi.ts'
+import { type Address, type OpenApiOptions, writeOpenApi } from '../../src/describe/openapi.ts'
 import { anyone, resource, service, t } from '../../src/index.ts'
 import { compileRoutes } from '../../src/rest/route.ts'
 import { fieldsOf, services } from './contracts.ts'
@@ -23,7 +23,7 @@ const options: OpenApiOptions = {
   answers: ({ kind }) => (kind === 'getFile' || kind === 'remove' ? [] : ['application/json', 'text/html']),
 }
 type Loose = { readonly [name: string]: Loose }
-const documentOf = (service: Service): Loose => JSON.parse(describeOpenApi(service, options))
+const documentOf = (service: Service): Loose => JSON.parse(writeOpenApi(service, options))
 const ours = documentOf(shop)
 const verbs = ['get', 'post', 'put', 'patch', 'delete']
 const asked = (document: Loose) =>
@@ -162,7 +162,7 @@ test('A1.6 a media type that is not JSON has no schema of JSON', () => {
 })
 test('every operation of a resource has the words of its name', () => {
   assert.equal(String(operation('v1_GetProductPicture')?.['summary']), 'Get product picture')
-  for (const each of listOperations(shop)) if ('resource' in each) assert.ok(requireKind(each.resource))
+  for (const each of listOperations(shop)) if ('resource' in each) assert.ok(singularOf(each.resource))
 })
 
 // The validator above carries a checker of JSON Schema: the same one asks what our reader asks.

@@ -82,11 +82,12 @@ export const longBounds: Readonly<Record<LongType, NumberRange<bigint>>> = {
 }
 
 /** What a field may hold: the range of its type, narrowed by its own bounds. */
-export const intRange = (shape: ScalarOf<'int'>): NumberRange<number> => narrow(intBounds[shape.xsd ?? 'int'], shape)
+export const intRange = (shape: ScalarOf<'int'>): NumberRange<number> =>
+  narrowRange(intBounds[shape.xsd ?? 'int'], shape)
 export const longRange = (shape: ScalarOf<'long'>): NumberRange<bigint> =>
-  narrow(longBounds[shape.xsd ?? 'long'], shape)
+  narrowRange(longBounds[shape.xsd ?? 'long'], shape)
 
-function narrow<N extends number | bigint>(
+function narrowRange<N extends number | bigint>(
   { lowest, highest }: NumberRange<N>,
   { min, max }: { readonly min?: N; readonly max?: N },
 ): NumberRange<N> {

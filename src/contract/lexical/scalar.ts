@@ -23,20 +23,20 @@ import { compileStringCheck, isIdentifier, normalizeXmlSpace, trimXmlSpace } fro
 
 /** The type of XML Schema Part 2 that a scalar is, or restricts. */
 export const xsdTypeOf = (shape: Scalar): string => foldScalar(shape, xsdTypes)
-const ownKind = ({ kind }: Scalar): string => kind
-const ownType = (shape: ScalarOf<'string' | 'int' | 'long' | 'double'>): string => shape.xsd ?? shape.kind
+const kindAsType = ({ kind }: Scalar): string => kind
+const facetAsType = (shape: ScalarOf<'string' | 'int' | 'long' | 'double'>): string => shape.xsd ?? shape.kind
 const stringType = (): string => 'string'
 const xsdTypes: ScalarCases<string> = {
-  string: ownType,
-  boolean: ownKind,
-  int: ownType,
-  long: ownType,
-  decimal: ownKind,
-  double: ownType,
-  date: ownKind,
-  time: ownKind,
-  dateTime: ownKind,
-  duration: ownKind,
+  string: facetAsType,
+  boolean: kindAsType,
+  int: facetAsType,
+  long: facetAsType,
+  decimal: kindAsType,
+  double: facetAsType,
+  date: kindAsType,
+  time: kindAsType,
+  dateTime: kindAsType,
+  duration: kindAsType,
   bytes: ({ encoding }) => (encoding === 'hex' ? 'hexBinary' : 'base64Binary'),
   enum: stringType,
   id: stringType,
@@ -46,8 +46,8 @@ const xsdTypes: ScalarCases<string> = {
 /** A typed value against its facets; the value itself comes back, decimals with all their places. */
 export type ScalarCheck = (value: unknown) => unknown | Flaw
 export const compileScalarCheck = (shape: Scalar): ScalarCheck => foldScalar(shape, checks)
-export const checkScalar = (shape: Scalar, value: unknown): unknown | Flaw => checkOf(shape)(value)
-const checkOf = memoizeByObject(compileScalarCheck)
+export const checkScalar = (shape: Scalar, value: unknown): unknown | Flaw => scalarCheckOf(shape)(value)
+const scalarCheckOf = memoizeByObject(compileScalarCheck)
 
 const checkIdentifier = (value: unknown): string | Flaw =>
   typeof value === 'string' && isIdentifier(value)
@@ -78,8 +78,8 @@ const checks: ScalarCases<ScalarCheck> = {
 /** Text in its lexical form → value. White space is collapsed first for all but strings (Part 2 §4.3.6). */
 export type ScalarReader = (text: string) => unknown | Flaw
 export const compileScalarReader = (shape: Scalar): ScalarReader => foldScalar(shape, readers)
-export const readScalar = (shape: Scalar, text: string): unknown | Flaw => readerOf(shape)(text)
-const readerOf = memoizeByObject(compileScalarReader)
+export const readScalar = (shape: Scalar, text: string): unknown | Flaw => scalarReaderOf(shape)(text)
+const scalarReaderOf = memoizeByObject(compileScalarReader)
 
 function compileTrimmedReader(shape: Scalar): ScalarReader {
   const check = compileScalarCheck(shape)

@@ -63,7 +63,7 @@ export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) 
   const pattern = shape.pattern === undefined ? undefined : compilePattern(shape.pattern)
   return value => {
     if (typeof value !== 'string') return typeFlaw('a string')
-    if (!oneUnitText.test(value) && unsendable.test(value))
+    if (!oneUnitText.test(value) && unsendableText.test(value))
       return new Flaw('character', 'has a character that XML cannot carry')
     // A character is one UTF-16 unit or two: characters are counted where that makes a difference.
     if (value.length < min * 2 && countCharacters(value) < min)
@@ -79,7 +79,7 @@ export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) 
 /** Nearly every text has characters of one unit alone, and none of these is unsendable. */
 const oneUnitText = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd]*$/
 /** Characters outside of Char of XML 1.0 §2.2: a value that one face could not carry is refused by both. */
-const unsendable =
+const unsendableText =
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 
 /** Characters, not UTF-16 units. */
