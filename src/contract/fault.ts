@@ -1,12 +1,13 @@
+/** Declared faults: failures that a contract names, the same for both faces. */
 import { type Fields, t, type Value } from './field.ts'
 
 /**
- * A way an operation can fail that its callers should handle: one name, one HTTP status, one element in a SOAP Detail
- * and in the WSDL (rules A1.10, B7.4, B7.5).
+ * A failure that callers should handle: one name, one HTTP status, one element in a SOAP Detail and
+ * in the WSDL (rules A1.10, B7.4, B7.5).
  */
 export interface Fault<N extends string = string, D extends Fields = Fields> {
   readonly fault: N
-  /** 4xx: the caller's (SOAP Sender); 5xx: the service's (Receiver). */
+  /** 4xx: caused by the client (SOAP Sender); 5xx: by the service (Receiver). */
   readonly status: number
   readonly title: string
   readonly detail: D
@@ -14,26 +15,26 @@ export interface Fault<N extends string = string, D extends Fields = Fields> {
 
 export function fault<const N extends string, D extends Fields = {}>(
   name: N,
-  is: { readonly status: number; readonly title: string; readonly detail?: D },
+  { status, title, detail }: { readonly status: number; readonly title: string; readonly detail?: D },
 ): Fault<N, D> {
-  return { fault: name, status: is.status, title: is.title, detail: is.detail ?? ({} as D) } // {} is D's default
+  return { fault: name, status, title, detail: detail ?? ({} as D) } // {} is D's default
 }
 
 export type DetailOf<X> = X extends Fault<string, infer D> ? Value<D> : never
 
 const problemField = t.object({ path: t.string(), code: t.string(), detail: t.string() }, 'Problem')
 
-/** The faults every service has; a contract need not declare them and may not reuse their names. */
+/** The faults of every service: a contract need not declare them and may not reuse their names. */
 export const NotFound = fault('NotFound', { status: 404, title: 'Not found' })
 export const Forbidden = fault('Forbidden', { status: 403, title: 'Forbidden' })
 export const VersionConflict = fault('VersionConflict', {
   status: 412,
-  title: 'The version has changed',
+  title: 'Version conflict',
   detail: { version: t.string().optional() },
 })
 export const StateConflict = fault('StateConflict', {
   status: 409,
-  title: 'The state does not offer this',
+  title: 'State conflict',
   detail: { state: t.string().optional(), possible: t.list(t.string(), { element: 'transition' }).optional() },
 })
 export const Invalid = fault('Invalid', {

@@ -1,6 +1,7 @@
 /**
- * JSON rules of fields: parsed JSON → typed values with every flaw and its JSON Pointer, and typed values → JSON text.
- * What is checked is what the XML decoder checks; only the lexical form differs.
+ * Fields in JSON: parsed JSON → typed values, with every flaw and its place, and typed values →
+ * JSON text. The checks are those of the XML readers; only the lexical forms differ. Readers and
+ * writers are compiled once for the fields.
  */
 
 import { memoizeByObject } from '../base/memo.ts'
@@ -19,10 +20,16 @@ export interface FieldProblem {
   readonly detail: string
 }
 
-/** With so many, reading ends: content that is refused need not be read further, and its sender has enough to mend. */
+/**
+ * Reading ends after so many problems: the content is refused anyway, and its sender has enough to
+ * mend.
+ */
 const problemsMax = 100
 
-/** How content treats read-only fields: refused, or kept aside to be compared with their current values. */
+/**
+ * How content treats read-only fields: refused, or kept aside to be compared with their current
+ * values.
+ */
 export interface ReadOptions {
   /** Members that are allowed and left out of the value, such as `_links`. */
   readonly ignored: ReadonlySet<string>
@@ -36,7 +43,9 @@ const problemAt = (path: FieldPath, { code, detail }: Flaw): FieldProblem => ({ 
 const isObject = (json: Json): json is { readonly [name: string]: Json } =>
   typeof json === 'object' && json !== null && !Array.isArray(json)
 
-/** The members of an object, in the contract's order; problems go to `problems`, the first hundred. */
+/**
+ * The members of an object, in the contract's order; problems go to `problems`, the first hundred.
+ */
 export function readFields(
   fields: Fields,
   json: Json,
@@ -52,7 +61,7 @@ export function readFields(
   for (const name of Object.keys(json)) {
     if (problems.length >= problemsMax) return value
     if (!(Object.hasOwn(fields, name) && !fields[name]?.isInternal) && !(path.length === 0 && how.ignored.has(name)))
-      problems.push(problemAt([...path, name], new Flaw('unknown', 'is not a member of this')))
+      problems.push(problemAt([...path, name], new Flaw('unknown', 'is not a known member')))
   }
   for (const member of jsonMembersOf(fields)) readMember(member, json, value, problems, how, path)
   return value
@@ -149,7 +158,8 @@ const jsonScalarReaders: ScalarCases<JsonScalarCheck> = {
   decimal: compileScalarCheck,
   double: shape => {
     const [check, read] = [compileScalarCheck(shape), compileScalarReader(shape)]
-    return json => (typeof json === 'string' && /^(-?INF|NaN)$/.test(json) ? read(json) : check(json)) // not JSON numbers
+    // JSON has no number for these three: they are text.
+    return json => (typeof json === 'string' && /^(-?INF|NaN)$/.test(json) ? read(json) : check(json))
   },
   date: compileScalarCheck,
   time: compileScalarCheck,
@@ -171,10 +181,13 @@ export function checkCount(shape: { readonly min?: number; readonly max?: number
   return undefined
 }
 
-/** A compiled writer: a typed value of these fields → the text of its JSON members, without braces. */
+/** A typed value of some fields → the text of its JSON members, without braces. */
 export type MembersWriter = (value: Readonly<Record<string, unknown>>) => string
 
-/** Members in the contract's order; absent and internal ones are left out. `only` selects fields (rule A4.24). */
+/**
+ * Members in the contract's order, without absent and internal ones. `only` selects fields (rule
+ * A4.24).
+ */
 export function membersWriter(fields: Fields, only?: ReadonlySet<string>): MembersWriter {
   const parts = Object.entries(fields)
     .filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
@@ -202,7 +215,7 @@ export function valueWriter({ shape, isNullable }: AnyField): JsonWriter {
   return isNullable ? value => (value === null ? 'null' : write(value)) : write
 }
 
-/** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
+/** For values that the contract's checks have passed: the assertions below rest on that. */
 const jsonWriters: ShapeCases<JsonWriter> = {
   scalar: shape => foldScalar(shape, jsonScalarWriters),
   list: ({ item }) => {
@@ -224,12 +237,12 @@ const jsonWriters: ShapeCases<JsonWriter> = {
 }
 
 const simpleText = /^[ !#-[\]-~]*$/
-/** A JSON string; text without anything to escape is quoted as it is. */
+/** A JSON string; text without characters to escape is quoted as it is. */
 export const quoteJson = (text: string): string => (simpleText.test(text) ? `"${text}"` : JSON.stringify(text))
 
 const bareWriter = (): JsonWriter => String
 const quotedWriter = (): JsonWriter => value => quoteJson(value as string)
-/** For text that never has anything to escape. */
+/** For text that never has a character to escape. */
 function unescapedWriter(shape: Scalar): JsonWriter {
   const write = compileScalarWriter(shape)
   return value => `"${write(value)}"`
@@ -242,7 +255,8 @@ const jsonScalarWriters: ScalarCases<JsonWriter> = {
   decimal: unescapedWriter,
   double: shape => {
     const [finite, quoted] = [shape.xsd === 'float' ? writeFloat : String, unescapedWriter(shape)]
-    return value => (Number.isFinite(value) ? finite(value as number) : quoted(value)) // `isFinite` of numbers alone
+    // `isFinite` is true of numbers alone.
+    return value => (Number.isFinite(value) ? finite(value as number) : quoted(value))
   },
   date: unescapedWriter,
   time: unescapedWriter,
@@ -258,5 +272,5 @@ const jsonScalarWriters: ScalarCases<JsonWriter> = {
 export const writeJsonPointer = (path: FieldPath): string =>
   path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
-/** Whether all of it is a scalar, for filters and sorting. */
+/** Only scalars can be attributes, filter and sort. */
 export const isScalarField = (field: AnyField): boolean => isScalar(field.shape)

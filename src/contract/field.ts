@@ -1,7 +1,8 @@
 /**
- * What one field may hold. A declaration is read three ways: as a TypeScript type, as JSON rules (`json.ts`) and as an
- * XSD type (`describe/xsd.ts`). The order of fields is the order of elements. Values stay exact: 64-bit integers are
- * bigint, decimals are decimal text, dates and times are ISO 8601 text with the zone they came with, bytes are bytes.
+ * What one field may hold. A declaration is read three ways: as a TypeScript type, as JSON rules
+ * (`field-json.ts`) and as an XSD type (`describe/xsd-types.ts`). The order of fields is the order
+ * of elements. Values stay exact: 64-bit integers are bigint, decimals are decimal text, dates and
+ * times are ISO 8601 text with their own zone, bytes are bytes.
  */
 
 /** Facets of a scalar and its XSD type; each kind is one lexical space (XML Schema Part 2 §3). */
@@ -30,7 +31,7 @@ export type Scalar =
   | { readonly kind: 'id'; readonly prefix: string }
   | { readonly kind: 'ref'; readonly resource: string }
 
-/** String types of XSD that differ from `xs:string` by white space and by what they may hold. */
+/** String types of XSD that differ from `xs:string` in white space and in the values they allow. */
 export type StringType =
   | 'normalizedString'
   | 'token'
@@ -69,7 +70,7 @@ export type Shape =
   | { readonly kind: 'union'; readonly on: string; readonly of: Readonly<Record<string, Fields>> }
 
 export type Fields = Readonly<Record<string, AnyField>>
-// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value is ever read through it
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 export type AnyField = Field<any, boolean, boolean, any>
 
 interface FieldMarks {
@@ -88,8 +89,8 @@ const noMarks: FieldMarks = {
 }
 
 /**
- * `T` the value, `O` whether it may be absent, `R` whether the server alone writes it, `D` what a client may send of it.
- * Immutable: each call makes another.
+ * `T` the value, `O` whether it may be absent, `R` whether it is read-only, `D` the part of it that
+ * a client may send. Immutable: each call makes another field.
  */
 export class Field<T, O extends boolean = false, R extends boolean = false, D = T> implements FieldMarks {
   declare readonly type: T
@@ -114,7 +115,7 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   optional(): Field<T, true, R, D> {
     return new Field(this.shape, { ...this, isOptional: true })
   }
-  /** The server's: seen by all, ignored in content when it equals what stands, else 422. */
+  /** Set by the server alone. In content it is ignored if it equals the current value, else 422. */
   readOnly(): Field<T, O, true, D> {
     return new Field(this.shape, { ...this, isReadOnly: true })
   }
@@ -122,11 +123,13 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   nullable(): Field<T | null, O, R, D | null> {
     return new Field(this.shape, { ...this, isNullable: true })
   }
-  /** Kept, and read by handlers; never in a representation (rule A2.1): nothing of it is sent, which its draft says. */
+  /**
+   * For handlers alone: stored, but never sent or received (rule A2.1), hence its draft `never`.
+   */
   internal(): Field<T, O, true, never> {
     return new Field(this.shape, { ...this, isInternal: true, isReadOnly: true })
   }
-  /** An attribute in XML instead of an element; scalars alone. */
+  /** An attribute in XML instead of an element; only for scalars. */
   attribute(): Field<T, O, R, D> {
     return new Field(this.shape, { ...this, isAttribute: true })
   }
@@ -135,7 +138,7 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
 type OptionalKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true ? K : never }[keyof F]
 type Flatten<T> = { [K in keyof T]: T[K] }
 
-/** What stands: every field, the server's included. */
+/** A stored value: every field, read-only ones included. */
 export type Value<F extends Fields> = Flatten<
   { readonly [K in Exclude<keyof F, OptionalKeys<F>>]: F[K]['type'] } & {
     readonly [K in OptionalKeys<F>]?: F[K]['type']
@@ -143,7 +146,7 @@ export type Value<F extends Fields> = Flatten<
 >
 
 type WritableKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][1] extends true ? never : K }[keyof F]
-/** What a client sends: fields that are the server's left out, in lists and objects too. */
+/** The value that a client sends: without read-only fields, in lists and objects too. */
 export type Draft<F extends Fields> = Flatten<
   { readonly [K in Exclude<WritableKeys<F>, OptionalKeys<F>>]: F[K]['draft'] } & {
     readonly [K in Extract<WritableKeys<F>, OptionalKeys<F>>]?: F[K]['draft']
@@ -165,7 +168,10 @@ export const t = {
   /** 64 bit, or more with `xsd: 'integer'`. */
   long: (facets: { min?: bigint; max?: bigint; xsd?: LongType } = {}): Field<bigint> =>
     new Field({ kind: 'long', ...facets }),
-  /** Exact decimal text, always written with `places` places: `t.decimal(12, 2)` holds "1234567890.12". At most 18 digits. */
+  /**
+   * Exact decimal text with all its places: `t.decimal(12, 2)` holds "1234567890.12". At most 18
+   * digits.
+   */
   decimal: (digits: number, places: number, facets: { min?: string; max?: string } = {}): Field<string> =>
     new Field({ kind: 'decimal', digits, places, ...facets }),
   double: (facets: { min?: number; max?: number; xsd?: 'double' | 'float' } = {}): Field<number> =>
@@ -174,31 +180,31 @@ export const t = {
   time: (): Field<string> => new Field({ kind: 'time' }),
   dateTime: (): Field<string> => new Field({ kind: 'dateTime' }),
   duration: (): Field<string> => new Field({ kind: 'duration' }),
-  /** Octets; base64 in JSON and XML (MTOM may carry them outside). `max` in octets. */
+  /** Octets; base64 in JSON and XML (MTOM may carry them outside of it). `max` in octets. */
   bytes: (facets: { max?: number; encoding?: 'base64' | 'hex' } = {}): Field<Uint8Array> =>
     new Field({ kind: 'bytes', ...facets }),
   enum: <const V extends readonly [string, ...string[]]>(...values: V): Field<V[number]> =>
     new Field({ kind: 'enum', values }),
-  /** The identifier of the resource itself, made by the server: `prefix-…`. */
+  /** The identifier of the item itself, made by the server: `prefix-…`. */
   id: (prefix: string): Field<string, false, true> =>
     new Field({ kind: 'id', prefix }, { ...noMarks, isReadOnly: true }),
-  /** The identifier of a resource named here, declared anywhere. */
+  /** The identifier of an item of another resource, which may be declared anywhere. */
   ref: (resource: string): Field<string> => new Field({ kind: 'ref', resource }),
-  /** Where the state stands among the fields of a resource with a machine; its values come from `states`. */
+  /** The place of the state among the fields of a resource with states, which are its values. */
   state: (): Field<string, false, true> => new Field({ kind: 'enum', values: [] }, { ...noMarks, isReadOnly: true }),
-  /** `element` names an item in XML; by default the singular of the field's name. */
+  /** `element` is the name of an item in XML; by default the singular of the field's name. */
   list: <T, D>(
     item: Field<T, false, boolean, D>,
     facets: { min?: number; max?: number; element?: string } = {},
   ): Field<readonly T[], false, false, readonly D[]> => new Field({ kind: 'list', item, ...facets }),
   object: <F extends Fields>(fields: F, name?: string): Field<Value<F>, false, false, Draft<F>> =>
     new Field({ kind: 'object', fields, ...(name && { name }) }),
-  /** One of several objects, told apart by the text of member `on`. */
+  /** One of several objects; the text of the member `on` selects which. */
   union: <const K extends string, U extends Readonly<Record<string, Fields>>>(on: K, of: U): Field<UnionValue<K, U>> =>
     new Field({ kind: 'union', on, of }),
 }
 
-/** `singularName` of a name that is known. */
+/** `singularName` as a type. */
 export type Singular<N extends string> = N extends `${infer B}ies`
   ? `${B}y`
   : N extends `${string}${'s' | 'x' | 'z' | 'ch' | 'sh'}es`
@@ -208,7 +214,10 @@ export type Singular<N extends string> = N extends `${infer B}ies`
       : WithoutEnding<N, 's'>
 type WithoutEnding<N extends string, E extends string> = N extends `${infer B}${E}` ? B : N
 
-/** The singular of a plural field or collection name, for element and operation names: lines → line, categories → category. */
+/**
+ * The singular of a field or collection, for elements and operations: lines → line, categories →
+ * category.
+ */
 export function singularName(name: string): string {
   if (/ies$/.test(name)) return `${name.slice(0, -3)}y`
   if (/(s|x|z|ch|sh)es$/.test(name)) return name.slice(0, -2)

@@ -1,6 +1,6 @@
 /**
- * The application's side: what it computes, typed from the contract. Handlers run inside the call's transaction;
- * what they throw with `ctx.fail` undoes it. Slow work of other services belongs in a job.
+ * The application's handlers, typed from the contract. They run inside the transaction of the call;
+ * `ctx.fail` undoes it. Slow work, such as a call of another service, belongs in a job.
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
@@ -15,7 +15,9 @@ type ResourcesByName<S extends Service<readonly AnyResource[], readonly Job[]>> 
 }
 type FieldsOf<R extends AnyResource> = R['types']['fields']
 type ActionsOf<R extends AnyResource> = R['types']['actions']
-/** What stands of a resource, to read beside the one that a call is about; changes go into the same transaction. */
+/**
+ * Stored items besides the one that a call is about. Reads and changes are part of its transaction.
+ */
 export interface ItemReader<S extends Service<readonly AnyResource[], readonly Job[]>> {
   get<N extends keyof ResourcesByName<S> & string>(
     resource: N,
@@ -44,15 +46,18 @@ export interface Context<
   /** A new identifier, `prefix-…`. */
   id(prefix: string): string
   readonly items: ItemReader<S>
-  /** Ends the call with a declared fault; nothing of it stays. */
+  /** Ends the call with a declared fault; nothing that it changed is kept. */
   fail<Y extends X>(fault: Y, detail?: DetailOf<Y>): never
-  /** Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` is from the content's root. */
+  /**
+   * Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` starts at
+   * the content's root.
+   */
   invalid(path: readonly (string | number)[], detail: string): never
-  /** Ends the call because this caller may not do this: 403, fault `Forbidden`. */
+  /** Ends the call because the caller may not do this: 403, fault `Forbidden`. */
   forbid(): never
 }
 
-/** Fields that a client cannot send, wholly or in part: the application must give them. */
+/** Required fields that a client cannot send, or not all of: the application must compute them. */
 type ServerKeys<F extends Fields> = {
   [K in keyof F]: F[K]['flags'] extends readonly [true, boolean]
     ? never
@@ -64,7 +69,7 @@ type ServerKeys<F extends Fields> = {
           ? never
           : K
 }[keyof F]
-/** What `derive` answers: every field that clients cannot send, and any other it wants to set. */
+/** The result of `derive`: every field that clients cannot send, and any other that it sets. */
 export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> & Partial<Value<F>>
 
 type InState<F extends Fields, From extends string> = 'state' extends keyof F
@@ -72,7 +77,7 @@ type InState<F extends Fields, From extends string> = 'state' extends keyof F
   : Value<F>
 
 type ActionEffect<F extends Fields, O> = {
-  /** Fields to change; the state is the machine's. */
+  /** Fields to change; the state follows the machine. */
   readonly set?: Partial<Omit<Value<F>, 'id' | 'state'>>
 } & ([O] extends [Fields] ? { readonly output: Value<O> } : { readonly output?: undefined })
 
@@ -95,22 +100,31 @@ type ActionHandler<S extends Service<readonly AnyResource[], readonly Job[]>, F 
       >
     : never
 
-/** Writes a representation of another media type: an item, or the items of a page for a collection. */
+/** Writes a value in a media type of the application's own. */
 export type RepresentationWriter<T> = (value: T) => Maybe<Uint8Array | string>
 
-/** One item as a provider has it. `version` grows with each change of its identifier; `modified` in milliseconds since 1970. */
+/**
+ * An item of a provider. `version` grows with each change; `modified` is in milliseconds since
+ * 1970.
+ */
 export interface Provided<V> {
   readonly value: V
   readonly version: number
   readonly modified: number
 }
-/** Keeps a resource elsewhere than in the built-in store: in a service of one's own, in a directory, in another database. */
+/**
+ * Keeps a resource outside of the built-in store: in another service, a directory or another
+ * database.
+ */
 export interface Provider<V> {
   load(id: string): Maybe<Provided<V> | undefined>
   list(): Maybe<readonly Provided<V>[]>
-  /** `expected` is the version that was read, undefined for one that must not be there. Answers the version it now has. */
+  /**
+   * `expected`: the version that was read; undefined where the item must not exist yet. Resolves to
+   * its new version.
+   */
   save(id: string, value: V, expected: number | undefined): Maybe<number | 'stale'>
-  /** False when its version is not `expected`. */
+  /** False when the version is not `expected`. */
   remove(id: string, expected: number): Maybe<boolean>
 }
 
@@ -124,12 +138,14 @@ type ResourceHandlers<
   /** Media type → writer of one item. */
   readonly formats?: Readonly<Record<string, RepresentationWriter<Value<F>>>>
   readonly keep?: Provider<Value<F>>
-  /** A last word before an item goes: it may fail the call. */
+  /** Called before an item is removed; it may fail the call. */
   readonly removing?: (ctx: Context<S>, item: Value<F>) => Maybe<void>
 } & ([ServerKeys<F>] extends [never]
     ? { readonly derive?: Derive<S, F> }
     : {
-        /** The server's own fields, on create and on every change; `current` is what stands. */
+        /**
+         * Computes read-only fields, on create and on every change; `current` is the stored item.
+         */
         readonly derive: Derive<S, F>
       })
 type Derive<S extends Service<readonly AnyResource[], readonly Job[]>, F extends Fields> = (
@@ -139,14 +155,14 @@ type Derive<S extends Service<readonly AnyResource[], readonly Job[]>, F extends
 ) => Maybe<Derived<F>>
 
 export interface Progress {
-  /** Parts of one. Throws when the job was cancelled or its lease is lost: let it through. */
+  /** A part of one. Throws when the job was cancelled or its lease is lost: do not catch it. */
   (part: number): Promise<void>
   readonly signal: AbortSignal
 }
 type JobHandlers<S extends Service<readonly AnyResource[], readonly Job[]>, J> =
   J extends Job<string, infer I, infer O>
     ? {
-        /** May run more than once (a crash, a lost lease): its effects must bear that. */
+        /** May run more than once (a crash, a lost lease): its effects must be repeatable. */
         readonly run: (ctx: Context<S>, input: Value<I>, progress: Progress) => Promise<Value<O>>
         readonly formats?: Readonly<Record<string, RepresentationWriter<Value<O>>>>
       }
@@ -162,14 +178,14 @@ type RequiredHandlers<S extends Service<readonly AnyResource[], readonly Job[]>>
     : never]?: ResourceHandlers<S, R, FieldsOf<R>>
 } & { [J in S['jobs'][number] as J['job']]: JobHandlers<S, J> }
 
-/** Claims of a person who is seeded with the service. */
+/** A person to sign in with, stored at the first start. */
 export interface Person {
   readonly subject: string
   readonly password: string
   readonly roles: readonly string[]
   readonly claims?: Readonly<Record<string, string>>
 }
-/** What stands after the first start on an empty store. */
+/** What the first start puts into an empty store. */
 export interface Seed<S extends Service<readonly AnyResource[], readonly Job[]>> {
   readonly people?: readonly Person[]
   readonly items?: {
@@ -177,7 +193,7 @@ export interface Seed<S extends Service<readonly AnyResource[], readonly Job[]>>
   }
 }
 
-/** The same, with the contract's types erased: what the service works from. */
+/** A contract and its handlers with their types erased, as the service uses them. */
 export interface Implementation {
   readonly contract: Service
   readonly handlers: Readonly<Record<string, Handlers>>
@@ -207,7 +223,7 @@ export interface Handlers {
 
 const generalHandlers = ['derive', 'removing', 'formats', 'keep', 'run']
 
-/** Puts a contract and its handlers together; `serve` takes the result. A handler that is missing does not compile. */
+/** Puts a contract and its handlers together for `serve`. A missing handler does not compile. */
 export function implement<S extends Service<readonly AnyResource[], readonly Job[]>>(
   contract: S,
   handlers: NoInfer<RequiredHandlers<S>>,
@@ -217,7 +233,8 @@ export function implement<S extends Service<readonly AnyResource[], readonly Job
     const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !generalHandlers.includes(key)))
     return [name, { ...of, actions }]
   })
-  // The generic signature has checked every handler; from here on they are called with what the contract's readers give.
+  // The generic signature has checked every handler; the contract's readers check what they are
+  // called with.
   return {
     contract: contract as unknown as Service,
     handlers: Object.fromEntries(erased) as Record<string, Handlers>,

@@ -1,8 +1,11 @@
+/** Jobs: work that takes longer than one request. */
 import type { Fields } from './field.ts'
 import type { Grant } from './policy.ts'
 import type { Rate } from './resource.ts'
 
-/** Work that takes longer than an answer: POST → 202 and a job resource; its result is a resource of its own (rules A3.1–A3.3). */
+/**
+ * POST answers 202 and makes a job resource; its result is a resource of its own (rules A3.1–A3.3).
+ */
 export interface Job<
   N extends string = string,
   I extends Fields = Fields,
@@ -16,9 +19,9 @@ export interface Job<
   readonly output: O
   readonly allow: readonly Grant[]
   readonly limit?: Rate
-  /** Tries before it has failed; default 3. */
+  /** Tries before the job has failed; default 3. */
   readonly tries: number
-  /** Seconds one try may take; default 60. */
+  /** Seconds that one try may take; default 60. */
   readonly timeLimit: number
   /** Seconds that a finished job and its result are kept; default one day. */
   readonly keep: number
@@ -33,7 +36,7 @@ export function job<
   const One extends string = N extends `${infer S}s` ? S : N,
 >(
   name: N,
-  is: {
+  declaration: {
     readonly one?: One
     readonly input: I
     readonly output: O
@@ -44,6 +47,6 @@ export function job<
     readonly keep?: number
   },
 ): Job<N, I, O, One> {
-  const one = is.one ?? (name.replace(/s$/, '') as One) // One's default
-  return { tries: 3, timeLimit: 60, keep: 86_400, ...is, job: name, one }
+  const one = declaration.one ?? (name.replace(/s$/, '') as One) // One's default
+  return { tries: 3, timeLimit: 60, keep: 86_400, ...declaration, job: name, one }
 }

@@ -1,9 +1,12 @@
-/** The machine a resource lives by, as a value: it gives the links, the 409, the SOAP fault and the picture alike. */
+/**
+ * The state machine of a resource as a value: links, 409, the SOAP fault and the diagram all follow
+ * it.
+ */
 
-/** State → transition → next state. A read offered by some states only leads nowhere and is not in here. */
+/** State → transition → next state. Actions that stay in their state are left out. */
 export type Machine = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** The states that can be reached from `initial`; `review` names those that can't. */
+/** The states that can be reached from `initial`, itself included. */
 export function reachableStates(machine: Machine, initial: string): ReadonlySet<string> {
   const seen = new Set([initial])
   for (const state of seen) for (const to of Object.values(machine[state] ?? {})) seen.add(to)

@@ -1,6 +1,6 @@
 /**
- * Everything a service can be asked, read from its contract once. Both faces, the descriptions and the access matrix
- * work from this one list, so an operation cannot exist in one and be forgotten in another.
+ * Every operation of a service, listed from its contract once. Both faces, the descriptions and the
+ * access matrix work from this one list, so that none of them can miss an operation.
  */
 import { singularName } from './field.ts'
 import type { Job } from './job.ts'
@@ -16,7 +16,7 @@ interface OperationCommon {
   readonly safe: boolean
   readonly grants: readonly Grant[]
   readonly limit: Rate
-  /** Operations of one caller that share this name share their count. */
+  /** The calls of one caller are counted together for all operations with the same name here. */
   readonly counted: string
   /** Offered as a SOAP message. */
   readonly message: boolean
@@ -30,7 +30,9 @@ export type Operation =
       'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search',
       { readonly resource: Resource }
     >
-  /** `look` is an action that only reads; `kept` reads what an action left (a payment). */
+  /**
+   * `look` is an action that only reads; `kept` reads the stored output of an action (a payment).
+   */
   | OperationMember<
       'act' | 'look' | 'kept',
       { readonly resource: Resource; readonly verb: string; readonly action: AnyAction }
@@ -39,12 +41,13 @@ export type Operation =
   | OperationMember<'createSearch' | 'getSearch', { readonly resource: Resource; readonly searches: Searches }>
   | OperationMember<'startJob' | 'getJob' | 'cancelJob' | 'getResult', { readonly job: Job }>
 export type OperationKind = Operation['kind']
-/** The operations of one kind, for a function that serves just those. */
+/** The operations of one kind, for a function that serves only these. */
 export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K }>
 
+/** The name of one item: order. */
 export const singularOf = (resource: Resource): string => resource.given.one ?? singularName(resource.name)
 
-/** All operations that anybody is granted, in the contract's order. */
+/** The operations that some role is granted, in the contract's order. */
 export function listOperations(service: Service): readonly Operation[] {
   return [
     ...service.resources.flatMap(resource => resourceOperations(service, resource)),
@@ -53,82 +56,76 @@ export function listOperations(service: Service): readonly Operation[] {
   ].filter(operation => operation.grants.length > 0)
 }
 
+type CountedLimit = Pick<OperationCommon, 'limit' | 'counted'>
+type OperationTerms = CountedLimit & Pick<OperationCommon, 'safe' | 'grants'>
+
+/** Who may do it, and how often: `doing` is its name in the rules of the resource. */
+function termsOf(service: Service, { name, given }: Resource, doing: string): OperationTerms {
+  const own = given.limits?.[doing]
+  const safe = doing === 'read'
+  const usual = safe ? readLimit(service) : changeLimit(service)
+  return { safe, grants: given.allow[doing] ?? [], ...(own ? { limit: own, counted: `${name}.${doing}` } : usual) }
+}
+const isMessage = ({ given: { messages } }: Resource, name: string): boolean => !messages || messages.includes(name)
+
+type ItemKind = 'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search'
 function resourceOperations(service: Service, resource: Resource): Operation[] {
   const one = capitalize(singularOf(resource))
   const many = capitalize(resource.name)
-  const { allow, limits, messages } = resource.given
-  const reads = { safe: true, grants: allow['read'] ?? [], ...counted('read') }
-  const offers = (key: string): boolean => !messages || messages.includes(key)
-  function counted(doing: string): Pick<OperationCommon, 'limit' | 'counted'> {
-    const own = limits?.[doing]
-    if (own) return { limit: own, counted: `${resource.name}.${doing}` }
-    return doing === 'read' ? readLimit(service) : changeLimit(service)
-  }
-  const changes = (doing: string) => ({ safe: false, grants: allow[doing] ?? [], ...counted(doing) })
-  const basic = (
-    kind: 'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search',
-    name: string,
-    message: string,
-    how: Pick<OperationCommon, 'safe' | 'grants' | 'limit' | 'counted'>,
-  ): Operation => ({ kind, name, resource, message: offers(message), oneWay: false, ...how })
+  const terms = (doing: string): OperationTerms => termsOf(service, resource, doing)
+  const reads = terms('read')
+  const operation = (kind: ItemKind, name: string, message: string | undefined, how: OperationTerms): Operation => ({
+    kind,
+    name,
+    resource,
+    message: message !== undefined && isMessage(resource, message),
+    oneWay: false,
+    ...how,
+  })
   return [
-    basic('get', `Get${one}`, 'get', reads),
-    basic('list', `List${many}`, 'list', reads),
-    basic('create', `Create${one}`, 'create', changes('create')),
-    basic('replace', `Replace${one}`, 'replace', changes('change')),
-    { ...basic('patch', `Patch${one}`, 'patch', changes('change')), message: false },
-    basic('remove', `Delete${one}`, 'delete', changes('remove')),
-    { ...basic('bulk', `Delete${many}`, 'bulk', changes('bulk')), message: false },
-    ...Object.entries(resource.actions).flatMap(([verb, action]) => ofAction(verb, action)),
+    operation('get', `Get${one}`, 'get', reads),
+    operation('list', `List${many}`, 'list', reads),
+    operation('create', `Create${one}`, 'create', terms('create')),
+    operation('replace', `Replace${one}`, 'replace', terms('change')),
+    operation('patch', `Patch${one}`, undefined, terms('change')),
+    operation('remove', `Delete${one}`, 'delete', terms('remove')),
+    ...(resource.given.bulk === true ? [operation('bulk', `Delete${many}`, undefined, terms('bulk'))] : []),
+    ...Object.entries(resource.actions).flatMap(([verb, action]) => actionOperations(service, resource, verb, action)),
     ...(resource.given.search
-      ? [basic('search', `Search${many}`, 'search', { ...reads, ...searchLimit(service, resource) })]
+      ? [operation('search', `Search${many}`, 'search', { ...reads, ...searchLimit(service, resource) })]
       : []),
-    ...Object.entries(resource.files).flatMap(([part, file]) => [
-      {
-        kind: 'getFile',
-        name: `Get${one}${capitalize(part)}`,
-        resource,
-        part,
-        file,
-        message: offers(part),
-        oneWay: false,
-        ...reads,
-      } as const,
-      {
-        kind: 'putFile',
-        name: `Put${one}${capitalize(part)}`,
-        resource,
-        part,
-        file,
-        message: offers(part),
-        oneWay: false,
-        ...changes('change'),
-      } as const,
-    ]),
-  ].filter(operation => operation.kind !== 'bulk' || resource.given.bulk === true)
+    ...Object.entries(resource.files).flatMap(([part, file]) => fileOperations(service, resource, part, file)),
+  ]
+}
 
-  function ofAction(verb: string, action: AnyAction): Operation[] {
-    const looks = action.effect === 'read'
-    const how = looks ? { ...reads, grants: allow[verb] ?? reads.grants } : changes(verb)
-    const act = { kind: looks ? 'look' : 'act', resource, verb, action, ...how } as const
-    const answered = { ...act, name: `${capitalize(verb)}${one}`, message: offers(verb), oneWay: false }
-    const kept = {
-      ...answered,
-      ...reads,
-      kind: 'kept',
-      name: `Get${one}${capitalize(action.rel)}`,
-      message: false,
-    } as const
-    const oneWay = action.oneWay && ({ ...act, name: action.oneWay, message: true, oneWay: true } as const)
-    return [answered, ...(action.kept ? [kept] : []), ...(oneWay ? [oneWay] : [])]
-  }
+function actionOperations(service: Service, resource: Resource, verb: string, action: AnyAction): Operation[] {
+  const one = capitalize(singularOf(resource))
+  const reads = termsOf(service, resource, 'read')
+  const looks = action.effect === 'read'
+  const terms = looks
+    ? { ...reads, grants: resource.given.allow[verb] ?? reads.grants }
+    : termsOf(service, resource, verb)
+  const act = { kind: looks ? 'look' : 'act', resource, verb, action, ...terms } as const
+  const usual = { ...act, name: `${capitalize(verb)}${one}`, message: isMessage(resource, verb), oneWay: false }
+  const kept = { ...usual, ...reads, kind: 'kept', name: `Get${one}${capitalize(action.rel)}`, message: false } as const
+  const oneWay = action.oneWay && ({ ...act, name: action.oneWay, message: true, oneWay: true } as const)
+  return [usual, ...(action.kept ? [kept] : []), ...(oneWay ? [oneWay] : [])]
+}
+
+function fileOperations(service: Service, resource: Resource, part: string, file: File): Operation[] {
+  const name = capitalize(singularOf(resource)) + capitalize(part)
+  const common = { resource, part, file, message: isMessage(resource, part), oneWay: false }
+  return [
+    { kind: 'getFile', name: `Get${name}`, ...common, ...termsOf(service, resource, 'read') },
+    { kind: 'putFile', name: `Put${name}`, ...common, ...termsOf(service, resource, 'change') },
+  ]
 }
 
 const readLimit = (service: Service) => ({ limit: service.limits.reads, counted: 'reads' })
 const changeLimit = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
 
-/** A search counts as making one does, in either face: both cost the same. */
-function searchLimit(service: Service, resource: Resource): Pick<OperationCommon, 'limit' | 'counted'> {
+/** A search and the creation of a stored search are counted together: both cost the same. */
+function searchLimit(service: Service, resource: Resource): CountedLimit {
   const { searches } = service
   return searches?.of === resource.name && searches.limit
     ? { limit: searches.limit, counted: 'searches' }

@@ -1,20 +1,23 @@
 /**
- * Who may do what (rules A5.2, A5.3), declared beside the resource and the same for both faces, jobs and files.
- * A grant is data, so that a list can be restricted in SQL and the access matrix printed.
+ * The access policy (rules A5.2, A5.3), declared with the resource and the same for both faces,
+ * jobs and files. A grant is data, so that SQL can restrict a list and the access matrix can be
+ * printed.
  */
 
-/** Who is asking, proven by a face and by nothing else. */
+/** The party that sends a request, as a face has proven it. */
 export interface Caller {
-  /** Undefined: nobody has said who they are. */
+  /** Undefined: the request has no credentials. */
   readonly subject: string | undefined
   readonly roles: readonly string[]
-  /** What else was proven of them, by name: `{ customer: 'c-1' }`. */
+  /** What else was proven of the caller, by name: `{ customer: 'c-1' }`. */
   readonly claims: Readonly<Record<string, string>>
 }
 
 export const anonymous: Caller = { subject: undefined, roles: [], claims: {} }
 
-/** What a condition may look at beside the caller; `value` is absent when the question is "ever". */
+/**
+ * What a condition may read. `value` is absent when the question is "may the caller ever do this?".
+ */
 export interface Circumstance {
   readonly caller: Caller
   /** Milliseconds since 1970, UTC. */
@@ -23,15 +26,18 @@ export interface Circumstance {
 }
 
 export interface Grant {
-  /** A role; `*` is anyone at all, credentials or not. */
+  /** A role; `*` is any caller, with or without credentials. */
   readonly role: string
   /** Field → claim of the caller that it must equal. */
   readonly where: Readonly<Record<string, string>>
-  /** A further condition, by name. It can only narrow, and is not asked of a list's rows: use `where` there. */
+  /**
+   * A further condition, by name. It only narrows, and never filters the rows of a list: `where`
+   * does.
+   */
   readonly when?: { readonly name: string; readonly holds: (circumstance: Circumstance) => boolean }
 }
 
-/** `K`: the fields that it binds to a claim; typed clients may leave them out. */
+/** `K`: the fields that the grant binds to a claim; typed clients may leave them out. */
 export class GrantOf<K extends string = never> implements Grant {
   declare readonly bound: K
   readonly role: string
@@ -42,11 +48,14 @@ export class GrantOf<K extends string = never> implements Grant {
     this.where = where
     if (when) this.when = when
   }
-  /** Only of what is theirs: `role('customer').owning({ customer: 'customer' })`, field → claim. */
+  /**
+   * Only for items of the caller: `role('customer').owning({ customer: 'customer' })`, field →
+   * claim.
+   */
   owning<W extends Readonly<Record<string, string>>>(where: W): GrantOf<K | (keyof W & string)> {
     return new GrantOf(this.role, { ...this.where, ...where }, this.when)
   }
-  /** Only while this holds. */
+  /** Only while a condition holds. */
   given(name: string, holds: (circumstance: Circumstance) => boolean): GrantOf<K> {
     return new GrantOf(this.role, this.where, { name, holds })
   }
@@ -58,7 +67,7 @@ export const anyone: Grant = new GrantOf('*')
 const hasRole = (grant: Grant, caller: Caller): boolean => grant.role === '*' || caller.roles.includes(grant.role)
 const isConditionMet = (grant: Grant, circumstance: Circumstance): boolean => grant.when?.holds(circumstance) ?? true
 
-/** May this caller ever do this, to something? What `where` says is not asked. */
+/** Whether the caller may do this to some item, at least; no item is compared with `where`. */
 export function mayEverBeAllowed(grants: readonly Grant[], caller: Caller, now: number): boolean {
   return grants.some(
     grant => hasRole(grant, caller) && hasClaims(grant, caller) && isConditionMet(grant, { caller, now }),
@@ -68,7 +77,7 @@ export function mayEverBeAllowed(grants: readonly Grant[], caller: Caller, now: 
 const hasClaims = (grant: Grant, caller: Caller): boolean =>
   Object.values(grant.where).every(claim => caller.claims[claim] !== undefined)
 
-/** May this caller do this to this value, now? */
+/** Whether the caller may do this to this value now. */
 export function isAllowed(
   grants: readonly Grant[],
   caller: Caller,
@@ -86,7 +95,10 @@ export function isAllowed(
   )
 }
 
-/** The rows a caller may see: all of them, or those where any of these hold field by field. */
+/**
+ * The rows that a caller may see: all, or those in which all fields of any of these records are
+ * equal.
+ */
 export function readRestriction(
   grants: readonly Grant[],
   caller: Caller,
@@ -98,9 +110,9 @@ export function readRestriction(
   if (mine.some(grant => Object.keys(grant.where).length === 0)) return 'all'
   return mine.map(grant =>
     Object.fromEntries(Object.entries(grant.where).map(([field, claim]) => [field, caller.claims[claim] as string])),
-  ) // `hasClaims` holds for each: the claim is there
+  ) // `hasClaims` is true of each: the claim exists
 }
 
-/** Whether anyone may, with no credentials at all. */
+/** Whether a caller without credentials may do this to every item. */
 export const isPublic = (grants: readonly Grant[]): boolean =>
   grants.some(grant => grant.role === '*' && Object.keys(grant.where).length === 0)

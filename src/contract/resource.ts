@@ -1,9 +1,13 @@
+/** Resources: their fields, states and actions first, then the rules that speak of them. */
 import type { Fault } from './fault.ts'
 import { type Draft, type Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { Machine } from './machine.ts'
 import type { Grant } from './policy.ts'
 
-/** Something a resource does beyond being read and written: a sub-resource in HTTP, an operation in SOAP. */
+/**
+ * What a resource does besides being read and written: a sub-resource in HTTP, an operation in
+ * SOAP.
+ */
 export interface Action<
   From extends string = string,
   To extends string | undefined = string | undefined,
@@ -15,20 +19,25 @@ export interface Action<
   R extends string = string,
   W extends string | undefined = string | undefined,
 > {
-  /** States that offer it; empty: all, or a resource without states. */
+  /** States that allow it; empty: all, or a resource without states. */
   readonly from: readonly From[]
-  /** The state it leads to; undefined when it stays. */
+  /** The next state; undefined where the state stays. */
   readonly to: To
   readonly effect: E
-  /** A noun: the path segment of the sub-resource, and the link relation unless `link` names another. */
+  /**
+   * A noun: the path segment of the sub-resource, and the link relation unless `link` names
+   * another.
+   */
   readonly rel: R
   readonly link: L
   readonly input: I
   readonly output: O
   readonly faults: X
-  /** The output stays, readable at the sub-resource; the action answers 201 with its Location. */
+  /** The output is stored and can be read at the sub-resource: 201 with its Location. */
   readonly kept: boolean
-  /** A further SOAP operation of this name that does the same and is not answered (One-Way, rule B4.10). */
+  /**
+   * The name of a further SOAP operation that does the same without a reply (One-Way, rule B4.10).
+   */
   readonly oneWay: W
 }
 export type AnyAction = Action
@@ -50,7 +59,10 @@ export interface ActionSpec<
   readonly oneWay?: W
 }
 
-/** The link relation is the noun, unless another was named. NoInfer: what it must be assignable to says nothing of it. */
+/**
+ * The noun, unless the action names another link relation. NoInfer: only the action's own members
+ * infer it.
+ */
 type LinkRelation<R extends string, L extends string> = [NoInfer<L>] extends [never] ? NoInfer<R> : NoInfer<L>
 
 interface TransitionFrom<S extends string, F extends S> {
@@ -64,7 +76,7 @@ interface TransitionFrom<S extends string, F extends S> {
     const L extends string = never,
     const W extends string | undefined = undefined,
   >(state: To, spec: ActionSpec<I, O, X, R, L, W>): Action<F, To, I, O, X, 'transition', LinkRelation<R, L>, R, W>
-  /** Does something and stays. */
+  /** Does something and stays in its state. */
   stay<
     I extends Fields = {},
     O extends Fields | undefined = undefined,
@@ -79,7 +91,7 @@ interface TransitionFrom<S extends string, F extends S> {
     readonly link?: L
     readonly output: O
   }): Action<F, undefined, {}, O, readonly [], 'read', LinkRelation<R, L>, R, undefined>
-  /** Ends the resource in favour of another of its kind: afterwards its URI answers 301. */
+  /** Ends the item in favour of another of its kind: afterwards its URI answers 301. */
   moves<
     I extends Fields = {},
     const X extends readonly Fault[] = readonly [],
@@ -90,7 +102,7 @@ interface TransitionFrom<S extends string, F extends S> {
     spec: Omit<ActionSpec<I, undefined, X, R, L, W>, 'output' | 'kept'>,
   ): Action<F, undefined, I, undefined, X, 'move', LinkRelation<R, L>, R, W>
 }
-/** `on('placed', 'paid').to('cancelled', …)`; `on()` is any state. */
+/** `on('placed', 'paid').to('cancelled', …)`; `on()` means any state. */
 export type On<S extends string> = <const F extends S>(...from: readonly F[]) => TransitionFrom<S, F>
 
 function transitionsFrom(...from: readonly string[]): TransitionFrom<string, string> {
@@ -116,17 +128,22 @@ function transitionsFrom(...from: readonly string[]): TransitionFrom<string, str
     read: (spec: never) => act('read', undefined, spec),
     moves: (spec: never) => act('move', undefined, spec),
   }
-  return built as unknown as TransitionFrom<string, string> // the generic signatures only name what `act` copies
+  // The generic signatures name what `act` copies.
+  return built as unknown as TransitionFrom<string, string>
 }
 
-/** Bytes of their own URI below an item: never in its representation (a picture, a document). */
+/**
+ * Bytes below an item with a URI of their own, never in its representation: a picture, a document.
+ */
 export interface File {
   readonly mediaTypes: readonly string[]
   /** Octets. */
   readonly max: number
 }
 
-/** A link from an item: to the one that a field refers to, or to the collection that refers to it. */
+/**
+ * A link from an item: to the item that a field refers to, or to the collection that refers to it.
+ */
 export type Relation<F extends string = string> = { readonly by: F } | { readonly of: string; readonly by: string }
 
 /** At most `count` in `seconds`, per caller. */
@@ -135,42 +152,47 @@ export interface Rate {
   readonly seconds: number
 }
 
-/** What can be granted or limited: `read` covers list, get, search, files and reading actions; `change` PUT, PATCH and files. */
+/**
+ * What rules grant and limit. `read`: list, get, search, files, reading actions; `change`: PUT,
+ * PATCH, files.
+ */
 export type Doing<A extends string> = 'read' | 'create' | 'change' | 'remove' | 'bulk' | A
 
 export interface Rules<F extends string = string, S extends string = string, A extends string = string> {
-  /** The name of one of them; the singular of the collection's name by default. */
+  /** The name of one item; the singular of the collection's name by default. */
   readonly one?: string
   readonly relations?: Readonly<Record<string, Relation<F>>>
-  /** Fields that a list can be filtered by; default none. */
+  /** Fields that filter a list; default none. */
   readonly filter?: readonly F[]
   readonly sort?: readonly F[]
-  /** The order of a list when none is asked for; default the newest first. The id always comes last. */
+  /** The default order of a list; by default the newest first. The id always comes last. */
   readonly order?: readonly (F | `-${F}`)[]
-  /** Texts that `q` looks in, as paths through refs and lists: `['note', 'customer.name', 'lines.product.name']`. */
+  /** Texts that `q` searches, as paths through refs and lists: `['note', 'lines.product.name']`. */
   readonly search?: readonly string[]
-  /** Fields that narrow a search beside `q`. */
+  /** Fields that narrow a search in addition to `q`. */
   readonly searchBy?: readonly F[]
-  /** States in which PUT and PATCH are offered; default all. */
+  /** States that allow PUT and PATCH; default all. */
   readonly edit?: readonly S[]
-  /** States in which DELETE is offered; default all. */
+  /** States that allow DELETE; default all. */
   readonly remove?: readonly S[]
-  /** PUT creates at an id of the caller's. */
+  /** PUT creates an item with an id that the client chooses. */
   readonly putCreates?: boolean
   /** DELETE of the collection, always with a filter (rule A4.7). */
   readonly bulk?: boolean
-  /** Whether PUT, PATCH and DELETE of an item demand a precondition (428); default true. */
+  /** Whether PUT, PATCH and DELETE of an item require a precondition (428); default true. */
   readonly precondition?: boolean
-  /** What nobody is granted is not offered. */
+  /** An operation without a grant is not offered. */
   readonly allow: Readonly<Partial<Record<Doing<A>, readonly Grant[]>>>
   readonly limits?: Readonly<Partial<Record<Doing<A>, Rate>>>
-  /** Shared and fresh for this many seconds; default private and revalidated each time. */
+  /**
+   * Shared caches may keep it for this many seconds; default private, and revalidated each time.
+   */
   readonly cache?: { readonly maxAge: number }
-  /** The operations offered as SOAP messages; default all that are granted. */
+  /** The operations that are offered as SOAP messages; default all. */
   readonly messages?: readonly ('get' | 'list' | 'create' | 'replace' | 'delete' | 'search' | A | (string & {}))[]
 }
 
-/** What of the rules the types of a client are made from; there is nothing here. */
+/** The rules that the types of a client follow; a type alone, without a value. */
 export interface Ruled {
   readonly one: string
   readonly filter: string
@@ -196,7 +218,7 @@ export class Resource<
   readonly files: Readonly<Record<P, File>>
   readonly given: Rules
 
-  constructor(is: {
+  constructor(members: {
     name: N
     fields: F
     states: readonly S[]
@@ -204,15 +226,15 @@ export class Resource<
     files: Readonly<Record<P, File>>
     given: Rules
   }) {
-    this.name = is.name
-    this.fields = is.fields
-    this.states = is.states
-    this.actions = is.actions
-    this.files = is.files
-    this.given = is.given
+    this.name = members.name
+    this.fields = members.fields
+    this.states = members.states
+    this.actions = members.actions
+    this.files = members.files
+    this.given = members.given
   }
 
-  /** The second phase: all that speaks of the fields, states and actions just declared. */
+  /** The second phase: everything that names fields, states and actions of the first. */
   rules<
     const One extends string = Singular<N>,
     const Filter extends keyof F & string = never,
@@ -239,7 +261,7 @@ export class Resource<
     P,
     { one: One; filter: Filter; search: Search; searchBy: By; messages: Messages; allow: Allow }
   > {
-    // Rules of narrower names are read as rules of text from here on; `review` checks the names again at start.
+    // The narrower types of the names are dropped here; `review` checks the names again at start.
     return new Resource({ ...this, given: given as unknown as Rules })
   }
 
@@ -257,14 +279,14 @@ export class Resource<
     )
   }
 }
-// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; values are read through Resource's own defaults
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 export type AnyResource = Resource<any, any, any, any, any, any>
 
 type WithState<F extends Fields, S extends string> = [S] extends [never]
   ? F
   : Omit<F, 'state'> & { readonly state: Field<S, false, true> }
 
-/** The first phase: fields, states and what the states offer. The first state is the one a new item has. */
+/** The first phase: fields, states and actions. A new item is in the first state. */
 export function resource<
   const N extends string,
   F extends Fields,
@@ -273,35 +295,38 @@ export function resource<
   const P extends string = never,
 >(
   name: N,
-  is: {
+  declaration: {
     readonly fields: F
     readonly states?: readonly S[]
     readonly actions?: (on: On<S>) => A
     readonly files?: Readonly<Record<P, File>>
   },
 ): Resource<N, WithState<F, S>, S, A, P> {
-  const states = is.states ?? []
+  const states = declaration.states ?? []
   const [first, ...others] = states
-  const fields = first === undefined ? is.fields : { ...is.fields, state: t.enum(first, ...others).readOnly() }
+  const fields =
+    first === undefined ? declaration.fields : { ...declaration.fields, state: t.enum(first, ...others).readOnly() }
   return new Resource({
     name,
-    fields: fields as unknown as WithState<F, S>, // the same record, its `state` narrowed to the states
+    fields: fields as unknown as WithState<F, S>, // the same record, with a narrower `state`
     states,
-    actions: is.actions?.(transitionsFrom as unknown as On<S>) ?? ({} as A), // no actions: A is {}
-    files: is.files ?? ({} as Record<P, File>),
+    actions: declaration.actions?.(transitionsFrom as unknown as On<S>) ?? ({} as A), // A's default
+    files: declaration.files ?? ({} as Record<P, File>),
     given: { allow: {} },
   })
 }
 
 /** A stored item, as handlers see it. */
 export type Item<R extends AnyResource> = Value<R['types']['fields']>
-/** What a client sends to make or replace one. */
+/** An item as a client sends it to create or replace one. */
 export type DraftItem<R extends AnyResource> = Draft<R['types']['fields']>
 
 export interface ItemLink {
   readonly href: string
 }
-/** The link relations that a state offers, by the type of its actions. A caller sees those they may follow. */
+/**
+ * The link relations that a state offers, by its actions. A caller sees those that it may follow.
+ */
 type ActionLinks<S extends string, A> = {
   [K in keyof A]: A[K] extends AnyActionFrom<infer From, infer L> ? (S extends From ? L : never) : never
 }[keyof A]
@@ -311,7 +336,7 @@ type Links<L extends string> = { readonly self: ItemLink; readonly collection?: 
   readonly [K in L | 'edit' | 'delete']?: ItemLink
 }
 
-/** What a client receives: a union told apart by `state`, each with just the links that its state offers. */
+/** An item as a client receives it: a union by `state`, each member with the links of its state. */
 export type Representation<R extends AnyResource> = [R['types']['states']] extends [never]
   ? Value<R['types']['fields']> & { readonly _links: Links<ActionLinks<string, R['types']['actions']>> }
   : {

@@ -1,6 +1,7 @@
 /**
- * Mistakes of a contract that types cannot see, found at start, each with its place and its cure. A service with one
- * does not start: a policy that cannot be enforced, a link that leads nowhere, a name that no XML can carry.
+ * Mistakes of a contract that types cannot see, found at start, each with its place and its cure: a
+ * policy that cannot be enforced, a link that leads nowhere, a name that XML cannot carry. A
+ * service with a mistake does not start.
  */
 import { builtInFaults, type Fault } from './fault.ts'
 import type { AnyField, Fields } from './field.ts'
@@ -15,7 +16,7 @@ import type { AnyAction, Resource } from './resource.ts'
 import type { Service } from './service.ts'
 import { foldScalar, foldShape, innermostShape, objectFields, type ScalarCases, type ShapeCases } from './shape.ts'
 
-/** Thrown at start: all the mistakes, a line each. */
+/** Thrown at start: all mistakes, a line each. */
 export class ContractMistakes extends Error {
   readonly mistakes: readonly string[]
   constructor(mistakes: readonly string[]) {
@@ -55,17 +56,19 @@ function nameMistakes(contract: Service): string[] {
   return [
     ...(/^[a-z][A-Za-z0-9-]*$/.test(contract.service)
       ? []
-      : [`"${contract.service}" cannot name a service: use lower-case letters, digits and "-"`]),
+      : [
+          `"${contract.service}" is not a valid name of a service: start with a lower-case letter, and use letters, digits and "-"`,
+        ]),
     ...(/^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(contract.namespace)
       ? []
-      : [`namespace "${contract.namespace}" is no absolute URI: use urn:… or https://…`]),
+      : [`namespace "${contract.namespace}" is not an absolute URI: use urn:… or https://…`]),
     ...names
       .filter(name => !segmentText.test(name))
-      .map(name => `"${name}" cannot be a path segment: use a plural noun in lower case, such as orders`),
+      .map(name => `"${name}" is not a valid path segment: use a plural noun in lower case, such as orders`),
     ...names
       .filter(name => reservedNames.includes(name))
-      .map(name => `"${name}" is an address of Diglot's own: name the resource otherwise`),
-    ...findRepeated(names).map(name => `"${name}" is declared twice: a name stands for one resource or job`),
+      .map(name => `"${name}" is a reserved address: give the resource or job another name`),
+    ...findRepeated(names).map(name => `"${name}" is declared twice: give each resource and job a name of its own`),
   ]
 }
 
@@ -85,15 +88,19 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
     ...fieldsMistakes(contract, name, fields),
-    ...findRepeated(states).map(state => `${name} has the state "${state}" twice`),
-    ...unreachable.map(state => `${name} can never be "${state}": no transition leads there from "${states[0]}"`),
+    ...findRepeated(states).map(state => `${name} declares the state "${state}" twice: declare it once`),
+    ...unreachable.map(
+      state => `${name} never reaches the state "${state}": add a transition that leads there from "${states[0]}"`,
+    ),
     ...Object.entries(actions).flatMap(([verb, action]) => actionMistakes(contract, resource, verb, action)),
     ...[...new Set([...findRepeated(places), ...findRepeated(rels)])].map(
-      path => `${name} has two things at /${path}: give one another rel, or leave a relation out`,
+      path => `${name} uses the path /${path} twice: give one of them another rel, or remove a relation`,
     ),
     ...Object.entries(resource.files).flatMap(([part, file]) => [
-      ...(pathSegmentText.test(part) ? [] : [`${name}.${part} cannot be a path segment: use a noun, such as picture`]),
-      ...(file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a size above 0`]),
+      ...(pathSegmentText.test(part)
+        ? []
+        : [`${name}.${part} is not a valid path segment: use a noun, such as picture`]),
+      ...(file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a max above 0`]),
     ]),
     ...ruleMistakes(contract, resource),
   ]
@@ -101,18 +108,18 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
 
 function actionMistakes(contract: Service, { name, states }: Resource, verb: string, action: AnyAction): string[] {
   const place = `${name}.${verb}`
-  const known = states.length > 0 ? states.join(', ') : 'none'
+  const known = states.length > 0 ? `use ${states.join(', ')}` : 'declare it in states'
   const unknown = [...action.from, ...(action.to === undefined ? [] : [action.to])].filter(
     state => !states.includes(state),
   )
   return [
-    ...unknown.map(state => `${place} leads from or to "${state}"; states are ${known}`),
+    ...unknown.map(state => `${place} leads from or to the unknown state "${state}": ${known}`),
     ...(segmentText.test(action.rel ?? '') && action.rel !== verb
       ? []
-      : [`${place} needs a noun for its path: rel "${action.rel}" will not do; pay has rel "payment"`]),
-    ...(action.kept && !action.output
-      ? [`${place} keeps an output it does not have: declare output, or leave kept out`]
-      : []),
+      : [
+          `${place} has the rel "${action.rel}", which is not a noun of its own: name what the action makes, as pay has "payment"`,
+        ]),
+    ...(action.kept && !action.output ? [`${place} is kept but has no output: declare an output, or remove kept`] : []),
     ...fieldsMistakes(contract, `${place} input`, action.input),
     ...fieldsMistakes(contract, `${place} output`, action.output ?? {}),
   ]
@@ -122,16 +129,17 @@ function fieldsMistakes(contract: Service, place: string, fields: Fields): strin
   return Object.entries(fields).flatMap(([name, field]) => [
     ...(fieldNameText.test(name)
       ? []
-      : [`${place}.${name} cannot be a field: use letters, digits and "_", a letter first`]),
+      : [`${place}.${name} is not a valid name of a field: start with a letter, and use letters, digits and "_"`]),
     ...fieldMistakes(contract, `${place}.${name}`, field),
   ])
 }
 
 function fieldMistakes(contract: Service, place: string, field: AnyField): string[] {
   const { shape } = field
-  if (field.isAttribute && !isScalarField(field)) return [`${place} cannot be an attribute: only scalars can`]
+  if (field.isAttribute && !isScalarField(field))
+    return [`${place} cannot be an attribute: only a scalar can, so make it an element`]
   if (field.isAttribute && field.isNullable)
-    return [`${place} cannot be null: an attribute has no xsi:nil; make it optional, or an element`]
+    return [`${place} cannot be null: an attribute has no xsi:nil, so make it optional, or an element`]
   return foldShape(shape, shapeMistakes, contract, place)
 }
 
@@ -145,7 +153,7 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
   union: ({ on, of }, contract, place) =>
     Object.entries(of).flatMap(([which, fields]) => [
       ...(Object.hasOwn(fields, on)
-        ? [`${place}.${which} declares "${on}", which tells the union apart: leave it out`]
+        ? [`${place}.${which} declares "${on}", the member that selects the case of the union: remove it`]
         : []),
       ...fieldsMistakes(contract, `${place}.${which}`, fields),
     ]),
@@ -174,37 +182,40 @@ const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> 
   enum: ({ values }, _contract, place) =>
     values.length > 0 && findRepeated(values).length === 0
       ? []
-      : [`${place} needs values, each once; t.state() belongs to a resource with states`],
+      : [`${place} needs at least one value, and each only once; t.state() needs a resource with states`],
   id: noMistakes,
   ref: ({ resource }, { resources }, place) =>
     resources.some(each => each.name === resource)
       ? []
-      : [`${place} refers to "${resource}"; resources are ${resources.map(each => each.name).join(', ')}`],
+      : [`${place} refers to the unknown resource "${resource}": use ${resources.map(each => each.name).join(', ')}`],
 }
 
-/** Its own bounds and those of its type, of which the narrower count. */
+/** The narrower of its own bounds and those of its type. */
 const rangeMistakes = (place: string, { lowest, highest }: NumberRange): string[] =>
   boundMistakes(place, lowest, highest)
 
 function boundMistakes<N extends number | bigint>(place: string, min: N | undefined, max: N | undefined): string[] {
   return min !== undefined && max !== undefined && min > max
-    ? [`${place} holds nothing: min ${min} is above max ${max}`]
+    ? [`${place} allows no value: min ${min} is above max ${max}`]
     : []
 }
 
 const wholeMistakes = (place: string, bound: number | undefined): string[] =>
-  bound === undefined || Number.isInteger(bound) ? [] : [`${place}: the bound ${bound} is no whole number`]
+  bound === undefined || Number.isInteger(bound) ? [] : [`${place}: the bound ${bound} is not a whole number`]
 
 function patternMistakes(place: string, pattern: string | undefined): string[] {
   if (pattern === undefined) return []
   try {
     compilePattern(pattern)
   } catch (thrown) {
-    return [`${place}: pattern ${pattern} cannot be read: ${thrown instanceof Error ? thrown.message : ''}`]
+    return [
+      `${place}: pattern ${pattern} is not a valid regular expression: ${thrown instanceof Error ? thrown.message : ''}`,
+    ]
   }
-  const bare = pattern.replace(/\\./gs, '').replace(/\[[^\]]*\]/g, 'a') // what is escaped or in a class repeats nothing
+  // Escaped characters and classes repeat nothing.
+  const bare = pattern.replace(/\\./gs, '').replace(/\[[^\]]*\]/g, 'a')
   return /\([^()]*[+*][^()]*\)[+*{]/.test(bare)
-    ? [`${place}: pattern ${pattern} repeats a repetition and can take for ever: write it without nesting`]
+    ? [`${place}: pattern ${pattern} nests repetitions and can take exponential time: write it without nesting`]
     : []
 }
 
@@ -216,13 +227,13 @@ function decimalMistakes(
   const bounds = [shape.min, shape.max].filter(
     bound => bound !== undefined && parseScaledDecimal(bound, shape.places) === undefined,
   )
-  const [least, most] = [shape.min, shape.max].map(bound => bound && parseScaledDecimal(bound, shape.places))
+  const [lowest, highest] = [shape.min, shape.max].map(bound => bound && parseScaledDecimal(bound, shape.places))
   return [
-    ...(typeof least === 'bigint' && typeof most === 'bigint' && least > most
-      ? [`${place} holds nothing: min ${shape.min} is above max ${shape.max}`]
+    ...(typeof lowest === 'bigint' && typeof highest === 'bigint' && lowest > highest
+      ? [`${place} allows no value: min ${shape.min} is above max ${shape.max}`]
       : []),
-    ...(fits ? [] : [`${place}: a decimal has 1 to 18 digits, and no more places than digits`]),
-    ...bounds.map(bound => `${place}: the bound ${bound} is no decimal with ${shape.places} places`),
+    ...(fits ? [] : [`${place}: a decimal needs 1 to 18 digits, and no more places than digits`]),
+    ...bounds.map(bound => `${place}: the bound ${bound} is not a decimal with at most ${shape.places} places`),
   ]
 }
 
@@ -234,14 +245,14 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
       .filter(each => !fields[each] || !isScalarField(fields[each]))
       .map(
         each =>
-          `${name}: ${what} names "${each}"; it takes scalar fields: ${Object.keys(fields)
+          `${name}: ${what} names "${each}", which is not a scalar field: use ${Object.keys(fields)
             .filter(field => fields[field] && isScalarField(fields[field]))
             .join(', ')}`,
       )
   const inState = (list: readonly string[] | undefined, what: string): string[] =>
     (list ?? [])
       .filter(state => !states.includes(state))
-      .map(state => `${name}: ${what} names the state "${state}"; states are ${states.join(', ')}`)
+      .map(state => `${name}: ${what} names the unknown state "${state}": use ${states.join(', ')}`)
   const doings = ['read', 'create', 'change', 'remove', 'bulk', ...Object.keys(actions)]
   const grants = Object.entries(given.allow)
   const messages = [
@@ -263,7 +274,7 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
       .filter(each => fields[each]?.isInternal)
       .map(
         each =>
-          `${name}: lists are in the order of "${each}", which is internal: the links to their pages would tell it`,
+          `${name}: lists are ordered by "${each}", which is internal: links to pages would reveal it, so use another field`,
       ),
     ...scalar(given.searchBy, 'searchBy'),
     ...(given.search ?? []).flatMap(path => searchPathMistakes(contract, resource, path)),
@@ -271,17 +282,17 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...inState(given.remove, 'remove'),
     ...[...Object.keys(given.allow), ...Object.keys(given.limits ?? {})]
       .filter(doing => !doings.includes(doing))
-      .map(doing => `${name}: nothing is done by the name "${doing}"; it takes ${doings.join(', ')}`),
-    ...(grants.length > 0 ? [] : [`${name} grants nobody anything: say who may in rules({ allow: … })`]),
+      .map(doing => `${name}: "${doing}" is not an operation to allow or limit: use ${doings.join(', ')}`),
+    ...(grants.length > 0 ? [] : [`${name} grants nothing to any role: add grants to rules({ allow: … })`]),
     ...grants.flatMap(([doing, list]) =>
       (list ?? []).flatMap(grant => scalar(Object.keys(grant.where), `allow.${doing}`)),
     ),
     ...Object.entries(given.limits ?? {})
       .filter(([, rate]) => !(rate && rate.count > 0 && rate.seconds > 0))
-      .map(([doing]) => `${name}: the limit of ${doing} needs a count and seconds above 0`),
+      .map(([doing]) => `${name}: the limit of ${doing} needs count and seconds above 0`),
     ...(given.messages ?? [])
       .filter(message => !messages.includes(message))
-      .map(message => `${name}: no message is for "${message}"; it takes ${messages.join(', ')}`),
+      .map(message => `${name}: messages names "${message}", which is not an operation: use ${messages.join(', ')}`),
     ...Object.entries(given.relations ?? {}).flatMap(([rel, relation]) =>
       relationMistakes(contract, resource, rel, relation),
     ),
@@ -301,16 +312,18 @@ function relationMistakes(
   if (relation.of === undefined)
     return resource.fields[relation.by]?.shape.kind === 'ref'
       ? []
-      : [`${place} goes by "${relation.by}", which is no t.ref()`]
+      : [`${place} goes by "${relation.by}", which is not a t.ref(): name a field that is one`]
   const other = contract.resources.find(each => each.name === relation.of)
-  if (!other) return [`${place} leads to "${relation.of}", which is no resource`]
+  if (!other) return [`${place} leads to "${relation.of}", which is not a resource: name one of the service's`]
   const back = other.fields[relation.by]?.shape
   return back?.kind === 'ref' && back.resource === resource.name
     ? []
-    : [`${place} goes by ${relation.of}.${relation.by}, which is no t.ref('${resource.name}')`]
+    : [
+        `${place} goes by ${relation.of}.${relation.by}, which is not a t.ref('${resource.name}'): name a field that is one`,
+      ]
 }
 
-/** A search path leads through refs and lists to text. */
+/** A search path leads through refs, lists and objects to text. */
 function searchPathMistakes(contract: Service, resource: Resource, path: string): string[] {
   const wrong = [`${resource.name}: search "${path}" does not lead to text: name string fields, through refs and lists`]
   let fields: Fields | undefined = resource.fields
@@ -327,29 +340,30 @@ function searchPathMistakes(contract: Service, resource: Resource, path: string)
 
 function searchMistakes({ searches, resources }: Service): string[] {
   if (!searches) return []
-  const of = resources.find(each => each.name === searches.of)
-  if (!of) return [`searches are of "${searches.of}", which is no resource`]
-  return of.given.search && of.given.search.length > 0
+  const resource = resources.find(each => each.name === searches.of)
+  if (!resource) return [`searches name "${searches.of}", which is not a resource: name one of the service's`]
+  return resource.given.search && resource.given.search.length > 0
     ? []
-    : [`searches are of ${of.name}, which has nothing to search: name texts in rules({ search: … })`]
+    : [`searches name ${resource.name}, which has no text to search: name string fields in its rules({ search: … })`]
 }
 
 function versionMistakes(contract: Service): string[] {
   return Object.entries(contract.versions).flatMap(([version, rule]) => [
-    ...(/^v[1-9][0-9]*$/.test(version) ? [] : [`"${version}" is no version: use v1, v2, …`]),
+    ...(/^v[1-9][0-9]*$/.test(version) ? [] : [`"${version}" is not a valid name of a version: use v1, v2, …`]),
     ...[rule.deprecated, rule.sunset]
       .filter(date => date !== undefined && Number.isNaN(Date.parse(date)))
-      .map(date => `${version}: "${date}" is no date: use 2027-01-31`),
+      .map(date => `${version}: "${date}" is not a date: write it as 2027-01-31`),
     ...Object.entries(rule.without ?? {}).flatMap(([name, fields]) =>
       hiddenFieldMistakes(contract, version, name, fields),
     ),
   ])
 }
 
-/** A field that a version does not know must be one it can do without (rule A9.3). */
+/** A version can only hide fields that its clients need not send (rule A9.3). */
 function hiddenFieldMistakes(contract: Service, version: string, name: string, hidden: readonly string[]): string[] {
   const resource = contract.resources.find(each => each.name === name)
-  if (!resource) return [`${version} leaves out fields of "${name}", which is no resource`]
+  if (!resource)
+    return [`${version} leaves out fields of "${name}", which is not a resource: name one of the service's`]
   return hidden
     .filter(
       field =>
@@ -359,7 +373,7 @@ function hiddenFieldMistakes(contract: Service, version: string, name: string, h
     )
     .map(
       field =>
-        `${version} leaves out ${name}.${field}, which must be optional or the server's own: its clients cannot send it`,
+        `${version} leaves out ${name}.${field}, which its clients then cannot send: make it optional or read-only`,
     )
 }
 
@@ -373,12 +387,14 @@ function faultMistakes(contract: Service): string[] {
     byName.set(fault.fault, fault)
     return [
       ...(builtInFaults.some(each => each.fault === fault.fault)
-        ? [`fault ${fault.fault} is Diglot's own: name yours otherwise`]
+        ? [`fault ${fault.fault} is built into Diglot: use another name`]
         : []),
       ...(known && known !== fault ? [`fault ${fault.fault} is declared twice: share one declaration`] : []),
       ...(fault.status >= 400 && fault.status <= 599
         ? []
-        : [`fault ${fault.fault} has status ${fault.status}: use 4xx for the caller's fault, 5xx for the service's`]),
+        : [
+            `fault ${fault.fault} has the invalid status ${fault.status}: use 4xx for errors of the client, 5xx for errors of the service`,
+          ]),
       ...(known ? [] : fieldsMistakes(contract, `fault ${fault.fault}`, fault.detail)),
     ]
   })
@@ -397,7 +413,7 @@ function handlerMistakes({ handlers }: Implementation, resource: Resource): stri
       .filter(([, action]) => given?.keep && (action.effect === 'move' || action.kept))
       .map(
         ([verb]) =>
-          `${resource.name}.${verb} moves or keeps an output, which a resource with its own keep cannot: keep it in the store`,
+          `${resource.name}.${verb} moves the item or keeps an output, which only the store supports: remove keep from the handlers`,
       ),
     ...(derives && !given?.derive
       ? [`${resource.name} has fields that only the server can set: give implement() a ${resource.name}.derive`]
@@ -405,7 +421,7 @@ function handlerMistakes({ handlers }: Implementation, resource: Resource): stri
   ]
 }
 
-/** Throws all mistakes at once, so that they are mended at once. */
+/** Throws all mistakes at once, so that a developer can mend them at once. */
 export function requireSoundContract(app: Implementation): Implementation {
   const mistakes = findContractMistakes(app)
   if (mistakes.length > 0) throw new ContractMistakes(mistakes)

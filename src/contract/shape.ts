@@ -1,24 +1,24 @@
 /**
- * The kinds of value that a field may hold, told apart in one place. What is done with each of them is a table of
- * cases: a kind that is added to `field.ts` compiles only once every table has its case for it.
- *  (1) No other file branches on whether a shape is a list, an object or a union, or switches over kinds.
- *  (2) What messages and rows are read and written with is folded once, at start: its cases make functions, so that no
- *      value pays for the choice.
+ * The kinds of shape, told apart in one place: all that depends on them is a table of cases. A kind
+ * that is added to `field.ts` compiles only once every table has a case for it.
+ *  (1) No other file compares a shape's kind with list, object or union, or switches over kinds.
+ *  (2) The cases of readers, checks and writers make functions: a shape is folded once, at start,
+ *      and no value pays for the choice.
  */
 import type { AnyField, Fields, Scalar, Shape } from './field.ts'
 
-/** The members of a union that may be of this kind. */
+/** The members of a union that may have this kind. */
 type OfKind<S extends Shape, K> = S extends { readonly kind: infer J } ? (K extends J ? S : never) : never
 export type ScalarOf<K extends Scalar['kind']> = OfKind<Scalar, K>
 export type ListShape = OfKind<Shape, 'list'>
 export type ObjectShape = OfKind<Shape, 'object'>
 export type UnionShape = OfKind<Shape, 'union'>
 
-/** What is done with a scalar of each kind; `A` is what it is done with. */
+/** A case for each kind of scalar; `A` are further arguments. */
 export type ScalarCases<R, A extends readonly unknown[] = []> = {
   readonly [K in Scalar['kind']]: (shape: ScalarOf<K>, ...rest: A) => R
 }
-/** What is done with each structure of values, and with a scalar of whatever kind. */
+/** A case for each structure, and one for all scalars. */
 export type ShapeCases<R, A extends readonly unknown[] = []> = {
   readonly scalar: (shape: Scalar, ...rest: A) => R
 } & { readonly [K in Exclude<Shape['kind'], Scalar['kind']>]: (shape: OfKind<Shape, K>, ...rest: A) => R }
@@ -28,7 +28,8 @@ export function foldScalar<R, A extends readonly unknown[] = []>(
   cases: ScalarCases<R, A>,
   ...rest: A
 ): R {
-  const chosen = cases[shape.kind] as (shape: Scalar, ...rest: A) => R // the case of its kind takes this shape
+  // The case of its kind accepts the shape.
+  const chosen = cases[shape.kind] as (shape: Scalar, ...rest: A) => R
   return chosen(shape, ...rest)
 }
 
@@ -55,7 +56,7 @@ export const isScalar = (shape: Shape): shape is Scalar => foldShape(shape, scal
 
 export const asList = (shape: Shape): ListShape | undefined => (shape.kind === 'list' ? shape : undefined)
 
-/** What is in a list, also in a list of lists; of anything else the shape itself. */
+/** The shape of the items of a list, through lists of lists; of anything else the shape itself. */
 export const innermostShape = (shape: Shape): Shape => foldShape(shape, innermostShapes)
 const innermostShapes: ShapeCases<Shape> = {
   scalar: shape => shape,
@@ -64,7 +65,7 @@ const innermostShapes: ShapeCases<Shape> = {
   union: shape => shape,
 }
 
-/** The members right inside: of an object, of each case of a union, of the items of a list; none in a scalar. */
+/** The fields one level down: of an object, of each case of a union, of the items of a list. */
 export const innerFields = (shape: Shape): readonly Fields[] => foldShape(shape, innerCases)
 const innerCases: ShapeCases<readonly Fields[]> = {
   scalar: () => [],
@@ -73,17 +74,17 @@ const innerCases: ShapeCases<readonly Fields[]> = {
   union: ({ of }) => Object.values(of),
 }
 
-/** The fields of an object; of anything else none. */
+/** The fields of an object; none of anything else. */
 export const objectFields = (shape: Shape | undefined): Fields => (shape?.kind === 'object' ? shape.fields : {})
 
-/** How the fields inside of a shape are changed; each may answer what it was given. */
+/** Changes of the fields inside of a shape; each may return its argument. */
 interface InnerChange {
   readonly item: (item: AnyField) => AnyField
   readonly fields: (fields: Fields) => Fields
-  /** The name of an object whose fields have changed; by default the same. */
+  /** The name of an object whose fields have changed; by default its own. */
   readonly rename?: (name: string) => string
 }
-/** The shape with what is inside of it changed; the very same shape where nothing is. */
+/** The shape with its inner fields changed; the very same shape where nothing changes. */
 export const mapShape = (shape: Shape, change: InnerChange): Shape => foldShape(shape, innerChanges, change)
 const innerChanges: ShapeCases<Shape, [change: InnerChange]> = {
   scalar: shape => shape,

@@ -1,23 +1,28 @@
-/** Whether a typed value is what its fields say: the last check of what handlers computed, before it is kept. */
+/** Checks of typed values: the last look at what handlers computed, before it is stored. */
 
 import { memoizeByObject } from '../base/memo.ts'
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from './field.ts'
 import { checkCount, type FieldProblem } from './field-json.ts'
+import type { Values } from './implement.ts'
 import { Flaw } from './lexical/flaw.ts'
 import { checkScalar, compileScalarCheck } from './lexical/scalar.ts'
 import { foldShape, innerFields, innermostShape, type ShapeCases, type UnionShape } from './shape.ts'
 
-type Path = FieldProblem['path']
-type Members = Readonly<Record<string, unknown>>
+type ProblemPath = FieldProblem['path']
 
-/** All that is wrong with a value. Members of `sound`, a value of these fields, are not checked again. */
-export const checkValue = (fields: Fields, value: Members, sound?: Members): FieldProblem[] =>
+/**
+ * All problems of a value. Values that are the same in `sound`, a checked value, are not checked
+ * again.
+ */
+export const checkValue = (fields: Fields, value: Values, sound?: Values): FieldProblem[] =>
   isSoundValue(fields, value, sound) ? [] : findProblems(fields, value, [])
 
-// Nearly every value is sound: so this is asked first, without a path to what is wrong. Its slow twin is `findProblems`.
-
-export function isSoundValue(fields: Fields, value: Members, sound?: Members): boolean {
+/**
+ * Nearly every value is sound: so this is asked first, without paths. Its slow twin is
+ * `findProblems`.
+ */
+export function isSoundValue(fields: Fields, value: Values, sound?: Values): boolean {
   let present = 0
   for (const entry of checkedFieldsOf(fields)) {
     const member = memberOfField(value, entry)
@@ -25,7 +30,7 @@ export function isSoundValue(fields: Fields, value: Members, sound?: Members): b
     const isKnown = sound !== undefined && member !== undefined && member === memberOfField(sound, entry)
     if (!isKnown && !entry.isSound(member)) return false
   }
-  const names = Object.keys(value) // some may be there and undefined
+  const names = Object.keys(value) // some may be present and undefined
   return present === names.length || names.every(name => Object.hasOwn(fields, name))
 }
 
@@ -42,7 +47,7 @@ const checkedFieldsOf = memoizeByObject((fields: Fields): readonly FieldEntry[] 
     isSound: compileSoundness(field),
   })),
 )
-const memberOfField = (value: Members, { name, inherited }: FieldEntry): unknown =>
+const memberOfField = (value: Values, { name, inherited }: FieldEntry): unknown =>
   inherited ? ownMember(value, name) : value[name]
 
 function compileSoundness({ shape, isOptional, isNullable }: AnyField): (value: unknown) => boolean {
@@ -61,28 +66,28 @@ const soundness: ShapeCases<(value: unknown) => boolean> = {
   object:
     ({ fields }) =>
     value =>
-      typeof value === 'object' && isSoundValue(fields, value as Members), // an object, just asked
+      typeof value === 'object' && isSoundValue(fields, value as Values), // an object, just asked
   union: shape => value => findUnionProblems(shape, value, []).length === 0,
 }
 
-export function findProblems(fields: Fields, value: Members, path: Path): FieldProblem[] {
+export function findProblems(fields: Fields, value: Values, path: ProblemPath): FieldProblem[] {
   const unknown = Object.keys(value).filter(name => !Object.hasOwn(fields, name))
   return [
-    ...unknown.flatMap(name => oneProblem([...path, name], new Flaw('unknown', 'is not a field of this'))),
+    ...unknown.flatMap(name => oneProblem([...path, name], new Flaw('unknown', 'is not a known field'))),
     ...Object.entries(fields).flatMap(([name, field]) =>
       findFieldProblems(field, ownMember(value, name), [...path, name]),
     ),
   ]
 }
 
-const oneProblem = (path: Path, { code, detail }: Flaw): FieldProblem[] => [{ path, code, detail }]
+const oneProblem = (path: ProblemPath, { code, detail }: Flaw): FieldProblem[] => [{ path, code, detail }]
 
-function findFieldProblems(field: AnyField, value: unknown, path: Path): FieldProblem[] {
+function findFieldProblems(field: AnyField, value: unknown, path: ProblemPath): FieldProblem[] {
   if (value === undefined) return field.isOptional ? [] : oneProblem(path, new Flaw('required', 'is required'))
   if (value === null) return field.isNullable ? [] : oneProblem(path, new Flaw('type', 'must not be null'))
   return foldShape(field.shape, problemCases, value, path)
 }
-const problemCases: ShapeCases<FieldProblem[], [value: unknown, path: Path]> = {
+const problemCases: ShapeCases<FieldProblem[], [value: unknown, path: ProblemPath]> = {
   scalar: (shape, value, path) => {
     const checked = checkScalar(shape, value)
     return checked instanceof Flaw ? oneProblem(path, checked) : []
@@ -97,33 +102,33 @@ const problemCases: ShapeCases<FieldProblem[], [value: unknown, path: Path]> = {
   },
   object: ({ fields }, value, path) =>
     typeof value === 'object'
-      ? findProblems(fields, value as Members, path) // an object, just asked
+      ? findProblems(fields, value as Values, path) // an object, just asked
       : oneProblem(path, new Flaw('type', 'must be an object')),
   union: findUnionProblems,
 }
 
-function findUnionProblems({ on, of }: UnionShape, value: unknown, path: Path): FieldProblem[] {
+function findUnionProblems({ on, of }: UnionShape, value: unknown, path: ProblemPath): FieldProblem[] {
   if (typeof value !== 'object') return oneProblem(path, new Flaw('type', 'must be an object'))
-  const { [on]: which, ...rest } = value as Members // an object, just asked
+  const { [on]: which, ...rest } = value as Values // an object, just asked
   const fields = typeof which === 'string' && Object.hasOwn(of, which) ? of[which] : undefined
   if (!fields) return oneProblem(path, new Flaw('enum', `must be one of ${Object.keys(of).join(', ')}`))
   return findProblems(fields, rest, path)
 }
 
-/** One reference in a value: what must exist before the value may be kept. */
+/** A reference in a value: the item must exist before the value may be stored. */
 interface FoundReference {
   readonly resource: string
   readonly id: string
-  readonly path: Path
+  readonly path: ProblemPath
 }
 /** Every reference in a value, with its place. */
-export const findReferences = (fields: Fields, value: Members, path: Path = []): FoundReference[] =>
+export const findReferences = (fields: Fields, value: Values, path: ProblemPath = []): FoundReference[] =>
   referringMembers(fields).flatMap(({ name, find }) => find(ownMember(value, name), [...path, name]))
 
-/** Whether values of these fields may name items of a resource, which may not exist. */
+/** Whether values of these fields may name items, which may not exist. */
 export const hasReferences = (fields: Fields): boolean => referringMembers(fields).length > 0
 
-type FindReferences = (value: unknown, path: Path) => FoundReference[]
+type FindReferences = (value: unknown, path: ProblemPath) => FoundReference[]
 /** Fields that are references, or have some in them. */
 const referringMembers = memoizeByObject((fields: Fields): readonly { name: string; find: FindReferences }[] =>
   Object.entries(fields)
@@ -135,7 +140,7 @@ function compileFinder({ shape }: AnyField): FindReferences {
   const find = foldShape(shape, finders)
   return (value, path) => (value === undefined || value === null ? [] : find(value, path))
 }
-/** `checkValue` and the readers of both faces have seen that lists are arrays and objects are objects. */
+/** For values that checks have passed: lists are arrays, and objects are objects. */
 const finders: ShapeCases<FindReferences> = {
   scalar: shape =>
     shape.kind === 'ref' ? (value, path) => [{ resource: shape.resource, id: String(value), path }] : () => [],
@@ -146,11 +151,11 @@ const finders: ShapeCases<FindReferences> = {
   object:
     ({ fields }) =>
     (value, path) =>
-      findReferences(fields, value as Members, path),
+      findReferences(fields, value as Values, path),
   union:
     ({ on, of }) =>
     (value, path) => {
-      const members = value as Members
+      const members = value as Values
       return findReferences(of[String(members[on])] ?? {}, members, path)
     },
 }

@@ -1,11 +1,13 @@
 /**
- * The XML vocabulary of one version of a contract: which element asks for which operation, what it holds, and what
- * answers it. The codecs of messages and the descriptions both read it from here, so what is described is what is
- * spoken. Rules of the mapping, for every reader and writer of elements:
- *  (1) A field is an element (or, when marked so, an attribute) named `xmlName(field)`, in the contract's order.
- *  (2) A list is that element around one element `itemName` per item; an empty list is an empty element.
- *  (3) A union is that element around one element named after the case, around the fields of the case.
- *  (4) A field that is the server's is optional in a request, and ignored there.
+ * The XML vocabulary of one version of a contract: the element of each request, its content, and
+ * the element of the response. The codecs of messages and the descriptions both follow it, so that
+ * descriptions are true. Rules of the mapping, for every reader and writer of elements:
+ *  (1) A field is an element (or an attribute, where the field is marked so) with the name
+ *      `toXmlName(field)`, in the contract's order.
+ *  (2) A list is such an element around one element `itemName` per item; an empty list is an empty
+ *      element.
+ *  (3) A union is such an element around one element with the name of the case, around its fields.
+ *  (4) A read-only field is optional in a request, and ignored there.
  *  (5) Elements and their children are in the namespace of the version; attributes are in none.
  */
 
@@ -20,17 +22,18 @@ import { namespaceOf, type Service, viewOfVersion } from './service.ts'
 import { isScalar, mapShape } from './shape.ts'
 import { hasReferences } from './typed-value.ts'
 
-/** How the Body of a message says its operation (WSDL 1.1 §3.4, §3.5): document/literal wrapped, RPC/literal, RPC/encoded. */
+/** The form of a Body (WSDL 1.1 §3.4, §3.5): document/literal wrapped, RPC/literal, RPC/encoded. */
 export type MessageStyle = 'document' | 'rpc' | 'encoded'
 
 /** One element of a Body: the wrapper, and its children in order. */
 export interface MessagePart {
-  /** A local name, as it is written. */
+  /** A local name in its XML form. */
   readonly name: string
   readonly fields: Fields
   /**
-   * The child that holds what the message is about: an item, items, an output, the bytes of a file, a job, or the
-   * input. Undefined where there is none, or where the input stands beside the other children.
+   * The child that holds the subject of the message: an item, items, an output, the bytes of a
+   * file, a job, or the input. Undefined where there is none, or where the fields of the input are
+   * children.
    */
   readonly main: string | undefined
 }
@@ -40,23 +43,23 @@ export interface Message {
   /** The action URI of the request: `urn:diglot:orders:v1/GetOrder`. */
   readonly action: string
   readonly request: MessagePart
-  /** Undefined: nothing answers (rule B4.10). */
+  /** Undefined: there is no reply (rule B4.10). */
   readonly response: MessagePart | undefined
-  /** What its callers should handle, the contract's own first (rule B7.5). */
+  /** The faults that callers should handle, the contract's own first (rule B7.5). */
   readonly faults: readonly Fault[]
-  /** The last child of an item: its version, the opaque part of its entity tag. */
+  /** The name of the last child of an item: its version, the opaque part of its entity tag. */
   readonly version: string
 }
 
-/** The action URI of an answer (WS-Addressing 1.0 Metadata §4.4). */
+/** The action URI of a reply (WS-Addressing 1.0 Metadata §4.4). */
 export const replyAction = (message: Message): string => `${message.action}Response`
 export const faultAction = (message: Message, name: string): string => `${message.action}/Fault/${name}`
 
-/** Every operation that a version offers as a message, in the contract's order. */
+/** The operations that a version offers as messages, in the contract's order. */
 export function compileMessages(service: Service, version: string): readonly Message[] {
-  const seen = viewOfVersion(service, version)
+  const view = viewOfVersion(service, version)
   const namespace = namespaceOf(service, version)
-  return listOperations(seen)
+  return listOperations(view)
     .filter(operation => operation.message)
     .map(operation => ({
       operation,
@@ -75,7 +78,7 @@ const createPart = (name: string, fields: Fields, main?: string): MessagePart =>
   main,
 })
 
-const idField = (of: string): Fields => ({ id: t.ref(of) })
+const idField = (resource: string): Fields => ({ id: t.ref(resource) })
 const versionField: Fields = { version: t.string().optional() }
 const pagingFields: Fields = {
   page: t.int({ min: 1 }).optional(),
@@ -190,7 +193,9 @@ function pageContent(resource: Resource): ContentFields {
   return [{ [many]: t.list(itemField(resource), { element: singularOf(resource) }), ...more }, many]
 }
 
-/** The media type of an answer is that of the bytes that were kept, which an older contract may have allowed. */
+/**
+ * The media type in a reply is that of the stored bytes, which an older contract may have allowed.
+ */
 function fileContent({ kind, part, file }: OperationOf<'getFile' | 'putFile'>): ContentFields {
   if (kind === 'putFile') return [{ version: t.string() }]
   const about = { mediaType: t.string(), version: t.string() }
@@ -198,24 +203,24 @@ function fileContent({ kind, part, file }: OperationOf<'getFile' | 'putFile'>): 
   return [{ [main]: t.bytes({ max: file.max }), ...about }, main]
 }
 
-/** What stands of a job, in either face. */
+/** The state of a job, in either face. */
 export const jobFields = {
   id: t.string(),
   state: t.enum('queued', ...jobStates.filter(state => state !== 'queued')),
-  /** Parts of one. */
+  /** A part of one. */
   progress: t.double({ min: 0, max: 1 }),
   createdAt: t.dateTime(),
   failure: t.string().optional(),
 } satisfies Fields
 const jobField = t.object(jobFields, 'Job')
 
-/** The job, and its result beside it once it is completed. */
+/** The job, and next to it its result once it is completed. */
 function jobContent(job: Job): ContentFields {
   const result = freeName(job.one, { job: true })
   return [{ job: jobField, [result]: t.object(visibleFields(job.output), capitalize(job.one)).optional() }, 'job']
 }
 
-/** An item as it is shown: its fields, then its version. */
+/** An item in a reply: its fields, then its version. */
 function itemField(resource: Resource) {
   const fields = { ...visibleFields(resource.fields), [versionName(resource)]: t.string() }
   return t.object(fields, capitalize(singularOf(resource)))
@@ -225,7 +230,9 @@ const versionName = (resource: Resource): string => freeName('version', resource
 const visibleFields = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, field]) => !field.isInternal))
 
-/** An item as a client sends it. What a grant binds to a claim of the caller may be left out: it is the caller's. */
+/**
+ * An item as a client sends it. Fields that a grant binds to a claim of the caller may be left out.
+ */
 function draftItemField(resource: Resource): AnyField {
   const { create = [], change = [] } = resource.given.allow
   const owned = new Set([...create, ...change].flatMap(grant => Object.keys(grant.where)))
@@ -239,18 +246,21 @@ function draftItemField(resource: Resource): AnyField {
   )
 }
 
-/** Fields as a client sends them: the server's own are optional, all the way down. */
+/** Fields as a client sends them: read-only ones are optional, at every depth. */
 function draftFields(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(visibleFields(fields)).map(([name, field]) => [name, draftField(field)]))
 }
-/** The very same field where nothing in it is the server's, so that one type serves requests and answers. */
+/**
+ * The very same field where nothing in it is read-only, so that requests and replies share one
+ * type.
+ */
 function draftField(field: AnyField): AnyField {
   if (field.isReadOnly) return field.optional()
   const shape = mapShape(field.shape, { item: draftField, fields: draftFields, rename: name => `${name}Draft` })
   return shape === field.shape ? field : new Field(shape, field)
 }
 
-/** Fields that a list or a search can be narrowed by, each equal to what is given. */
+/** Fields that narrow a list or a search to items with equal values. */
 function narrowingFields(resource: Resource, names: readonly string[] = []): Fields {
   return Object.fromEntries(
     names.flatMap(name => {
@@ -260,23 +270,25 @@ function narrowingFields(resource: Resource, names: readonly string[] = []): Fie
   )
 }
 
-/** Content flat beside the children that every such request has; in an element of its own where a name is both. */
-function joinContent(common: Fields, content: Fields, apart: string): ContentFields {
+/**
+ * Content next to the children that every such request has; in an element of its own if a name is
+ * in both.
+ */
+function joinContent(common: Fields, content: Fields, wrapper: string): ContentFields {
   if (!Object.keys(content).some(name => Object.hasOwn(common, name))) return [{ ...common, ...content }]
   const isOptional = Object.values(content).every(field => field.isOptional)
   const field = t.object(content)
-  return [{ ...common, [apart]: isOptional ? field.optional() : field }, apart]
+  return [{ ...common, [wrapper]: isOptional ? field.optional() : field }, wrapper]
 }
 
-/** A name that is not taken: itself, or with underscores behind it. */
-const freeName = (name: string, taken: object): string =>
-  Object.hasOwn(taken, name) ? freeName(`${name}_`, taken) : name
+/** A free name: the name itself, or with underscores behind it. */
+const freeName = (name: string, used: object): string => (Object.hasOwn(used, name) ? freeName(`${name}_`, used) : name)
 
 const distinctFaults = (faults: readonly Fault[]): readonly Fault[] => [
   ...new Map(faults.map(fault => [fault.fault, fault])).values(),
 ]
 
-/** The contract's own faults, then what can befall an operation of this kind by itself. */
+/** The contract's own faults, then those that any operation of the kind can have. */
 function operationFaults(operation: Operation): readonly Fault[] {
   const forbids = 'resource' in operation && isPartlyGranted(operation) ? [Forbidden] : []
   switch (operation.kind) {
@@ -290,8 +302,8 @@ function operationFaults(operation: Operation): readonly Fault[] {
       return [NotFound, VersionConflict, Invalid, ...forbids, ...stateFaults(operation.resource)]
     case 'act': {
       const { faults, input } = operation.action
-      const broken = hasReferences(input) ? [Invalid] : []
-      return [...faults, StateConflict, NotFound, VersionConflict, ...broken, ...forbids]
+      const invalid = hasReferences(input) ? [Invalid] : []
+      return [...faults, StateConflict, NotFound, VersionConflict, ...invalid, ...forbids]
     }
     case 'look':
       return [...operation.action.faults, NotFound, ...forbids]
@@ -307,7 +319,7 @@ function operationFaults(operation: Operation): readonly Fault[] {
 }
 const stateFaults = (resource: Resource): readonly Fault[] => (resource.states.length > 0 ? [StateConflict] : [])
 
-/** Some role that the resource knows is not granted this. */
+/** Whether some role of the resource's grants is not granted this operation. */
 function isPartlyGranted({
   resource,
   grants,
@@ -320,20 +332,26 @@ function isPartlyGranted({
   return !granted.has('*') && known.some(role => !granted.has(role))
 }
 
-/** The element of one item of a list: what the contract says, else the singular of the field's name; `item` in a list of lists. */
+/**
+ * The element of one item: declared, or the singular of the field's name; `item` in a list of
+ * lists.
+ */
 export const itemName = (list: { readonly element?: string }, field: string | undefined): string =>
   toXmlName(list.element ?? (field === undefined ? 'item' : singularName(field)))
 
-/** The type that all identifiers share in a schema; other scalars are of a built-in type, or of one of their own. */
+/**
+ * The type that all identifiers share in a schema. Other scalars have a built-in type, or one of
+ * their own.
+ */
 export const sharedTypeName = ({ kind }: Shape): string | undefined =>
   kind === 'id' || kind === 'ref' ? 'Identifier' : undefined
 
 const latinNameText =
   /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF]*$/
 /**
- * A name of the contract as an NCName: itself where it is one, else with each other character as `_xHHHH_` (the
- * escape of ISO/IEC 9075-14), which no two names share. Names beyond Latin-1 are escaped too: not every tool of the
- * field knows the fifth edition of XML.
+ * A name of the contract as an NCName: itself where it is one, else with all other characters in
+ * the escape `_xHHHH_` of ISO/IEC 9075-14; no two names share a result. Characters beyond Latin-1
+ * are escaped too, because some tools do not support the fifth edition of XML.
  */
 export function toXmlName(name: string): string {
   if (latinNameText.test(name) && !/_x[0-9A-Fa-f]{4}/.test(name)) return name

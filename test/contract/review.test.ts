@@ -1,4 +1,4 @@
-/** Mistakes of a contract are found at start, and each says its cure. */
+/** Mistakes of a contract are found at start, each with its cure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Implementation } from '../../src/contract/implement.ts'
@@ -23,7 +23,7 @@ type JsOn = typeof js
 
 const cases: readonly (readonly [string, Implementation, RegExp])[] = [
   [
-    'a transition to no state',
+    'a transition to an unknown state',
     app([
       js('x', {
         fields: id,
@@ -31,7 +31,7 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
         actions: (on: JsOn) => ({ pay: on('open').to('payed', { rel: 'payment' }) }),
       }).rules(read),
     ]),
-    /x\.pay leads from or to "payed"; states are open, paid/,
+    /x\.pay leads from or to the unknown state "payed": use open, paid/,
   ],
   [
     'an action named by a verb without a noun',
@@ -42,13 +42,17 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
         actions: (on: JsOn) => ({ pay: on('a').to('b', { rel: 'pay' }) }),
       }).rules(read),
     ]),
-    /x\.pay needs a noun/,
+    /x\.pay has the rel "pay", which is not a noun of its own/,
   ],
-  ['a state nobody reaches', app([resource('x', { fields: id, states: ['a', 'b'] }).rules(read)]), /can never be "b"/],
   [
-    'a reference to nothing',
+    'a state that is never reached',
+    app([resource('x', { fields: id, states: ['a', 'b'] }).rules(read)]),
+    /x never reaches the state "b": add a transition that leads there from "a"/,
+  ],
+  [
+    'a reference to an unknown resource',
     app([resource('x', { fields: { ...id, y: t.ref('ys') } }).rules(read)]),
-    /x\.y refers to "ys"; resources are x/,
+    /x\.y refers to the unknown resource "ys": use x/,
   ],
   ['no identifier', app([resource('x', { fields: { name: t.string() } }).rules(read)]), /has no identifier/],
   [
@@ -74,22 +78,22 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
         }),
       }).rules(read),
     ]),
-    /fault Broken\.why: pattern \( cannot be read/,
+    /fault Broken\.why: pattern \( is not a valid regular expression: /,
   ],
   [
     'A1.9 a file whose name is no path',
     app([resource('x', { fields: id, files: { 'front cover': { mediaTypes: ['image/png'], max: 1 } } }).rules(read)]),
-    /x\.front cover cannot be a path segment/,
+    /x\.front cover is not a valid path segment/,
   ],
   [
-    'Part 2 §4.3.8 a decimal that holds nothing',
+    'Part 2 §4.3.8 a decimal that allows no value',
     app([resource('x', { fields: { ...id, n: t.decimal(4, 2, { min: '10', max: '9.5' }) } }).rules(read)]),
-    /x\.n holds nothing: min 10 is above max 9\.5/,
+    /x\.n allows no value: min 10 is above max 9\.5/,
   ],
   [
-    'Part 2 §4.3.10 a bound of a whole number that is none',
+    'Part 2 §4.3.10 a bound of a whole number that is a fraction',
     app([resource('x', { fields: { ...id, n: t.int({ min: 0.5 }) } }).rules(read)]),
-    /x\.n: the bound 0\.5 is no whole number/,
+    /x\.n: the bound 0\.5 is not a whole number/,
   ],
   [
     'A2.2 two relations at one address',
@@ -100,7 +104,7 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
       }),
       resource('ys', { fields: { ...id, buyer: t.ref('x'), seller: t.ref('x') } }).rules(read),
     ]),
-    /x has two things at \/ys/,
+    /x uses the path \/ys twice/,
   ],
   [
     'A2.2 a relation where a file is',
@@ -111,49 +115,59 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
       }),
       resource('ys', { fields: { ...id, buyer: t.ref('x') } }).rules(read),
     ]),
-    /x has two things at \/ys/,
+    /x uses the path \/ys twice/,
   ],
-  ['an address of our own', app([resource('searches', { fields: id }).rules(read)]), /address of Diglot's own/],
+  ['a reserved address', app([resource('searches', { fields: id }).rules(read)]), /"searches" is a reserved address/],
   [
-    'a filter that is no field',
+    'a filter by an unknown field',
     app([js('x', { fields: id }).rules({ ...read, filter: ['colour'] })]),
-    /filter names "colour"/,
+    /filter names "colour", which is not a scalar field: use id/,
   ],
   [
-    'an order by what nobody is told (A2.1)',
+    'A2.1 an order by an internal field',
     app([
       resource('x', { fields: { ...id, rank: t.int().internal().optional() } }).rules({ ...read, order: ['-rank'] }),
     ]),
-    /in the order of "rank", which is internal/,
+    /lists are ordered by "rank", which is internal/,
   ],
-  ['nobody granted', app([resource('x', { fields: id })]), /grants nobody anything/],
+  ['no grants', app([resource('x', { fields: id })]), /x grants nothing to any role/],
   [
     'a grant by an unknown field',
     app([resource('x', { fields: id }).rules({ allow: { read: [role('a').owning({ owner: 'o' })] } })]),
-    /allow\.read names "owner"/,
+    /allow\.read names "owner", which is not a scalar field: use id/,
   ],
   [
-    'a grant for nothing',
+    'a grant for an unknown operation',
     app([js('x', { fields: id }).rules({ allow: { fly: [anyone] } })]),
-    /nothing is done by the name "fly"/,
+    /"fly" is not an operation to allow or limit: use read, create/,
   ],
   [
     'a bound above a bound',
     app([resource('x', { fields: { ...id, n: t.int({ min: 2, max: 1 }) } }).rules(read)]),
-    /min 2 is above max 1/,
+    /x\.n allows no value: min 2 is above max 1/,
   ],
   [
-    'a pattern that can take for ever',
+    'Part 2 §3.3.24 a bound outside of the type',
+    app([resource('x', { fields: { ...id, n: t.int({ min: 300, xsd: 'unsignedByte' }) } }).rules(read)]),
+    /x\.n allows no value: min 300 is above max 255/,
+  ],
+  [
+    'Part 2 §3.3.25 a bound outside of the type',
+    app([resource('x', { fields: { ...id, n: t.long({ max: 0n, xsd: 'positiveInteger' }) } }).rules(read)]),
+    /x\.n allows no value: min 1 is above max 0/,
+  ],
+  [
+    'a pattern that can take exponential time',
     app([resource('x', { fields: { ...id, n: t.string({ pattern: '(a+)+' }) } }).rules(read)]),
-    /can take for ever/,
+    /pattern \(a\+\)\+ nests repetitions and can take exponential time/,
   ],
   [
-    'a pattern that is none',
+    'a pattern that is not an expression',
     app([resource('x', { fields: { ...id, n: t.string({ pattern: '(' }) } }).rules(read)]),
-    /cannot be read/,
+    /x\.n: pattern \( is not a valid regular expression: /,
   ],
   [
-    'a fault of ours',
+    'a built-in fault',
     app([
       js('x', {
         fields: id,
@@ -163,14 +177,14 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
         }),
       }).rules(read),
     ]),
-    /fault NotFound is Diglot's own/,
+    /fault NotFound is built into Diglot: use another name/,
   ],
   [
     'a mandatory field hidden from a version',
     app([resource('x', { fields: { ...id, n: t.string() } }).rules(read)], {
       versions: { v1: { without: { x: ['n'] } }, v2: {} },
     }),
-    /v1 leaves out x\.n/,
+    /v1 leaves out x\.n, which its clients then cannot send: make it optional or read-only/,
   ],
   [
     'a missing handler',
@@ -189,7 +203,7 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     /give implement\(\) a x\.derive/,
   ],
   [
-    'a search that leads to no text',
+    'a search that does not lead to text',
     app([resource('x', { fields: { ...id, n: t.int() } }).rules({ ...read, search: ['n'] })]),
     /search "n" does not lead to text/,
   ],

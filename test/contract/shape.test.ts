@@ -1,4 +1,6 @@
-/** The kinds of shape are told apart in one place, by tables that the compiler holds to be total. */
+/**
+ * The kinds of shape are told apart in one place, by tables that the compiler holds to be total.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

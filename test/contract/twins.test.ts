@@ -1,4 +1,7 @@
-/** What is decided in two ways, a fast one for nearly every value and a slow one for all, is decided alike. */
+/**
+ * What is decided in two ways, a fast one for nearly every value and a slow one for all, is decided
+ * alike.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,7 @@
-/** What cannot be does not compile: each expectation below is an error of the type checker, or the check itself fails. */
+/**
+ * Mistakes do not compile: each expected error is one of the type checker, or the type check of
+ * this file fails.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -39,7 +42,7 @@ const letters = resource('letters', {
 const people = resource('people', { fields: { id: t.id('p'), name: t.string() } }).rules({ allow: { read: [anyone] } })
 const post = service('post', { namespace: 'urn:post', resources: [letters, people] })
 
-test('a field is its TypeScript type, optional and server fields told apart', () => {
+test('a field has its TypeScript type, with optional and read-only ones distinguished', () => {
   same<Item<typeof people>, { readonly id: string; readonly name: string }>(true)
   type Letter = Item<typeof letters>
   same<Letter['weight'], bigint>(true)
@@ -52,17 +55,17 @@ test('a field is its TypeScript type, optional and server fields told apart', ()
   same<'id' extends keyof LetterDraft ? true : false, false>(true)
 })
 
-test('a representation is a union told apart by state, each with just the links of its state', () => {
+test('a representation is a union by state, each member with the links of its state', () => {
   const letter = { state: 'open' } as Representation<typeof letters>
   if (letter.state === 'open') {
     const links = letter._links as typeof letter._links | undefined
     assert.equal(links?.['seal-mark'], undefined)
-    // @ts-expect-error an open letter offers no dispatch
+    // @ts-expect-error an open letter has no link to dispatch
     assert.equal(links?.dispatch, undefined)
   }
 })
 
-test('a machine, its rules and its handlers know the declared names and no others', () => {
+test('a machine, its rules and its handlers accept only declared names', () => {
   resource('x', {
     fields: { id: t.id('x') },
     states: ['open', 'paid'],
@@ -79,7 +82,7 @@ test('a machine, its rules and its handlers know the declared names and no other
   })
   // @ts-expect-error a filter names a field
   resource('x', { fields: { id: t.id('x') } }).rules({ filter: ['colour'], allow: {} })
-  // @ts-expect-error a grant is for something the resource does
+  // @ts-expect-error a grant is for an operation of the resource
   resource('x', { fields: { id: t.id('x') } }).rules({ allow: { fly: [anyone] } })
   // @ts-expect-error `edit` names states
   resource('x', { fields: { id: t.id('x') }, states: ['a'] }).rules({ edit: ['b'], allow: {} })
@@ -107,7 +110,7 @@ test('handlers are typed from the contract', () => {
   implement(post, {
     letters: {
       derive,
-      // @ts-expect-error the declared output is owed
+      // @ts-expect-error the declared output is required
       send: () => ({}),
       seal: () => {},
       trace: () => ({ at: 'here' }),
@@ -117,7 +120,7 @@ test('handlers are typed from the contract', () => {
   implement(post, { letters: { derive, send: () => ({ output: { by: 'train' } }), seal: () => {} } })
   implement(post, {
     letters: {
-      // @ts-expect-error fields that clients cannot send are owed by derive
+      // @ts-expect-error derive must compute fields that clients cannot send
       derive: async () => ({}),
       send: () => ({ output: { by: 'train' } }),
       seal: () => {},

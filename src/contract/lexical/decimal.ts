@@ -1,4 +1,7 @@
-/** Exact decimals (XML Schema Part 2 §3.2.3): text with a fixed number of places, compared and kept as whole units. */
+/**
+ * Exact decimals (XML Schema Part 2 §3.2.3): text with fixed places, compared and stored as whole
+ * units.
+ */
 import type { ScalarOf } from '../shape.ts'
 import { Flaw, typeFlaw } from './flaw.ts'
 import { pointCode, zeroCode } from './text.ts'
@@ -6,7 +9,10 @@ import { pointCode, zeroCode } from './text.ts'
 const decimalText = /^([+-]?)([0-9]*)(?:\.([0-9]*))?$/
 const decimalCharactersMax = 64
 
-/** Units of the last place: "12.50" with two places is 1250n. Undefined for what is not a decimal with so few places. */
+/**
+ * Units of the last place: "12.50" with two places is 1250n. Undefined if the text needs more
+ * places.
+ */
 export function parseScaledDecimal(text: string, places: number): bigint | undefined {
   if (text.length > decimalCharactersMax) return undefined
   const [, sign, whole = '', fraction = ''] = decimalText.exec(text) ?? []
@@ -16,8 +22,8 @@ export function parseScaledDecimal(text: string, places: number): bigint | undef
 }
 
 /**
- * The fast twin of `parseScaledDecimal`, for text that is written as it is kept: digits and all its places, without a
- * sign or a leading zero. Undefined for any other text, and for more units than a double holds exactly.
+ * The fast twin of `parseScaledDecimal`, for canonical text: digits and all places, without a sign
+ * or leading zeros. Undefined for any other text, and for text of more than 16 characters.
  */
 export function parseCanonicalDecimal(text: string, places: number): number | undefined {
   const at = places === 0 ? text.length : text.length - places - 1
@@ -39,19 +45,21 @@ export function writeScaledDecimal(units: bigint | number, places: number): stri
   return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`
 }
 
-/** Nearly every decimal is written as it is kept: such text is compared as a double, without a bigint. */
+/** Nearly every decimal is canonical: such text is compared as a double, without a bigint. */
 export function compileDecimalCheck(shape: ScalarOf<'decimal'>): (value: unknown) => string | Flaw {
   const { places } = shape
   const range = exactRange(shape)
   return value => {
     if (typeof value !== 'string') return typeFlaw('decimal text, such as "12.50"')
-    const units = range && parseCanonicalDecimal(value, places)
-    if (units !== undefined && units >= range!.lowest && units <= range!.highest) return value // units: there is a range
+    if (range) {
+      const units = parseCanonicalDecimal(value, places)
+      if (units !== undefined && units >= range.lowest && units <= range.highest) return value
+    }
     return checkAnyDecimal(shape, value)
   }
 }
 
-/** The bounds in units, as doubles; undefined where a double is not exact for all of them. */
+/** The bounds in units; undefined where a double is not exact for all values. */
 function exactRange({ min, max, digits, places }: ScalarOf<'decimal'>) {
   const largest = 10 ** digits - 1
   const lowest = min === undefined ? -largest : Number(parseScaledDecimal(min, places) ?? 0n)
@@ -59,7 +67,7 @@ function exactRange({ min, max, digits, places }: ScalarOf<'decimal'>) {
   return digits > 15 || Math.max(Math.abs(lowest), Math.abs(highest)) > largest ? undefined : { lowest, highest }
 }
 
-/** The slow twin: text in whatever form, as it is kept, or what is wrong with it. */
+/** The slow twin: text in any form → its canonical text, or the flaw. */
 export function checkAnyDecimal({ digits, places, min, max }: ScalarOf<'decimal'>, value: string): string | Flaw {
   const units = parseScaledDecimal(value, places)
   if (units === undefined)

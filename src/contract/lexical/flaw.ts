@@ -1,6 +1,8 @@
-/** What is wrong with a value: the readers and checks of all types give one of these in place of the value. */
+/** Flaws: readers and checks return one in place of a value that is not valid. */
 
-/** Why a value is not of its type: a stable code and a sentence for people. */
+/**
+ * Why a value is not valid: a stable code, and a phrase for people that follows the value's name.
+ */
 export class Flaw {
   readonly code: string
   readonly detail: string
@@ -10,5 +12,5 @@ export class Flaw {
   }
 }
 
-/** A value of another type, or text of another form: `expected` is what it must be. */
+/** A value of another type, or text of another form. */
 export const typeFlaw = (expected: string): Flaw => new Flaw('type', `must be ${expected}`)

@@ -1,6 +1,6 @@
 /**
- * Numbers (XML Schema Part 2 §3.2.4 float, §3.2.5 double, §3.3.13–§3.3.25 integer and what is derived from it): their
- * texts, and the one table of the bounds of their types.
+ * Numbers: float and double (XML Schema Part 2 §3.2.4, §3.2.5), integer and the types derived from
+ * it (§3.3.13–§3.3.25). Their texts, and the bounds of their types.
  */
 import type { IntType, LongType } from '../field.ts'
 import type { ScalarOf } from '../shape.ts'
@@ -9,7 +9,10 @@ import { minusCode, zeroCode } from './text.ts'
 
 export const integerText = /^[+-]?[0-9]{1,400}$/
 
-/** A whole number as a double. Up to fifteen characters are read by hand: a double holds what they say, whatever it is. */
+/**
+ * Parsed by hand up to fifteen characters, which a double holds exactly. Its slow twin is
+ * `parseAnyInteger`.
+ */
 export function parseInteger(text: string): number | undefined {
   const from = text.charCodeAt(0) === minusCode ? 1 : 0
   if (text.length > 15 || text.length === from) return parseAnyInteger(text)
@@ -22,10 +25,10 @@ export function parseInteger(text: string): number | undefined {
   return from === 1 ? -value : value
 }
 
-/** The slow twin of `parseInteger`: also with a plus, and of any length. */
+/** The slow twin of `parseInteger`: with a plus too, and of any length. */
 export const parseAnyInteger = (text: string): number | undefined => (integerText.test(text) ? Number(text) : undefined)
 
-/** The same exactly. */
+/** The exact value. */
 export const parseBigInteger = (text: string): bigint | undefined =>
   integerText.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined
 
@@ -55,7 +58,7 @@ export function writeFloat(value: number): string {
   return String(Number(value.toPrecision(9)))
 }
 
-/** Both ends inclusive; undefined where there is none. */
+/** Both bounds are inclusive; undefined: unbounded. */
 export interface NumberRange<N extends number | bigint = number | bigint> {
   readonly lowest: N | undefined
   readonly highest: N | undefined
@@ -69,7 +72,7 @@ export const intBounds: Readonly<Record<IntType, NumberRange<number>>> = {
   unsignedShort: { lowest: 0, highest: 65535 },
   unsignedByte: { lowest: 0, highest: 255 },
 }
-/** §3.3.13–§3.3.25: the others. */
+/** §3.3.13–§3.3.25: the types that need up to 64 bits, or more. */
 export const longBounds: Readonly<Record<LongType, NumberRange<bigint>>> = {
   long: { lowest: -(2n ** 63n), highest: 2n ** 63n - 1n },
   integer: { lowest: undefined, highest: undefined },
@@ -81,7 +84,7 @@ export const longBounds: Readonly<Record<LongType, NumberRange<bigint>>> = {
   nonPositiveInteger: { lowest: undefined, highest: 0n },
 }
 
-/** What a field may hold: the range of its type, narrowed by its own bounds. */
+/** The range of a field: that of its type, narrowed by its own bounds. */
 export const intRange = (shape: ScalarOf<'int'>): NumberRange<number> =>
   narrowRange(intBounds[shape.xsd ?? 'int'], shape)
 export const longRange = (shape: ScalarOf<'long'>): NumberRange<bigint> =>
@@ -104,7 +107,7 @@ export const isWithin = (inner: NumberRange, outer: NumberRange): boolean =>
 
 export function compileIntCheck(shape: ScalarOf<'int'>): (value: unknown) => number | Flaw {
   const range = intRange(shape)
-  // Adding 0 makes minus zero a zero, which is what a whole number has.
+  // Adding 0 turns minus zero, which whole numbers do not have, into zero.
   return value =>
     typeof value === 'number' && Number.isInteger(value) ? checkRange(value + 0, range) : typeFlaw('a whole number')
 }

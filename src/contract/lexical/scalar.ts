@@ -1,7 +1,8 @@
 /**
- * The lexical and value spaces of scalars (XML Schema Part 2): one home for JSON, XML, query parameters and the store.
- * A reader takes text to a value, a check holds a value against its facets; both give a flaw instead of throwing.
- * Those of a field are compiled once; `readScalar` and `checkScalar` remember them for as long as the shape lives.
+ * The lexical and value spaces of scalars (XML Schema Part 2), the same for JSON, XML, query
+ * parameters and the store. A reader turns text into a value, a check compares a value with its
+ * facets; both return a flaw instead of throwing. They are compiled once for a shape; `readScalar`
+ * and `checkScalar` remember them for as long as the shape lives.
  */
 import { memoizeByObject } from '../../base/memo.ts'
 import type { Scalar } from '../field.ts'
@@ -21,7 +22,7 @@ import {
 import { compileTemporalCheck } from './temporal.ts'
 import { compileStringCheck, isIdentifier, normalizeXmlSpace, trimXmlSpace } from './text.ts'
 
-/** The type of XML Schema Part 2 that a scalar is, or restricts. */
+/** The built-in type of XML Schema that a scalar has, or restricts. */
 export const xsdTypeOf = (shape: Scalar): string => foldScalar(shape, xsdTypes)
 const kindAsType = ({ kind }: Scalar): string => kind
 const facetAsType = (shape: ScalarOf<'string' | 'int' | 'long' | 'double'>): string => shape.xsd ?? shape.kind
@@ -43,7 +44,7 @@ const xsdTypes: ScalarCases<string> = {
   ref: stringType,
 }
 
-/** A typed value against its facets; the value itself comes back, decimals with all their places. */
+/** A typed value → the same value, a decimal with all its places; or the flaw. */
 export type ScalarCheck = (value: unknown) => unknown | Flaw
 export const compileScalarCheck = (shape: Scalar): ScalarCheck => foldScalar(shape, checks)
 export const checkScalar = (shape: Scalar, value: unknown): unknown | Flaw => scalarCheckOf(shape)(value)
@@ -52,7 +53,7 @@ const scalarCheckOf = memoizeByObject(compileScalarCheck)
 const checkIdentifier = (value: unknown): string | Flaw =>
   typeof value === 'string' && isIdentifier(value)
     ? value
-    : typeFlaw('an identifier: letters, digits, ".", "_", "~" and "-", at most 64')
+    : typeFlaw('an identifier: at most 64 letters, digits, ".", "_", "~" and "-"')
 const checks: ScalarCases<ScalarCheck> = {
   string: compileStringCheck,
   boolean: () => value => (typeof value === 'boolean' ? value : typeFlaw('true or false')),
@@ -75,7 +76,7 @@ const checks: ScalarCases<ScalarCheck> = {
   ref: () => checkIdentifier,
 }
 
-/** Text in its lexical form → value. White space is collapsed first for all but strings (Part 2 §4.3.6). */
+/** Text → value. White space is collapsed first, except in strings (Part 2 §4.3.6). */
 export type ScalarReader = (text: string) => unknown | Flaw
 export const compileScalarReader = (shape: Scalar): ScalarReader => foldScalar(shape, readers)
 export const readScalar = (shape: Scalar, text: string): unknown | Flaw => scalarReaderOf(shape)(text)
@@ -128,7 +129,7 @@ const readers: ScalarCases<ScalarReader> = {
   ref: compileScalarCheck,
 }
 
-/** A value that `checkScalar` has passed → its text, canonical where the type has a canonical form. */
+/** A checked value → its text, canonical where the type has a canonical form. */
 export type ScalarWriter = (value: unknown) => string
 export const compileScalarWriter = (shape: Scalar): ScalarWriter => foldScalar(shape, writers)
 export const writeScalar = (shape: Scalar, value: unknown): string => compileScalarWriter(shape)(value)
@@ -140,7 +141,7 @@ const writers: ScalarCases<ScalarWriter> = {
   int: plainWriter,
   long: plainWriter,
   decimal: plainWriter,
-  double: shape => value => writeDouble(shape, Number(value)), // a number, or a bigint that the check has taken for one
+  double: shape => value => writeDouble(shape, Number(value)), // the check accepts a bigint too
   date: plainWriter,
   time: plainWriter,
   dateTime: plainWriter,

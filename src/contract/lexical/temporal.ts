@@ -1,4 +1,4 @@
-/** Dates, times and durations (XML Schema Part 2 §3.2.6–§3.2.9): text that is kept as it came, its zone included. */
+/** Dates, times and durations (XML Schema Part 2 §3.2.6–§3.2.9): text that keeps its zone. */
 import type { ScalarOf } from '../shape.ts'
 import { type Flaw, typeFlaw } from './flaw.ts'
 import { minusCode, zeroCode, zonePattern } from './text.ts'
@@ -11,7 +11,10 @@ const zoneText = new RegExp(`^${zonePattern}$`)
 const durationText =
   /^-?P(?=.)([0-9]{1,9}Y)?([0-9]{1,9}M)?([0-9]{1,9}D)?(T(?=.)([0-9]{1,9}H)?([0-9]{1,9}M)?([0-9]{1,9}(\.[0-9]{1,12})?S)?)?$/
 
-/** The day exists in its month (Part 2 §3.2.9). A year of four digits is read by hand; `matchesTail` is asked of what follows. */
+/**
+ * Whether the day exists in its month (Part 2 §3.2.9), and the text after it matches. A year of
+ * four digits is parsed by hand; the slow twin is `isAnyDay`.
+ */
 export function isDay(text: string, matchesTail: (tail: string) => boolean): boolean {
   const [year, month, day] = [parseDigits(text, 0, 4), parseDigits(text, 5, 7), parseDigits(text, 8, 10)]
   const isPlain = year >= 0 && text.charCodeAt(4) === minusCode && text.charCodeAt(7) === minusCode
@@ -19,7 +22,7 @@ export function isDay(text: string, matchesTail: (tail: string) => boolean): boo
   return day > 0 && day <= daysOfMonth(year, month) && matchesTail(text.slice(10))
 }
 
-/** The slow twin of `isDay`: also a year of more digits, or before the first. */
+/** The slow twin of `isDay`: with years of more digits, and years before the first. */
 export function isAnyDay(text: string, matchesTail: (tail: string) => boolean): boolean {
   const [, year, month, day, tail] = dateText.exec(text) ?? []
   if (year === undefined || month === undefined || tail === undefined) return false
@@ -32,7 +35,7 @@ function daysOfMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : month >= 1 && month <= 12 ? 31 : 0
 }
 
-/** The number that these digits are; -1 where there is something else. */
+/** -1 where a character is not a digit. */
 function parseDigits(text: string, from: number, to: number): number {
   let value = 0
   for (let at = from; at < to; at++) {
@@ -67,7 +70,10 @@ export function compileTemporalCheck({ kind }: TemporalShape): (value: unknown) 
   return value => (typeof value === 'string' && matches(value) ? value : typeFlaw(example))
 }
 
-/** A dateTime as milliseconds since 1970, fractions kept; without a zone it is UTC. For comparing, not for showing. */
+/**
+ * A dateTime in milliseconds since 1970, with fractions; a time without zone is UTC. Only for
+ * comparing.
+ */
 export function parseInstant(text: string): number {
   return Date.parse(/(Z|[+-][0-9]{2}:[0-9]{2})$/.test(text) ? text : `${text}Z`)
 }

@@ -1,4 +1,7 @@
-/** Texts (XML Schema Part 2 §3.2.1, §3.3.1–§3.3.12 and those kept as text): their white space, forms and facets. */
+/**
+ * Strings (XML Schema Part 2 §3.2.1, §3.3.1–§3.3.12, §3.2.10–§3.2.18): white space, forms and
+ * facets.
+ */
 import type { StringType } from '../field.ts'
 import type { ScalarOf } from '../shape.ts'
 import { Flaw, typeFlaw } from './flaw.ts'
@@ -10,7 +13,10 @@ export const pointCode = 46
 
 export const capitalize = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** Both ends without XML's white space. By hand: an expression that looks for it at the end tries each run of it. */
+/**
+ * Without XML's white space at both ends. By hand, because an expression for the end tries each run
+ * of it.
+ */
 export function trimXmlSpace(text: string): string {
   let [from, to] = [0, text.length]
   while (from < to && isBlank(text.charCodeAt(from))) from++
@@ -19,13 +25,16 @@ export function trimXmlSpace(text: string): string {
 }
 const isBlank = (code: number): boolean => code === 32 || code === 9 || code === 10 || code === 13
 
-/** The white space that an XSD type leaves (Part 2 §4.3.6): normalizedString replaces it, the others collapse it. */
+/**
+ * White space by the XSD type (Part 2 §4.3.6): normalizedString replaces it, the others collapse
+ * it.
+ */
 export function normalizeXmlSpace(xsd: StringType, text: string): string {
   const replaced = text.replace(/[\t\r\n]/g, ' ')
   return xsd === 'normalizedString' ? replaced : replaced.replace(/ +/g, ' ').replace(/^ | $/g, '')
 }
 
-/** RFC 3986 §2.3: unreserved characters, which stand in a path as they are; never a dot segment. */
+/** RFC 3986 §2.3: unreserved characters, which need no escape in a path; never a dot segment. */
 export const pathSegmentPattern = '[A-Za-z0-9_~-][A-Za-z0-9._~-]*'
 /** An identifier: such a segment of at most 64 characters. */
 export const identifierPattern = pathSegmentPattern.replace('*', '{0,63}')
@@ -37,7 +46,7 @@ const nameStart =
 const nameChar = `${nameStart}\\-.0-9\\u00B7\\u0300-\\u036F\\u203F\\u2040`
 const ncName = new RegExp(`^[${nameStart}][${nameChar}]*$`, 'u')
 export const zonePattern = '(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?'
-/** XML Schema Part 2 §3.2, §3.3. */
+/** Lexical spaces (§3.2, §3.3). */
 const formOfType: Readonly<Record<StringType, RegExp>> = {
   normalizedString: /^[^\t\r\n]*$/,
   token: /^(?! )(?!.* {2})(?!.* $)[^\t\r\n]*$/s, // a line separator is a character like any other
@@ -54,7 +63,7 @@ const formOfType: Readonly<Record<StringType, RegExp>> = {
   gDay: new RegExp(`^---(0[1-9]|[12][0-9]|3[01])${zonePattern}$`),
 }
 
-/** A pattern of the contract, anchored at both ends as XSD's are. */
+/** A pattern of the contract, anchored at both ends as patterns of XSD are. */
 export const compilePattern = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'u')
 
 export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) => string | Flaw {
@@ -64,8 +73,8 @@ export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) 
   return value => {
     if (typeof value !== 'string') return typeFlaw('a string')
     if (!oneUnitText.test(value) && unsendableText.test(value))
-      return new Flaw('character', 'has a character that XML cannot carry')
-    // A character is one UTF-16 unit or two: characters are counted where that makes a difference.
+      return new Flaw('character', 'contains a character that XML cannot carry')
+    // A character has one UTF-16 unit or two: characters are counted only where that can matter.
     if (value.length < min * 2 && countCharacters(value) < min)
       return new Flaw('minLength', `must have at least ${min} characters`)
     if (value.length > max && countCharacters(value) > max)
@@ -76,9 +85,12 @@ export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) 
   }
 }
 
-/** Nearly every text has characters of one unit alone, and none of these is unsendable. */
+/** Characters of one UTF-16 unit, which nearly every text consists of; all of them are sendable. */
 const oneUnitText = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd]*$/
-/** Characters outside of Char of XML 1.0 §2.2: a value that one face could not carry is refused by both. */
+/**
+ * Characters that are not a Char of XML 1.0 §2.2: both faces refuse a value that one could not
+ * carry.
+ */
 const unsendableText =
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 
