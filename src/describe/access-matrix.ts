@@ -1,11 +1,15 @@
-/** Who may do what (rules A5.2, A5.3), as a table to be read and reviewed: from the same grants that the service asks. */
+/**
+ * The access policy as a table for reviewers (rules A5.2, A5.3), made from the grants that the
+ * service checks.
+ */
 import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 
 /**
- * A Markdown table: a row for each operation, a column for each role, `anyone` first. `yes`; `own: customer` where the
- * named field must be the caller's; `if …` under a named condition; else the status of the refusal, 401 or 403.
+ * A Markdown table with a row for each operation and a column for each role, `anyone` first. A cell
+ * is `yes`, `own: customer` where the field must equal a claim of the caller, `if …` where a named
+ * condition must be met, or the status of the refusal: 401 or 403.
  */
 export function writeAccessMatrix(service: Service): string {
   const all = listOperations(service)

@@ -1,4 +1,6 @@
-/** Descriptions of a service, all read from its one contract. Nothing in them refers to another document. */
+/**
+ * Descriptions of a service, all made from its contract. None of them refers to another document.
+ */
 export { writeAccessMatrix } from './access-matrix.ts'
 export { type Address, describeOpenApi, type OpenApiOptions, writeOpenApi } from './openapi.ts'
 export {

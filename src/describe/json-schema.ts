@@ -1,6 +1,7 @@
 /**
- * Fields as JSON Schema 2020-12: what the reader of content takes (`contract/field-json.ts`), and what is answered. Where the
- * reader is more generous than a schema can say well (signs and zeros before decimals), the schema says the plain form.
+ * Fields as JSON Schema 2020-12: the content that `contract/field-json.ts` accepts, and the
+ * responses. Where the reader accepts more than a schema can express well (signs and zeros before
+ * decimals), the schema has the canonical form.
  */
 
 import type { Json } from '../base/objects.ts'
@@ -12,8 +13,11 @@ import { foldScalar, foldShape, innerFields, type ScalarCases, type ScalarOf } f
 import { toXmlName } from '../contract/xml-message.ts'
 
 export type JsonSchema = { readonly [keyword: string]: Json }
-/** `answer`: server's own members stand, others may come later. `content`: they are optional, and nothing else is taken. */
-export type SchemaUse = 'answer' | 'content'
+/**
+ * `response`: read-only members are there, and later versions may add others. `content`: read-only
+ * members are optional, and unknown ones are refused.
+ */
+export type SchemaUse = 'response' | 'content'
 
 /** Named schemas, as they are asked for. */
 export class Schemas {
@@ -74,7 +78,7 @@ export class Schemas {
       object: ({ name, fields }) => {
         const schema = this.object(fields, use)
         const suffix = use === 'content' && hasReadOnlyFields(fields) ? 'Draft' : ''
-        return name && (use === 'answer' || suffix) ? this.define(name + suffix, schema) : schema
+        return name && (use === 'response' || suffix) ? this.define(name + suffix, schema) : schema
       },
       union: ({ on, of }) => ({
         oneOf: Object.entries(of).map(([which, fields]) => {
@@ -136,7 +140,10 @@ const integerSchema = (
   { lowest, highest }: NumberRange,
 ): JsonSchema => omitUndefined({ type: 'integer', format, minimum: lowest, maximum: highest, 'x-xsd': xsd })
 
-/** JSON has no number for INF and NaN: they are text. Within bounds INF never is, and NaN is in no range (Part 2 §3.2.5). */
+/**
+ * JSON has no number for INF and NaN: they are text. A bound excludes one INF, and NaN (Part 2
+ * §3.2.5).
+ */
 function doubleSchema({ min, max, xsd }: ScalarOf<'double'>): JsonSchema {
   const number = omitUndefined({ type: 'number', format: xsd ?? 'double', minimum: min, maximum: max })
   const words = [

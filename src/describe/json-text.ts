@@ -1,6 +1,9 @@
 import type { Json } from '../base/objects.ts'
 
-/** JSON for people to read: two spaces a level, what is short on one line; integers that a double cannot hold are written whole. */
+/**
+ * JSON for people: indented by two spaces, short values on one line; a bigint is written with all
+ * its digits.
+ */
 export function writeJsonText(json: Json, indent = ''): string {
   if (typeof json !== 'object' || json === null) return typeof json === 'bigint' ? String(json) : JSON.stringify(json)
   const inner = `${indent}  `

@@ -1,10 +1,11 @@
+/** XML for people: indented, one element a line. */
 import { escapeText, writeAttribute } from '../xml/write.ts'
 
-/** XML for people to read: indented, one element a line. What is given as content is markup already. */
+/** Markup, not text: it is not escaped again. */
 export type MarkupContent = string | false | undefined | readonly MarkupContent[]
 export type Attributes = Readonly<Record<string, string | number | bigint | boolean | undefined>>
 
-/** An element; attributes that are undefined are left out. */
+/** An element. Attributes that are undefined are left out. */
 export function writeTag(name: string, attributes: Attributes = {}, ...content: readonly MarkupContent[]): string {
   const start = `<${name}${writeAttributes(attributes)}`
   const inner = contentElements(content)
@@ -26,6 +27,6 @@ function writeAttributes(attributes: Attributes): string {
 const contentElements = (content: MarkupContent): string[] =>
   typeof content === 'string' ? [content] : content ? content.flatMap(contentElements) : []
 const indentMarkup = (markup: string): string => markup.replace(/^/gm, '  ')
-/** Characters that nobody would see, as references. */
+/** Invisible characters as references. */
 const escapeInvisible = (value: string): string =>
   value.replace(/[\u00A0\u2028\u2029\uFEFF]/g, each => `&#x${each.charCodeAt(0).toString(16).toUpperCase()};`)

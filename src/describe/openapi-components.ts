@@ -1,4 +1,4 @@
-/** What is the same in the OpenAPI document of every service: problems, headers, parameters. */
+/** The parts that the OpenAPI documents of all services share: problems, headers, parameters. */
 import type { Json } from '../base/objects.ts'
 
 import { identifierSchema, type JsonSchema } from './json-schema.ts'
@@ -39,7 +39,7 @@ export const jsonPatchSchema: JsonSchema = {
     required: ['op', 'path'],
   },
 }
-/** RFC 9457 §3.1, and where content is wrong. */
+/** RFC 9457 §3.1, and the places of flaws in content. */
 export const problemSchema: JsonSchema = {
   type: 'object',
   properties: {
@@ -69,27 +69,30 @@ export function problemResponse(description: string, schema: JsonSchema, more: r
 
 /** Rules A7.6–A7.18. */
 const refusals: readonly (readonly [name: string, status: number, description: string, ...headers: string[]])[] = [
-  ['BadRequest', 400, 'The request is not of its syntax.'],
-  ['Unauthorized', 401, 'Nobody has said who is asking, or it could not be proven.', 'WWW-Authenticate'],
-  ['Forbidden', 403, 'This caller may not do this.'],
-  ['NotFound', 404, 'There is none of this name, for this caller.'],
-  ['NotAcceptable', 406, 'None of the media types that are accepted is offered.'],
-  ['Conflict', 409, 'The state does not offer this; the problem says what it does offer.'],
-  ['Gone', 410, 'It was here and is not any more.'],
-  ['PreconditionFailed', 412, 'The version is another by now.', 'ETag'],
-  ['ContentTooLarge', 413, 'The content is over its limit.'],
-  ['UnsupportedMediaType', 415, 'Content of this media type is not taken here.'],
-  ['Unprocessable', 422, 'The content breaks its declared shape or a rule.'],
-  ['PreconditionRequired', 428, 'If-Match is demanded.'],
-  ['TooManyRequests', 429, 'Over the limit of this caller.', 'Retry-After'],
-  ['InternalError', 500, 'A bug of the service; the problem names the incident.'],
-  ['Unavailable', 503, 'Busy, or about to stop.', 'Retry-After'],
+  ['BadRequest', 400, 'The request is malformed.'],
+  ['Unauthorized', 401, 'Credentials are missing or invalid.', 'WWW-Authenticate'],
+  ['Forbidden', 403, 'The caller may not do this.'],
+  ['NotFound', 404, 'The resource does not exist, or the caller may not see it.'],
+  ['NotAcceptable', 406, 'None of the accepted media types is available.'],
+  ['Conflict', 409, 'The current state does not allow this; the problem lists what it allows.'],
+  ['Gone', 410, 'The resource has been removed.'],
+  ['PreconditionFailed', 412, 'The resource has changed since it was read.', 'ETag'],
+  ['ContentTooLarge', 413, 'The content exceeds its limit.'],
+  ['UnsupportedMediaType', 415, 'This media type or content coding is not supported.'],
+  ['Unprocessable', 422, 'The content does not match its schema, or breaks a rule.'],
+  ['PreconditionRequired', 428, 'If-Match is required.'],
+  ['TooManyRequests', 429, 'The caller has exceeded a limit.', 'Retry-After'],
+  ['InternalError', 500, 'An error of the service; the problem names the incident.'],
+  ['Unavailable', 503, 'The service is busy or shutting down.', 'Retry-After'],
 ]
 export const statusOfError: Readonly<Record<string, number>> = Object.fromEntries(
   refusals.map(([name, status]) => [name, status]),
 )
 export const errorResponses: Members = {
-  NotModified: { description: 'The caller has it already.', headers: { ETag: refTo('headers', 'ETag') } },
+  NotModified: {
+    description: 'The client has the current representation.',
+    headers: { ETag: refTo('headers', 'ETag') },
+  },
   ...Object.fromEntries(
     refusals.map(([name, , description, ...more]) => [
       name,
@@ -102,11 +105,11 @@ const headerComponent = (description: string): JsonSchema => ({ description, sch
 export const headerComponents: Members = {
   ETag: headerComponent('The entity tag of the representation (RFC 9110 §8.8.3).'),
   'Last-Modified': headerComponent('An HTTP date.'),
-  'Cache-Control': headerComponent('Whether and how it may be kept (RFC 9111).'),
+  'Cache-Control': headerComponent('Whether and how the response may be cached (RFC 9111).'),
   Vary: headerComponent('The request fields that chose the representation.'),
-  Location: headerComponent('The address of what was made.'),
+  Location: headerComponent('The address of the new resource.'),
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
-  'WWW-Authenticate': headerComponent('The schemes that are taken (RFC 9110 §11.6.1).'),
+  'WWW-Authenticate': headerComponent('The supported authentication schemes (RFC 9110 §11.6.1).'),
 }
 
 const parameterComponent = (
@@ -135,23 +138,28 @@ export const parameterComponents: Members = {
     { type: 'integer', minimum: 1, maximum: 100, default: 20 },
     'Items on a page.',
   ),
-  cursor: parameterComponent('query', 'cursor', { type: 'string' }, 'From a link to another page.'),
+  cursor: parameterComponent('query', 'cursor', { type: 'string' }, 'A position, from a link to another page.'),
   sort: parameterComponent(
     'query',
     'sort',
     { type: 'string' },
-    'Fields, separated by commas; `-` before one turns its order.',
+    'Fields, separated by commas; `-` before a field reverses its order.',
   ),
-  fields: parameterComponent('query', 'fields', { type: 'string' }, 'The fields to show, separated by commas.'),
+  fields: parameterComponent('query', 'fields', { type: 'string' }, 'The fields to include, separated by commas.'),
   q: parameterComponent('query', 'q', { type: 'string' }, 'Words that must all occur.'),
-  ifMatch: parameterComponent('header', 'If-Match', { type: 'string' }, 'Entity tags, one of which must still stand.'),
-  ifNoneMatch: parameterComponent('header', 'If-None-Match', { type: 'string' }, 'Entity tags that the caller has.'),
+  ifMatch: parameterComponent('header', 'If-Match', { type: 'string' }, 'Entity tags, one of which must be current.'),
+  ifNoneMatch: parameterComponent(
+    'header',
+    'If-None-Match',
+    { type: 'string' },
+    'Entity tags of representations that the client has.',
+  ),
   ifModifiedSince: parameterComponent('header', 'If-Modified-Since', { type: 'string' }, 'An HTTP date.'),
   idempotencyKey: parameterComponent(
     'header',
     'Idempotency-Key',
     { type: 'string' },
-    'A quoted string: once under this key.',
+    'A quoted string; a request is carried out only once for each key.',
   ),
   prefer: parameterComponent('header', 'Prefer', { type: 'string' }, 'RFC 7240.'),
 }

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.1 of a service, all its versions in one document (rule A9.1). The addresses and the media types are those
- * that the face of HTTP serves: they are given, so that there is one table of them.
+ * OpenAPI 3.1 of a service, all its versions in one document (rule A9.1). Addresses and media types
+ * are arguments: they come from the tables by which the REST face serves them.
  */
 
 import type { Json } from '../base/objects.ts'
@@ -31,19 +31,19 @@ import {
   statusOfError,
 } from './openapi-components.ts'
 
-/** One address and what can be asked of it. */
+/** One address and its operations. */
 export interface Address {
-  /** Below the version, `{id}` where an identifier stands. */
+  /** The path below the version, with `{id}` for an identifier. */
   readonly template: string
   readonly methods: ReadonlyMap<string, Operation>
-  /** A list of those that refer to one item. */
+  /** For a list of the items that refer to one item. */
   readonly within?: { readonly of: Resource; readonly by: string }
 }
 export interface OpenApiOptions {
-  /** Where `/api` is: `https://api.example.org`, or nothing for wherever the document came from. */
+  /** The base of `/api`: `https://api.example.org`; by default that of the document. */
   readonly address?: string
-  readonly addresses: (seen: Service) => readonly Address[]
-  /** The media types that an operation answers in, the preferred one first. */
+  readonly addresses: (view: Service) => readonly Address[]
+  /** The media types of an operation's responses, the preferred one first. */
   readonly answers: (operation: Operation, version: string) => readonly string[]
 }
 
@@ -76,12 +76,12 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
 
 interface MediaContent {
   readonly required: boolean
-  /** Media type → what it holds. */
+  /** Media type → its schema. */
   readonly content: Members
   readonly [member: string]: Json
 }
 
-/** What one version adds to the document. */
+/** The part of the document that describes one version. */
 class VersionDocument {
   readonly schemas: Schemas
   readonly parameters: Record<string, JsonSchema> = {}
@@ -118,13 +118,13 @@ class VersionDocument {
     )
   }
 
-  /** Problems that the contract declares, a response each. */
+  /** A response for each fault that the contract declares. */
   faults(): Members {
     return Object.fromEntries(
       [...this.#declaredFaults].map(([name, fault]) => [
         this.#faultName(name),
         problemResponse(fault.title, {
-          allOf: [refTo('schemas', 'Problem'), this.schemas.object(fault.detail, 'answer')],
+          allOf: [refTo('schemas', 'Problem'), this.schemas.object(fault.detail, 'response')],
         }),
       ]),
     )
@@ -147,7 +147,9 @@ class VersionDocument {
     }
   }
 
-  /** Unique in the document: the version, the name, and what it is within. */
+  /**
+   * Unique in the document: the version, the name of the operation, and the place of its address.
+   */
   #operationId({ template, within }: Address, operation: Operation): string {
     const first = this.#addresses.find(({ methods }) => [...methods.values()].includes(operation))
     const place = within ? `Of${capitalize(singularOf(within.of))}` : first?.template === template ? '' : 'Here'
@@ -178,7 +180,10 @@ class VersionDocument {
     return [...paging, refTo('parameters', 'q'), ...this.#equalityParameters(operation.resource)]
   }
 
-  /** Each field by itself, and by comparison: `total[gte]=10` (rule A4.23). */
+  /**
+   * A parameter for equality with a field, and one for each comparison: `total[gte]=10` (rule
+   * A4.23).
+   */
   #filterParameters(resource: Resource, names: readonly string[] = []): readonly JsonSchema[] {
     return scalarsOf(resource, names).flatMap(([name, shape]) => {
       const schema = scalarSchema(shape)
@@ -201,12 +206,13 @@ class VersionDocument {
     more: JsonSchema = {},
   ): JsonSchema {
     const known = `${this.#version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
-    const asked = comparison || (name === 'q' || pageControls.includes(name) ? 'eq' : '') // `size` is of the page, `size[eq]` the field
+    // `size` is that of a page, `size[eq]` a field.
+    const asked = comparison || (name === 'q' || pageControls.includes(name) ? 'eq' : '')
     this.parameters[known] = { name: asked ? `${name}[${asked}]` : name, in: 'query', schema, ...more }
     return refTo('parameters', known)
   }
 
-  /** What is sent, by media type. */
+  /** Content of requests, by media type. */
   #requestContent(operation: Operation): MediaContent | undefined {
     const json = (schema: JsonSchema): MediaContent => ({ required: true, content: { 'application/json': { schema } } })
     switch (operation.kind) {
@@ -250,7 +256,10 @@ class VersionDocument {
     return { required: requiredOf(schema).length > 0, content: { 'application/json': { schema } } }
   }
 
-  /** An item as a client sends it; what a grant binds to a claim of the caller may be left out. */
+  /**
+   * An item as a client sends it. Fields that a grant binds to a claim of the caller may be left
+   * out.
+   */
   #draftSchema({ kind, resource, grants }: Operation & { readonly resource: Resource }): JsonSchema {
     const schema = this.schemas.object(resource.fields, 'content', { _links: { type: 'object', readOnly: true } })
     const owned = kind === 'create' ? new Set(grants.flatMap(({ where }) => Object.keys(where))) : new Set<string>()
@@ -260,7 +269,7 @@ class VersionDocument {
   }
 
   #itemSchema(resource: Resource): JsonSchema {
-    const schema = this.schemas.object(resource.fields, 'answer', { _links: linksSchema(relationsOf(resource)) })
+    const schema = this.schemas.object(resource.fields, 'response', { _links: linksSchema(relationsOf(resource)) })
     return this.schemas.define(capitalize(singularOf(resource)), schema)
   }
   #pageSchema(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
@@ -279,12 +288,12 @@ class VersionDocument {
   #schemaWithLinks(name: string, fields: Fields): JsonSchema {
     return this.schemas.define(
       capitalize(name),
-      this.schemas.object(fields, 'answer', { _links: linksSchema(['related']) }),
+      this.schemas.object(fields, 'response', { _links: linksSchema(['related']) }),
     )
   }
 
   #successResponses(operation: Operation): Members {
-    const answer = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => ({
+    const response = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => ({
       [status]: {
         description,
         headers: Object.fromEntries(names.map(name => [name, refTo('headers', name)])),
@@ -292,44 +301,44 @@ class VersionDocument {
         ...this.#links(operation),
       },
     })
-    const standing = ['ETag', 'Last-Modified', 'Cache-Control', 'Vary']
+    const itemHeaders = ['ETag', 'Last-Modified', 'Cache-Control', 'Vary']
     switch (operation.kind) {
       case 'get':
       case 'replace':
       case 'patch':
         return {
-          ...answer(200, 'The item.', this.#itemSchema(operation.resource), standing),
+          ...response(200, 'The item.', this.#itemSchema(operation.resource), itemHeaders),
           ...(operation.kind === 'replace' &&
             operation.resource.given.putCreates === true &&
-            answer(201, 'Created.', this.#itemSchema(operation.resource), [...standing, 'Location'])),
+            response(201, 'Created.', this.#itemSchema(operation.resource), [...itemHeaders, 'Location'])),
         }
       case 'create':
-        return answer(201, 'Created.', this.#itemSchema(operation.resource), [...standing, 'Location'])
+        return response(201, 'Created.', this.#itemSchema(operation.resource), [...itemHeaders, 'Location'])
       case 'list':
       case 'search':
-        return answer(200, 'A page of them.', this.#pageSchema(operation.resource), standing)
+        return response(200, 'A page of items.', this.#pageSchema(operation.resource), itemHeaders)
       case 'createSearch':
-        return answer(
+        return response(
           201,
           'The search, and its first page.',
           this.#pageSchema(operation.resource, { q: { type: 'string' } }),
           ['Location'],
         )
       case 'getSearch':
-        return answer(
+        return response(
           200,
-          'A page of what it found.',
+          'A page of results.',
           this.#pageSchema(operation.resource, { q: { type: 'string' } }),
-          standing,
+          itemHeaders,
         )
       case 'remove':
         return { 204: { description: 'Removed.' } }
       case 'bulk':
-        return answer(200, 'How many were removed, and how many were not.', removalSchema, [])
+        return response(200, 'How many were removed, and how many were not.', removalSchema, [])
       case 'act':
       case 'look':
       case 'kept':
-        return this.#actionResponse(operation, answer)
+        return this.#actionResponse(operation, response)
       case 'getFile':
         return {
           200: {
@@ -339,24 +348,27 @@ class VersionDocument {
           },
         }
       case 'putFile':
-        return { 201: { description: 'Kept.' }, 204: { description: 'Replaced.' } }
+        return { 201: { description: 'Created.' }, 204: { description: 'Replaced.' } }
       case 'startJob':
-        return answer(202, 'The job is waiting.', this.#schemaWithLinks('Job', jobFields), ['Location', 'Retry-After'])
+        return response(202, 'The job has been accepted.', this.#schemaWithLinks('Job', jobFields), [
+          'Location',
+          'Retry-After',
+        ])
       case 'getJob':
       case 'cancelJob':
-        return answer(200, 'The job.', this.#schemaWithLinks('Job', jobFields), ['Retry-After'])
+        return response(200, 'The job.', this.#schemaWithLinks('Job', jobFields), ['Retry-After'])
       case 'getResult':
-        return answer(200, 'The result.', this.#schemaWithLinks(operation.job.one, operation.job.output), standing)
+        return response(200, 'The result.', this.#schemaWithLinks(operation.job.one, operation.job.output), itemHeaders)
     }
   }
 
   #actionResponse(
     { kind, action, resource }: Extract<Operation, { readonly action: unknown }>,
-    answer: (status: number, description: string, schema: JsonSchema, names: readonly string[]) => Members,
+    response: (status: number, description: string, schema: JsonSchema, names: readonly string[]) => Members,
   ): Members {
     const schema = action.output ? this.#schemaWithLinks(action.rel, action.output) : this.#itemSchema(resource)
-    if (kind === 'act' && action.kept) return answer(201, `The ${action.rel}.`, schema, ['Location'])
-    return answer(200, action.output ? `The ${action.rel}.` : 'The item.', schema, ['ETag'])
+    if (kind === 'act' && action.kept) return response(201, `The ${action.rel}.`, schema, ['Location'])
+    return response(200, action.output ? `The ${action.rel}.` : 'The item.', schema, ['ETag'])
   }
 
   #contentByType(operation: Operation, schema: JsonSchema): Members {
@@ -364,7 +376,7 @@ class VersionDocument {
     return Object.fromEntries(types.map(type => [type, /[/+]json$/.test(type) ? { schema } : {}]))
   }
 
-  /** Where an item's transitions are, by its id (OpenAPI 3.1 §4.8.20). */
+  /** Links from an item to its transitions, by its id (OpenAPI 3.1 §4.8.20). */
   #links(operation: Operation): Members {
     if (operation.kind !== 'create' && operation.kind !== 'get') return {}
     const { resource } = operation
@@ -409,7 +421,7 @@ class VersionDocument {
     return { ...conditional, ...shared, ...this.#declaredResponses(own, shared) }
   }
 
-  /** A declared fault beside what else has its status. */
+  /** Declared faults by status, together with other responses of the same status. */
   #declaredResponses(faults: readonly Fault[], shared: Readonly<Record<string, JsonSchema>>): Members {
     return Object.fromEntries(
       [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => [
@@ -419,7 +431,7 @@ class VersionDocument {
           : problemResponse(those.map(({ title }) => title).join('; '), {
               anyOf: [
                 ...those.map(({ detail }) => ({
-                  allOf: [refTo('schemas', 'Problem'), this.schemas.object(detail, 'answer')],
+                  allOf: [refTo('schemas', 'Problem'), this.schemas.object(detail, 'response')],
                 })),
                 refTo('schemas', 'Problem'),
               ],
@@ -429,7 +441,7 @@ class VersionDocument {
   }
 }
 
-/** OpenAPI 3.1 has no word for QUERY; what it asks for is asked by GET too. */
+/** OpenAPI 3.1 cannot describe QUERY; GET serves the same. */
 const describedMethods: Readonly<Record<string, true>> = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: true }
 const isConditional = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
 const requiredOf = (schema: JsonSchema): readonly string[] => {
@@ -446,7 +458,7 @@ function scalarsOf(resource: Resource, names: readonly string[]): (readonly [nam
 const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
 const equalityComparisons: readonly string[] = ['ne']
 const orderComparisons: readonly string[] = [...equalityComparisons, 'gt', 'gte', 'lt', 'lte']
-/** Comparisons that mean something for the type; the service accepts all of them for any. */
+/** Useful comparisons for each kind; the service accepts all of them for any. */
 const comparisonsOf: Readonly<Record<Scalar['kind'], readonly string[]>> = {
   string: equalityComparisons,
   boolean: equalityComparisons,

@@ -1,11 +1,13 @@
 /**
- * The way back: what a WSDL 1.1 says, for a client or a bridge that has nothing else. What always holds:
- *  (1) Nothing is fetched. A document that is imported is asked of `find`, which answers with octets that are at hand, or
- *      with nothing; what was not found is listed, and what refers into it is a flaw.
- *  (2) Each location is read once, and at most `limits.documents` of them: loops and floods of imports end.
- *  (3) A document with a DTD is refused by the parser, as any is.
- *  (4) A reference that leads nowhere is a flaw with its place; what can be used without it is still there.
- * Deliberately absent: types. The schemas come along as trees.
+ * Reading a WSDL 1.1, for a client or a bridge without the contract. Invariants:
+ *  (1) Nothing is fetched. `find` returns the octets of an imported document, or undefined; missing
+ *      documents are listed, and references into them are flaws.
+ *  (2) Each location is read once, and at most `wsdlLimits.documents` of them: loops and floods of
+ *      imports end.
+ *  (3) The parser refuses a document with a DTD.
+ *  (4) A dangling reference is a flaw with its place; the rest of the document stays usable.
+ *
+ * Types are not interpreted: the result has the schemas as trees.
  */
 import { Malformed } from '../xml/malformed.ts'
 import { clark } from '../xml/name.ts'
@@ -14,11 +16,11 @@ import { type Element, parseXml } from '../xml/tree.ts'
 export interface WsdlDocument {
   readonly targetNamespace: string
   readonly services: readonly WsdlService[]
-  /** Elements `xs:schema`, inline ones and those that were found. */
+  /** Elements `xs:schema`, both inline and imported. */
   readonly schemas: readonly Element[]
-  /** Locations that `find` had nothing for. */
+  /** Locations that `find` did not find. */
   readonly missing: readonly string[]
-  /** What is wrong, a sentence each; empty for most. */
+  /** A phrase for each flaw; empty for most documents. */
   readonly flaws: readonly string[]
 }
 export interface WsdlService {
@@ -31,13 +33,13 @@ export interface WsdlPort {
   readonly soap: '1.1' | '1.2' | undefined
   /** A URI; `http://schemas.xmlsoap.org/soap/http` is HTTP. */
   readonly transport: string | undefined
-  /** As it stands there; it may be anything, and who calls it decides whether to (attack D3). */
+  /** As written: it may be any address, and the client decides whether to call it (attack D3). */
   readonly address: string | undefined
   readonly operations: readonly WsdlOperation[]
 }
 export interface WsdlOperation {
   readonly name: string
-  /** soapAction; empty where there is none. */
+  /** soapAction; empty if absent. */
   readonly action: string
   readonly style: 'document' | 'rpc'
   readonly input: WsdlMessage | undefined
@@ -50,9 +52,11 @@ export interface WsdlMessage {
   /** The namespace of an RPC wrapper. */
   readonly namespace: string
   readonly encodingStyle: string | undefined
-  /** What stands in the Body, in order: an element that is declared, or a type under the part's name. */
+  /**
+   * The content of the Body, in order: declared elements, or types under the names of their parts.
+   */
   readonly parts: readonly WsdlPart[]
-  /** The parts that go as header blocks. */
+  /** The parts that are header blocks. */
   readonly headers: readonly WsdlPart[]
 }
 export interface WsdlPart {
@@ -65,16 +69,16 @@ export interface WsdlPart {
 export interface WsdlLimits {
   readonly documents: number
 }
-/** More than any description of a service at hand has; a hostile one has 10,000 (attack D1). */
+/** More than descriptions of real services have; a hostile one may have 10,000 (attack D1). */
 export const wsdlLimits: WsdlLimits = { documents: 200 }
 
-/** Octets of a location as it is written in a document, which is itself at `base`. */
+/** The octets of a location that the document at `base` names. */
 export type Find = (
   location: string,
   base: string,
 ) => { readonly location: string; readonly bytes: Uint8Array } | undefined
 
-/** @param location where the document came from: what imports are relative to, and nothing else */
+/** @param location of the document: the base of the locations that it imports */
 export function readWsdl11(bytes: Uint8Array, location = '', find: Find = () => undefined): WsdlDocument | Malformed {
   const reader = new WsdlReader(find)
   const root = reader.open(bytes, location)
@@ -95,7 +99,7 @@ const childrenNamed = (element: Element, uri: string, local: string): Element[] 
 const wsdlChildren = (element: Element, local: string): Element[] => childrenNamed(element, wsdl, local)
 const attributeValue = (element: Element, local: string): string | undefined =>
   element.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value.trim()
-/** The extension elements of a binding or port: those of either version of SOAP. */
+/** The extension elements of SOAP, of either version, in a binding or port. */
 const soapChildren = (element: Element, local: string): Element[] =>
   element.elements().filter(({ name }) => Object.hasOwn(soapVersionOf, name.uri) && name.local === local)
 
@@ -103,9 +107,9 @@ class WsdlReader {
   readonly #find: Find
   readonly #roots: Element[] = []
   readonly #schemas: Element[] = []
-  /** The root of each document, by its location. */
+  /** Location → root of its document. */
   readonly #rootOf = new Map<string, Element | Malformed>()
-  /** Namespaces and the locations of schemas of none that they include. */
+  /** Pairs of a namespace and the location of a schema without one that it includes. */
   readonly #adoptions = new Set<string>()
   readonly #missing: string[] = []
   readonly #flaws: string[] = []
@@ -118,7 +122,7 @@ class WsdlReader {
     this.#find = find
   }
 
-  /** @param includer the namespace of the schema that includes it */
+  /** @param includer the namespace of the schema that includes the document */
   open(bytes: Uint8Array, location: string, includer = ''): Element | Malformed {
     const document = parseXml(bytes)
     const root = document instanceof Malformed ? document : document.root
@@ -143,11 +147,11 @@ class WsdlReader {
   }
 
   #addComponent(name: string, element: Element): void {
-    if (this.#components.has(name)) this.#flaws.push(`${name} is there twice`)
+    if (this.#components.has(name)) this.#flaws.push(`${name} is declared twice`)
     else this.#components.set(name, element)
   }
 
-  /** @param namespace of its components: its own, or that of who includes it (XML Schema Part 1 §4.2.1) */
+  /** @param namespace its own, or that of the including schema (XML Schema Part 1 §4.2.1) */
   #readSchema(schema: Element, location: string, namespace: string): void {
     if (!this.#schemas.includes(schema)) this.#schemas.push(schema)
     for (const each of schema.elements()) {
@@ -166,7 +170,7 @@ class WsdlReader {
   #followImport(written: string | undefined, base: string, includer?: string): void {
     if (written === undefined || written === '') return
     if (this.#rootOf.size + this.#adoptions.size >= wsdlLimits.documents) {
-      const flaw = `more than ${wsdlLimits.documents} documents`
+      const flaw = `more than ${wsdlLimits.documents} documents: the others were not read`
       if (!this.#flaws.includes(flaw)) this.#flaws.push(flaw)
       return
     }
@@ -182,7 +186,9 @@ class WsdlReader {
     if (root instanceof Malformed) this.#flaws.push(`${written}: ${root.reason}`)
   }
 
-  /** A schema of no namespace is of each that includes it (XML Schema Part 1 §4.2.1). */
+  /**
+   * A schema without namespace belongs to that of each including schema (XML Schema Part 1 §4.2.1).
+   */
   #adoptSchema(root: Element | Malformed, location: string, namespace: string | undefined): void {
     if (namespace === undefined || root instanceof Malformed || clark(root.name) !== `{${xs}}schema`) return
     const adoption = `${namespace} ${location}`
@@ -252,7 +258,7 @@ class WsdlReader {
     }
   }
 
-  /** §2.5: operations of one name are told apart by the names of their messages. */
+  /** §2.5: the names of their messages distinguish operations of the same name. */
   #findOverload(bound: Element, portType: Element): Element | undefined {
     const named = wsdlChildren(portType, 'operation').filter(
       each => attributeValue(each, 'name') === attributeValue(bound, 'name'),
@@ -302,14 +308,14 @@ class WsdlReader {
     const element = this.#resolveName(part, 'element')
     const type = this.#resolveName(part, 'type')
     if (element === undefined && type === undefined)
-      this.#flaws.push(`${place}: part ${name} has no element and no type`)
+      this.#flaws.push(`${place}: part ${name} has neither element nor type`)
     if (element !== undefined) this.#checkDeclared(this.#declaredElements, element, `${place}: element`)
     if (type !== undefined && !type.startsWith(`{${xs}}`))
       this.#checkDeclared(this.#declaredTypes, type, `${place}: type`)
     return { name, ...(element !== undefined && { element }), ...(type !== undefined && { type }) }
   }
 
-  /** Whether a name is declared, as far as can be known: a namespace of which nothing was found is not judged. */
+  /** Checks names only in namespaces of which a schema was found. */
   #checkDeclared(names: ReadonlySet<string>, name: string, place: string): void {
     const namespace = name.slice(0, name.indexOf('}') + 1)
     const isOurs = this.#schemas.some(schema => `{${attributeValue(schema, 'targetNamespace') ?? ''}}` === namespace)
@@ -321,7 +327,7 @@ class WsdlReader {
     const found = name === undefined ? undefined : this.#components.get(`${kind} ${name}`)
     const from = place ?? `${element.name.local} ${attributeValue(element, 'name') ?? ''}`.trim()
     if (!found)
-      this.#addFlaw(`${from}: ${kind} ${name ?? attributeValue(element, attribute) ?? 'of no name'} is not there`)
+      this.#addFlaw(`${from}: ${kind} ${name ?? attributeValue(element, attribute) ?? 'without a name'} is not found`)
     return found
   }
 
@@ -329,7 +335,7 @@ class WsdlReader {
     const [, prefix = '', local] = /^(?:([^:]*):)?([^:]+)$/.exec(attributeValue(element, attribute) ?? '') ?? []
     if (local === undefined) return undefined
     const uri = element.namespace(prefix)
-    if (uri === undefined) this.#addFlaw(`nothing declares the prefix ${prefix}`)
+    if (uri === undefined) this.#addFlaw(`the prefix ${prefix} is not declared`)
     return uri === undefined ? undefined : `{${uri}}${local}`
   }
 
@@ -338,7 +344,7 @@ class WsdlReader {
   }
 }
 
-/** §2.4.5: what an operation's input and output are called, also where they do not say so. */
+/** §2.4.5: the names of an operation's input and output, with their defaults. */
 function messageNames(operation: Element): readonly [input: string | undefined, output: string | undefined] {
   const name = attributeValue(operation, 'name') ?? ''
   const [input] = wsdlChildren(operation, 'input')
@@ -356,7 +362,7 @@ const styleOf = (extension: Element | undefined, otherwise: 'document' | 'rpc'):
 }
 
 const mime = 'http://schemas.xmlsoap.org/wsdl/mime/'
-/** What SOAP carries of a message, also where it is the first part of a MIME package (§5). */
+/** The SOAP elements of a message, also inside the parts of a MIME package (§5). */
 function soapExtensions(binding: Element, local: string): Element[] {
   const parts = childrenNamed(binding, mime, 'multipartRelated').flatMap(each => childrenNamed(each, mime, 'part'))
   return [binding, ...parts].flatMap(each => soapChildren(each, local))

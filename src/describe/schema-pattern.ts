@@ -1,21 +1,25 @@
+/** Patterns of a contract in the language of XML Schema. */
+
 /**
- * A pattern of a contract (ECMAScript, Unicode mode, the whole value) in the language of XML Schema Part 2 Appendix F.
- * Undefined where the two cannot say the same: looking around, back references, boundaries, and the like.
+ * A pattern (ECMAScript, Unicode mode, of the whole value) in the language of XML Schema Part 2
+ * Appendix F. Undefined where that has no equivalent: lookaround, back references, boundaries and
+ * the like.
  */
 export function toSchemaPattern(pattern: string): string | undefined {
   let rest = pattern.replace(/^\^/, '').replace(/(?<!\\)\$$/, '')
-  if (/^\^|\|/.test(pattern) && rest !== pattern && hasTopLevelBar(pattern)) return undefined // `^a|b$` anchors its halves
+  // `^a|b$` anchors each half at one end.
+  if (/^\^|\|/.test(pattern) && rest !== pattern && hasTopLevelBar(pattern)) return undefined
   let written = ''
   while (rest !== '') {
-    const taken = parseStep(rest)
-    if (!taken) return undefined
-    written += taken.as
-    rest = rest.slice(taken.length)
+    const step = parseStep(rest)
+    if (!step) return undefined
+    written += step.as
+    rest = rest.slice(step.length)
   }
   return written
 }
 
-/** Whether `|` stands outside of all groups and classes. */
+/** Whether there is a `|` outside of all groups and classes. */
 function hasTopLevelBar(pattern: string): boolean {
   let bare = pattern.replace(/\\./gs, '').replace(/\[[^\]]*\]/g, '')
   for (let before = ''; before !== bare; ) {
@@ -46,7 +50,7 @@ function parseStep(rest: string): PatternStep | undefined {
   return stepOf(character, character.length)
 }
 
-/** `(?<name>` groups as `(` does, where nothing refers to it. */
+/** `(?<name>` groups as `(` does, as long as no reference uses the name. */
 function parseNamedGroup(rest: string): PatternStep | undefined {
   const name = /^\(\?<[A-Za-z_$][\w$]*>/.exec(rest)
   return name ? stepOf('(', name[0].length) : undefined
@@ -54,7 +58,10 @@ function parseNamedGroup(rest: string): PatternStep | undefined {
 
 const digitRange = '0-9'
 const wordRanges = 'A-Za-z0-9_'
-/** ECMA-262 §12.2 and §12.3, less the two that XML cannot carry: `\\s` of XML Schema is only four of them. */
+/**
+ * ECMA-262 §12.2, §12.3, without the two that XML cannot carry; `\\s` of XML Schema has only four
+ * of them.
+ */
 const spaceRanges = '\\s\\p{Z}\uFEFF'
 const rangesOfEscape: Readonly<Record<string, string>> = { d: digitRange, w: wordRanges, s: spaceRanges }
 const categoryEscape =
@@ -83,17 +90,17 @@ const escapeLiteral = (character: string): string =>
 function parseClass(rest: string): PatternStep | undefined {
   let at = rest.startsWith('[^') ? 2 : 1
   let written = rest.slice(0, at)
-  if (rest[at] === ']') return undefined // nothing, or anything
+  if (rest[at] === ']') return undefined // no character, or any
   while (rest[at] !== ']') {
-    const taken = parseClassMember(rest.slice(at))
-    if (!taken) return undefined
-    written += taken.as
-    at += taken.length
+    const step = parseClassMember(rest.slice(at))
+    if (!step) return undefined
+    written += step.as
+    at += step.length
   }
   return stepOf(`${written}]`, at + 1)
 }
 
-/** One character, range or set; a hyphen that stands for itself is escaped. */
+/** One character, range or set; a literal hyphen is escaped. */
 function parseClassMember(rest: string): PatternStep | undefined {
   const first = parseClassAtom(rest)
   if (!first) return undefined

@@ -1,8 +1,11 @@
-/** The machine that a resource lives by, drawn from the value that is served (rule A3.4). */
+/** Diagrams of state machines, drawn from the machine that is served (rule A3.4). */
 import type { Resource } from '../contract/resource.ts'
 import { componentName } from './json-schema.ts'
 
-/** A Mermaid state diagram; undefined for a resource without states. Where nothing leads on, it ends. */
+/**
+ * A Mermaid state diagram; undefined for a resource without states. A state without transitions is
+ * an end.
+ */
 export function writeStateDiagram(resource: Resource): string | undefined {
   const [first] = resource.states
   if (first === undefined) return undefined
@@ -22,10 +25,10 @@ export function writeStateDiagram(resource: Resource): string | undefined {
   ].join('\n')
 }
 
-/** The identifier of a state: Mermaid has no blank or hyphen in one. */
+/** The identifier of a state, in which Mermaid allows no blank or hyphen. */
 const stateIdentifier = (state: string): string => componentName(state).replaceAll('-', '_x002D_')
 
-/** Transitions and where they lead, those that stay and those that only read included. */
+/** Transitions and their next states, with actions that stay or only read. */
 function transitionsOf({ actions }: Resource, state: string): Record<string, string> {
   const here = Object.entries(actions).filter(([, { from }]) => from.length === 0 || from.includes(state))
   return Object.fromEntries(here.map(([verb, { to }]) => [verb, to ?? state]))

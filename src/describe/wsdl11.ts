@@ -1,10 +1,13 @@
 /**
- * WSDL 1.1 of one version (rule B2.12). What holds for every document written here:
- *  (1) It refers to nothing outside of itself: no import, no location of a schema.
- *  (2) With the port of one SOAP version alone it does not name the other: some generators decide by that.
- *  (3) The message of a fault has another name than its element: some generators make one class of both names.
- *  (4) `wsam:Action` is there only where addressing is asked for: its presence alone makes some clients send addressing
- *      headers. Without it the action of a request is its soapAction (WS-Addressing 1.0 Metadata §4.4.1), the same URI.
+ * WSDL 1.1 of one version (rule B2.12). Invariants of every document:
+ *  (1) It refers to no other document: it has no import, and no location of a schema.
+ *  (2) A document with the port of one SOAP version does not mention the other: some generators
+ *      choose the version by that.
+ *  (3) The message of a fault and its element have different names: some generators make a class of
+ *      each.
+ *  (4) `wsam:Action` is present only if addressing is requested, because it makes some clients send
+ *      addressing headers. Without it the action of a request is its soapAction (WS-Addressing 1.0
+ *      Metadata §4.4.1), which is the same URI.
  */
 
 import type { Fault } from '../contract/fault.ts'
@@ -29,16 +32,16 @@ export interface Wsdl11Options {
   readonly address: string
   readonly soap?: '1.1' | '1.2' | 'both'
   readonly style?: MessageStyle
-  /** What the endpoint can do beside the contract, each optional for its callers. */
+  /** What the endpoint supports in addition to the contract; all of it is optional for clients. */
   readonly policy?: {
     readonly addressing?: boolean
     readonly mtom?: boolean
-    /** What it demands: a wsp:Policy of WS-Policy 1.2 as it is written, and its wsu:Id. */
+    /** What it requires: the text of a wsp:Policy (WS-Policy 1.2), and its wsu:Id. */
     readonly security?: { readonly id: string; readonly written: string } | undefined
   }
 }
 
-/** All in which the two bindings differ. */
+/** All differences of the two bindings. */
 interface Wsdl11Binding {
   readonly prefix: string
   /** Of the binding's elements. */
@@ -51,7 +54,7 @@ const soap11Binding: Wsdl11Binding = {
   prefix: 'soap',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap/',
   encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
-  // SOAP 1.1 §5.4.2 as WSDL 1.1 §2.2 describes it
+  // SOAP 1.1 §5.4.2, described by WSDL 1.1 §2.2
   arrayOf: item => [writeTag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })],
   suffix: 'Soap11',
 }
@@ -59,7 +62,7 @@ const soap12Binding: Wsdl11Binding = {
   prefix: 'soap12',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap12/',
   encoding: 'http://www.w3.org/2003/05/soap-encoding',
-  // SOAP 1.2 Part 2 §3.1.6 has no arrayType; the same way of saying it, which no standard has written down
+  // SOAP 1.2 Part 2 §3.1.6 has no arrayType; this is its analogue, which no standard defines.
   arrayOf: item => [
     writeTag('xs:attribute', { ref: 'soapenc:itemType', 'wsdl:itemType': item }),
     writeTag('xs:attribute', { ref: 'soapenc:arraySize', 'wsdl:arraySize': '*' }),
@@ -117,7 +120,7 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
   )
 }
 
-/** The name of the service as WSDL names begin with it. */
+/** The name of the service, with which the names in a WSDL begin. */
 export function serviceName(service: Service): string {
   return toXmlName(capitalize(service.service))
 }
@@ -154,8 +157,9 @@ const documentTypes = (service: Service, version: string, all: readonly Message[
 })
 
 /**
- * RPC: each child of the wrapper is a part with a type. A part can't be marked optional: who has nothing to say leaves
- * its accessor out or says `xsi:nil`. Details of faults are elements of the schema, the same at every endpoint.
+ * RPC: each child of the wrapper is a part with a type. WSDL cannot mark a part as optional: a
+ * client leaves out its accessor, or sends `xsi:nil`. Details of faults are elements, as in
+ * document style.
  */
 function rpcTypes(
   all: readonly Message[],
@@ -251,12 +255,14 @@ function wsdl11BindingTag(
 }
 
 const wspNs = 'http://www.w3.org/ns/ws-policy'
-/** The namespace in which WS-SecurityPolicy is written and read: most clients know it in no other. */
+/**
+ * The namespace of WS-Policy 1.2, the only one in which most clients understand WS-SecurityPolicy.
+ */
 const wsp12Ns = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 const wsuNs = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd'
 const hasPolicy = ({ policy }: Wsdl11Options): boolean => policy?.addressing === true || policy?.mtom === true
 
-/** WS-Policy 1.5: assertions whose subject is the endpoint, each optional. */
+/** WS-Policy 1.5: assertions about the endpoint, each optional. */
 function policyTag(name: string, options: Wsdl11Options): string | false {
   if (!hasPolicy(options)) return false
   return writeTag(

@@ -1,6 +1,6 @@
 /**
- * WSDL 2.0 of one version (rule B2.13): one interface, a binding and an endpoint for each version of SOAP. It refers to
- * nothing outside of itself.
+ * WSDL 2.0 of one version (rule B2.13): one interface, and a binding and an endpoint for each
+ * version of SOAP. It refers to no other document.
  */
 
 import { namespaceOf, type Service } from '../contract/service.ts'
@@ -14,12 +14,12 @@ export interface Wsdl20Options {
   readonly address: string
 }
 
-/** All in which the two bindings differ (WSDL 2.0 Part 2 §5; WSDL 2.0 SOAP 1.1 Binding). */
+/** All differences of the two bindings (WSDL 2.0 Part 2 §5; WSDL 2.0 SOAP 1.1 Binding). */
 interface Wsdl20Binding {
   readonly suffix: string
   readonly version: string
   readonly protocol: string
-  /** The message exchange pattern of all operations; 1.1 has just one. */
+  /** The message exchange pattern of all operations; SOAP 1.1 has only one. */
   readonly mep: string | undefined
   readonly prefix: string
   readonly envelope: string

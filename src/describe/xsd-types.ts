@@ -1,6 +1,6 @@
 /**
- * Fields as XML Schema 1.0: what a codec of messages takes and what its schema allows are the same, as far as the
- * language of schemas reaches.
+ * Fields as XML Schema 1.0. The readers of messages accept what the schema allows, as far as its
+ * language can express it.
  */
 import { omitUndefined } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
@@ -20,10 +20,13 @@ import { itemName, sharedTypeName, toXmlName } from '../contract/xml-message.ts'
 import { type Attributes, writeTag, writeTextTag } from './markup.ts'
 import { toSchemaPattern } from './schema-pattern.ts'
 
-/** `literal`: as the schema says. `encoded`: accessors of SOAP encoding, in no namespace, lists as its arrays. */
+/**
+ * `literal`: elements by the schema. `encoded`: accessors without namespace, and arrays (SOAP
+ * encoding).
+ */
 export type Use = 'literal' | 'encoded'
 
-/** The attributes that an array of these items has in a SOAP encoding; prefixes `soapenc`, `wsdl`. */
+/** The attributes of an array of these items in a SOAP encoding; prefixes `soapenc`, `wsdl`. */
 export type ArrayOf = (item: string) => readonly string[]
 
 /** The named types of one schema, as they are asked for. */
@@ -32,7 +35,7 @@ export class Types {
   /** Elements are in no namespace unless they declare another form. */
   readonly #unqualified: boolean
   readonly #arrayOf: ArrayOf
-  /** @param arrayOf what tells the items of an array: given for the types of an encoded schema */
+  /** @param arrayOf for the types of an encoded schema */
   constructor(arrayOf?: ArrayOf) {
     this.#unqualified = arrayOf !== undefined
     this.#arrayOf = arrayOf ?? (() => [])
@@ -79,7 +82,7 @@ export class Types {
     return this.#unqualified && use === 'literal' ? 'qualified' : undefined
   }
 
-  /** A declaration with its type: by name where the type has one, else in place. */
+  /** A declaration with its type: by name where the type has one, else inline. */
   #declare(tag: string, shape: Shape, name: string | undefined, use: Use, attributes: Attributes): string {
     const { name: own, minOccurs, ...others } = attributes
     const type = this.#nameOf(shape, name, use)
@@ -87,7 +90,7 @@ export class Types {
     return writeTag(tag, { name: own, minOccurs, ...others }, this.#definitionOf(shape, name, use))
   }
 
-  /** A name of the type: a built-in one, or the contract's; undefined where it is defined in place. */
+  /** The name of a built-in type, or of one in the contract; undefined where the type is inline. */
   #nameOf(shape: Shape, name: string | undefined, use: Use): string | undefined {
     const encoded = () => (use === 'encoded' ? this.always(shape, name, use) : undefined)
     return foldShape<string | undefined>(shape, {
@@ -98,7 +101,7 @@ export class Types {
     })
   }
 
-  /** A name of the type in any case, made from `name` where it has none: parts of messages need one. */
+  /** The name of the type, made from `name` where it has none: parts of messages need one. */
   always(shape: Shape, name: string | undefined, use: Use): string {
     const define = (own?: string): string =>
       this.#define(own || capitalize(name ?? 'item'), this.#definitionOf(shape, name, use))
@@ -110,7 +113,7 @@ export class Types {
     })
   }
 
-  /** The name under which a definition is kept: the wished one, or with a number where another type has it. */
+  /** The name of a definition: the wished one, or with a number where another definition has it. */
   #define(wished: string, definition: string): string {
     const named = definition.replace(/^<xs:(\w+)/, '<xs:$1 name="@name"')
     const name = toXmlName(wished)
@@ -162,7 +165,7 @@ export class Types {
   }
 }
 
-/** The built-in type that is all of a scalar; undefined where facets narrow it. */
+/** The built-in type of a scalar; undefined where facets narrow it. */
 function builtInType(shape: Scalar): string | undefined {
   const { facets, note } = foldScalar(shape, narrowings)
   return Object.keys(facets).length === 0 && note === undefined ? `xs:${xsdTypeOf(shape)}` : undefined
@@ -193,7 +196,7 @@ const notNarrowed = (): Narrowing => ({ facets: {} })
 const identifierNarrowing = (): Narrowing => ({
   facets: omitUndefined({ pattern: toSchemaPattern(identifierPattern) }),
 })
-/** Facets by name, those that restrict nothing left out (Part 2 §4.3). */
+/** Facets by name, without those that restrict nothing (Part 2 §4.3). */
 const narrowings: ScalarCases<Narrowing> = {
   string: narrowString,
   boolean: notNarrowed,
@@ -213,7 +216,8 @@ const narrowings: ScalarCases<Narrowing> = {
 
 function narrowString(shape: ScalarOf<'string'>): Narrowing {
   const pattern = shape.pattern === undefined ? undefined : toSchemaPattern(shape.pattern)
-  const hasLength = shape.xsd !== 'QName' && shape.xsd?.startsWith('g') !== true // §3.2.10–§3.2.14, §3.2.18
+  // §3.2.10–§3.2.14 and §3.2.18 have no facets of length.
+  const hasLength = shape.xsd !== 'QName' && shape.xsd?.startsWith('g') !== true
   const facets = omitUndefined({
     minLength: hasLength ? shape.min : undefined,
     maxLength: hasLength ? shape.max : undefined,
@@ -224,7 +228,10 @@ function narrowString(shape: ScalarOf<'string'>): Narrowing {
     : { facets }
 }
 
-/** A facet outside of the range of its own type is a mistake in a schema (§4.3): the type has such a bound already. */
+/**
+ * A facet outside of the range of its type is a mistake in a schema (§4.3), one at its end is
+ * redundant.
+ */
 function narrowNumber(
   shape: ScalarOf<'int' | 'long' | 'double'>,
   { lowest, highest }: NumberRange,
@@ -241,7 +248,10 @@ function narrowNumber(
   }
 }
 
-/** All places are kept: of twelve digits with two places ten stand before the point. `totalDigits` would allow twelve there. */
+/**
+ * All places are kept: of twelve digits and two places ten are before the point, where
+ * `totalDigits` allows twelve.
+ */
 function narrowDecimal({ digits, places, min, max }: ScalarOf<'decimal'>): Narrowing {
   const largest = writeScaledDecimal(10n ** BigInt(digits) - 1n, places)
   return {

@@ -1,6 +1,6 @@
 /**
- * The XML Schema of one version: an element for each request, answer and fault, and the types they share. The version
- * is its namespace (rule B9.3); nothing else is referred to, so there is nothing to fetch.
+ * The XML Schema of one version: an element for each request, response and fault, and the types
+ * that they share. Each version has its namespace (rule B9.3). The schema imports nothing.
  */
 import { builtInFaults, type Fault } from '../contract/fault.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
@@ -9,14 +9,14 @@ import { type Attributes, writeDocument, writeTag } from './markup.ts'
 import { Types } from './xsd-types.ts'
 
 const xsNs = 'http://www.w3.org/2001/XMLSchema'
-/** Describing Media Content of Binary Data in XML, §3.1: what the octets of an element are. */
+/** Describing Media Content of Binary Data in XML, §3.1: the media types of an element's octets. */
 const xmimeNs = 'http://www.w3.org/2005/05/xmlmime'
 
 export function writeXsd(service: Service, version: string): string {
   return writeDocument(writeSchema(service, version))
 }
 
-/** The same as an element, for the types of a WSDL. */
+/** The schema element alone, for the types of a WSDL. */
 export function writeSchema(service: Service, version: string): string {
   const all = compileMessages(service, version)
   const types = new Types()
@@ -28,13 +28,13 @@ export function writeSchema(service: Service, version: string): string {
   return schemaTag(namespaceOf(service, version), 'qualified', all.some(hasFile), ...types.all, ...wrappers, ...faults)
 }
 
-/** Faults that a version declares, and those that any service may answer, each once. */
+/** Faults that operations declare, and those of every service, each once. */
 export function everyFault(all: readonly Message[]): readonly Fault[] {
   const every = [...all.flatMap(message => message.faults), ...builtInFaults]
   return [...new Map(every.map(fault => [fault.fault, fault])).values()]
 }
 
-/** The faults that some operation names. */
+/** The faults that some operation declares. */
 export const namedFaults = (all: readonly Message[]): readonly Fault[] =>
   everyFault(all).filter(fault => all.some(message => message.faults.includes(fault)))
 

@@ -1,4 +1,4 @@
-/** The access matrix and the machine, printed from what is served. */
+/** The access matrix and the state diagram of the contract that is served. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
@@ -34,22 +34,22 @@ const cells = [
   ['GetCustomer', 'customer', 'own: id'],
   ['StartReport', 'anyone', '401'],
 ] as const
-for (const [operation, who, says] of cells)
-  test(`A5.2 A5.3 ${operation} by ${who}: ${says}`, () => assert.equal(cell(operation, who), says))
+for (const [operation, column, text] of cells)
+  test(`A5.2 A5.3 ${operation} by ${column}: ${text}`, () => assert.equal(cell(operation, column), text))
 
-test('A5.2 the table says what the policy answers, for every operation and role', () => {
+test('A5.2 the table agrees with the policy, for every operation and role', () => {
   for (const { name, grants } of listOperations(shop))
-    for (const who of head.slice(1)) {
-      const caller = { subject: 's', roles: who === 'anyone' ? [] : [who], claims: { customer: 'c-1' } }
+    for (const column of head.slice(1)) {
+      const caller = { subject: 's', roles: column === 'anyone' ? [] : [column], claims: { customer: 'c-1' } }
       assert.equal(
-        !['401', '403'].includes(cell(name, who) ?? ''),
+        !['401', '403'].includes(cell(name, column) ?? ''),
         mayEverBeAllowed(grants, caller, 0),
-        `${name} ${who}`,
+        `${name} ${column}`,
       )
       assert.equal(
-        cell(name, who) === 'yes',
+        cell(name, column) === 'yes',
         isAllowed(grants, caller, 0, { customer: 'c-2', id: 'c-2' }),
-        `${name} ${who}`,
+        `${name} ${column}`,
       )
     }
 })
@@ -60,7 +60,7 @@ test('A5.2 a condition is named', () => {
   assert.match(text, /CreateThing *\| 401 *\| if the shop is open/)
 })
 
-test('A3.4 a state whose name is no identifier of a diagram has one beside it', () => {
+test('A3.4 a state whose name is not an identifier of a diagram has one next to it', () => {
   const parcels = resource('parcels', {
     fields: { id: t.id('p') },
     states: ['new', 'in transit', 'on-hold'],
@@ -81,7 +81,7 @@ test('A3.4 a state whose name is no identifier of a diagram has one beside it', 
   )
 })
 
-test('A3.4 the machine is drawn with each transition, what only reads included', () => {
+test('A3.4 the diagram has each transition, reading actions included', () => {
   const [orders, customers] = shop.resources
   assert.ok(orders && customers)
   assert.equal(writeStateDiagram(customers), undefined)

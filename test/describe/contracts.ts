@@ -1,4 +1,4 @@
-/** Contracts that nobody would write by hand, for laws that hold of all. */
+/** Generated contracts, odd ones included, for laws that hold for all. */
 import fc from 'fast-check'
 import { fault } from '../../src/contract/fault.ts'
 import { type AnyField, Field, type Fields, type Shape, t } from '../../src/contract/field.ts'
@@ -44,7 +44,7 @@ const patterns = [
   '\\w(?:-\\w)*',
 ]
 
-/** Every kind of scalar, with facets that go together. */
+/** Every kind of scalar, with facets that fit together. */
 export const scalars: fc.Arbitrary<AnyField> = fc.oneof(
   range.map(([min, max]) => t.string({ min, max })),
   fc.constantFrom(...patterns).map(pattern => t.string({ pattern })),
@@ -68,11 +68,11 @@ export const scalars: fc.Arbitrary<AnyField> = fc.oneof(
   fc.constantFrom(t.bytes(), t.bytes({ max: 10 }), t.bytes({ encoding: 'hex', max: 3 })),
   fc
     .uniqueArray(fc.string(), { minLength: 1, maxLength: 4 })
-    .map(([first = '', ...more]) => t.enum(xml(first), ...more.map(xml))),
+    .map(([first = '', ...more]) => t.enum(toXmlText(first), ...more.map(toXmlText))),
   fc.constantFrom(t.id('x'), t.ref('things')),
 )
-/** What XML can carry. */
-const xml = (text: string): string => text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '?')
+/** Text without characters that XML cannot carry. */
+const toXmlText = (text: string): string => text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '?')
 
 const names = fc.constantFrom(
   ...[
@@ -96,9 +96,9 @@ const names = fc.constantFrom(
     'items',
   ],
 )
-const isUnwise = (name: string) => name === '__proto__' // an object literal cannot declare it
+const isUndeclarable = (name: string) => name === '__proto__' // in an object literal
 
-const marked = (field: AnyField, marks: readonly [boolean, boolean, boolean, boolean]): AnyField => {
+const markField = (field: AnyField, marks: readonly [boolean, boolean, boolean, boolean]): AnyField => {
   const [optional, readOnly, nullable, attribute] = marks
   const one = optional ? field.optional() : field
   const two = readOnly ? one.readOnly() : one
@@ -130,13 +130,13 @@ export const { field: fieldsOf } = fc.letrec<{ shape: Shape; field: Fields }>(ti
     .map(entries =>
       Object.fromEntries(
         entries
-          .filter(([name]) => !isUnwise(name))
-          .map(([name, shape, given]) => [name, marked(new Field(shape), given)]),
+          .filter(([name]) => !isUndeclarable(name))
+          .map(([name, shape, given]) => [name, markField(new Field(shape), given)]),
       ),
     ),
 }))
 
-/** A service over generated fields: every operation there is, as a message. */
+/** A service of generated fields, with a message for every operation. */
 export const services: fc.Arbitrary<Service> = fc
   .record({ fields: fieldsOf, input: fieldsOf, output: fieldsOf, detail: fieldsOf })
   .map(({ fields, input, output, detail }) => {

@@ -12,7 +12,7 @@ import { services } from './contracts.ts'
 import { shop } from './orders-contract.ts'
 
 const v1 = compileMessages(shop, 'v1')
-const said = (fields: Fields): string =>
+const signatureOf = (fields: Fields): string =>
   Object.entries(fields)
     .map(([name, field]) => name + (field.isOptional ? '?' : ''))
     .join(' ')
@@ -51,12 +51,12 @@ for (const [name, request, response, faults] of operations)
     const message = v1.find(each => each.operation.name === name)
     assert.ok(message)
     assert.equal(message.request.name, name)
-    assert.equal(said(message.request.fields), request)
-    assert.equal(message.response && said(message.response.fields), response)
+    assert.equal(signatureOf(message.request.fields), request)
+    assert.equal(message.response && signatureOf(message.response.fields), response)
     assert.equal(message.response?.name, response === undefined ? undefined : `${name}Response`)
     assert.equal(message.faults.map(({ fault }) => fault).join(' '), faults)
   })
-test('these are all of them', () => {
+test('B2.7 no other operation is a message', () => {
   assert.deepEqual(
     v1.map(({ operation }) => operation.name),
     operations.map(([name]) => name),
@@ -74,20 +74,20 @@ test('B4.3 an action is a URI below the namespace of the version', () => {
 const part = (name: string, which: 'request' | 'response', version = 'v1') => {
   const found = compileMessages(shop, version).find(each => each.operation.name === name)?.[which]
   const main = found?.fields[found.main ?? '']?.shape
-  return main?.kind === 'object' ? said(main.fields) : undefined
+  return main?.kind === 'object' ? signatureOf(main.fields) : undefined
 }
-test('B2.7 an item is shown with its version last', () => {
+test('B2.7 the last child of an item is its version', () => {
   assert.match(part('GetOrder', 'response') ?? '', /^id customer lines currency total placedAt state .* version$/)
 })
 test('B9.3 a version without a field is without it in its messages', () => {
   assert.doesNotMatch(part('GetOrder', 'response') ?? '', /note/)
   assert.match(part('GetOrder', 'response', 'v2') ?? '', /note\?/)
 })
-test('B2.7 a draft may leave out what the server sets, and what a grant binds to its caller', () => {
+test('B2.7 a draft may omit read-only fields, and fields that a grant binds to the caller', () => {
   assert.match(part('CreateOrder', 'request') ?? '', /^id\? customer\? lines currency total\? placedAt\? state\?/)
 })
 
-test('D5 content whose names are those of control children is in an element of its own', () => {
+test('D5 content with names of control children is in an element of its own', () => {
   const clashing = resource('things', {
     fields: { id: t.id('x'), page: t.int(), version: t.string(), secret: t.string().internal() },
     actions: on => ({ use: on().stay({ rel: 'usage', input: { id: t.string(), more: t.int() } }) }),
@@ -97,16 +97,16 @@ test('D5 content whose names are those of control children is in an element of i
     allow: { read: [anyone], create: [anyone], change: [role('x')], use: [anyone] },
   })
   const all = compileMessages(service('test', { namespace: 'urn:t', resources: [clashing] }) as never, 'v1') // only names are narrower
-  const of = (name: string) => all.find(each => each.operation.name === name)
-  assert.equal(said(of('UseThing')?.request.fields ?? {}), 'id version? input')
-  assert.equal(of('UseThing')?.request.main, 'input')
-  assert.equal(said(of('ListThings')?.request.fields ?? {}), 'page? size? cursor? sort? where?')
-  assert.equal(said(of('PutThingMediaType')?.request.fields ?? {}), 'id version? mediaType_ mediaType')
-  assert.equal(of('GetThing')?.version, 'version_')
-  const item = of('GetThing')?.response?.fields['thing']?.shape
-  assert.equal(item?.kind === 'object' && said(item.fields), 'id page version version_')
+  const messageOf = (name: string) => all.find(each => each.operation.name === name)
+  assert.equal(signatureOf(messageOf('UseThing')?.request.fields ?? {}), 'id version? input')
+  assert.equal(messageOf('UseThing')?.request.main, 'input')
+  assert.equal(signatureOf(messageOf('ListThings')?.request.fields ?? {}), 'page? size? cursor? sort? where?')
+  assert.equal(signatureOf(messageOf('PutThingMediaType')?.request.fields ?? {}), 'id version? mediaType_ mediaType')
+  assert.equal(messageOf('GetThing')?.version, 'version_')
+  const item = messageOf('GetThing')?.response?.fields['thing']?.shape
+  assert.equal(item?.kind === 'object' && signatureOf(item.fields), 'id page version version_')
 })
-test('D5 names of elements are never twice among siblings, in any contract', () => {
+test('D5 siblings have different names, in any contract', () => {
   fc.assert(
     fc.property(services, contract => {
       for (const { request, response } of compileMessages(contract, 'v1'))
@@ -140,7 +140,7 @@ test('D5 an escaped name is an NCName, and no two names share one', () => {
     }),
   )
 })
-test('an item is named by the contract, else by the singular of its list', () => {
+test('B2.7 an item has its declared name, else the singular of its list', () => {
   assert.equal(itemName({}, 'categories'), 'category')
   assert.equal(itemName({ element: 'entry' }, 'lines'), 'entry')
   assert.equal(itemName({}, undefined), 'item')

@@ -1,4 +1,7 @@
-/** OpenAPI 3.1: valid, every address in it, every reference to something that is there, schemas as the reader of content reads. */
+/**
+ * OpenAPI 3.1: valid, complete, without dangling references; its schemas agree with the reader of
+ * content.
+ */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
@@ -19,22 +22,22 @@ import { fieldsOf, services } from './contracts.ts'
 import { shop } from './orders-contract.ts'
 
 const options: OpenApiOptions = {
-  addresses: (seen: Service): readonly Address[] => compileRoutes(seen).all,
+  addresses: (view: Service): readonly Address[] => compileRoutes(view).all,
   answers: ({ kind }) => (kind === 'getFile' || kind === 'remove' ? [] : ['application/json', 'text/html']),
 }
 type Loose = { readonly [name: string]: Loose }
 const documentOf = (service: Service): Loose => JSON.parse(writeOpenApi(service, options))
 const ours = documentOf(shop)
 const verbs = ['get', 'post', 'put', 'patch', 'delete']
-const asked = (document: Loose) =>
+const operationsIn = (document: Loose) =>
   Object.entries(document['paths'] ?? {}).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, operation]) =>
       verbs.includes(method) ? [{ path, method, operation }] : [],
     ),
   )
 
-/** What a JSON Pointer in a reference leads to. */
-function resolved(document: Loose, reference: string): Loose | undefined {
+/** The target of a reference, a JSON Pointer. */
+function resolve(document: Loose, reference: string): Loose | undefined {
   const parts = reference.replace(/^#\//, '').split('/')
   return parts.reduce<Loose | undefined>((at, part) => at?.[part], document)
 }
@@ -48,28 +51,28 @@ const validator = new Validator()
 async function check(document: Loose): Promise<void> {
   const { valid, errors } = await validator.validate(structuredClone(document))
   assert.ok(valid, JSON.stringify(errors))
-  for (const reference of references(document)) assert.ok(resolved(document, reference), reference)
-  const ids = asked(document).map(({ operation }) => String(operation['operationId']))
+  for (const reference of references(document)) assert.ok(resolve(document, reference), reference)
+  const ids = operationsIn(document).map(({ operation }) => String(operation['operationId']))
   assert.equal(new Set(ids).size, ids.length)
 }
 
-test('A2.4 the document is valid OpenAPI 3.1, and its references lead somewhere', () => check(ours))
-test('D5 so is that of any contract', async () => {
+test('A2.4 the document is valid OpenAPI 3.1, and all its references resolve', () => check(ours))
+test('D5 the same holds for any contract', async () => {
   await fc.assert(
     fc.asyncProperty(services, service => check(documentOf(service))),
     { numRuns: 10 },
   )
 })
-test('A9.1 every address of every version is in it, with its methods', () => {
+test('A9.1 the document has every address of every version, with its methods', () => {
   const served = Object.keys(shop.versions).flatMap(version =>
     compileRoutes(viewOfVersion(shop, version)).all.flatMap(({ template, methods }) =>
       [...methods.keys()]
-        .filter(method => method !== 'QUERY') // OpenAPI 3.1 has no word for it
+        .filter(method => method !== 'QUERY') // OpenAPI 3.1 cannot describe it
         .map(method => `${method.toLowerCase()} /api/${version}${template}`),
     ),
   )
   assert.deepEqual(
-    asked(ours)
+    operationsIn(ours)
       .map(({ path, method }) => `${method} ${path}`)
       .sort(),
     served.sort(),
@@ -77,27 +80,28 @@ test('A9.1 every address of every version is in it, with its methods', () => {
 })
 test('A9.1 a version that is no longer served is left out', () => {
   const retired = { ...shop, versions: { ...shop.versions, v1: { retired: true } } }
-  assert.ok(asked(documentOf(retired)).every(({ path }) => path.startsWith('/api/v2/')))
+  assert.ok(operationsIn(documentOf(retired)).every(({ path }) => path.startsWith('/api/v2/')))
 })
 
-const operation = (id: string) => asked(ours).find(each => String(each.operation['operationId']) === id)?.operation
+const operation = (id: string) =>
+  operationsIn(ours).find(each => String(each.operation['operationId']) === id)?.operation
 const statuses = [
   ['A7.1 A7.6 GetOrder', 'v1_GetOrder', '200 304 400 401 403 404 406 410 429 500 503'],
   ['A7.2 CreateOrder', 'v1_CreateOrder', '201 400 401 403 406 409 413 415 422 429 500 503'],
   [
-    'A4.20 ReplaceOrder demands a precondition',
+    'A4.20 ReplaceOrder requires a precondition',
     'v1_ReplaceOrder',
     '200 400 401 403 404 406 409 410 412 413 415 422 428 429 500 503',
   ],
   ['A7.4 DeleteOrder', 'v1_DeleteOrder', '204 400 401 403 404 409 410 412 428 429 500 503'],
-  ['A4.11 PayOrder leaves a payment', 'v1_PayOrder', '201 400 401 403 404 406 409 410 412 413 415 422 429 500 503'],
+  ['A4.11 PayOrder creates a payment', 'v1_PayOrder', '201 400 401 403 404 406 409 410 412 413 415 422 429 500 503'],
   ['A3.1 StartReport', 'v1_StartReport', '202 400 401 403 406 409 413 415 422 429 500 503'],
   ['A5.3 GetProduct is for anyone', 'v1_GetProduct', '200 304 400 404 406 410 429 500 503'],
 ] as const
 for (const [title, id, expected] of statuses)
   test(title, () => assert.equal(Object.keys(operation(id)?.['responses'] ?? {}).join(' '), expected))
 
-test('A5.1 what needs credentials says which', () => {
+test('A5.1 an operation names the credentials that it requires', () => {
   assert.deepEqual(operation('v1_GetOrder')?.['security'], [{ bearer: [] }, { basic: [] }])
   assert.deepEqual(operation('v1_GetProduct')?.['security'], [{}, { bearer: [] }, { basic: [] }])
 })
@@ -111,7 +115,7 @@ test('A4.23 filters are parameters by name and by comparison', () => {
   for (const name of ['state', 'state[in]', 'total[gte]', 'total', 'sort', 'cursor', 'If-Match'])
     assert.ok(names.includes(name), name)
 })
-test('A4.23 a filter with the name of a control is compared, so that no parameter is there twice', () => {
+test('A4.23 a filter with the name of a control is a comparison, so that no parameter is declared twice', () => {
   const boxes = resource('boxes', { fields: { id: t.id('b'), size: t.int(), q: t.string() } }).rules({
     filter: ['size'],
     search: ['q'],
@@ -122,30 +126,30 @@ test('A4.23 a filter with the name of a control is compared, so that no paramete
   const document = documentOf(service('boxes', { namespace: 'urn:x', resources: [boxes], searches }) as Service)
   const names = (path: string) =>
     Object.values(document['paths']?.[path]?.['get']?.['parameters'] ?? {}).map(each =>
-      String(resolved(document, String(each['$ref']))?.['name']),
+      String(resolve(document, String(each['$ref']))?.['name']),
     )
   const page = ['page', 'size', 'cursor', 'sort', 'fields']
   const compared = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'].map(each => `size[${each}]`)
   assert.deepEqual(names('/api/v1/boxes'), [...page, ...compared, 'If-None-Match', 'If-Modified-Since'])
   assert.deepEqual(names('/api/v1/search'), [...page, 'q', 'q[eq]', 'If-None-Match', 'If-Modified-Since'])
 })
-test('A9.3 a field that a version does not know is not in its schemas', () => {
+test('A9.3 a field that a version does not have is not in its schemas', () => {
   const schemas = ours['components']?.['schemas']
   assert.equal(schemas?.['v1.Order']?.['properties']?.['note'], undefined)
   assert.ok(schemas?.['v2.Order']?.['properties']?.['note'])
 })
-test('A4.2 what a grant binds to its caller may be left out of what is created', () => {
+test('A4.2 a field that a grant binds to the caller may be omitted on creation', () => {
   const required = (name: string) =>
     Object.values(ours['components']?.['schemas']?.[name]?.['required'] ?? {}).map(String)
   assert.deepEqual(required('v1.OrderNewDraft'), ['lines', 'currency'])
   assert.deepEqual(required('v1.OrderDraft'), ['customer', 'lines', 'currency'])
 })
-test('A3.4 what may follow is linked by its operation', () => {
+test('A3.4 an item links to the operations of its transitions', () => {
   const links = operation('v1_GetOrder')?.['responses']?.['200']?.['links']
   assert.deepEqual(Object.keys(links ?? {}), ['payment', 'cancel', 'shipment', 'tracking', 'delivery'])
   for (const each of Object.values(links ?? {})) assert.ok(operation(String(each['operationId'])))
 })
-test('OpenAPI 3.1 §4.8.17 a relation that is a URI is a name of a link there', () => {
+test('OpenAPI 3.1 §4.8.17 a relation that is a URI makes a valid name of a link', () => {
   const doors = resource('doors', {
     fields: { id: t.id('d') },
     actions: on => ({ open: on().stay({ rel: 'opening', link: 'https://x.example/rels/open' }) }),
@@ -155,20 +159,20 @@ test('OpenAPI 3.1 §4.8.17 a relation that is a URI is a name of a link there', 
   for (const name of Object.keys(links ?? {})) assert.match(name, /^[a-zA-Z0-9._-]+$/)
   assert.equal(Object.keys(links ?? {}).length, 1)
 })
-test('A1.6 a media type that is not JSON has no schema of JSON', () => {
+test('A1.6 only JSON has a JSON Schema', () => {
   const content = operation('v1_GetOrder')?.['responses']?.['200']?.['content']
   assert.deepEqual(content?.['text/html'], {})
   assert.ok(content?.['application/json']?.['schema'])
 })
-test('every operation of a resource has the words of its name', () => {
+test('A2.4 the summary of an operation has the words of its name', () => {
   assert.equal(String(operation('v1_GetProductPicture')?.['summary']), 'Get product picture')
   for (const each of listOperations(shop)) if ('resource' in each) assert.ok(singularOf(each.resource))
 })
 
-// The validator above carries a checker of JSON Schema: the same one asks what our reader asks.
+// The JSON Schema checker of the validator above is compared with our reader.
 const Ajv = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))('ajv/dist/2020.js').default
 
-/** JSON near what the fields take. */
+/** JSON near the values of the fields. */
 const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>(tie => ({
   value: fc.oneof(
     { maxDepth: 2, depthSize: 'small' },
@@ -195,18 +199,21 @@ const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>(tie => ({
     fc.dictionary(fc.constantFrom('id', 'name', 'kind', 'card'), tie('value'), { maxKeys: 3 }),
   ),
 })).value
-/** What JSON Schema has no words for: whether a day is one, names of XML, ranges of decimal text, octets of text. */
+/**
+ * Flaws that JSON Schema cannot express: unknown days, names of XML, ranges of decimal text, octets
+ * of text.
+ */
 const isBeyond = ({ code, detail }: FieldProblem): boolean =>
   (code === 'type' && /must be (a date|a time|a duration|of type|base64|hexa)/.test(detail)) ||
-  /^must be at (least|most) (0|-10|99)$/.test(detail) // of the decimals that are generated; whole numbers have it in their schema
-test('A7.17 content that fits the schema is content that the reader takes', () => {
-  let taken = 0
+  /^must be at (least|most) (0|-10|99)$/.test(detail) // bounds of generated decimals; the schemas of whole numbers have theirs
+test('A7.17 the reader accepts content that is valid by the schema', () => {
+  let valid = 0
   fc.assert(
     fc.property(fieldsOf, fc.array(values, { minLength: 1, maxLength: 8 }), (fields, seeds) => {
       const schemas = new Schemas('')
       const schema = schemas.object(fields, 'content')
       const written = writeJsonText({ ...schema, components: { schemas: schemas.all } })
-      fc.pre(!written.includes('"":')) // a field without a name, which Ajv does not demand and `review` refuses
+      fc.pre(!written.includes('"":')) // a field without a name, which Ajv does not require and `review` refuses
       const document = JSON.parse(written)
       const validate = new Ajv({ strict: false, validateFormats: false }).compile(document)
       const names = Object.keys(fields)
@@ -215,20 +222,20 @@ test('A7.17 content that fits the schema is content that the reader takes', () =
         const problems: Parameters<typeof readFields>[2] = []
         readFields(fields, json, problems)
         if (!validate(json)) continue
-        taken++
+        valid++
         const others = problems.filter(problem => !isBeyond(problem))
         assert.deepEqual(others, [], writeJsonText([json, schema]))
       }
     }),
     { numRuns: 100 },
   )
-  assert.ok(taken > 20, `only ${taken} were taken`)
+  assert.ok(valid > 20, `only ${valid} were valid`)
 })
 
 const number = { type: 'number', format: 'double' }
 const whole = (xsd: string, format?: string) => ({ type: 'integer', ...(format && { format }), 'x-xsd': xsd })
 const schemas: readonly (readonly [title: string, field: { readonly shape: unknown }, schema: unknown])[] = [
-  ['OpenAPI 3.1 §4.4 an integer without an end is no int64', t.long({ xsd: 'integer' }), whole('integer')],
+  ['OpenAPI 3.1 §4.4 an unbounded integer is not an int64', t.long({ xsd: 'integer' }), whole('integer')],
   [
     'OpenAPI 3.1 §4.4 nor is an unsignedLong',
     t.long({ xsd: 'unsignedLong' }),
@@ -240,17 +247,17 @@ const schemas: readonly (readonly [title: string, field: { readonly shape: unkno
     { ...whole('unsignedInt', 'int64'), minimum: 0n, maximum: 2n ** 32n - 1n },
   ],
   [
-    'Part 2 §3.2.5 INF is above any least',
+    'Part 2 §3.2.5 INF is above any minimum',
     t.double({ min: 0 }),
     { anyOf: [{ ...number, minimum: 0 }, { enum: ['INF'] }] },
   ],
   [
-    'Part 2 §3.2.5 -INF is below any most',
+    'Part 2 §3.2.5 -INF is below any maximum',
     t.double({ max: 1 }),
     { anyOf: [{ ...number, maximum: 1 }, { enum: ['-INF'] }] },
   ],
   [
-    'Part 2 §3.2.5 nothing without a number is between two bounds',
+    'Part 2 §3.2.5 neither INF nor NaN is between two bounds',
     t.double({ min: 0, max: 1 }),
     { ...number, minimum: 0, maximum: 1 },
   ],
@@ -258,10 +265,10 @@ const schemas: readonly (readonly [title: string, field: { readonly shape: unkno
 for (const [title, { shape }, schema] of schemas)
   test(title, () => assert.deepEqual(scalarSchema(shape as Scalar), schema))
 
-test('integers that a double cannot hold are written whole', () => {
+test('a bigint is written with all its digits', () => {
   assert.equal(writeJsonText({ most: 9223372036854775807n }), '{ "most": 9223372036854775807 }')
 })
-test('schemas of one name are one when they are alike, and two when not', () => {
+test('equal schemas with one name are one, different ones are two', () => {
   const schemas = new Schemas('v1.')
   const references = [{ type: 'string' }, { type: 'string' }, { type: 'integer' }].map(each =>
     schemas.define('A b', each),

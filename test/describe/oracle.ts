@@ -1,12 +1,12 @@
-/** libxml2 as the judge of schemas and of what they allow. */
+/** libxml2 as the judge of schemas and documents. */
 import { XmlDocument, XsdValidator } from 'libxml2-wasm'
 
 export interface Judge {
-  /** Undefined: valid. Else what libxml2 says first. */
+  /** Undefined: valid. Else the first error of libxml2. */
   flaw(document: string): string | undefined
 }
 
-/** Throws where libxml2 does not take the schema. */
+/** Throws if libxml2 refuses the schema. */
 export function judge(schema: string): Judge {
   using document = XmlDocument.fromString(schema)
   const validator = XsdValidator.fromDoc(document)

@@ -1,4 +1,4 @@
-/** XML Schema Part 2 Appendix F: the same pattern in two languages. */
+/** XML Schema Part 2 Appendix F: a pattern in two languages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toSchemaPattern } from '../../src/describe/schema-pattern.ts'
@@ -24,7 +24,7 @@ const rows = [
   ['\\u0041\\x42\\u{1F6D2}', 'AB🛒'],
   ['\\u002B', '\\+'],
   ['a|b', 'a|b'],
-  // What the other language cannot say
+  // Without an equivalent
   ['(?=a)a', undefined],
   ['(?!a).', undefined],
   ['(?<=a)b', undefined],
@@ -44,4 +44,5 @@ const rows = [
   ['(?i:a)', undefined],
 ] as const
 for (const [pattern, written] of rows)
-  test(`F ${pattern} is ${written ?? 'not to be said'}`, () => assert.equal(toSchemaPattern(pattern), written))
+  test(`Appendix F ${pattern} is ${written ?? 'not expressible'}`, () =>
+    assert.equal(toSchemaPattern(pattern), written))

@@ -1,4 +1,6 @@
-/** WSDL 1.1 read back: our own, and those of others; nothing is fetched (attacks D1–D3). */
+/**
+ * Reading WSDL 1.1: our documents, and those of other tools; nothing is fetched (attacks D1–D3).
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,7 +20,7 @@ function read(text: string, find?: Find): WsdlDocument {
 }
 
 for (const style of ['document', 'rpc', 'encoded'] as const)
-  test(`B2.12 what was written in ${style} comes back`, () => {
+  test(`B2.12 our document in ${style} style is read back`, () => {
     const { services, flaws } = read(writeWsdl11(shop, 'v1', { address: 'http://x/soap/v1', style }))
     assert.deepEqual(flaws, [])
     const ports = services[0]?.ports ?? []
@@ -89,10 +91,12 @@ test('D1 ten thousand imports end at the limit', () => {
     return { location, bytes: octets(definitions('')) }
   }
   const imports = Array.from({ length: 10_000 }, (_, i) => `<import namespace="urn:t" location="${i}"/>`).join('')
-  assert.deepEqual(read(definitions(imports), find).flaws, [`more than ${wsdlLimits.documents} documents`])
+  assert.deepEqual(read(definitions(imports), find).flaws, [
+    `more than ${wsdlLimits.documents} documents: the others were not read`,
+  ])
   assert.ok(asked <= wsdlLimits.documents)
 })
-test('XML Schema Part 1 §4.2.1 a schema of no namespace is of each that includes it', () => {
+test('XML Schema Part 1 §4.2.1 a schema without namespace belongs to that of each including schema', () => {
   const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"'
   const including = (namespace: string) =>
     `<xs:schema ${xs} targetNamespace="${namespace}"><xs:include schemaLocation="common.xsd"/></xs:schema>`
@@ -115,11 +119,11 @@ test('D2 a DTD is refused', () => {
   const text = `<!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/passwd">]>${definitions('<documentation>&e;</documentation>')}`
   assert.ok(readWsdl11(octets(text)) instanceof Malformed)
 })
-test('D2 also in what is imported', () => {
+test('D2 so is one in an imported document', () => {
   const find: Find = location => ({ location, bytes: octets('<!DOCTYPE d><d/>') })
   assert.match(read(definitions('<import namespace="urn:t" location="a"/>'), find).flaws.join(), /^a: /)
 })
-test('what is no WSDL 1.1 is refused', () => {
+test('B2.12 a document other than WSDL 1.1 is refused', () => {
   assert.ok(readWsdl11(octets('<description xmlns="http://www.w3.org/ns/wsdl"/>')) instanceof Malformed)
 })
 
@@ -134,16 +138,15 @@ const root = (file: string, suite: string): WsdlDocument | Malformed => {
   return readWsdl11(readFileSync(path), path, find)
 }
 
-/** Where we part from what the suite recorded of another reader. */
-const parted: Readonly<Record<string, string>> = {
+/** Documents that the other reader of the suite reads differently. */
+const differing: Readonly<Record<string, string>> = {
   'axis1.4/_import__Import/Import.wsdl': 'the interface that it imports is not in the suite',
-  'node-soap/builtin_types/builtin_types.wsdl': 'one of its two operations is beyond the other reader',
+  'node-soap/builtin_types/builtin_types.wsdl': 'the other reader cannot read one of its two operations',
   'node-soap/Dummy/Dummy.wsdl': 'likewise',
   'node-soap/schema_with_no_targetnamespace/schema_with_no_targetnamespace.wsdl': 'likewise',
-  'node-soap/json_response/json_response.wsdl':
-    'it names an element that its schema does not have: a flaw, and we say so',
-  'mono__443095/443095.wsdl': 'its binding has none of the operations: a flaw, and we say so',
-  'spring-ws/concrete/concrete.wsdl': 'its binding is in no namespace and is referred to in one: a flaw, and we say so',
+  'node-soap/json_response/json_response.wsdl': 'it names an element that its schema does not have: we report the flaw',
+  'mono__443095/443095.wsdl': 'its binding has none of the operations: we report the flaw',
+  'spring-ws/concrete/concrete.wsdl': 'its binding is in no namespace, the reference is in one: we report the flaw',
 }
 for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl11-suspect']) {
   const suite = suites(name)
@@ -159,11 +162,12 @@ for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl11-suspect']) {
       assert.equal(found.targetNamespace, targetNamespace ?? '')
       assert.equal(found.services.length, services ?? 0)
       assert.equal(all.length, ports ?? 0)
-      if (zeep !== 'ok' || file in parted) return
-      // What the other reader cannot do itself it counts as 0; it takes bindings of HTTP for bindings too.
+      if (zeep !== 'ok' || file in differing) return
+      // The other reader counts operations that it cannot read as 0, and operations of HTTP
+      // bindings too.
       for (const { soap, service, name, operations } of all) {
         const counted: unknown = zeepOperationsPerPort?.[`${service}/${name}`] ?? 0
-        const names = new Set(operations.map(operation => operation.name)) // overloads are one to it
+        const names = new Set(operations.map(operation => operation.name)) // it counts overloads once
         if (soap !== undefined && counted !== 0) assert.equal(names.size, counted, `${service}/${name}`)
       }
       if (name !== 'wsdl11-suspect') assert.deepEqual(found.flaws, [])
@@ -174,35 +178,35 @@ for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl11-suspect']) {
 const suspect = [
   [
     'axis1.4/badWSDL__Error-InputInOperationWithMissingMessageAttribute.wsdl',
-    /^GetCityTemperatureForecast input: message of no name/,
+    /^GetCityTemperatureForecast input: message without a name is not found$/,
   ],
   [
     'axis1.4/badWSDL__Error-FaultInOperationWithUndefinedMessage-MultipleFaults.wsdl',
-    /UndefinedFaultMessage is not there$/,
+    /UndefinedFaultMessage is not found$/,
   ],
   ['cxf-validator/validator_wsdl__cxf1793.wsdl', /^header: message opTwo has no part header2$/],
   [
     'cxf-validator/validator_wsdl__hello_world_error_reference.wsdl',
-    /^port SoapPort: binding .*Greeter_SOAPBinding1 is not there$/,
+    /^port SoapPort: binding .*Greeter_SOAPBinding1 is not found$/,
   ],
-  ['rubiii-wsdl/unresolved_references__message.wsdl', /^Ping input: message {urn:bad}MissingMessage is not there$/],
-  ['soap-wsdl-perl/SOAP__WSDL_NO_BINDING.wsdl', /^port NewPort: binding .*BadBinding is not there$/],
-  ['soap-wsdl-perl/SOAP__WSDL_NO_PORTTYPE.wsdl', /^binding NewBinding: portType .*BadPortType is not there$/],
+  ['rubiii-wsdl/unresolved_references__message.wsdl', /^Ping input: message {urn:bad}MissingMessage is not found$/],
+  ['soap-wsdl-perl/SOAP__WSDL_NO_BINDING.wsdl', /^port NewPort: binding .*BadBinding is not found$/],
+  ['soap-wsdl-perl/SOAP__WSDL_NO_PORTTYPE.wsdl', /^binding NewBinding: portType .*BadPortType is not found$/],
 ] as const
 const suspects = suites('wsdl11-suspect')
 if (suspects)
   for (const [file, flaw] of suspect)
-    test(`the flaw of ${file} is told with its place`, () => {
+    test(`B2.12 the flaw of ${file} is reported with its place`, () => {
       const found = root(file, suspects)
       assert.ok(!(found instanceof Malformed))
       assert.match(found.flaws[0] ?? '', flaw)
     })
-test('a name that is there twice is told', () => {
+test('B2.12 a name that is declared twice is reported', () => {
   const twice = '<message name="m"/><message name="m"/>'
-  assert.deepEqual(read(definitions(twice)).flaws, ['message {urn:t}m is there twice'])
+  assert.deepEqual(read(definitions(twice)).flaws, ['message {urn:t}m is declared twice'])
 })
 
-/** [title, two operations of one name, what the binding says of one of them, the part of the message that it takes] */
+/** [title, two operations of one name, the binding of one of them, the part of its message] */
 const overloads: readonly (readonly [string, string, string, string])[] = [
   [
     'the name of the input',
@@ -211,7 +215,7 @@ const overloads: readonly (readonly [string, string, string, string])[] = [
     'b',
   ],
   [
-    'the name that an input has of itself, one way',
+    'the default name of an input, one way',
     '<operation name="o"><input name="x" message="t:A"/></operation><operation name="o"><input message="t:B"/></operation>',
     '<input name="o"/>',
     'b',
@@ -230,7 +234,7 @@ const overloads: readonly (readonly [string, string, string, string])[] = [
   ],
 ]
 for (const [title, portType, bound, part] of overloads)
-  test(`B2.12 §2.4.5 an overloaded operation is told by ${title}`, () => {
+  test(`B2.12 §2.4.5 an overloaded operation is found by ${title}`, () => {
     const messages = ['A', 'B'].map(
       each =>
         `<message name="${each}"><part name="${each.toLowerCase()}" type="xs:string" xmlns:xs="http://www.w3.org/2001/XMLSchema"/></message>`,
@@ -246,7 +250,7 @@ for (const [title, portType, bound, part] of overloads)
     )
   })
 
-test('XML Schema Part 1 §4.2.1 what is included without a namespace of its own has that of who includes it', () => {
+test('XML Schema Part 1 §4.2.1 an included schema without namespace has that of the including schema', () => {
   const schema = (content: string, attributes = '') =>
     `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"${attributes}>${content}</xs:schema>`
   const files: Readonly<Record<string, string>> = {

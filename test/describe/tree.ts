@@ -27,6 +27,6 @@ export function qname(element: Element, local: string): string | undefined {
   if (value === undefined) return undefined
   const [, prefix = '', name = ''] = /^(?:([^:]*):)?(.*)$/.exec(value) ?? []
   const uri = element.namespace(prefix)
-  if (uri === undefined) throw new Error(`${value}: nothing declares ${prefix}`)
+  if (uri === undefined) throw new Error(`${value}: the prefix ${prefix} is not declared`)
   return `{${uri}}${name}`
 }

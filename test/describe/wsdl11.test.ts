@@ -1,4 +1,7 @@
-/** WSDL 1.1 (rule B2.12): its parts refer to each other, and to nothing else; what generators trip on is not there. */
+/**
+ * WSDL 1.1 (rule B2.12): all references resolve within the document, and nothing in it breaks
+ * generators.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,20 +18,20 @@ import { shop } from './orders-contract.ts'
 import { attribute, below, children, only, qname, rootOf } from './tree.ts'
 
 const address = 'http://127.0.0.1:8080/soap/v1'
-const of = (options: Partial<Wsdl11Options> = {}) => writeWsdl11(shop, 'v1', { address, ...options })
+const writeShop = (options: Partial<Wsdl11Options> = {}) => writeWsdl11(shop, 'v1', { address, ...options })
 const styles: readonly MessageStyle[] = ['document', 'rpc', 'encoded']
 const wsdl = 'http://schemas.xmlsoap.org/wsdl/'
 const soap11 = 'http://schemas.xmlsoap.org/wsdl/soap/'
 const soap12 = 'http://schemas.xmlsoap.org/wsdl/soap12/'
 
 test('B9.1 both ports, by default, at the same address', () => {
-  const ports = below(rootOf(of()), 'port')
+  const ports = below(rootOf(writeShop()), 'port')
   assert.deepEqual(
     ports.map(port => port.elements().map(({ name }) => name.uri)),
     [[soap11], [soap12]],
   )
   assert.deepEqual(
-    below(rootOf(of()), 'address').map(each => attribute(each, 'location')),
+    below(rootOf(writeShop()), 'address').map(each => attribute(each, 'location')),
     [address, address],
   )
 })
@@ -39,17 +42,17 @@ const alone = [
 for (const [soap, other, traces] of alone)
   for (const style of styles)
     test(`B9.1 the ${soap} port alone does not name the other version (${style})`, () => {
-      assert.ok(!of({ soap, style }).includes(other))
-      assert.doesNotMatch(of({ soap, style }), traces)
+      assert.ok(!writeShop({ soap, style }).includes(other))
+      assert.doesNotMatch(writeShop({ soap, style }), traces)
     })
 
 test('B7.5 the message of a fault has another name than its element', () => {
-  const root = rootOf(of())
+  const root = rootOf(writeShop())
   const elements = new Set(below(only(root, 'types'), 'element').map(each => attribute(each, 'name')))
   for (const message of children(root, 'message')) assert.ok(!elements.has(attribute(message, 'name')))
 })
 test('B7.5 each operation names its faults, in the interface and in the bindings', () => {
-  const root = rootOf(of())
+  const root = rootOf(writeShop())
   const pay = below(root, 'operation').filter(each => attribute(each, 'name') === 'PayOrder' && each.name.uri === wsdl)
   assert.equal(pay.length, 3)
   for (const each of pay)
@@ -59,28 +62,28 @@ test('B7.5 each operation names its faults, in the interface and in the bindings
     )
 })
 test('B4.3 the action of each operation is its soapAction', () => {
-  const root = rootOf(of({ soap: '1.1' }))
+  const root = rootOf(writeShop({ soap: '1.1' }))
   const actions = below(root, 'operation').filter(each => each.name.uri === soap11)
   assert.deepEqual(
     actions.map(each => attribute(each, 'soapAction')),
     compileMessages(shop, 'v1').map(({ action }) => action),
   )
 })
-test('B4.10 a one-way operation has an input alone', () => {
-  const notify = below(rootOf(of()), 'operation').filter(each => attribute(each, 'name') === 'NotifyDelivery')
+test('B4.10 a one-way operation has only an input', () => {
+  const notify = below(rootOf(writeShop()), 'operation').filter(each => attribute(each, 'name') === 'NotifyDelivery')
   assert.equal(notify.length, 3)
   for (const each of notify) assert.equal(below(each, 'output').length + below(each, 'fault').length, 0)
 })
-test('B2.11 actions of addressing are there only where addressing is asked for', () => {
-  assert.doesNotMatch(of(), /addressing/)
-  const addressed = of({ policy: { addressing: true } })
+test('B2.11 the actions of addressing are present only if addressing is requested', () => {
+  assert.doesNotMatch(writeShop(), /addressing/)
+  const addressed = writeShop({ policy: { addressing: true } })
   assert.equal(addressed.match(/wsam:Action="urn:diglot:orders:v1\/PayOrder"/g)?.length, 1)
   assert.match(addressed, /wsam:Action="urn:diglot:orders:v1\/PayOrder\/Fault\/PaymentDeclined"/)
   assert.equal(addressed.match(/wsaw:UsingAddressing wsdl:required="false"/g)?.length, 2)
 })
-test('B4.12 MTOM is a policy of the endpoint, optional, where it is asked for', () => {
-  assert.doesNotMatch(of(), /olicy/)
-  const root = rootOf(of({ policy: { mtom: true } }))
+test('B4.12 MTOM is an optional policy of the endpoint, if it is requested', () => {
+  assert.doesNotMatch(writeShop(), /olicy/)
+  const root = rootOf(writeShop({ policy: { mtom: true } }))
   const [policy] = children(root, 'Policy')
   assert.ok(policy)
   assert.equal(attribute(only(policy, 'OptimizedMimeSerialization'), 'Optional'), 'true')
@@ -101,12 +104,12 @@ const bodies = [
   ],
 ] as const
 for (const [title, style, attributes] of bodies)
-  test(`${title}: what its soap:body says`, () => {
-    for (const body of below(rootOf(of({ style, soap: '1.1' })), 'body'))
+  test(`${title}: the attributes of soap:body`, () => {
+    for (const body of below(rootOf(writeShop({ style, soap: '1.1' })), 'body'))
       assert.deepEqual(Object.fromEntries(body.attributes.map(({ name, value }) => [name.local, value])), attributes)
   })
 test('B2.6 the parts of RPC are the children of the wrapper, with types', () => {
-  const message = children(rootOf(of({ style: 'rpc' })), 'message').find(
+  const message = children(rootOf(writeShop({ style: 'rpc' })), 'message').find(
     each => attribute(each, 'name') === 'PayOrderInput',
   )
   assert.ok(message)
@@ -126,7 +129,7 @@ test('B2.8 a list is an array of SOAP encoding, in the encoding of its version',
     ['1.2', 'http://www.w3.org/2003/05/soap-encoding', { itemType: 'tns:Line', arraySize: '*' }],
   ] as const
   for (const [soap, encoding, attributes] of encodings) {
-    const root = rootOf(of({ style: 'encoded', soap }))
+    const root = rootOf(writeShop({ style: 'encoded', soap }))
     const array = below(root, 'complexType').find(each => attribute(each, 'name') === 'ArrayOfLine')
     assert.ok(array)
     assert.deepEqual(
@@ -143,21 +146,21 @@ test('B2.8 a list is an array of SOAP encoding, in the encoding of its version',
   }
 })
 
-/** What WSDL 1.1 and WS-I Basic Profile 1.1 demand of references: each to one that is there. */
+/** WSDL 1.1 and WS-I Basic Profile 1.1: every reference resolves. */
 function check(text: string): void {
   const root = rootOf(text)
   const namespace = attribute(root, 'targetNamespace')
-  const named = (elements: readonly Element[]) => {
+  const mapByName = (elements: readonly Element[]) => {
     const names = elements.map(each => `{${namespace}}${attribute(each, 'name')}`)
     assert.equal(new Set(names).size, names.length, `twice: ${names}`)
     return new Map(names.map((name, i) => [name, elements[i] as Element])) // one of each
   }
   const schema = only(only(root, 'types'), 'schema')
-  const elements = named(children(schema, 'element'))
-  const types = named([...children(schema, 'complexType'), ...children(schema, 'simpleType')])
-  const portTypes = named(children(root, 'portType'))
-  const bindings = named(children(root, 'binding'))
-  const all = named(children(root, 'message'))
+  const elements = mapByName(children(schema, 'element'))
+  const types = mapByName([...children(schema, 'complexType'), ...children(schema, 'simpleType')])
+  const portTypes = mapByName(children(root, 'portType'))
+  const bindings = mapByName(children(root, 'binding'))
+  const all = mapByName(children(root, 'message'))
   for (const message of all.values()) {
     const parts = children(message, 'part')
     assert.equal(new Set(parts.map(part => attribute(part, 'name'))).size, parts.length)
@@ -177,8 +180,8 @@ function check(text: string): void {
   for (const binding of bindings.values()) {
     const portType = portTypes.get(qname(binding, 'type') ?? '')
     assert.ok(portType)
-    const shape = (of: Element) =>
-      children(of, 'operation').map(operation => [
+    const shape = (element: Element) =>
+      children(element, 'operation').map(operation => [
         attribute(operation, 'name'),
         ...operation
           .elements()
@@ -192,19 +195,19 @@ function check(text: string): void {
   assert.doesNotMatch(text, /schemaLocation|wsdl:import/)
 }
 
-/** The schema inside, by itself. */
+/** The schema alone. */
 function schemaOf(text: string): string {
   const schema = only(only(rootOf(text), 'types'), 'schema')
   return writeElement(schema)
 }
 for (const style of styles)
   for (const soap of ['1.1', '1.2', 'both'] as const)
-    test(`B2.12 ${style}, ${soap}: every reference is to something that is there`, () => {
-      const text = of({ style, soap })
+    test(`B2.12 ${style}, ${soap}: every reference resolves`, () => {
+      const text = writeShop({ style, soap })
       check(text)
       if (style !== 'encoded') judge(schemaOf(text)) // libxml2 would fetch the schema of the encoding
     })
-test('B2.12 D5 the same for any contract', () => {
+test('B2.12 D5 the same holds for any contract', () => {
   const law = (service: Service, style: MessageStyle) => {
     const text = writeWsdl11(service, 'v1', {
       address: 'http://x/?a=1&b="2"',
@@ -216,7 +219,7 @@ test('B2.12 D5 the same for any contract', () => {
   }
   fc.assert(fc.property(services, fc.constantFrom(...styles), law), { numRuns: 60 })
 })
-test('the address is written as it is, whatever it has in it', () => {
-  const [written] = below(rootOf(of({ address: 'http://x/?a=1&b="<2>"', soap: '1.1' })), 'address')
+test('B2.12 any characters of an address are escaped', () => {
+  const [written] = below(rootOf(writeShop({ address: 'http://x/?a=1&b="<2>"', soap: '1.1' })), 'address')
   assert.equal(written && attribute(written, 'location'), 'http://x/?a=1&b="<2>"')
 })

@@ -1,6 +1,6 @@
 /**
- * WSDL 2.0 Part 1 as questions to a document: what its assertions say of interfaces, bindings and services, each by its
- * name. Left to others: the styles of Part 2 §4 (RPC, IRI, multipart), its HTTP binding, and schemas as such.
+ * The assertions of WSDL 2.0 Part 1 about interfaces, bindings and services, each by its name. Not
+ * checked: the styles of Part 2 §4 (RPC, IRI, multipart), its HTTP binding, and schemas.
  */
 import type { Element } from '../../src/xml/tree.ts'
 import { attribute, below, children, qname } from './tree.ts'
@@ -8,7 +8,9 @@ import { attribute, below, children, qname } from './tree.ts'
 const wsdl = 'http://www.w3.org/ns/wsdl'
 const soapBinding = 'http://www.w3.org/ns/wsdl/soap'
 const xs = 'http://www.w3.org/2001/XMLSchema'
-/** Extensions that are understood; what else says it is required makes a document invalid (Part 1 §6.1). */
+/**
+ * Extensions that are understood; any other required one makes a document invalid (Part 1 §6.1).
+ */
 const known = [
   wsdl,
   soapBinding,
@@ -39,27 +41,29 @@ const patternOf = (operation: Element): Pattern | undefined =>
     /^http:\/\/www\.w3\.org\/(?:ns|2006\/01)\/wsdl\/([a-z-]+)$/.exec(attribute(operation, 'pattern') ?? '')?.[1] ?? ''
   ]
 
-const absolute = (iri: string | undefined): boolean => /^[a-z][a-z0-9+.-]*:/i.test(iri ?? '')
-const repeated = (names: readonly (string | undefined)[]): boolean => new Set(names).size !== names.length
-const own = (element: Element): Element[] => element.elements().filter(({ name }) => name.uri === wsdl)
+const isAbsolute = (iri: string | undefined): boolean => /^[a-z][a-z0-9+.-]*:/i.test(iri ?? '')
+const hasRepeated = (names: readonly (string | undefined)[]): boolean => new Set(names).size !== names.length
+const ownChildren = (element: Element): Element[] => element.elements().filter(({ name }) => name.uri === wsdl)
 
-/** @param roots the document and those it includes or imports, schemas too */
+/** @param roots of the document and of all that it includes or imports, schemas too */
 export function flaws(roots: readonly Element[]): readonly string[] {
   const descriptions = roots.filter(({ name }) => name.uri === wsdl && name.local === 'description')
   const components = new Components(roots, descriptions)
-  return [...descriptions.flatMap(structure), ...components.flaws()]
+  return [...descriptions.flatMap(structureFlaws), ...components.flaws()]
 }
 
-/** Part 1 §2.1.2: what stands in a description, and in which order. */
-function structure(root: Element): string[] {
+/** Part 1 §2.1.2: the children of a description, and their order. */
+function structureFlaws(root: Element): string[] {
   const order = ['documentation', 'import', 'include', 'types', 'interface', 'binding', 'service']
   const stage = (local: string) =>
     order.indexOf(local) === 0 ? 0 : ['import', 'include'].includes(local) ? 1 : local === 'types' ? 2 : 3
-  const stages = own(root).map(({ name }) => stage(name.local))
+  const stages = ownChildren(root).map(({ name }) => stage(name.local))
   return [
-    ...(absolute(attribute(root, 'targetNamespace')) ? [] : ['Description-1006 the target namespace is absolute']),
+    ...(isAbsolute(attribute(root, 'targetNamespace')) ? [] : ['Description-1006 the target namespace is absolute']),
     ...(stages.some((each, i) => each < (stages[i - 1] ?? 0)) ? ['Description-1005 the order of children'] : []),
-    ...(own(root).some(({ name }) => !order.includes(name.local)) ? ['Description-1005 a child of no such name'] : []),
+    ...(ownChildren(root).some(({ name }) => !order.includes(name.local))
+      ? ['Description-1005 a child of no such name']
+      : []),
     ...all(root)
       .filter(each => !known.includes(each.name.uri) && attribute(each, 'required') === 'true')
       .map(each => `Extensions-1093 ${each.name.local} is required and unknown`),
@@ -68,14 +72,14 @@ function structure(root: Element): string[] {
 const all = (element: Element): Element[] => [element, ...element.elements().flatMap(all)]
 
 class Components {
-  private readonly descriptions: readonly Element[]
-  private readonly elements: ReadonlySet<string>
-  private readonly imported: ReadonlySet<string>
+  readonly #descriptions: readonly Element[]
+  readonly #elements: ReadonlySet<string>
+  readonly #imported: ReadonlySet<string>
 
   constructor(roots: readonly Element[], descriptions: readonly Element[]) {
-    this.descriptions = descriptions
+    this.#descriptions = descriptions
     const schemas = roots.flatMap(root => below(root, 'schema')).filter(({ name }) => name.uri === xs)
-    this.elements = new Set(
+    this.#elements = new Set(
       schemas.flatMap(schema =>
         children(schema, 'element').map(
           each => `{${attribute(schema, 'targetNamespace') ?? ''}}${attribute(each, 'name')}`,
@@ -84,77 +88,79 @@ class Components {
     )
     const imports = roots.flatMap(root => below(root, 'import')).filter(({ name }) => name.uri === xs)
     const inline = schemas.filter(schema => children(schema, 'include').length > 0)
-    this.imported = new Set([
+    this.#imported = new Set([
       ...imports.map(each => attribute(each, 'namespace') ?? ''),
       ...inline.map(each => attribute(each, 'targetNamespace') ?? ''),
     ])
   }
 
-  private readonly entries = (local: string): (readonly [string, Element])[] =>
-    this.descriptions.flatMap(root =>
+  readonly #entries = (local: string): (readonly [string, Element])[] =>
+    this.#descriptions.flatMap(root =>
       children(root, local).map(
         each => [`{${attribute(root, 'targetNamespace')}}${attribute(each, 'name')}`, each] as const,
       ),
     )
-  private readonly named = (local: string): Map<string, Element> => new Map(this.entries(local))
+  readonly #mapByName = (local: string): Map<string, Element> => new Map(this.#entries(local))
 
   flaws(): string[] {
     const twice = (local: string, rule: string) =>
-      repeated(this.entries(local).map(([name]) => name)) ? [`${rule} two of a name`] : []
+      hasRepeated(this.#entries(local).map(([name]) => name)) ? [`${rule} two of a name`] : []
     return [
       ...twice('interface', 'Interface-1010'),
       ...twice('binding', 'Binding-1049'),
       ...twice('service', 'Service-1060'),
-      ...[...this.named('interface').values()].flatMap(each => this.ofInterface(each)),
-      ...[...this.named('binding').values()].flatMap(each => this.ofBinding(each)),
-      ...[...this.named('service').values()].flatMap(each => this.ofService(each)),
+      ...[...this.#mapByName('interface').values()].flatMap(each => this.#interfaceFlaws(each)),
+      ...[...this.#mapByName('binding').values()].flatMap(each => this.#bindingFlaws(each)),
+      ...[...this.#mapByName('service').values()].flatMap(each => this.#serviceFlaws(each)),
     ]
   }
 
-  /** An interface and all it extends. */
-  private extended(element: Element, seen: readonly Element[] = []): readonly Element[] | undefined {
+  /** An interface and all that it extends. */
+  #withExtended(element: Element, seen: readonly Element[] = []): readonly Element[] | undefined {
     if (seen.includes(element)) return undefined
     const names = names_(element, 'extends')
-    const above = names.map(name => this.named('interface').get(name))
+    const above = names.map(name => this.#mapByName('interface').get(name))
     const found: Element[] = [element]
     for (const each of above) {
-      const inner = each && this.extended(each, [...seen, element])
+      const inner = each && this.#withExtended(each, [...seen, element])
       if (!inner) return undefined
       found.push(...inner)
     }
     return found
   }
 
-  private parts(element: Element, local: string): Map<string, Element> {
-    const interfaces = this.extended(element) ?? [element]
+  #partsByName(element: Element, local: string): Map<string, Element> {
+    const interfaces = this.#withExtended(element) ?? [element]
     return new Map(
       interfaces.flatMap(each => {
-        const root = this.descriptions.find(root => root.elements().includes(each))
+        const root = this.#descriptions.find(root => root.elements().includes(each))
         const namespace = root && attribute(root, 'targetNamespace')
         return children(each, local).map(part => [`{${namespace}}${attribute(part, 'name')}`, part] as const)
       }),
     )
   }
 
-  private ofInterface(element: Element): string[] {
+  #interfaceFlaws(element: Element): string[] {
     const operations = children(element, 'operation')
     const faults = children(element, 'fault')
     return [
-      ...(repeated(names_(element, 'extends')) ? ['Interface-1011 extends one twice'] : []),
-      ...(this.extended(element) ? [] : ['Interface-1009 extends itself, or one that is not there']),
+      ...(hasRepeated(names_(element, 'extends')) ? ['Interface-1011 extends one twice'] : []),
+      ...(this.#withExtended(element) ? [] : ['Interface-1009 extends itself, or one that is not there']),
       ...(iris(element, 'styleDefault') ? [] : ['Interface-1012 a style is absolute']),
-      ...(repeated(faults.map(each => attribute(each, 'name'))) ? ['InterfaceFault-1015 two of a name'] : []),
-      ...(repeated(operations.map(each => attribute(each, 'name'))) ? ['InterfaceOperation-1020 two of a name'] : []),
-      ...this.inherited(element),
-      ...faults.flatMap(each => this.content(each, 'InterfaceFault-1017')),
-      ...operations.flatMap(each => this.ofOperation(element, each)),
+      ...(hasRepeated(faults.map(each => attribute(each, 'name'))) ? ['InterfaceFault-1015 two of a name'] : []),
+      ...(hasRepeated(operations.map(each => attribute(each, 'name')))
+        ? ['InterfaceOperation-1020 two of a name']
+        : []),
+      ...this.#inheritedFlaws(element),
+      ...faults.flatMap(each => this.#contentFlaws(each, 'InterfaceFault-1017')),
+      ...operations.flatMap(each => this.#operationFlaws(element, each)),
     ]
   }
 
-  /** Operations of one name from two interfaces are the same operation. */
-  private inherited(element: Element): string[] {
+  /** Operations of one name in two interfaces are the same operation. */
+  #inheritedFlaws(element: Element): string[] {
     const patterns = new Map<string, string | undefined>()
-    return [...new Set(this.extended(element) ?? [])].flatMap(each =>
+    return [...new Set(this.#withExtended(element) ?? [])].flatMap(each =>
       children(each, 'operation').flatMap(operation => {
         const name = attribute(operation, 'name') ?? ''
         const differs = patterns.has(name) && patterns.get(name) !== attribute(operation, 'pattern')
@@ -164,29 +170,29 @@ class Components {
     )
   }
 
-  /** A message's content: an element that is declared, or one of four tokens. */
-  private content(element: Element, rule: string): string[] {
+  /** The content of a message: a declared element, or one of four tokens. */
+  #contentFlaws(element: Element, rule: string): string[] {
     const value = attribute(element, 'element')
     if (value === undefined || value.startsWith('#'))
       return value === undefined || ['#any', '#none', '#other'].includes(value) ? [] : [`${rule} ${value} is no token`]
     const name = safely(() => qname(element, 'element'))
     if (name === undefined) return [`QName-resolution-1064 ${value}`]
     const namespace = name.slice(1, name.indexOf('}'))
-    return this.elements.has(name) || this.imported.has(namespace) ? [] : [`${rule} ${name} is not declared`]
+    return this.#elements.has(name) || this.#imported.has(namespace) ? [] : [`${rule} ${name} is not declared`]
   }
 
-  private ofOperation(within: Element, operation: Element): string[] {
+  #operationFlaws(within: Element, operation: Element): string[] {
     const pattern = patternOf(operation)
-    const messages = own(operation).filter(({ name }) => ['input', 'output'].includes(name.local))
-    const faults = own(operation).filter(({ name }) => ['infault', 'outfault'].includes(name.local))
+    const messages = ownChildren(operation).filter(({ name }) => ['input', 'output'].includes(name.local))
+    const faults = ownChildren(operation).filter(({ name }) => ['infault', 'outfault'].includes(name.local))
     const uri = attribute(operation, 'pattern')
     return [
-      ...(uri === undefined || absolute(uri) ? [] : ['InterfaceOperation-1018 a pattern is absolute']),
+      ...(uri === undefined || isAbsolute(uri) ? [] : ['InterfaceOperation-1018 a pattern is absolute']),
       ...(iris(operation, 'style') ? [] : ['InterfaceOperation-1019 a style is absolute']),
-      ...messages.flatMap(each => this.content(each, 'InterfaceMessageReference-1036')),
-      ...(pattern ? ofMessages(pattern, messages) : []),
-      ...faults.flatMap(each => this.ofFault(within, pattern, each)),
-      ...(repeated(
+      ...messages.flatMap(each => this.#contentFlaws(each, 'InterfaceMessageReference-1036')),
+      ...(pattern ? messageFlaws(pattern, messages) : []),
+      ...faults.flatMap(each => this.#faultFlaws(within, pattern, each)),
+      ...(hasRepeated(
         faults.map(each => `${attribute(each, 'ref')} ${attribute(each, 'messageLabel')} ${each.name.local}`),
       )
         ? ['InterfaceFaultReference-1039 the same fault twice']
@@ -194,58 +200,58 @@ class Components {
     ]
   }
 
-  private ofFault(within: Element, pattern: Pattern | undefined, fault: Element): string[] {
+  #faultFlaws(within: Element, pattern: Pattern | undefined, fault: Element): string[] {
     const direction = fault.name.local === 'infault' ? 'in' : 'out'
     const label = attribute(fault, 'messageLabel')
     const labels = pattern ? faultLabels(pattern, direction) : undefined
     const name = safely(() => qname(fault, 'ref')) ?? ''
     return [
-      ...(this.parts(within, 'fault').has(name) ? [] : [`QName-resolution-1064 fault ${name}`]),
+      ...(this.#partsByName(within, 'fault').has(name) ? [] : [`QName-resolution-1064 fault ${name}`]),
       ...(labels && labels.length === 0 ? [`MessageLabel-1034 no ${fault.name.local} in this pattern`] : []),
       ...(labels && label !== undefined && !labels.includes(label) ? [`MessageLabel-1042 ${label}`] : []),
     ]
   }
 
-  private ofBinding(binding: Element): string[] {
+  #bindingFlaws(binding: Element): string[] {
     const name = safely(() => qname(binding, 'interface'))
-    const bound = name === undefined ? undefined : this.named('interface').get(name)
+    const bound = name === undefined ? undefined : this.#mapByName('interface').get(name)
     const operations = children(binding, 'operation')
     const faults = children(binding, 'fault')
     const refs = (elements: readonly Element[]) => elements.map(each => safely(() => qname(each, 'ref')) ?? '')
     const missing = bound
-      ? [...this.parts(bound, 'operation').keys()].filter(each => !refs(operations).includes(each))
+      ? [...this.#partsByName(bound, 'operation').keys()].filter(each => !refs(operations).includes(each))
       : []
     return [
-      ...(absolute(attribute(binding, 'type')) ? [] : ['Binding-1048 a type is absolute']),
+      ...(isAbsolute(attribute(binding, 'type')) ? [] : ['Binding-1048 a type is absolute']),
       ...(attribute(binding, 'interface') !== undefined && !bound ? [`QName-resolution-1064 interface ${name}`] : []),
       ...(!bound && operations.length + faults.length > 0 ? ['Binding-1044 details without an interface'] : []),
-      ...(repeated(refs(faults)) ? ['BindingFault-1050 a fault twice'] : []),
-      ...(repeated(refs(operations)) ? ['BindingOperation-1051 an operation twice'] : []),
+      ...(hasRepeated(refs(faults)) ? ['BindingFault-1050 a fault twice'] : []),
+      ...(hasRepeated(refs(operations)) ? ['BindingOperation-1051 an operation twice'] : []),
       ...(operations.length > 0 && missing.length > 0 ? [`Binding-1045 without ${missing}`] : []),
       ...(bound
         ? refs(faults)
-            .filter(each => !this.parts(bound, 'fault').has(each))
+            .filter(each => !this.#partsByName(bound, 'fault').has(each))
             .map(each => `QName-resolution-1064 ${each}`)
         : []),
-      ...(bound ? operations.flatMap(each => this.ofBound(bound, each)) : []),
-      ...ofSoap(binding),
+      ...(bound ? operations.flatMap(each => this.#boundOperationFlaws(bound, each)) : []),
+      ...soapFlaws(binding),
     ]
   }
 
-  private ofBound(bound: Element, operation: Element): string[] {
+  #boundOperationFlaws(bound: Element, operation: Element): string[] {
     const name = safely(() => qname(operation, 'ref')) ?? ''
-    const declared = this.parts(bound, 'operation').get(name)
+    const declared = this.#partsByName(bound, 'operation').get(name)
     if (!declared) return [`QName-resolution-1064 operation ${name}`]
     const pattern = patternOf(declared)
-    const messages = own(operation).filter(({ name }) => ['input', 'output'].includes(name.local))
-    const faults = own(operation).filter(({ name }) => ['infault', 'outfault'].includes(name.local))
-    const referred = own(declared)
+    const messages = ownChildren(operation).filter(({ name }) => ['input', 'output'].includes(name.local))
+    const faults = ownChildren(operation).filter(({ name }) => ['infault', 'outfault'].includes(name.local))
+    const referred = ownChildren(declared)
       .filter(({ name }) => ['infault', 'outfault'].includes(name.local))
       .map(each => `${each.name.local} ${safely(() => qname(each, 'ref'))}`)
     const bindings = faults.map(each => `${each.name.local} ${safely(() => qname(each, 'ref'))}`)
     return [
-      ...ofMessages(pattern ?? declaredPattern(declared), messages, 'BindingMessageReference-1052'),
-      ...(repeated(bindings) ? ['BindingFaultReference-1055 a fault twice'] : []),
+      ...messageFlaws(pattern ?? declaredPattern(declared), messages, 'BindingMessageReference-1052'),
+      ...(hasRepeated(bindings) ? ['BindingFaultReference-1055 a fault twice'] : []),
       ...bindings.filter(each => !referred.includes(each)).map(each => `BindingFaultReference-1059 ${each}`),
       ...(pattern
         ? faults
@@ -259,40 +265,40 @@ class Components {
     ]
   }
 
-  private ofService(service: Element): string[] {
+  #serviceFlaws(service: Element): string[] {
     const name = safely(() => qname(service, 'interface')) ?? ''
     const endpoints = children(service, 'endpoint')
     return [
-      ...(this.named('interface').has(name) ? [] : [`QName-resolution-1064 interface ${name}`]),
+      ...(this.#mapByName('interface').has(name) ? [] : [`QName-resolution-1064 interface ${name}`]),
       ...(endpoints.length > 0 ? [] : ['Service: an endpoint at least']),
-      ...(repeated(endpoints.map(each => attribute(each, 'name'))) ? ['Endpoint: two of a name'] : []),
-      ...endpoints.flatMap(each => this.ofEndpoint(name, each)),
+      ...(hasRepeated(endpoints.map(each => attribute(each, 'name'))) ? ['Endpoint: two of a name'] : []),
+      ...endpoints.flatMap(each => this.#endpointFlaws(name, each)),
     ]
   }
 
-  private ofEndpoint(of: string, endpoint: Element): string[] {
+  #endpointFlaws(service: string, endpoint: Element): string[] {
     const name = safely(() => qname(endpoint, 'binding')) ?? ''
-    const binding = this.named('binding').get(name)
+    const binding = this.#mapByName('binding').get(name)
     const address = attribute(endpoint, 'address')
     if (!binding) return [`QName-resolution-1064 binding ${name}`]
     const bound = safely(() => qname(binding, 'interface'))
     return [
-      ...(address === undefined || absolute(address) ? [] : ['Endpoint-1061 an address is absolute']),
-      ...(bound === undefined || bound === of ? [] : ['Endpoint-1062 a binding of another interface']),
+      ...(address === undefined || isAbsolute(address) ? [] : ['Endpoint-1061 an address is absolute']),
+      ...(bound === undefined || bound === service ? [] : ['Endpoint-1062 a binding of another interface']),
     ]
   }
 }
 
-/** A pattern that is not of Part 2, as far as an operation shows it. */
+/** A pattern outside of Part 2, as far as an operation shows it. */
 function declaredPattern(operation: Element): Pattern {
-  const messages = own(operation).filter(({ name }) => ['input', 'output'].includes(name.local))
+  const messages = ownChildren(operation).filter(({ name }) => ['input', 'output'].includes(name.local))
   const labels = messages.map(
     each => [attribute(each, 'messageLabel') ?? '', each.name.local === 'input' ? 'in' : 'out'] as const,
   )
   return pattern(Object.fromEntries(labels), 'none')
 }
 
-/** Labels of the messages in whose stead, or because of which, a fault in this direction goes. */
+/** Labels of the messages that a fault in this direction replaces, or that trigger it. */
 function faultLabels({ messages, faults }: Pattern, direction: 'in' | 'out'): readonly string[] {
   if (faults === 'none') return []
   const labels = Object.entries(messages)
@@ -303,7 +309,7 @@ function faultLabels({ messages, faults }: Pattern, direction: 'in' | 'out'): re
     .map(([label]) => label)
 }
 
-function ofMessages(
+function messageFlaws(
   { messages }: Pattern,
   elements: readonly Element[],
   unique = 'InterfaceMessageReference-1029',
@@ -322,15 +328,15 @@ function ofMessages(
     ...labelled
       .filter(({ label, possible }) => label !== undefined && !possible.includes(label))
       .map(({ label }) => `MessageLabel-1030 ${label}`),
-    ...(repeated(labelled.map(({ label }) => label)) ? [`${unique} a message twice`] : []),
+    ...(hasRepeated(labelled.map(({ label }) => label)) ? [`${unique} a message twice`] : []),
   ]
 }
 
-/** Part 2 §5: a protocol is demanded; codes of faults are names that resolve. */
-function ofSoap(binding: Element): string[] {
+/** Part 2 §5: a protocol is required; codes of faults are names that resolve. */
+function soapFlaws(binding: Element): string[] {
   if (attribute(binding, 'type') !== soapBinding) return []
   return [
-    ...(absolute(attribute(binding, 'protocol')) ? [] : ['SOAPBinding-2069 a protocol']),
+    ...(isAbsolute(attribute(binding, 'protocol')) ? [] : ['SOAPBinding-2069 a protocol']),
     ...children(binding, 'fault')
       .filter(each => attribute(each, 'code') !== undefined && attribute(each, 'code') !== '#any')
       .filter(each => safely(() => qname(each, 'code')) === undefined)
@@ -346,7 +352,7 @@ function names_(element: Element, local: string): string[] {
   })
 }
 const iris = (element: Element, local: string): boolean =>
-  (attribute(element, local)?.trim().split(/\s+/) ?? []).every(absolute)
+  (attribute(element, local)?.trim().split(/\s+/) ?? []).every(isAbsolute)
 function safely<T>(ask: () => T): T | undefined {
   try {
     return ask()
