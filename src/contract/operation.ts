@@ -59,7 +59,7 @@ export function listOperations(service: Service): readonly Operation[] {
 type CountedLimit = Pick<OperationCommon, 'limit' | 'counted'>
 type OperationTerms = CountedLimit & Pick<OperationCommon, 'safe' | 'grants'>
 
-/** Who may do it, and how often: `doing` is its name in the rules of the resource. */
+/** Grants and limit of an operation; `doing` is its name in the rules of the resource. */
 function termsOf(service: Service, { name, given }: Resource, doing: string): OperationTerms {
   const own = given.limits?.[doing]
   const safe = doing === 'read'

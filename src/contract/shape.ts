@@ -2,8 +2,8 @@
  * The kinds of shape, told apart in one place: all that depends on them is a table of cases. A kind
  * that is added to `field.ts` compiles only once every table has a case for it.
  *  (1) No other file compares a shape's kind with list, object or union, or switches over kinds.
- *  (2) The cases of readers, checks and writers make functions: a shape is folded once, at start,
- *      and no value pays for the choice.
+ *  (2) Readers, checks and writers that are compiled at start fold a shape once: their cases make
+ *      functions, and no value pays for the choice.
  */
 import type { AnyField, Fields, Scalar, Shape } from './field.ts'
 

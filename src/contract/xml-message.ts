@@ -32,7 +32,7 @@ export interface MessagePart {
   readonly fields: Fields
   /**
    * The child that holds the subject of the message: an item, items, an output, the bytes of a
-   * file, a job, or the input. Undefined where there is none, or where the fields of the input are
+   * file, a job, or the input. Undefined if no child does, or if the fields of the input are
    * children.
    */
   readonly main: string | undefined
@@ -179,7 +179,7 @@ function responseContent(operation: Operation): ContentFields {
 }
 
 const outputContent = (name: string, output: Fields): ContentFields => [
-  { [name]: t.object(visibleFields(output), capitalize(name)) },
+  { [name]: t.object(messageFields(output), capitalize(name)) },
   name,
 ]
 const itemContent = ({ resource }: { readonly resource: Resource }): ContentFields => [
@@ -217,17 +217,17 @@ const jobField = t.object(jobFields, 'Job')
 /** The job, and next to it its result once it is completed. */
 function jobContent(job: Job): ContentFields {
   const result = freeName(job.one, { job: true })
-  return [{ job: jobField, [result]: t.object(visibleFields(job.output), capitalize(job.one)).optional() }, 'job']
+  return [{ job: jobField, [result]: t.object(messageFields(job.output), capitalize(job.one)).optional() }, 'job']
 }
 
 /** An item in a reply: its fields, then its version. */
 function itemField(resource: Resource) {
-  const fields = { ...visibleFields(resource.fields), [versionName(resource)]: t.string() }
+  const fields = { ...messageFields(resource.fields), [versionName(resource)]: t.string() }
   return t.object(fields, capitalize(singularOf(resource)))
 }
 const versionName = (resource: Resource): string => freeName('version', resource.fields)
 
-const visibleFields = (fields: Fields): Fields =>
+const messageFields = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, field]) => !field.isInternal))
 
 /**
@@ -248,7 +248,7 @@ function draftItemField(resource: Resource): AnyField {
 
 /** Fields as a client sends them: read-only ones are optional, at every depth. */
 function draftFields(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(visibleFields(fields)).map(([name, field]) => [name, draftField(field)]))
+  return Object.fromEntries(Object.entries(messageFields(fields)).map(([name, field]) => [name, draftField(field)]))
 }
 /**
  * The very same field where nothing in it is read-only, so that requests and replies share one

@@ -7,7 +7,7 @@
 import type { Json } from '../base/objects.ts'
 import { omitUndefined } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
-import { intRange, isWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
+import { intRange, isRangeWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import { identifierPattern } from '../contract/lexical/text.ts'
 import { foldScalar, foldShape, innerFields, type ScalarCases, type ScalarOf } from '../contract/shape.ts'
 import { toXmlName } from '../contract/xml-message.ts'
@@ -120,7 +120,7 @@ const scalarSchemas: ScalarCases<JsonSchema> = {
   int: shape => integerSchema(shape, 'int32', intRange(shape)),
   long: shape => {
     const range = longRange(shape)
-    return integerSchema(shape, isWithin(range, longBounds.long) ? 'int64' : undefined, range)
+    return integerSchema(shape, isRangeWithin(range, longBounds.long) ? 'int64' : undefined, range)
   },
   decimal: decimalSchema,
   double: doubleSchema,

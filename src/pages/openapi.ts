@@ -11,8 +11,8 @@ import type { FaceContext } from '../service/face-context.ts'
 
 /** OpenAPI of what is served, with every address and media type that it has. */
 export async function describeService({ contract, handlers }: Implementation, address?: string): Promise<string> {
-  const { writeOpenApi: describeOpenApi } = await import('../describe/openapi.ts')
-  return describeOpenApi(contract, {
+  const { writeOpenApi } = await import('../describe/openapi.ts')
+  return writeOpenApi(contract, {
     ...(address !== undefined && { address }),
     addresses: view => compileRoutes(view).all,
     answers: (operation, version) =>

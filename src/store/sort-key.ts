@@ -2,7 +2,7 @@
  * Keys by which a database that compares text byte by byte puts values in the order of their type (XML Schema Part 2 §3.2):
  * an instant whatever its zone, a duration, a whole number of any size. Equal keys are equal values.
  */
-import { isWithin, longRange, type NumberRange } from '../contract/lexical/number.ts'
+import { isRangeWithin, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import type { ScalarOf } from '../contract/shape.ts'
 
 const zoned = /(?:Z|([+-])(\d\d):(\d\d))?$/
@@ -64,4 +64,4 @@ export function integerKey(value: bigint): string {
 const sixtyFourBits: NumberRange = { lowest: -(2n ** 63n - 1n), highest: 2n ** 63n - 1n }
 /** Whether a whole number may need more than 64 bits. */
 export const isLarge = (shape: ScalarOf<'long'>): boolean =>
-  shape.xsd !== undefined && shape.xsd !== 'long' && !isWithin(longRange(shape), sixtyFourBits)
+  shape.xsd !== undefined && shape.xsd !== 'long' && !isRangeWithin(longRange(shape), sixtyFourBits)

@@ -101,7 +101,7 @@ function narrowRange<N extends number | bigint>(
 }
 
 /** Whether `outer` has every number that `inner` has. */
-export const isWithin = (inner: NumberRange, outer: NumberRange): boolean =>
+export const isRangeWithin = (inner: NumberRange, outer: NumberRange): boolean =>
   (outer.lowest === undefined || (inner.lowest !== undefined && inner.lowest >= outer.lowest)) &&
   (outer.highest === undefined || (inner.highest !== undefined && inner.highest <= outer.highest))
 
