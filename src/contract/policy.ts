@@ -64,18 +64,21 @@ export class GrantOf<K extends string = never> implements Grant {
 export const role = (name: string): GrantOf => new GrantOf(name)
 export const anyone: Grant = new GrantOf('*')
 
-const hasRole = (grant: Grant, caller: Caller): boolean => grant.role === '*' || caller.roles.includes(grant.role)
-const isConditionMet = (grant: Grant, circumstance: Circumstance): boolean => grant.when?.holds(circumstance) ?? true
+/** Whether one grant admits the caller: to some item, or to this value. */
+function isGranted(grant: Grant, caller: Caller, now: number, value?: Readonly<Record<string, unknown>>): boolean {
+  if (grant.role !== '*' && !caller.roles.includes(grant.role)) return false
+  for (const field in grant.where) {
+    const claim = caller.claims[grant.where[field] ?? '']
+    if (claim === undefined || (value !== undefined && value[field] !== claim)) return false
+  }
+  return grant.when === undefined || grant.when.holds(value === undefined ? { caller, now } : { caller, now, value })
+}
 
 /** Whether the caller may do this to some item, at least; no item is compared with `where`. */
 export function mayEverBeAllowed(grants: readonly Grant[], caller: Caller, now: number): boolean {
-  return grants.some(
-    grant => hasRole(grant, caller) && hasClaims(grant, caller) && isConditionMet(grant, { caller, now }),
-  )
+  for (const grant of grants) if (isGranted(grant, caller, now)) return true
+  return false
 }
-
-const hasClaims = (grant: Grant, caller: Caller): boolean =>
-  Object.values(grant.where).every(claim => caller.claims[claim] !== undefined)
 
 /** Whether the caller may do this to this value now. */
 export function isAllowed(
@@ -84,15 +87,8 @@ export function isAllowed(
   now: number,
   value: Readonly<Record<string, unknown>>,
 ): boolean {
-  return grants.some(
-    grant =>
-      hasRole(grant, caller) &&
-      Object.entries(grant.where).every(([field, claim]) => {
-        const has = caller.claims[claim]
-        return has !== undefined && value[field] === has
-      }) &&
-      isConditionMet(grant, { caller, now, value }),
-  )
+  for (const grant of grants) if (isGranted(grant, caller, now, value)) return true
+  return false
 }
 
 /**
@@ -104,13 +100,11 @@ export function readRestriction(
   caller: Caller,
   now: number,
 ): 'all' | readonly Readonly<Record<string, string>>[] {
-  const mine = grants.filter(
-    grant => hasRole(grant, caller) && hasClaims(grant, caller) && isConditionMet(grant, { caller, now }),
-  )
+  const mine = grants.filter(grant => isGranted(grant, caller, now))
   if (mine.some(grant => Object.keys(grant.where).length === 0)) return 'all'
   return mine.map(grant =>
     Object.fromEntries(Object.entries(grant.where).map(([field, claim]) => [field, caller.claims[claim] as string])),
-  ) // `hasClaims` is true of each: the claim exists
+  ) // `isGranted` has seen that each claim exists
 }
 
 /** Whether a caller without credentials may do this to every item. */
