@@ -1,4 +1,6 @@
 /** RFC 9110 §11, RFC 6750 (Bearer), RFC 7617 (Basic): credentials a request carries, and challenges an answer carries. */
+import { decodeUtf8 } from '../base/attempt.ts'
+import { decodeBase64Loosely, encodeBase64 } from '../base/base64.ts'
 import {
   cursorOver,
   isAtEnd,
@@ -74,27 +76,17 @@ export interface Basic {
  */
 export function basicCredentials(field: string): Basic | undefined {
   const [, encoded] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(field) ?? []
-  const text = encoded === undefined ? undefined : decode(encoded)
+  const octets = encoded === undefined ? undefined : decodeBase64Loosely(encoded)
+  const text = octets && decodeUtf8(octets)
   const colon = text?.indexOf(':') ?? -1
   if (text === undefined || colon < 0 || /[\0-\x1f\x7f]/.test(text)) return undefined
   return { user: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function decode(encoded: string): string | undefined {
-  try {
-    return utf8.decode(Uint8Array.from(atob(encoded), char => char.charCodeAt(0)))
-  } catch {
-    return undefined
-  }
-}
-
 /** RFC 7617, for clients; undefined when the user has a colon, or either has a control character. */
 export function writeBasic({ user, password }: Basic): string | undefined {
   if (user.includes(':') || /[\0-\x1f\x7f]/.test(user + password)) return undefined
-  const octets = new TextEncoder().encode(`${user}:${password}`)
-  return `Basic ${btoa(Array.from(octets, octet => String.fromCharCode(octet)).join(''))}`
+  return `Basic ${encodeBase64(new TextEncoder().encode(`${user}:${password}`))}`
 }
 
 export interface Challenge {

@@ -3,6 +3,8 @@
  * and written in the canonical form of §4.1. Our own: the parser of structured-headers 2.1.0 takes no Date that anything
  * follows, and its writer drops the zero of `%0a` in a Display String.
  */
+import { decodePercent } from '../base/attempt.ts'
+import { decodeBase64Loosely, encodeBase64 } from '../base/base64.ts'
 import { cursorOver, isAtEnd, skipCharacter, skipSpace, type TextCursor } from './grammar.ts'
 
 export type BareItem =
@@ -192,22 +194,14 @@ function dateAt(cursor: TextCursor): BareItem | undefined {
 /** §4.2.7: missing padding and spare bits that are not zero are taken, as the RFC recommends. */
 function bytesAt(cursor: TextCursor): BareItem | undefined {
   const text = match(cursor, byteSequences)
-  if (text === undefined) return undefined
-  try {
-    return { kind: 'bytes', value: Uint8Array.from(atob(text.slice(1, -1)), char => char.charCodeAt(0)) }
-  } catch {
-    return undefined
-  }
+  const value = text === undefined ? undefined : decodeBase64Loosely(text.slice(1, -1))
+  return value && { kind: 'bytes', value }
 }
 
 function displayAt(cursor: TextCursor): BareItem | undefined {
   const text = match(cursor, displayStrings)
-  if (text === undefined) return undefined
-  try {
-    return { kind: 'display', value: decodeURIComponent(text.slice(2, -1)) }
-  } catch {
-    return undefined
-  }
+  const value = text === undefined ? undefined : decodePercent(text.slice(2, -1))
+  return value === undefined ? undefined : { kind: 'display', value }
 }
 
 /** undefined where RFC 9651 §4.1 fails: a key, token or string with characters that none has, a number out of range. */
@@ -269,7 +263,7 @@ function writeBare(of: BareItem): string | undefined {
     case 'token':
       return only(tokens, of.value)
     case 'bytes':
-      return `:${btoa(Array.from(of.value, octet => String.fromCharCode(octet)).join(''))}:`
+      return `:${encodeBase64(of.value)}:`
     case 'boolean':
       return of.value ? '?1' : '?0'
     case 'date': {

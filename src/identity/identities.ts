@@ -7,6 +7,8 @@
  *  (5) The people of the example have passwords that everybody knows: they count only where `seeded` says so.
  */
 import { createCipheriv, createDecipheriv, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
+import { attempt, isCryptoError } from '../base/attempt.ts'
+import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import type { Person } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity-port.ts'
@@ -48,8 +50,8 @@ export async function preparePerson(
     const kept: StoredPerson = {
       roles: person.roles,
       claims: person.claims ?? {},
-      salt: salt.toString('base64'),
-      hash: (await hashPassword(person.password, salt, currentCost)).toString('base64'),
+      salt: encodeBase64(salt),
+      hash: encodeBase64(await hashPassword(person.password, salt, currentCost)),
       cost: currentCost,
       sealed: seal(key, person.subject, person.password),
     }
@@ -65,17 +67,15 @@ function seal(key: LocalKey, subject: string, text: string): string {
   const iv = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', key.secret('passwords'), iv).setAAD(Buffer.from(subject))
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-  return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64')
+  return encodeBase64(Buffer.concat([iv, cipher.getAuthTag(), body]))
 }
 function unseal(key: LocalKey, subject: string, sealed: string): string | undefined {
-  const octets = Buffer.from(sealed, 'base64')
-  try {
+  const octets = requireBase64(sealed)
+  return attempt(() => {
     const cipher = createDecipheriv('aes-256-gcm', key.secret('passwords'), octets.subarray(0, 12))
     cipher.setAAD(Buffer.from(subject)).setAuthTag(octets.subarray(12, 28))
     return Buffer.concat([cipher.update(octets.subarray(28)), cipher.final()]).toString('utf8')
-  } catch {
-    return undefined
-  }
+  }, isCryptoError)
 }
 
 /** Bounded: the oldest goes first. */
@@ -123,7 +123,7 @@ export function createIdentities(sources: IdentitySources): People {
   const tags = new WeakMap<object, string>()
   const unknown: Pick<StoredPerson, 'salt' | 'hash' | 'cost'> = {
     salt: 'AAAAAAAAAAAAAAAAAAAAAA==',
-    hash: authenticationTag(secret, 'nobody'),
+    hash: encodeBase64(randomBytes(32)),
     cost: currentCost,
   }
 
@@ -157,8 +157,8 @@ export function createIdentities(sources: IdentitySources): People {
     }))
     if (locked) return undefined
     const { salt, hash: right, cost = former } = kept ?? unknown
-    const given = await hashPassword(password, Buffer.from(salt, 'base64'), cost)
-    const expected = Buffer.from(right, 'base64')
+    const given = await hashPassword(password, requireBase64(salt), cost)
+    const expected = requireBase64(right)
     const same = given.length === expected.length && timingSafeEqual(given, expected)
     if (kept && seeded && same) {
       await lockout.passed(name, from)

@@ -5,6 +5,8 @@
  *  (2) A cookie is good for eight hours. It cannot be called back before, but by (1) or by another key.
  */
 import { timingSafeEqual } from 'node:crypto'
+import { decodeUtf8 } from '../base/attempt.ts'
+import { decodeBase64Url, encodeBase64Url } from '../base/base64.ts'
 import { authenticationTag } from './local-key.ts'
 
 /** Seconds. */
@@ -19,7 +21,7 @@ export interface SessionCookie {
 /** `<who>.<until>.<tag>`, the first two in base64url and base 36. */
 export function issueSession(secret: Uint8Array, subject: string, salt: string, now: number): SessionCookie {
   const until = now + sessionSeconds * 1000
-  const said = `${Buffer.from(subject).toString('base64url')}.${until.toString(36)}`
+  const said = `${encodeBase64Url(Buffer.from(subject))}.${until.toString(36)}`
   return { value: `${said}.${authenticationTag(secret, `${said}.${salt}`)}`, until }
 }
 
@@ -28,7 +30,8 @@ const shape = /^([\w-]{1,1400})\.([0-9a-z]{1,11})\.([\w-]{43})$/
 /** Who it says it is for: nothing is proven yet. */
 export function readSessionSubject(value: string): string | undefined {
   const [, who] = shape.exec(value) ?? []
-  return who && Buffer.from(who, 'base64url').toString('utf8')
+  const octets = who && decodeBase64Url(who)
+  return octets ? decodeUtf8(octets) : undefined
 }
 
 /** Until when (milliseconds since 1970) it proves its subject; undefined when it was not made by `issueSession` with this salt. */

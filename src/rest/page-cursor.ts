@@ -4,6 +4,8 @@
  * reader has not seen, and no secret. A cursor is good for as long as the contract has its fields.
  */
 
+import { attempt, decodeUtf8, isSyntaxError } from '../base/attempt.ts'
+import { decodeBase64Url, encodeBase64Url } from '../base/base64.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readScalar, writeScalar } from '../contract/lexical/scalar.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -18,7 +20,7 @@ const sortText = (sort: readonly Sort[]): string =>
 export function writeCursor(resource: Resource, sort: readonly Sort[], from: PagePosition): string {
   const keys = from.keys.map((key, i) => keyText(resource, sort[i], key))
   const text = JSON.stringify([sortText(sort), from.backwards ? 1 : 0, from.id, ...keys])
-  return new TextEncoder().encode(text).toBase64({ alphabet: 'base64url', omitPadding: true })
+  return encodeBase64Url(new TextEncoder().encode(text))
 }
 
 function keyText(resource: Resource, sort: Sort | undefined, key: unknown): string | null {
@@ -49,11 +51,8 @@ function readKey(resource: Resource, sort: Sort | undefined, text: unknown): unk
 
 function decode(text: string): readonly unknown[] | undefined {
   if (!/^[A-Za-z0-9_-]{1,2000}$/.test(text)) return undefined
-  try {
-    const bytes = Uint8Array.fromBase64(text, { alphabet: 'base64url' })
-    const parts: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return Array.isArray(parts) ? parts : undefined
-  } catch {
-    return undefined
-  }
+  const octets = decodeBase64Url(text)
+  const json = octets && decodeUtf8(octets)
+  const parts: unknown = json && attempt(() => JSON.parse(json), isSyntaxError)
+  return Array.isArray(parts) ? parts : undefined
 }

@@ -1,4 +1,5 @@
 /** Typed values as JSON text and back: bigint and bytes keep their type. For what the service itself keeps: outcomes, inputs of jobs. */
+import { encodeBase64, requireBase64 } from '../base/base64.ts'
 
 type Packed = { readonly $n: string } | { readonly $b: string }
 const isPacked = (value: unknown): value is Packed =>
@@ -7,14 +8,14 @@ const isPacked = (value: unknown): value is Packed =>
 export function packTyped(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part === 'bigint') return { $n: String(part) }
-    return part instanceof Uint8Array ? { $b: part.toBase64() } : part
+    return part instanceof Uint8Array ? { $b: encodeBase64(part) } : part
   })
 }
 
-/** What `packTyped` wrote. Text from anywhere else is not for this. */
+/** What `packTyped` wrote. Throws SyntaxError for any other text. */
 export function unpackTyped(text: string): unknown {
   return JSON.parse(text, (_name, part: unknown) => {
     if (!isPacked(part)) return part
-    return '$n' in part ? BigInt(part.$n) : Uint8Array.fromBase64(part.$b)
+    return '$n' in part ? BigInt(String(part.$n)) : requireBase64(String(part.$b))
   })
 }

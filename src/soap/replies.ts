@@ -1,3 +1,4 @@
+import { encodeBase64 } from '../base/base64.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { Exchanged, ExchangeFacts, SentMessage, SoapNode } from './endpoint.ts'
 import { writeEnvelope, writeFaultEnvelope } from './envelope.ts'
@@ -53,7 +54,7 @@ export function replyWithAnswer(
 /** In place of octets that are many: what stands for them where they are attached, and is found where they are not. */
 function markOctets({ serving }: SoapNode, { field, octets }: NonNullable<OperationResponse['large']>) {
   const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
-  return { bytes, octets, row: { [field]: bytes }, mark: bytes.toBase64() }
+  return { bytes, octets, row: { [field]: bytes }, mark: encodeBase64(bytes) }
 }
 
 /** A store that finds an item unchanged gives the same snapshot again: so it is the same text. */

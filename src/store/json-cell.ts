@@ -1,4 +1,5 @@
 /** Lists, objects and unions as JSON text and back, exactly: what JSON has no type for is put by what the field says. */
+import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { foldShape, type ShapeCases } from '../contract/shape.ts'
 
@@ -44,7 +45,7 @@ const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<Way, Ce
   time: unchanged,
   dateTime: unchanged,
   duration: unchanged,
-  bytes: { out: value => (value as Uint8Array).toBase64(), in: value => Uint8Array.fromBase64(value as string) },
+  bytes: { out: value => encodeBase64(value as Uint8Array), in: value => requireBase64(value as string) },
   enum: unchanged,
   id: unchanged,
   ref: unchanged,

@@ -5,8 +5,11 @@
  *  (2) What a connection says is heard from its first moment on: one that fails ends no process.
  *  (3) A statement of a transaction that is over is never sent: the connection may be another's by then.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { errorCodeOf } from '../base/attempt.ts'
+import { decodeHex } from '../base/base64.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { Unavailable, type Usage } from '../service/store.ts'
 import { BorrowedConnection, type Cells, type StatementRunner } from './connection.ts'
@@ -56,7 +59,12 @@ const types: PostgresQuery['types'] = {
       : pg.types.getTypeParser(type, format === 'binary' ? 'binary' : 'text')
   },
 }
-const bytesOf = (text: string): Uint8Array => Uint8Array.fromHex(text.slice(2))
+/** PostgreSQL "bytea Hex Format": `\\x`, then the octets. */
+const bytesOf = (text: string): Uint8Array => decodeHex(text.slice(2)) ?? failBytea(text)
+
+function failBytea(text: string): never {
+  throw new Error(`bytea "${text.slice(0, 8)}…" is not in hex format: set bytea_output to hex`)
+}
 
 /** Milliseconds to wait for what needs nothing but a server that answers: a connection, a look at a lock. */
 export const transactionTimeoutMs = 5000
@@ -246,11 +254,8 @@ class PooledTransaction implements StatementRunner {
   }
 }
 
-const stateOf = (thrown: unknown): string =>
-  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
-
 /** serialization_failure and deadlock_detected: the same work may succeed now. */
-const isTransient = (thrown: unknown): boolean => ['40001', '40P01'].includes(stateOf(thrown))
+const isTransient = (thrown: unknown): boolean => ['40001', '40P01'].includes(errorCodeOf(thrown))
 
 /**
  * PostgreSQL Appendix A: connections (08), what a standby does not support and a plan that is older than its table (0A000),
@@ -259,7 +264,8 @@ const isTransient = (thrown: unknown): boolean => ['40001', '40P01'].includes(st
 const outOfReach = /^(08|0A000|53|57|55P03|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lost = /terminat|timeout|not queryable|closed/i
 const isLost = (thrown: unknown): boolean =>
-  thrown instanceof Error && (outOfReach.test(stateOf(thrown)) || (stateOf(thrown) === '' && lost.test(thrown.message)))
+  thrown instanceof Error &&
+  (outOfReach.test(errorCodeOf(thrown)) || (errorCodeOf(thrown) === '' && lost.test(thrown.message)))
 
 function explained(thrown: unknown): unknown {
   return isLost(thrown) ? new Unavailable() : thrown

@@ -21,6 +21,14 @@ function written(tree: Tree, style: Style, depth = 0): string {
     .join('')
 }
 
+const toCursor = (text: string): string => Buffer.from(text).toString('base64url')
+/** Not base64, not UTF-8, not JSON, damaged, nested deeper than the stack, not a place. */
+const strangeCursors = [
+  '*',
+  '_w',
+  ...['none', '[', '{"$n":"x"}', '{"$b":"*"}', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, '{}'].map(toCursor),
+]
+
 for (const style of ['document', 'rpc', 'encoded'] as const)
   for (const version of ['1.1', '1.2'] as const)
     test(`every operation in ${style} style, SOAP ${version}`, async () => {
@@ -113,7 +121,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
       const second = await good('ListOrders', { size: '3', cursor: next, customer: 'c-1' })
       const numbered = await good('ListOrders', { page: '2', size: '3', sort: 'total', customer: 'c-1' })
       assert.deepEqual(ids(second), ids(numbered), 'a cursor and a page number lead to the same')
-      await bad('ListOrders', { cursor: 'bm9uZQ' }, 'Invalid')
+      for (const cursor of strangeCursors) await bad('ListOrders', { cursor }, 'Invalid')
       await bad('ListOrders', { sort: 'lines' }, 'Invalid')
       await bad('ListOrders', { sort: Array(3000).fill('total').join() }, 'Invalid')
       await bad('ListOrders', { size: '101' }, 'Invalid')

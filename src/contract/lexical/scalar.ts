@@ -4,10 +4,11 @@
  * facets; both return a flaw instead of throwing. They are compiled once for a shape; `readScalar`
  * and `checkScalar` remember them for as long as the shape lives.
  */
+import { decodeBase64, decodeHex, encodeBase64, encodeHex } from '../../base/base64.ts'
 import { memoizeByObject } from '../../base/memo.ts'
 import type { Scalar } from '../field.ts'
 import { foldScalar, type ScalarCases, type ScalarOf } from '../shape.ts'
-import { compileBytesCheck, parseBase64, parseHex } from './binary.ts'
+import { compileBytesCheck } from './binary.ts'
 import { compileDecimalCheck } from './decimal.ts'
 import { Flaw, typeFlaw } from './flaw.ts'
 import {
@@ -105,7 +106,7 @@ function compileStringReader(shape: ScalarOf<'string'>): ScalarReader {
 }
 function compileBytesReader(shape: ScalarOf<'bytes'>): ScalarReader {
   const check = compileBytesCheck(shape)
-  return shape.encoding === 'hex' ? text => check(parseHex(trimXmlSpace(text))) : text => check(parseBase64(text))
+  return shape.encoding === 'hex' ? text => check(decodeHex(trimXmlSpace(text))) : text => check(decodeBase64(text))
 }
 function readBoolean(text: string): boolean | Flaw {
   const value = trimXmlSpace(text)
@@ -147,9 +148,7 @@ const writers: ScalarCases<ScalarWriter> = {
   dateTime: plainWriter,
   duration: plainWriter,
   bytes: ({ encoding }) =>
-    encoding === 'hex'
-      ? value => (value as Uint8Array).toHex().toUpperCase()
-      : value => (value as Uint8Array).toBase64(),
+    encoding === 'hex' ? value => encodeHex(value as Uint8Array) : value => encodeBase64(value as Uint8Array),
   enum: plainWriter,
   id: plainWriter,
   ref: plainWriter,

@@ -8,6 +8,7 @@
 import { createHmac } from 'node:crypto'
 import { lookup as resolve } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
+import { decodeBase64Loosely } from '../../base/base64.ts'
 import { isPublicAddress } from './safe-post.ts'
 import { type EventSink, Gone, Later } from './sinks.ts'
 
@@ -63,8 +64,9 @@ export function signWebhook(id: string, time: number, content: string, keys: rea
 }
 
 function keyOf(name: string, secret: string): Uint8Array {
-  const key = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice(6), 'base64') : Buffer.alloc(0)
-  if (key.length < 24) throw new Error(`webhook ${name}: its secret is not whsec_ and 24 octets or more in base64`)
+  const key = /^whsec_\S+$/.test(secret) ? decodeBase64Loosely(secret.slice(6)) : undefined
+  if (!key || key.length < 24)
+    throw new Error(`webhook ${name}: its secret is not whsec_ and 24 octets or more in base64`)
   return key
 }
 

@@ -2,7 +2,9 @@
  * WS-Security going out: replies of this side, and requests of its client. What is signed is written once and never again: the
  * text that comes back is the one the digests were made of.
  */
+
 import { createHash, hash, type KeyObject, randomBytes } from 'node:crypto'
+import { encodeBase64 } from '../../base/base64.ts'
 import { versions } from '../../soap/version.ts'
 import {
   canonicalize,
@@ -143,11 +145,11 @@ class ProtectionDraft {
     if (username) this.token = this.add(this.security, usernameToken(username, now))
     if (assertion) this.token = this.add(this.security, assertion)
     if (ticket) {
-      const value = Buffer.from(ticket).toString('base64')
+      const value = encodeBase64(ticket)
       this.token = this.add(this.security, binaryToken(fresh('KRB'), n.gssKerberosUri, value))
     }
     for (const value of confirms?.length === 0 ? [undefined] : (confirms ?? [])) {
-      const said = value ? ` Value="${value.toString('base64')}"` : ''
+      const said = value ? ` Value="${encodeBase64(value)}"` : ''
       this.add(
         this.security,
         `<wsse11:SignatureConfirmation xmlns:wsse11="${n.wsse11Ns}" wsu:Id="${fresh('SC')}"${said}/>`,
@@ -176,7 +178,7 @@ class ProtectionDraft {
     const octets = Buffer.from(canonicalize(info, { exclusive: true, comments: false }))
     const value = signOctets(method, signing.key, octets)
     this.signatures.push(value)
-    const ending = `<ds:SignatureValue>${value.toString('base64')}</ds:SignatureValue><ds:KeyInfo>${keyInfo}</ds:KeyInfo>`
+    const ending = `<ds:SignatureValue>${encodeBase64(value)}</ds:SignatureValue><ds:KeyInfo>${keyInfo}</ds:KeyInfo>`
     signature.append(trustedFragment(ending, signature))
   }
 
@@ -210,7 +212,7 @@ class ProtectionDraft {
     if ('name' in by) return `<ds:KeyName>${escapeText(by.name)}</ds:KeyName>`
     if (by.refer !== 'direct') return certificateReference(by.certificate, by.refer)
     const id = fresh('X509')
-    this.add(this.security, binaryToken(id, n.x509v3Uri, by.certificate.der.toString('base64')))
+    this.add(this.security, binaryToken(id, n.x509v3Uri, encodeBase64(by.certificate.der)))
     return reference(`<wsse:Reference URI="#${id}" ValueType="${n.x509v3Uri}"/>`)
   }
 
@@ -291,7 +293,7 @@ function usernameToken({ name, password, kind }: NonNullable<Protection['usernam
   const [type, value] = kind === 'text' ? [n.passwordTextUri, escapeText(password)] : [n.passwordDigestUri, digest]
   return (
     `<wsse:UsernameToken wsu:Id="${fresh('UT')}"><wsse:Username>${escapeText(name)}</wsse:Username><wsse:Password Type="${type}">${value}</wsse:Password>` +
-    `<wsse:Nonce EncodingType="${n.base64TypeUri}">${nonce.toString('base64')}</wsse:Nonce><wsu:Created>${created}</wsu:Created></wsse:UsernameToken>`
+    `<wsse:Nonce EncodingType="${n.base64TypeUri}">${encodeBase64(nonce)}</wsse:Nonce><wsu:Created>${created}</wsu:Created></wsse:UsernameToken>`
   )
 }
 
@@ -304,12 +306,12 @@ function reference(inside: string, type?: string): string {
 }
 
 const cipherData = (octets: Buffer): string =>
-  `<xenc:CipherData><xenc:CipherValue>${octets.toString('base64')}</xenc:CipherValue></xenc:CipherData>`
+  `<xenc:CipherData><xenc:CipherValue>${encodeBase64(octets)}</xenc:CipherValue></xenc:CipherData>`
 
 /** X.509 Token Profile 1.1 §3.2. */
 function certificateReference(certificate: Certificate, refer: Exclude<Refer, 'direct'>): string {
   if (refer === 'embedded') {
-    return `<ds:X509Data><ds:X509Certificate>${certificate.der.toString('base64')}</ds:X509Certificate></ds:X509Data>`
+    return `<ds:X509Data><ds:X509Certificate>${encodeBase64(certificate.der)}</ds:X509Certificate></ds:X509Data>`
   }
   if (refer === 'issuer-serial') {
     const issuer = escapeText(certificate.x509.issuer.split('\n').reverse().join(','))
@@ -322,7 +324,7 @@ function certificateReference(certificate: Certificate, refer: Exclude<Refer, 'd
   if (!value) throw new TypeError('the certificate has no key identifier')
   const type = refer === 'thumbprint' ? n.keyIdentifierThumbprintUri : n.keyIdentifierSkiUri
   return reference(
-    `<wsse:KeyIdentifier EncodingType="${n.base64TypeUri}" ValueType="${type}">${value.toString('base64')}</wsse:KeyIdentifier>`,
+    `<wsse:KeyIdentifier EncodingType="${n.base64TypeUri}" ValueType="${type}">${encodeBase64(value)}</wsse:KeyIdentifier>`,
   )
 }
 
@@ -333,7 +335,7 @@ function transportMethod(transport: KeyTransport): string {
   if (transport === 'rsa-1_5') return `<xenc:EncryptionMethod Algorithm="${n.xencNs}rsa-1_5"/>`
   const { digest, mask, label } = transport
   const parameters =
-    (label.length > 0 ? `<xenc:OAEPparams>${label.toString('base64')}</xenc:OAEPparams>` : '') +
+    (label.length > 0 ? `<xenc:OAEPparams>${encodeBase64(label)}</xenc:OAEPparams>` : '') +
     `<ds:DigestMethod Algorithm="${digestUri(digest)}"/>`
   if (mask === 'sha1') {
     return `<xenc:EncryptionMethod Algorithm="${n.xencNs}rsa-oaep-mgf1p">${parameters}</xenc:EncryptionMethod>`

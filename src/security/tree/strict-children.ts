@@ -2,6 +2,7 @@
  * Reading the parts of a Security block strictly: what is not where the standards put it refuses, so nothing hides in a place
  * that another reader would look at first. Comments are no nodes here, or are passed over: they never cut a text short.
  */
+import { decodeBase64 } from '../../base/base64.ts'
 import { clark, type Element, type Name } from '../../xml/index.ts'
 import { failSecurity, type SecurityFault } from '../security-fault.ts'
 
@@ -48,21 +49,10 @@ export function requiredAttribute(element: Element, name: Name, fault: SecurityF
 
 /** XML Schema Part 2 §3.2.16 base64Binary, strictly. */
 export function readBase64(element: Element, fault: SecurityFault = 'InvalidSecurity'): Buffer {
-  return decoded(textOnly(element, fault)) ?? failSecurity(fault, `no base64 in ${clark(element.name)}`)
+  const octets =
+    decodeBase64(textOnly(element, fault)) ?? failSecurity(fault, `${clark(element.name)} does not contain base64`)
+  return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
 }
-
-/** The octets of base64 with white space in it; undefined when it is none, as padding with bits left over is none. */
-export function decoded(text: string): Buffer | undefined {
-  const alone = removeBlanks(text)
-  const octets = Buffer.from(alone, 'base64')
-  return octets.toString('base64') === alone ? octets : undefined
-}
-
-/** Without white space, which base64 may have anywhere. */
-export const removeBlanks = (text: string): string => (blank.test(text) ? text.replace(blanks, '') : text)
-
-const blank = /[ \t\r\n]/
-const blanks = /[ \t\r\n]+/g
 
 /** Milliseconds since 1970 of an xs:dateTime with its zone (WSS §10: UTC); undefined when it is none. */
 export function readInstant(text: string): number | undefined {

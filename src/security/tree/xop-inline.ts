@@ -3,6 +3,8 @@
  * the address they are at; so before a signature is checked every Include gives way to the base64 that it stands for (XOP §2.1),
  * and that is what is read from then on. Each part is taken once: a message never grows beyond what was sent.
  */
+import { decodePercent } from '../../base/attempt.ts'
+import { encodeBase64 } from '../../base/base64.ts'
 import type { Element } from '../../xml/index.ts'
 import { Insecure } from '../security-fault.ts'
 import { hrefAttribute, IncludeName } from '../vocabulary.ts'
@@ -28,17 +30,11 @@ export function inlineIncludes(envelope: Element, parts: SignedParts): ReadonlyM
       throw new Insecure('InvalidSecurity', 'an Include of no one part')
     }
     taken.set(readContentId(uri), around)
-    const value = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('base64')
+    const value = encodeBase64(octets)
     around.splice(0, Infinity, [{ kind: 'text', value }])
   }
   return taken
 }
 
 /** RFC 2392: the Content-ID that a `cid:` URI means; of another URI, the URI. */
-export function readContentId(uri: string): string {
-  try {
-    return decodeURIComponent(uri)
-  } catch {
-    return uri
-  }
-}
+export const readContentId = (uri: string): string => decodePercent(uri) ?? uri

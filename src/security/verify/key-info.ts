@@ -3,7 +3,9 @@
  *  (1) A KeyInfo only names. Whether the key is believed is decided by what this side was configured with.
  *  (2) Exactly one thing names the key; nothing is fetched; a reference is followed once.
  */
+
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { encodeBase64, encodeBase64Url } from '../../base/base64.ts'
 import { Element } from '../../xml/index.ts'
 import { type Certificate, parseDistinguishedName } from '../crypto/certificate.ts'
 import { readDer, readDerValues, SEQUENCE } from '../crypto/der.ts'
@@ -114,7 +116,7 @@ export function dereferenceToken(
   if (!der) return failSecurity('SecurityTokenUnavailable', 'a certificate that is not known here')
   const attributes = [{ name: valueTypeAttribute, prefix: '', value: x509v3Uri }]
   const token = new Element(undefined, BinarySecurityTokenName, reference.prefix, attributes)
-  token.append([{ kind: 'text', value: der.toString('base64') }])
+  token.append([{ kind: 'text', value: encodeBase64(der) }])
   return token
 }
 
@@ -190,8 +192,8 @@ function keyValue(element: Element): KeyObject {
   const [child, another] = element.elements()
   const fault = 'InvalidSecurityToken'
   if (child && !another && child.name === RSAKeyValueName) {
-    const n = readBase64(requiredChild(child, ModulusName), fault).toString('base64url')
-    const e = readBase64(requiredChild(child, ExponentName), fault).toString('base64url')
+    const n = encodeBase64Url(readBase64(requiredChild(child, ModulusName), fault))
+    const e = encodeBase64Url(readBase64(requiredChild(child, ExponentName), fault))
     return orFail(fault, 'no RSA key', () => createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }))
   }
   if (!child || another || child.name !== ECKeyValueName)
@@ -202,8 +204,8 @@ function keyValue(element: Element): KeyObject {
   const point = readBase64(requiredChild(child, PublicKeyName), fault)
   const half = (point.length - 1) / 2
   if (point[0] !== 0x04) return failSecurity(fault, 'a point in another form')
-  const x = point.subarray(1, 1 + half).toString('base64url')
-  const y = point.subarray(1 + half).toString('base64url')
+  const x = encodeBase64Url(point.subarray(1, 1 + half))
+  const y = encodeBase64Url(point.subarray(1 + half))
   return orFail(fault, 'no EC key', () => createPublicKey({ key: { kty: 'EC', crv: curve, x, y }, format: 'jwk' }))
 }
 

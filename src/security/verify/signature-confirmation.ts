@@ -2,6 +2,7 @@
  * WSS SOAP Message Security 1.1 §8.5: a reply says which signatures it answers, so that it is the reply to this request and the
  * request arrived as it was signed. Each value once, nothing else, and under the reply's own signature.
  */
+import { encodeBase64 } from '../../base/base64.ts'
 import type { Element } from '../../xml/index.ts'
 import { failSecurity } from '../security-fault.ts'
 import { SignatureConfirmationName, valueAttribute } from '../vocabulary.ts'
@@ -14,7 +15,7 @@ export function requireConfirmation(
 ): void {
   const found = block.elements(SignatureConfirmationName)
   const said = found.map(element => element.attribute(valueAttribute)?.trim() ?? '').sort()
-  const expected = (sent.length === 0 ? [''] : sent.map(value => value.toString('base64'))).sort()
+  const expected = (sent.length === 0 ? [''] : sent.map(value => encodeBase64(value))).sort()
   if (said.length !== expected.length || said.some((value, at) => value !== expected[at])) {
     failSecurity('FailedCheck', 'a reply to another request')
   }

@@ -7,7 +7,9 @@
  *  (3) What is handed on is the very element that was digested. Whoever reads the message reads that object, or refuses.
  * Deliberately absent: XPath, XSLT, base64, XPointer, Manifest, RetrievalMethod, and keys that a message brings along.
  */
+
 import { hash, type KeyObject } from 'node:crypto'
+import { removeBlanks } from '../../base/base64.ts'
 import { type CanonicalForm, canonicalize, canonicalizeOctets, type Element } from '../../xml/index.ts'
 import {
   type Allowances,
@@ -23,7 +25,6 @@ import {
   onlyChildNamed,
   optionalChild,
   readBase64,
-  removeBlanks,
   requiredAttribute,
   requiredChild,
   textOnly,

@@ -4,12 +4,14 @@
  *  (2) A digest needs Nonce and Created, is of now, and is taken once.
  *  (3) An unknown name, a name without a kept password and a wrong password end alike, after the same work.
  */
+
 import { hash, timingSafeEqual } from 'node:crypto'
+import { decodeBase64 } from '../../base/base64.ts'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
-import { decoded, optionalChild, readBase64, readInstant, requiredChild, textOnly } from '../tree/strict-children.ts'
+import { optionalChild, readBase64, readInstant, requiredChild, textOnly } from '../tree/strict-children.ts'
 import {
   base64TypeUri,
   CreatedName,
@@ -92,7 +94,7 @@ async function byDigest(
 ): Promise<Caller | undefined> {
   const kept = await guard.identities.secret(name)
   const expected = hash('sha1', Buffer.concat([nonce!, Buffer.from(`${created}${kept ?? ''}`)]), 'buffer')
-  const given = decoded(password.trim())
+  const given = decodeBase64(password.trim())
   const holds = given?.length === expected.length && timingSafeEqual(given, expected)
   return holds && kept !== undefined ? guard.identities.known(name) : undefined
 }

@@ -1,3 +1,5 @@
+import { decodePercent } from '../../base/attempt.ts'
+import { decodeBase64Loosely, removeBlanks } from '../../base/base64.ts'
 import { type PartSource, StreamedPart } from '../codecs/values.ts'
 import { refuseMessage } from '../refusal.ts'
 import { type PackagePart, readParts, refuse } from './multipart.ts'
@@ -204,28 +206,16 @@ async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGener
   let rest = ''
   let ended = false
   for await (const piece of content) {
-    const text =
-      rest +
-      Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-        .toString('latin1')
-        .replace(/[ \t\r\n]/g, '')
+    const text = rest + removeBlanks(Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1'))
     const whole = text.length - (text.length % 4)
     if (ended && text !== '') noBase64()
-    if (whole > 0) yield fromBase64(text.slice(0, whole))
+    if (whole > 0) yield decodeBase64Loosely(text.slice(0, whole)) ?? noBase64()
     ended = text.slice(0, whole).endsWith('=')
     rest = text.slice(whole)
   }
-  if (rest !== '') yield fromBase64(rest)
+  if (rest !== '') yield decodeBase64Loosely(rest) ?? noBase64()
 }
-const noBase64 = (): never => refuse('a part is not the base64 that it says it is')
-
-function fromBase64(text: string): Uint8Array {
-  try {
-    return Uint8Array.fromBase64(text)
-  } catch {
-    return noBase64()
-  }
-}
+const noBase64 = (): never => refuse('a part declares base64 and is not')
 
 /** The parts that a message may refer to: each once. */
 export function collectParts(of: Package['parts']): PartSource {
@@ -236,10 +226,5 @@ export function collectParts(of: Package['parts']): PartSource {
 /** RFC 2392: the Content-ID that a cid: URI means. */
 function contentIdOf(href: string): string | undefined {
   const [, id] = /^cid:([^\s]+)$/i.exec(href) ?? []
-  if (id === undefined) return undefined
-  try {
-    return decodeURIComponent(id)
-  } catch {
-    return undefined
-  }
+  return id === undefined ? undefined : decodePercent(id)
 }

@@ -2,6 +2,7 @@
  * Octets that stand in an envelope as base64, and are many: they are read as the envelope is sent. It is written with a mark in
  * their place, which is unguessable, so that nothing else in it can be one.
  */
+import { encodeBase64 } from '../../base/base64.ts'
 import type { StoredOctets } from '../../service/store.ts'
 
 export interface Base64Insert {
@@ -17,7 +18,7 @@ export async function* streamEnvelope(
 ): AsyncGenerator<Uint8Array, void, unknown> {
   const at = envelope.indexOf(mark)
   yield Buffer.from(envelope.slice(0, at))
-  yield* encodeBase64(octets)
+  yield* streamBase64(octets)
   yield Buffer.from(envelope.slice(at + mark.length))
 }
 
@@ -25,15 +26,15 @@ export async function* streamEnvelope(
 const window = 48 * 1024
 
 /** Three octets are four characters, wherever a piece ends. */
-async function* encodeBase64(octets: StoredOctets): AsyncGenerator<Uint8Array, void, unknown> {
+async function* streamBase64(octets: StoredOctets): AsyncGenerator<Uint8Array, void, unknown> {
   let rest = new Uint8Array(0)
   const reading = octets.read(0, octets.length)
   for (let next = await reading.next(); !next.done; next = await reading.next(true)) {
     const piece = Buffer.concat([rest, next.value])
     const whole = piece.length - (piece.length % 3)
     for (let at = 0; at < whole; at += window)
-      yield Buffer.from(piece.toString('base64', at, Math.min(at + window, whole)))
+      yield Buffer.from(encodeBase64(piece.subarray(at, Math.min(at + window, whole))))
     rest = new Uint8Array(piece.subarray(whole))
   }
-  if (rest.length > 0) yield Buffer.from(rest.toBase64())
+  if (rest.length > 0) yield Buffer.from(encodeBase64(rest))
 }

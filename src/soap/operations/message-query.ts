@@ -1,5 +1,7 @@
 /** What of a list is asked for in a message, and where its next page begins. */
 
+import { attempt, decodeUtf8, isSyntaxError } from '../../base/attempt.ts'
+import { decodeBase64Url, encodeBase64Url } from '../../base/base64.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { checkScalar } from '../../contract/lexical/scalar.ts'
@@ -73,7 +75,7 @@ export function writeNext(query: Omit<Query, 'within'>, page: ItemPage): string 
   if (!page.more.after || !page.edges || !last) return undefined
   const sort = query.sort.map(({ field, descending }) => (descending ? `-${field}` : field))
   const place: SortPosition = { sort, keys: page.edges.last, id: last.id }
-  return new TextEncoder().encode(packTyped(place)).toBase64({ alphabet: 'base64url', omitPadding: true })
+  return encodeBase64Url(new TextEncoder().encode(packTyped(place)))
 }
 
 /** A stranger may have written it: every key is held against the field that it is a value of. */
@@ -92,12 +94,12 @@ function placeOf(resource: Resource, text: string): SortPosition {
 }
 
 function decodePosition(text: string): unknown {
-  try {
-    return unpackTyped(new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: 'base64url' })))
-  } catch {
-    return undefined
-  }
+  const octets = decodeBase64Url(text)
+  const json = octets && decodeUtf8(octets)
+  return json && attempt(() => unpackTyped(json), isStrange)
 }
+/** Also of text that is nested deeper than the stack. */
+const isStrange = (thrown: unknown): boolean => isSyntaxError(thrown) || thrown instanceof RangeError
 
 function isPlace(place: unknown): place is SortPosition {
   if (typeof place !== 'object' || place === null) return false
