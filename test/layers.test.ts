@@ -105,3 +105,25 @@ test('no cycles among files', () => {
   }
   for (const file of files) visit(file, [])
 })
+
+/** An idea → how it is spelt in code, and the one file that may spell it so. */
+const homes: readonly (readonly [idea: string, spelling: RegExp, home: string])[] = [
+  [
+    'base64 and hexadecimal are decoded and encoded',
+    /\b(?:from|to)(?:Base64|Hex)\b|\b(?:atob|btoa)\b|\bBuffer\.from\([^()]*'(?:base64(?:url)?|hex)'\)/,
+    'base/base64.ts',
+  ],
+]
+for (const [idea, spelling, home] of homes)
+  test(`${idea} in ${home} alone`, () => {
+    assert.match(codeOf(home), spelling, 'the expression finds nothing in the home itself')
+    const others = files.filter(file => file !== home && spelling.test(codeOf(file)))
+    assert.deepEqual(others, [])
+  })
+
+test('every catch names what it expects', () => {
+  assert.deepEqual(
+    files.filter(file => /\bcatch \{/.test(codeOf(file))),
+    [],
+  )
+})

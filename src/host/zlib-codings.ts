@@ -2,6 +2,7 @@
 
 import type { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
+import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { OctetTransform } from '../http/message.ts'
 import { Undecodable } from '../rest/content-coding.ts'
 
@@ -16,16 +17,23 @@ export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>
   gzip: bytes => loadZlib().gzipSync(bytes, { level: 6 }),
 }
 
+/** Node before 24.20, 25 and 26 before 26.6 take a zstd frame that is cut short for a whole one: it is not accepted there. */
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+const noticesCutZstd = (major === 24 && minor >= 20) || (major === 26 && minor >= 6) || major > 26
+
 /** The way in: gzip content, undefined when it is no gzip, has trailing octets, or is more than `limit` octets. */
 export function gunzipWithin(bytes: Uint8Array, limit: number): Uint8Array | undefined {
-  return decodeOrUndefined(() => loadZlib().gunzipSync(bytes, { maxOutputLength: limit }))
+  return attempt(() => loadZlib().gunzipSync(bytes, { maxOutputLength: limit }), isZlibError)
 }
 
 /** The way in for REST, by name: undefined when the octets are not of this coding, or become more than `limit`. */
 export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>> = {
   gzip: gunzipWithin,
-  br: (bytes, limit) => decodeOrUndefined(() => loadZlib().brotliDecompressSync(bytes, { maxOutputLength: limit })),
-  zstd: (bytes, limit) => decodeOrUndefined(() => loadZlib().zstdDecompressSync(bytes, { maxOutputLength: limit })),
+  br: (bytes, limit) => attempt(() => loadZlib().brotliDecompressSync(bytes, { maxOutputLength: limit }), isZlibError),
+  ...(noticesCutZstd && {
+    zstd: (bytes, limit) =>
+      attempt(() => loadZlib().zstdDecompressSync(bytes, { maxOutputLength: limit }), isZlibError),
+  }),
 }
 
 /** The same, for what passes piece by piece. */
@@ -41,7 +49,7 @@ export const codingStreams: Readonly<Record<'encode' | 'decode', Readonly<Record
   },
   decode: {
     br: octets => transformOctets(loadZlib().createBrotliDecompress(), octets),
-    zstd: octets => transformOctets(loadZlib().createZstdDecompress(), octets),
+    ...(noticesCutZstd && { zstd: octets => transformOctets(loadZlib().createZstdDecompress(), octets) }),
     gzip: octets => transformOctets(loadZlib().createGunzip(), octets),
   },
 }
@@ -61,15 +69,12 @@ async function* transformOctets(coder: Transform, octets: AsyncIterable<Uint8Arr
   stream().pipeline(source(), coder, () => {})
   try {
     yield* coder
-  } catch {
-    throw cause ? cause.thrown : new Undecodable()
+  } catch (thrown) {
+    if (cause) throw cause.thrown
+    throw isZlibError(thrown) ? new Undecodable() : thrown
   }
 }
 
-function decodeOrUndefined(decode: () => Uint8Array): Uint8Array | undefined {
-  try {
-    return decode()
-  } catch {
-    return undefined
-  }
-}
+/** The octets are not of their coding, or become more than may be. */
+const isZlibError = (thrown: unknown): boolean =>
+  /^(?:Z_|ZSTD_error_|ERR__ERROR_FORMAT_|ERR_BUFFER_TOO_LARGE$)/.test(errorCodeOf(thrown))

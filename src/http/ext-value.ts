@@ -1,4 +1,5 @@
 /** RFC 8187 §3.2 (before: RFC 5987): a parameter value beyond ASCII, `UTF-8''na%C3%AFve`, under a name that ends in "*". */
+import { decodePercent } from '../base/attempt.ts'
 
 /** attr-char stays; all else is UTF-8, percent-encoded. */
 export function writeExtValue(value: string): string {
@@ -12,11 +13,7 @@ export function parseExtValue(text: string): string | undefined {
   const [, charset, value] = /^([^']*)'[^']*'((?:[A-Za-z0-9!#$&+\-.^_`|~]|%[0-9A-Fa-f]{2})*)$/.exec(text) ?? []
   if (value === undefined) return undefined
   if (charset?.toLowerCase() === 'iso-8859-1') return unescape8(value)
-  try {
-    return charset?.toLowerCase() === 'utf-8' ? decodeURIComponent(value) : undefined
-  } catch {
-    return undefined
-  }
+  return charset?.toLowerCase() === 'utf-8' ? decodePercent(value) : undefined
 }
 
 const unescape8 = (value: string) =>

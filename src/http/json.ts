@@ -10,6 +10,7 @@
  * `JsonReader`, several times slower, which knows where it is and why it stops.
  */
 
+import { attempt, decodeUtf8, isSyntaxError } from '../base/attempt.ts'
 import type { Json } from '../base/objects.ts'
 import { writePointer } from './json-pointer.ts'
 
@@ -38,8 +39,6 @@ export type JsonResult =
   | { readonly value: Json; readonly failure?: never }
   | { readonly failure: JsonFailure; readonly value?: never }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /**
  * One JSON text: its value, or why and where it is none. Octets are UTF-8. Integers beyond ±(2^53−1) come back as bigint, all
  * other numbers as the nearest double; objects and arrays are ordinary ones, as JSON.parse makes them.
@@ -57,22 +56,14 @@ export function parseJson(source: string | Uint8Array, limits: JsonLimits = json
 
 /** The text, or the place of the first octets that are not UTF-8. */
 function decode(bytes: Uint8Array): string | number {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    const mended = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
-    return mended.findIndex((octet, at) => octet !== bytes[at])
-  }
+  const text = decodeUtf8(bytes)
+  if (text !== undefined) return text
+  const mended = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+  return mended.findIndex((octet, at) => octet !== bytes[at])
 }
 
 /** undefined where JSON.parse finds no JSON; no JSON text has that value. */
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const parsed = (text: string): Json | undefined => attempt(() => JSON.parse(text), isSyntaxError)
 
 const quote = 0x22
 const backslash = 0x5c
@@ -315,8 +306,9 @@ export function defineMember(record: { [name: string]: Json }, name: string, val
 export function writeJson(value: Json): string {
   try {
     return JSON.stringify(value)
-  } catch {
-    return writeExactly(value) // the one value that JSON.stringify has no text for: a bigint
+  } catch (thrown) {
+    if (thrown instanceof TypeError) return writeExactly(value) // it has no text for a bigint
+    throw thrown
   }
 }
 

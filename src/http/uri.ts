@@ -5,6 +5,7 @@
  * (3) No control character survives the decoding of a path, and no NUL that of a query.
  * (4) Dot segments, also as `%2e`, are gone before anything is routed; a path that had them, or `//`, is not `clean`.
  */
+import { decodePercent, decodeUtf8 } from '../base/attempt.ts'
 import { memoizeByText } from '../base/memo.ts'
 
 /** RFC 9112 §3.2: the four forms of a request-target. */
@@ -88,12 +89,8 @@ export const parseHost: (field: string) => Host | undefined = memoizeByText(fiel
 /** Strict percent-decoding: undefined when an escape is cut, is not UTF-8, or hides a control character. */
 export function percentDecode(text: string): string | undefined {
   if (!text.includes('%')) return text
-  try {
-    const decoded = decodeURIComponent(text)
-    return /[\0-\x1f\x7f-\x9f]/.test(decoded) ? undefined : decoded
-  } catch {
-    return undefined
-  }
+  const decoded = decodePercent(text)
+  return decoded === undefined || /[\0-\x1f\x7f-\x9f]/.test(decoded) ? undefined : decoded
 }
 
 /** All but RFC 3986 unreserved, as UTF-8, percent-encoded. Half a surrogate pair, which UTF-8 lacks, becomes U+FFFD. */
@@ -169,23 +166,14 @@ export function parseQuery(text: string, limit = 1000): Pairs | undefined {
 function formDecode(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced
-  try {
-    const decoded = decodeURIComponent(spaced)
-    return decoded.includes('\0') ? undefined : decoded
-  } catch {
-    return undefined
-  }
+  const decoded = decodePercent(spaced)
+  return decoded?.includes('\0') ? undefined : decoded
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The content of application/x-www-form-urlencoded, whose octets are UTF-8 where they are not escaped; see parseQuery. */
 export function parseForm(content: Uint8Array, limit?: number): Pairs | undefined {
-  try {
-    return parseQuery(utf8.decode(content), limit)
-  } catch {
-    return undefined
-  }
+  const text = decodeUtf8(content)
+  return text === undefined ? undefined : parseQuery(text, limit)
 }
 
 /** Pairs as a query, or as application/x-www-form-urlencoded; a space is `%20`, which every reader takes. */

@@ -3,8 +3,11 @@
  *  (1) A key is 256 random bits, and only its SHA-256 rests in the file: who reads the file learns no key.
  *  (2) A key that has expired, or whose line was taken out, is nobody's within a second.
  */
+
 import { hash, randomBytes } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
+import { attempt, isSyntaxError } from '../base/attempt.ts'
+import type { Json } from '../base/objects.ts'
 import type { Caller } from '../contract/policy.ts'
 import { type Watching, watchFile } from './watched-file.ts'
 
@@ -63,13 +66,9 @@ function lineOf(line: string, at: number): [string, KnownKey] {
   const wrong = (what: string): never => {
     throw new Error(`line ${at} ${what}; diglot key writes such lines`)
   }
-  let found: Partial<Record<string, unknown>>
-  try {
-    found = JSON.parse(line) ?? {}
-  } catch {
-    return wrong('is not JSON')
-  }
-  const { hash: print, subject, roles, claims = {}, expires } = found
+  const found: Json | undefined = attempt(() => JSON.parse(line), isSyntaxError)
+  if (found === undefined) return wrong('is not JSON')
+  const { hash: print, subject, roles, claims = {}, expires } = Object(found) as Partial<Record<string, unknown>>
   if (typeof print !== 'string' || !/^[\w-]{43}$/.test(print)) return wrong('has no hash')
   if (typeof subject !== 'string' || subject === '') return wrong('has no subject')
   if (!Array.isArray(roles) || !roles.every(each => typeof each === 'string')) return wrong('has no list of roles')

@@ -2,7 +2,9 @@
  * Whom a certificate names (RFC 5280 §4.2.1.6): its alternative names of a person or a program, else its common name.
  * That it is genuine, and that the peer has its key, has been proven before.
  */
+
 import { X509Certificate } from 'node:crypto'
+import { attempt, isCryptoError } from '../base/attempt.ts'
 
 export interface CertificateNames {
   /** The most telling first. */
@@ -14,17 +16,13 @@ export interface CertificateNames {
 
 /** Undefined for what is no certificate. */
 export function readCertificateNames(der: Uint8Array): CertificateNames | undefined {
-  try {
-    const certificate = new X509Certificate(der)
-    const alternative = splitAlternatives(certificate.subjectAltName ?? '')
-    const { validFromDate, validToDate } = certificate
-    return {
-      names: alternative.length > 0 ? alternative : commonNames(certificate),
-      from: validFromDate.getTime(),
-      until: validToDate.getTime(),
-    }
-  } catch {
-    return undefined
+  const certificate = attempt(() => new X509Certificate(der), isCryptoError)
+  if (!certificate) return undefined
+  const alternative = splitAlternatives(certificate.subjectAltName ?? '')
+  return {
+    names: alternative.length > 0 ? alternative : commonNames(certificate),
+    from: certificate.validFromDate.getTime(),
+    until: certificate.validToDate.getTime(),
   }
 }
 

@@ -13,15 +13,14 @@ import {
 } from 'node:crypto'
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 
+import { errorCodeOf } from '../base/attempt.ts'
+
 export interface LocalKey {
   readonly private: KeyObject
   readonly public: KeyObject
   /** 32 octets for one purpose, derived from the key (RFC 5869). */
   secret(purpose: string): Uint8Array
 }
-
-const isCode = (thrown: unknown, code: string): boolean =>
-  thrown instanceof Error && 'code' in thrown && thrown.code === code
 
 /** Reads the key, or makes it. Several processes may start at once: the first wins, and nobody sees a file half written. */
 export function openLocalKey(file: string): LocalKey {
@@ -33,7 +32,7 @@ function readExisting(file: string): Buffer | undefined {
   try {
     return readFileSync(file)
   } catch (thrown) {
-    if (isCode(thrown, 'ENOENT')) return undefined
+    if (errorCodeOf(thrown) === 'ENOENT') return undefined
     throw thrown
   }
 }
@@ -47,7 +46,7 @@ function createKeyFile(file: string): string | Buffer {
     linkSync(draft, file)
     return pem
   } catch (thrown) {
-    if (!isCode(thrown, 'EEXIST')) throw thrown
+    if (errorCodeOf(thrown) !== 'EEXIST') throw thrown
     return readFileSync(file)
   } finally {
     unlinkSync(draft)

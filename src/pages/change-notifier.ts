@@ -1,5 +1,5 @@
 /** The end of the change feed: one look a second for all who wait there, and none while nobody does. */
-import type { Store } from '../service/store.ts'
+import { type Store, Unavailable } from '../service/store.ts'
 
 /** Milliseconds between looks: other instances write as well. */
 const pause = 1000
@@ -64,11 +64,15 @@ export class ChangeNotifier {
     this.kick()
   }
 
-  /** The next change after this one; undefined also while the store is out of reach. */
+  /**
+   * The next change after this one; undefined also while the store is out of reach. Of any other failure
+   * the readers are woken: each meets it in its own request, where it is reported.
+   */
   async #last(after: number): Promise<number | undefined> {
     try {
       return (await this.#store.read(reader => reader.changes(after, 1))).at(-1)?.sequence
-    } catch {
+    } catch (thrown) {
+      if (!(thrown instanceof Unavailable)) this.kick()
       return undefined
     }
   }

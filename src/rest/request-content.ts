@@ -5,6 +5,7 @@
  *  (3) A patch applies to the representation that stands in this version, `_links` left out, or not at all.
  */
 
+import { decodeUtf8 } from '../base/attempt.ts'
 import type { Json } from '../base/objects.ts'
 import type { Fields } from '../contract/field.ts'
 import { type FieldProblem, type ReadOptions, readFields, readOptions } from '../contract/field-json.ts'
@@ -139,18 +140,10 @@ const refuseUntyped = (x: Exchange): never =>
   refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(x), detail: 'there is no Content-Type' })
 
 function formOf(bytes: Uint8Array, fields: Fields): Json {
-  const text = decodeUtf8(bytes)
+  const text = decodeUtf8(bytes)?.replace(/^\ufeff/, '')
   const pairs = text === undefined ? undefined : parseQuery(text)
   const json = pairs && readFormValues(pairs, fields)
   return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded, or a name comes twice' })
-}
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 function parseContent(bytes: Uint8Array): Json {

@@ -3,9 +3,11 @@
  * of the standard, the same for every cause (wrong user and wrong password, wrong key and wrong octet). `why` is for the log of
  * this side and names no secret; it is never sent.
  */
+
 import { Refused } from '../service/refusal.ts'
 import type { SoapRefusal } from '../soap/refusal.ts'
 import { internName, Malformed } from '../xml/index.ts'
+import { isCertificateError } from './crypto/certificate.ts'
 import { wsseNs } from './vocabulary.ts'
 
 const words = {
@@ -35,12 +37,13 @@ export function failSecurity(fault: SecurityFault, why: string): never {
   throw new Insecure(fault, why)
 }
 
-/** What `act` gives; whatever goes wrong in it, a bad key or a tree without a canonical form, is this one failure. */
+/** What `act` gives. A key or a certificate that is invalid, or a tree without a canonical form, is this one failure. */
 export function orFail<T>(fault: SecurityFault, why: string, act: () => T): T {
   try {
     return act()
   } catch (thrown) {
-    if (thrown instanceof Insecure) throw thrown
-    return failSecurity(fault, thrown instanceof Malformed ? `${why}: ${thrown.reason}` : why)
+    if (thrown instanceof Malformed) return failSecurity(fault, `${why}: ${thrown.reason}`)
+    if (isCertificateError(thrown)) return failSecurity(fault, why)
+    throw thrown
   }
 }

@@ -9,8 +9,10 @@
  *  (6) A database that is busy, full or read-only is `Unavailable`; what is our fault, or a broken file, is an ordinary error.
  * Deliberately absent: HTTP, XML, and who is asking.
  */
+
 import { backup as copy, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
 import { type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
@@ -20,7 +22,7 @@ import { planMigration } from './migration.ts'
 import { compileExpiries, removeExpired } from './records.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
-import { defaultBounds, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
+import { defaultBounds, isSqliteError, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
 
 export interface SqliteOptions extends Partial<QueueBounds> {
   /** Milliseconds to wait for another process that writes; default 5,000. */
@@ -125,6 +127,10 @@ function explained(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
   return typeof code === 'number' && passing.has(code & 0xff) ? new Unavailable() : thrown
 }
+
+/** Busy, closed, or an error of SQLite's. */
+const isOutOfReach = (thrown: unknown): boolean =>
+  thrown instanceof Unavailable || isSqliteError(thrown) || errorCodeOf(thrown) === 'ERR_INVALID_STATE'
 
 class Grouped implements Transaction {
   readonly #database: DatabaseSync
@@ -311,11 +317,7 @@ class Readers {
   }
 
   ready(): boolean {
-    try {
-      return this.read(() => true) === true
-    } catch {
-      return false
-    }
+    return attempt(() => this.read(() => true), isOutOfReach) === true
   }
 
   /** Reads under way come to their end first. */

@@ -7,6 +7,7 @@
  * A group is what comes in turns of the event loop that follow one another, so a write without company waits for nobody.
  */
 
+import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { Unavailable } from '../service/store.ts'
 
@@ -22,6 +23,9 @@ export interface Transaction {
   release(): void
   undo(): void
 }
+
+/** Of a transaction: it is lost with all that it held. */
+export const isSqliteError = (thrown: unknown): boolean => errorCodeOf(thrown) === 'ERR_SQLITE_ERROR'
 
 export interface QueueBounds {
   /** Works in one transaction. */
@@ -130,18 +134,17 @@ export class Queue {
       this.#transaction.commit()
       this.#open = false
       for (const tell of told) tell()
-    } catch {
+    } catch (thrown) {
       this.#discard()
       this.#open = false
-      for (const { reject } of members) reject(new Unavailable())
+      const why = isSqliteError(thrown) ? new Unavailable() : thrown
+      for (const { reject } of members) reject(why)
     }
   }
 
   /** A rollback that fails has nothing to undo, or a connection that is lost with all it held. */
   #discard(): void {
-    try {
-      if (this.#transaction.isOpen()) this.#transaction.rollback()
-    } catch {}
+    attempt(() => this.#transaction.isOpen() && this.#transaction.rollback(), isSqliteError)
   }
 
   /** Works one after the other; throws when the transaction was lost on the way. */

@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../base/attempt.ts'
 import * as character from './character.ts'
 import type { Name } from './name.ts'
 
@@ -113,16 +114,9 @@ function unique(text: string): string {
   return text === '' ? '' : Object.keys({ [text]: 0 })[0]!
 }
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** The text, or one that is no name when the octets are not UTF-8. */
 function decode(bytes: Buffer, from: number, to: number): string {
   let at = from
   while (at < to && bytes[at]! < 0x80) at++
-  if (at === to) return bytes.toString('latin1', from, to)
-  try {
-    return strict.decode(bytes.subarray(from, to))
-  } catch {
-    return ''
-  }
+  return at === to ? bytes.toString('latin1', from, to) : (decodeUtf8(bytes.subarray(from, to)) ?? '')
 }

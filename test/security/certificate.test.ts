@@ -1,11 +1,8 @@
 /** X8: whose key it is. Paths (RFC 5280 §6), validity, usage, revocation, names of certificates. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  type Certificate,
-  parseDistinguishedName,
-  sameDistinguishedName,
-} from '../../src/security/crypto/certificate.ts'
+import fc from 'fast-check'
+import { Certificate, parseDistinguishedName, sameDistinguishedName } from '../../src/security/crypto/certificate.ts'
 import { NotDer, readDerValues, readObjectIdentifier } from '../../src/security/crypto/der.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityFault } from '../../src/security/security-fault.ts'
@@ -271,3 +268,33 @@ test('X8: a token in another encoding, and a pinned certificate whose time is ov
   const trust = new CertificateTrust({ certificates: pems('expired') })
   await refused(outcome(open(old), signedPolicy, guard(now, { trust })), 'FailedAuthentication', /not trusted now/)
 })
+
+test('RFC 5280: octets that were a certificate are trusted or not, whatever was done to them, and nothing is thrown', () => {
+  const whole = ['alice', 'leaf', 'between', 'bob', 'p256'].map(name => pair(name).certificate.der)
+  const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(fc.constantFrom(...whole), damage, (der, changes) => {
+      const damaged = Buffer.from(der)
+      for (const [at, octet] of changes) damaged[at % der.length] = octet
+      const trust = trusting('ca')
+      if (!damaged.equals(der)) assert.equal(trust.trusted(damaged, now, [damaged]), undefined)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+const octets = (text: string): string => Buffer.from(text, 'hex').toString('latin1')
+/** An extension of the certificate of `name` with one octet of its value changed. */
+const changed = (name: string, from: string, to: string): Buffer => {
+  const der = pair(name).certificate.der.toString('latin1')
+  assert.ok(der.includes(octets(from)), 'the certificate has the extension')
+  return Buffer.from(der.replace(octets(from), octets(to)), 'latin1')
+}
+for (const [title, from, to] of [
+  ['KeyUsage', '0603551d0f0101ff04040302', '0603551d0f0101ff0404031f'],
+  ['SubjectKeyIdentifier', '0603551d0e04160414', '0603551d0e0416041f'],
+] as const)
+  test(`RFC 5280 §4.2: a ${title} that is not DER: not a certificate`, () => {
+    assert.throws(() => new Certificate(changed('alice', from, to)), NotDer)
+    assert.equal(trusting('ca').trusted(changed('alice', from, to), now), undefined)
+  })

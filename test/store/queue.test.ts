@@ -14,7 +14,7 @@ class Noted implements Transaction {
   }
   #do(step: string): void {
     this.log.push(step)
-    if (this.fails(step)) throw new Error(`${step} failed`)
+    if (this.fails(step)) throw Object.assign(new Error(`${step} failed`), { code: 'ERR_SQLITE_ERROR' })
   }
   async begin() {
     this.#do('begin')

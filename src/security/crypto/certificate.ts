@@ -1,10 +1,14 @@
 /** An X.509 certificate (RFC 5280) with what messages refer to it by and what decides whether it may sign. */
+
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto'
+import { isCryptoError } from '../../base/attempt.ts'
+import { encodeHex } from '../../base/base64.ts'
 import {
   BIT_STRING,
   BOOLEAN,
   type DerValue,
   INTEGER,
+  NotDer,
   OCTET_STRING,
   readDer,
   readDerText,
@@ -23,9 +27,19 @@ export class Certificate {
   readonly issuer: DistinguishedName
   readonly serial: bigint
   readonly signatureAlgorithm: string
-  private readonly extensions = new Map<string, { readonly critical: boolean; readonly content: Buffer }>()
+  /** RFC 5280 §4.2.1.2. */
+  readonly subjectKeyIdentifier: Buffer | undefined
+  /** RFC 5280 §4.2: false where a critical extension is not processed here, which rejects the certificate. */
+  readonly understood: boolean
+  /** The first eight bits of KeyUsage (RFC 5280 §4.2.1.3), digitalSignature the highest. */
+  readonly #usage: number | undefined
+  /** RFC 5280 §4.2.1.9: how many authorities may be below this one; undefined when it is not an authority. */
+  readonly #pathLength: number | undefined
 
-  /** @param source PEM or DER. @throws Error when it is no certificate */
+  /**
+   * Reads all of it at once, so that nothing fails later.
+   * @param source PEM or DER. @throws an error of `isCertificateError` when it is not a certificate
+   */
   constructor(source: string | Uint8Array) {
     this.x509 = new X509Certificate(source)
     this.der = this.x509.raw
@@ -34,66 +48,77 @@ export class Certificate {
     this.notAfter = Date.parse(this.x509.validTo)
     // Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm, signatureValue } (RFC 5280 §4.1)
     const [signed, algorithm] = readDerValues(readDer(this.der).content)
-    const fields = readDerValues(signed!.content)
-    const at = fields[0]!.tag === INTEGER ? 0 : 1
-    this.serial = BigInt(`0x${this.x509.serialNumber}`)
-    this.issuer = distinguishedName(fields[at + 2]!)
-    this.signatureAlgorithm = readObjectIdentifier(readDerValues(algorithm!.content)[0]!.content)
-    const extensions = fields.find(field => field.tag === 0xa3)
-    for (const one of extensions ? readDerValues(readDer(extensions.content).content) : [])
-      this.extend(readDerValues(one.content))
-  }
-
-  /** Extension ::= SEQUENCE { extnID, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING } */
-  private extend(parts: readonly DerValue[]): void {
-    const critical = parts[1]?.tag === BOOLEAN && parts[1].content[0] !== 0
-    const octets = parts.find(part => part.tag === OCTET_STRING)
-    if (octets) this.extensions.set(readObjectIdentifier(parts[0]!.content), { critical, content: octets.content })
+    const fields = readDerValues(present(signed).content)
+    const at = fields[0]?.tag === INTEGER ? 0 : 1
+    this.serial = readSerial(this.x509.serialNumber)
+    this.issuer = distinguishedName(present(fields[at + 2]))
+    this.signatureAlgorithm = readObjectIdentifier(present(readDerValues(present(algorithm).content)[0]).content)
+    const extensions = readExtensions(fields.find(field => field.tag === 0xa3))
+    this.understood = [...extensions].every(([id, { critical }]) => !critical || processed.has(id))
+    this.#usage = readUsage(extensions.get('2.5.29.15'))
+    this.#pathLength = this.x509.ca ? readPathLength(extensions.get('2.5.29.19')) : undefined
+    const identifier = extensions.get('2.5.29.14')
+    this.subjectKeyIdentifier = identifier && readDer(identifier.content).content
   }
 
   /** RFC 5280 §4.2.1.3: whether it may sign what is not a certificate. Without the extension, it may. */
   get signs(): boolean {
-    const usage = this.usage
-    return usage === undefined || (usage & 0xc0) !== 0 // digitalSignature, nonRepudiation
+    return this.#usage === undefined || (this.#usage & 0xc0) !== 0 // digitalSignature, nonRepudiation
   }
 
-  /** The same: whether a key may be encrypted to it. */
-  get encrypts(): boolean {
-    const usage = this.usage
-    return usage === undefined || (usage & 0x30) !== 0 // keyEncipherment, dataEncipherment
-  }
-
-  /** The first eight bits of KeyUsage, digitalSignature the highest. */
-  private get usage(): number | undefined {
-    const found = this.extensions.get('2.5.29.15')
-    if (!found) return undefined
-    const bits = readDer(found.content)
-    return bits.tag === BIT_STRING ? (bits.content[1] ?? 0) : 0
-  }
-
-  /** RFC 5280 §4.2.1.9: whether it is an authority, with as many below it; `checkIssued` looks at its keyUsage. */
+  /** Whether it is an authority, with as many below it; `checkIssued` looks at its keyUsage. */
   issues(below: number): boolean {
-    const found = this.extensions.get('2.5.29.19')
-    if (!this.x509.ca || !found) return false
-    const longest = readDerValues(readDer(found.content).content).find(part => part.tag === INTEGER)
-    return longest === undefined || Number(BigInt(`0x${longest.content.toString('hex') || '0'}`)) >= below
-  }
-
-  /** RFC 5280 §4.2: a critical extension that is not processed here rejects the certificate. */
-  get understood(): boolean {
-    return [...this.extensions].every(([id, { critical }]) => !critical || processed.has(id))
+    return this.#pathLength !== undefined && this.#pathLength >= below
   }
 
   /** Of the whole encoding, SHA-1: a name, not a proof. */
   get thumbprint(): Buffer {
     return createHash('sha1').update(this.der).digest()
   }
+}
 
-  /** RFC 5280 §4.2.1.2. */
-  get subjectKeyIdentifier(): Buffer | undefined {
-    const found = this.extensions.get('2.5.29.14')
-    return found && readDer(found.content).content
+interface Extension {
+  readonly critical: boolean
+  readonly content: Buffer
+}
+
+/** Extension ::= SEQUENCE { extnID, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING }, by extnID. */
+function readExtensions(field: DerValue | undefined): ReadonlyMap<string, Extension> {
+  const found = new Map<string, Extension>()
+  for (const one of field ? readDerValues(readDer(field.content).content) : []) {
+    const [name, ...rest] = readDerValues(one.content)
+    const critical = rest[0]?.tag === BOOLEAN && rest[0].content[0] !== 0
+    const octets = rest.find(part => part.tag === OCTET_STRING)
+    if (octets) found.set(readObjectIdentifier(present(name).content), { critical, content: octets.content })
   }
+  return found
+}
+
+function readUsage(extension: Extension | undefined): number | undefined {
+  if (!extension) return undefined
+  const bits = readDer(extension.content)
+  return bits.tag === BIT_STRING ? (bits.content[1] ?? 0) : 0
+}
+
+/** Of BasicConstraints; infinite where none is given. */
+function readPathLength(extension: Extension | undefined): number | undefined {
+  if (!extension) return undefined
+  const longest = readDerValues(readDer(extension.content).content).find(part => part.tag === INTEGER)
+  return longest ? Number(BigInt(`0x${encodeHex(longest.content) || '0'}`)) : Number.POSITIVE_INFINITY
+}
+
+/** Whether octets were not a certificate: neither to OpenSSL nor by their DER. */
+export const isCertificateError = (thrown: unknown): boolean => isCryptoError(thrown) || thrown instanceof NotDer
+
+const present = (value: DerValue | undefined): DerValue => {
+  if (value) return value
+  throw new NotDer('a value is missing')
+}
+
+/** RFC 5280 §4.1.2.2: a positive integer. */
+function readSerial(hex: string): bigint {
+  if (/^[0-9A-F]+$/.test(hex)) return BigInt(`0x${hex}`)
+  throw new NotDer('the serial number is not a positive integer')
 }
 
 /** keyUsage, basicConstraints; extKeyUsage and subjectAltName limit nothing that is done here with a key. */

@@ -1,4 +1,5 @@
 /** The ciphers of XML Encryption 1.1 that are taken, over octets: AES in GCM and CBC, RSA key transport, AES key wrap. */
+
 import {
   constants,
   createCipheriv,
@@ -8,6 +9,7 @@ import {
   publicEncrypt,
   randomBytes,
 } from 'node:crypto'
+import { attempt, isCryptoError } from '../../base/attempt.ts'
 import { xenc11Ns, xencNs } from '../vocabulary.ts'
 import type { Hash } from './algorithm.ts'
 import { type Oaep, unwrapOaep, wrapOaep } from './oaep.ts'
@@ -54,11 +56,7 @@ export function encryptOctets({ mode, size }: Cipher, key: Buffer, plain: Uint8A
 
 /** What was encrypted; undefined for whatever is wrong. */
 export function decryptOctets({ mode, size }: Cipher, key: Buffer, sealed: Buffer): Buffer | undefined {
-  try {
-    return mode === 'gcm' ? openGcm(size, key, sealed) : openCbc(size, key, sealed)
-  } catch {
-    return undefined
-  }
+  return attempt(() => (mode === 'gcm' ? openGcm(size, key, sealed) : openCbc(size, key, sealed)), isCryptoError)
 }
 
 const gcm = (size: Cipher['size']) => `aes-${(size * 8) as 128 | 192 | 256}-gcm` as const // eight times 16, 24 or 32
@@ -86,12 +84,10 @@ export function wrapKey(kek: KeyObject, secret: Buffer): Buffer {
 }
 
 export function unwrapKey(kek: KeyObject, sealed: Buffer): Buffer | undefined {
-  try {
+  return attempt(() => {
     const decipher = createDecipheriv(`id-aes${(kek.symmetricKeySize ?? 0) * 8}-wrap`, kek, initial)
     return Buffer.concat([decipher.update(sealed), decipher.final()])
-  } catch {
-    return undefined
-  }
+  }, isCryptoError)
 }
 
 /** How a key is encrypted to the holder of an RSA key. */
@@ -105,9 +101,5 @@ export function transportKey(key: KeyObject, secret: Buffer, transport: KeyTrans
 /** PKCS#1 v1.5 gives a key in any case, another one where the padding is wrong (implicit rejection). */
 export function receiveKey(key: KeyObject, sealed: Buffer, transport: KeyTransport): Buffer | undefined {
   if (transport !== 'rsa-1_5') return unwrapOaep(key, sealed, transport)
-  try {
-    return privateDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, sealed)
-  } catch {
-    return undefined
-  }
+  return attempt(() => privateDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, sealed), isCryptoError)
 }

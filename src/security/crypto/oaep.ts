@@ -2,6 +2,7 @@
  * RSAES-OAEP (RFC 8017 §7.1) with one hash for the label and perhaps another for the mask, as XML Encryption §5.5.2 has it; where
  * the two are one, OpenSSL does all of it. What is wrong with a padding makes no difference that a sender could see.
  */
+
 import {
   constants,
   createHash,
@@ -12,6 +13,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
+import { attempt, isCryptoError } from '../../base/attempt.ts'
 import type { Hash } from './algorithm.ts'
 
 export interface Oaep {
@@ -22,17 +24,14 @@ export interface Oaep {
 }
 
 export function unwrapOaep(key: KeyObject, sealed: Buffer, { digest, mask, label }: Oaep): Buffer | undefined {
-  try {
-    if (digest === mask) {
-      return privateDecrypt(
-        { key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: digest, oaepLabel: label },
-        sealed,
-      )
-    }
-    return decoded(privateDecrypt({ key, padding: constants.RSA_NO_PADDING }, sealed), digest, mask, label)
-  } catch {
-    return undefined
+  if (digest === mask) {
+    const padding = constants.RSA_PKCS1_OAEP_PADDING
+    return attempt(() => privateDecrypt({ key, padding, oaepHash: digest, oaepLabel: label }, sealed), isCryptoError)
   }
+  return attempt(() => {
+    const block = privateDecrypt({ key, padding: constants.RSA_NO_PADDING }, sealed)
+    return removePadding(block, digest, mask, label)
+  }, isCryptoError)
 }
 
 export function wrapOaep(key: KeyObject, secret: Buffer, { digest, mask, label }: Oaep): Buffer {
@@ -40,11 +39,11 @@ export function wrapOaep(key: KeyObject, secret: Buffer, { digest, mask, label }
     return publicEncrypt({ key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: digest, oaepLabel: label }, secret)
   }
   const size = (key.asymmetricKeyDetails?.modulusLength ?? 0) / 8
-  return publicEncrypt({ key, padding: constants.RSA_NO_PADDING }, encoded(secret, size, digest, mask, label))
+  return publicEncrypt({ key, padding: constants.RSA_NO_PADDING }, addPadding(secret, size, digest, mask, label))
 }
 
 /** §7.1.2 step 3: all octets are looked at, and one answer given. */
-function decoded(block: Buffer, digest: Hash, mask: Hash, label: Buffer): Buffer | undefined {
+function removePadding(block: Buffer, digest: Hash, mask: Hash, label: Buffer): Buffer | undefined {
   const expected = hash(digest, label, 'buffer')
   const size = expected.length
   const seed = xor(block.subarray(1, 1 + size), mgf1(block.subarray(1 + size), size, mask))
@@ -63,7 +62,7 @@ function decoded(block: Buffer, digest: Hash, mask: Hash, label: Buffer): Buffer
 }
 
 /** §7.1.1 step 2. */
-function encoded(secret: Buffer, size: number, digest: Hash, mask: Hash, label: Buffer): Buffer {
+function addPadding(secret: Buffer, size: number, digest: Hash, mask: Hash, label: Buffer): Buffer {
   const expected = hash(digest, label, 'buffer')
   const length = size - expected.length - 1
   const data = Buffer.alloc(length)

@@ -6,7 +6,8 @@
  *      of every issuer: a CA, within its path length. The certificate itself may sign.
  *  (3) Only trusted certificates are remembered, and a bounded number: a stranger's cost is paid again, and kept nowhere.
  */
-import { Certificate, type DistinguishedName, sameDistinguishedName } from './certificate.ts'
+import { attempt } from '../../base/attempt.ts'
+import { Certificate, type DistinguishedName, isCertificateError, sameDistinguishedName } from './certificate.ts'
 
 export interface Anchors {
   /** PEM or DER of authorities, roots or intermediates: what they have issued is trusted. */
@@ -128,10 +129,5 @@ export function findNamed(certificate: Certificate, reference: CertificateRefere
   return certificate.subjectKeyIdentifier?.equals(reference.value) ?? false
 }
 
-function parsed(der: Buffer): Certificate | undefined {
-  try {
-    return new Certificate(der)
-  } catch {
-    return undefined // what is no certificate is not trusted
-  }
-}
+/** Octets that are not a certificate are not trusted. */
+const parsed = (der: Buffer): Certificate | undefined => attempt(() => new Certificate(der), isCertificateError)

@@ -1,0 +1,59 @@
+/** Rule A4.18: content that comes in a coding is whole, of that coding, and no longer than it may be; else it is refused. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { codingStreams, decodings, gunzipWithin } from '../../src/host/zlib-codings.ts'
+import { Undecodable } from '../../src/rest/content-coding.ts'
+
+const content = Buffer.from(Array.from({ length: 3000 }, (_, at) => (at * at) % 251))
+const encodings = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync }
+
+const collect = async (octets: AsyncIterable<Uint8Array>): Promise<Buffer> =>
+  Buffer.concat(await Array.fromAsync(octets))
+async function* inPieces(octets: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < octets.length; at += size) yield octets.subarray(at, at + size)
+}
+
+test('gzip and br are accepted by any Node, zstd where it notices a frame that is cut short', () => {
+  assert.deepEqual(Object.keys(decodings).slice(0, 2), ['gzip', 'br'])
+  assert.deepEqual(Object.keys(codingStreams.decode).toSorted(), Object.keys(decodings).toSorted())
+})
+
+for (const [name, decode] of Object.entries(decodings)) {
+  const coded = encodings[name as keyof typeof encodings](content)
+  const stream = codingStreams.decode[name]
+  assert.ok(stream)
+
+  test(`${name}: what was coded comes back, whole and piece by piece`, async () => {
+    assert.deepEqual(Buffer.from(decode(coded, content.length) ?? []), content)
+    assert.deepEqual(await collect(stream(inPieces(coded, 100))), content)
+  })
+
+  test(`${name}: one octet more than may be`, () => assert.equal(decode(coded, content.length - 1), undefined))
+
+  test(`${name}: cut short anywhere`, async () => {
+    for (let length = 0; length < coded.length; length += 13) {
+      assert.equal(decode(coded.subarray(0, length), 10_000), undefined, `${length} octets`)
+      if (length > 0) await assert.rejects(collect(stream(inPieces(coded.subarray(0, length), 100))), Undecodable)
+    }
+    assert.equal(decode(coded.subarray(0, -1), 10_000), undefined)
+  })
+
+  test(`${name}: octets of no coding`, async () => {
+    assert.equal(decode(Buffer.from('not coded at all'), 10_000), undefined)
+    await assert.rejects(collect(stream(inPieces(Buffer.from('not coded at all'), 5))), Undecodable)
+  })
+
+  test(`${name}: what the source throws comes through as it is`, async () => {
+    const cause = new Error('the sender went away')
+    async function* failing() {
+      yield coded.subarray(0, 20)
+      throw cause
+    }
+    await assert.rejects(collect(stream(failing())), thrown => thrown === cause)
+  })
+}
+
+test('gzip with octets after it', () => {
+  assert.equal(gunzipWithin(Buffer.concat([gzipSync(content), Buffer.from('more')]), 10_000), undefined)
+})
