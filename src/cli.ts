@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 /** `diglot`: each command is one sentence of the API. Usage errors exit with 2, all others with 1; one line, no stack. */
+import './host/node-version.ts'
+
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'

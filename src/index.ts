@@ -1,4 +1,6 @@
 /** What an application imports: the contract vocabulary, `implement` and `serve`. */
+import './host/node-version.ts'
+
 export {
   type DetailOf,
   type Fault,

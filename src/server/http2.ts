@@ -1,7 +1,9 @@
 /**
  * HTTP/2 (RFC 9113) over node:http2, on sockets that were accepted elsewhere. What always holds:
  *  (1) A stream that was reset before its turn is never served; one that is reset later costs its client a place among
- *      `streams` until the application is done with it, so that resetting fast gains nothing.
+ *      `streams` until the application is done with it, so that resetting fast gains nothing. A client that resets more
+ *      than `resets` allows loses its connection. (nghttp2 counts too, but in older versions of Node it falls silent
+ *      then, and keeps the connection.)
  *  (2) Fields of the connection do not exist here; what a request says of them the framing layer refuses.
  *  (3) SETTINGS and PING cost an answer each, so only so many are taken in ten seconds.
  *  (4) After the response a little of the request's content is still read and dropped, for clients that are sending it;
@@ -37,6 +39,8 @@ export class Http2Session {
   readonly exchanges = new Set<Exchange2>()
   #controls = 0
   #since = 0
+  #resets = 0
+  #lastReset = 0
 
   constructor(house: ServerContext, wire: http2.ServerHttp2Session, socket: Socket) {
     this.house = house
@@ -59,7 +63,10 @@ export class Http2Session {
 
   #arrive(stream: http2.ServerHttp2Stream, lines: readonly string[]): void {
     stream.on('error', () => {})
-    if (stream.destroyed || stream.closed) return
+    if (stream.destroyed || stream.closed) {
+      this.#reset()
+      return
+    }
     if (this.exchanges.size >= this.house.limits.streams * 2) {
       this.wire.destroy(undefined, enhanceYourCalm)
       return
@@ -68,6 +75,16 @@ export class Http2Session {
     this.exchanges.add(exchange)
     stream.once('close', () => exchange.leave())
     begin(exchange, lines)
+  }
+
+  /** (1) */
+  #reset(): void {
+    const { resets, resetRate } = this.house.limits
+    const now = performance.now()
+    const forgiven = ((now - this.#lastReset) / 1000) * resetRate
+    this.#lastReset = now
+    this.#resets = Math.max(0, this.#resets - forgiven) + 1
+    if (this.#resets > resets) this.wire.destroy(undefined, enhanceYourCalm)
   }
 
   /** (3) */

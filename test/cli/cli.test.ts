@@ -70,6 +70,32 @@ for (const [title, words, status, says] of cases)
     assert.doesNotMatch(ended.stderr, /^\s+at /m, 'no stack')
   })
 
+for (const entry of ['cli.ts', 'index.ts'])
+  for (const [version, isEnough] of [
+    ['20.20.2', false],
+    ['24.15.0', false],
+    ['24.16.0', true],
+    ['25.0.0', true],
+    ['100.0.0', true],
+  ] as const)
+    test(`${entry} on Node ${version}: ${isEnough ? 'starts' : 'one line, before anything else is loaded'}`, () => {
+      const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
+      const first = `data:text/javascript,${encodeURIComponent(pretend)}`
+      const words = ['--conditions=source', '--import', first, join(root, 'src', entry), '--version']
+      const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 20_000 })
+      assert.deepEqual(
+        [status, stderr, stdout],
+        isEnough
+          ? [0, '', entry === 'cli.ts' ? '0.1.0\n' : '']
+          : [1, `Diglot needs Node 24.16 or later: this is ${version}\n`, ''],
+      )
+    })
+
+test('what package.json promises of Node is what the start demands', () => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.equal(engines.node, '>=24.16')
+})
+
 test('diglot: a reader who has seen enough is no error', { skip: process.platform === 'win32' }, () => {
   const words = [process.execPath, '--conditions=source', join(root, 'src', 'cli.ts'), 'describe', orders, '--openapi']
   const ended = spawnSync('sh', ['-c', '"$@" | head -n 1', 'sh', ...words], { encoding: 'utf8', timeout: 20_000 })
