@@ -24,7 +24,7 @@ export interface Content {
   readonly length: number | undefined
   /** All of it; undefined as soon as it exceeds `limit` octets. The first read sends 100 (Continue) where it was asked for. */
   bytes(limit: number): Octets | Promise<Octets>
-  /** Piece by piece as it arrives. Who is done with a piece asks for the next by `next(true)`: its memory may be freed. */
+  /** Piece by piece as it arrives; `next(true)` frees the piece before (base/octets.ts). */
   chunks(): AsyncIterable<Uint8Array>
 }
 
@@ -49,7 +49,7 @@ export interface Response {
   readonly fields: Readonly<Record<string, string | readonly string[]>>
   /**
    * Nothing, all at once, or a stream. The server counts Content-Length itself when it can. It asks a stream for more by
-   * `next(true)` once the piece before has left, by `next(false)` where that may still be on its way: a source may free the one.
+   * `next(true)` once the piece before has left, by `next(false)` while it may still be on its way (base/octets.ts).
    */
   readonly content?: string | Uint8Array | AsyncIterable<Uint8Array>
 }

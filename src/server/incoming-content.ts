@@ -6,6 +6,7 @@
  *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those that stall.
  *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large one.
  */
+import { type Pieces, releaseBuffer } from '../base/octets.ts'
 import type { Content, Octets } from '../http/message.ts'
 import type { IdleCheck, ServerContext } from './server-context.ts'
 
@@ -125,14 +126,14 @@ export class StreamedContent implements Content, IdleCheck {
     })
   }
 
-  async *chunks(): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+  async *chunks(): Pieces {
     this.#once()
     this.#exchange.proceed()
     try {
       for (;;) {
         const piece = await this.#next()
         if (piece === undefined) return
-        if (yield piece) for (const buffer of this.#lent) free(buffer)
+        if (yield piece) for (const buffer of this.#lent) releaseBuffer(buffer)
         this.#lent = []
       }
     } finally {
@@ -242,11 +243,6 @@ export class StreamedContent implements Content, IdleCheck {
 
 /** Not a slice of what is others', too. */
 const isWhole = ({ byteLength, buffer }: Buffer): boolean => byteLength > 0 && byteLength === buffer.byteLength
-
-/** At once: memory beside the heap brings no collection about before there are tens of megabytes of it. */
-function free({ buffer }: Buffer): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
-}
 
 function joined(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)

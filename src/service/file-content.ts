@@ -6,8 +6,10 @@
  *  (2) Pieces are nobody's until the call's own transaction makes them a file; whatever ends the call before, they go.
  *  (3) No more is taken in than the limit, and the sender is held back while the store writes.
  */
+
 import { createHash, hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
+import { consumePieces, releaseBuffer } from '../base/octets.ts'
 import type { FileOctets, Store, StoredOctets } from './store.ts'
 
 /** Octets of every piece but the last, and of a file that is kept as one value: four reads of a socket, sixty-four pages of SQLite. */
@@ -60,18 +62,10 @@ export const splitIntoPieces = (
       const part = await next(at, to)
       if (!part || part.length === 0) throw new Swept()
       at += part.length
-      if (yield part) free(part)
+      if (yield part) releaseBuffer(part)
     }
   },
 })
-
-/**
- * Memory that nobody else has a part of, at once: what is beside the heap brings no collection about before there are tens of
- * megabytes of it. A slice of something larger is left alone.
- */
-export function free({ byteLength, buffer }: Uint8Array): void {
-  if (byteLength > 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
-}
 
 /** All of them as one value: for who can't take them piece by piece. */
 export async function collectOctets(octets: StoredOctets): Promise<Uint8Array> {
@@ -100,13 +94,12 @@ export async function stageContent(
   const held: Uint8Array[] = []
   let length = 0
   let bench: StagingBuffer | undefined
-  const arriving = content[Symbol.asyncIterator]()
   try {
     // Benched octets are copies: what they came in may go.
-    for (let next = await arriving.next(); !next.done; next = await arriving.next(bench !== undefined)) {
-      length += next.value.length
+    for await (const piece of consumePieces(content, () => bench !== undefined)) {
+      length += piece.length
       if (length > limit) break
-      held.push(next.value)
+      held.push(piece)
       if (!bench && length > pieceOctets) bench = new StagingBuffer(keeping)
       if (bench) for (const each of held.splice(0)) await bench.add(each)
     }
@@ -114,8 +107,6 @@ export async function stageContent(
   } catch (thrown) {
     await discardStaged(keeping.store, bench?.name)
     throw thrown
-  } finally {
-    await arriving.return?.()
   }
   await discardStaged(keeping.store, bench?.name)
   return undefined

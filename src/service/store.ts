@@ -6,6 +6,7 @@
  *  (4) Values come back exactly as they went in, in the contract's types.
  */
 import type { Maybe } from '../base/maybe.ts'
+import type { Pieces } from '../base/octets.ts'
 import type { Values } from '../contract/implement.ts'
 import type { JobState } from '../contract/job.ts'
 
@@ -73,10 +74,10 @@ export interface FileOctets {
 }
 export interface StoredOctets extends FileOctets {
   /**
-   * From octet `from` up to `to`, which is not among them, piece by piece. It may outlast the look that it came from. Who is done
-   * with a piece asks for the next by `next(true)`: it is freed then.
+   * From octet `from` up to `to`, which is not among them, piece by piece; see base/octets.ts. It may outlast the look that
+   * it came from.
    */
-  read(from: number, to: number): AsyncGenerator<Uint8Array, void, boolean | undefined>
+  read(from: number, to: number): Pieces
 }
 /** A file at one version, but for what is in it. */
 export interface FileVersion {

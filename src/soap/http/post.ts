@@ -1,6 +1,7 @@
 /** A message by POST (rules B4.1–B4.3, B4.12): what carries it, unpacked, and its answer. */
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { memoizeByText } from '../../base/memo.ts'
+import { watchPieces } from '../../base/octets.ts'
 import type { Entry } from '../../front/entry.ts'
 import { type MediaType, parseMediaType } from '../../http/media-type.ts'
 import type { HttpFields, Request, Response } from '../../http/message.ts'
@@ -107,17 +108,12 @@ async function unpack(node: SoapNode, request: Request, type: MediaType) {
 }
 
 /** All of a package of which nobody has said how long it is, whatever its parts are. */
-async function* countOctets(
-  chunks: AsyncIterable<Uint8Array>,
-  limit: number,
-): AsyncGenerator<Uint8Array, void, boolean | undefined> {
-  const arriving = chunks[Symbol.asyncIterator]()
-  let [length, done]: [number, boolean | undefined] = [0, false]
-  for (let next = await arriving.next(); !next.done; next = await arriving.next(done)) {
-    length += next.value.length
+function countOctets(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncIterable<Uint8Array> {
+  let length = 0
+  return watchPieces(chunks, piece => {
+    length += piece.length
     if (length > limit) refuseMessage({ kind: 'too-long', limit })
-    done = yield next.value
-  }
+  })
 }
 
 /** XOP §4.1: the type of what is in an XOP document stands beside it; else the root is what it says it is. */

@@ -6,14 +6,14 @@
  * once somebody is known to be allowed to send it.
  */
 
-import { free } from '../../service/file-content.ts'
+import { consumePieces, type Pieces, releaseBuffer } from '../../base/octets.ts'
 import { refuseMessage } from '../refusal.ts'
 
 export interface PackagePart {
   /** By lower-case name. No prototype. */
   readonly fields: Readonly<Record<string, string>>
   /** The octets, as they arrive; what is not taken is passed over. */
-  readonly content: AsyncGenerator<Uint8Array, void, boolean | undefined>
+  readonly content: Pieces
 }
 
 export interface PackageLimits {
@@ -52,27 +52,27 @@ export async function* readParts(
 
 /** What has arrived and is not read yet. The first line is read as if it followed another, so every delimiter begins alike. */
 class Window {
-  private readonly source: AsyncIterator<Uint8Array, unknown, boolean | undefined>
+  private readonly source: Pieces
   private readonly delimiter: Buffer
   private buffer: Buffer = Buffer.from('\r\n')
   /** Whether what comes next is content, up to a delimiter. */
   private inside = true
 
   constructor(chunks: AsyncIterable<Uint8Array>, delimiter: Buffer) {
-    this.source = chunks[Symbol.asyncIterator]()
+    this.source = consumePieces(chunks)
     this.delimiter = delimiter
   }
 
   /** Takes the next piece in, as a copy: the one before is done with. False at the end. */
   private async more(): Promise<boolean> {
-    const next = await this.source.next(true)
+    const next = await this.source.next()
     if (next.done) return false
     this.buffer = Buffer.concat([this.buffer, next.value])
     return true
   }
 
   /** All up to the next delimiter, which is read too. Nothing when it has been read. */
-  async *content(): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+  async *content(): Pieces {
     while (this.inside) {
       const at = this.buffer.indexOf(this.delimiter)
       const safe = at >= 0 ? at : this.buffer.length - this.delimiter.length + 1
@@ -80,7 +80,7 @@ class Window {
       const all = this.buffer
       if (at >= 0) this.buffer = all.subarray(at + this.delimiter.length)
       else if (safe > 0) this.buffer = Buffer.from(all.subarray(safe)) // a copy, so that the rest can go
-      if (safe > 0 && (yield all.subarray(0, safe)) && at < 0) free(all)
+      if (safe > 0 && (yield all.subarray(0, safe)) && at < 0) releaseBuffer(all)
       if (at < 0 && !(await this.more())) refuse('the package ends before its last boundary')
     }
   }

@@ -1,5 +1,6 @@
 import { decodePercent } from '../../base/attempt.ts'
 import { decodeBase64Loosely, removeBlanks } from '../../base/base64.ts'
+import { type Pieces, watchPieces } from '../../base/octets.ts'
 import { type PartSource, StreamedPart } from '../codecs/values.ts'
 import { refuseMessage } from '../refusal.ts'
 import { type PackagePart, readParts, refuse } from './multipart.ts'
@@ -124,7 +125,7 @@ export class RemainingParts implements PartSource {
    * The octets of one that had not come, as they come; the others are passed over. It ends when the package has, so that nothing
    * is taken for whole that is not.
    */
-  async *octets({ id }: StreamedPart): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+  async *octets({ id }: StreamedPart): Pieces {
     let found = false
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.id !== id) {
@@ -132,12 +133,7 @@ export class RemainingParts implements PartSource {
         continue
       }
       found = true
-      const content = decodePart(part)
-      let done: boolean | undefined
-      for (let next = await content.next(); !next.done; next = await content.next(done)) {
-        this.#count(next.value.length)
-        done = yield next.value
-      }
+      yield* watchPieces(decodePart(part), piece => this.#count(piece.length))
     }
     if (!found) refuseMissingPart()
   }
@@ -195,7 +191,7 @@ async function collectPart(part: PackagePart, limit: number): Promise<Uint8Array
 }
 
 /** The octets of a part as they come, its transfer encoding undone. */
-function decodePart({ fields, content }: PackagePart): AsyncGenerator<Uint8Array, void, boolean | undefined> {
+function decodePart({ fields, content }: PackagePart): Pieces {
   const coding = (fields['content-transfer-encoding'] ?? 'binary').toLowerCase()
   if (!['binary', '8bit', '7bit', 'base64'].includes(coding)) refuse(`the transfer encoding ${coding} is not read here`)
   return coding === 'base64' ? decodeBase64Part(content) : content

@@ -2,7 +2,9 @@
  * Octets that stand in an envelope as base64, and are many: they are read as the envelope is sent. It is written with a mark in
  * their place, which is unguessable, so that nothing else in it can be one.
  */
+
 import { encodeBase64 } from '../../base/base64.ts'
+import { consumePieces } from '../../base/octets.ts'
 import type { StoredOctets } from '../../service/store.ts'
 
 export interface Base64Insert {
@@ -28,9 +30,8 @@ const window = 48 * 1024
 /** Three octets are four characters, wherever a piece ends. */
 async function* streamBase64(octets: StoredOctets): AsyncGenerator<Uint8Array, void, unknown> {
   let rest = new Uint8Array(0)
-  const reading = octets.read(0, octets.length)
-  for (let next = await reading.next(); !next.done; next = await reading.next(true)) {
-    const piece = Buffer.concat([rest, next.value])
+  for await (const part of consumePieces(octets.read(0, octets.length))) {
+    const piece = Buffer.concat([rest, part])
     const whole = piece.length - (piece.length % 3)
     for (let at = 0; at < whole; at += window)
       yield Buffer.from(encodeBase64(piece.subarray(at, Math.min(at + window, whole))))
