@@ -1,4 +1,6 @@
-/** What is made of an object once, and remembered for as long as the object lives. `make` never answers undefined. */
+/** The one home of memory: what is remembered, for how long, and how much of it at most. */
+
+/** What is made of an object once, for as long as the object lives. `make` never answers undefined. */
 export function memoizeByObject<K extends object, V>(make: (of: K) => V): (of: K) => V {
   const known = new WeakMap<K, V>()
   return of => {
@@ -9,20 +11,45 @@ export function memoizeByObject<K extends object, V>(make: (of: K) => V): (of: K
 }
 
 /**
- * Remembers what a pure function said of the few texts that come again and again: clients repeat their Accept field
- * with every request. Bounded twice: long texts are not kept, and a full memory starts anew, which costs one parse
- * each and lets no caller grow it.
+ * What a pure function makes of the few texts that come again and again: clients repeat their Accept field
+ * with every request. Texts longer than `longest` are not remembered, so no caller fills the memory.
  */
-export function memoizeByText<T>(parse: (text: string) => T, size = 256, longest = 256): (text: string) => T {
-  const known = new Map<string, T>()
-  return text => {
-    const before = known.get(text)
+export const memoizeByText = <V>(make: (text: string) => V, size = 256, longest = 256): ((text: string) => V) =>
+  memoizeByKey(make, size, text => text.length <= longest)
+
+export const memoizeByNumber = <V>(make: (of: number) => V, size: number): ((of: number) => V) =>
+  memoizeByKey(make, size, () => true)
+
+/** A full memory starts anew, which costs one `make` for each key. */
+function memoizeByKey<K, V>(make: (of: K) => V, size: number, isKept: (of: K) => boolean): (of: K) => V {
+  const known = new Map<K, V>()
+  return of => {
+    const before = known.get(of)
     if (before !== undefined) return before
-    const value = parse(text)
-    if (text.length <= longest) {
+    const made = make(of)
+    if (isKept(of)) {
       if (known.size >= size) known.clear()
-      known.set(text, value)
+      known.set(of, made)
     }
-    return value
+    return made
+  }
+}
+
+/** Keeps so many entries at most; the oldest goes first. */
+export class BoundedCache<K, V> {
+  readonly #entries = new Map<K, V>()
+  readonly #size: number
+  constructor(size: number) {
+    this.#size = size
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key)
+  }
+
+  set(key: K, value: V): void {
+    const isFull = this.#entries.size >= this.#size && !this.#entries.has(key)
+    if (isFull) this.#entries.delete(this.#entries.keys().next().value as K) // it is full, so there is one
+    this.#entries.set(key, value)
   }
 }

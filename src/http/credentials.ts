@@ -3,6 +3,7 @@
  * own. What comes along by itself (a cookie, the certificate of a connection) is not among them: a page of a foreign
  * origin can make a browser send that, and cannot make it send these.
  */
+import { memoizeByObject } from '../base/memo.ts'
 import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeChallenges } from './authorization.ts'
 import type { HttpFields, Request } from './message.ts'
 
@@ -26,23 +27,16 @@ export function proveCredentials<P>(
   const { authorization: field, 'api-key': key } = fields
   if (key !== undefined) return field === undefined ? by.key(key) : 'untaken'
   if (field === undefined) return undefined
-  const token = tokenOf(fields, field)
-  if (token !== undefined) return by.bearer(token, fields)
+  const token = tokenOf(fields)
+  if (token !== '') return by.bearer(token, fields)
   const basic = mayTravel() ? basicCredentials(field) : undefined
   if (basic) return by.password(basic.user, basic.password, from)
   const { scheme, token68 } = parseCredentials(field) ?? {}
   return scheme === 'apikey' && token68 !== undefined ? by.key(token68) : 'untaken'
 }
 
-/** A connection that repeats its fields has one object for them. */
-const tokens = new WeakMap<HttpFields, string>()
-function tokenOf(fields: HttpFields, field: string): string | undefined {
-  const before = tokens.get(fields)
-  if (before !== undefined) return before
-  const token = bearerToken(field)
-  if (token !== undefined) tokens.set(fields, token)
-  return token
-}
+/** Empty where there is none. A connection that repeats its fields has one object for them. */
+const tokenOf = memoizeByObject((fields: HttpFields) => bearerToken(fields['authorization'] ?? '') ?? '')
 
 export interface Schemes {
   readonly realm: string

@@ -1,4 +1,5 @@
 /** RFC 9110 §5.6.7 HTTP-date. Times are milliseconds since 1970 in UTC, as Date.now() gives them; HTTP has whole seconds. */
+import { memoizeByNumber } from '../base/memo.ts'
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
@@ -6,19 +7,10 @@ const imf = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\
 const rfc850 = /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/
 const asctime = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/
 
-const written = new Map<number, string>()
-const most = 1000
+/** The one form that may be sent, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+export const writeDate = (time: number): string => writeSecond(Math.floor(time / 1000))
 
-/** The one form that may be sent, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. Seconds that were written are remembered. */
-export function writeDate(time: number): string {
-  const second = Math.floor(time / 1000)
-  let text = written.get(second)
-  if (text === undefined) {
-    if (written.size >= most) written.clear()
-    written.set(second, (text = new Date(second * 1000).toUTCString()))
-  }
-  return text
-}
+const writeSecond = memoizeByNumber(second => new Date(second * 1000).toUTCString(), 1000)
 
 /**
  * All three forms a recipient must take; undefined when it is none, or no such day or time exists.

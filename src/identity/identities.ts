@@ -6,9 +6,11 @@
  *  (4) After some failures a name is refused from that address for a while, without asking further (`lockout.ts`).
  *  (5) The people of the example have passwords that everybody knows: they count only where `seeded` says so.
  */
+
 import { createCipheriv, createDecipheriv, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
 import { attempt, isCryptoError } from '../base/attempt.ts'
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
+import { BoundedCache } from '../base/memo.ts'
 import type { Person } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity-port.ts'
@@ -78,21 +80,6 @@ function unseal(key: LocalKey, subject: string, sealed: string): string | undefi
   }, isCryptoError)
 }
 
-/** Bounded: the oldest goes first. */
-class Recent<V> {
-  readonly #map = new Map<string, V>()
-  get(key: string): V | undefined {
-    return this.#map.get(key)
-  }
-  set(key: string, value: V): void {
-    if (this.#map.size >= mostRemembered) this.#map.delete(this.#map.keys().next().value ?? '')
-    this.#map.set(key, value)
-  }
-  delete(key: string): void {
-    this.#map.delete(key)
-  }
-}
-
 export interface IdentitySources {
   readonly store: Store
   readonly key: LocalKey
@@ -118,7 +105,7 @@ export function createIdentities(sources: IdentitySources): People {
   const secret = key.secret('remembered credentials')
   const signing = key.secret(`cookies of ${sources.service}`)
   const lockout = createLockout(store, key.secret('failed log-ins'))
-  const proven = new Recent<{ readonly caller: Caller; readonly until: number }>()
+  const proven = new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(mostRemembered)
   /** What a token came in → its tag. */
   const tags = new WeakMap<object, string>()
   const unknown: Pick<StoredPerson, 'salt' | 'hash' | 'cost'> = {

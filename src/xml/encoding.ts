@@ -78,11 +78,8 @@ interface XmlDeclaration {
   readonly to: number
 }
 
-/** The declaration that was read last, for most senders write the same one each time. */
-let recent: { readonly octets: Uint8Array; readonly encoding: string | undefined } = {
-  octets: new Uint8Array(0),
-  encoding: undefined,
-}
+/** The declaration that was read last: most senders write the same one each time. */
+const recent: { octets: Uint8Array; encoding: string | undefined } = { octets: new Uint8Array(0), encoding: undefined }
 
 function declarationAt(bytes: Uint8Array, from: number): XmlDeclaration {
   if (recent.octets.length > 0 && begins(bytes, from, recent.octets)) {
@@ -94,7 +91,8 @@ function declarationAt(bytes: Uint8Array, from: number): XmlDeclaration {
   const octets = window.slice(0, window.indexOf(0x3e) + 1)
   const found = declaration.exec(String.fromCharCode(...octets))
   if (!found) throw new Malformed('not an XML declaration', from)
-  recent = { octets, encoding: found[3] }
+  recent.octets = octets
+  recent.encoding = found[3]
   return { encoding: found[3], to: from + octets.length }
 }
 

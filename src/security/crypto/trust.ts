@@ -6,7 +6,9 @@
  *      of every issuer: a CA, within its path length. The certificate itself may sign.
  *  (3) Only trusted certificates are remembered, and a bounded number: a stranger's cost is paid again, and kept nowhere.
  */
+
 import { attempt } from '../../base/attempt.ts'
+import { BoundedCache } from '../../base/memo.ts'
 import { Certificate, type DistinguishedName, isCertificateError, sameDistinguishedName } from './certificate.ts'
 
 export interface Anchors {
@@ -36,7 +38,7 @@ export class CertificateTrust {
   private readonly authorities: readonly Certificate[]
   private readonly pinned: readonly Certificate[]
   private readonly revoked: (certificate: Certificate) => boolean
-  private readonly paths = new Map<string, CertificatePath>()
+  private readonly paths = new BoundedCache<string, CertificatePath>(remembered)
 
   /** @throws Error when one of them is no certificate */
   constructor(anchors: Anchors) {
@@ -57,7 +59,6 @@ export class CertificateTrust {
     if (!path) {
       path = this.path(der, others)
       if (!path) return undefined
-      if (this.paths.size >= remembered) this.paths.delete(this.paths.keys().next().value!)
       this.paths.set(key, path)
     }
     if (now < path.notBefore || now >= path.notAfter || path.certificates.some(this.revoked)) return undefined

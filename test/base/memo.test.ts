@@ -1,0 +1,62 @@
+/** What base/memo.ts remembers, and that no memory grows as a caller likes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BoundedCache, memoizeByNumber, memoizeByObject, memoizeByText } from '../../src/base/memo.ts'
+
+/** A function of a key that writes down what it was asked for. */
+function createMaker<K>(): { readonly make: (key: K) => readonly [K]; readonly asked: K[] } {
+  const asked: K[] = []
+  const make = (key: K): readonly [K] => {
+    asked.push(key)
+    return [key]
+  }
+  return { make, asked }
+}
+
+test('by object: once for each object', () => {
+  const { make, asked } = createMaker<object>()
+  const recall = memoizeByObject(make)
+  const [one, another] = [{}, {}]
+  assert.equal(recall(one), recall(one))
+  assert.notEqual(recall(one), recall(another))
+  assert.equal(asked.length, 2)
+})
+
+test('by text: once for each text, up to a number, and then anew', () => {
+  const { make, asked } = createMaker<string>()
+  const recall = memoizeByText(make, 2)
+  for (const text of ['a', 'b', 'a', 'b']) recall(text)
+  assert.deepEqual(asked, ['a', 'b'])
+  for (const text of ['c', 'c', 'a']) recall(text)
+  assert.deepEqual(asked, ['a', 'b', 'c', 'a'])
+})
+
+test('by text: a long one is not remembered, and takes no place of another', () => {
+  const { make, asked } = createMaker<string>()
+  const recall = memoizeByText(make, 1, 3)
+  for (const text of ['abc', 'abcd', 'abcd', 'abc']) assert.deepEqual(recall(text), [text])
+  assert.deepEqual(asked, ['abc', 'abcd', 'abcd'])
+})
+
+test('by number', () => {
+  const { make, asked } = createMaker<number>()
+  const recall = memoizeByNumber(make, 2)
+  for (const number of [1, 2, 1, 3, 1]) assert.deepEqual(recall(number), [number])
+  assert.deepEqual(asked, [1, 2, 3, 1])
+})
+
+test('a bounded cache forgets the oldest entry first, and none when one is changed', () => {
+  const cache = new BoundedCache<string, number>(2)
+  cache.set('a', 1)
+  cache.set('b', 2)
+  cache.set('a', 3)
+  assert.deepEqual(
+    ['a', 'b'].map(key => cache.get(key)),
+    [3, 2],
+  )
+  cache.set('c', 4)
+  assert.deepEqual(
+    ['a', 'b', 'c'].map(key => cache.get(key)),
+    [undefined, 2, 4],
+  )
+})
