@@ -42,7 +42,7 @@ export function createMessageSecurity(
 ): MessageSecurityPort {
   const { authorities = [], certificates = [] } = given
   const trust = new CertificateTrust({ authorities, certificates })
-  const policy = given.policy ?? { anyOf: trust.empty ? [username] : [username, signature] }
+  const policy = given.policy ?? { anyOf: trust.isEmpty ? [username] : [username, signature] }
   const secure = createWsSecurity(policy, {
     ...given.means,
     identities,

@@ -1,7 +1,8 @@
 /**
- * What a sender is told when its message does not hold: the fault codes of WSS SOAP Message Security 1.1 §12 with the very words
- * of the standard, the same for every cause (wrong user and wrong password, wrong key and wrong octet). `why` is for the log of
- * this side and names no secret; it is never sent.
+ * The fault of a message that does not hold: the fault codes of WSS SOAP Message Security 1.1 §12
+ * with the very words of the standard, the same for every cause (wrong user and wrong password,
+ * wrong key and wrong octet). `why` is for the service's own log and names no secret; it is never
+ * sent.
  */
 
 import { Refused } from '../service/refusal.ts'
@@ -10,7 +11,7 @@ import { internName, Malformed } from '../xml/index.ts'
 import { isCertificateError } from './crypto/certificate.ts'
 import { wsseNs } from './vocabulary.ts'
 
-const words = {
+const faultTexts = {
   UnsupportedSecurityToken: 'An unsupported token was provided',
   UnsupportedAlgorithm: 'An unsupported signature or encryption algorithm was used',
   InvalidSecurity: 'An error was discovered processing the <wsse:Security> header.',
@@ -21,13 +22,13 @@ const words = {
   MessageExpired: 'The message has expired',
 } as const
 
-export type SecurityFault = keyof typeof words
+export type SecurityFault = keyof typeof faultTexts
 
 export class Insecure extends Refused<SoapRefusal> {
   readonly fault: SecurityFault
   readonly why: string
   constructor(fault: SecurityFault, why: string) {
-    super({ kind: 'security', subcode: internName(wsseNs, fault), detail: words[fault] })
+    super({ kind: 'security', subcode: internName(wsseNs, fault), detail: faultTexts[fault] })
     this.fault = fault
     this.why = why
   }
@@ -37,7 +38,10 @@ export function failSecurity(fault: SecurityFault, why: string): never {
   throw new Insecure(fault, why)
 }
 
-/** What `act` gives. A key or a certificate that is invalid, or a tree without a canonical form, is this one failure. */
+/**
+ * What `act` gives. An invalid key or certificate, or a tree without a canonical form, is this one
+ * failure.
+ */
 export function orFail<T>(fault: SecurityFault, why: string, act: () => T): T {
   try {
     return act()

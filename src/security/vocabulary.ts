@@ -1,4 +1,6 @@
-/** The vocabularies of WS-Security: namespaces, names of elements and attributes, and the URIs that types go by. */
+/**
+ * The vocabularies of WS-Security: namespaces, names of elements and attributes, and URIs of types.
+ */
 import { internName } from '../xml/index.ts'
 
 export { securityName as SecurityName, wsuId } from '../soap/security-port.ts'
@@ -16,7 +18,7 @@ export const xenc11Ns = 'http://www.w3.org/2009/xmlenc11#'
 export const exclusiveC14nNs = 'http://www.w3.org/2001/10/xml-exc-c14n#'
 export const saml1Ns = 'urn:oasis:names:tc:SAML:1.0:assertion'
 export const saml2Ns = 'urn:oasis:names:tc:SAML:2.0:assertion'
-export const xopNs = 'http://www.w3.org/2004/08/xop/include'
+const xopNs = 'http://www.w3.org/2004/08/xop/include'
 
 // WSS SOAP Message Security 1.1
 export const BinarySecurityTokenName = internName(wsseNs, 'BinarySecurityToken')
@@ -70,8 +72,6 @@ export const EncryptedDataName = internName(xencNs, 'EncryptedData')
 export const EncryptionMethodName = internName(xencNs, 'EncryptionMethod')
 export const CipherDataName = internName(xencNs, 'CipherData')
 export const CipherValueName = internName(xencNs, 'CipherValue')
-export const CipherReferenceName = internName(xencNs, 'CipherReference')
-export const CipherTransformsName = internName(xencNs, 'Transforms')
 export const ReferenceListName = internName(xencNs, 'ReferenceList')
 export const DataReferenceName = internName(xencNs, 'DataReference')
 export const OAEPparamsName = internName(xencNs, 'OAEPparams')
@@ -107,7 +107,7 @@ export const saml1IdUri = `${oasis11}saml-token-profile-1.0#SAMLAssertionID`
 export const saml2IdUri = `${oasis11}saml-token-profile-1.1#SAMLID`
 export const saml1TypeUri = `${oasis11}saml-token-profile-1.1#SAMLV1.1`
 export const saml2TypeUri = `${oasis11}saml-token-profile-1.1#SAMLV2.0`
-/** Kerberos Token Profile 1.1 §3.2: an AP-REQ, bare or in the GSS-API framing, by how it is meant. */
+/** Kerberos Token Profile 1.1 §3.2: an AP-REQ, bare or in the GSS-API framing. */
 export const kerberosTypes: ReadonlySet<string> = new Set(
   [
     'Kerberosv5_AP_REQ',
@@ -122,5 +122,3 @@ export const gssKerberosUri = `${oasis11}kerberos-token-profile-1.1#GSS_Kerberos
 /** SwA Profile 1.1 §5. */
 export const attachmentContentUri = `${oasis11}SwAProfile-1.1#Attachment-Content-Signature-Transform`
 export const attachmentCompleteUri = `${oasis11}SwAProfile-1.1#Attachment-Complete-Signature-Transform`
-export const attachmentCiphertextUri = `${oasis11}SwAProfile-1.1#Attachment-Ciphertext-Transform`
-export const attachmentContentOnlyUri = `${oasis11}SwAProfile-1.1#Attachment-Content-Only`

@@ -1,15 +1,16 @@
-/** WS-Security as the SOAP face asks for it: `soap/security-port.ts`. */
+/** WS-Security in the shape that the SOAP face asks for: `soap/security-port.ts`. */
 import type { VerifyMessage } from '../soap/security-port.ts'
 import { findPolicyMistakes, type SecurityPolicy } from './policy/policy.ts'
 import type { VerificationContext } from './policy/verification-context.ts'
 import { verifyMessage } from './verify/verify.ts'
 
-/** What is given beside the clock, which is the face's. */
+/** Everything but the clock, which is the face's. */
 export type SecurityMeans = Omit<VerificationContext, 'now'>
 
 /**
- * Proves messages by this policy: on endpoints that demand it, always; on others, where there is a Security block.
- * @throws Error with every mistake of a policy that could not be enforced (X14)
+ * Verifies messages by this policy: always on endpoints that demand it, elsewhere where there is a
+ * Security block.
+ * @throws Error with every mistake of a policy that cannot be enforced (X14)
  */
 export function createWsSecurity(policy: Omit<SecurityPolicy, 'required'>, means: SecurityMeans): VerifyMessage {
   const mistakes = findPolicyMistakes({ ...policy, required: true }, { ...means, now: () => 0 })

@@ -86,31 +86,31 @@ const rows: Row[] = [
     'X3 a Reference to the whole document',
     resigned(info => info.replace(/URI="#[^"]*"/, 'URI=""')),
     'FailedCheck',
-    /nothing in this document/,
+    /not in this document/,
   ],
   [
     'X3 an external Reference',
     resigned(info => info.replace(/URI="#[^"]*"/, 'URI="http://127.0.0.1/x"')),
     'FailedCheck',
-    /nothing in this document/,
+    /not in this document/,
   ],
   [
     'X3 an external Reference with the identifier in it',
     resigned(info => info.replace(/URI="#/, 'URI="http://127.0.0.1/#')),
     'FailedCheck',
-    /nothing in this document/,
+    /not in this document/,
   ],
   [
     'X3 a Reference to a file',
     resigned(info => info.replace(/URI="#[^"]*"/, 'URI="file:///etc/passwd"')),
     'FailedCheck',
-    /nothing in this document/,
+    /not in this document/,
   ],
   [
     'X3 XPointer',
     resigned(info => info.replace(/URI="#([^"]*)"/, `URI="#xpointer(id('$1'))"`)),
     'FailedCheck',
-    /nothing in this document/,
+    /not in this document/,
   ],
   ['X3 no URI at all', resigned(info => info.replace(/ URI="#[^"]*"/, '')), 'InvalidSecurity', /without URI/],
   ...[
@@ -152,7 +152,7 @@ const rows: Row[] = [
     'X4 no Reference',
     resigned(info => info.replace(/<ds:Reference.*<\/ds:Reference>/s, '')),
     'InvalidSecurity',
-    /over nothing/,
+    /without references/,
   ],
   [
     'X4 nine References',
@@ -238,7 +238,7 @@ const rows: Row[] = [
     'X6 a Signature that is not a child of the block',
     text => text.replace(/<ds:Signature .*<\/ds:Signature>/s, '<x:w xmlns:x="urn:x">$&</x:w>'),
     'UnsupportedSecurityToken',
-    /not known here/,
+    /unknown element in the Security block/,
   ],
   ['X6 text in the block', swap('<ds:Signature ', 'x<ds:Signature '), 'InvalidSecurity', /text/],
   [
@@ -295,13 +295,13 @@ const rows: Row[] = [
     'X7 HMAC with a public key',
     resigned(info => info.replace('#rsa-sha256', '#hmac-sha256')),
     'FailedCheck',
-    /not one for this algorithm/,
+    /does not fit the algorithm/,
   ],
   [
     'X7 ECDSA with an RSA key',
     resigned(info => info.replace('#rsa-sha256', '#ecdsa-sha256')),
     'FailedCheck',
-    /not one for this algorithm/,
+    /does not fit the algorithm/,
   ],
   [
     'X7 PKCS#1 v1.5 passed off as PSS',
@@ -361,13 +361,13 @@ const rows: Row[] = [
     'X8 a RetrievalMethod',
     swap(/<ds:KeyInfo>.*<\/ds:KeyInfo>/s, '<ds:KeyInfo><ds:RetrievalMethod URI="http://127.0.0.1/key"/></ds:KeyInfo>'),
     'SecurityTokenUnavailable',
-    /not taken/,
+    /unsupported kind/,
   ],
   [
     'X8 a reference to a token elsewhere',
     swap(/<wsse:Reference URI="#[^"]*"/, '<wsse:Reference URI="http://127.0.0.1/token"'),
     'SecurityTokenUnavailable',
-    /no token of this message/,
+    /not in this message/,
   ],
   [
     'X8 a token that is no certificate',
@@ -442,7 +442,7 @@ const rows: Row[] = [
     'X10 a Signature of another namespace',
     text => text.replaceAll(`"${dsNs}"`, '"urn:ds"'),
     'UnsupportedSecurityToken',
-    /not known here/,
+    /unknown element in the Security block/,
   ],
   [
     'X10 a Timestamp of another namespace',
@@ -451,7 +451,7 @@ const rows: Row[] = [
       '<t:Timestamp xmlns:t="urn:t" wsu:Id=$1$2</t:Timestamp>',
     ),
     'UnsupportedSecurityToken',
-    /not known here/,
+    /unknown element in the Security block/,
   ],
   [
     'X10 an Algorithm in a namespace',
@@ -481,7 +481,7 @@ const rows: Row[] = [
     'InvalidSecurity',
     /Timestamp is not signed/,
   ],
-  ['X11 no Timestamp', swap(/<wsu:Timestamp.*<\/wsu:Timestamp>/s, ''), 'FailedCheck', /nothing in this document/],
+  ['X11 no Timestamp', swap(/<wsu:Timestamp.*<\/wsu:Timestamp>/s, ''), 'FailedCheck', /not in this document/],
   ['X11 a Timestamp without Created', swap(/<wsu:Created>[^<]*<\/wsu:Created>/, ''), 'InvalidSecurity', /missing/],
   ['X11 a Timestamp that is none', swap(/<wsu:Created>[^<]*/, '<wsu:Created>yesterday'), 'InvalidSecurity', /form/],
   ['X11 a Timestamp without a zone', swap(/Z<\/wsu:Created>/, '</wsu:Created>'), 'InvalidSecurity', /form/],
@@ -495,7 +495,7 @@ const rows: Row[] = [
     'X11 an unknown child of the block',
     text => text.replace('<ds:Signature ', '<x:Token xmlns:x="urn:x"/><ds:Signature '),
     'UnsupportedSecurityToken',
-    /not known here/,
+    /unknown element in the Security block/,
   ],
 ]
 
@@ -524,7 +524,11 @@ test('a UsernameToken beside a signature is refused where none is taken', async 
   const username = { name: 'alice', password: 'open sesame', kind: 'digest' } as const
   const text = signedMessage(alice, {}, { username, timestamp: {} })
   await taken(outcome(open(text), securePolicy, guard(now, { trust })))
-  await refused(outcome(open(text), signedPolicy, guard(now, { trust })), 'UnsupportedSecurityToken', /not taken here/)
+  await refused(
+    outcome(open(text), signedPolicy, guard(now, { trust })),
+    'UnsupportedSecurityToken',
+    /unsupported kind of Password/,
+  )
   const wrong = signedMessage(alice, {}, { username: { ...username, password: 'wrong' }, timestamp: {} })
   const x509First: SecurityPolicy = { required: true, anyOf: [...signedPolicy.anyOf, { caller: 'username' }] }
   await refused(outcome(open(wrong), x509First, guard(now, { trust })), 'FailedAuthentication')
@@ -558,7 +562,7 @@ test('X7: an HMAC made with the octets of the public key', async () => {
   const text = signedMessage()
     .replace('xmldsig-more#rsa-sha256', 'xmldsig-more#hmac-sha256')
     .replace(/<ds:SignatureValue>[^<]*/, `<ds:SignatureValue>${forged}`)
-  await refused(outcome(open(text), signedPolicy, guard(now, { trust })), 'FailedCheck', /not one for this algorithm/)
+  await refused(outcome(open(text), signedPolicy, guard(now, { trust })), 'FailedCheck', /does not fit the algorithm/)
 })
 
 test('X7: a secret that is too short signs nothing', () => {

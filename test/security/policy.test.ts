@@ -71,10 +71,10 @@ const rows: [string, Demand, Partial<VerificationContext>, RegExp | undefined][]
     undefined,
   ],
   ['what comes encrypted', { ...signedDemand, encrypted: ['Body', messageId] }, all, undefined],
-  ['nobody is trusted to sign', signedDemand, {}, /nobody is trusted/],
-  ['an empty list of authorities', signedDemand, { trust: new CertificateTrust({}) }, /nobody is trusted/],
-  ['no secret', { ...signedDemand, caller: 'secret' }, { ...all, secrets: new Map() }, /nobody is trusted/],
-  ['a certificate that signs nothing', { caller: 'x509' }, all, /add it to signed/],
+  ['nobody is trusted to sign', signedDemand, {}, /no signer is trusted/],
+  ['an empty list of authorities', signedDemand, { trust: new CertificateTrust({}) }, /no signer is trusted/],
+  ['no secret', { ...signedDemand, caller: 'secret' }, { ...all, secrets: new Map() }, /no signer is trusted/],
+  ['a certificate that signs nothing', { caller: 'x509' }, all, /add Body to signed/],
   [
     'a certificate that signs a Timestamp alone',
     { caller: 'x509', timestamp: true, signed: ['Timestamp'] },
@@ -113,14 +113,19 @@ const rows: [string, Demand, Partial<VerificationContext>, RegExp | undefined][]
     /voucher/,
   ],
   ['a held key that signs nothing', { caller: 'saml', confirmations: ['holder-of-key'] }, all, /Body/],
-  ['no key to decrypt with', { ...signedDemand, encrypted: ['Body'] }, { ...all, decrypts: [] }, /configure a key/],
+  [
+    'no key to decrypt with',
+    { ...signedDemand, encrypted: ['Body'] },
+    { ...all, decrypts: [] },
+    /no key to decrypt with; configure one/,
+  ],
   ['an encrypted Timestamp', { ...signedDemand, encrypted: ['Timestamp'] }, all, /encrypted Timestamp/],
   ['encrypted attachments', { ...signedDemand, encrypted: ['Attachments'] }, all, /encrypted attachments/],
   [
     'the Security block itself',
     { ...signedDemand, signed: ['Body', 'Timestamp', SecurityName] },
     all,
-    /holds the proof/,
+    /holds the signature/,
   ],
   [
     'a secret that has no token',
@@ -149,7 +154,7 @@ test('X14: no way at all, and a freshness that the memory could not keep', () =>
 })
 
 test('X14: a policy that cannot be enforced does not start', () => {
-  assert.throws(() => createWsSecurity(signedPolicy, guard(now)), /nobody is trusted/)
+  assert.throws(() => createWsSecurity(signedPolicy, guard(now)), /no signer is trusted/)
 })
 
 test('published: WS-SecurityPolicy, well-formed, with every way and every part', () => {
@@ -295,10 +300,10 @@ for (const [transform, complete] of [
     })
     await taken(outcome(message('octets'), policy, guard(now, all)))
     await refused(outcome(message('others'), policy, guard(now, all)), 'FailedCheck', /digest/)
-    await refused(outcome(open(text), policy, guard(now, all)), 'FailedCheck', /attachment that is not there/)
+    await refused(outcome(open(text), policy, guard(now, all)), 'FailedCheck', /missing attachment/)
     const other = resigned(text.replace(transform, dsNs), pair('alice').key)
     const raw = { ...message('octets'), ...open(other) }
-    await refused(outcome(raw, policy, guard(now, all)), 'UnsupportedAlgorithm', /not taken/)
+    await refused(outcome(raw, policy, guard(now, all)), 'UnsupportedAlgorithm', /unsupported way/)
   })
 }
 
@@ -332,7 +337,11 @@ test('WSS §8.3: a token is covered by a reference to it, with a default namespa
   await refused(outcome(open(none), signedPolicy, guard(now, all)), 'InvalidSecurity', /TransformationParameters/)
   const body = /<s:Body [^>]*wsu:Id="([^"]*)"/.exec(written)![1]!
   const elsewhere = resigned(written, key, reference(digest).replace('#str', `#${body}`))
-  await refused(outcome(open(elsewhere), signedPolicy, guard(now, all)), 'InvalidSecurity', /no reference to a token/)
+  await refused(
+    outcome(open(elsewhere), signedPolicy, guard(now, all)),
+    'InvalidSecurity',
+    /other than a token reference/,
+  )
 })
 
 test('WSS §8.3: a certificate that is only named is covered as the token that it would be', async () => {
@@ -357,7 +366,7 @@ test('WSS §8.3: a certificate that is only named is covered as the token that i
     await refused(
       outcome(open(unknown), signedPolicy, guard(now, { ...all, trust })),
       'SecurityTokenUnavailable',
-      /not known/,
+      /unknown certificate/,
     )
     const other = reference.replace(/<ds:DigestValue>..../, '<ds:DigestValue>AAAA')
     await refused(

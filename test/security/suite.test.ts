@@ -120,8 +120,8 @@ if (xmldsig) {
     'signature-retrievalmethod-rawx509crt.xml': dsa,
     'signature.xml': doctype,
     'signature-enveloping-hmac-sha1-40.xml': ['HMACOutputLength', /parameters/],
-    'signature-enveloping-hmac-sha1.xml': ['a secret of six octets', /not one for this algorithm/],
-    'signature-enveloping-rsa.xml': ['an RSA key of 1024 bits', /not one for this algorithm/],
+    'signature-enveloping-hmac-sha1.xml': ['a secret of six octets', /does not fit the algorithm/],
+    'signature-enveloping-rsa.xml': ['an RSA key of 1024 bits', /does not fit the algorithm/],
     'exc-signature.xml': dsa,
   }
   const files = JSON.parse(read(join(xmldsig, 'cases.json'))) as readonly { file: string }[]

@@ -1,6 +1,7 @@
 /**
- * The algorithms that are taken, by URI. What is not listed is refused; what is listed under an allowance is refused unless the
- * policy has it. An algorithm and a key go together only when they are of one kind: no public key ever serves as an HMAC secret.
+ * The supported algorithms, by URI. An algorithm that is not listed is refused; one that is listed
+ * under an allowance is refused unless the policy has it. An algorithm and a key go together only
+ * when they are of one kind: a public key never serves as an HMAC secret.
  */
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import { memoizeByObject } from '../../base/memo.ts'
@@ -17,31 +18,31 @@ import {
 } from '../vocabulary.ts'
 
 /**
- * What only an old peer needs and a policy has to allow by name:
- *  `sha1`     SHA-1 digests and RSA or HMAC signatures with it
- *  `rsa-1_5`  keys transported with PKCS#1 v1.5, whose padding is an oracle for whoever can ask often
- *  `cbc`      AES-CBC where no signature covers the ciphertext, the same
+ * Algorithms that only old peers need; a policy has to allow each by its name:
+ *  `sha1`     SHA-1 digests, and RSA or HMAC signatures with it
+ *  `rsa-1_5`  keys transported with PKCS#1 v1.5, whose padding is an oracle for frequent callers
+ *  `cbc`      AES-CBC where no signature covers the ciphertext, an oracle as well
  */
 export type Allowance = 'sha1' | 'rsa-1_5' | 'cbc'
 export type Allowances = ReadonlySet<Allowance>
 
 export type Hash = 'sha1' | 'sha256' | 'sha384' | 'sha512'
 
-const digests: ReadonlyMap<string, Hash> = new Map([
+const hashOfUri: ReadonlyMap<string, Hash> = new Map([
   [`${dsNs}sha1`, 'sha1'],
   [`${xencNs}sha256`, 'sha256'],
   ['http://www.w3.org/2001/04/xmldsig-more#sha384', 'sha384'],
   [`${xencNs}sha512`, 'sha512'],
 ])
 
-export const digestUri = (hash: Hash): string => uriOf(digests, value => value === hash)
+export const digestUri = (hash: Hash): string => findUri(hashOfUri, value => value === hash)
 
-/** What a DigestMethod asks for. */
+/** The hash that a DigestMethod names. */
 export function readDigestMethod(method: Element, allow: Allowances): Hash {
   if (method.elements().length > 0) return failSecurity('UnsupportedAlgorithm', 'a DigestMethod with parameters')
-  const found = digests.get(requiredAttribute(method, algorithmAttribute))
+  const found = hashOfUri.get(requiredAttribute(method, algorithmAttribute))
   if (!found || (found === 'sha1' && !allow.has('sha1')))
-    return failSecurity('UnsupportedAlgorithm', 'a digest that is not taken')
+    return failSecurity('UnsupportedAlgorithm', 'an unsupported digest')
   return found
 }
 
@@ -50,98 +51,107 @@ export interface Method {
   readonly family: 'rsa' | 'rsa-pss' | 'ecdsa' | 'hmac'
 }
 
-const more = 'http://www.w3.org/2001/04/xmldsig-more#'
-const more2007 = 'http://www.w3.org/2007/05/xmldsig-more#'
+const moreNs = 'http://www.w3.org/2001/04/xmldsig-more#'
+const more2007Ns = 'http://www.w3.org/2007/05/xmldsig-more#'
 const hashes = ['sha256', 'sha384', 'sha512'] as const
-const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
+const methodOfUri: ReadonlyMap<string, Method> = new Map<string, Method>([
   [`${dsNs}rsa-sha1`, { hash: 'sha1', family: 'rsa' }],
   [`${dsNs}hmac-sha1`, { hash: 'sha1', family: 'hmac' }],
   ...hashes.flatMap((hash): [string, Method][] => [
-    [`${more}rsa-${hash}`, { hash, family: 'rsa' }],
-    [`${more2007}${hash}-rsa-MGF1`, { hash, family: 'rsa-pss' }],
-    [`${more}ecdsa-${hash}`, { hash, family: 'ecdsa' }],
-    [`${more}hmac-${hash}`, { hash, family: 'hmac' }],
+    [`${moreNs}rsa-${hash}`, { hash, family: 'rsa' }],
+    [`${more2007Ns}${hash}-rsa-MGF1`, { hash, family: 'rsa-pss' }],
+    [`${moreNs}ecdsa-${hash}`, { hash, family: 'ecdsa' }],
+    [`${moreNs}hmac-${hash}`, { hash, family: 'hmac' }],
   ]),
 ])
 
 export const methodUri = (family: Method['family'], hash: Hash): string =>
-  uriOf(methods, method => method.family === family && method.hash === hash)
+  findUri(methodOfUri, method => method.family === family && method.hash === hash)
 
-function uriOf<T>(table: ReadonlyMap<string, T>, is: (value: T) => boolean): string {
+function findUri<T>(table: ReadonlyMap<string, T>, is: (value: T) => boolean): string {
   for (const [uri, value] of table) if (is(value)) return uri
-  throw new TypeError('no such algorithm')
+  throw new TypeError('unknown algorithm')
 }
 
-/** What a SignatureMethod asks for. HMACOutputLength, or any other parameter, refuses (XML Signature §6.3.1). */
+/**
+ * The method that a SignatureMethod names. A parameter, such as HMACOutputLength, refuses (XML
+ * Signature §6.3.1).
+ */
 export function readSignatureMethod(element: Element, allow: Allowances): Method {
   if (element.elements().length > 0) return failSecurity('UnsupportedAlgorithm', 'a SignatureMethod with parameters')
-  const found = methods.get(requiredAttribute(element, algorithmAttribute))
+  const found = methodOfUri.get(requiredAttribute(element, algorithmAttribute))
   if (!found || (found.hash === 'sha1' && !allow.has('sha1'))) {
-    return failSecurity('UnsupportedAlgorithm', 'a signature algorithm that is not taken')
+    return failSecurity('UnsupportedAlgorithm', 'an unsupported signature algorithm')
   }
   return found
 }
 
-const shortestModulus = 2048
-const longestModulus = 8192 // one operation stays under a millisecond
-const shortestSecret = 16
+const modulusBitsMin = 2048
+const modulusBitsMax = 8192 // one operation stays under a millisecond
+const secretOctetsMin = 16
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
-/** Node asks OpenSSL each time, which takes a microsecond. */
-const detailsOf = memoizeByObject((key: KeyObject) => key.asymmetricKeyDetails ?? {})
+/** Node asks OpenSSL each time, for a microsecond. */
+const keyDetailsOf = memoizeByObject((key: KeyObject) => key.asymmetricKeyDetails ?? {})
 
-/** Whether this key may be used so. */
+/** Whether a key is of the kind and size that a method needs. */
 export function fitsKey({ family }: Method, key: KeyObject): boolean {
-  if (family === 'hmac') return key.type === 'secret' && (key.symmetricKeySize ?? 0) >= shortestSecret
-  const { modulusLength = 0, namedCurve = '' } = detailsOf(key)
+  if (family === 'hmac') return key.type === 'secret' && (key.symmetricKeySize ?? 0) >= secretOctetsMin
+  const { modulusLength = 0, namedCurve = '' } = keyDetailsOf(key)
   if (family === 'ecdsa') return key.asymmetricKeyType === 'ec' && curves.has(namedCurve)
-  return key.asymmetricKeyType === 'rsa' && modulusLength >= shortestModulus && modulusLength <= longestModulus
+  return key.asymmetricKeyType === 'rsa' && modulusLength >= modulusBitsMin && modulusLength <= modulusBitsMax
 }
 
-/** The key as it is used. An RSA key without more said goes with RSASSA-PKCS1-v1_5, and is sooner ready so. */
-function used({ family }: Method, key: KeyObject) {
+/**
+ * The key as node:crypto needs it. A bare RSA key means RSASSA-PKCS1-v1_5, and is faster than
+ * options.
+ */
+function withSignatureOptions({ family }: Method, key: KeyObject) {
   if (family === 'rsa') return key
-  if (family === 'ecdsa') return { key, dsaEncoding: 'ieee-p1363' as const } // XML Signature §6.4.3: r and s, side by side
+  if (family === 'ecdsa') return { key, dsaEncoding: 'ieee-p1363' as const } // XML Signature §6.4.3
   return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
 }
 
 export function verifySignatureValue(method: Method, key: KeyObject, data: Uint8Array, signature: Buffer): boolean {
-  if (!fitsKey(method, key)) return failSecurity('FailedCheck', 'the key is not one for this algorithm')
+  if (!fitsKey(method, key)) return failSecurity('FailedCheck', 'the key does not fit the algorithm')
   if (method.family === 'hmac') {
     const expected = createHmac(method.hash, key).update(data).digest()
     return expected.length === signature.length && timingSafeEqual(expected, signature)
   }
   return orFail('FailedCheck', 'the signature cannot be checked', () =>
-    verify(method.hash, data, used(method, key), signature),
+    verify(method.hash, data, withSignatureOptions(method, key), signature),
   )
 }
 
 export function signOctets(method: Method, key: KeyObject, data: Buffer): Buffer {
-  if (!fitsKey(method, key)) throw new TypeError(`the key is not one for ${method.family}`)
+  if (!fitsKey(method, key)) throw new TypeError(`the key does not fit ${method.family}`)
   if (method.family === 'hmac') return createHmac(method.hash, key).update(data).digest()
-  return sign(method.hash, data, used(method, key))
+  return sign(method.hash, data, withSignatureOptions(method, key))
 }
 
-const comments = 'WithComments'
+const commentsSuffix = 'WithComments'
 export const exclusiveC14n = exclusiveC14nNs
 export const inclusiveC14n = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'
-const canonicalizations: ReadonlyMap<string, CanonicalForm> = new Map([
+const canonicalFormOf: ReadonlyMap<string, CanonicalForm> = new Map([
   [exclusiveC14n, { exclusive: true, comments: false }],
-  [`${exclusiveC14n}${comments}`, { exclusive: true, comments: true }],
+  [`${exclusiveC14n}${commentsSuffix}`, { exclusive: true, comments: true }],
   [inclusiveC14n, { exclusive: false, comments: false }],
-  [`${inclusiveC14n}#${comments}`, { exclusive: false, comments: true }],
+  [`${inclusiveC14n}#${commentsSuffix}`, { exclusive: false, comments: true }],
 ])
 
-export const isCanonicalization = (uri: string): boolean => canonicalizations.has(uri)
+export const isCanonicalization = (uri: string): boolean => canonicalFormOf.has(uri)
 
-/** What a CanonicalizationMethod, or a Transform that is one, asks for; with its InclusiveNamespaces (Exclusive C14N §4). */
+/**
+ * The form that a CanonicalizationMethod names, or a Transform that is a canonicalization; with its
+ * InclusiveNamespaces (Exclusive C14N §4).
+ */
 export function readCanonicalization(method: Element): CanonicalForm {
-  const form = canonicalizations.get(requiredAttribute(method, algorithmAttribute))
-  if (!form) return failSecurity('UnsupportedAlgorithm', 'a canonicalization that is not taken')
+  const form = canonicalFormOf.get(requiredAttribute(method, algorithmAttribute))
+  if (!form) return failSecurity('UnsupportedAlgorithm', 'an unsupported canonicalization')
   const [list, another] = method.elements()
   if (!list) return form
   if (another || list.name !== InclusiveNamespacesName || !form.exclusive) {
-    return failSecurity('UnsupportedAlgorithm', 'a canonicalization with parameters that it does not have')
+    return failSecurity('UnsupportedAlgorithm', 'a canonicalization with unknown parameters')
   }
   const prefixes = (list.attribute(prefixListAttribute) ?? '').split(/[ \t\r\n]+/).filter(prefix => prefix !== '')
   return prefixes.length > 256 ? failSecurity('InvalidSecurity', 'too many prefixes') : { ...form, prefixes }

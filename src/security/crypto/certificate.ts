@@ -1,4 +1,4 @@
-/** An X.509 certificate (RFC 5280) with what messages refer to it by and what decides whether it may sign. */
+/** An X.509 certificate (RFC 5280): how messages refer to it, and whether it may sign. */
 
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto'
 import { isCryptoError } from '../../base/attempt.ts'
@@ -29,16 +29,20 @@ export class Certificate {
   readonly signatureAlgorithm: string
   /** RFC 5280 §4.2.1.2. */
   readonly subjectKeyIdentifier: Buffer | undefined
-  /** RFC 5280 §4.2: false where a critical extension is not processed here, which rejects the certificate. */
-  readonly understood: boolean
+  /** RFC 5280 §4.2: false for an unknown critical extension, which rejects the certificate. */
+  readonly isUnderstood: boolean
   /** The first eight bits of KeyUsage (RFC 5280 §4.2.1.3), digitalSignature the highest. */
   readonly #usage: number | undefined
-  /** RFC 5280 §4.2.1.9: how many authorities may be below this one; undefined when it is not an authority. */
+  /**
+   * RFC 5280 §4.2.1.9: how many authorities may be below this one; undefined for other
+   * certificates.
+   */
   readonly #pathLength: number | undefined
 
   /**
    * Reads all of it at once, so that nothing fails later.
-   * @param source PEM or DER. @throws an error of `isCertificateError` when it is not a certificate
+   * @param source PEM or DER
+   * @throws an error of `isCertificateError` when it is not a certificate
    */
   constructor(source: string | Uint8Array) {
     this.x509 = new X509Certificate(source)
@@ -46,28 +50,33 @@ export class Certificate {
     this.key = this.x509.publicKey
     this.notBefore = Date.parse(this.x509.validFrom)
     this.notAfter = Date.parse(this.x509.validTo)
-    // Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm, signatureValue } (RFC 5280 §4.1)
+    // RFC 5280 §4.1: SEQUENCE { tbsCertificate, signatureAlgorithm, signatureValue }
     const [signed, algorithm] = readDerValues(readDer(this.der).content)
-    const fields = readDerValues(present(signed).content)
+    const fields = readDerValues(requireValue(signed).content)
     const at = fields[0]?.tag === INTEGER ? 0 : 1
     this.serial = readSerial(this.x509.serialNumber)
-    this.issuer = distinguishedName(present(fields[at + 2]))
-    this.signatureAlgorithm = readObjectIdentifier(present(readDerValues(present(algorithm).content)[0]).content)
+    this.issuer = readDistinguishedName(requireValue(fields[at + 2]))
+    this.signatureAlgorithm = readObjectIdentifier(
+      requireValue(readDerValues(requireValue(algorithm).content)[0]).content,
+    )
     const extensions = readExtensions(fields.find(field => field.tag === 0xa3))
-    this.understood = [...extensions].every(([id, { critical }]) => !critical || processed.has(id))
+    this.isUnderstood = [...extensions].every(([id, { critical }]) => !critical || processedExtensions.has(id))
     this.#usage = readUsage(extensions.get('2.5.29.15'))
     this.#pathLength = this.x509.ca ? readPathLength(extensions.get('2.5.29.19')) : undefined
     const identifier = extensions.get('2.5.29.14')
     this.subjectKeyIdentifier = identifier && readDer(identifier.content).content
   }
 
-  /** RFC 5280 §4.2.1.3: whether it may sign what is not a certificate. Without the extension, it may. */
-  get signs(): boolean {
+  /** RFC 5280 §4.2.1.3: whether it may sign messages. Without the extension it may. */
+  get maySign(): boolean {
     return this.#usage === undefined || (this.#usage & 0xc0) !== 0 // digitalSignature, nonRepudiation
   }
 
-  /** Whether it is an authority, with as many below it; `checkIssued` looks at its keyUsage. */
-  issues(below: number): boolean {
+  /**
+   * Whether it is an authority that may have so many authorities below it; `checkIssued` asks its
+   * keyUsage.
+   */
+  mayIssue(below: number): boolean {
     return this.#pathLength !== undefined && this.#pathLength >= below
   }
 
@@ -82,14 +91,17 @@ interface Extension {
   readonly content: Buffer
 }
 
-/** Extension ::= SEQUENCE { extnID, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING }, by extnID. */
+/**
+ * By extnID. Extension ::= SEQUENCE { extnID, critical BOOLEAN DEFAULT FALSE, extnValue OCTET
+ * STRING }
+ */
 function readExtensions(field: DerValue | undefined): ReadonlyMap<string, Extension> {
   const found = new Map<string, Extension>()
   for (const one of field ? readDerValues(readDer(field.content).content) : []) {
     const [name, ...rest] = readDerValues(one.content)
     const critical = rest[0]?.tag === BOOLEAN && rest[0].content[0] !== 0
     const octets = rest.find(part => part.tag === OCTET_STRING)
-    if (octets) found.set(readObjectIdentifier(present(name).content), { critical, content: octets.content })
+    if (octets) found.set(readObjectIdentifier(requireValue(name).content), { critical, content: octets.content })
   }
   return found
 }
@@ -100,17 +112,17 @@ function readUsage(extension: Extension | undefined): number | undefined {
   return bits.tag === BIT_STRING ? (bits.content[1] ?? 0) : 0
 }
 
-/** Of BasicConstraints; infinite where none is given. */
+/** Of BasicConstraints; infinite without a pathLenConstraint. */
 function readPathLength(extension: Extension | undefined): number | undefined {
   if (!extension) return undefined
   const longest = readDerValues(readDer(extension.content).content).find(part => part.tag === INTEGER)
   return longest ? Number(BigInt(`0x${encodeHex(longest.content) || '0'}`)) : Number.POSITIVE_INFINITY
 }
 
-/** Whether octets were not a certificate: neither to OpenSSL nor by their DER. */
+/** Whether this means that octets are not a certificate, by OpenSSL or by their DER. */
 export const isCertificateError = (thrown: unknown): boolean => isCryptoError(thrown) || thrown instanceof NotDer
 
-const present = (value: DerValue | undefined): DerValue => {
+const requireValue = (value: DerValue | undefined): DerValue => {
   if (value) return value
   throw new NotDer('a value is missing')
 }
@@ -121,30 +133,35 @@ function readSerial(hex: string): bigint {
   throw new NotDer('the serial number is not a positive integer')
 }
 
-/** keyUsage, basicConstraints; extKeyUsage and subjectAltName limit nothing that is done here with a key. */
-const processed = new Set(['2.5.29.15', '2.5.29.19', '2.5.29.37', '2.5.29.17'])
+/**
+ * keyUsage, basicConstraints; extKeyUsage and subjectAltName do not limit any use of a key here.
+ */
+const processedExtensions = new Set(['2.5.29.15', '2.5.29.19', '2.5.29.37', '2.5.29.17'])
 
-/** Relative distinguished names from the root down, each as its sorted `type=value` parts, folded for comparison. */
+/**
+ * Relative distinguished names from the root down, each as its sorted `type=value` parts, folded
+ * for comparison.
+ */
 export type DistinguishedName = readonly string[]
 
-function distinguishedName(name: DerValue): DistinguishedName {
+function readDistinguishedName(name: DerValue): DistinguishedName {
   return readDerValues(name.content).map(relative =>
     readDerValues(relative.content)
       .map(part => {
         const [type, value] = readDerValues(part.tag === SEQUENCE ? part.content : Buffer.alloc(0))
-        return type && value ? folded(readObjectIdentifier(type.content), readDerText(value)) : ''
+        return type && value ? foldAttribute(readObjectIdentifier(type.content), readDerText(value)) : ''
       })
       .sort()
       .join('+'),
   )
 }
 
-/** RFC 4518 in short: case and white space do not tell names apart. */
-const folded = (type: string, value: string): string =>
+/** RFC 4518 in short: case and white space make no difference. */
+const foldAttribute = (type: string, value: string): string =>
   `${type}=${value.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()}`
 
-/** RFC 4514 §3 and the older spellings of the same. */
-const types: ReadonlyMap<string, string> = new Map([
+/** RFC 4514 §3, and older spellings of the same. */
+const attributeOids: ReadonlyMap<string, string> = new Map([
   ['CN', '2.5.4.3'],
   ['SN', '2.5.4.4'],
   ['SURNAME', '2.5.4.4'],
@@ -168,8 +185,8 @@ const types: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * A name as XML Signature §4.5.4.1 has it: the string form of RFC 4514 (or 2253), which begins with the leaf.
- * Undefined when it is none. Linear in its length.
+ * A name in the string form of RFC 4514 or 2253 (XML Signature §4.5.4.1), which begins with the
+ * leaf; undefined for other text. Linear in the length of the text.
  */
 export function parseDistinguishedName(text: string): DistinguishedName | undefined {
   const names: string[] = []
@@ -179,10 +196,11 @@ export function parseDistinguishedName(text: string): DistinguishedName | undefi
     const equals = text.indexOf('=', at)
     if (equals < 0) return undefined
     const type = text.slice(at, equals).trim()
-    const oid = types.get(type.toUpperCase()) ?? (/^(?:OID\.)?[0-9.]+$/i.test(type) ? type.replace(/^oid\./i, '') : '')
-    const value = unescaped(text, equals + 1)
+    const oid =
+      attributeOids.get(type.toUpperCase()) ?? (/^(?:OID\.)?[0-9.]+$/i.test(type) ? type.replace(/^oid\./i, '') : '')
+    const value = readEscapedValue(text, equals + 1)
     if (!value || oid === '') return undefined
-    parts.push(folded(oid, value.text))
+    parts.push(foldAttribute(oid, value.text))
     at = value.to
     if (text[at] !== '+') {
       names.push(parts.sort().join('+'))
@@ -193,8 +211,8 @@ export function parseDistinguishedName(text: string): DistinguishedName | undefi
   return names.reverse()
 }
 
-/** From here to the separator that nothing escapes. */
-function unescaped(text: string, from: number): { readonly text: string; readonly to: number } | undefined {
+/** The value up to the next separator that is not escaped. */
+function readEscapedValue(text: string, from: number): { readonly text: string; readonly to: number } | undefined {
   let at = from
   while (text[at] === ' ') at++
   const quoted = text[at] === '"'
@@ -219,7 +237,7 @@ function unescaped(text: string, from: number): { readonly text: string; readonl
   return { text: Buffer.from(bytes).toString(), to: at }
 }
 
-/** A peer may write a name from the root down: it selects a certificate, and proves nothing. */
+/** Peers write names in either order. A name selects a certificate, and proves nothing. */
 export function sameDistinguishedName(a: DistinguishedName, b: DistinguishedName): boolean {
   const one = a.join(',')
   return one === b.join(',') || one === [...b].reverse().join(',')

@@ -1,4 +1,7 @@
-/** The ciphers of XML Encryption 1.1 that are taken, over octets: AES in GCM and CBC, RSA key transport, AES key wrap. */
+/**
+ * The supported ciphers of XML Encryption 1.1, over octets: AES in GCM and CBC, RSA key transport,
+ * AES key wrap.
+ */
 
 import {
   constants,
@@ -21,32 +24,32 @@ export interface Cipher {
 }
 
 const sizes = [16, 24, 32] as const
-const ciphers: ReadonlyMap<string, Cipher> = new Map(
+const cipherOfUri: ReadonlyMap<string, Cipher> = new Map(
   sizes.flatMap((size): [string, Cipher][] => [
     [`${xenc11Ns}aes${size * 8}-gcm`, { mode: 'gcm', size }],
     [`${xencNs}aes${size * 8}-cbc`, { mode: 'cbc', size }],
   ]),
 )
-export const readCipher = (uri: string): Cipher | undefined => ciphers.get(uri)
+export const readCipher = (uri: string): Cipher | undefined => cipherOfUri.get(uri)
 export const cipherUri = ({ mode, size }: Cipher): string =>
   `${mode === 'gcm' ? xenc11Ns : xencNs}aes${size * 8}-${mode}`
 
-const wraps: ReadonlyMap<string, number> = new Map(sizes.map(size => [`${xencNs}kw-aes${size * 8}`, size]))
-/** The size of the key that an AES key wrap of this URI takes. */
-export const readKeyWrap = (uri: string): number | undefined => wraps.get(uri)
+const keySizeOfUri: ReadonlyMap<string, number> = new Map(sizes.map(size => [`${xencNs}kw-aes${size * 8}`, size]))
+/** The octets of a key for the AES key wrap of this URI. */
+export const readKeyWrap = (uri: string): number | undefined => keySizeOfUri.get(uri)
 export const wrapUri = (size: number): string => `${xencNs}kw-aes${size * 8}`
 
-const masks: ReadonlyMap<string, Hash> = new Map(
+const maskOfUri: ReadonlyMap<string, Hash> = new Map(
   (['sha1', 'sha256', 'sha384', 'sha512'] as const).map(hash => [`${xenc11Ns}mgf1${hash}`, hash]),
 )
-export const readMask = (uri: string): Hash | undefined => masks.get(uri)
+export const readMask = (uri: string): Hash | undefined => maskOfUri.get(uri)
 export const maskUri = (hash: Hash): string => `${xenc11Ns}mgf1${hash}`
 
 /** XML Encryption §5.2: the initialization vector first, the tag of GCM last. */
 export function encryptOctets({ mode, size }: Cipher, key: Buffer, plain: Uint8Array): Buffer {
   if (mode === 'gcm') {
     const vector = randomBytes(12)
-    const cipher = createCipheriv(gcm(size), key, vector)
+    const cipher = createCipheriv(gcmName(size), key, vector)
     return Buffer.concat([vector, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
   }
   const vector = randomBytes(16)
@@ -54,20 +57,24 @@ export function encryptOctets({ mode, size }: Cipher, key: Buffer, plain: Uint8A
   return Buffer.concat([vector, cipher.update(plain), cipher.final()])
 }
 
-/** What was encrypted; undefined for whatever is wrong. */
+/** The plain octets; undefined whatever is wrong. */
 export function decryptOctets({ mode, size }: Cipher, key: Buffer, sealed: Buffer): Buffer | undefined {
   return attempt(() => (mode === 'gcm' ? openGcm(size, key, sealed) : openCbc(size, key, sealed)), isCryptoError)
 }
 
-const gcm = (size: Cipher['size']) => `aes-${(size * 8) as 128 | 192 | 256}-gcm` as const // eight times 16, 24 or 32
+/** The cast: eight times 16, 24 or 32. */
+const gcmName = (size: Cipher['size']) => `aes-${(size * 8) as 128 | 192 | 256}-gcm` as const
 
 function openGcm(size: Cipher['size'], key: Buffer, sealed: Buffer): Buffer | undefined {
-  const decipher = createDecipheriv(gcm(size), key, sealed.subarray(0, 12), { authTagLength: 16 })
+  const decipher = createDecipheriv(gcmName(size), key, sealed.subarray(0, 12), { authTagLength: 16 })
   decipher.setAuthTag(sealed.subarray(-16))
   return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()])
 }
 
-/** XML Encryption §5.2.1: the last octet says how many were added, and the others among them are of any value. */
+/**
+ * XML Encryption §5.2.1: the last octet is the number of octets of padding, whose values are
+ * arbitrary.
+ */
 function openCbc(size: Cipher['size'], key: Buffer, sealed: Buffer): Buffer | undefined {
   const decipher = createDecipheriv(`aes-${size * 8}-cbc`, key, sealed.subarray(0, 16)).setAutoPadding(false)
   const padded = Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()])
@@ -76,16 +83,16 @@ function openCbc(size: Cipher['size'], key: Buffer, sealed: Buffer): Buffer | un
 }
 
 /** RFC 3394 §2.2.3.1. */
-const initial = Buffer.alloc(8, 0xa6)
+const wrapInitialValue = Buffer.alloc(8, 0xa6)
 
 export function wrapKey(kek: KeyObject, secret: Buffer): Buffer {
-  const cipher = createCipheriv(`id-aes${(kek.symmetricKeySize ?? 0) * 8}-wrap`, kek, initial)
+  const cipher = createCipheriv(`id-aes${(kek.symmetricKeySize ?? 0) * 8}-wrap`, kek, wrapInitialValue)
   return Buffer.concat([cipher.update(secret), cipher.final()])
 }
 
 export function unwrapKey(kek: KeyObject, sealed: Buffer): Buffer | undefined {
   return attempt(() => {
-    const decipher = createDecipheriv(`id-aes${(kek.symmetricKeySize ?? 0) * 8}-wrap`, kek, initial)
+    const decipher = createDecipheriv(`id-aes${(kek.symmetricKeySize ?? 0) * 8}-wrap`, kek, wrapInitialValue)
     return Buffer.concat([decipher.update(sealed), decipher.final()])
   }, isCryptoError)
 }
@@ -98,7 +105,10 @@ export function transportKey(key: KeyObject, secret: Buffer, transport: KeyTrans
   return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, secret)
 }
 
-/** PKCS#1 v1.5 gives a key in any case, another one where the padding is wrong (implicit rejection). */
+/**
+ * PKCS#1 v1.5 yields a key in any case: a random one where the padding is wrong (implicit
+ * rejection).
+ */
 export function receiveKey(key: KeyObject, sealed: Buffer, transport: KeyTransport): Buffer | undefined {
   if (transport !== 'rsa-1_5') return unwrapOaep(key, sealed, transport)
   return attempt(() => privateDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, sealed), isCryptoError)

@@ -1,7 +1,12 @@
-/** ASN.1 in DER (ITU-T X.690), as much as certificates and paths of them need. Everything is bounded by the octets given. */
+/**
+ * ASN.1 in DER (ITU-T X.690), as far as certificates and their paths need it. The given octets
+ * bound everything.
+ */
 
 export interface DerValue {
-  /** The identifier octet: class, constructed or not, number. Numbers above 30 are not read. */
+  /**
+   * The identifier octet: class, constructed or not, number. Numbers above 30 are not supported.
+   */
   readonly tag: number
   readonly content: Buffer
   /** The whole encoding. */
@@ -10,29 +15,30 @@ export interface DerValue {
 
 export class NotDer extends Error {}
 
-/** The one value that these octets are. @throws NotDer */
+/** The one value of these octets. @throws NotDer */
 export function readDer(octets: Buffer): DerValue {
   const [first, another] = readDerValues(octets)
-  if (!first || another) throw new NotDer('not one value')
+  if (!first || another) throw new NotDer('not exactly one value')
   return first
 }
 
-/** The values that these octets are in a row. @throws NotDer */
+/** The values of these octets, in a row. @throws NotDer */
 export function readDerValues(octets: Buffer): DerValue[] {
   const found: DerValue[] = []
   for (let at = 0; at < octets.length; ) {
-    const one = read(octets, at)
+    const one = readDerAt(octets, at)
     found.push(one)
     at += one.octets.length
   }
   return found
 }
 
-function read(octets: Buffer, at: number): DerValue {
+function readDerAt(octets: Buffer, at: number): DerValue {
   const tag = octets[at] ?? 0x1f
   let length = octets[at + 1] ?? 0x80
   let from = at + 2
-  if ((tag & 0x1f) === 0x1f || length === 0x80 || length > 0x84) throw new NotDer('a form that certificates do not use')
+  if ((tag & 0x1f) === 0x1f || length === 0x80 || length > 0x84)
+    throw new NotDer('a form that DER or certificates do not use')
   if (length > 0x80) {
     const size = length - 0x80
     if (from + size > octets.length) throw new NotDer('cut short')
@@ -47,9 +53,7 @@ export const BOOLEAN = 0x01
 export const INTEGER = 0x02
 export const BIT_STRING = 0x03
 export const OCTET_STRING = 0x04
-export const OBJECT_IDENTIFIER = 0x06
 export const SEQUENCE = 0x30
-export const SET = 0x31
 
 /** An object identifier in its dotted form. */
 export function readObjectIdentifier(content: Buffer): string {
@@ -67,7 +71,7 @@ export function readObjectIdentifier(content: Buffer): string {
   return [root, first - 40 * root, ...others].join('.')
 }
 
-/** A character string of any of the types that names use. */
+/** A character string of any type that names use. */
 export function readDerText({ tag, content }: DerValue): string {
   if (tag === 0x1e)
     return Buffer.from(content.subarray(0, content.length & ~1))

@@ -1,6 +1,7 @@
 /**
- * RSAES-OAEP (RFC 8017 §7.1) with one hash for the label and perhaps another for the mask, as XML Encryption §5.5.2 has it; where
- * the two are one, OpenSSL does all of it. What is wrong with a padding makes no difference that a sender could see.
+ * RSAES-OAEP (RFC 8017 §7.1) where the hash of the label and that of the mask may differ, as in XML
+ * Encryption §5.5.2. Where they are the same, OpenSSL does all of it. A sender cannot tell what is
+ * wrong with a padding.
  */
 
 import {
@@ -42,12 +43,12 @@ export function wrapOaep(key: KeyObject, secret: Buffer, { digest, mask, label }
   return publicEncrypt({ key, padding: constants.RSA_NO_PADDING }, addPadding(secret, size, digest, mask, label))
 }
 
-/** §7.1.2 step 3: all octets are looked at, and one answer given. */
+/** §7.1.2 step 3: every octet is looked at, and all failures are one. */
 function removePadding(block: Buffer, digest: Hash, mask: Hash, label: Buffer): Buffer | undefined {
   const expected = hash(digest, label, 'buffer')
   const size = expected.length
-  const seed = xor(block.subarray(1, 1 + size), mgf1(block.subarray(1 + size), size, mask))
-  const data = xor(block.subarray(1 + size), mgf1(seed, block.length - size - 1, mask))
+  const seed = xorOctets(block.subarray(1, 1 + size), generateMask(block.subarray(1 + size), size, mask))
+  const data = xorOctets(block.subarray(1 + size), generateMask(seed, block.length - size - 1, mask))
   let wrong = block[0]! | (timingSafeEqual(data.subarray(0, size), expected) ? 0 : 1)
   let looking = 1
   let from = 0
@@ -66,17 +67,17 @@ function addPadding(secret: Buffer, size: number, digest: Hash, mask: Hash, labe
   const expected = hash(digest, label, 'buffer')
   const length = size - expected.length - 1
   const data = Buffer.alloc(length)
-  if (secret.length > length - expected.length - 1) throw new RangeError('too long for this key')
+  if (secret.length > length - expected.length - 1) throw new RangeError('the secret is too long for this key')
   expected.copy(data)
   data[length - secret.length - 1] = 1
   secret.copy(data, length - secret.length)
   const seed = randomBytes(expected.length)
-  const masked = xor(data, mgf1(seed, length, mask))
-  return Buffer.concat([Buffer.of(0), xor(seed, mgf1(masked, seed.length, mask)), masked])
+  const masked = xorOctets(data, generateMask(seed, length, mask))
+  return Buffer.concat([Buffer.of(0), xorOctets(seed, generateMask(masked, seed.length, mask)), masked])
 }
 
 /** §B.2.1. */
-function mgf1(seed: Buffer, length: number, algorithm: Hash): Buffer {
+function generateMask(seed: Buffer, length: number, algorithm: Hash): Buffer {
   const parts: Buffer[] = []
   const counter = Buffer.alloc(4)
   for (let made = 0, count = 0; made < length; count++) {
@@ -88,4 +89,4 @@ function mgf1(seed: Buffer, length: number, algorithm: Hash): Buffer {
   return Buffer.concat(parts).subarray(0, length)
 }
 
-const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((octet, at) => octet ^ b[at]!))
+const xorOctets = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((octet, at) => octet ^ b[at]!))

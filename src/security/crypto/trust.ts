@@ -1,10 +1,13 @@
 /**
- * Whose certificates are believed. What always holds, by number:
- *  (1) A certificate is trusted because it is pinned here, or because a path of at most `longest` certificates leads from it to
- *      an authority configured here. That it came with a message counts for nothing.
- *  (2) Of every certificate on the path: valid now, not revoked, no critical extension unknown, not signed with SHA-1 or MD5;
- *      of every issuer: a CA, within its path length. The certificate itself may sign.
- *  (3) Only trusted certificates are remembered, and a bounded number: a stranger's cost is paid again, and kept nowhere.
+ * Which certificates are trusted. What always holds, by number:
+ *  (1) A certificate is trusted because it is pinned here, or because a path of at most
+ *      `pathCertificatesMax` certificates leads from it to an authority that is configured here.
+ *      That it came with a message counts for nothing.
+ *  (2) Every certificate of the path is valid now and not revoked, has no unknown critical
+ *      extension, and is not signed with SHA-1 or MD5; every issuer is a CA, within its path
+ *      length. The certificate itself may sign.
+ *  (3) Only trusted certificates are remembered, and a bounded number of them: a stranger's
+ *      certificate is checked anew each time, and occupies no memory.
  */
 
 import { attempt } from '../../base/attempt.ts'
@@ -12,11 +15,14 @@ import { BoundedCache } from '../../base/memo.ts'
 import { Certificate, type DistinguishedName, isCertificateError, sameDistinguishedName } from './certificate.ts'
 
 export interface Anchors {
-  /** PEM or DER of authorities, roots or intermediates: what they have issued is trusted. */
+  /** PEM or DER of authorities, roots or intermediates, which make trusted what they issued. */
   readonly authorities?: readonly (string | Uint8Array)[]
-  /** PEM or DER of certificates that are trusted themselves; also found by thumbprint, key identifier, or issuer and serial. */
+  /**
+   * PEM or DER of pinned certificates; messages may also name them by thumbprint, key identifier,
+   * or issuer and serial number.
+   */
   readonly certificates?: readonly (string | Uint8Array)[]
-  /** Whether a certificate has been withdrawn; asked at every use. */
+  /** Whether a certificate is revoked; asked at every use. */
   readonly revoked?: (certificate: Certificate) => boolean
 }
 
@@ -31,49 +37,54 @@ interface CertificatePath {
   readonly notAfter: number
 }
 
-const longest = 5
-const remembered = 1000
+const pathCertificatesMax = 5
+const pathsRemembered = 1000
 
 export class CertificateTrust {
-  private readonly authorities: readonly Certificate[]
-  private readonly pinned: readonly Certificate[]
-  private readonly revoked: (certificate: Certificate) => boolean
-  private readonly paths = new BoundedCache<string, CertificatePath>(remembered)
+  readonly #authorities: readonly Certificate[]
+  readonly #pinned: readonly Certificate[]
+  readonly #revoked: (certificate: Certificate) => boolean
+  readonly #paths = new BoundedCache<string, CertificatePath>(pathsRemembered)
 
-  /** @throws Error when one of them is no certificate */
+  /** @throws Error when one of them is not a certificate */
   constructor(anchors: Anchors) {
-    this.authorities = (anchors.authorities ?? []).map(source => new Certificate(source))
-    this.pinned = (anchors.certificates ?? []).map(source => new Certificate(source))
-    this.revoked = anchors.revoked ?? (() => false)
+    this.#authorities = (anchors.authorities ?? []).map(source => new Certificate(source))
+    this.#pinned = (anchors.certificates ?? []).map(source => new Certificate(source))
+    this.#revoked = anchors.revoked ?? (() => false)
   }
 
-  /** Whether anything can be trusted at all. */
-  get empty(): boolean {
-    return this.authorities.length + this.pinned.length === 0
+  /** Whether it trusts no certificate at all. */
+  get isEmpty(): boolean {
+    return this.#authorities.length + this.#pinned.length === 0
   }
 
-  /** The certificate in these octets, if it is trusted at this time. @param others that came with it and may be on the path */
-  trusted(der: Buffer, now: number, others: readonly Buffer[] = []): Certificate | undefined {
+  /**
+   * The certificate in these octets, if it is trusted at this time.
+   * @param others certificates that came with it and may be on its path
+   */
+  findTrusted(der: Buffer, now: number, others: readonly Buffer[] = []): Certificate | undefined {
     const key = der.toString('latin1')
-    let path = this.paths.get(key)
+    let path = this.#paths.get(key)
     if (!path) {
-      path = this.path(der, others)
+      path = this.#findPath(der, others)
       if (!path) return undefined
-      this.paths.set(key, path)
+      this.#paths.set(key, path)
     }
-    if (now < path.notBefore || now >= path.notAfter || path.certificates.some(this.revoked)) return undefined
+    if (now < path.notBefore || now >= path.notAfter || path.certificates.some(this.#revoked)) return undefined
     return path.certificates[0]
   }
 
-  /** The certificate that this names, among the pinned ones. */
-  find(reference: CertificateReference): Certificate | undefined {
-    return this.pinned.find(certificate => findNamed(certificate, reference))
+  /** The pinned certificate that a reference names. */
+  findPinned(reference: CertificateReference): Certificate | undefined {
+    return this.#pinned.find(certificate => findNamed(certificate, reference))
   }
 
-  private path(der: Buffer, others: readonly Buffer[]): CertificatePath | undefined {
-    const first = parsed(der)
-    if (!first?.signs || !first.understood) return undefined
-    const certificates = this.pinned.some(pinned => pinned.der.equals(der)) ? [first] : this.issued(first, others)
+  #findPath(der: Buffer, others: readonly Buffer[]): CertificatePath | undefined {
+    const first = parseCertificate(der)
+    if (!first?.maySign || !first.isUnderstood) return undefined
+    const certificates = this.#pinned.some(pinned => pinned.der.equals(der))
+      ? [first]
+      : this.#findIssuers(first, others)
     return (
       certificates && {
         certificates,
@@ -83,32 +94,37 @@ export class CertificateTrust {
     )
   }
 
-  /** RFC 5280 §6.1, without policies and name constraints (which are critical, and so refuse). */
-  private issued(first: Certificate, others: readonly Buffer[]): Certificate[] | undefined {
-    const between = others.slice(0, longest - 2).flatMap(der => parsed(der) ?? [])
-    return this.above(first, 0, between)
+  /** RFC 5280 §6.1, without policies and name constraints, which are critical and so refuse. */
+  #findIssuers(first: Certificate, others: readonly Buffer[]): Certificate[] | undefined {
+    const between = others.slice(0, pathCertificatesMax - 2).flatMap(der => parseCertificate(der) ?? [])
+    return this.#findAbove(first, 0, between)
   }
 
-  /** The path from here up, through these at most; a key that came along is used when there is a path to it, and not before. */
-  private above(last: Certificate, below: number, between: readonly Certificate[]): Certificate[] | undefined {
-    if (weak.has(last.signatureAlgorithm)) return undefined
-    const anchor = this.authorities.find(authority => issued(last, authority, below) && signedBy(last, authority))
+  /**
+   * The path from here up, through these certificates at most. A key that came with the message is
+   * used only once a path leads to it.
+   */
+  #findAbove(last: Certificate, below: number, between: readonly Certificate[]): Certificate[] | undefined {
+    if (weakAlgorithms.has(last.signatureAlgorithm)) return undefined
+    const anchor = this.#authorities.find(
+      authority => isIssuedBy(last, authority, below) && isSignedBy(last, authority),
+    )
     if (anchor) return [last, anchor]
     for (const one of between) {
-      if (!one.understood || !issued(last, one, below)) continue
-      const rest = this.above(
+      if (!one.isUnderstood || !isIssuedBy(last, one, below)) continue
+      const rest = this.#findAbove(
         one,
         below + 1,
         between.filter(other => other !== one),
       )
-      if (rest && signedBy(last, one)) return [last, ...rest]
+      if (rest && isSignedBy(last, one)) return [last, ...rest]
     }
     return undefined
   }
 }
 
 /** RSA with MD2, MD5 and SHA-1, DSA and ECDSA with SHA-1. */
-const weak = new Set([
+const weakAlgorithms = new Set([
   '1.2.840.113549.1.1.2',
   '1.2.840.113549.1.1.4',
   '1.2.840.113549.1.1.5',
@@ -117,10 +133,10 @@ const weak = new Set([
 ])
 
 /** Whether the issuer's name, key identifier, usage and path length fit. */
-const issued = (certificate: Certificate, issuer: Certificate, below: number): boolean =>
-  issuer.issues(below) && certificate.x509.checkIssued(issuer.x509)
+const isIssuedBy = (certificate: Certificate, issuer: Certificate, below: number): boolean =>
+  issuer.mayIssue(below) && certificate.x509.checkIssued(issuer.x509)
 
-const signedBy = (certificate: Certificate, issuer: Certificate): boolean => certificate.x509.verify(issuer.key)
+const isSignedBy = (certificate: Certificate, issuer: Certificate): boolean => certificate.x509.verify(issuer.key)
 
 export function findNamed(certificate: Certificate, reference: CertificateReference): boolean {
   if (reference.by === 'issuer-serial') {
@@ -131,4 +147,5 @@ export function findNamed(certificate: Certificate, reference: CertificateRefere
 }
 
 /** Octets that are not a certificate are not trusted. */
-const parsed = (der: Buffer): Certificate | undefined => attempt(() => new Certificate(der), isCertificateError)
+const parseCertificate = (der: Buffer): Certificate | undefined =>
+  attempt(() => new Certificate(der), isCertificateError)

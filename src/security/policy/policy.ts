@@ -1,6 +1,7 @@
 /**
- * What an endpoint demands of the messages that come to it, and what its replies carry: data, so that it can be published
- * (`published.ts`) and reviewed before it serves. A policy that could not be enforced is a mistake at start.
+ * What an endpoint demands of the messages that it receives: data, which is published in the WSDL
+ * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is a mistake at
+ * start.
  */
 import { clark, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
@@ -9,101 +10,110 @@ import type { Freshness } from '../verify/timestamp.ts'
 import { SecurityName, wsseNs } from '../vocabulary.ts'
 import type { VerificationContext } from './verification-context.ts'
 
-/** What can be covered: a header block by its name, the token that says who is asking, or all attachments. */
+/**
+ * A part that can be covered: the token that names the caller, all attachments, or the header
+ * blocks of a name.
+ */
 export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Attachments' | Name
 
-/** One way to say who is asking, and what has to be proven with it. */
+/** One way to name the caller, and what has to be proven with it. */
 export interface Demand {
-  /** What says it: a UsernameToken; the signer's certificate; an assertion; a Kerberos ticket; a secret that both sides have. */
+  /**
+   * What names the caller: a UsernameToken, the signer's certificate, an assertion, a Kerberos
+   * ticket, or a shared secret.
+   */
   readonly caller: 'username' | 'x509' | 'saml' | 'kerberos' | 'secret'
-  /** Of a UsernameToken. Both by default. */
+  /** Of a UsernameToken; default both. */
   readonly passwords?: readonly ('text' | 'digest')[]
   /** Of an assertion. */
   readonly confirmations?: readonly SubjectConfirmation[]
-  /** Whether there has to be a Timestamp. Whatever is there has to be of now. */
+  /** Whether a Timestamp is required. Any Timestamp has to be valid now. */
   readonly timestamp?: boolean
-  /** What one trusted signature has to cover. Header blocks: all of this name, if there are any. */
+  /** What one trusted signature has to cover; of header blocks, all of the name. */
   readonly signed?: readonly CoveredPart[]
-  /** What has to come encrypted. Timestamp and Attachments cannot be asked for. */
+  /** What has to come encrypted; Timestamp and Attachments cannot be demanded. */
   readonly encrypted?: readonly CoveredPart[]
 }
 
 export interface SecurityPolicy {
   /** Whether a message without a Security block is refused. */
   readonly required: boolean
-  /** The first of these that a message meets says who is asking. Whatever else it carries has to be right, too. */
+  /**
+   * The first demand that a message meets names its caller. Everything else in the message has to
+   * hold as well.
+   */
   readonly anyOf: readonly Demand[]
-  /** What only old peers need. Nothing by default. */
+  /** What only old peers need; default nothing. */
   readonly allow?: readonly Allowance[]
   readonly freshness?: Partial<Freshness>
 }
 
-const signers = new Set<Demand['caller']>(['x509', 'secret'])
+const signingCallers = new Set<Demand['caller']>(['x509', 'secret'])
 
-/** Mistakes of a policy, each with its cure; none when it can be enforced with what `guard` has. */
+/** Mistakes of a policy, each with its cure; none when `guard` can enforce it. */
 export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationContext): string[] {
   const found = policy.anyOf.flatMap((demand, index) =>
-    mistakes(demand, guard).map(mistake => `security: way ${index + 1} (${demand.caller}) ${mistake}`),
+    findDemandMistakes(demand, guard).map(mistake => `security: way ${index + 1} (${demand.caller}) ${mistake}`),
   )
-  if (policy.anyOf.length === 0) found.push('security: no way to say who is asking; list at least one in anyOf')
+  if (policy.anyOf.length === 0) found.push('security: no way to name the caller; list at least one in anyOf')
   const { age = 1, skew = 0 } = policy.freshness ?? {}
-  if (!(age > 0 && age <= day && skew >= 0 && skew <= day)) {
-    found.push('security: freshness has to be within a day; replays are remembered as long')
+  if (!(age > 0 && age <= dayMs && skew >= 0 && skew <= dayMs)) {
+    found.push('security: freshness must be within a day, since replays are remembered as long')
   }
   return found
 }
 
-const day = 86_400_000
+const dayMs = 86_400_000
 
-function mistakes(demand: Demand, guard: VerificationContext): string[] {
+function findDemandMistakes(demand: Demand, guard: VerificationContext): string[] {
   const { caller, signed = [], encrypted = [], timestamp = false } = demand
   const found: string[] = []
   const need = (holds: boolean, says: string) => holds || found.push(says)
   const signs = signed.length > 0
   const vouched = demand.confirmations?.some(kind => kind !== 'bearer') ?? false
-  if (signers.has(caller) || (caller === 'saml' && vouched)) {
-    need(signed.includes('Body'), 'proves nothing of the message unless the Body is signed; add it to signed')
+  if (signingCallers.has(caller) || (caller === 'saml' && vouched)) {
+    need(signed.includes('Body'), 'proves nothing about the message unless the Body is signed; add Body to signed')
   }
   if (signs) {
     need(signed.includes('Timestamp'), 'could be replayed; add Timestamp to signed')
-    need(timestamp || !signed.includes('Timestamp'), 'signs a Timestamp that need not be there; set timestamp')
-    need(signed.includes('Body'), 'signs no Body; add it to signed, or sign nothing')
+    need(timestamp || !signed.includes('Timestamp'), 'signs a Timestamp that it does not require; set timestamp')
+    need(signed.includes('Body'), 'does not sign the Body; add Body to signed, or sign nothing')
     const holder = caller === 'saml' && demand.confirmations?.every(kind => kind === 'holder-of-key')
-    const keyed = caller === 'secret' ? (guard.secrets?.size ?? 0) > 0 : guard.trust && !guard.trust.empty
-    need(
-      Boolean(holder || keyed),
-      'asks for a signature that nobody is trusted to make; configure authorities or secrets',
-    )
+    const keyed = caller === 'secret' ? (guard.secrets?.size ?? 0) > 0 : guard.trust && !guard.trust.isEmpty
+    need(Boolean(holder || keyed), 'demands a signature, and no signer is trusted; configure authorities or secrets')
   }
   if (caller === 'username') {
-    need((demand.passwords ?? ['text']).length > 0, 'takes no kind of password; name one in passwords')
-    need(!signs || signed.includes('Token'), 'signs the message and not who sends it; add Token to signed')
+    need((demand.passwords ?? ['text']).length > 0, 'accepts no kind of password; name one in passwords')
+    need(!signs || signed.includes('Token'), 'signs the message and not its sender; add Token to signed')
   }
   if (caller === 'saml') {
-    need((demand.confirmations ?? []).length > 0, 'takes no confirmation; name them in confirmations')
-    need((guard.saml?.issuers.size ?? 0) > 0, 'believes no issuer; configure one')
+    need((demand.confirmations ?? []).length > 0, 'accepts no confirmation; name one in confirmations')
+    need((guard.saml?.issuers.size ?? 0) > 0, 'trusts no issuer; configure one')
     need(
-      [...(guard.saml?.issuers.values() ?? [])].every(trust => !trust.empty),
+      [...(guard.saml?.issuers.values() ?? [])].every(trust => !trust.isEmpty),
       'has an issuer without a certificate',
     )
-    need((guard.saml?.audiences.length ?? 0) > 0, 'has no audience; configure the names of this service')
+    need((guard.saml?.audiences.length ?? 0) > 0, 'has no audience; configure the names of the service')
     if (demand.confirmations?.includes('sender-vouches')) {
-      need(signed.includes('Token'), 'takes vouchers whose signature need not cover the assertion; add Token to signed')
-      need(guard.saml?.vouchers !== undefined && !guard.saml.vouchers.empty, 'trusts no voucher; configure one')
+      need(
+        signed.includes('Token'),
+        'accepts vouchers whose signature may leave out the assertion; add Token to signed',
+      )
+      need(guard.saml?.vouchers !== undefined && !guard.saml.vouchers.isEmpty, 'trusts no voucher; configure one')
     }
   }
-  if (caller === 'kerberos') need(guard.kerberos !== undefined, 'cannot check a ticket; configure kerberos')
+  if (caller === 'kerberos') need(guard.kerberos !== undefined, 'cannot verify a ticket; configure kerberos')
   if (encrypted.length > 0) {
-    need((guard.decrypts?.length ?? 0) > 0, 'asks for what cannot be decrypted; configure a key')
-    need(!encrypted.includes('Timestamp'), 'cannot have an encrypted Timestamp')
-    need(!encrypted.includes('Attachments'), 'cannot have encrypted attachments')
+    need((guard.decrypts?.length ?? 0) > 0, 'demands encryption, and has no key to decrypt with; configure one')
+    need(!encrypted.includes('Timestamp'), 'cannot demand an encrypted Timestamp')
+    need(!encrypted.includes('Attachments'), 'cannot demand encrypted attachments')
   }
   for (const part of [...signed, ...encrypted]) {
     if (typeof part === 'string') continue
-    need(part !== SecurityName && part.uri !== wsseNs, `cannot cover ${clark(part)}, which holds the proof`)
+    need(part !== SecurityName && part.uri !== wsseNs, `cannot cover ${clark(part)}, which holds the signature`)
   }
   if (signed.includes('Token') && (caller === 'x509' || caller === 'secret')) {
-    need(caller === 'x509', 'has no Token to sign')
+    need(caller === 'x509', 'has no Token to sign; remove Token from signed')
   }
   return found
 }

@@ -1,4 +1,4 @@
-/** All that the checks ask of the world: clock, memory, keys and people. Nothing here is looked up by name or fetched. */
+/** What the checks need of the world: clock, memory, keys and identities. Nothing is fetched. */
 import type { KeyObject } from 'node:crypto'
 import type { Maybe } from '../../base/maybe.ts'
 import type { Identities } from '../../service/identity-port.ts'
@@ -10,32 +10,33 @@ export interface VerificationContext {
   readonly now: () => number
   readonly identities: Identities
   /**
-   * Whether this key has been seen before; from now until `expires` (milliseconds since 1970) it has. One memory for all
-   * endpoints and instances, kept over restarts, and asked only of messages that hold in all else.
+   * Whether this key was seen before; it counts as seen until `expires` (milliseconds since 1970).
+   * One memory for all endpoints and instances, which survives restarts, and is asked only about
+   * messages that hold in everything else.
    */
   readonly seen: (key: string, expires: number) => Maybe<boolean>
-  /** Whose certificates may sign messages. */
+  /** The certificates that may sign messages. */
   readonly trust?: CertificateTrust
-  /** What is encrypted to this side. */
+  /** The service's own keys, to which senders encrypt. */
   readonly decrypts?: readonly Decryption[]
   /** Symmetric keys, by KeyName: HMAC signatures and AES key wrap. */
   readonly secrets?: ReadonlyMap<string, KeyObject>
   readonly saml?: AssertionTrust
-  /** Takes the token of a Kerberos AP-REQ (bare, or in the GSS-API framing) and says whose it is. */
+  /** Verifies the token of a Kerberos AP-REQ, bare or in the GSS-API framing. */
   readonly kerberos?: (token: Uint8Array) => Maybe<{ readonly principal: string } | undefined>
 }
 
 export interface Decryption {
   readonly key: KeyObject
-  /** Of the public half, by which senders name it. */
+  /** Of the public half; senders name the key by it. */
   readonly certificate: Certificate
 }
 
 export interface AssertionTrust {
-  /** Issuer, as assertions name it → whose certificates may sign its assertions. */
+  /** Issuer, as assertions name it → the certificates that may sign its assertions. */
   readonly issuers: ReadonlyMap<string, CertificateTrust>
-  /** Whose certificates may sign messages that carry another's assertion (sender-vouches). */
+  /** The certificates that may sign messages with another party's assertion (sender-vouches). */
   readonly vouchers?: CertificateTrust
-  /** The names of this service, one of which an AudienceRestriction must have. */
+  /** The names of this service; an AudienceRestriction must have one of them. */
   readonly audiences: readonly string[]
 }

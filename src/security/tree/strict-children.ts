@@ -1,12 +1,13 @@
 /**
- * Reading the parts of a Security block strictly: what is not where the standards put it refuses, so nothing hides in a place
- * that another reader would look at first. Comments are no nodes here, or are passed over: they never cut a text short.
+ * Reads the parts of a Security block strictly: anything that is not where the standards put it
+ * refuses, so nothing hides in a place that another reader would look at first. Comments never cut
+ * a text short.
  */
 import { decodeBase64 } from '../../base/base64.ts'
 import { clark, type Element, type Name } from '../../xml/index.ts'
 import { failSecurity, type SecurityFault } from '../security-fault.ts'
 
-/** The one child of this name, or none. Two refuse. */
+/** The one child of this name, if there is one. Two refuse. */
 export function optionalChild(
   element: Element,
   name: Name,
@@ -15,7 +16,7 @@ export function optionalChild(
   let found: Element | undefined
   for (const child of element.children) {
     if (child.kind !== 'element' || child.name !== name) continue
-    if (found) return failSecurity(fault, `two ${clark(name)} where one may be`)
+    if (found) return failSecurity(fault, `two ${clark(name)} where one is allowed`)
     found = child
   }
   return found
@@ -26,23 +27,24 @@ export function requiredChild(element: Element, name: Name, fault: SecurityFault
   return optionalChild(element, name, fault) ?? failSecurity(fault, `${clark(name)} is missing`)
 }
 
-/** The one child element, and it has this name. */
+/** The one child element, which has this name. */
 export function onlyChildNamed(element: Element, name: Name): Element {
   const [child, another] = element.elements()
-  if (!child || another || child.name !== name) return failSecurity('InvalidSecurity', `not ${clark(name)} alone`)
+  if (!child || another || child.name !== name)
+    return failSecurity('InvalidSecurity', `something other than one ${clark(name)}`)
   return child
 }
 
-/** Text that no element divides, as it is. */
+/** The text of an element without child elements. */
 export function textOnly(element: Element, fault: SecurityFault = 'InvalidSecurity'): string {
   if (element.elements().length > 0) return failSecurity(fault, `an element inside ${clark(element.name)}`)
   return element.text
 }
 
-/** Text without the white space around it. */
+/** The same without white space around it. */
 export const trimmedText = (element: Element, fault?: SecurityFault): string => textOnly(element, fault).trim()
 
-/** An attribute that must be there. */
+/** An attribute that is required. */
 export function requiredAttribute(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): string {
   return element.attribute(name) ?? failSecurity(fault, `${clark(element.name)} without ${name.local}`)
 }
@@ -54,13 +56,15 @@ export function readBase64(element: Element, fault: SecurityFault = 'InvalidSecu
   return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
 }
 
-/** Milliseconds since 1970 of an xs:dateTime with its zone (WSS §10: UTC); undefined when it is none. */
+/**
+ * Milliseconds since 1970 of an xs:dateTime with a zone (WSS §10: UTC); undefined for other text.
+ */
 export function readInstant(text: string): number | undefined {
-  if (!dateTime.test(text)) return undefined
+  if (!dateTimePattern.test(text)) return undefined
   const time = Date.parse(text)
   // A day that its month does not have is one of the next to Date.
   const day = text.endsWith('Z') ? time : Date.parse(`${text.slice(0, 19)}Z`)
   return new Date(day).getUTCDate() === Number(text.slice(8, 10)) ? time : undefined
 }
 
-const dateTime = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
+const dateTimePattern = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/

@@ -1,10 +1,11 @@
 /**
- * Putting XML into a tree: what was decrypted, and what is added to a message that goes out. It is read by the one parser, within
- * the limits of a document that has reached that depth, and its prefixes mean what they mean at its place.
+ * Puts XML into a tree: what was decrypted, and what is added to a message on its way out. The one
+ * parser reads it, within the limits of a document that is already so deep, and its prefixes mean
+ * what they mean at its place.
  */
 import { type Attribute, defaultXmlLimits, Element, Malformed, type Node, parseXml } from '../../xml/index.ts'
 
-/** The nodes in this text, as children of `parent` would be; they are not yet among its children. */
+/** The nodes of this text, for `parent`, but not yet among its children. */
 export function parseFragment(text: Uint8Array | string, parent: Element): Node[] | Malformed {
   const content = typeof text === 'string' ? Buffer.from(text) : text
   const octets = Buffer.concat([Buffer.from('<x>'), content, Buffer.from('</x>')])
@@ -14,14 +15,18 @@ export function parseFragment(text: Uint8Array | string, parent: Element): Node[
   return document.root.children.map(child => (child.kind === 'element' ? cloneInto(child, parent) : child))
 }
 
-/** The elements in text that this side wrote. */
+/** The elements of text that the service wrote itself. */
 export function trustedFragment(text: string, parent: Element): Element[] {
   const nodes = parseFragment(text, parent)
   if (nodes instanceof Malformed) throw new TypeError(nodes.reason)
   return nodes.filter(node => node.kind === 'element')
 }
 
-/** A copy of an element under another parent. @param change what attributes a copy has, and what follows from its being made */
+/**
+ * A copy of an element under another parent.
+ * @param change the attributes of a copy
+ * @param made hears of each copy and its original
+ */
 export function cloneInto(
   element: Element,
   parent: Element | undefined,
@@ -36,7 +41,7 @@ export function cloneInto(
   return copy
 }
 
-/** Puts nodes where this one is. */
+/** Puts nodes in the place of an element. */
 export function replaceElement(element: Element, nodes: readonly Node[]): void {
   const parent = element.parent!
   parent.splice(parent.children.indexOf(element), 1, nodes)
@@ -56,7 +61,7 @@ function scopeOf(element: Element): ReadonlyMap<string, string> {
   return scope
 }
 
-/** Whether an element is this one or in it. */
+/** Whether an element, or one around it, is as asked for. */
 export function isInside(element: Element, holds: (outer: Element) => boolean): boolean {
   for (let at: Element | undefined = element; at; at = at.parent) if (holds(at)) return true
   return false

@@ -1,6 +1,7 @@
 /**
- * Keys, by what a KeyInfo says of them (WSS §7, X.509 Token Profile 1.1 §3, SAML Token Profile 1.1 §3.4). What always holds:
- *  (1) A KeyInfo only names. Whether the key is believed is decided by what this side was configured with.
+ * Keys, by what a KeyInfo names (WSS §7, X.509 Token Profile 1.1 §3, SAML Token Profile 1.1 §3.4).
+ * What always holds:
+ *  (1) A KeyInfo only names. The configuration of the service decides which keys are trusted.
  *  (2) Exactly one thing names the key; nothing is fetched; a reference is followed once.
  */
 
@@ -45,7 +46,10 @@ import {
   x509v3Uri,
 } from '../vocabulary.ts'
 
-/** What names a key: an element of the message, a certificate that stands in the KeyInfo, or one that this side may have. */
+/**
+ * What names a key: an element of the message, a certificate inside the KeyInfo, or the name of a
+ * certificate or secret.
+ */
 export type KeyReference =
   | { readonly kind: 'token'; readonly element: Element }
   | { readonly kind: 'certificates'; readonly der: Buffer; readonly others: readonly Buffer[] }
@@ -53,36 +57,36 @@ export type KeyReference =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'value'; readonly key: KeyObject }
 
-const longestCertificate = 16 * 1024
+const certificateOctetsMax = 16 * 1024
 
-/** The one thing that a KeyInfo says. */
+/** The one thing that a KeyInfo names. */
 export function readKeyReference(keyInfo: Element | undefined, identifiers: Identifiers): KeyReference {
   const [child, another] = keyInfo?.elements() ?? []
   if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a KeyInfo that does not name one key')
-  if (child.name === SecurityTokenReferenceName) return followed(child, identifiers)
-  if (child.name === X509DataName) return x509Data(child)
+  if (child.name === SecurityTokenReferenceName) return followReference(child, identifiers)
+  if (child.name === X509DataName) return readX509Data(child)
   if (child.name === KeyNameName) return { kind: 'name', name: trimmedText(child) }
-  if (child.name === KeyValueName) return { kind: 'value', key: keyValue(child) }
-  return failSecurity('SecurityTokenUnavailable', 'a KeyInfo of a kind that is not taken')
+  if (child.name === KeyValueName) return { kind: 'value', key: readKeyValue(child) }
+  return failSecurity('SecurityTokenUnavailable', 'a KeyInfo of an unsupported kind')
 }
 
-/** WSS §7: what a SecurityTokenReference says. */
-function followed(reference: Element, identifiers: Identifiers): KeyReference {
+/** WSS §7: the one thing that a SecurityTokenReference names. */
+function followReference(reference: Element, identifiers: Identifiers): KeyReference {
   const [child, another] = reference.elements()
-  if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a reference to no one token')
-  if (child.name === X509DataName) return x509Data(child)
+  if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a reference that does not name one token')
+  if (child.name === X509DataName) return readX509Data(child)
   if (child.name === KeyNameName) return { kind: 'name', name: trimmedText(child) }
   if (child.name === KeyIdentifierName) {
-    const by = by509.get(child.attribute(valueTypeAttribute) ?? '')
+    const by = referenceFormOf.get(child.attribute(valueTypeAttribute) ?? '')
     if (by) return { kind: 'certificate', reference: { by, value: readBase64(child) } }
     if (child.attribute(valueTypeAttribute) === x509v3Uri) {
-      return { kind: 'certificates', der: certificateOctets(readBase64(child)), others: [] } // as WSS4J writes it
+      return { kind: 'certificates', der: limitCertificate(readBase64(child)), others: [] } // as WSS4J writes it
     }
   }
   return { kind: 'token', element: findToken(reference, identifiers) }
 }
 
-const by509: ReadonlyMap<string, 'thumbprint' | 'key-identifier'> = new Map([
+const referenceFormOf: ReadonlyMap<string, 'thumbprint' | 'key-identifier'> = new Map([
   [keyIdentifierThumbprintUri, 'thumbprint'],
   [keyIdentifierSkiUri, 'key-identifier'],
 ])
@@ -90,46 +94,54 @@ const by509: ReadonlyMap<string, 'thumbprint' | 'key-identifier'> = new Map([
 /** The token in the message that a SecurityTokenReference refers to. */
 export function findToken(reference: Element, identifiers: Identifiers): Element {
   const [child, another] = reference.elements()
-  if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a reference to no one token')
-  if (child.name === TokenReferenceName) return found(requiredAttribute(child, uriAttribute), identifiers)
+  if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a reference that does not name one token')
+  if (child.name === TokenReferenceName) return requireReferred(requiredAttribute(child, uriAttribute), identifiers)
   if (child.name === EmbeddedName) {
     const [token, second] = child.elements()
-    return !token || second ? failSecurity('SecurityTokenUnavailable', 'Embedded without one token') : token
+    return !token || second
+      ? failSecurity('SecurityTokenUnavailable', 'an Embedded that does not contain one token')
+      : token
   }
   const type = child.name === KeyIdentifierName ? child.attribute(valueTypeAttribute) : undefined
-  if (type === saml1IdUri || type === saml2IdUri) return found(`#${trimmedText(child)}`, identifiers)
-  return failSecurity('SecurityTokenUnavailable', 'a reference of a kind that is not taken')
+  if (type === saml1IdUri || type === saml2IdUri) return requireReferred(`#${trimmedText(child)}`, identifiers)
+  return failSecurity('SecurityTokenUnavailable', 'a reference of an unsupported kind')
 }
 
 /**
- * WSS §8.3: what a SecurityTokenReference stands for where it is signed: the token in the message, or for a certificate that is
- * only named the BinarySecurityToken that it would be, in the form that WSS4J gives it.
+ * WSS §8.3: what a SecurityTokenReference represents where it is signed: the token in the message;
+ * or, for a certificate that is only named, the BinarySecurityToken that it would be, in the form
+ * that WSS4J gives it.
  */
 export function dereferenceToken(
   reference: Element,
   identifiers: Identifiers,
   trust: CertificateTrust | undefined,
 ): Element {
-  const said = followed(reference, identifiers)
+  const said = followReference(reference, identifiers)
   if (said.kind === 'token') return said.element
-  const der = said.kind === 'certificate' ? trust?.find(said.reference)?.der : said.kind === 'certificates' && said.der
-  if (!der) return failSecurity('SecurityTokenUnavailable', 'a certificate that is not known here')
+  const der =
+    said.kind === 'certificate' ? trust?.findPinned(said.reference)?.der : said.kind === 'certificates' && said.der
+  if (!der) return failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
   const attributes = [{ name: valueTypeAttribute, prefix: '', value: x509v3Uri }]
   const token = new Element(undefined, BinarySecurityTokenName, reference.prefix, attributes)
   token.append([{ kind: 'text', value: encodeBase64(der) }])
   return token
 }
 
-const found = (uri: string, identifiers: Identifiers): Element =>
-  identifiers.referred(uri) ?? failSecurity('SecurityTokenUnavailable', 'a reference to no token of this message')
+const requireReferred = (uri: string, identifiers: Identifiers): Element =>
+  identifiers.findReferred(uri) ??
+  failSecurity('SecurityTokenUnavailable', 'a reference to a token that is not in this message')
 
-/** XML Signature §4.5.4: certificates, the first being the one that is meant; or one way to name one. */
-function x509Data(data: Element): KeyReference {
+/**
+ * XML Signature §4.5.4: certificates, the first of which is meant; or one way to name a
+ * certificate.
+ */
+function readX509Data(data: Element): KeyReference {
   const children = data.elements()
   const [child] = children
   const carried = children.filter(({ name }) => name === X509CertificateName)
   if (carried.length > 0) {
-    const [der, ...others] = carried.map(each => certificateOctets(readBase64(each)))
+    const [der, ...others] = carried.map(each => limitCertificate(readBase64(each)))
     return { kind: 'certificates', der: der!, others }
   }
   if (!child || children.length > 1)
@@ -137,16 +149,16 @@ function x509Data(data: Element): KeyReference {
   if (child.name === X509SKIName)
     return { kind: 'certificate', reference: { by: 'key-identifier', value: readBase64(child) } }
   if (child.name !== X509IssuerSerialName)
-    return failSecurity('SecurityTokenUnavailable', 'X509Data of a kind that is not taken')
+    return failSecurity('SecurityTokenUnavailable', 'X509Data of an unsupported kind')
   const issuer = parseDistinguishedName(trimmedText(requiredChild(child, X509IssuerNameName)))
   const serial = trimmedText(requiredChild(child, X509SerialNumberName))
   if (!issuer || !/^\d{1,60}$/.test(serial))
-    return failSecurity('SecurityTokenUnavailable', 'no issuer and serial number')
+    return failSecurity('SecurityTokenUnavailable', 'an invalid issuer or serial number')
   return { kind: 'certificate', reference: { by: 'issuer-serial', issuer, serial: BigInt(serial) } }
 }
 
-function certificateOctets(octets: Buffer): Buffer {
-  return octets.length > longestCertificate
+function limitCertificate(octets: Buffer): Buffer {
+  return octets.length > certificateOctetsMax
     ? failSecurity('InvalidSecurityToken', 'a certificate that is too long')
     : octets
 }
@@ -154,62 +166,65 @@ function certificateOctets(octets: Buffer): Buffer {
 /** WSS §6.3: the octets of a BinarySecurityToken of this ValueType. */
 export function readBinaryToken(token: Element): Buffer {
   if ((token.attribute(encodingTypeAttribute) ?? base64TypeUri) !== base64TypeUri) {
-    return failSecurity('UnsupportedSecurityToken', 'a BinarySecurityToken in an encoding that is not taken')
+    return failSecurity('UnsupportedSecurityToken', 'a BinarySecurityToken in an unsupported encoding')
   }
   return readBase64(token, 'InvalidSecurityToken')
 }
 
-/** X.509 Token Profile 1.1 §3.1: the certificate in a BinarySecurityToken, and those that lead to it. */
+/**
+ * X.509 Token Profile 1.1 §3.1: the certificate in a BinarySecurityToken, and those on its path.
+ */
 export function readCertificates(token: Element): { readonly der: Buffer; readonly others: readonly Buffer[] } {
   const type = token.name === BinarySecurityTokenName ? token.attribute(valueTypeAttribute) : undefined
-  if (type === x509v3Uri) return { der: certificateOctets(readBinaryToken(token)), others: [] }
+  if (type === x509v3Uri) return { der: limitCertificate(readBinaryToken(token)), others: [] }
   if (type !== x509PathUri) return failSecurity('UnsupportedSecurityToken', 'a token without a certificate')
-  const path = orFail('InvalidSecurityToken', 'no path', () => {
-    const sequence = readDer(certificateOctets(readBinaryToken(token)))
+  const path = orFail('InvalidSecurityToken', 'an invalid path', () => {
+    const sequence = readDer(limitCertificate(readBinaryToken(token)))
     return sequence.tag === SEQUENCE ? readDerValues(sequence.content).map(({ octets }) => octets) : []
   })
-  const der = path.at(-1) ?? failSecurity('InvalidSecurityToken', 'a path of nothing')
+  const der = path.at(-1) ?? failSecurity('InvalidSecurityToken', 'an empty path')
   return { der, others: path.slice(0, -1).reverse() }
 }
 
-/** The certificate that this names, if it is trusted now. */
+/** The certificate that this names; refuses unless it is trusted now. */
 export function requireTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {
   const carried = key.kind === 'token' ? readCertificates(key.element) : key.kind === 'certificates' ? key : undefined
   if (carried) {
     return (
-      trust.trusted(carried.der, now, carried.others) ??
+      trust.findTrusted(carried.der, now, carried.others) ??
       failSecurity('FailedAuthentication', 'the certificate is not trusted')
     )
   }
   if (key.kind !== 'certificate') return failSecurity('SecurityTokenUnavailable', 'the key has no certificate')
-  const known =
-    trust.find(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'a certificate that is not known here')
-  return trust.trusted(known.der, now) ?? failSecurity('FailedAuthentication', 'the certificate is not trusted now')
+  const known = trust.findPinned(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
+  return trust.findTrusted(known.der, now) ?? failSecurity('FailedAuthentication', 'the certificate is not trusted now')
 }
 
-/** XML Signature §4.5.2: a key as such, which proves nothing; an assertion may vouch for it. */
-function keyValue(element: Element): KeyObject {
+/** XML Signature §4.5.2: a bare key, which proves nothing unless an assertion vouches for it. */
+function readKeyValue(element: Element): KeyObject {
   const [child, another] = element.elements()
   const fault = 'InvalidSecurityToken'
   if (child && !another && child.name === RSAKeyValueName) {
     const n = encodeBase64Url(readBase64(requiredChild(child, ModulusName), fault))
     const e = encodeBase64Url(readBase64(requiredChild(child, ExponentName), fault))
-    return orFail(fault, 'no RSA key', () => createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }))
+    return orFail(fault, 'an invalid RSA key', () => createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }))
   }
   if (!child || another || child.name !== ECKeyValueName)
-    return failSecurity('SecurityTokenUnavailable', 'a key of another kind')
+    return failSecurity('SecurityTokenUnavailable', 'a key of an unsupported kind')
   const curve =
-    curves.get(requiredAttribute(requiredChild(child, NamedCurveName), uriAttribute)) ??
-    failSecurity(fault, 'another curve')
+    curveOfUri.get(requiredAttribute(requiredChild(child, NamedCurveName), uriAttribute)) ??
+    failSecurity(fault, 'an unsupported curve')
   const point = readBase64(requiredChild(child, PublicKeyName), fault)
   const half = (point.length - 1) / 2
-  if (point[0] !== 0x04) return failSecurity(fault, 'a point in another form')
+  if (point[0] !== 0x04) return failSecurity(fault, 'a point in an unsupported form')
   const x = encodeBase64Url(point.subarray(1, 1 + half))
   const y = encodeBase64Url(point.subarray(1 + half))
-  return orFail(fault, 'no EC key', () => createPublicKey({ key: { kty: 'EC', crv: curve, x, y }, format: 'jwk' }))
+  return orFail(fault, 'an invalid EC key', () =>
+    createPublicKey({ key: { kty: 'EC', crv: curve, x, y }, format: 'jwk' }),
+  )
 }
 
-const curves: ReadonlyMap<string, string> = new Map([
+const curveOfUri: ReadonlyMap<string, string> = new Map([
   ['urn:oid:1.2.840.10045.3.1.7', 'P-256'],
   ['urn:oid:1.3.132.0.34', 'P-384'],
   ['urn:oid:1.3.132.0.35', 'P-521'],

@@ -1,13 +1,17 @@
 /**
- * WSS SOAP Message Security 1.1 §8.5: a reply says which signatures it answers, so that it is the reply to this request and the
- * request arrived as it was signed. Each value once, nothing else, and under the reply's own signature.
+ * WSS SOAP Message Security 1.1 §8.5: a reply names the signatures that it answers, which proves
+ * that it is the reply to this request, and that the request arrived as it was signed. Each value
+ * comes once, nothing else does, and the reply's own signature covers them.
  */
 import { encodeBase64 } from '../../base/base64.ts'
 import type { Element } from '../../xml/index.ts'
 import { failSecurity } from '../security-fault.ts'
 import { SignatureConfirmationName, valueAttribute } from '../vocabulary.ts'
 
-/** @param sent the values of the request's signatures; empty when it had none, which is confirmed by an element without a value */
+/**
+ * @param sent the values of the request's signatures; empty when it had none, which an element
+ *   without a value confirms
+ */
 export function requireConfirmation(
   block: Element,
   sent: readonly Buffer[],

@@ -1,11 +1,15 @@
 /**
  * XML Signature (second edition) as WS-Security uses it. What always holds, by number:
- *  (1) In this order, each before the next costs anything: shape and algorithms, whose key it is and whether it is trusted, the
- *      SignatureValue over the canonical SignedInfo, and only then the references, at most `referencesMax`.
- *  (2) A reference is to one element of the document the message was read from, by an identifier that stands there once, or to
- *      an attachment. No other URI is followed, no transform but the listed ones is applied.
- *  (3) What is handed on is the very element that was digested. Whoever reads the message reads that object, or refuses.
- * Deliberately absent: XPath, XSLT, base64, XPointer, Manifest, RetrievalMethod, and keys that a message brings along.
+ *  (1) In this order, each before the next costs anything: shape and algorithms, the key and
+ *      whether it is trusted, the SignatureValue over the canonical SignedInfo, and only then the
+ *      references, at most `referencesMax`.
+ *  (2) A reference is to one element of the document that the message was read from, by an
+ *      identifier that occurs there once, or to an attachment. No other URI is followed, and no
+ *      other transform than those listed is applied.
+ *  (3) What is handed on is the very element that was digested. The reader of the message reads
+ *      that object, or refuses.
+ * Deliberately absent: XPath, XSLT, base64, XPointer, Manifest, RetrievalMethod, and keys that a
+ * message brings along.
  */
 
 import { hash, type KeyObject } from 'node:crypto'
@@ -51,14 +55,14 @@ import {
   uriAttribute,
 } from '../vocabulary.ts'
 
-/** A larger one is an attack (X4): a message has a Body, a Timestamp, tokens and some blocks to cover. */
+/** More are an attack (X4): a message has a Body, a Timestamp, tokens and some blocks to cover. */
 export const referencesMax = 8
 
 /** What a signature is checked with. `S` is what is known of a signer. */
-export interface Checking<S extends { readonly key: KeyObject }> {
+export interface SignatureContext<S extends { readonly key: KeyObject }> {
   readonly identifiers: Identifiers
   readonly allow: Allowances
-  /** Whose key this KeyInfo names; refuses when it is nobody's who is trusted. */
+  /** The signer that this KeyInfo names; refuses unless it is trusted. */
   readonly signer: (keyInfo: Element | undefined) => S
   /** The token that a SecurityTokenReference refers to, in the document. */
   readonly token?: (reference: Element) => Element
@@ -66,13 +70,16 @@ export interface Checking<S extends { readonly key: KeyObject }> {
   readonly attachment?: (uri: string, complete: boolean) => Uint8Array
 }
 
-export interface Verified<S> {
+export interface VerifiedSignature<S> {
   readonly signer: S
   /** The elements that were digested. */
   readonly elements: ReadonlySet<Element>
   /** `cid:` URIs of attachments whose octets were digested. */
   readonly attachments: ReadonlySet<string>
-  /** Of the canonical SignedInfo: names this very signature, also where a SignatureValue can be varied (ECDSA). */
+  /**
+   * Of the canonical SignedInfo: names this very signature, even where its value can be varied
+   * (ECDSA).
+   */
   readonly digest: string
   readonly value: Buffer
 }
@@ -80,9 +87,9 @@ export interface Verified<S> {
 /** The proof that a Signature element holds. @throws Insecure */
 export function verifySignature<S extends { readonly key: KeyObject }>(
   signature: Element,
-  checking: Checking<S>,
-): Verified<S> {
-  const [signedInfo, signatureValue, keyInfo] = parts(signature)
+  checking: SignatureContext<S>,
+): VerifiedSignature<S> {
+  const [signedInfo, signatureValue, keyInfo] = splitSignature(signature)
   const [form, method, references] = readSignedInfo(signedInfo, checking.allow)
   const value = readBase64(signatureValue, 'FailedCheck')
   const signer = checking.signer(keyInfo)
@@ -92,15 +99,18 @@ export function verifySignature<S extends { readonly key: KeyObject }>(
   const elements = new Set<Element>()
   const attachments = new Set<string>()
   for (const reference of references) {
-    const target = digested(reference, signature, checking)
+    const target = verifyReference(reference, signature, checking)
     if (typeof target === 'string') attachments.add(target)
     else elements.add(target)
   }
   return { signer, elements, attachments, digest: hash('sha256', octets, 'base64url'), value }
 }
 
-/** XML Signature §4.2: SignedInfo, SignatureValue, KeyInfo?, Object*; nothing else, and none of the first three twice. */
-function parts(signature: Element): [Element, Element, Element | undefined] {
+/**
+ * XML Signature §4.2: SignedInfo, SignatureValue, KeyInfo?, Object*; nothing else, and each of the
+ * first three once.
+ */
+function splitSignature(signature: Element): [Element, Element, Element | undefined] {
   const [signedInfo, signatureValue, ...others] = signature.elements()
   if (signedInfo?.name !== SignedInfoName || signatureValue?.name !== SignatureValueName) {
     return failSecurity('InvalidSecurity', 'a Signature without SignedInfo and SignatureValue')
@@ -120,18 +130,18 @@ function readSignedInfo(
   if (canonicalization?.name !== CanonicalizationMethodName || method?.name !== SignatureMethodName) {
     return failSecurity('InvalidSecurity', 'a SignedInfo without its methods')
   }
-  if (references.length === 0) return failSecurity('InvalidSecurity', 'a signature over nothing')
+  if (references.length === 0) return failSecurity('InvalidSecurity', 'a signature without references')
   if (references.length > referencesMax) return failSecurity('InvalidSecurity', 'too many references')
   if (references.some(({ name }) => name !== ReferenceName))
     return failSecurity('InvalidSecurity', 'a SignedInfo with more in it')
   return [readCanonicalization(canonicalization), readSignatureMethod(method, allow), references]
 }
 
-/** XML Signature §4.4.3: what this reference is to, after its digest was found right. */
-function digested<S extends { readonly key: KeyObject }>(
+/** XML Signature §4.4.3: the target of a reference, once its digest is verified. */
+function verifyReference<S extends { readonly key: KeyObject }>(
   reference: Element,
   signature: Element,
-  checking: Checking<S>,
+  checking: SignatureContext<S>,
 ): Element | string {
   const uri = requiredAttribute(reference, uriAttribute)
   const listed = optionalChild(reference, TransformsName)
@@ -148,80 +158,85 @@ function digested<S extends { readonly key: KeyObject }>(
     failSecurity('FailedCheck', 'a digest is wrong')
   }
   if (uri.startsWith('cid:')) {
-    check(attached(uri, transforms, checking))
+    check(readAttachment(uri, transforms, checking))
     return uri
   }
   const target =
-    checking.identifiers.referred(uri) ?? failSecurity('FailedCheck', 'a reference to nothing in this document')
-  const [element, octets] = transformed(target, transforms, signature, checking)
+    checking.identifiers.findReferred(uri) ??
+    failSecurity('FailedCheck', 'a reference to an element that is not in this document')
+  const [element, octets] = transformElement(target, transforms, signature, checking)
   check(octets)
   return element
 }
 
-/** SwA Profile 1.1 §5.4: the content, or it and some of its fields. */
-function attached<S extends { readonly key: KeyObject }>(
+/** SwA Profile 1.1 §5.4: the content, alone or with some of its fields. */
+function readAttachment<S extends { readonly key: KeyObject }>(
   uri: string,
   transforms: readonly Element[],
-  checking: Checking<S>,
+  checking: SignatureContext<S>,
 ): Uint8Array {
   const [transform, another] = transforms
   const kind = transform?.name === TransformName ? requiredAttribute(transform, algorithmAttribute) : ''
   if (another || (kind !== attachmentContentUri && kind !== attachmentCompleteUri) || !checking.attachment) {
-    return failSecurity('UnsupportedAlgorithm', 'an attachment signed in a way that is not taken')
+    return failSecurity('UnsupportedAlgorithm', 'an attachment signed in an unsupported way')
   }
   return checking.attachment(uri, kind === attachmentCompleteUri)
 }
 
-const enveloped = `${dsNs}enveloped-signature`
+const envelopedUri = `${dsNs}enveloped-signature`
 
 /**
- * The element that is covered, and the octets that are digested for it. Taken: enveloped-signature (XML Signature §6.6.4; on an
- * element without the Signature in it, it does nothing), then one canonicalization; or STR-Transform alone (WSS §8.3). A
- * reference to an identifier has no comments in it (XML Signature §4.4.3.3), whatever the canonicalization would keep.
+ * The element that is covered, and the octets that are digested for it. Supported:
+ * enveloped-signature (XML Signature §6.6.4; without effect on an element that does not contain the
+ * Signature), then one canonicalization; or STR-Transform alone (WSS §8.3). A reference to an
+ * identifier leaves comments out (XML Signature §4.4.3.3), even where the canonicalization would
+ * keep them.
  */
-function transformed<S extends { readonly key: KeyObject }>(
+function transformElement<S extends { readonly key: KeyObject }>(
   target: Element,
   transforms: readonly Element[],
   signature: Element,
-  checking: Checking<S>,
+  checking: SignatureContext<S>,
 ): [Element, Uint8Array | string] {
   const kinds = transforms.map(transform =>
     transform.name === TransformName
       ? requiredAttribute(transform, algorithmAttribute)
       : failSecurity('InvalidSecurity', 'Transforms with more in it'),
   )
-  if (kinds.length === 1 && kinds[0] === strTransformUri) return dereferenced(target, transforms[0]!, checking)
+  if (kinds.length === 1 && kinds[0] === strTransformUri) return transformReference(target, transforms[0]!, checking)
   let last = kinds.length
-  const form = last > 0 && isCanonicalization(kinds[last - 1]!) ? readCanonicalization(transforms[--last]!) : plain
-  const without = last > 0 && kinds[last - 1] === enveloped && last--
-  if (last !== 0) return failSecurity('UnsupportedAlgorithm', 'a transform that is not taken')
+  const form = last > 0 && isCanonicalization(kinds[last - 1]!) ? readCanonicalization(transforms[--last]!) : plainForm
+  const without = last > 0 && kinds[last - 1] === envelopedUri && last--
+  if (last !== 0) return failSecurity('UnsupportedAlgorithm', 'an unsupported transform')
   const octets = orFail('FailedCheck', 'a reference', () =>
     canonicalizeOctets(target, { ...form, comments: false, ...(without !== false && { without: signature }) }),
   )
   return [target, octets]
 }
 
-/** XML Signature §4.4.3.2: a node-set that no transform made octets of. */
-const plain: CanonicalForm = { exclusive: false, comments: false }
+/** XML Signature §4.4.3.2: for a node-set that no transform made octets of. */
+const plainForm: CanonicalForm = { exclusive: false, comments: false }
 
-/** WSS §8.3: the token in place of the reference to it, and with a default namespace declaration in any case. */
-function dereferenced<S extends { readonly key: KeyObject }>(
+/**
+ * WSS §8.3: the token in place of the reference to it, always with a default namespace declaration.
+ */
+function transformReference<S extends { readonly key: KeyObject }>(
   target: Element,
   transform: Element,
-  checking: Checking<S>,
+  checking: SignatureContext<S>,
 ): [Element, string] {
   if (target.name !== SecurityTokenReferenceName || !checking.token) {
-    return failSecurity('InvalidSecurity', 'STR-Transform of what is no reference to a token')
+    return failSecurity('InvalidSecurity', 'an STR-Transform of something other than a token reference')
   }
   const form = readCanonicalization(
     onlyChildNamed(onlyChildNamed(transform, TransformationParametersName), CanonicalizationMethodName),
   )
   const token = checking.token(target)
   const text = orFail('FailedCheck', 'a token', () => canonicalize(token, { ...form, comments: false }))
-  return [token, withDefault(text)]
+  return [token, addDefaultNamespace(text)]
 }
 
-function withDefault(text: string): string {
+function addDefaultNamespace(text: string): string {
   const [tag] = /^<[^ >]*/.exec(text) ?? ['']
   const start = text.slice(0, text.indexOf('>'))
   return start.includes(' xmlns="') ? text : `${tag} xmlns=""${text.slice(tag.length)}`

@@ -1,0 +1,95 @@
+/**
+ * Encrypts parts of a message on its way out to the holder of a certificate (WSS §9, XML Encryption
+ * §3).
+ */
+
+import { randomBytes } from 'node:crypto'
+import { encodeBase64 } from '../../base/base64.ts'
+import { type Element, writeElement } from '../../xml/index.ts'
+import { digestUri } from '../crypto/algorithm.ts'
+import type { Certificate } from '../crypto/certificate.ts'
+import { type Cipher, cipherUri, encryptOctets, type KeyTransport, maskUri, transportKey } from '../crypto/cipher.ts'
+import type { CoveredPart } from '../policy/policy.ts'
+import { replaceElement, trustedFragment } from '../tree/tree-edit.ts'
+import * as n from '../vocabulary.ts'
+import { createId, type ProtectionDraft, writeCertificateReference } from './protection-draft.ts'
+
+export interface Encryption {
+  /** The certificate of the receiver. */
+  readonly to: Certificate
+  /**
+   * Body: its content. Token: the UsernameToken or assertion. Header blocks: each in an
+   * EncryptedHeader of its own.
+   */
+  readonly parts: readonly CoveredPart[]
+  /** Default: AES-256-GCM. */
+  readonly cipher?: Cipher
+  /** Default: RSA-OAEP with SHA-256 and MGF1 with SHA-1, the pair that most receivers know. */
+  readonly transport?: KeyTransport
+}
+
+const defaultCipher: Cipher = { mode: 'gcm', size: 32 }
+const defaultTransport: KeyTransport = { digest: 'sha256', mask: 'sha1', label: Buffer.alloc(0) }
+
+/** What one secret encrypts, and the identifiers that name it. */
+interface SecretUse {
+  readonly cipher: Cipher
+  readonly secret: Buffer
+  readonly keyId: string
+}
+
+/**
+ * Encrypts the parts in their places, and adds the key to the Security block, before its data (WSS
+ * §9).
+ */
+export function encryptParts(draft: ProtectionDraft, encryption: Encryption): void {
+  const { to, parts, cipher = defaultCipher, transport = defaultTransport } = encryption
+  const use: SecretUse = { cipher, secret: randomBytes(cipher.size), keyId: createId('EK') }
+  const ids = parts.flatMap(part => draft.elementsOf(part).map(element => encryptElement(element, part, use)))
+  const key =
+    `<xenc:EncryptedKey xmlns:xenc="${n.xencNs}" xmlns:ds="${n.dsNs}" Id="${use.keyId}">${writeTransportMethod(transport)}` +
+    `<ds:KeyInfo>${writeCertificateReference(to, 'thumbprint')}</ds:KeyInfo>${writeCipherData(transportKey(to.key, use.secret, transport))}` +
+    `<xenc:ReferenceList>${ids.map(id => `<xenc:DataReference URI="#${id}"/>`).join('')}</xenc:ReferenceList></xenc:EncryptedKey>`
+  draft.security.splice(0, 0, trustedFragment(key, draft.security))
+}
+
+/** @returns the identifier of the EncryptedData */
+function encryptElement(element: Element, part: CoveredPart, use: SecretUse): string {
+  const id = createId('ED')
+  if (part === 'Body') {
+    const content = element.children.map(child => writeElement(child)).join('')
+    element.splice(0, Infinity, trustedFragment(writeEncryptedData(id, 'Content', content, use), element))
+    return id
+  }
+  const data = writeEncryptedData(id, 'Element', writeElement(element), use)
+  const isBlock = typeof part !== 'string'
+  const text = isBlock ? `<wsse11:EncryptedHeader xmlns:wsse11="${n.wsse11Ns}">${data}</wsse11:EncryptedHeader>` : data
+  replaceElement(element, trustedFragment(text, element.parent!))
+  return id
+}
+
+function writeEncryptedData(id: string, type: 'Content' | 'Element', plain: string, use: SecretUse): string {
+  const { cipher, secret, keyId } = use
+  return (
+    `<xenc:EncryptedData xmlns:xenc="${n.xencNs}" Id="${id}" Type="${n.xencNs}${type}"><xenc:EncryptionMethod Algorithm="${cipherUri(cipher)}"/>` +
+    `<ds:KeyInfo xmlns:ds="${n.dsNs}"><wsse:SecurityTokenReference xmlns:wsse="${n.wsseNs}" xmlns:wsse11="${n.wsse11Ns}" wsse11:TokenType="${n.encryptedKeyTypeUri}">` +
+    `<wsse:Reference URI="#${keyId}"/></wsse:SecurityTokenReference></ds:KeyInfo>${writeCipherData(encryptOctets(cipher, secret, Buffer.from(plain)))}</xenc:EncryptedData>`
+  )
+}
+
+const writeCipherData = (octets: Buffer): string =>
+  `<xenc:CipherData><xenc:CipherValue>${encodeBase64(octets)}</xenc:CipherValue></xenc:CipherData>`
+
+/** XML Encryption §5.5. */
+function writeTransportMethod(transport: KeyTransport): string {
+  if (transport === 'rsa-1_5') return `<xenc:EncryptionMethod Algorithm="${n.xencNs}rsa-1_5"/>`
+  const { digest, mask, label } = transport
+  const parameters =
+    (label.length > 0 ? `<xenc:OAEPparams>${encodeBase64(label)}</xenc:OAEPparams>` : '') +
+    `<ds:DigestMethod Algorithm="${digestUri(digest)}"/>`
+  if (mask === 'sha1') {
+    return `<xenc:EncryptionMethod Algorithm="${n.xencNs}rsa-oaep-mgf1p">${parameters}</xenc:EncryptionMethod>`
+  }
+  const mgf = `<xenc11:MGF xmlns:xenc11="${n.xenc11Ns}" Algorithm="${maskUri(mask)}"/>`
+  return `<xenc:EncryptionMethod Algorithm="${n.xenc11Ns}rsa-oaep">${parameters}${mgf}</xenc:EncryptionMethod>`
+}

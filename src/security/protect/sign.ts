@@ -1,0 +1,107 @@
+/** A signature over parts of a message on its way out (WSS §8, XML Signature §3.1). */
+
+import { hash, type KeyObject } from 'node:crypto'
+import { encodeBase64 } from '../../base/base64.ts'
+import { canonicalize, type Element, escapeText, writeAttribute } from '../../xml/index.ts'
+import {
+  digestUri,
+  exclusiveC14n,
+  fitsKey,
+  type Hash,
+  type Method,
+  methodUri,
+  signOctets,
+} from '../crypto/algorithm.ts'
+import type { Certificate } from '../crypto/certificate.ts'
+import type { CoveredPart } from '../policy/policy.ts'
+import { trustedFragment } from '../tree/tree-edit.ts'
+import { includedParts } from '../tree/xop-inline.ts'
+import { isAssertion } from '../verify/saml.ts'
+import * as n from '../vocabulary.ts'
+import {
+  createId,
+  type ProtectionDraft,
+  type ReferenceForm,
+  writeBinaryToken,
+  writeCertificateReference,
+  writeTokenReference,
+} from './protection-draft.ts'
+
+export interface Signing {
+  /** A private key, or a secret that both sides have. */
+  readonly key: KeyObject
+  /**
+   * How the receiver knows the key: a certificate and the way to name it, the name of a secret, or
+   * the message's assertion.
+   */
+  readonly by:
+    | { readonly certificate: Certificate; readonly refer: ReferenceForm }
+    | { readonly name: string }
+    | 'assertion'
+  /** What is covered: all elements of each part. SignatureConfirmations always are. */
+  readonly parts: readonly CoveredPart[]
+  readonly hash?: Exclude<Hash, 'sha1'>
+  /** RSASSA-PSS in place of PKCS#1 v1.5. */
+  readonly pss?: boolean
+}
+
+/** Adds a Signature to the Security block. @returns its SignatureValue */
+export function signParts(draft: ProtectionDraft, signing: Signing): Buffer {
+  const method = methodFor(signing)
+  const keyInfo = writeKeyInfo(draft, signing.by)
+  const algorithm = signing.hash ?? 'sha256'
+  const confirmations = draft.security.elements(n.SignatureConfirmationName)
+  const targets = [...signing.parts.flatMap(part => draft.elementsOf(part)), ...confirmations]
+  if (targets.some(target => includedParts(target).length > 0)) {
+    throw new TypeError('a signature does not cover the parts of a package: put the octets inside the XML')
+  }
+  const references = targets.map(target => writeReference(target, algorithm))
+  const signature = draft.add(
+    `<ds:Signature xmlns:ds="${n.dsNs}" Id="${createId('SIG')}"><ds:SignedInfo><ds:CanonicalizationMethod Algorithm="${exclusiveC14n}"/>` +
+      `<ds:SignatureMethod Algorithm="${methodUri(method.family, method.hash)}"/>${references.join('')}</ds:SignedInfo></ds:Signature>`,
+  )
+  const info = signature.elements(n.SignedInfoName)[0]!
+  const octets = Buffer.from(canonicalize(info, { exclusive: true, comments: false }))
+  const value = signOctets(method, signing.key, octets)
+  const ending = `<ds:SignatureValue>${encodeBase64(value)}</ds:SignatureValue><ds:KeyInfo>${keyInfo}</ds:KeyInfo>`
+  signature.append(trustedFragment(ending, signature))
+  return value
+}
+
+function methodFor({ key, hash = 'sha256', pss }: Signing): Method {
+  const family = key.type === 'secret' ? 'hmac' : key.asymmetricKeyType === 'ec' ? 'ecdsa' : pss ? 'rsa-pss' : 'rsa'
+  const method: Method = { family, hash }
+  if (!fitsKey(method, key)) throw new TypeError('no supported algorithm fits the key')
+  return method
+}
+
+/** XML Signature §4.4.3. */
+function writeReference(target: Element, algorithm: Hash): string {
+  const id =
+    target.attribute(n.wsuId) ?? target.attribute(n.upperIdAttribute) ?? target.attribute(n.assertionIdAttribute)
+  if (id === undefined) throw new TypeError(`${target.name.local} has no identifier`)
+  const digest = hash(algorithm, canonicalize(target, { exclusive: true, comments: false }), 'base64')
+  return (
+    `<ds:Reference URI=${writeAttribute(`#${id}`)}><ds:Transforms><ds:Transform Algorithm="${exclusiveC14n}"/></ds:Transforms>` +
+    `<ds:DigestMethod Algorithm="${digestUri(algorithm)}"/><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference>`
+  )
+}
+
+/** The content of a KeyInfo; a certificate that is sent along is added before the signature. */
+function writeKeyInfo(draft: ProtectionDraft, by: Signing['by']): string {
+  if (by === 'assertion') return writeAssertionReference(draft.token)
+  if ('name' in by) return `<ds:KeyName>${escapeText(by.name)}</ds:KeyName>`
+  if (by.refer !== 'direct') return writeCertificateReference(by.certificate, by.refer)
+  const id = createId('X509')
+  draft.add(writeBinaryToken(id, n.x509v3Uri, by.certificate.der))
+  return writeTokenReference(`<wsse:Reference URI="#${id}" ValueType="${n.x509v3Uri}"/>`)
+}
+
+/** SAML Token Profile 1.1 §3.4. */
+function writeAssertionReference(token: Element | undefined): string {
+  if (!token || !isAssertion(token)) throw new TypeError('the message has no assertion')
+  const isSaml2 = token.name.uri === n.saml2Ns
+  const id = token.attribute(isSaml2 ? n.upperIdAttribute : n.assertionIdAttribute) ?? ''
+  const identifier = `<wsse:KeyIdentifier ValueType="${isSaml2 ? n.saml2IdUri : n.saml1IdUri}">${escapeText(id)}</wsse:KeyIdentifier>`
+  return writeTokenReference(identifier, isSaml2 ? n.saml2TypeUri : n.saml1TypeUri)
+}

@@ -1,0 +1,186 @@
+/**
+ * The caller of a message: the first demand of the policy that its Security block meets, and the
+ * identity that it names.
+ */
+
+import { hash } from 'node:crypto'
+import type { Caller } from '../../contract/policy.ts'
+import type { Element } from '../../xml/index.ts'
+import type { CoveredPart, Demand, SecurityPolicy } from '../policy/policy.ts'
+import type { VerificationContext } from '../policy/verification-context.ts'
+import { failSecurity } from '../security-fault.ts'
+import { isInside } from '../tree/tree-edit.ts'
+import { readContentId } from '../tree/xop-inline.ts'
+import type { ExaminedBlock, Incoming, Signer } from './incoming.ts'
+import { readBinaryToken } from './key-info.ts'
+import type { Assertion } from './saml.ts'
+import { type UsernameToken, verifyUsername } from './username-token.ts'
+
+export class Authentication {
+  readonly #found: ExaminedBlock
+  readonly #policy: SecurityPolicy
+  readonly #guard: VerificationContext
+  readonly #message: Incoming
+
+  constructor(found: ExaminedBlock, policy: SecurityPolicy, guard: VerificationContext, message: Incoming) {
+    this.#found = found
+    this.#policy = policy
+    this.#guard = guard
+    this.#message = message
+  }
+
+  /** Undefined where the policy demands nothing, and the block names no caller. @throws Insecure */
+  async identifyCaller(): Promise<Caller | undefined> {
+    if (!this.#policy.required && this.#isSilent()) return undefined
+    const demand = this.#policy.anyOf.find(each => this.#whyUnmet(each) === undefined)
+    if (!demand) {
+      const why = this.#policy.anyOf.map(each => `${each.caller}: ${this.#whyUnmet(each)}`)
+      return failSecurity('InvalidSecurity', why.join('; '))
+    }
+    const { usernameToken, ticket } = this.#found
+    const username = usernameToken && (await this.#verifyUsername(usernameToken))
+    const principal = ticket && (await this.#verifyTicket(ticket))
+    const caller = await this.#findCaller(demand, username, principal)
+    await this.#rememberUse(username)
+    return caller
+  }
+
+  /** Whether nothing in the block names a caller: it has a Timestamp, or only decrypts. */
+  #isSilent(): boolean {
+    const { signature, usernameToken, ticket, assertion } = this.#found
+    return !(signature || usernameToken || ticket || assertion)
+  }
+
+  /** Why a demand is not met, as far as the message alone tells. */
+  #whyUnmet(demand: Demand): string | undefined {
+    const token = this.#findToken(demand)
+    if (!token) return 'not there'
+    const { stamped, signature, revealed } = this.#found
+    if (demand.timestamp && !stamped) return 'no Timestamp'
+    if (demand.signed?.length && !this.#mayCover(demand)) return 'signed by another party than demanded'
+    const isSigned = (part: CoveredPart) => this.#elementsOf(part, token).every(each => signature!.elements.has(each))
+    const unsigned = demand.signed?.find(part => !isSigned(part))
+    if (unsigned) return `${nameOfPart(unsigned)} is not signed`
+    if (demand.signed?.includes('Attachments') && !this.#areAttachmentsSigned()) return 'an attachment is not signed'
+    const isEncrypted = (part: CoveredPart) => this.#elementsOf(part, token).every(each => revealed.has(each))
+    const clear = demand.encrypted?.find(part => !isEncrypted(part))
+    return clear && `${nameOfPart(clear)} is not encrypted`
+  }
+
+  /** Every part of the package, by a reference to it or in an element that is covered. */
+  #areAttachmentsSigned(): boolean {
+    const { signature, inlined } = this.#found
+    const referred = new Set([...(signature?.attachments ?? [])].map(readContentId))
+    return (this.#message.attachments?.uris ?? []).map(readContentId).every(id => {
+      const holder = inlined.get(id)
+      return referred.has(id) || (holder && isInside(holder, outer => signature?.elements.has(outer) ?? false))
+    })
+  }
+
+  /**
+   * What names the caller in the way of this demand, if it is there: a token, or true for a
+   * signature.
+   */
+  #findToken({ caller, confirmations }: Demand): Element | true | undefined {
+    const { signature, usernameToken, ticket, assertion } = this.#found
+    if (caller === 'username') return usernameToken
+    if (caller === 'kerberos') return ticket
+    if (caller === 'saml')
+      return assertion && this.#isConfirmed(assertion, confirmations) ? assertion.element : undefined
+    return signature?.signer.kind === caller ? true : undefined
+  }
+
+  /** SAML Token Profile 1.1 §3.5: whether the sender may use this assertion. */
+  #isConfirmed(assertion: Assertion, allowed: Demand['confirmations'] = []): boolean {
+    const { signature } = this.#found
+    return allowed.some(kind => {
+      if (!assertion.confirmations.has(kind)) return false
+      if (kind === 'bearer') return assertion.signed
+      if (kind === 'holder-of-key') return signature?.signer.kind === 'saml'
+      return signature?.elements.has(assertion.element) === true && this.#isVoucher(signature.signer)
+    })
+  }
+
+  #isVoucher(signer: Signer): boolean {
+    const trust = this.#guard.saml?.vouchers
+    return signer.kind === 'x509' && trust?.findTrusted(signer.certificate.der, this.#guard.now()) !== undefined
+  }
+
+  /** Whether the signer's word counts for the parts of the demand. */
+  #mayCover({ caller }: Demand): boolean {
+    const kind = this.#found.signature?.signer.kind
+    if (caller === 'x509' || caller === 'secret') return kind === caller
+    return kind === 'x509' || (caller === 'saml' && kind === 'saml')
+  }
+
+  /** The elements of a part: the very ones that will be read. */
+  #elementsOf(part: CoveredPart, token: Element | true): Element[] {
+    if (part === 'Body') return [this.#message.body]
+    if (part === 'Timestamp') return this.#found.stamped ? [this.#found.stamped.element] : []
+    if (part === 'Token') return token === true ? [] : [token]
+    if (part === 'Attachments') return []
+    return this.#message.header?.elements(part) ?? []
+  }
+
+  #verifyUsername(token: Element): Promise<UsernameToken> {
+    const kinds = new Set(
+      this.#policy.anyOf.flatMap(({ caller, passwords = ['text', 'digest'] }) =>
+        caller === 'username' ? passwords : [],
+      ),
+    )
+    if (!this.#message.confidential && !this.#found.revealed.has(token)) kinds.delete('text')
+    return verifyUsername(token, kinds, this.#guard, this.#message.from)
+  }
+
+  async #verifyTicket(ticket: Element): Promise<string> {
+    if (!this.#guard.kerberos) return failSecurity('UnsupportedSecurityToken', 'tickets are not supported here')
+    const proven = await this.#guard.kerberos(readBinaryToken(ticket))
+    return proven?.principal ?? failSecurity('FailedAuthentication', 'an invalid ticket')
+  }
+
+  async #findCaller(
+    { caller }: Demand,
+    username: UsernameToken | undefined,
+    principal: string | undefined,
+  ): Promise<Caller> {
+    const { identities } = this.#guard
+    const { signature, assertion } = this.#found
+    if (caller === 'username' && username) return username.caller
+    const signer = signature?.signer
+    const found =
+      caller === 'x509' && signer?.kind === 'x509'
+        ? identities.certificate(signer.certificate.der)
+        : caller === 'secret' && signer?.kind === 'secret'
+          ? identities.known(signer.name)
+          : caller === 'saml' && assertion
+            ? identities.known(assertion.subject)
+            : caller === 'kerberos' && principal !== undefined
+              ? identities.known(principal)
+              : undefined
+    return (await found) ?? failSecurity('FailedAuthentication', 'an unknown caller')
+  }
+
+  /** X12: what may come once has not come before, to any instance. */
+  async #rememberUse(username: UsernameToken | undefined): Promise<void> {
+    const { signature, stamped, assertion, ticket } = this.#found
+    const once: { readonly key: string; readonly until: number }[] = []
+    if (username?.once) once.push(username.once)
+    if (signature && stamped && signature.elements.has(stamped.element)) {
+      once.push({ key: `wss:signature:${signature.digest}`, until: stamped.until })
+    }
+    if (ticket)
+      once.push({
+        key: `wss:ticket:${hash('sha256', readBinaryToken(ticket), 'base64url')}`,
+        until: this.#guard.now() + ticketLifeMs,
+      })
+    if (assertion?.once) once.push({ key: assertion.once, until: assertion.until })
+    for (const { key, until } of once) {
+      if (await this.#guard.seen(key, until)) failSecurity('FailedAuthentication', 'seen before')
+    }
+  }
+}
+
+/** RFC 4120 §3.2.3: an authenticator is valid for five minutes before and after its time. */
+const ticketLifeMs = 600_000
+
+const nameOfPart = (part: CoveredPart): string => (typeof part === 'string' ? part : part.local)

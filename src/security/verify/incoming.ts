@@ -1,0 +1,61 @@
+/**
+ * A message as it came in, and what its Security block was found to hold: `verify` hands it to
+ * `authenticate`.
+ */
+
+import type { KeyObject } from 'node:crypto'
+import type { Element } from '../../xml/index.ts'
+import type { Certificate } from '../crypto/certificate.ts'
+import type { Assertion } from './saml.ts'
+import type { VerifiedSignature } from './signature.ts'
+import type { VerifiedTimestamp } from './timestamp.ts'
+
+/** A message as the envelope was opened. */
+export interface Incoming {
+  readonly envelope: Element
+  readonly header: Element | undefined
+  readonly body: Element
+  /** The header blocks that are targeted at this node. */
+  readonly blocks: readonly Element[]
+  readonly attachments?: Attachments
+  /** The peer's address. */
+  readonly from: string
+  /** Whether a password may travel in clear here. */
+  readonly confidential: boolean
+  /** Of a reply: the values of the signatures in the request, which it has to confirm. */
+  readonly sent?: readonly Buffer[]
+}
+
+/** The other parts of the package that the message came in. */
+export interface Attachments {
+  /** `cid:` URIs of all of them. */
+  readonly uris: readonly string[]
+  /**
+   * The octets that a signature digests: the content, or with the fields in their canonical form
+   * (SwA Profile 1.1 §5.4).
+   */
+  readonly octets: (uri: string, complete: boolean) => Uint8Array | undefined
+}
+
+/** The holder of a key that was trusted, by what it was trusted for. */
+export type Signer =
+  | { readonly kind: 'x509'; readonly key: KeyObject; readonly certificate: Certificate }
+  | { readonly kind: 'secret'; readonly key: KeyObject; readonly name: string }
+  | { readonly kind: 'saml'; readonly key: KeyObject; readonly assertion: Assertion }
+
+/**
+ * What a Security block holds, once all of it was checked that can be without asking another party.
+ */
+export interface ExaminedBlock {
+  readonly stamped: VerifiedTimestamp | undefined
+  readonly signature: VerifiedSignature<Signer> | undefined
+  readonly usernameToken: Element | undefined
+  readonly ticket: Element | undefined
+  readonly assertion: Assertion | undefined
+  /** Elements that came encrypted. */
+  readonly revealed: ReadonlySet<Element>
+  /** By Content-ID, the elements that hold the octets of parts. */
+  readonly inlined: ReadonlyMap<string, Element>
+  /** Header blocks that came encrypted. */
+  readonly blocks: readonly Element[]
+}
