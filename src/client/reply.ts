@@ -20,11 +20,11 @@ import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
 import {
   clark,
-  createElement,
   type Element,
   Malformed,
   type Name,
   type ParseOptions,
+  readElement,
   scanDocument,
 } from '../xml/index.ts'
 import { AnswerError, type FailureReason, FaultError } from './errors.ts'
@@ -204,7 +204,7 @@ function fault(
   addressing: Addressing | undefined,
   id: string,
 ): never {
-  const found = createElement(body, around)
+  const found = readElement(body, around)
   if (body.child() !== 'end') unfit('structure', 'something follows the Fault')
   closeEnvelope(body)
   correlate(expected, addressing, { id, action: undefined })

@@ -3,7 +3,7 @@
  * and its one Body; nothing stands where the structure has no place for it.
  */
 
-import { type Cursor, createElement, type Document, Element, type ParseOptions, walkTree } from '../xml/index.ts'
+import { type Cursor, type Document, Element, type ParseOptions, readElement, walkTree } from '../xml/index.ts'
 import { type SoapFault, soapPrefix } from './fault.ts'
 import { refuseMessage } from './refusal.ts'
 import { namesSoapVersion, type SoapVersion } from './version.ts'
@@ -29,7 +29,7 @@ export interface Envelope {
 export function openEnvelope(
   cursor: Cursor,
   spoken: readonly SoapVersion[],
-  block: (cursor: Cursor) => Element = createElement,
+  block: (cursor: Cursor) => Element = readElement,
 ): Envelope {
   const version = versionOf(cursor, spoken)
   const root = elementAt(cursor)

@@ -1,57 +1,68 @@
+/**
+ * Canonical XML 1.0 and Exclusive XML Canonicalization 1.0: the one spelling of a tree that a
+ * signature covers. It is of a document, or of an element with all its content, except at most one
+ * element inside (the enveloped signature). Outside the element, only namespaces in scope count
+ * and, in the inclusive form, attributes of the xml namespace. The tree must declare the prefixes
+ * that it uses, as every parsed one does, and must have been parsed with comments if the form has
+ * comments.
+ *
+ * Most signed elements were written in canonical form, except for the declarations of their first
+ * tag: they are copied rather than written.
+ */
+
 import { Malformed } from './malformed.ts'
 import { type Name, xmlUri } from './name.ts'
 import { Scope } from './namespace-scope.ts'
 import type { Attribute, Document, Element, Node } from './tree.ts'
 
-/**
- * Canonical XML 1.0 and Exclusive XML Canonicalization 1.0: the one spelling of a tree that a signature is over.
- * Of a document, or of an element with all that is in it, less at most one element inside (the enveloped signature). Parts of
- * the tree outside the element count only as both recommendations say: for the namespaces in scope and, in the inclusive
- * form, for attributes of the xml namespace. The tree must declare the prefixes it uses, as every parsed one does, and must
- * have been parsed with comments if the form has comments.
- * Most of what is signed was written in canonical form but for the declarations of its first tag: it is copied, not written anew.
- */
 export interface CanonicalForm {
-  /** Exclusive: only namespaces that are visibly used are written, where they are used. */
+  /** Exclusive: a namespace is written only where it is visibly used. */
   readonly exclusive: boolean
   readonly comments: boolean
-  /** Of the exclusive form: InclusiveNamespaces PrefixList. Prefixes treated as in the inclusive form; `#default` is the empty one. */
+  /**
+   * InclusiveNamespaces PrefixList: prefixes that the exclusive form treats as the inclusive one
+   * does; `#default` is the empty prefix.
+   */
   readonly prefixes?: readonly string[]
-  /** An element to leave out, with all that is in it. */
+  /** An element to leave out, with all its content. */
   readonly without?: Element
 }
 
-/** The canonical form in UTF-8, which is what is hashed. @throws Malformed for a relative namespace name (C14N §1.3) */
+/**
+ * The canonical form in UTF-8, which is hashed.
+ * @throws Malformed for a relative namespace name (C14N §1.3)
+ */
 export function canonicalizeOctets(node: Document | Element, form: CanonicalForm): Uint8Array {
-  const out = new Output(node.kind === 'element' ? node.to - node.from + 512 : node.bytes.length)
-  new Canonical(form, out).whole(node)
-  return out.octets()
+  const out = new OctetWriter(node.kind === 'element' ? node.to - node.from + 512 : node.bytes.length)
+  new CanonicalWriter(form, out).write(node)
+  return out.finish()
 }
 
 /** The same as text. */
 export const canonicalize = (node: Document | Element, form: CanonicalForm): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(canonicalizeOctets(node, form))
 
-/** Texts and spans that are no longer are sooner copied here, octet by octet, than by the engine. */
-const short = 64
+/** Up to this length, a loop here copies texts and spans faster than the engine does. */
+const copiedOctetsMax = 64
 
-/** Octets in the making, of texts and of spans of documents. Spans that follow each other are one. */
-class Output {
-  private made: Buffer
-  private length = 0
-  private source: Uint8Array | undefined = undefined
-  private from = 0
-  private to = 0
+/** Collects texts and spans of documents. Adjacent spans become one. */
+class OctetWriter {
+  #made: Buffer
+  #length = 0
+  #source: Uint8Array | undefined = undefined
+  #from = 0
+  #to = 0
 
   constructor(expected: number) {
-    this.made = Buffer.allocUnsafe(expected)
+    this.#made = Buffer.allocUnsafe(expected)
   }
 
   write(text: string): void {
-    this.ended()
-    this.room(3 * text.length)
-    const { made, length } = this
-    if (text.length <= short) {
+    this.#flush()
+    this.#reserve(3 * text.length)
+    const made = this.#made
+    const length = this.#length
+    if (text.length <= copiedOctetsMax) {
       let at = 0
       for (; at < text.length; at++) {
         const code = text.charCodeAt(at)
@@ -59,109 +70,116 @@ class Output {
         made[length + at] = code
       }
       if (at === text.length) {
-        this.length += at
+        this.#length += at
         return
       }
     }
-    this.length += made.write(text, length)
+    this.#length += made.write(text, length)
   }
 
   copy(source: Uint8Array, from: number, to: number): void {
-    if (this.source !== source || this.to !== from) {
-      this.ended()
-      this.source = source
-      this.from = from
+    if (this.#source !== source || this.#to !== from) {
+      this.#flush()
+      this.#source = source
+      this.#from = from
     }
-    this.to = to
+    this.#to = to
   }
 
-  private ended(): void {
-    const { source, from, to } = this
+  #flush(): void {
+    const source = this.#source
+    const from = this.#from
+    const to = this.#to
     if (source === undefined) return
-    this.room(to - from)
-    const { made, length } = this
-    if (to - from <= short) for (let k = 0; k < to - from; k++) made[length + k] = source[from + k]!
+    this.#reserve(to - from)
+    const made = this.#made
+    const length = this.#length
+    if (to - from <= copiedOctetsMax) for (let k = 0; k < to - from; k++) made[length + k] = source[from + k]!
     else made.set(source.subarray(from, to), length)
-    this.length += to - from
-    this.source = undefined
+    this.#length += to - from
+    this.#source = undefined
   }
 
-  private room(octets: number): void {
-    if (this.length + octets <= this.made.length) return
-    const more = Buffer.allocUnsafe(2 * (this.length + octets))
-    this.made.copy(more, 0, 0, this.length)
-    this.made = more
+  #reserve(octets: number): void {
+    if (this.#length + octets <= this.#made.length) return
+    const more = Buffer.allocUnsafe(2 * (this.#length + octets))
+    this.#made.copy(more, 0, 0, this.#length)
+    this.#made = more
   }
 
-  octets(): Uint8Array {
-    this.ended()
-    return this.made.subarray(0, this.length)
+  finish(): Uint8Array {
+    this.#flush()
+    return this.#made.subarray(0, this.#length)
   }
 }
 
-class Canonical {
-  private readonly form: CanonicalForm
-  private readonly out: Output
-  private readonly prefixes: ReadonlySet<string>
-  /** What has been written on the elements around, and so need not be written again. */
-  private readonly written = new Scope()
+class CanonicalWriter {
+  readonly #form: CanonicalForm
+  readonly #out: OctetWriter
+  readonly #prefixes: ReadonlySet<string>
+  /** What the elements around this one have written already. */
+  readonly #written = new Scope()
 
-  constructor(form: CanonicalForm, out: Output) {
-    this.form = form
-    this.out = out
-    this.prefixes = form.prefixes ? new Set(form.prefixes.map(prefix => (prefix === '#default' ? '' : prefix))) : nobody
+  constructor(form: CanonicalForm, out: OctetWriter) {
+    this.#form = form
+    this.#out = out
+    this.#prefixes = form.prefixes
+      ? new Set(form.prefixes.map(prefix => (prefix === '#default' ? '' : prefix)))
+      : noPrefixes
   }
 
-  /** C14N §2.3: outside the root, comments and processing instructions stand on lines of their own. */
-  whole(node: Document | Element): void {
+  /**
+   * C14N §2.3: outside the root, comments and processing instructions are on lines of their own.
+   */
+  write(node: Document | Element): void {
     if (node.kind === 'element') {
-      this.element(node, true)
+      this.#writeElement(node, true)
       return
     }
-    const { comments, without } = this.form
+    const { comments, without } = this.#form
     const kept = node.children.filter(each => each !== without && (comments || each.kind !== 'comment'))
     for (const [index, each] of kept.entries()) {
-      if (index > 0) this.out.write('\n')
-      if (each.kind === 'element') this.element(each, true)
-      else this.node(each)
+      if (index > 0) this.#out.write('\n')
+      if (each.kind === 'element') this.#writeElement(each, true)
+      else this.#writeNode(each)
     }
   }
 
-  private node(node: Node): void {
-    const { out } = this
-    if (node.kind === 'text') out.write(escapeText(node.value))
-    else if (node.kind === 'element') this.element(node)
+  #writeNode(node: Node): void {
+    const out = this.#out
+    if (node.kind === 'text') out.write(escapeCanonicalText(node.value))
+    else if (node.kind === 'element') this.#writeElement(node)
     else if (node.kind === 'instruction') out.write(`<?${node.target}${node.value === '' ? '' : ` ${node.value}`}?>`)
-    else if (this.form.comments) out.write(`<!--${node.value}-->`)
+    else if (this.#form.comments) out.write(`<!--${node.value}-->`)
   }
 
-  private element(element: Element, isApex = false): void {
+  #writeElement(element: Element, isApex = false): void {
     const { spelling } = element
-    if (element === this.form.without) return
-    if (spelling && !isApex && element.attributes.length < 2 && this.declaresNothing(element)) {
-      this.copied(element, spelling)
+    if (element === this.#form.without) return
+    if (spelling && !isApex && element.attributes.length < 2 && this.#declaresNothing(element)) {
+      this.#copyElement(element, spelling)
       return
     }
-    const mark = this.written.mark()
+    const mark = this.#written.mark()
     const tag: CanonicalTag = {
-      namespaces: this.namespaces(element, isApex),
-      attributes: this.attributes(element, isApex),
+      namespaces: this.#namespacesOf(element, isApex),
+      attributes: this.#attributesOf(element, isApex),
     }
-    if (spelling) this.copied(element, spelling, isWritten(element, tag) ? undefined : tag)
+    if (spelling) this.#copyElement(element, spelling, hasCanonicalTag(element, tag) ? undefined : tag)
     else {
-      this.out.write(startTag(element, tag))
-      for (const child of element.children) this.node(child)
-      this.out.write(`</${qualified(element)}>`)
+      this.#out.write(writeStartTag(element, tag))
+      for (const child of element.children) this.#writeNode(child)
+      this.#out.write(`</${qualifiedName(element)}>`)
     }
-    this.written.back(mark)
+    this.#written.restore(mark)
   }
 
-  /** As the document has it, but for the start tag if another is given. */
-  private copied(element: Element, spelling: Uint8Array, tag?: CanonicalTag): void {
-    const { out } = this
+  /** As the document has it, except for another start tag if one is given. */
+  #copyElement(element: Element, spelling: Uint8Array, tag?: CanonicalTag): void {
+    const out = this.#out
     const { from, inside, to } = element
     const isEmpty = inside === to
-    if (tag) out.write(startTag(element, tag))
+    if (tag) out.write(writeStartTag(element, tag))
     else if (isEmpty) {
       out.copy(spelling, from, inside - 2)
       out.write('>')
@@ -170,84 +188,93 @@ class Canonical {
     for (const child of element.children) {
       if (child.kind !== 'element') continue
       if (at < child.from) out.copy(spelling, at, child.from)
-      this.element(child)
+      this.#writeElement(child)
       at = child.to
     }
-    if (isEmpty) out.write(`</${qualified(element)}>`)
+    if (isEmpty) out.write(`</${qualifiedName(element)}>`)
     else out.copy(spelling, at, to)
   }
 
-  /** C14N §2.3 namespace axis, Exclusive C14N §3: the declarations to write on this element, in order. */
-  private namespaces(element: Element, isApex: boolean): readonly (readonly [string, string])[] {
-    if (!isApex && this.declaresNothing(element)) return nothing
-    const { exclusive } = this.form
+  /**
+   * C14N §2.3 namespace axis, Exclusive C14N §3: the declarations to write on this element, in
+   * order.
+   */
+  #namespacesOf(element: Element, isApex: boolean): readonly (readonly [string, string])[] {
+    if (!isApex && this.#declaresNothing(element)) return noNamespaces
+    const { exclusive } = this.#form
     const needed: [string, string][] = []
     if (exclusive) {
-      this.need(element.prefix, element.name.uri, needed)
-      for (const { prefix, name } of element.attributes) if (prefix !== '') this.need(prefix, name.uri, needed)
+      this.#declareIfNew(element.prefix, element.name.uri, needed)
+      for (const { prefix, name } of element.attributes) if (prefix !== '') this.#declareIfNew(prefix, name.uri, needed)
     }
-    for (const { prefix, uri } of isApex ? element.inScope() : element.declarations) {
+    for (const { prefix, uri } of isApex ? element.declarationsInScope() : element.declarations) {
       if (!isAbsolute(uri)) throw new Malformed('a relative namespace name has no canonical form', element.from)
-      if (!exclusive || this.prefixes.has(prefix)) this.need(prefix, uri, needed)
+      if (!exclusive || this.#prefixes.has(prefix)) this.#declareIfNew(prefix, uri, needed)
     }
-    return needed.length < 2 ? needed : needed.sort(([a], [b]) => order(a, b))
+    return needed.length < 2 ? needed : needed.sort(([a], [b]) => compareCodePoints(a, b))
   }
 
-  private need(prefix: string, uri: string, needed: [string, string][]): void {
-    if (prefix === 'xml' || this.written.get(prefix) === uri) return
-    this.written.set(prefix, uri)
+  #declareIfNew(prefix: string, uri: string, needed: [string, string][]): void {
+    if (prefix === 'xml' || this.#written.get(prefix) === uri) return
+    this.#written.set(prefix, uri)
     needed.push([prefix, uri])
   }
 
-  /** Most elements: a signed message spends a seventh less where they are seen at once. */
-  private declaresNothing(element: Element): boolean {
+  /** Holds for most elements; the check saves a seventh of a signed message. */
+  #declaresNothing(element: Element): boolean {
     if (element.declarations.length > 0) return false
-    if (!this.form.exclusive) return true
-    const isWritten = this.written.get(element.prefix) === element.name.uri
+    if (!this.#form.exclusive) return true
+    const isWritten = this.#written.get(element.prefix) === element.name.uri
     return isWritten && element.attributes.every(({ prefix }) => prefix === '')
   }
 
-  /** C14N §2.3 attribute axis, §2.4: an apex in the inclusive form has the xml attributes of the elements around it. */
-  private attributes(element: Element, isApex: boolean): readonly Attribute[] {
-    const added = isApex && !this.form.exclusive ? inherited(element) : []
+  /**
+   * C14N §2.3 attribute axis, §2.4: in the inclusive form an apex has the xml attributes of the
+   * elements around it.
+   */
+  #attributesOf(element: Element, isApex: boolean): readonly Attribute[] {
+    const added = isApex && !this.#form.exclusive ? inheritedAttributes(element) : []
     if (element.attributes.length + added.length < 2) return added.length === 0 ? element.attributes : added
     return [...element.attributes, ...added].sort(
-      (a, b) => order(a.name.uri, b.name.uri) || order(a.name.local, b.name.local),
+      (a, b) => compareCodePoints(a.name.uri, b.name.uri) || compareCodePoints(a.name.local, b.name.local),
     )
   }
 }
 
-const nobody: ReadonlySet<string> = new Set()
-const nothing: readonly (readonly [string, string])[] = []
+const noPrefixes: ReadonlySet<string> = new Set()
+const noNamespaces: readonly (readonly [string, string])[] = []
 
-/** What canonical form has in a start tag, in its order. */
+/** The content of a start tag in canonical form, in its order. */
 interface CanonicalTag {
   readonly namespaces: readonly (readonly [prefix: string, uri: string])[]
   readonly attributes: readonly Attribute[]
 }
 
-/** Whether the element has just these, in this order. */
-const isWritten = ({ declarations, attributes }: Element, tag: CanonicalTag): boolean =>
+/** Whether the element has exactly these, in this order. */
+const hasCanonicalTag = ({ declarations, attributes }: Element, tag: CanonicalTag): boolean =>
   declarations.length === tag.namespaces.length &&
   attributes.length === tag.attributes.length &&
   declarations.every(({ prefix }, index) => prefix === tag.namespaces[index]![0]) &&
   (attributes === tag.attributes || attributes.every((attribute, index) => attribute === tag.attributes[index]))
 
-function startTag(element: Element, { namespaces, attributes }: CanonicalTag): string {
-  let out = `<${qualified(element)}`
-  for (const [prefix, uri] of namespaces) out += declaration(prefix, uri)
-  for (const attribute of attributes) out += written(attribute)
+function writeStartTag(element: Element, { namespaces, attributes }: CanonicalTag): string {
+  let out = `<${qualifiedName(element)}`
+  for (const [prefix, uri] of namespaces) out += writeDeclaration(prefix, uri)
+  for (const attribute of attributes) out += writeSpacedAttribute(attribute)
   return `${out}>`
 }
 
-const qualified = ({ prefix, name }: Element): string => (prefix === '' ? name.local : `${prefix}:${name.local}`)
+const qualifiedName = ({ prefix, name }: Element): string => (prefix === '' ? name.local : `${prefix}:${name.local}`)
 
-/** No namespace, or a URI with a scheme; the usual ones are seen at once. */
-const isAbsolute = (uri: string): boolean => uri.startsWith('http:') || uri.startsWith('urn:') || absolute.test(uri)
-const absolute = /^(?:$|[A-Za-z][-+.A-Za-z0-9]*:)/
+/** No namespace, or a URI with a scheme. The usual schemes are tested first. */
+const isAbsolute = (uri: string): boolean => uri.startsWith('http:') || uri.startsWith('urn:') || absoluteUri.test(uri)
+const absoluteUri = /^(?:$|[A-Za-z][-+.A-Za-z0-9]*:)/
 
-/** The xml attributes of the elements around this one that it has not itself, for each name the nearest. */
-function inherited(element: Element): Attribute[] {
+/**
+ * The xml attributes of the elements around this one, unless it has them itself; of each name the
+ * nearest.
+ */
+function inheritedAttributes(element: Element): Attribute[] {
   const attributes = new Map<Name, Attribute>()
   for (let outer = element.parent; outer; outer = outer.parent) {
     for (const attribute of outer.attributes) {
@@ -259,14 +286,15 @@ function inherited(element: Element): Attribute[] {
   return [...attributes.values()]
 }
 
-const declaration = (prefix: string, uri: string) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeValue(uri)}"`
+const writeDeclaration = (prefix: string, uri: string) =>
+  ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeCanonicalValue(uri)}"`
 
-function written({ prefix, name, value }: Attribute): string {
-  return ` ${prefix === '' ? '' : `${prefix}:`}${name.local}="${escapeValue(value)}"`
+function writeSpacedAttribute({ prefix, name, value }: Attribute): string {
+  return ` ${prefix === '' ? '' : `${prefix}:`}${name.local}="${escapeCanonicalValue(value)}"`
 }
 
-/** By code point, in which UTF-16 differs from UTF-8 above U+D7FF. */
-function order(a: string, b: string): number {
+/** By code point; UTF-16 code units differ above U+D7FF. */
+function compareCodePoints(a: string, b: string): number {
   if (a === b) return 0
   for (let at = 0; at < a.length && at < b.length; at++) {
     if (a.charCodeAt(at) !== b.charCodeAt(at)) return a.codePointAt(at)! - b.codePointAt(at)!
@@ -274,7 +302,7 @@ function order(a: string, b: string): number {
   return a.length - b.length
 }
 
-const escapes: Readonly<Record<string, string>> = {
+const canonicalEscapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -283,5 +311,5 @@ const escapes: Readonly<Record<string, string>> = {
   '\n': '&#xA;',
   '\r': '&#xD;',
 }
-const escapeText = (text: string) => text.replace(/[&<>\r]/g, character => escapes[character]!)
-const escapeValue = (value: string) => value.replace(/[&<"\t\n\r]/g, character => escapes[character]!)
+const escapeCanonicalText = (text: string) => text.replace(/[&<>\r]/g, character => canonicalEscapes[character]!)
+const escapeCanonicalValue = (value: string) => value.replace(/[&<"\t\n\r]/g, character => canonicalEscapes[character]!)

@@ -1,4 +1,7 @@
-/** XML 1.0 (Fifth Edition) §2.2, §2.3 and Namespaces in XML 1.0 §3: which octets and characters may stand where. */
+/**
+ * XML 1.0 (Fifth Edition) §2.2, §2.3 and Namespaces in XML 1.0 §3: which octets and characters are
+ * allowed where.
+ */
 
 export const TAB = 0x09
 export const LF = 0x0a
@@ -19,25 +22,34 @@ export const QUESTION = 0x3f
 export const BRACKET = 0x5d
 
 /** One entry for each octet: 1 where `holds`. */
-const table = (holds: (octet: number) => boolean) =>
+const octetTable = (holds: (octet: number) => boolean) =>
   Uint8Array.from({ length: 256 }, (_, octet) => Number(holds(octet)))
-const among = (characters: string) => (octet: number) => characters.includes(String.fromCharCode(octet))
+const isAmong = (characters: string) => (octet: number) => characters.includes(String.fromCharCode(octet))
 
 /** [3] S */
-export const blank = table(among('\t\n\r '))
-/** Octets that can be part of a name: those of ASCII that are [4a] NameChar, and all others, which `isNcName` judges later. */
-export const nameOctet = table(octet => octet >= 0x80 || /[-.:\w]/.test(String.fromCharCode(octet)))
+export const blank = octetTable(isAmong('\t\n\r '))
+/**
+ * Octets that can be part of a name: [4a] NameChar of ASCII, and all others, which `isNcName`
+ * judges later.
+ */
+export const nameOctet = octetTable(octet => octet >= 0x80 || /[-.:\w]/.test(String.fromCharCode(octet)))
 /** Octets below 0x80 that are a [2] Char. */
-export const legal = table(octet => octet < 0x80 && (octet >= 0x20 || blank[octet] === 1))
-/** [14] CharData that needs no second look. `>` may end `]]>`, so it does. */
-export const plainText = table(octet => legal[octet] === 1 && !among('<&>\r')(octet))
-/** [10] AttValue that needs no second look. `>` is left out so that every scan ends at the last octet of a document. */
-export const plainValue = table(octet => legal[octet] === 1 && !among('<&>"\'\t\n\r')(octet))
+export const legal = octetTable(octet => octet < 0x80 && (octet >= 0x20 || blank[octet] === 1))
+/** Octets of [14] CharData that need no second look. `>` may end `]]>`, so it needs one. */
+export const plainText = octetTable(octet => legal[octet] === 1 && !isAmong('<&>\r')(octet))
+/**
+ * Octets of [10] AttValue that need no second look. `>` is left out, so every scan ends at the last
+ * octet of a document.
+ */
+export const plainValue = octetTable(octet => legal[octet] === 1 && !isAmong('<&>"\'\t\n\r')(octet))
 
-const start =
+const nameStart =
   'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}\\u{2070}-\\u{218F}' +
   '\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
-const ncNamePattern = new RegExp(`^[${start}][${start}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*$`, 'u')
+const ncNamePattern = new RegExp(
+  `^[${nameStart}][${nameStart}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*$`,
+  'u',
+)
 
 const asciiNamePattern = /^[A-Za-z_][-.\w]*$/
 
@@ -53,10 +65,10 @@ export function isChar(code: number): boolean {
 }
 
 /**
- * The offset after the character of two or more octets that begins at `at`; 0 when what stands there is not UTF-8
+ * The offset after the character of two or more octets at `at`; 0 for octets that are not UTF-8
  * (RFC 3629 §4: overlong forms, surrogates, beyond U+10FFFF) or not a [2] Char (U+FFFE, U+FFFF).
  */
-export function skipName(bytes: Uint8Array, at: number): number {
+export function skipWideCharacter(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!
   const second = bytes[at + 1]!
   if (first < 0xc2 || (second & 0xc0) !== 0x80) return 0

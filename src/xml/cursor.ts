@@ -1,39 +1,50 @@
 import type { Name } from './name.ts'
 
 /**
- * What stands where a cursor is. `before` is the very beginning; `after` is the end of the document, reached only when all of
- * it was well-formed.
+ * The position of a cursor. `before` is the beginning; `after` is the end, which is reached only
+ * when the whole document is well-formed.
  */
 export type Event = 'before' | 'start' | 'end' | 'text' | 'comment' | 'instruction' | 'after'
 
 /**
- * A document read from front to back without making anything of it. Over bytes (`scan`) and over a tree (`walk`) alike, so
- * one decoder serves both. Every movement may throw a Malformed.
+ * Reads a document from front to back without building anything. A scanner (over bytes) and a
+ * walker (over a tree) are both cursors, so one decoder serves both. Every movement may throw a
+ * Malformed.
  *
- * Positions: at `start` an element's attributes and declarations can be read; at `end` its name again. The namespaces in
- * scope are those of the element at hand. Reading anything that the event does not have gives its last or an empty value.
+ * Positions: at `start` an element's attributes and declarations can be read; at `end` its name
+ * again. The namespaces in scope are those of the current element. A property that the event does
+ * not have keeps its last value, or is empty.
  */
 export interface Cursor {
   readonly event: Event
-  /** At `start` and `end`; otherwise of the element around. */
+  /** At `start` and `end` of that element; otherwise of the element around. */
   readonly name: Name
   /** As written; empty for none. */
   readonly prefix: string
-  /** Open elements, with the one at hand: the root's `start` and `end` have 1. */
+  /** Open elements, including the current one: the root's `start` and `end` have 1. */
   readonly depth: number
-  /** Of a text (CDATA as text, line ends as U+000A), a comment, or the data of a processing instruction. */
+  /**
+   * Of a text (CDATA as text, line ends as U+000A), a comment, or the data of a processing
+   * instruction.
+   */
   readonly value: string
   /** Of a processing instruction. */
   readonly target: string
-  /** Octets [from, to) of the event in the document's UTF-8 form: of a tag, not of the whole element. */
+  /**
+   * Octets [from, to) of the event in the document's UTF-8 form: of a tag, not of the whole
+   * element.
+   */
   readonly from: number
   readonly to: number
   /** The UTF-8 form that these count in; undefined over a tree. */
   readonly bytes: Uint8Array | undefined
-  /** Where the document was last spelt otherwise than canonical form spells it, order and empty elements left out; or -1. */
+  /**
+   * The last place where the spelling of the document differs from canonical form, apart from order
+   * and empty elements; or -1.
+   */
   readonly irregular: number
 
-  /** How many attributes, without namespace declarations, in their order. */
+  /** The number of attributes, in their order, without namespace declarations. */
   readonly attributes: number
   attributeName(index: number): Name
   attributePrefix(index: number): string
@@ -41,31 +52,44 @@ export interface Cursor {
   /** The value of the attribute of this name. */
   attribute(name: Name): string | undefined
 
-  /** The namespace declarations of this very element, in their order. The uri is empty for `xmlns=""`. */
+  /**
+   * The namespace declarations of this element itself, in their order. The uri is empty for
+   * `xmlns=""`.
+   */
   declarations(): readonly { readonly prefix: string; readonly uri: string }[]
-  /** The namespace a prefix stands for here; the empty prefix asks for the default, whose absence is the empty string. */
+  /**
+   * The namespace of a prefix here. The empty prefix means the default namespace, or the empty
+   * string where there is none.
+   */
   namespace(prefix: string): string | undefined
-  /** A QName in content (XML Schema Part 2 §3.2.18): the default namespace applies. Undefined when it is none. */
+  /**
+   * A QName in content (XML Schema Part 2 §3.2.18): the default namespace applies. Undefined for
+   * other text.
+   */
   qname(text: string): Name | undefined
 
-  /** The next event. At `after` it stays. */
+  /** The next event; at `after`, `after` again. */
   next(): Event
   /**
-   * The next event that means something where only elements are expected: white space and comments are passed over. It is
+   * The next event where only elements are expected: white space and comments are skipped. It is
    * `start` of a child or `end` of the parent; anything else is for the caller to refuse.
    */
   child(): Event
   /**
-   * At `start`: all text of an element without child elements, and goes to its `end`. Comments and processing instructions
-   * are dissolved. Undefined when there is a child element: the cursor is then at the child's `start`.
+   * At `start`: all text of an element without child elements, whose `end` is then the position.
+   * Comments and processing instructions are dissolved. Undefined when there is a child element:
+   * the position is then the child's `start`.
    */
   text(): string | undefined
-  /** `text()` in UTF-8, perhaps without a copy: it is not to be changed. */
+  /** `text()` in UTF-8, possibly without a copy: it must not be changed. */
   octets(): Uint8Array | undefined
-  /** At `start`: goes to the `end` of the same element. */
+  /** At `start`: moves to the `end` of the same element. */
   skip(): void
-  /** Goes to the end of the document from anywhere. */
+  /** Moves to the end of the document from anywhere. */
   finish(): void
-  /** Local names from the root to the element at hand, for messages; `[n]` is the nth of neighbours of one name. */
+  /**
+   * Local names from the root to the current element, for messages; `[n]` counts siblings of the
+   * same name.
+   */
   path(): string
 }

@@ -1,23 +1,25 @@
+/**
+ * XML 1.0 §4.3.3 and appendix F, RFC 7303 §3: the encoding of a document, and the document in
+ * UTF-8. Guards: up to three places name the encoding (a byte order mark, the media type's charset,
+ * the encoding declaration) and they must agree, because programs that trust different ones read
+ * different documents. Besides UTF-8 and UTF-16, which every processor reads, ISO-8859-1 and
+ * US-ASCII are read where they are named: some old descriptions and clients use them.
+ */
+
 import { Malformed } from './malformed.ts'
 
-/**
- * XML 1.0 §4.3.3 and appendix F, RFC 7303 §3: which encoding a document is in, and the document in UTF-8.
- * Guards: up to three speak (a byte order mark, the media type's charset, the encoding declaration) and they must agree,
- * because software that believes different ones reads different documents. Beside UTF-8 and UTF-16, which every processor
- * reads, ISO-8859-1 and US-ASCII are read where they are named: some old descriptions and clients still do.
- */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'iso-8859-1' | 'us-ascii'
 
 export interface XmlSource {
-  /** The document in UTF-8. What was UTF-8 already is not copied. */
+  /** The document in UTF-8; not copied if it was UTF-8 already. */
   readonly bytes: Uint8Array
-  /** Where it begins in `bytes`: after a byte order mark and the XML declaration. */
+  /** Where it begins in `bytes`: after the byte order mark and the XML declaration. */
   readonly from: number
   readonly encoding: Encoding
 }
 
-/** The encodings a label can mean; for several, the byte order mark says which. */
-const labels = new Map<string, readonly Encoding[]>([
+/** The encodings that a label can mean; of several, the byte order mark decides. */
+const encodingsOfLabel = new Map<string, readonly Encoding[]>([
   ['utf-8', ['utf-8']],
   ['utf8', ['utf-8']], // in use, though not registered (WHATWG Encoding §4.2)
   ['utf-16', ['utf-16le', 'utf-16be']],
@@ -27,45 +29,52 @@ const labels = new Map<string, readonly Encoding[]>([
   ['us-ascii', ['us-ascii']],
 ])
 
-const declares = new TextEncoder().encode('<?xml')
-/** A declaration longer than this is not honest, and the pattern that reads it is given no more. */
-const declarationLength = 1024
+const declarationStart = new TextEncoder().encode('<?xml')
+/** No honest declaration is longer, so the pattern sees no more. */
+const declarationOctetsMax = 1024
 /** [23] XMLDecl; §2.8: every 1.x is read as 1.0. */
-const declaration =
+const declarationPattern =
   /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(["'])1\.[0-9]+\1(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(["'])([A-Za-z][-\w.]*)\2)?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(["'])(?:yes|no)\4)?[ \t\r\n]*\?>/
 
-/** The document as UTF-8. `charset` is what the media type says. @throws Malformed */
+/**
+ * The document as UTF-8.
+ * @param charset of the media type
+ * @throws Malformed
+ */
 export function openSource(original: Uint8Array, charset: string | undefined): XmlSource {
-  const marked = mark(original)
-  const told = charset === undefined ? undefined : meaning(charset, marked)
+  const marked = findByteOrderMark(original)
+  const told = charset === undefined ? undefined : requireEncoding(charset, marked)
   const first = marked ?? told ?? 'utf-8'
-  const bytes = isWide(first) ? transcode(original, marked ? 2 : 0, first) : original
-  const { encoding: declared, to } = declarationAt(bytes, marked === 'utf-8' ? 3 : 0)
-  if (declared === undefined || (isWide(first) && declared.toLowerCase() === 'utf-16')) return narrow(bytes, to, first)
-  const said = meaning(declared, marked)
+  const bytes = isWide(first) ? decodeWide(original, marked ? 2 : 0, first) : original
+  const { encoding: declared, to } = readDeclarationAt(bytes, marked === 'utf-8' ? 3 : 0)
+  if (declared === undefined || (isWide(first) && declared.toLowerCase() === 'utf-16'))
+    return decodeNarrow(bytes, to, first)
+  const said = requireEncoding(declared, marked)
   const settled = marked !== undefined || told !== undefined || isWide(said)
   if (settled && said !== first) {
-    throw new Malformed(`the encoding ${declared} is declared in a document in ${first}`, 0)
+    throw new Malformed(`the declared encoding ${declared} contradicts ${first}`, 0)
   }
-  return narrow(bytes, to, said)
+  return decodeNarrow(bytes, to, said)
 }
 
 const isWide = (encoding: Encoding) => encoding === 'utf-16le' || encoding === 'utf-16be'
 
-/** The encoding that a label means, which is that of the byte order mark if there is one. */
-function meaning(label: string, marked: Encoding | undefined): Encoding {
-  const possible = labels.get(label.toLowerCase())
-  if (!possible) throw new Malformed(`the encoding ${label} is not read here`, 0)
+/** The encoding that a label means, which must be that of the byte order mark if there is one. */
+function requireEncoding(label: string, marked: Encoding | undefined): Encoding {
+  const possible = encodingsOfLabel.get(label.toLowerCase())
+  if (!possible) throw new Malformed(`the encoding ${label} is not supported`, 0)
   if (marked ? !possible.includes(marked) : possible.length > 1) {
     throw new Malformed(
-      marked ? `${label}, and a byte order mark of ${marked}` : `${label} without a byte order mark`,
+      marked
+        ? `the encoding ${label} contradicts the byte order mark of ${marked}`
+        : `the encoding ${label} needs a byte order mark`,
       0,
     )
   }
   return marked ?? possible[0]!
 }
 
-function mark(bytes: Uint8Array): Encoding | undefined {
+function findByteOrderMark(bytes: Uint8Array): Encoding | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
@@ -79,30 +88,34 @@ interface XmlDeclaration {
 }
 
 /** The declaration that was read last: most senders write the same one each time. */
-const recent: { octets: Uint8Array; encoding: string | undefined } = { octets: new Uint8Array(0), encoding: undefined }
+const lastDeclaration: { octets: Uint8Array; encoding: string | undefined } = {
+  octets: new Uint8Array(0),
+  encoding: undefined,
+}
 
-function declarationAt(bytes: Uint8Array, from: number): XmlDeclaration {
-  if (recent.octets.length > 0 && begins(bytes, from, recent.octets)) {
-    return { encoding: recent.encoding, to: from + recent.octets.length }
+function readDeclarationAt(bytes: Uint8Array, from: number): XmlDeclaration {
+  if (lastDeclaration.octets.length > 0 && beginsWith(bytes, from, lastDeclaration.octets)) {
+    return { encoding: lastDeclaration.encoding, to: from + lastDeclaration.octets.length }
   }
   // `<?xml-stylesheet` begins so too, but is a processing instruction.
-  if (!begins(bytes, from, declares) || bytes[from + declares.length]! > 0x20) return { encoding: undefined, to: from }
-  const window = bytes.subarray(from, from + declarationLength)
+  if (!beginsWith(bytes, from, declarationStart) || bytes[from + declarationStart.length]! > 0x20)
+    return { encoding: undefined, to: from }
+  const window = bytes.subarray(from, from + declarationOctetsMax)
   const octets = window.slice(0, window.indexOf(0x3e) + 1)
-  const found = declaration.exec(String.fromCharCode(...octets))
-  if (!found) throw new Malformed('not an XML declaration', from)
-  recent.octets = octets
-  recent.encoding = found[3]
+  const found = declarationPattern.exec(String.fromCharCode(...octets))
+  if (!found) throw new Malformed('an invalid XML declaration', from)
+  lastDeclaration.octets = octets
+  lastDeclaration.encoding = found[3]
   return { encoding: found[3], to: from + octets.length }
 }
 
-function begins(bytes: Uint8Array, from: number, octets: Uint8Array): boolean {
+function beginsWith(bytes: Uint8Array, from: number, octets: Uint8Array): boolean {
   for (let k = 0; k < octets.length; k++) if (bytes[from + k] !== octets[k]) return false
   return true
 }
 
-/** What has one octet a character, as UTF-8. */
-function narrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlSource {
+/** The document as UTF-8 where each octet is a character. */
+function decodeNarrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlSource {
   if (encoding !== 'iso-8859-1' && encoding !== 'us-ascii') return { bytes, from, encoding }
   const other = bytes.findIndex(octet => octet >= 0x80)
   if (other < 0) return { bytes, from, encoding }
@@ -112,7 +125,7 @@ function narrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlSource 
   return { bytes: new TextEncoder().encode(text), from, encoding } // a declaration is ASCII, so `from` stays
 }
 
-function transcode(bytes: Uint8Array, from: number, encoding: Encoding): Uint8Array {
+function decodeWide(bytes: Uint8Array, from: number, encoding: Encoding): Uint8Array {
   if ((bytes.length - from) % 2) throw new Malformed('UTF-16 in an odd number of octets', bytes.length)
   const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes.subarray(from))
   const high = encoding === 'utf-16le' ? 1 : 0
@@ -120,14 +133,14 @@ function transcode(bytes: Uint8Array, from: number, encoding: Encoding): Uint8Ar
   // The decoder put U+FFFD where a surrogate stood alone.
   for (let index = text.indexOf('\ufffd'); index >= 0; index = text.indexOf('\ufffd', index + 1)) {
     const at = from + 2 * index
-    if (unit(at) !== 0xfffd) throw new Malformed('a surrogate alone', at)
+    if (unit(at) !== 0xfffd) throw new Malformed('an unpaired surrogate', at)
   }
   return new TextEncoder().encode(text)
 }
 
-/** The offset in the document as received of an offset in its UTF-8 form. */
+/** The offset in the document as received, for an offset in its UTF-8 form. */
 export function decodeReceived({ bytes, encoding }: XmlSource, at: number, original: Uint8Array): number {
   if (bytes === original || encoding === 'utf-8') return at
   const units = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, at)).length
-  return encoding === 'iso-8859-1' ? units : 2 * units + (mark(original) ? 2 : 0)
+  return encoding === 'iso-8859-1' ? units : 2 * units + (findByteOrderMark(original) ? 2 : 0)
 }

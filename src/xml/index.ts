@@ -8,13 +8,13 @@ export { type ParseOptions, Scanner, scanDocument } from './scanner.ts'
 export {
   type Attribute,
   type Comment,
-  createElement,
   type Declaration,
   type Document,
   Element,
   type Instruction,
   type Node,
   parseXml,
+  readElement,
   type Text,
 } from './tree.ts'
 export { walkTree } from './walker.ts'

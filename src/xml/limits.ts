@@ -1,7 +1,8 @@
 /**
- * What one document may cost. Each default is far above any honest SOAP message, WSDL or schema and far below what hurts:
- * whatever stays within all of them is read in time and memory proportional to its bytes.
- * Entities need no limit: a document type declaration is a syntax error here (SOAP 1.2 Part 1 §5), so there are none to expand.
+ * What one document may cost. Each default is far above any honest SOAP message, WSDL or schema and
+ * far below what hurts: a document within all of them is read in time and memory proportional to
+ * its bytes. Entities need no limit: a document type declaration is a syntax error here (SOAP 1.2
+ * Part 1 §5), so there are none to expand.
  */
 export interface XmlLimits {
   /** Octets of the whole document, as received. */
@@ -14,13 +15,19 @@ export interface XmlLimits {
   readonly children: number
   /** Attributes of one element, its namespace declarations included. */
   readonly attributes: number
-  /** Octets (UTF-8) of one name as it is written, prefix included; also of a processing instruction's target. */
+  /**
+   * Octets (UTF-8) of one name as written, prefix included; also of a processing instruction's
+   * target.
+   */
   readonly name: number
-  /** Different names in the whole document that nothing in the process has met before. */
+  /** Different names in the whole document that are new to the process. */
   readonly names: number
-  /** Octets (UTF-8) of one attribute value as it is written; so also of a namespace name. */
+  /** Octets (UTF-8) of one attribute value as written; so also of a namespace name. */
   readonly value: number
-  /** Octets (UTF-8) of one run of character data as it is written, its CDATA sections and dissolved comments included. */
+  /**
+   * Octets (UTF-8) of one run of character data as written, CDATA sections and dissolved comments
+   * included.
+   */
   readonly text: number
   /** Character references and references to the five predefined entities in the whole document. */
   readonly references: number
@@ -29,12 +36,12 @@ export interface XmlLimits {
 export const defaultXmlLimits: XmlLimits = {
   bytes: 16 * 1024 * 1024, // a 5 MiB picture in base64 is 7 MiB; the largest public WSDLs have about 6 MiB
   depth: 64, // messages seldom pass 20; keeps every recursion over a tree shallow (attack: 200,000 deep)
-  elements: 500_000, // a tree takes about 300 octets an element
+  elements: 500_000, // a tree needs about 300 octets for an element
   children: 10_000, // one page of the largest list (attack: 300,000 siblings)
   attributes: 256, // the largest schemas have about 40 with declarations (attack: 100,000 of either)
   name: 1024, // generated names reach about 200 (attack: a 2 MB name)
   names: 10_000, // the largest vocabularies have some 2,000; a name costs a microsecond to enter
   value: 64 * 1024, // a long pattern facet in a schema has about 10,000
   text: 8 * 1024 * 1024, // the picture above in one piece
-  references: 200_000, // a large document carried as escaped text; each costs more than a plain character (attack: 1,000,000)
+  references: 200_000, // a large document as escaped text (attack: 1,000,000)
 }

@@ -1,14 +1,15 @@
 import type { XmlLimits } from './limits.ts'
 
 /**
- * Why a document was refused: not well-formed (XML 1.0), not namespace-well-formed (Namespaces in XML 1.0), or over a limit.
- * It is data and keeps no stack. A cursor throws it from whatever moves; `parseOrUndefined` and `parse` return it.
+ * Why a document is refused: it is not well-formed (XML 1.0), not namespace-well-formed (Namespaces
+ * in XML 1.0), or over a limit. It is data and keeps no stack. Every movement of a cursor may throw
+ * it; `parseOrUndefined` and `parseXml` return it.
  */
 export class Malformed {
   readonly reason: string
   /** Offset in octets, into the document as it was received. */
   readonly at: number
-  /** The limit that was exceeded, when it was one. */
+  /** The limit that was exceeded, if it was one. */
   readonly limit: keyof XmlLimits | undefined
 
   constructor(reason: string, at: number, limit?: keyof XmlLimits) {
@@ -18,7 +19,7 @@ export class Malformed {
   }
 }
 
-/** What `read` returns, or the Malformed it threw. Anything else that is thrown goes up. */
+/** What `read` returns, or the Malformed that it throws. Any other error goes up. */
 export function parseOrUndefined<T>(read: () => T): T | Malformed {
   try {
     return read()

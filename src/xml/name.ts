@@ -1,10 +1,15 @@
 /**
- * Expanded names (Namespaces in XML 1.0 §2.1) as interned objects: two are equal exactly when they are `===`.
- *  (1) `name(uri, local)` keeps a name for the life of the process. It is for names that the program knows: constants, the
- *      names of a contract. Never call it with text of a message, or the table grows as a stranger likes.
- *  (2) `passing(uri, local)` gives the same object, but keeps a name that the program does not know only as long as somebody
- *      holds it. All names of documents are made so.
- * Tables are Maps, so `__proto__` and `constructor` are names like others; V8 seeds the hashes of their keys.
+ * Expanded names (Namespaces in XML 1.0 §2.1) as interned objects: two are equal exactly when they
+ * are `===`.
+ *  (1) `internName` keeps a name for the life of the process. It is for names that the program
+ *      knows: constants, the names of a contract. It must never be called with text of a message,
+ *      or the table grows as a stranger likes.
+ *  (2) `internTransient` gives the same object, but holds a name that the program does not know
+ *      only weakly, so that it lives as long as a document that has it. All names of documents are
+ *      interned so.
+ * Tables are Maps, so `__proto__` and `constructor` are names like any other; V8 seeds the hashes
+ * of their keys. They are the one memory that base/memo.ts does not hold, since they are weak and
+ * have two levels.
  */
 export interface Name {
   /** The namespace name; empty for none. */
@@ -22,19 +27,20 @@ interface NamespaceNames {
   readonly passing: Map<string, WeakRef<Name>>
 }
 
-const spaces = new Map<string, NamespaceNames>()
-/** Takes names that nobody holds any more out of the tables. */
-const forgotten = new FinalizationRegistry<{ readonly space: NamespaceNames; readonly local: string }>(
+const namespacesByUri = new Map<string, NamespaceNames>()
+/** Removes names from the tables that no document has any more. */
+const forgottenNames = new FinalizationRegistry<{ readonly space: NamespaceNames; readonly local: string }>(
   ({ space, local }) => {
     if (space.passing.get(local)?.deref()) return // made again since
     space.passing.delete(local)
-    if (space.passing.size === 0 && space.kept.size === 0 && spaces.get(space.uri) === space) spaces.delete(space.uri)
+    if (space.passing.size === 0 && space.kept.size === 0 && namespacesByUri.get(space.uri) === space)
+      namespacesByUri.delete(space.uri)
   },
 )
 
 /** The name of this namespace and local part, for the life of the process. */
 export function internName(uri: string, local: string): Name {
-  const space = spaceOf(uri)
+  const space = namespaceOf(uri)
   let found = space.kept.get(local)
   if (!found) {
     found = space.passing.get(local)?.deref() ?? { uri: space.uri, local }
@@ -44,21 +50,24 @@ export function internName(uri: string, local: string): Name {
   return found
 }
 
-/** The same name, forgotten when nobody holds it. `born` is called when the process did not have it. */
+/** The same name, for as long as it is used. `born` is called when it is new to the process. */
 export function internTransient(uri: string, local: string, born?: () => void): Name {
-  const space = spaceOf(uri)
+  const space = namespaceOf(uri)
   const found = space.kept.get(local) ?? space.passing.get(local)?.deref()
   if (found) return found
   born?.()
   const made: Name = { uri: space.uri, local }
   space.passing.set(local, new WeakRef(made))
-  forgotten.register(made, { space, local })
+  forgottenNames.register(made, { space, local })
   return made
 }
 
-/** The same text, as the one string that the names of this namespace carry; undefined when there are none. */
+/**
+ * The same text, as the one string that the names of this namespace share; undefined when it has no
+ * names.
+ */
 export function knownUri(text: string): string | undefined {
-  return spaces.get(text)?.uri
+  return namespacesByUri.get(text)?.uri
 }
 
 /** For messages and maps: `{uri}local` (James Clark's notation), or the local part alone. */
@@ -66,8 +75,8 @@ export function clark({ uri, local }: Name): string {
   return uri ? `{${uri}}${local}` : local
 }
 
-function spaceOf(uri: string): NamespaceNames {
-  let space = spaces.get(uri)
-  if (!space) spaces.set(uri, (space = { uri, kept: new Map(), passing: new Map() }))
+function namespaceOf(uri: string): NamespaceNames {
+  let space = namespacesByUri.get(uri)
+  if (!space) namespacesByUri.set(uri, (space = { uri, kept: new Map(), passing: new Map() }))
   return space
 }

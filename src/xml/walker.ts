@@ -4,15 +4,15 @@ import { resolveQName } from './qname.ts'
 import type { Attribute, Declaration, Element, Node } from './tree.ts'
 
 /**
- * A cursor over an element of a tree, which it takes for the root of a document. Namespaces in scope are those of the element
- * in its own tree. It never fails.
+ * A cursor over an element of a tree, as if it were the root of a document. The namespaces in scope
+ * are those of the element in its own tree. It never fails.
  */
 export function walkTree(root: Element): Cursor {
   return new Walker(root)
 }
 
 const nameless = internName('', '')
-const blank = /^[ \t\n\r]*$/
+const blankPattern = /^[ \t\n\r]*$/
 
 class Walker implements Cursor {
   event: Event = 'before'
@@ -22,34 +22,34 @@ class Walker implements Cursor {
   readonly bytes = undefined
   readonly irregular = -1
 
-  private at: Element
-  /** For each open element, the index of the child that comes next. */
-  private readonly indexes: number[] = []
+  #element: Element
+  /** For each open element, the index of the next child. */
+  readonly #indexes: number[] = []
 
   constructor(root: Element) {
-    this.at = root
+    this.#element = root
   }
 
   next(): Event {
-    if (this.event === 'before') return this.open(this.at)
+    if (this.event === 'before') return this.#openElement(this.#element)
     if (this.event === 'after') return 'after'
     if (this.event === 'end') {
       this.depth--
       if (this.depth === 0) return (this.event = 'after')
-      this.at = this.at.parent!
+      this.#element = this.#element.parent!
     }
-    const child = this.at.children[this.indexes[this.depth - 1]!++]
+    const child = this.#element.children[this.#indexes[this.depth - 1]!++]
     if (!child) return (this.event = 'end')
-    return child.kind === 'element' ? this.open(child) : this.leaf(child)
+    return child.kind === 'element' ? this.#openElement(child) : this.#readLeaf(child)
   }
 
-  private open(element: Element): Event {
-    this.at = element
-    this.indexes[this.depth++] = 0
+  #openElement(element: Element): Event {
+    this.#element = element
+    this.#indexes[this.depth++] = 0
     return (this.event = 'start')
   }
 
-  private leaf(node: Exclude<Node, Element>): Event {
+  #readLeaf(node: Exclude<Node, Element>): Event {
     this.value = node.value
     if (node.kind === 'instruction') this.target = node.target
     return (this.event = node.kind)
@@ -57,7 +57,7 @@ class Walker implements Cursor {
 
   child(): Event {
     let event = this.next()
-    while (event === 'comment' || (event === 'text' && blank.test(this.value))) event = this.next()
+    while (event === 'comment' || (event === 'text' && blankPattern.test(this.value))) event = this.next()
     return event
   }
 
@@ -87,51 +87,51 @@ class Walker implements Cursor {
   }
 
   get name(): Name {
-    return this.event === 'before' ? nameless : this.at.name
+    return this.event === 'before' ? nameless : this.#element.name
   }
 
   get prefix(): string {
-    return this.at.prefix
+    return this.#element.prefix
   }
 
   get from(): number {
-    return this.at.from
+    return this.#element.from
   }
 
   get to(): number {
-    return this.at.to
+    return this.#element.to
   }
 
   get attributes(): number {
-    return this.event === 'start' ? this.at.attributes.length : 0
+    return this.event === 'start' ? this.#element.attributes.length : 0
   }
 
-  private listed(index: number): Attribute {
-    return this.at.attributes[index]!
+  #attributeAt(index: number): Attribute {
+    return this.#element.attributes[index]!
   }
 
   attributeName(index: number): Name {
-    return this.listed(index).name
+    return this.#attributeAt(index).name
   }
 
   attributePrefix(index: number): string {
-    return this.listed(index).prefix
+    return this.#attributeAt(index).prefix
   }
 
   attributeValue(index: number): string {
-    return this.listed(index).value
+    return this.#attributeAt(index).value
   }
 
   attribute(name: Name): string | undefined {
-    return this.at.attribute(name)
+    return this.#element.attribute(name)
   }
 
   declarations(): readonly Declaration[] {
-    return this.at.declarations
+    return this.#element.declarations
   }
 
   namespace(prefix: string): string | undefined {
-    return this.at.namespace(prefix)
+    return this.#element.namespace(prefix)
   }
 
   qname(text: string): Name | undefined {
@@ -140,16 +140,16 @@ class Walker implements Cursor {
 
   path(): string {
     let path = ''
-    let element: Element | undefined = this.at
+    let element: Element | undefined = this.#element
     for (let level = this.depth; level > 0 && element; level--, element = element.parent) {
-      path = `/${element.name.local}[${nth(element)}]${path}`
+      path = `/${element.name.local}[${ordinalOf(element)}]${path}`
     }
     return path
   }
 }
 
-/** How many neighbours of one name end with this element. */
-function nth(element: Element): number {
+/** The number of siblings of the same name, in a row, up to this element. */
+function ordinalOf(element: Element): number {
   const siblings = element.parent?.elements() ?? [element]
   let index = siblings.indexOf(element)
   let count = 0

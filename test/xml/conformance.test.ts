@@ -100,7 +100,7 @@ test('the documents of real services are read, but for three that are not well-f
   assert.ok(accepted > 100)
   assert.deepEqual(refused.sort(), [
     'mono__test/test.wsdl: a second root element',
-    'spring-ws/soap11/soap11-ill-formed.xml: the end tag is not that of symbol',
-    'spring-ws/soap12/soap12-ill-formed.xml: the end tag is not that of msg',
+    'spring-ws/soap11/soap11-ill-formed.xml: the end tag does not match symbol',
+    'spring-ws/soap12/soap12-ill-formed.xml: the end tag does not match msg',
   ])
 })

@@ -20,7 +20,7 @@ import {
   type UnionShape,
 } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
-import { type Cursor, createElement, type Element, internName, type Name } from '../../xml/index.ts'
+import { type Cursor, type Element, internName, type Name, readElement } from '../../xml/index.ts'
 import { asBadArguments, refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, type SoapVersion, soap11, soap12 } from '../version.ts'
 import { dropNulls, requireComplete } from './rpc.ts'
@@ -102,8 +102,8 @@ export function compileEncodedReader(
 ): (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values {
   return (cursor, reading, version) => {
     const { around } = reading
-    const roots = [createElement(cursor, around)]
-    while (cursor.child() === 'start') roots.push(createElement(cursor, around))
+    const roots = [readElement(cursor, around)]
+    while (cursor.child() === 'start') roots.push(readElement(cursor, around))
     if (cursor.event !== 'end') refuseMessage({ kind: 'structure', detail: 'the Body has text' })
     const encoding = encodings[version.number]
     const graph: Graph = {
