@@ -1,6 +1,6 @@
 /**
- * What the platform refuses by throwing, as undefined. Each attempt names the one kind of error that it
- * expects; any other is a mistake, and goes up.
+ * Functions of the platform that refuse by throwing, made to answer undefined. Each attempt names
+ * the one kind of error that it expects; any other is a mistake, and is thrown again.
  */
 
 export function attempt<T>(work: () => T, isExpected: (thrown: unknown) => boolean): T | undefined {
@@ -15,7 +15,7 @@ export function attempt<T>(work: () => T, isExpected: (thrown: unknown) => boole
 /** Of JSON.parse and BigInt: the text is not of their syntax. */
 export const isSyntaxError = (thrown: unknown): boolean => thrown instanceof SyntaxError
 
-/** The `code` of an error of Node's. */
+/** The `code` of an error of Node; empty without one. */
 export const errorCodeOf = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
 

@@ -1,12 +1,12 @@
 /**
  * Octets as text: base64 (RFC 4648 §4), base64url (§5) and hexadecimal (§8). What always holds:
- *  (1) A decoder answers undefined for text that it does not decode to its last character.
- *  (2) A strict decoder accepts one spelling of the same octets, white space apart (§3.5); a loose one
- *      accepts missing padding and any value of the unused bits.
+ *  (1) A decoder answers undefined unless it decodes the text to its last character.
+ *  (2) A strict decoder accepts one spelling of the same octets, white space apart (§3.5); a loose
+ *      one accepts missing padding and any value of the unused bits.
  *  (3) Octets are a Uint8Array, never a Buffer, and share their memory with nothing.
  *
- * Node decodes base64 by itself from version 25 on. Before, Buffer does, which passes over any character
- * that it does not know and cuts wide ones to eight bits: what it decoded is encoded again and compared.
+ * Node has a decoder of its own from version 25 on. Before, Buffer decodes, which skips unknown
+ * characters and cuts wide ones to eight bits: its octets are encoded again and compared.
  */
 
 /** Strictly, with white space anywhere: XML Schema Part 2 §3.2.16 base64Binary. */
@@ -15,10 +15,10 @@ export const decodeBase64 = (text: string): Uint8Array | undefined => decode(tex
 /** Loosely, where the sender's padding proves nothing: RFC 9651 §4.2.7, RFC 7617, RFC 2045. */
 export const decodeBase64Loosely = (text: string): Uint8Array | undefined => decode(text, looseBase64)
 
-/** Loosely, for texts of our own that a client sends back. */
+/** Loosely, for texts that the service made itself and a client sends back. */
 export const decodeBase64Url = (text: string): Uint8Array | undefined => decode(text, looseBase64Url)
 
-/** Text that this program has encoded: anything else is a mistake, or damage. */
+/** Decodes text that the program encoded itself: a failure means a mistake, or damage. */
 export function requireBase64(text: string): Uint8Array {
   const octets = decodeBase64(text)
   if (octets) return octets

@@ -1,4 +1,4 @@
-/** Text as markup: what HTML and XML cannot hold as it is. */
+/** Text inside markup. */
 
 const references: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -7,5 +7,5 @@ const references: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-/** Safe in content and in attributes in either quotes (HTML §13.1.2.4, XML 1.0 §2.4). */
+/** Safe as content and inside either kind of quotes (HTML §13.1.2.4, XML 1.0 §2.4). */
 export const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, char => references[char] ?? '')

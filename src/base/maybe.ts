@@ -1,11 +1,14 @@
 export type Maybe<T> = T | Promise<T>
 
-/** Goes on with a value: at once when it is here, so that an answer out of memory costs no turn of the promise queue. */
+/**
+ * Continues with a value: at once when it is available, so that a response from memory costs no
+ * turn of the promise queue.
+ */
 export function chain<A, B>(value: Maybe<A>, work: (value: A) => Maybe<B>): Maybe<B> {
   return value instanceof Promise ? value.then(work) : work(value)
 }
 
-/** One after the other: at once as long as none is waited for. */
+/** Runs one after the other: at once until one has to be awaited. */
 export function forEachInTurn<T>(items: readonly T[], work: (item: T) => Maybe<void>): Maybe<void> {
   for (const [i, item] of items.entries()) {
     const done = work(item)
@@ -13,7 +16,10 @@ export function forEachInTurn<T>(items: readonly T[], work: (item: T) => Maybe<v
   }
 }
 
-/** What `work` answers, or what `failed` makes of what it throws: at once, or when it comes to its end. */
+/**
+ * The result of `work`, or what `failed` makes of what it throws: at once, or when the promise
+ * settles.
+ */
 export function settle<T>(work: () => Maybe<T>, failed: (thrown: unknown) => Maybe<T>): Maybe<T> {
   try {
     const answer = work()

@@ -1,6 +1,9 @@
 /** The one home of memory: what is remembered, for how long, and how much of it at most. */
 
-/** What is made of an object once, for as long as the object lives. `make` never answers undefined. */
+/**
+ * A function of an object that remembers its results, each for as long as the object lives. `make`
+ * must not answer undefined.
+ */
 export function memoizeByObject<K extends object, V>(make: (of: K) => V): (of: K) => V {
   const known = new WeakMap<K, V>()
   return of => {
@@ -11,8 +14,9 @@ export function memoizeByObject<K extends object, V>(make: (of: K) => V): (of: K
 }
 
 /**
- * What a pure function makes of the few texts that come again and again: clients repeat their Accept field
- * with every request. Texts longer than `longest` are not remembered, so no caller fills the memory.
+ * A pure function of texts that remembers its results for the few texts that recur: clients repeat
+ * their Accept field with every request. Texts longer than `longest` are not remembered, so no
+ * caller fills the memory.
  */
 export const memoizeByText = <V>(make: (text: string) => V, size = 256, longest = 256): ((text: string) => V) =>
   memoizeByKey(make, size, text => text.length <= longest)
@@ -20,7 +24,7 @@ export const memoizeByText = <V>(make: (text: string) => V, size = 256, longest 
 export const memoizeByNumber = <V>(make: (of: number) => V, size: number): ((of: number) => V) =>
   memoizeByKey(make, size, () => true)
 
-/** A full memory starts anew, which costs one `make` for each key. */
+/** A full memory is emptied, which costs one `make` for each key. */
 function memoizeByKey<K, V>(make: (of: K) => V, size: number, isKept: (of: K) => boolean): (of: K) => V {
   const known = new Map<K, V>()
   return of => {
@@ -35,7 +39,7 @@ function memoizeByKey<K, V>(make: (of: K) => V, size: number, isKept: (of: K) =>
   }
 }
 
-/** Keeps so many entries at most; the oldest goes first. */
+/** Keeps at most so many entries, and removes the oldest first. */
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #size: number

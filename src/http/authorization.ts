@@ -1,4 +1,7 @@
-/** RFC 9110 §11, RFC 6750 (Bearer), RFC 7617 (Basic): credentials a request carries, and challenges an answer carries. */
+/**
+ * RFC 9110 §11, RFC 6750 (Bearer), RFC 7617 (Basic): the credentials of a request and the
+ * challenges of a response.
+ */
 import { decodeUtf8 } from '../base/attempt.ts'
 import { decodeBase64Loosely, encodeBase64 } from '../base/base64.ts'
 import {
@@ -21,7 +24,7 @@ export interface Credentials {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-const token68 = /[A-Za-z0-9\-._~+/]+=*/y
+const token68Pattern = /[A-Za-z0-9\-._~+/]+=*/y
 
 /** §11.4 credentials; undefined when malformed. */
 export function parseCredentials(field: string): Credentials | undefined {
@@ -32,25 +35,26 @@ export function parseCredentials(field: string): Credentials | undefined {
   if (!skipCharacter(cursor, ' ')) return undefined
   while (skipCharacter(cursor, ' '));
   const text = field.slice(cursor.at)
-  token68.lastIndex = 0
-  if (token68.test(text) && token68.lastIndex === text.length) return { scheme, token68: text, parameters: {} }
-  const parameters = authParameters(splitElements(text))
+  token68Pattern.lastIndex = 0
+  if (token68Pattern.test(text) && token68Pattern.lastIndex === text.length)
+    return { scheme, token68: text, parameters: {} }
+  const parameters = parseAuthParameters(splitElements(text))
   return parameters && { scheme, parameters }
 }
 
-/** §11.2 auth-param = token BWS "=" BWS ( token / quoted-string ); a name only once. */
-function authParameters(texts: readonly string[]): Readonly<Record<string, string>> | undefined {
+/** §11.2 auth-param = token BWS "=" BWS ( token / quoted-string ); each name once. */
+function parseAuthParameters(texts: readonly string[]): Readonly<Record<string, string>> | undefined {
   const found: Record<string, string> = Object.create(null)
   for (const text of texts) {
     const cursor = cursorOver(text)
-    const [name, value] = authParameter(cursor) ?? []
+    const [name, value] = readAuthParameter(cursor) ?? []
     if (name === undefined || value === undefined || !isAtEnd(cursor) || found[name] !== undefined) return undefined
     found[name] = value
   }
   return found
 }
 
-function authParameter(cursor: TextCursor): [name: string, value: string] | undefined {
+function readAuthParameter(cursor: TextCursor): [name: string, value: string] | undefined {
   const name = readToken(cursor).toLowerCase()
   skipSpace(cursor)
   if (name === '' || !skipCharacter(cursor, '=')) return undefined
@@ -59,7 +63,7 @@ function authParameter(cursor: TextCursor): [name: string, value: string] | unde
   return value === undefined ? undefined : [name, value]
 }
 
-/** RFC 6750 §2.1: the b64token; undefined when the scheme is another or it is malformed. */
+/** RFC 6750 §2.1: the b64token; undefined when it is malformed, or the scheme is another. */
 export function bearerToken(field: string): string | undefined {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(field) ?? []
   return token
@@ -71,8 +75,9 @@ export interface Basic {
 }
 
 /**
- * RFC 7617: user and password in UTF-8, divided by the first colon; undefined when the scheme is another, or when the
- * content is not base64 or not UTF-8, has no colon, or has control characters (§2).
+ * RFC 7617: user and password in UTF-8, separated by the first colon. Undefined when the scheme is
+ * another, or when the content is not base64, not UTF-8, has no colon, or has control characters
+ * (§2).
  */
 export function basicCredentials(field: string): Basic | undefined {
   const [, encoded] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(field) ?? []
@@ -83,7 +88,9 @@ export function basicCredentials(field: string): Basic | undefined {
   return { user: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
-/** RFC 7617, for clients; undefined when the user has a colon, or either has a control character. */
+/**
+ * RFC 7617, for clients; undefined when the user has a colon, or either has a control character.
+ */
 export function writeBasic({ user, password }: Basic): string | undefined {
   if (user.includes(':') || /[\0-\x1f\x7f]/.test(user + password)) return undefined
   return `Basic ${encodeBase64(new TextEncoder().encode(`${user}:${password}`))}`
@@ -95,7 +102,10 @@ export interface Challenge {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** §11.6.1 WWW-Authenticate. Every value is quoted: §11.5 wants it of realm, RFC 6750 of its own, and readers take it for all. */
+/**
+ * §11.6.1 WWW-Authenticate. Every value is quoted: §11.5 requires it of realm, RFC 6750 of its own
+ * parameters, and readers accept it for all.
+ */
 export function writeChallenges(challenges: readonly Challenge[]): string {
   return challenges
     .map(({ scheme, token68, parameters }) => {
@@ -107,8 +117,9 @@ export function writeChallenges(challenges: readonly Challenge[]): string {
 }
 
 /**
- * §11.6.1, for clients: a comma divides both challenges and their parameters, so an element is a parameter when it reads
- * `name=value` and follows a challenge. Schemes are lower case; undefined when malformed.
+ * §11.6.1, for clients. Commas separate both challenges and their parameters, so an element is a
+ * parameter when it has the form `name=value` and follows a challenge. Schemes are lower case;
+ * undefined when malformed.
  */
 export function parseChallenges(field: string): readonly Challenge[] | undefined {
   const found: { scheme: string; token68?: string; texts: string[] }[] = []
@@ -131,7 +142,7 @@ export function parseChallenges(field: string): readonly Challenge[] | undefined
 function challengesOf(found: readonly { scheme: string; token68?: string; texts: string[] }[]) {
   const challenges: Challenge[] = []
   for (const { texts, ...rest } of found) {
-    const parameters = authParameters(texts)
+    const parameters = parseAuthParameters(texts)
     if (parameters === undefined) return undefined
     challenges.push({ ...rest, parameters })
   }

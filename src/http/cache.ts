@@ -1,4 +1,7 @@
-/** RFC 9111, as far as a client, and one who checks a service, must know it: Cache-Control, Vary, age and freshness. */
+/**
+ * RFC 9111, as far as clients and checkers of a service need it: Cache-Control, Vary, age and
+ * freshness.
+ */
 
 import { parseDate } from './date.ts'
 import {
@@ -14,10 +17,13 @@ import {
 } from './grammar.ts'
 import type { HttpFields } from './message.ts'
 
-/** By lower-case name, without prototype; `true` where there is no argument. */
+/** By lower-case name, without prototype; `true` for a directive without argument. */
 export type Directives = Readonly<Record<string, string | true>>
 
-/** §5.2 Cache-Control. Of a directive that comes twice the first counts (§4.2.1); a malformed one is left out. */
+/**
+ * §5.2 Cache-Control. The first of repeated directives counts (§4.2.1); malformed ones are left
+ * out.
+ */
 export function parseCacheControl(field: string): Directives {
   const found: Record<string, string | true> = Object.create(null)
   for (const element of splitElements(field)) {
@@ -29,7 +35,10 @@ export function parseCacheControl(field: string): Directives {
   return found
 }
 
-/** `public, max-age=60`; false and undefined leave a directive out. Field names are quoted, also one (§5.2.2.4, §5.2.2.7). */
+/**
+ * `public, max-age=60`; false and undefined leave a directive out. Field names are quoted, even a
+ * single one (§5.2.2.4, §5.2.2.7).
+ */
 export function writeCacheControl(directives: Readonly<Record<string, string | number | boolean | undefined>>): string {
   return Object.entries(directives)
     .flatMap(([name, value]) => {
@@ -40,16 +49,19 @@ export function writeCacheControl(directives: Readonly<Record<string, string | n
     .join(', ')
 }
 
-/** §1.2.2 delta-seconds; beyond 2^31 is 2^31. undefined when it is no number. */
-function seconds(text: string | true | undefined): number | undefined {
+/** §1.2.2 delta-seconds; values beyond 2^31 are 2^31. Undefined for other text. */
+function parseSeconds(text: string | true | undefined): number | undefined {
   return typeof text === 'string' && /^\d+$/.test(text) ? Math.min(Number(text), 2_147_483_648) : undefined
 }
 
-/** Milliseconds for which a response is fresh from its creation on (§4.2.1); undefined when it does not say. */
+/**
+ * Milliseconds for which a response is fresh from its creation on (§4.2.1); undefined when it does
+ * not tell.
+ */
 export function freshnessLifetime(fields: HttpFields, shared: boolean): number | undefined {
   const control = parseCacheControl(fields['cache-control'] ?? '')
   for (const name of shared ? ['s-maxage', 'max-age'] : ['max-age'])
-    if (control[name] !== undefined) return (seconds(control[name]) ?? 0) * 1000 // §4.2.1: what cannot be read is stale
+    if (control[name] !== undefined) return (parseSeconds(control[name]) ?? 0) * 1000 // §4.2.1: invalid means stale
   if (fields['expires'] === undefined) return undefined
   const date = parseDate(fields['date'] ?? '')
   const expires = parseDate(fields['expires'])
@@ -58,12 +70,13 @@ export function freshnessLifetime(fields: HttpFields, shared: boolean): number |
 
 /**
  * §4.2.3, milliseconds.
- * @param asked when the request was sent, `answered` when the response came, both by the clock that gives `now`
+ * @param asked when the request was sent, by the clock that gives `now`
+ * @param answered when the response came, by the same clock
  */
 export function currentAge(fields: HttpFields, asked: number, answered: number, now: number): number {
   const date = parseDate(fields['date'] ?? '') ?? answered
   const apparent = Math.max(0, answered - date)
-  const corrected = (seconds(splitElements(fields['age'] ?? '')[0]) ?? 0) * 1000 + (answered - asked)
+  const corrected = (parseSeconds(splitElements(fields['age'] ?? '')[0]) ?? 0) * 1000 + (answered - asked)
   return Math.max(apparent, corrected) + (now - answered)
 }
 
@@ -74,7 +87,10 @@ export function isFresh(fields: HttpFields, shared: boolean, asked: number, answ
   return currentAge(fields, asked, answered, now) < (freshnessLifetime(fields, shared) ?? 0)
 }
 
-/** RFC 9110 §12.5.5: Vary of all the names, each once; `*` stands for all. '' when there are none. */
+/**
+ * RFC 9110 §12.5.5: a Vary of all the names, each once; `*` replaces all others. Empty without
+ * names.
+ */
 export function writeVary(...names: readonly (string | undefined)[]): string {
   const found = new Map<string, string>()
   for (const name of names.flatMap(field => (field === undefined ? [] : field.split(','))).map(trimSpace))
@@ -82,11 +98,14 @@ export function writeVary(...names: readonly (string | undefined)[]): string {
   return found.has('*') ? '*' : [...found.values()].join(', ')
 }
 
-/** §4.1: whether a response stored for one request answers another, by the fields its Vary names. */
+/**
+ * §4.1: whether a response that was stored for one request answers another, by the fields that its
+ * Vary names.
+ */
 export function matchesVary(vary: string | undefined, stored: HttpFields, asked: HttpFields): boolean {
   const names = splitElements(vary ?? '').map(name => name.toLowerCase())
-  return !names.includes('*') && names.every(name => plain(stored[name]) === plain(asked[name]))
+  return !names.includes('*') && names.every(name => normalizeList(stored[name]) === normalizeList(asked[name]))
 }
 
-/** White space between list elements is no difference. */
-const plain = (value: string | undefined) => value && splitElements(value).join(',')
+/** White space between list elements makes no difference. */
+const normalizeList = (value: string | undefined) => value && splitElements(value).join(',')

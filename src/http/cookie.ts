@@ -1,8 +1,13 @@
-/** RFC 6265 and what RFC 6265bis adds: SameSite, the name prefixes. A cookie that a browser would not keep is not written. */
+/**
+ * RFC 6265, and what RFC 6265bis adds: SameSite and prefixes of names. A cookie that browsers would
+ * reject is not written.
+ */
 import { writeDate } from './date.ts'
 import { isToken, trimSpace } from './grammar.ts'
 
-/** §4.2 Cookie. Of a name that comes twice the first counts: user agents put the more specific path first. */
+/**
+ * §4.2 Cookie. The first of repeated names counts: user agents put the more specific path first.
+ */
 export function parseCookies(field: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const pair of field.split(';')) {
@@ -27,18 +32,19 @@ export interface CookieAttributes {
 }
 
 /** cookie-octet: no white space, quote, comma, semicolon, backslash. */
-const cookieValue = /^(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/
-const attributeValue = /^[\x20-\x3a\x3c-\x7e]*$/
+const cookieValuePattern =
+  /^(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/
+const attributeValuePattern = /^[\x20-\x3a\x3c-\x7e]*$/
 
 /**
- * §4.1 Set-Cookie; one field line each, since they cannot be combined. undefined when the name, the value or an attribute has
- * characters that it must not have, or a promise of its name (`__Host-`, `__Secure-`, RFC 6265bis §4.1.3) or of
- * SameSite=None is not kept.
+ * §4.1 Set-Cookie; one field line each, since they cannot be combined. Undefined when the name, the
+ * value or an attribute has forbidden characters, or when the attributes break a promise of the
+ * name (`__Host-`, `__Secure-`, RFC 6265bis §4.1.3) or of SameSite=None.
  */
 export function writeCookie(name: string, value: string, attributes: CookieAttributes = {}): string | undefined {
   const { expires, maxAge, domain, path, secure, httpOnly, sameSite } = attributes
-  if (!isToken(name) || !cookieValue.test(value) || !keepsPromises(name, attributes)) return undefined
-  if (!attributeValue.test(domain ?? '') || !attributeValue.test(path ?? '')) return undefined
+  if (!isToken(name) || !cookieValuePattern.test(value) || !isPrefixHonoured(name, attributes)) return undefined
+  if (!attributeValuePattern.test(domain ?? '') || !attributeValuePattern.test(path ?? '')) return undefined
   const parts = [`${name}=${value}`]
   if (expires !== undefined) parts.push(`Expires=${writeDate(expires)}`)
   if (maxAge !== undefined) parts.push(`Max-Age=${Math.trunc(maxAge)}`)
@@ -50,7 +56,7 @@ export function writeCookie(name: string, value: string, attributes: CookieAttri
   return parts.join('; ')
 }
 
-function keepsPromises(name: string, { secure, domain, path, sameSite }: CookieAttributes): boolean {
+function isPrefixHonoured(name: string, { secure, domain, path, sameSite }: CookieAttributes): boolean {
   const prefix = name.toLowerCase()
   if (prefix.startsWith('__host-')) return secure === true && domain === undefined && path === '/'
   return secure === true || (!prefix.startsWith('__secure-') && sameSite !== 'None')

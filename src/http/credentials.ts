@@ -1,23 +1,25 @@
 /**
- * The credentials that somebody chose to put into a request: Authorization (RFC 9110 §11.6.2) or a key in a field of its
- * own. What comes along by itself (a cookie, the certificate of a connection) is not among them: a page of a foreign
- * origin can make a browser send that, and cannot make it send these.
+ * The credentials that a client deliberately puts into a request: Authorization (RFC 9110 §11.6.2)
+ * or a key in a field of its own. What a browser sends by itself (a cookie, the certificate of a
+ * connection) is not among them: a page of a foreign origin can make it send that, and cannot make
+ * it send these.
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeChallenges } from './authorization.ts'
 import type { HttpFields, Request } from './message.ts'
 
-/** Whoever knows what credentials prove; `P` is what it answers with. */
+/** Tells what credentials prove, as a `P`. */
 export interface CredentialProver<P> {
-  /** @param came what the token came in: the same object when it comes again */
+  /** @param came the object that the token came in, which is the same when it comes again */
   bearer(token: string, came: object): P
   password(name: string, password: string, from: string): P
   key(key: string): P
 }
 
 /**
- * What they prove; undefined when the request has none. `untaken` stands for a scheme that is not known, credentials that
- * are not of its syntax, a password where none is taken, and two at once: which of them would count is anybody's guess.
+ * What they prove; undefined when the request has none. `untaken` means an unknown scheme,
+ * malformed credentials, a password where passwords are not accepted, or two credentials at once,
+ * of which either might be meant.
  */
 export function proveCredentials<P>(
   { fields, from }: Request,
@@ -35,18 +37,18 @@ export function proveCredentials<P>(
   return scheme === 'apikey' && token68 !== undefined ? by.key(token68) : 'untaken'
 }
 
-/** Empty where there is none. A connection that repeats its fields has one object for them. */
+/** Empty without a token. A connection that repeats its fields has one object for them. */
 const tokenOf = memoizeByObject((fields: HttpFields) => bearerToken(fields['authorization'] ?? '') ?? '')
 
 export interface Schemes {
   readonly realm: string
   readonly passwords: boolean
   readonly keys: boolean
-  /** Credentials came and proved nothing (RFC 6750 §3.1). */
+  /** The request had credentials, and they proved nothing (RFC 6750 §3.1). */
   readonly failed: boolean
 }
 
-/** WWW-Authenticate with every scheme that would be taken (RFC 9110 §11.6.1). */
+/** WWW-Authenticate with every accepted scheme (RFC 9110 §11.6.1). */
 export function writeChallengesFor({ realm, passwords, keys, failed }: Schemes): string {
   const bearer: Challenge = { scheme: 'Bearer', parameters: { realm, ...(failed && { error: 'invalid_token' }) } }
   const basic: Challenge = { scheme: 'Basic', parameters: { realm, charset: 'UTF-8' } }

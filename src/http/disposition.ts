@@ -1,15 +1,16 @@
 /**
- * RFC 6266 Content-Disposition. Guards against names that end the field, or name a place: whatever the name, one line is
- * written, with a plain name for old readers and the exact one for the rest.
+ * RFC 6266 Content-Disposition. Guards against names that end the field, or name a place: whatever
+ * the name, one line is written, with a plain name for old readers and the exact one for the
+ * others.
  */
 
 import { parseExtValue, writeExtValue } from './ext-value.ts'
 import { cursorOver, isAtEnd, type Parameters, quoteString, readParameters, readToken, skipSpace } from './grammar.ts'
 
-/** @param name as a person would read it; directories in it are left out, control characters become "_" */
+/** @param name for people; directories in it are left out, control characters become "_" */
 export function writeDisposition(type: 'attachment' | 'inline', name?: string): string {
   if (name === undefined) return type
-  const file = baseName(name)
+  const file = stripDirectories(name)
   // Appendix D: "%" and hexadecimal digits in the plain form are decoded by some readers.
   const plain = file.replace(/[^\x20-\x7e]|%/gu, '_')
   return plain === file
@@ -17,8 +18,8 @@ export function writeDisposition(type: 'attachment' | 'inline', name?: string): 
     : `${type}; filename=${quoteString(plain)}; filename*=${writeExtValue(file)}`
 }
 
-/** §4.3: recipients use the last path segment only; neither `.` nor `..` is a name. */
-function baseName(name: string): string {
+/** §4.3: recipients use the last path segment alone; neither `.` nor `..` is a name. */
+function stripDirectories(name: string): string {
   const last = name
     .toWellFormed()
     .replace(/[\0-\x1f\x7f-\x9f]/g, '_')
@@ -29,7 +30,7 @@ function baseName(name: string): string {
 
 export interface Disposition {
   readonly type: string
-  /** filename* before filename (§4.3), without directories. */
+  /** filename* rather than filename (§4.3), without directories. */
   readonly filename?: string
   readonly parameters: Parameters
 }
@@ -42,5 +43,5 @@ export function parseDisposition(field: string): Disposition | undefined {
   if (type === '' || given === undefined || !isAtEnd(cursor)) return undefined
   const exact = given['filename*'] === undefined ? undefined : parseExtValue(given['filename*'])
   const filename = exact ?? given['filename']
-  return { type, parameters: given, ...(filename !== undefined && { filename: baseName(filename) }) }
+  return { type, parameters: given, ...(filename !== undefined && { filename: stripDirectories(filename) }) }
 }

@@ -1,20 +1,26 @@
-/** RFC 8187 §3.2 (before: RFC 5987): a parameter value beyond ASCII, `UTF-8''na%C3%AFve`, under a name that ends in "*". */
+/**
+ * RFC 8187 §3.2 (formerly RFC 5987): a parameter value beyond ASCII, `UTF-8''na%C3%AFve`, under a
+ * name that ends in "*".
+ */
 import { decodePercent } from '../base/attempt.ts'
 
-/** attr-char stays; all else is UTF-8, percent-encoded. */
+/** attr-char is written as it is; everything else is UTF-8, percent-encoded. */
 export function writeExtValue(value: string): string {
-  return `UTF-8''${encodeURIComponent(value.toWellFormed()).replace(/[%'()*]/g, char => (char === '%' ? char : hex(char)))}`
+  return `UTF-8''${encodeURIComponent(value.toWellFormed()).replace(/[%'()*]/g, char => (char === '%' ? char : writeEscape(char)))}`
 }
 
-const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+const writeEscape = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
-/** The text; undefined when malformed. UTF-8 and, as old senders have it, ISO-8859-1. The language is left out. */
+/**
+ * The text; undefined when malformed. UTF-8, or ISO-8859-1 as old senders write it. The language is
+ * left out.
+ */
 export function parseExtValue(text: string): string | undefined {
   const [, charset, value] = /^([^']*)'[^']*'((?:[A-Za-z0-9!#$&+\-.^_`|~]|%[0-9A-Fa-f]{2})*)$/.exec(text) ?? []
   if (value === undefined) return undefined
-  if (charset?.toLowerCase() === 'iso-8859-1') return unescape8(value)
+  if (charset?.toLowerCase() === 'iso-8859-1') return unescapeLatin1(value)
   return charset?.toLowerCase() === 'utf-8' ? decodePercent(value) : undefined
 }
 
-const unescape8 = (value: string) =>
+const unescapeLatin1 = (value: string) =>
   value.replace(/%(..)/g, (_, octet: string) => String.fromCharCode(Number.parseInt(octet, 16)))

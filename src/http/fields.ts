@@ -1,4 +1,6 @@
-/** Guards the wire against response splitting: whatever is not a field is not sent. */
+/**
+ * Single fields. Guards the wire against response splitting: text that is not a field is not sent.
+ */
 
 import { parseDate } from './date.ts'
 import { isToken, splitElements } from './grammar.ts'
@@ -9,22 +11,24 @@ import { createItem, parseItem, type StructuredItem, stringItem, writeItem } fro
 export const isFieldName = isToken
 
 /**
- * RFC 9110 §5.5 field-value: VCHAR, obs-text, SP and HTAB inside; no CR, LF, NUL or other control, no white space at its
- * ends, and no character beyond one octet, which would be sent as another.
+ * RFC 9110 §5.5 field-value: VCHAR, obs-text, SP and HTAB inside; no CR, LF, NUL or other control
+ * character, no white space at its ends, and no character beyond one octet, which would be sent as
+ * another.
  */
 export function isFieldValue(value: string): boolean {
   return /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/.test(value)
 }
 
 /**
- * RFC 10008 §3 Accept-Query: the media types that QUERY takes, as a structured list of tokens (or strings, where a type is no
- * such token) whose parameters are theirs. What is no media type is left out. (Accept-Post and Accept-Patch are plain lists.)
+ * RFC 10008 §3 Accept-Query: the media types that QUERY accepts, as a structured list of tokens (or
+ * strings, where a type is not such a token) with their parameters. Text that is not a media type
+ * is left out. (Accept-Post and Accept-Patch are plain lists.)
  */
 export function writeAcceptQuery(mediaTypes: readonly string[]): string {
-  return mediaTypes.flatMap(text => member(text) ?? []).join(', ')
+  return mediaTypes.flatMap(text => writeAcceptQueryMember(text) ?? []).join(', ')
 }
 
-function member(text: string): string | undefined {
+function writeAcceptQueryMember(text: string): string | undefined {
   const type = parseMediaType(text)
   if (type === undefined) return undefined
   const given = Object.entries(type.parameters).map(([name, value]) => [name, stringItem(value)] as const)
@@ -34,18 +38,19 @@ function member(text: string): string | undefined {
 }
 
 /**
- * A whole number that is another each time, as text. The engine keeps the text of each number that it has written, so a count in
- * each answer would fill the part of its memory that is seldom collected: the last three digits are written here.
+ * A whole number that changes each time, as text. The engine keeps the text of each number that it
+ * has written, so a count in each response would fill the part of its memory that is seldom
+ * collected: the last three digits are written here.
  */
 export function writeDecimal(count: number): string {
-  return count < 1000 ? String(count) : `${Math.floor(count / 1000)}${thousandths[count % 1000]}`
+  return count < 1000 ? String(count) : `${Math.floor(count / 1000)}${lastDigits[count % 1000]}`
 }
 
-const thousandths = Array.from({ length: 1000 }, (_, digits) => String(digits).padStart(3, '0'))
+const lastDigits = Array.from({ length: 1000 }, (_, digits) => String(digits).padStart(3, '0'))
 
 /**
- * RFC 9745 §2.1 Deprecation: a date item, from milliseconds; undefined when the time is none. (Sunset, RFC 8594, is an
- * HTTP-date: see date.ts.)
+ * RFC 9745 §2.1 Deprecation: a date item, from milliseconds; undefined for an invalid time.
+ * (Sunset, RFC 8594, is an HTTP-date: see date.ts.)
  */
 export const writeDeprecation = (time: number): string | undefined =>
   writeItem(createItem({ kind: 'date', value: Math.floor(time / 1000) }))
@@ -56,19 +61,25 @@ export function parseDeprecation(field: string): number | undefined {
   return found?.kind === 'date' ? found.value * 1000 : undefined
 }
 
-/** draft-ietf-httpapi-idempotency-key-header §2.1: an item that is a string, in quotes; undefined when malformed or empty. */
+/**
+ * draft-ietf-httpapi-idempotency-key-header §2.1: an item that is a string, in quotes; undefined
+ * when malformed or empty.
+ */
 export function parseIdempotencyKey(field: string): string | undefined {
   const found = parseItem(field)
   return found?.kind === 'string' && found.value !== '' ? found.value : undefined
 }
 
-/** undefined when the key has characters that no such string can hold. */
+/** Undefined when the key has characters that no such string can hold. */
 export const writeIdempotencyKey = (key: string): string | undefined => writeItem(createItem(stringItem(key)))
 
 /** RFC 9110 §10.2.3 Retry-After: whole seconds, rounded up, never negative (A4.22). */
 export const writeRetryAfter = (seconds: number): string => String(Math.max(0, Math.ceil(seconds)))
 
-/** Milliseconds to wait from now on; undefined when it is neither seconds nor a date. A date that is past: 0. */
+/**
+ * Milliseconds to wait from now on, 0 for a date in the past; undefined when it is neither seconds
+ * nor a date.
+ */
 export function parseRetryAfter(field: string, now: number): number | undefined {
   if (/^\d{1,10}$/.test(field)) return Number(field) * 1000
   const date = parseDate(field, now)
@@ -76,8 +87,9 @@ export function parseRetryAfter(field: string, now: number): number | undefined 
 }
 
 /**
- * A list of tokens, in lower case: Content-Encoding, in the order applied (RFC 9110 §8.4), Connection, Access-Control-
- * Request-Headers. undefined when an element is none; none at all is an empty list.
+ * A list of tokens, in lower case: Content-Encoding, in the order applied (RFC 9110 §8.4),
+ * Connection, Access-Control-Request-Headers. Undefined when an element is not a token; empty for
+ * an empty field.
  */
 export function parseTokens(field: string): readonly string[] | undefined {
   const found = splitElements(field)

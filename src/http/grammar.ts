@@ -1,6 +1,7 @@
 /**
- * RFC 9110 §5.6: the few productions that most fields are made of. Each reader takes a cursor, leaves it behind what it
- * read, and looks at no character twice, so that every field is read in linear time.
+ * RFC 9110 §5.6: the few productions that most fields consist of. Each reader takes a cursor,
+ * leaves it after what it read, and looks at no character twice, so every field is read in linear
+ * time.
  */
 
 export interface TextCursor {
@@ -19,7 +20,7 @@ const tchars = new Uint8Array(128)
 for (const char of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   tchars[char.charCodeAt(0)] = 1
 
-/** §5.6.2 token = 1*tchar. The longest one here; '' when there is none. */
+/** §5.6.2 token = 1*tchar: the longest one here, or the empty text. */
 export function readToken(cursor: TextCursor): string {
   const { text, at: start } = cursor
   let at = start
@@ -28,7 +29,7 @@ export function readToken(cursor: TextCursor): string {
   return start === 0 && at === text.length ? text : text.slice(start, at)
 }
 
-/** Whether all of a text is one token: a method, a field name, a scheme. */
+/** Whether the whole text is one token: a method, a field name, a scheme. */
 export function isToken(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (tchars[text.charCodeAt(at)] !== 1) return false
   return text !== ''
@@ -41,7 +42,7 @@ export function skipSpace(cursor: TextCursor): void {
 
 const isSpace = (code: number) => code === 0x20 || code === 0x09
 
-/** Goes past one character if it is the next. */
+/** Skips one character, if it is the next. */
 export function skipCharacter(cursor: TextCursor, char: string): boolean {
   if (cursor.text[cursor.at] !== char) return false
   cursor.at++
@@ -50,7 +51,7 @@ export function skipCharacter(cursor: TextCursor, char: string): boolean {
 
 export const isAtEnd = (cursor: TextCursor): boolean => cursor.at >= cursor.text.length
 
-/** Without the SP and HTAB around it, and no other character: U+00A0 is obs-text and stays. */
+/** Without SP and HTAB around it, and no other character: U+00A0 is obs-text and is kept. */
 export function trimSpace(text: string): string {
   let from = 0
   let to = text.length
@@ -59,7 +60,10 @@ export function trimSpace(text: string): string {
   return text.slice(from, to)
 }
 
-/** §5.6.4 quoted-string, without its quotes and escapes; undefined when none starts here, or it is not closed. */
+/**
+ * §5.6.4 quoted-string, without its quotes and escapes; undefined when none begins here, or it is
+ * not closed.
+ */
 export function readQuotedString(cursor: TextCursor): string | undefined {
   const { text } = cursor
   if (text[cursor.at] !== '"') return undefined
@@ -80,7 +84,7 @@ export function readQuotedString(cursor: TextCursor): string | undefined {
   return undefined
 }
 
-/** HTAB, SP, VCHAR and obs-text: what may stand in a quoted-string or be escaped there. NaN (the end) is not. */
+/** HTAB, SP, VCHAR and obs-text: what a quoted-string may hold, or escape. NaN (the end) is not. */
 const isText = (code: number) => (code >= 0x20 && code !== 0x7f) || code === 0x09
 
 export function readTokenOrQuoted(cursor: TextCursor): string | undefined {
@@ -89,9 +93,9 @@ export function readTokenOrQuoted(cursor: TextCursor): string | undefined {
 }
 
 /**
- * §5.6.6 parameters = *( OWS ";" OWS [ parameter ] ), parameter = name "=" ( token / quoted-string ).
- * undefined when malformed. A name that comes twice is malformed too: the RFC leaves it open, and two charsets or two
- * boundaries would be read one way here and the other way elsewhere.
+ * §5.6.6 parameters = *( OWS ";" OWS [ parameter ] ), parameter = name "=" ( token / quoted-string
+ * ). Undefined when malformed. A repeated name is malformed too: the RFC leaves it open, and two
+ * charsets or two boundaries would be read one way here and the other way elsewhere.
  */
 export function readParameters(cursor: TextCursor): Parameters | undefined {
   let found: Record<string, string> | undefined
@@ -112,10 +116,13 @@ export function readParameters(cursor: TextCursor): Parameters | undefined {
   }
 }
 
-/** A parameter value as a token where it is one, else quoted (§5.6.4). */
+/** A parameter value as a token where it is one, otherwise quoted (§5.6.4). */
 export const writeTokenOrQuoted = (value: string): string => (isToken(value) ? value : quoteString(value))
 
-/** A quoted-string. Characters that none may hold (§5.6.4: controls) become "?": a field is never split by a value. */
+/**
+ * A quoted-string. Characters that it cannot hold (§5.6.4: controls) become "?": a value never
+ * splits a field.
+ */
 export function quoteString(value: string): string {
   return `"${value.replace(/[\0-\x08\x0a-\x1f\x7f]/g, '?').replace(/["\\]/g, '\\$&')}"`
 }
@@ -127,8 +134,9 @@ export function writeParameters(given: Parameters): string {
 }
 
 /**
- * §5.6.1 #element, as a recipient must read it: elements between commas, empty ones dropped. A comma inside a
- * quoted-string belongs to the element. (Entity tags have quotes of another kind: see entity-tag.ts.)
+ * §5.6.1 #element, as recipients must read it: elements between commas, empty ones dropped. A comma
+ * inside a quoted-string belongs to the element. (Entity tags have quotes of another kind: see
+ * entity-tag.ts.)
  */
 export function splitElements(text: string): readonly string[] {
   const found: string[] = []

@@ -1,4 +1,4 @@
-/** HTTP as pure functions over plain records: what a service, a client and a checker need to say the same of one message. */
+/** HTTP as pure functions over plain records, for services, clients and checkers alike. */
 export * from './authorization.ts'
 export * from './cache.ts'
 export * from './cookie.ts'

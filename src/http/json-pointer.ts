@@ -1,11 +1,15 @@
 import type { Json } from '../base/objects.ts'
 
-/** RFC 6901: a JSON Pointer as its reference tokens, unescaped; undefined when it is none. `''` is the whole document. */
+/**
+ * RFC 6901: a JSON Pointer as its reference tokens, unescaped; undefined for other text. `''` is
+ * the whole document.
+ */
 export function parsePointer(text: string): readonly string[] | undefined {
   if (text === '') return []
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined
   const tokens = text.slice(1).split('/')
-  return text.includes('~') ? tokens.map(token => token.replaceAll('~1', '/').replaceAll('~0', '~')) : tokens // §4: ~1 first
+  if (!text.includes('~')) return tokens
+  return tokens.map(token => token.replaceAll('~1', '/').replaceAll('~0', '~')) // §4: ~1 first
 }
 
 export function writePointer(tokens: readonly (string | number)[]): string {
@@ -14,12 +18,18 @@ export function writePointer(tokens: readonly (string | number)[]): string {
   return text
 }
 
-/** §4 array-index: digits without a leading zero; undefined when it is none. `-` names no existing element. */
+/**
+ * §4 array-index: digits without a leading zero; undefined for other tokens. `-` names no existing
+ * element.
+ */
 export function arrayIndex(token: string): number | undefined {
   return /^(?:0|[1-9]\d{0,9})$/.test(token) ? Number(token) : undefined
 }
 
-/** The value a pointer leads to; undefined when it leads nowhere. Own members only, so `__proto__` is a name like others. */
+/**
+ * The value that a pointer leads to; undefined when it leads nowhere. Own members only, so
+ * `__proto__` is a name like any other.
+ */
 export function valueAt(document: Json, tokens: readonly string[]): Json | undefined {
   let value: Json | undefined = document
   for (const token of tokens) {

@@ -1,4 +1,7 @@
-/** RFC 8288 Link. Our own: it is one short function each way, and it rests on the grammar the other fields share. */
+/**
+ * RFC 8288 Link. The project's own, since it is one short function each way on the grammar of the
+ * other fields.
+ */
 
 import { parseExtValue, writeExtValue } from './ext-value.ts'
 import {
@@ -15,23 +18,24 @@ import {
 } from './grammar.ts'
 
 export interface WebLink {
-  /** A URI reference, relative ones as they are. */
+  /** A URI reference; relative ones are kept. */
   readonly target: string
-  /** Relation types, lower case where registered names are meant (§3.3: compared without case). */
+  /** A relation type, in lower case if registered (§3.3: compared without case). */
   readonly rel: string
-  /** Context, if it is not the target resource of the request (§3.2). */
+  /** The context, if it is not the target resource of the request (§3.2). */
   readonly anchor?: string
   /** Further target attributes: title, type, hreflang, media, and extensions. */
   readonly attributes?: Readonly<Record<string, string>>
 }
 
 /**
- * One Link value. Characters that would end the target are percent-encoded, those that would end a quoted value escaped, and
- * a value beyond ASCII is written as `name*` (RFC 8187). An attribute whose name is no token is left out.
+ * One Link value. Characters that would end the target are percent-encoded, those that would end a
+ * quoted value are escaped, and a value beyond ASCII is written as `name*` (RFC 8187). An attribute
+ * whose name is not a token is left out.
  */
 export function writeLink({ target, rel, anchor, attributes = {} }: WebLink): string {
-  let text = `<${reference(target)}>; rel=${quoteString(ascii(rel))}`
-  if (anchor !== undefined) text += `; anchor=${quoteString(reference(anchor))}`
+  let text = `<${escapeReference(target)}>; rel=${quoteString(toAscii(rel))}`
+  if (anchor !== undefined) text += `; anchor=${quoteString(escapeReference(anchor))}`
   for (const [name, value] of Object.entries(attributes)) {
     if (!isToken(name)) continue
     text += /^[\t -~]*$/.test(value) ? `; ${name}=${quoteString(value)}` : `; ${name}*=${writeExtValue(value)}`
@@ -41,14 +45,18 @@ export function writeLink({ target, rel, anchor, attributes = {} }: WebLink): st
 
 export const writeLinks = (links: readonly WebLink[]): string => links.map(writeLink).join(', ')
 
-/** A URI reference without what none may hold raw (RFC 3986 §2): white space, controls, `<>"`, all beyond ASCII. */
-const reference = (uri: string) => uri.toWellFormed().replace(/[^!#-;=?-~]+/gu, encodeURIComponent)
+/**
+ * A URI reference without the characters that it cannot hold raw (RFC 3986 §2): white space,
+ * controls, `<>"`, everything beyond ASCII.
+ */
+const escapeReference = (uri: string) => uri.toWellFormed().replace(/[^!#-;=?-~]+/gu, encodeURIComponent)
 
-const ascii = (text: string) => text.replace(/[^\x20-\x7e]/gu, '?')
+const toAscii = (text: string) => text.replace(/[^\x20-\x7e]/gu, '?')
 
 /**
- * Appendix B.2: links in order, one for each relation type; what is malformed ends the parse, and what came before stays.
- * Of rel, type, media, title, title* the first counts; title* counts before title.
+ * Appendix B.2: links in order, one for each relation type. Malformed text ends the parse, and what
+ * came before is kept. The first of repeated rel, type, media, title or title* counts; title*
+ * counts before title.
  */
 export function parseLinks(field: string): readonly WebLink[] {
   const links: WebLink[] = []
@@ -60,7 +68,7 @@ export function parseLinks(field: string): readonly WebLink[] {
     if (!skipCharacter(cursor, '<') || end < 0) return links
     const target = field.slice(cursor.at, end)
     cursor.at = end + 1
-    const given = attributesAt(cursor)
+    const given = readLinkAttributes(cursor)
     if (given === undefined) return links
     const { rel = '', anchor, ...attributes } = given
     for (const type of rel.split(/[ \t]+/))
@@ -70,7 +78,7 @@ export function parseLinks(field: string): readonly WebLink[] {
 }
 
 /** Appendix B.3, up to the comma that ends the link. */
-function attributesAt(cursor: TextCursor): Record<string, string> | undefined {
+function readLinkAttributes(cursor: TextCursor): Record<string, string> | undefined {
   const found: Record<string, string> = Object.create(null)
   const exact: Record<string, string> = Object.create(null)
   for (;;) {
@@ -80,7 +88,7 @@ function attributesAt(cursor: TextCursor): Record<string, string> | undefined {
     skipSpace(cursor)
     const name = readToken(cursor).toLowerCase()
     skipSpace(cursor)
-    const value = skipCharacter(cursor, '=') ? valueAt(cursor) : ''
+    const value = skipCharacter(cursor, '=') ? readLinkValue(cursor) : ''
     if (value === undefined) return undefined
     const decoded = name.endsWith('*') ? parseExtValue(value) : undefined
     if (decoded !== undefined) exact[name.slice(0, -1)] ??= decoded
@@ -88,8 +96,8 @@ function attributesAt(cursor: TextCursor): Record<string, string> | undefined {
   }
 }
 
-/** Without quotes a value goes up to the next `;` or `,`: `type=text/html`, as RFC 5988 allowed. */
-function valueAt(cursor: TextCursor): string | undefined {
+/** Without quotes a value ends at the next `;` or `,`: `type=text/html`, as RFC 5988 allowed. */
+function readLinkValue(cursor: TextCursor): string | undefined {
   skipSpace(cursor)
   if (cursor.text[cursor.at] === '"') return readQuotedString(cursor)
   const start = cursor.at

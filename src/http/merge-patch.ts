@@ -2,8 +2,8 @@ import { defineMember, type Json } from './json.ts'
 import { isRecord } from './json-pointer.ts'
 
 /**
- * RFC 7396 §2 MergePatch(Target, Patch). Neither argument is changed; unchanged parts are shared with the result.
- * Both came through parseJson, whose limit of depth bounds the recursion.
+ * RFC 7396 §2 MergePatch(Target, Patch). Neither argument is changed; the result shares unchanged
+ * parts. Both arguments came through parseJson, whose limit of depth bounds the recursion.
  */
 export function applyMergePatch(target: Json, patch: Json): Json {
   if (!isRecord(patch)) return patch

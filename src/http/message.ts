@@ -1,11 +1,13 @@
 /**
- * RFC 9110 §6: a message as plain records, so that the faces are functions and a test needs no socket.
- * `server/` makes a Request from whatever carried it and writes the Response; nothing here knows a stream or a socket.
+ * RFC 9110 §6: a message as plain records, so that the faces are functions and a test needs no
+ * socket. `server/` makes a Request from whatever carried it and writes the Response; nothing here
+ * knows a stream or a socket.
  */
 
 /**
- * Fields by lower-case name. Lines of one name are combined in order with ", " (RFC 9110 §5.3; Cookie with "; "),
- * so a repeated singleton, such as Host, fails its own grammar instead of being read by luck. No prototype.
+ * Fields by lower-case name, without prototype. Lines of one name are combined in order with ", "
+ * (RFC 9110 §5.3; Cookie with "; "), so a repeated singleton, such as Host, fails its own grammar
+ * instead of being read by luck.
  */
 export type HttpFields = Readonly<Record<string, string>>
 
@@ -15,22 +17,25 @@ export type FieldDraft = Record<string, string>
 /** A content coding, applied or undone, for octets that pass piece by piece. */
 export type OctetTransform = (octets: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
 
-/** Undefined: there were more than was asked for. */
+/** Undefined: the content is longer than the limit. */
 export type Octets = Uint8Array | undefined
 
 /** Content that may not have arrived yet. It can be read once. */
 export interface Content {
-  /** Octets announced by Content-Length; 0 when there is none at all, undefined when it comes chunked. */
+  /** Octets announced by Content-Length; 0 without content, undefined when it comes in chunks. */
   readonly length: number | undefined
-  /** All of it; undefined as soon as it exceeds `limit` octets. The first read sends 100 (Continue) where it was asked for. */
+  /**
+   * All of it; undefined as soon as it exceeds `limit` octets. The first read sends 100 (Continue)
+   * if the client expects it.
+   */
   bytes(limit: number): Octets | Promise<Octets>
-  /** Piece by piece as it arrives; `next(true)` frees the piece before (base/octets.ts). */
+  /** Piece by piece as it arrives; `next(true)` frees the previous piece (base/octets.ts). */
   chunks(): AsyncIterable<Uint8Array>
 }
 
 export interface Request {
   readonly method: string
-  /** The request-target as it came: origin, absolute or asterisk form. */
+  /** The request-target as received: origin, absolute or asterisk form. */
   readonly target: string
   readonly fields: HttpFields
   readonly content: Content
@@ -40,7 +45,10 @@ export interface Request {
   readonly from: string
   /** DER of the certificate that the peer proved to own in the TLS handshake. */
   readonly certificate?: Uint8Array
-  /** What this request is called in the audit, in logs and in its answer; whoever answers makes one up where it is absent. */
+  /**
+   * The name of this request in the audit, in logs and in its response; a new one is made up where
+   * it is absent.
+   */
   readonly id?: string
 }
 
@@ -48,13 +56,17 @@ export interface Response {
   readonly status: number
   readonly fields: Readonly<Record<string, string | readonly string[]>>
   /**
-   * Nothing, all at once, or a stream. The server counts Content-Length itself when it can. It asks a stream for more by
-   * `next(true)` once the piece before has left, by `next(false)` while it may still be on its way (base/octets.ts).
+   * Nothing, all at once, or a stream. The server counts Content-Length itself when it can. It asks
+   * a stream for more by `next(true)` once the previous piece has left, and by `next(false)` while
+   * that may still be on its way (base/octets.ts).
    */
   readonly content?: string | Uint8Array | AsyncIterable<Uint8Array>
 }
 
-/** The sender of content went away or stalled: no one is left to hear of it, and nothing is wrong here. */
+/**
+ * Whether the sender of content went away or stalled: there is no client left to answer, and
+ * nothing is wrong with the service.
+ */
 export const isAborted = (thrown: unknown): boolean => thrown instanceof Error && thrown.name === 'Aborted'
 
 /** No content. */

@@ -1,9 +1,10 @@
 /**
- * Guards changes against being lost and answers from being sent twice: RFC 9110 §13.
- * (1) The order of evaluation is the RFC's; a later field is not even read when an earlier one decides.
- * (2) A date that cannot be read is as if it were not sent (§13.1.3, §13.1.4). A list of tags that cannot be read
- *     matches nothing, and lets no change through: whoever sent it wanted to be careful.
- * Deliberately absent: what is sent instead. A verdict is a word; the status is the plan's.
+ * Guards changes against being lost and responses from being sent twice: RFC 9110 §13.
+ *  (1) The order of evaluation is the RFC's; a later field is not even read when an earlier one
+ *      decides.
+ *  (2) An invalid date is ignored (§13.1.3, §13.1.4). An invalid list of tags matches nothing, and
+ *      lets no change through: its sender wanted to be careful.
+ * Deliberately absent: the response. The result is a word; its status belongs to the plan.
  */
 import { parseDate } from './date.ts'
 import { type EntityTag, parseEntityTags, sameStrongly, sameWeakly } from './entity-tag.ts'
@@ -11,7 +12,7 @@ import type { HttpFields } from './message.ts'
 
 export type Tags = '*' | readonly EntityTag[]
 
-/** What a request asks for. Dates in milliseconds. */
+/** The preconditions of a request. Dates in milliseconds. */
 export interface Preconditions {
   readonly ifMatch?: Tags | 'malformed'
   readonly ifNoneMatch?: Tags | 'malformed'
@@ -19,28 +20,28 @@ export interface Preconditions {
   readonly ifUnmodifiedSince?: number
 }
 
-/** What the selected representation has. */
+/** The validators of the selected representation. */
 export interface Validators {
   readonly etag?: EntityTag
-  /** Milliseconds; compared by whole seconds, all that HTTP can say. */
+  /** Milliseconds; compared by whole seconds, as HTTP has no others. */
   readonly lastModified?: number
 }
 
 export type PreconditionResult = 'proceed' | 'failed' | 'not-modified'
 
-const none: Preconditions = {}
+const noPreconditions: Preconditions = {}
 
-/** @param now see parseDate: for years of two digits only */
+/** @param now for years of two digits; see parseDate */
 export function parsePreconditions(fields: HttpFields, now?: number): Preconditions {
   const ifMatch = fields['if-match']
   const ifNoneMatch = fields['if-none-match']
   const modified = fields['if-modified-since']
   const unmodified = fields['if-unmodified-since']
   if (ifMatch === undefined && ifNoneMatch === undefined && modified === undefined && unmodified === undefined)
-    return none
-  // §13.1.3, §13.1.4: a date is ignored where there is a tag, whatever the tag says.
-  const ifModifiedSince = ifNoneMatch === undefined ? dated(modified, now) : undefined
-  const ifUnmodifiedSince = ifMatch === undefined ? dated(unmodified, now) : undefined
+    return noPreconditions
+  // §13.1.3, §13.1.4: a date is ignored where there is a tag, even an invalid one.
+  const ifModifiedSince = ifNoneMatch === undefined ? parseDateField(modified, now) : undefined
+  const ifUnmodifiedSince = ifMatch === undefined ? parseDateField(unmodified, now) : undefined
   return {
     ...(ifMatch !== undefined && { ifMatch: parseEntityTags(ifMatch) ?? 'malformed' }),
     ...(ifNoneMatch !== undefined && { ifNoneMatch: parseEntityTags(ifNoneMatch) ?? 'malformed' }),
@@ -49,13 +50,14 @@ export function parsePreconditions(fields: HttpFields, now?: number): Preconditi
   }
 }
 
-const dated = (field: string | undefined, now: number | undefined) =>
+const parseDateField = (field: string | undefined, now: number | undefined) =>
   field === undefined ? undefined : parseDate(field, now)
 
 /**
- * RFC 9110 §13.2.2, for a request that would else succeed (§13.2.1).
+ * RFC 9110 §13.2.2, for a request that would otherwise succeed, of a method that selects a
+ * representation (§13.2.1).
  * @param current validators of the selected representation; undefined when there is none
- * @param same how If-Match compares: `sameStrongly`, or `sameVersion` where the tags are ours
+ * @param same how If-Match compares: `sameStrongly`, or `sameVersion` for tags of the service
  */
 export function evaluatePreconditions(
   given: Preconditions,
@@ -63,20 +65,20 @@ export function evaluatePreconditions(
   current: Validators | undefined,
   same: (a: EntityTag, b: EntityTag) => boolean = sameStrongly,
 ): PreconditionResult {
-  if (given === none || method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed' // §13.2.1
+  if (given === noPreconditions || method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed'
   const reads = method === 'GET' || method === 'HEAD'
   if (given.ifMatch !== undefined) {
-    if (!matches(given.ifMatch, current, same)) return 'failed' // step 1
-  } else if (changed(given.ifUnmodifiedSince, current) === true) return 'failed' // step 2
+    if (!matchesTags(given.ifMatch, current, same)) return 'failed' // step 1
+  } else if (isModifiedSince(given.ifUnmodifiedSince, current) === true) return 'failed' // step 2
   if (given.ifNoneMatch !== undefined) {
     const safe = reads || method === 'QUERY' // RFC 10008: a safe method, whose answer a tag can validate as GET's
     if (given.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
-    if (matches(given.ifNoneMatch, current, sameWeakly)) return safe ? 'not-modified' : 'failed' // step 3
-  } else if (reads && changed(given.ifModifiedSince, current) === false) return 'not-modified' // step 4
+    if (matchesTags(given.ifNoneMatch, current, sameWeakly)) return safe ? 'not-modified' : 'failed' // step 3
+  } else if (reads && isModifiedSince(given.ifModifiedSince, current) === false) return 'not-modified' // step 4
   return 'proceed' // step 5 is range.ts; step 6
 }
 
-function matches(
+function matchesTags(
   tags: Tags | 'malformed',
   current: Validators | undefined,
   same: (a: EntityTag, b: EntityTag) => boolean,
@@ -87,8 +89,11 @@ function matches(
   return etag !== undefined && tags.some(tag => same(tag, etag))
 }
 
-/** Whether it was modified after a date; undefined, so that no step decides by it, where either date is missing. */
-function changed(since: number | undefined, current: Validators | undefined): boolean | undefined {
+/**
+ * Whether it was modified after a date; undefined, which decides nothing, where either date is
+ * missing.
+ */
+function isModifiedSince(since: number | undefined, current: Validators | undefined): boolean | undefined {
   if (since === undefined || current?.lastModified === undefined) return undefined
   return Math.floor(current.lastModified / 1000) > Math.floor(since / 1000)
 }

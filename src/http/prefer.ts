@@ -14,7 +14,7 @@ import {
 } from './grammar.ts'
 
 export interface Preference {
-  /** '' when there is none: §2 makes `foo`, `foo=` and `foo=""` the same. */
+  /** Empty without a value: for §2, `foo`, `foo=` and `foo=""` are the same. */
   readonly value: string
   readonly parameters: Readonly<Record<string, string>>
 }
@@ -22,20 +22,23 @@ export interface Preference {
 /** By lower-case name, without prototype. */
 export type Preferences = Readonly<Record<string, Preference>>
 
-/** Of a preference named twice the first counts (§2). A malformed one is left out: a preference binds nobody. */
+/**
+ * The first of repeated preferences counts (§2). A malformed one is left out: a preference is no
+ * obligation.
+ */
 export const parsePrefer: (field: string) => Preferences = memoizeByText(field => {
   const found: Record<string, Preference> = Object.create(null)
   for (const element of splitElements(field)) {
     const cursor = cursorOver(element)
-    const first = word(cursor)
-    const parameters = first && parametersAt(cursor)
+    const first = readWord(cursor)
+    const parameters = first && readPreferenceParameters(cursor)
     if (first && parameters) found[first[0]] ??= { value: first[1], parameters }
   }
   return found
 })
 
 /** §2: token [ BWS "=" BWS word ]. */
-function word(cursor: TextCursor): [name: string, value: string] | undefined {
+function readWord(cursor: TextCursor): [name: string, value: string] | undefined {
   const name = readToken(cursor).toLowerCase()
   skipSpace(cursor)
   if (name === '') return undefined
@@ -47,19 +50,19 @@ function word(cursor: TextCursor): [name: string, value: string] | undefined {
   return value === undefined ? undefined : [name, value]
 }
 
-function parametersAt(cursor: TextCursor): Readonly<Record<string, string>> | undefined {
+function readPreferenceParameters(cursor: TextCursor): Readonly<Record<string, string>> | undefined {
   const found: Record<string, string> = Object.create(null)
   while (skipCharacter(cursor, ';')) {
     skipSpace(cursor)
     if (isAtEnd(cursor) || cursor.text[cursor.at] === ';') continue
-    const one = word(cursor)
+    const one = readWord(cursor)
     if (!one) return undefined
     found[one[0]] ??= one[1]
   }
   return isAtEnd(cursor) ? found : undefined
 }
 
-/** §3 Preference-Applied, also Prefer itself: `return=minimal, respond-async`. */
+/** §3 Preference-Applied, and Prefer itself: `return=minimal, respond-async`. */
 export function writePreferences(preferences: Readonly<Record<string, string>>): string {
   return Object.entries(preferences)
     .map(([name, value]) => (value === '' ? name : `${name}=${writeTokenOrQuoted(value)}`))

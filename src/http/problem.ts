@@ -1,10 +1,13 @@
-/** RFC 9457 problem details, as application/problem+json and (Appendix B) application/problem+xml (A2.5). */
+/**
+ * RFC 9457 problem details, as application/problem+json and (Appendix B) application/problem+xml
+ * (A2.5).
+ */
 import { type Json, writeJson } from './json.ts'
 import { isRecord } from './json-pointer.ts'
 
-/** §3.1; whatever else it has is an extension (§3.2). */
+/** §3.1; any other member is an extension (§3.2). */
 export interface Problem {
-  /** A URI reference; `about:blank` when it is not there. */
+  /** A URI reference; `about:blank` when absent. */
   readonly type?: string | undefined
   readonly title?: string | undefined
   readonly status?: number | undefined
@@ -14,37 +17,37 @@ export interface Problem {
 }
 
 export function writeProblemJson(problem: Problem): string {
-  return writeJson(given(problem))
+  return writeJson(presentMembers(problem))
 }
 
-function given(problem: Problem): { readonly [name: string]: Json } {
+function presentMembers(problem: Problem): { readonly [name: string]: Json } {
   const members = Object.entries(problem).filter((member): member is [string, Json] => member[1] !== undefined)
   return Object.fromEntries(members)
 }
 
-/** Appendix B: a member is an element of its name, an array holds an `<i>` for each of its items. */
+/** Appendix B: a member is an element of its name; an array has an `<i>` for each of its items. */
 export function writeProblemXml(problem: Problem): string {
-  const members = Object.entries(given(problem)).map(([name, value]) => element(name, value))
+  const members = Object.entries(presentMembers(problem)).map(([name, value]) => writeProblemElement(name, value))
   return `<?xml version="1.0" encoding="UTF-8"?>\n<problem xmlns="urn:ietf:rfc:7807">${members.join('')}</problem>`
 }
 
-/** A name that no element can have is an attribute of one: `<member name="total[gte]">`. */
-function element(name: string, value: Json): string {
-  if (/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name)) return `<${name}>${inner(value)}</${name}>`
-  return `<member name="${escapeText(name)}">${inner(value)}</member>`
+/** A name that an element cannot have becomes an attribute: `<member name="total[gte]">`. */
+function writeProblemElement(name: string, value: Json): string {
+  if (/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name)) return `<${name}>${writeProblemValue(value)}</${name}>`
+  return `<member name="${escapeProblemText(name)}">${writeProblemValue(value)}</member>`
 }
 
-function inner(value: Json): string {
+function writeProblemValue(value: Json): string {
   if (value === null) return ''
-  if (Array.isArray(value)) return value.map(item => element('i', item)).join('')
+  if (Array.isArray(value)) return value.map(item => writeProblemElement('i', item)).join('')
   if (isRecord(value))
     return Object.entries(value)
-      .map(([name, item]) => element(name, item))
+      .map(([name, item]) => writeProblemElement(name, item))
       .join('')
-  return escapeText(String(value))
+  return escapeProblemText(String(value))
 }
 
-const references: Readonly<Record<string, string>> = {
+const problemEscapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -52,14 +55,14 @@ const references: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 }
 
-/** XML 1.0 §2.2, §2.4. What no document may hold, even escaped, becomes U+FFFD. */
-const escapeText = (text: string) =>
+/** XML 1.0 §2.2, §2.4. A character that no document can hold, even escaped, becomes U+FFFD. */
+const escapeProblemText = (text: string) =>
   text
     .toWellFormed()
     .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
-    .replace(/[&<>"\r]/g, char => references[char]!)
+    .replace(/[&<>"\r]/g, char => problemEscapes[char]!)
 
-/** §3.1, for clients: a member of another type than the RFC gives it is ignored. */
+/** §3.1, for clients: a member of another type than the RFC defines is ignored. */
 export function parseProblem(value: Json): Problem | undefined {
   if (!isRecord(value)) return undefined
   const members = Object.entries(value).filter(([name, member]) => {

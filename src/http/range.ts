@@ -1,6 +1,7 @@
 /**
- * RFC 9110 §14: byte ranges. Guards the server against requests that ask for the same octets many times (§17.15): ranges that
- * overlap or touch are one, and a field with more than the limit is ignored, as §14.2 allows for any.
+ * RFC 9110 §14: byte ranges. Guards the server against requests that ask for the same octets many
+ * times (§17.15): ranges that overlap or touch become one, and a field with more ranges than the
+ * limit is ignored, as §14.2 allows.
  */
 import { parseDate } from './date.ts'
 import { sameStrongly } from './entity-tag.ts'
@@ -13,13 +14,15 @@ export interface ByteRange {
   readonly last: number
 }
 
-/** §14.1.2: of any number of digits. One that is beyond all lengths need not be exact. */
-const spec = /^(\d+)-(\d*)$|^-(\d+)$/
+/** §14.1.2, with any number of digits. A number beyond all lengths need not be exact. */
+const rangePattern = /^(\d+)-(\d*)$|^-(\d+)$/
 
 /**
- * §14.1.2, §14.2: what of a representation of `length` octets the Range field of a GET asks for (§14.2: other methods only where they define it), in order, never overlapping.
- * `'whole'`: there is no field, its unit is unknown, it is malformed, or it asks for too much: answer 200.
- * `'unsatisfiable'`: no range is inside: answer 416 with the Content-Range of writeContentRange(undefined, length).
+ * §14.1.2, §14.2: the ranges that the Range field of a GET asks for (§14.2: other methods only
+ * where they define it), of a representation of `length` octets, in order and never overlapping.
+ * `'whole'`: the field is absent or malformed, its unit is unknown, or it asks for too much: answer
+ * 200. `'unsatisfiable'`: no range is inside: answer 416 with the Content-Range of
+ * writeContentRange(undefined, length).
  */
 export function parseRange(
   field: string | undefined,
@@ -31,18 +34,20 @@ export function parseRange(
   if (specs.length === 0 || specs.length > limit) return 'whole'
   const ranges: ByteRange[] = []
   for (const text of specs) {
-    const [, first, last, suffix] = spec.exec(text) ?? []
+    const [, first, last, suffix] = rangePattern.exec(text) ?? []
     if (first === undefined && suffix === undefined) return 'whole'
     if (first !== undefined && last && Number(last) < Number(first)) return 'whole' // §14.1.1: invalid
     const from = suffix === undefined ? Number(first) : Math.max(0, length - Number(suffix))
     const to = suffix !== undefined || !last ? length - 1 : Math.min(Number(last), length - 1)
     if (from <= to && suffix !== '0') ranges.push({ first: from, last: to })
   }
-  return ranges.length === 0 ? 'unsatisfiable' : merged(ranges)
+  return ranges.length === 0 ? 'unsatisfiable' : mergeRanges(ranges)
 }
 
-/** Ranges that overlap or touch, as one, in the order of their first octets (§15.3.7.2 allows both). */
-function merged(ranges: readonly ByteRange[]): readonly ByteRange[] {
+/**
+ * Joins ranges that overlap or touch, in the order of their first octets (§15.3.7.2 allows both).
+ */
+function mergeRanges(ranges: readonly ByteRange[]): readonly ByteRange[] {
   const found: { first: number; last: number }[] = []
   for (const { first, last } of [...ranges].sort((a, b) => a.first - b.first)) {
     const before = found.at(-1)
@@ -53,8 +58,8 @@ function merged(ranges: readonly ByteRange[]): readonly ByteRange[] {
 }
 
 /**
- * §13.1.5 If-Range: whether Range is to be honoured. A tag compares strongly; a date must be the very Last-Modified, and that
- * at least a second past, so that it is a strong validator (§8.8.2.2).
+ * §13.1.5 If-Range: whether Range applies. A tag compares strongly; a date must be exactly
+ * Last-Modified, and at least a second ago, so that it is a strong validator (§8.8.2.2).
  */
 export function isRangeApplicable(ifRange: string | undefined, current: Validators, now: number): boolean {
   if (ifRange === undefined) return true
@@ -64,12 +69,14 @@ export function isRangeApplicable(ifRange: string | undefined, current: Validato
   return Math.floor(current.lastModified / 1000) * 1000 === date && now - date >= 1000
 }
 
-/** §14.4 Content-Range of a part; without a range that of 416. */
+/** §14.4 Content-Range of a part; without a range that of a 416. */
 export function writeContentRange(range: ByteRange | undefined, length: number): string {
   return range === undefined ? `bytes */${length}` : `bytes ${range.first}-${range.last}/${length}`
 }
 
-/** §14.4, for clients; undefined when malformed, or the unit is another. `length` is undefined where it is `*`. */
+/**
+ * §14.4, for clients; undefined when malformed, or of another unit. `length` is undefined for `*`.
+ */
 export function parseContentRange(field: string): { range?: ByteRange; length?: number } | undefined {
   const [, first, last, length] = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/i.exec(field) ?? []
   if (length === undefined) return undefined
@@ -81,8 +88,8 @@ export function parseContentRange(field: string): { range?: ByteRange; length?: 
 }
 
 /**
- * §14.6 multipart/byteranges: the content of a 206 with several ranges, as texts and ranges of the octets, in order. The boundary
- * must not occur in the content.
+ * §14.6 multipart/byteranges: the content of a 206 with several ranges, as texts and ranges of
+ * octets, in order. The boundary must not occur in the content.
  */
 export function writeByteRangeParts(
   ranges: readonly ByteRange[],

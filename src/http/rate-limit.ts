@@ -1,4 +1,7 @@
-/** draft-ietf-httpapi-ratelimit-headers-10: RateLimit-Policy and RateLimit, lists of strings (policy names) with parameters. */
+/**
+ * draft-ietf-httpapi-ratelimit-headers-10: RateLimit-Policy and RateLimit, lists of strings (policy
+ * names) with parameters.
+ */
 import {
   type BareItem,
   createItem,
@@ -11,7 +14,7 @@ import {
 
 export interface QuotaPolicy {
   readonly name: string
-  /** `q`: how much each window allows; `qu`: of what, requests when not said. */
+  /** `q`: how much each window allows; `qu`: of what, requests by default. */
   readonly quota: number
   readonly unit?: 'requests' | 'content-bytes' | 'concurrent-requests'
   /** `w`: seconds. */
@@ -22,11 +25,11 @@ export interface ServiceLimit {
   readonly name: string
   /** `r`: what is left. */
   readonly remaining: number
-  /** `t`: seconds until the quota is whole again. */
+  /** `t`: seconds until the full quota is available again. */
   readonly reset?: number
 }
 
-/** undefined when a name is not printable ASCII or a number no whole one. */
+/** Undefined when a name is not printable ASCII, or a number is not whole. */
 export function writeRateLimitPolicy(policies: readonly QuotaPolicy[]): string | undefined {
   return writeList(
     policies.map(({ name, quota, unit, window }) =>
@@ -39,7 +42,7 @@ export function writeRateLimitPolicy(policies: readonly QuotaPolicy[]): string |
   )
 }
 
-/** undefined when a name is not printable ASCII or a number no whole one. */
+/** Undefined when a name is not printable ASCII, or a number is not whole. */
 export function writeRateLimit(limits: readonly ServiceLimit[]): string | undefined {
   return writeList(
     limits.map(({ name, remaining, reset }) =>
@@ -51,11 +54,11 @@ export function writeRateLimit(limits: readonly ServiceLimit[]): string | undefi
   )
 }
 
-/** RateLimit as a client reads it: members that lack what the draft requires are left out. */
+/** RateLimit as a client reads it: members without what the draft requires are left out. */
 export function parseRateLimit(field: string): readonly ServiceLimit[] {
   return (parseList(field) ?? []).flatMap(member => {
-    const remaining = count(member, 'r')
-    const reset = count(member, 't')
+    const remaining = readCount(member, 'r')
+    const reset = readCount(member, 't')
     if (member.kind !== 'string' || remaining === undefined) return []
     return [{ name: member.value, remaining, ...(reset !== undefined && { reset }) }]
   })
@@ -64,17 +67,17 @@ export function parseRateLimit(field: string): readonly ServiceLimit[] {
 /** RateLimit-Policy as a client reads it. */
 export function parseRateLimitPolicy(field: string): readonly QuotaPolicy[] {
   return (parseList(field) ?? []).flatMap(member => {
-    const quota = count(member, 'q')
-    const window = count(member, 'w')
+    const quota = readCount(member, 'q')
+    const window = readCount(member, 'w')
     if (member.kind !== 'string' || quota === undefined) return []
-    const unit = units.find(unit => unit === member.parameters.get('qu')?.value)
+    const unit = quotaUnits.find(unit => unit === member.parameters.get('qu')?.value)
     return [{ name: member.value, quota, ...(unit && { unit }), ...(window !== undefined && { window }) }]
   })
 }
 
-const units = ['requests', 'content-bytes', 'concurrent-requests'] as const
+const quotaUnits = ['requests', 'content-bytes', 'concurrent-requests'] as const
 
-function count(member: StructuredMember, name: string): number | undefined {
+function readCount(member: StructuredMember, name: string): number | undefined {
   const value: BareItem | undefined = member.parameters.get(name)
   return value?.kind === 'integer' && value.value >= 0 ? value.value : undefined
 }

@@ -1,6 +1,7 @@
 /**
- * A refusal outside a face: by the server before any door, by the door, by a page, by a binding that
- * has no message to answer with. A face with a contract has problems of its own (`rest/problem.ts`).
+ * A refusal outside a face: by the server before any door, by the door, by a page, by a binding
+ * that has no message to answer with. A face with a contract has problems of its own
+ * (`rest/problem.ts`).
  */
 import type { Response } from './message.ts'
 import { writeProblemJson } from './problem.ts'
@@ -9,7 +10,10 @@ import { reasonPhrases } from './status.ts'
 export interface RefusalParts {
   /** What is wrong with this request, then what to do. Nothing of the inside. */
   readonly detail?: string | undefined
-  /** What the status calls for (`allow`, `retry-after`, `www-authenticate`); they win over the usual. */
+  /**
+   * What the status calls for (`allow`, `retry-after`, `www-authenticate`); they win over the
+   * usual.
+   */
   readonly fields?: Response['fields'] | undefined
 }
 

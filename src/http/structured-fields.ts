@@ -1,7 +1,8 @@
 /**
- * RFC 9651 Structured Fields (which replaces RFC 8941): items, lists, dictionaries; parsed as §4.2 demands, all or nothing,
- * and written in the canonical form of §4.1. Our own: the parser of structured-headers 2.1.0 takes no Date that anything
- * follows, and its writer drops the zero of `%0a` in a Display String.
+ * RFC 9651 Structured Fields (which replaces RFC 8941): items, lists, dictionaries; parsed as §4.2
+ * demands, all or nothing, and written in the canonical form of §4.1. The project's own: the parser
+ * of structured-headers 2.1.0 rejects a Date that anything follows, and its writer drops the zero
+ * of `%0a` in a Display String.
  */
 import { decodePercent } from '../base/attempt.ts'
 import { decodeBase64Loosely, encodeBase64 } from '../base/base64.ts'
@@ -24,8 +25,8 @@ export interface InnerList {
 }
 export type StructuredMember = StructuredItem | InnerList
 
-const none: ItemParameters = new Map()
-const yes: BareItem = { kind: 'boolean', value: true }
+const noItemParameters: ItemParameters = new Map()
+const trueItem: BareItem = { kind: 'boolean', value: true }
 
 /** Items to write, without their `kind` spelled out. */
 export const integerItem = (value: number): BareItem => ({ kind: 'integer', value })
@@ -35,26 +36,26 @@ export const createItem = (bare: BareItem, parameters: Readonly<Record<string, B
   parameters: new Map(Object.entries(parameters)),
 })
 
-export const parseItem = (field: string): StructuredItem | undefined => whole(field, itemAt)
-export const parseList = (field: string): readonly StructuredMember[] | undefined => whole(field, list)
+export const parseItem = (field: string): StructuredItem | undefined => parseWhole(field, readStructuredItem)
+export const parseList = (field: string): readonly StructuredMember[] | undefined => parseWhole(field, readList)
 export const parseDictionary = (field: string): ReadonlyMap<string, StructuredMember> | undefined =>
-  whole(field, dictionary)
+  parseWhole(field, readDictionary)
 
-/** §4.2: all of the text, but for spaces around it. */
-function whole<T>(field: string, read: (cursor: TextCursor) => T | undefined): T | undefined {
+/** §4.2: all of the text, apart from spaces around it. */
+function parseWhole<T>(field: string, read: (cursor: TextCursor) => T | undefined): T | undefined {
   const cursor = cursorOver(field)
-  spaces(cursor)
+  skipSpaces(cursor)
   const found = read(cursor)
-  spaces(cursor)
+  skipSpaces(cursor)
   return isAtEnd(cursor) ? found : undefined
 }
 
-function spaces(cursor: TextCursor) {
+function skipSpaces(cursor: TextCursor) {
   while (cursor.text.charCodeAt(cursor.at) === 0x20) cursor.at++
 }
 
-/** §4.2.1 and §4.2.2 share their commas: undefined when one is missing, or nothing follows one. */
-function separated(cursor: TextCursor, read: () => boolean): boolean {
+/** §4.2.1 and §4.2.2 share their commas: false when one is missing, or nothing follows one. */
+function readSeparated(cursor: TextCursor, read: () => boolean): boolean {
   while (!isAtEnd(cursor)) {
     if (!read()) return false
     skipSpace(cursor)
@@ -66,21 +67,22 @@ function separated(cursor: TextCursor, read: () => boolean): boolean {
   return true
 }
 
-function list(cursor: TextCursor): readonly StructuredMember[] | undefined {
+function readList(cursor: TextCursor): readonly StructuredMember[] | undefined {
   const members: StructuredMember[] = []
-  const all = separated(cursor, () => {
-    const found = member(cursor)
+  const all = readSeparated(cursor, () => {
+    const found = readListMember(cursor)
     if (found) members.push(found)
     return found !== undefined
   })
   return all ? members : undefined
 }
 
-function dictionary(cursor: TextCursor): ReadonlyMap<string, StructuredMember> | undefined {
+function readDictionary(cursor: TextCursor): ReadonlyMap<string, StructuredMember> | undefined {
   const members = new Map<string, StructuredMember>()
-  const all = separated(cursor, () => {
-    const name = key(cursor)
-    const found = name !== undefined && (skipCharacter(cursor, '=') ? member(cursor) : parameterised(cursor, yes))
+  const all = readSeparated(cursor, () => {
+    const name = readKey(cursor)
+    const found =
+      name !== undefined && (skipCharacter(cursor, '=') ? readListMember(cursor) : withParameters(cursor, trueItem))
     if (!name || !found) return false
     members.set(name, found)
     return true
@@ -88,43 +90,43 @@ function dictionary(cursor: TextCursor): ReadonlyMap<string, StructuredMember> |
   return all ? members : undefined
 }
 
-const member = (cursor: TextCursor): StructuredMember | undefined =>
-  cursor.text[cursor.at] === '(' ? innerList(cursor) : itemAt(cursor)
+const readListMember = (cursor: TextCursor): StructuredMember | undefined =>
+  cursor.text[cursor.at] === '(' ? readInnerList(cursor) : readStructuredItem(cursor)
 
 /** §4.2.1.2. */
-function innerList(cursor: TextCursor): InnerList | undefined {
+function readInnerList(cursor: TextCursor): InnerList | undefined {
   const items: StructuredItem[] = []
   cursor.at++
   for (;;) {
-    spaces(cursor)
+    skipSpaces(cursor)
     if (skipCharacter(cursor, ')')) break
-    const found = itemAt(cursor)
+    const found = readStructuredItem(cursor)
     const next = cursor.text[cursor.at]
     if (found === undefined || (next !== ' ' && next !== ')')) return undefined
     items.push(found)
   }
-  const parameters = parametersAt(cursor)
+  const parameters = readItemParameters(cursor)
   return parameters && { kind: 'list', items, parameters }
 }
 
-function itemAt(cursor: TextCursor): StructuredItem | undefined {
-  const bare = bareItem(cursor)
-  return bare && parameterised(cursor, bare)
+function readStructuredItem(cursor: TextCursor): StructuredItem | undefined {
+  const bare = readBareItem(cursor)
+  return bare && withParameters(cursor, bare)
 }
 
-function parameterised(cursor: TextCursor, bare: BareItem): StructuredItem | undefined {
-  const parameters = parametersAt(cursor)
+function withParameters(cursor: TextCursor, bare: BareItem): StructuredItem | undefined {
+  const parameters = readItemParameters(cursor)
   return parameters && { ...bare, parameters }
 }
 
-/** §4.2.3.2; of a key that comes twice the last counts, at the place of the first. */
-function parametersAt(cursor: TextCursor): ItemParameters | undefined {
-  if (cursor.text[cursor.at] !== ';') return none
+/** §4.2.3.2; the last of repeated keys counts, at the place of the first. */
+function readItemParameters(cursor: TextCursor): ItemParameters | undefined {
+  if (cursor.text[cursor.at] !== ';') return noItemParameters
   const found = new Map<string, BareItem>()
   while (skipCharacter(cursor, ';')) {
-    spaces(cursor)
-    const name = key(cursor)
-    const value = skipCharacter(cursor, '=') ? bareItem(cursor) : yes
+    skipSpaces(cursor)
+    const name = readKey(cursor)
+    const value = skipCharacter(cursor, '=') ? readBareItem(cursor) : trueItem
     if (name === undefined || value === undefined) return undefined
     found.set(name, value)
   }
@@ -132,7 +134,7 @@ function parametersAt(cursor: TextCursor): ItemParameters | undefined {
 }
 
 /** What a sticky expression finds at the cursor, which is then behind it. */
-function match(cursor: TextCursor, pattern: RegExp): string | undefined {
+function matchAtCursor(cursor: TextCursor, pattern: RegExp): string | undefined {
   pattern.lastIndex = cursor.at
   if (!pattern.test(cursor.text)) return undefined
   const found = cursor.text.slice(cursor.at, pattern.lastIndex)
@@ -140,37 +142,37 @@ function match(cursor: TextCursor, pattern: RegExp): string | undefined {
   return found
 }
 
-const keys = /[a-z*][a-z0-9_\-.*]*/y
-const tokens = /[A-Za-z*][A-Za-z0-9!#$%&'*+\-.^_`|~:/]*/y
-const numbers = /-?\d+(?:\.\d*)?/y
-const strings = /"(?:[ !#-[\]-~]|\\["\\])*"/y
-const byteSequences = /:[A-Za-z0-9+/=]*:/y
-const displayStrings = /%"(?:[ !#$&-~]|%[0-9a-f]{2})*"/y
+const keyPattern = /[a-z*][a-z0-9_\-.*]*/y
+const tokenPattern = /[A-Za-z*][A-Za-z0-9!#$%&'*+\-.^_`|~:/]*/y
+const numberPattern = /-?\d+(?:\.\d*)?/y
+const stringPattern = /"(?:[ !#-[\]-~]|\\["\\])*"/y
+const bytesPattern = /:[A-Za-z0-9+/=]*:/y
+const displayPattern = /%"(?:[ !#$&-~]|%[0-9a-f]{2})*"/y
 
-const key = (cursor: TextCursor) => match(cursor, keys)
+const readKey = (cursor: TextCursor) => matchAtCursor(cursor, keyPattern)
 
-/** §4.2.3.1: the first character says which kind it is. */
-function bareItem(cursor: TextCursor): BareItem | undefined {
+/** §4.2.3.1: the first character tells the kind. */
+function readBareItem(cursor: TextCursor): BareItem | undefined {
   const first = cursor.text[cursor.at]
   if (first === undefined) return undefined
-  if (first === '"') return stringAt(cursor)
-  if (first === '-' || (first >= '0' && first <= '9')) return numberAt(cursor)
-  if (first === ':') return bytesAt(cursor)
-  if (first === '?') return booleanAt(cursor)
-  if (first === '@') return dateAt(cursor)
-  if (first === '%') return displayAt(cursor)
-  const value = match(cursor, tokens)
+  if (first === '"') return readStringItem(cursor)
+  if (first === '-' || (first >= '0' && first <= '9')) return readNumberItem(cursor)
+  if (first === ':') return readBytesItem(cursor)
+  if (first === '?') return readBooleanItem(cursor)
+  if (first === '@') return readDateItem(cursor)
+  if (first === '%') return readDisplayItem(cursor)
+  const value = matchAtCursor(cursor, tokenPattern)
   return value === undefined ? undefined : { kind: 'token', value }
 }
 
-function stringAt(cursor: TextCursor): BareItem | undefined {
-  const text = match(cursor, strings)
+function readStringItem(cursor: TextCursor): BareItem | undefined {
+  const text = matchAtCursor(cursor, stringPattern)
   return text === undefined ? undefined : { kind: 'string', value: text.slice(1, -1).replace(/\\(.)/g, '$1') }
 }
 
 /** §4.2.4: at most 15 digits, or 12 before the point and one to three after it. */
-function numberAt(cursor: TextCursor): BareItem | undefined {
-  const text = match(cursor, numbers)
+function readNumberItem(cursor: TextCursor): BareItem | undefined {
+  const text = matchAtCursor(cursor, numberPattern)
   if (text === undefined) return undefined
   const [whole, fraction] = text.replace('-', '').split('.') as [string, string?] // the first part is always there
   const value = Number(text) + 0 // §4.2.4: −0 is 0
@@ -179,75 +181,80 @@ function numberAt(cursor: TextCursor): BareItem | undefined {
   return fits ? { kind: 'decimal', value } : undefined
 }
 
-function booleanAt(cursor: TextCursor): BareItem | undefined {
+function readBooleanItem(cursor: TextCursor): BareItem | undefined {
   cursor.at++
-  if (skipCharacter(cursor, '1')) return yes
+  if (skipCharacter(cursor, '1')) return trueItem
   return skipCharacter(cursor, '0') ? { kind: 'boolean', value: false } : undefined
 }
 
-function dateAt(cursor: TextCursor): BareItem | undefined {
+function readDateItem(cursor: TextCursor): BareItem | undefined {
   cursor.at++
-  const found = numberAt(cursor)
+  const found = readNumberItem(cursor)
   return found?.kind === 'integer' ? { kind: 'date', value: found.value } : undefined
 }
 
-/** §4.2.7: missing padding and spare bits that are not zero are taken, as the RFC recommends. */
-function bytesAt(cursor: TextCursor): BareItem | undefined {
-  const text = match(cursor, byteSequences)
+/**
+ * §4.2.7: missing padding and unused bits that are not zero are accepted, as the RFC recommends.
+ */
+function readBytesItem(cursor: TextCursor): BareItem | undefined {
+  const text = matchAtCursor(cursor, bytesPattern)
   const value = text === undefined ? undefined : decodeBase64Loosely(text.slice(1, -1))
   return value && { kind: 'bytes', value }
 }
 
-function displayAt(cursor: TextCursor): BareItem | undefined {
-  const text = match(cursor, displayStrings)
+function readDisplayItem(cursor: TextCursor): BareItem | undefined {
+  const text = matchAtCursor(cursor, displayPattern)
   const value = text === undefined ? undefined : decodePercent(text.slice(2, -1))
   return value === undefined ? undefined : { kind: 'display', value }
 }
 
-/** undefined where RFC 9651 §4.1 fails: a key, token or string with characters that none has, a number out of range. */
+/**
+ * Undefined where RFC 9651 §4.1 fails: a key, token or string with forbidden characters, a number
+ * out of range.
+ */
 export function writeItem(of: StructuredItem): string | undefined {
-  return joined([writeBare(of), writeParameters(of.parameters)], '')
+  return joinDefined([writeBare(of), writeParameters(of.parameters)], '')
 }
 
 export function writeList(members: readonly StructuredMember[]): string | undefined {
-  return joined(members.map(writeMember), ', ')
+  return joinDefined(members.map(writeMember), ', ')
 }
 
 export function writeDictionary(members: ReadonlyMap<string, StructuredMember>): string | undefined {
-  return joined(
+  return joinDefined(
     [...members].map(([name, of]) => {
-      if (of.kind === 'boolean' && of.value) return joined([writeKey(name), writeParameters(of.parameters)], '')
-      return joined([writeKey(name), writeMember(of)], '=')
+      if (of.kind === 'boolean' && of.value) return joinDefined([writeKey(name), writeParameters(of.parameters)], '')
+      return joinDefined([writeKey(name), writeMember(of)], '=')
     }),
     ', ',
   )
 }
 
-function joined(parts: readonly (string | undefined)[], by: string): string | undefined {
+function joinDefined(parts: readonly (string | undefined)[], by: string): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join(by)
 }
 
 function writeMember(of: StructuredMember): string | undefined {
   if (of.kind !== 'list') return writeItem(of)
-  const items = joined(of.items.map(writeItem), ' ')
-  return items === undefined ? undefined : joined([`(${items})`, writeParameters(of.parameters)], '')
+  const items = joinDefined(of.items.map(writeItem), ' ')
+  return items === undefined ? undefined : joinDefined([`(${items})`, writeParameters(of.parameters)], '')
 }
 
 function writeParameters(given: ItemParameters): string | undefined {
-  return joined(
+  return joinDefined(
     [...given].map(([name, value]) => {
       const key = writeKey(name)
       if (value.kind === 'boolean' && value.value) return key && `;${key}`
-      return joined([key && `;${key}`, writeBare(value)], '=')
+      return joinDefined([key && `;${key}`, writeBare(value)], '=')
     }),
     '',
   )
 }
 
-const writeKey = (name: string) => only(keys, name)
+const writeKey = (name: string) => matchWhole(keyPattern, name)
 
-/** The text, if the expression takes all of it. */
-function only(pattern: RegExp, text: string): string | undefined {
+/** The text, if the expression matches all of it. */
+function matchWhole(pattern: RegExp, text: string): string | undefined {
   pattern.lastIndex = 0
   return pattern.test(text) && pattern.lastIndex === text.length ? text : undefined
 }
@@ -255,19 +262,19 @@ function only(pattern: RegExp, text: string): string | undefined {
 function writeBare(of: BareItem): string | undefined {
   switch (of.kind) {
     case 'integer':
-      return writeInteger(of.value)
+      return writeIntegerItem(of.value)
     case 'decimal':
-      return writeDecimal(of.value)
+      return writeDecimalItem(of.value)
     case 'string':
-      return only(strings, `"${of.value.replace(/["\\]/g, '\\$&')}"`)
+      return matchWhole(stringPattern, `"${of.value.replace(/["\\]/g, '\\$&')}"`)
     case 'token':
-      return only(tokens, of.value)
+      return matchWhole(tokenPattern, of.value)
     case 'bytes':
       return `:${encodeBase64(of.value)}:`
     case 'boolean':
       return of.value ? '?1' : '?0'
     case 'date': {
-      const seconds = writeInteger(of.value)
+      const seconds = writeIntegerItem(of.value)
       return seconds && `@${seconds}`
     }
     case 'display':
@@ -275,11 +282,11 @@ function writeBare(of: BareItem): string | undefined {
   }
 }
 
-const writeInteger = (value: number) =>
+const writeIntegerItem = (value: number) =>
   Number.isInteger(value) && Math.abs(value) <= 999_999_999_999_999 ? String(value + 0) : undefined
 
 /** §4.1.5: three digits after the point, ties to the even one, and at least one digit. */
-function writeDecimal(value: number): string | undefined {
+function writeDecimalItem(value: number): string | undefined {
   const thousandths = Math.abs(value) * 1000
   const below = Math.floor(thousandths)
   const up = thousandths - below > 0.5 || (thousandths - below === 0.5 && below % 2 === 1)

@@ -1,9 +1,13 @@
 /**
- * Guards the routes against addresses that two readers understand differently (RFC 3986, RFC 9112 §3.2).
- * (1) A percent sign is followed by two hexadecimal digits, and what they encode is UTF-8; else there is no path, no query.
- * (2) Segments are split before they are decoded: `%2F` is data of one segment and never a separator.
- * (3) No control character survives the decoding of a path, and no NUL that of a query.
- * (4) Dot segments, also as `%2e`, are gone before anything is routed; a path that had them, or `//`, is not `clean`.
+ * Guards the routes against addresses that two readers understand differently (RFC 3986, RFC 9112
+ * §3.2).
+ *  (1) A percent sign is followed by two hexadecimal digits, and they encode UTF-8; otherwise there
+ *      is no path, no query.
+ *  (2) Segments are split before they are decoded: `%2F` is data of one segment and never a
+ *      separator.
+ *  (3) No control character survives the decoding of a path, and no NUL that of a query.
+ *  (4) Dot segments, also as `%2e`, are removed before routing; a path that had them, or `//`, is
+ *      not `clean`.
  */
 import { decodePercent, decodeUtf8 } from '../base/attempt.ts'
 import { memoizeByText } from '../base/memo.ts'
@@ -28,72 +32,80 @@ export interface Host {
 }
 
 /**
- * RFC 3986 pchar and "/", still encoded. In a query also what RFC 3986 leaves out and clients send unencoded, such as the
- * brackets of `total[gte]=10`: none of it can end the query.
+ * RFC 3986 pchar and "/", still encoded. A query also has characters that RFC 3986 leaves out and
+ * clients send unencoded, such as the brackets of `total[gte]=10`: none of them can end the query.
  */
-const path = /^\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/
-const query = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?[\]{}|^`\\]|%[0-9A-Fa-f]{2})*$/
+const pathPattern = /^\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/
+const queryPattern = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?[\]{}|^`\\]|%[0-9A-Fa-f]{2})*$/
 
 /**
- * A request-target; undefined when it is in no form that its method takes. Authority form is of CONNECT only, asterisk form
- * of OPTIONS only; a fragment, white space, a control character or an octet beyond ASCII is never part of one.
+ * A request-target; undefined when its form is not one that the method allows. Authority form is of
+ * CONNECT only, asterisk form of OPTIONS only; a fragment, white space, a control character or an
+ * octet beyond ASCII is never part of one.
  */
 export function parseTarget(method: string, target: string): RequestTarget | undefined {
-  if (method === 'CONNECT') return authorityForm(target)
+  if (method === 'CONNECT') return parseAuthorityForm(target)
   if (target.startsWith('/')) {
-    const found = pathAndQuery(target)
+    const found = splitQuery(target)
     return found && { form: 'origin', ...found }
   }
   if (target === '*') return method === 'OPTIONS' ? { form: 'asterisk' } : undefined
-  return absoluteForm(target)
+  return parseAbsoluteForm(target)
 }
 
-/** §3.2.3: the port is not optional. */
-function authorityForm(target: string): RequestTarget | undefined {
+/** §3.2.3: the port is required. */
+function parseAuthorityForm(target: string): RequestTarget | undefined {
   const host = parseHost(target)
   return host?.port === undefined ? undefined : { form: 'authority', host }
 }
 
-const absolute = /^(https?):\/\/([^/?#]*)(.*)$/is
+const absolutePattern = /^(https?):\/\/([^/?#]*)(.*)$/is
 
-function absoluteForm(target: string): RequestTarget | undefined {
-  const [, scheme, authority, rest] = absolute.exec(target) ?? []
+function parseAbsoluteForm(target: string): RequestTarget | undefined {
+  const [, scheme, authority, rest] = absolutePattern.exec(target) ?? []
   const host = authority === undefined ? undefined : parseHost(authority)
-  const found = host && pathAndQuery(rest!.startsWith('/') ? rest! : `/${rest}`)
+  const found = host && splitQuery(rest!.startsWith('/') ? rest! : `/${rest}`)
   return found && { form: 'absolute', scheme: scheme!.toLowerCase(), host: host!, ...found }
 }
 
-function pathAndQuery(text: string): { readonly path: string; readonly query?: string } | undefined {
+function splitQuery(text: string): { readonly path: string; readonly query?: string } | undefined {
   const mark = text.indexOf('?')
-  if (mark < 0) return path.test(text) ? { path: text } : undefined
+  if (mark < 0) return pathPattern.test(text) ? { path: text } : undefined
   const parts = { path: text.slice(0, mark), query: text.slice(mark + 1) }
-  return path.test(parts.path) && query.test(parts.query) ? parts : undefined
+  return pathPattern.test(parts.path) && queryPattern.test(parts.query) ? parts : undefined
 }
 
-const ipv4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
-const registeredName = /^(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})+$/
-const ipLiteral = /^\[(?:[0-9a-f:.]{2,45}|v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]$/
+const ipv4Pattern = /^\d{1,3}(?:\.\d{1,3}){3}$/
+const registeredNamePattern = /^(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})+$/
+const ipLiteralPattern = /^\[(?:[0-9a-f:.]{2,45}|v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]$/
 
 /**
- * RFC 9110 §7.2 Host = uri-host [ ":" port ]; undefined when it is malformed or empty. User information is malformed, and so
- * is a comma: of two Host lines combined none is believed.
+ * RFC 9110 §7.2 Host = uri-host [ ":" port ]; undefined when it is malformed or empty. User
+ * information is malformed, and so is a comma: of two Host lines combined, neither counts.
  */
 export const parseHost: (field: string) => Host | undefined = memoizeByText(field => {
   const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/.exec(field.toLowerCase()) ?? []
-  if (name === undefined || name.includes(',') || !(registeredName.test(name) || ipLiteral.test(name))) return undefined
-  if (ipv4.test(name) && name.split('.').some(part => Number(part) > 255)) return undefined
+  if (name === undefined || name.includes(',') || !(registeredNamePattern.test(name) || ipLiteralPattern.test(name)))
+    return undefined
+  if (ipv4Pattern.test(name) && name.split('.').some(part => Number(part) > 255)) return undefined
   if (!port) return { name }
   return Number(port) <= 65_535 ? { name, port: Number(port) } : undefined
 })
 
-/** Strict percent-decoding: undefined when an escape is cut, is not UTF-8, or hides a control character. */
+/**
+ * Strict percent-decoding: undefined when an escape is incomplete, is not UTF-8, or hides a control
+ * character.
+ */
 export function percentDecode(text: string): string | undefined {
   if (!text.includes('%')) return text
   const decoded = decodePercent(text)
   return decoded === undefined || /[\0-\x1f\x7f-\x9f]/.test(decoded) ? undefined : decoded
 }
 
-/** All but RFC 3986 unreserved, as UTF-8, percent-encoded. Half a surrogate pair, which UTF-8 lacks, becomes U+FFFD. */
+/**
+ * Everything but RFC 3986 unreserved, as UTF-8, percent-encoded. An unpaired surrogate, which UTF-8
+ * lacks, becomes U+FFFD.
+ */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -102,13 +114,19 @@ export function percentEncode(text: string): string {
 }
 
 export interface DecodedPath {
-  /** Decoded, without dot segments and without the empty segments of `//`. A slash at the end is a last, empty segment. */
+  /**
+   * Decoded, without dot segments and without the empty segments of `//`. A slash at the end is a
+   * last, empty segment.
+   */
   readonly segments: readonly string[]
-  /** Whether the path came without dot segments and `//`. */
+  /** Whether the path had neither dot segments nor `//`. */
   readonly clean: boolean
 }
 
-/** RFC 3986 §3.3, §5.2.4: the segments of an absolute path; undefined when an escape is refused by percentDecode. */
+/**
+ * RFC 3986 §3.3, §5.2.4: the segments of an absolute path; undefined when percentDecode refuses an
+ * escape.
+ */
 export function parsePath(path: string): DecodedPath | undefined {
   const segments: string[] = []
   const raw = path.split('/').slice(1)
@@ -122,7 +140,7 @@ export function parsePath(path: string): DecodedPath | undefined {
       if (segment === '..') segments.pop()
       if (last) segments.push('')
     } else {
-      if (segment === '' && !last) clean = false // it stays until then: `..` takes it away, and not the one before it
+      if (segment === '' && !last) clean = false // kept for now: a `..` removes it, and not the one before
       segments.push(segment)
     }
   }
@@ -130,22 +148,25 @@ export function parsePath(path: string): DecodedPath | undefined {
   return { segments: segments.filter((segment, at) => segment !== '' || at === segments.length - 1), clean }
 }
 
-/** RFC 3986 §6.2.2: the one spelling of a path: no dot segments, no `//`, escapes only where needed. */
+/**
+ * RFC 3986 §6.2.2: the one spelling of a path: no dot segments, no `//`, escapes only where
+ * necessary.
+ */
 export function normalizePath(path: string): string | undefined {
   const found = parsePath(path)
   return found && `/${found.segments.map(encodeSegment).join('/')}`
 }
 
-/** pchar stays as it is (RFC 3986 §3.3). */
+/** pchar is kept as it is (RFC 3986 §3.3). */
 const encodeSegment = (segment: string) =>
   encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent)
 
 export type Pairs = readonly (readonly [name: string, value: string])[]
 
 /**
- * A query, or the text of application/x-www-form-urlencoded, as pairs in order; "+" is a space in both, as forms write it.
- * undefined when an escape is cut, is not UTF-8 or hides a NUL, or there are more pairs than the limit. Other control
- * characters are data here: a form has lines.
+ * A query, or the text of application/x-www-form-urlencoded, as pairs in order; "+" is a space in
+ * both, as forms write it. Undefined when an escape is incomplete, is not UTF-8 or hides a NUL, or
+ * there are more pairs than the limit. Other control characters are data here: a form has lines.
  */
 export function parseQuery(text: string, limit = 1000): Pairs | undefined {
   const pairs: [string, string][] = []
@@ -155,28 +176,34 @@ export function parseQuery(text: string, limit = 1000): Pairs | undefined {
     if (end === at) continue
     const piece = text.slice(at, end)
     const equals = piece.indexOf('=')
-    const name = formDecode(equals < 0 ? piece : piece.slice(0, equals))
-    const value = equals < 0 ? '' : formDecode(piece.slice(equals + 1))
+    const name = decodeFormText(equals < 0 ? piece : piece.slice(0, equals))
+    const value = equals < 0 ? '' : decodeFormText(piece.slice(equals + 1))
     if (name === undefined || value === undefined || pairs.length >= limit) return undefined
     pairs.push([name, value])
   }
   return pairs
 }
 
-function formDecode(text: string): string | undefined {
+function decodeFormText(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced
   const decoded = decodePercent(spaced)
   return decoded?.includes('\0') ? undefined : decoded
 }
 
-/** The content of application/x-www-form-urlencoded, whose octets are UTF-8 where they are not escaped; see parseQuery. */
+/**
+ * The content of application/x-www-form-urlencoded, whose unescaped octets are UTF-8; see
+ * parseQuery.
+ */
 export function parseForm(content: Uint8Array, limit?: number): Pairs | undefined {
   const text = decodeUtf8(content)
   return text === undefined ? undefined : parseQuery(text, limit)
 }
 
-/** Pairs as a query, or as application/x-www-form-urlencoded; a space is `%20`, which every reader takes. */
+/**
+ * Pairs as a query, or as application/x-www-form-urlencoded; a space is `%20`, which every reader
+ * accepts.
+ */
 export function writeQuery(pairs: Pairs): string {
   return pairs.map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`).join('&')
 }

@@ -41,10 +41,10 @@ for (const [title, text, value] of accepted)
   })
 
 const refused: readonly [title: string, text: string | Uint8Array, at: number, pointer: string, reason: RegExp][] = [
-  ['RFC 7493 §2.3 a name twice', '{"a":1,"a":2}', 7, '/a', /already/],
-  ['RFC 7493 §2.3 a name twice, once escaped', '{"a":1,"\\u0061":2}', 7, '/a', /already/],
-  ['RFC 7493 §2.3 a name twice, deep', '[0,{"b":{"a/":{},"a/":[]}}]', 17, '/1/b/a~1', /already/],
-  ['RFC 7493 §2.3 __proto__ twice', '{"__proto__":1,"__proto__":2}', 15, '/__proto__', /already/],
+  ['RFC 7493 §2.3 a name twice', '{"a":1,"a":2}', 7, '/a', /duplicate name/],
+  ['RFC 7493 §2.3 a name twice, once escaped', '{"a":1,"\\u0061":2}', 7, '/a', /duplicate name/],
+  ['RFC 7493 §2.3 a name twice, deep', '[0,{"b":{"a/":{},"a/":[]}}]', 17, '/1/b/a~1', /duplicate name/],
+  ['RFC 7493 §2.3 __proto__ twice', '{"__proto__":1,"__proto__":2}', 15, '/__proto__', /duplicate name/],
   ['RFC 7493 §2.1 half a surrogate pair', '["\\ud800"]', 1, '/0', /surrogate/],
   ['RFC 7493 §2.1 the other half', '{"\\uDC00":1}', 1, '', /surrogate/],
   ['RFC 7493 §2.1 half a surrogate pair in the text itself', '["\ud800"]', 1, '/0', /surrogate/],
@@ -59,7 +59,7 @@ const refused: readonly [title: string, text: string | Uint8Array, at: number, p
   ['RFC 7493 §2.2 beyond a double, after a point', '0.9e999', 0, '', /double/],
   ['RFC 7493 §2.2 beyond a double, in capitals', '1E400', 0, '', /double/],
   ['RFC 7493 §2.2 beyond a double, without an exponent', `[${'9'.repeat(400)}.0]`, 1, '/0', /double/],
-  ['a number of 1001 characters', `[${'1'.repeat(1001)}]`, 1, '/0', /longer/],
+  ['a number of 1001 characters', `[${'1'.repeat(1001)}]`, 1, '/0', /more than 1000 characters/],
   ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`, 64, '/0'.repeat(64), /deeper/],
   ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, 320, '/a'.repeat(64), /deeper/],
   ['10,001 names in one object', `[{},${members(10_001)}]`, 88_895, '/1', /more than 10000 names/],
@@ -67,15 +67,15 @@ const refused: readonly [title: string, text: string | Uint8Array, at: number, p
   ['text after the value', '{} x', 3, '', /after/],
   ['cut', '{"a":[1,', 8, '/a/1', /ends/],
   ['a trailing comma', '{"a":1,}', 7, '', /name/],
-  ['a comment', '[1, // one\n2]', 4, '/1', /no JSON value/],
+  ['a comment', '[1, // one\n2]', 4, '/1', /not a JSON value/],
   ['single quotes', "{'a':1}", 1, '', /name/],
   ['a leading zero', '[01]', 2, '', /comma/],
-  ['NaN', '[NaN]', 1, '/0', /no JSON value/],
+  ['NaN', '[NaN]', 1, '/0', /not a JSON value/],
   ['a line break in a string', '"a\nb"', 2, '', /control/],
   ['a string that is not closed', '["a]', 1, '/0', /closed/],
   ['a string that ends in an escape', '"a\\"', 0, '', /closed/],
   ['no such escape', '"\\x41"', 1, '', /escape/],
-  ['a no-break space between', '[1,\u00a02]', 3, '/1', /no JSON value/],
+  ['a no-break space between', '[1,\u00a02]', 3, '/1', /not a JSON value/],
 ]
 
 for (const [title, text, at, pointer, reason] of refused)

@@ -206,7 +206,11 @@ const refused: [title: string, source: string, reason: RegExp, options?: ParseOp
   ],
   ['SOAP 1.2 §5 … before the root (P16)', '¦<?p?><a/>', /processing instruction/, { instructions: 'refuse' }],
   ['§4.3.3 UTF-16 declared in UTF-8 (P18)', '¦<?xml version="1.0" encoding="UTF-16"?><a/>', /byte order mark/],
-  ['§4.3.3 UTF-16LE declared in UTF-8 (P18)', '¦<?xml version="1.0" encoding="UTF-16LE"?><a/>', /the declared encoding .* contradicts/],
+  [
+    '§4.3.3 UTF-16LE declared in UTF-8 (P18)',
+    '¦<?xml version="1.0" encoding="UTF-16LE"?><a/>',
+    /the declared encoding .* contradicts/,
+  ],
   [
     '§4.3.3 ISO-8859-1 declared, UTF-8 told (P18)',
     '¦<?xml version="1.0" encoding="ISO-8859-1"?><a/>',
