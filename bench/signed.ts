@@ -6,21 +6,30 @@
 import { sign, verify } from 'node:crypto'
 import { protectMessage } from '../src/security/protect/protect.ts'
 import { verifyMessage } from '../src/security/verify/verify.ts'
-import { guard, now, open, pair, plainMessage, signedPolicy, soap12Uri, trusting } from '../test/security/message.ts'
+import {
+  createGuard,
+  keyPair,
+  now,
+  openMessage,
+  plainMessage,
+  signedPolicy,
+  soap12Uri,
+  trustOf,
+} from '../test/security/message.ts'
 import { median, quick, type Row, stayOff } from './harness.ts'
 import { orderXml } from './servers/shop.ts'
 
 export async function signed(): Promise<Row[]> {
   stayOff()
-  const { key, certificate } = pair('alice')
+  const { key, certificate } = keyPair('alice')
   const bits = key.asymmetricKeyDetails?.modulusLength
   const parts = ['Body', 'Timestamp'] as const
   const signature = { key, by: { certificate, refer: 'direct' as const }, parts }
   const { envelope } = protectMessage(plainMessage(soap12Uri, '', orderXml(5)), { timestamp: {}, signature }, now)
   const octets = new TextEncoder().encode(envelope)
-  const watch = { ...guard(now, { trust: trusting('ca') }), seen: () => false }
+  const watch = { ...createGuard(now, { trust: trustOf('ca') }), seen: () => false }
   const ours = async (): Promise<void> => {
-    const { caller } = await verifyMessage(open(octets), signedPolicy, watch)
+    const { caller } = await verifyMessage(openMessage(octets), signedPolicy, watch)
     if (!caller) throw new Error('nobody was proven')
   }
   const text = Buffer.from(/<ds:SignedInfo.*<\/ds:SignedInfo>/s.exec(envelope)?.[0] ?? '')

@@ -1,4 +1,4 @@
-/** Each attempt expects one kind of error, and lets any other go up. */
+/** Each attempt expects one kind of error, and throws any other again. */
 import assert from 'node:assert/strict'
 import { createDecipheriv, privateDecrypt, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const failWith = (thrown: unknown) => (): never => {
   throw thrown
 }
 
-test('what is expected becomes undefined, anything else goes up', () => {
+test('an expected error becomes undefined, any other is thrown again', () => {
   assert.equal(
     attempt(() => 1, isSyntaxError),
     1,
@@ -45,7 +45,7 @@ const refusals: readonly (readonly [title: string, work: () => unknown])[] = [
 for (const [title, work] of refusals)
   test(`node:crypto refuses ${title}`, () => assert.equal(attempt(work, isCryptoError), undefined))
 
-test('a mistake in the use of node:crypto goes up', () => {
+test('a mistake in the use of node:crypto is thrown again', () => {
   assert.throws(() => attempt(() => new X509Certificate(undefined as never), isCryptoError), TypeError)
   assert.ok(!isCryptoError(new TypeError('x is not a function')))
   assert.ok(!isCryptoError(new Error('read ECONNRESET')))

@@ -31,7 +31,7 @@ test('by text: once for each text, up to a number, and then anew', () => {
   assert.deepEqual(asked, ['a', 'b', 'c', 'a'])
 })
 
-test('by text: a long one is not remembered, and takes no place of another', () => {
+test('by text: a long one is not remembered, and displaces no other', () => {
   const { make, asked } = createMaker<string>()
   const recall = memoizeByText(make, 1, 3)
   for (const text of ['abc', 'abcd', 'abcd', 'abc']) assert.deepEqual(recall(text), [text])

@@ -32,14 +32,14 @@ test('a loop that consumes is done with each piece when it asks for the next', a
   assert.deepEqual(log, ['1 freed', '2 freed', '3 freed', 'ended'])
 })
 
-test('or where it says so', async () => {
+test('or only where it is told so', async () => {
   const { pieces, log } = createSource()
   let isDone = false
   for await (const [octet] of consumePieces(pieces, () => isDone)) isDone = octet === 2
   assert.deepEqual(log, ['1 kept', '2 freed', '3 kept', 'ended'])
 })
 
-test('a watcher sees each piece first, and passes on what its reader says', async () => {
+test('a watcher sees each piece first, and the source hears what its reader decides', async () => {
   const { pieces, log } = createSource()
   const seen: number[] = []
   const watched = watchPieces(pieces, ([octet]) => seen.push(octet!))

@@ -8,7 +8,7 @@ import { t } from '../../src/contract/field.ts'
 import { type RelayOptions, startSoapRelay } from '../../src/host/soap-relay.ts'
 import { protectMessage } from '../../src/security/index.ts'
 import { block } from '../../src/soap/headers/block.ts'
-import { now, pair } from '../security/message.ts'
+import { keyPair, now } from '../security/message.ts'
 import { startHosted } from './hosted-service.ts'
 
 const ns = 'http://www.w3.org/2003/05/soap-envelope'
@@ -58,7 +58,7 @@ describe('between a client and the service', async () => {
   const { server, lines } = await startHosted({
     clock: () => now,
     messageSecurity: {
-      certificates: [pair('alice').pem],
+      certificates: [keyPair('alice').pem],
       policy: { anyOf: [{ caller: 'username', timestamp: true, signed: ['Body', 'Timestamp', 'Token'] }] },
     },
   })
@@ -86,7 +86,7 @@ describe('between a client and the service', async () => {
   })
 
   test('what was signed is still what is read: /secure takes it after blocks before it were removed', async () => {
-    const alice = pair('alice')
+    const alice = keyPair('alice')
     const refer = 'direct'
     const by = { certificate: alice.certificate, refer } as const
     const signature = { key: alice.key, by, parts: ['Body', 'Timestamp', 'Token'] } as const

@@ -62,9 +62,9 @@ const lifetimes: readonly [
   ['Expires less Date', { expires: writeDate(now + day), date: writeDate(now) }, false, day],
   ['Expires: 0', { expires: '0', date: writeDate(now) }, false, 0],
   ['Expires before Date', { expires: writeDate(now - day), date: writeDate(now) }, false, 0],
-  ['max-age that is no number is stale', { 'cache-control': 'max-age=1.5' }, false, 0],
+  ['an invalid max-age means stale', { 'cache-control': 'max-age=1.5' }, false, 0],
   ['max-age beyond 2^31', { 'cache-control': 'max-age=99999999999999999999' }, false, 2_147_483_648_000],
-  ['nothing said', {}, false, undefined],
+  ['no directive', {}, false, undefined],
 ]
 
 for (const [title, fields, shared, lifetime] of lifetimes)
@@ -75,7 +75,7 @@ const ages: readonly [title: string, fields: Record<string, string>, age: number
   ['a Date in the past', { date: writeDate(now - 5000) }, 15_000],
   ['a Date in the future', { date: writeDate(now + 5000) }, 10_000],
   ['Age, and the time the request took', { date: writeDate(now), age: '30' }, 42_000],
-  ['Age that is no number', { date: writeDate(now), age: 'x' }, 12_000],
+  ['an invalid Age', { date: writeDate(now), age: 'x' }, 12_000],
   ['the first Age of two', { date: writeDate(now), age: '30, 90' }, 42_000],
 ]
 

@@ -201,7 +201,7 @@ const preferences: readonly [
   ],
   ['§2 with a parameter', 'foo; bar; baz="a, b"', { foo: ['', { bar: '', baz: 'a, b' }] }],
   ['§2 white space around =', 'return = "minimal"', { return: ['minimal'] }],
-  ['§2 empty is none', 'foo, bar=, baz=""', { foo: [''], bar: [''], baz: [''] }],
+  ['§2 an empty value is no value', 'foo, bar=, baz=""', { foo: [''], bar: [''], baz: [''] }],
   ['§2 empty parameters', 'foo=; ;bar ; baz = 1;', { foo: ['', { bar: '', baz: '1' }] }],
   ['§2 case-insensitive names', 'Return=Minimal', { return: ['Minimal'] }],
   ['§2 of two the first', 'return=minimal, return=representation', { return: ['minimal'] }],
@@ -229,7 +229,7 @@ test('RFC 7240 §3 Preference-Applied', () => {
   )
 })
 
-test('hostile credentials, cookies and preferences take linear time', () => {
+test('hostile credentials, cookies and preferences are read in linear time', () => {
   for (const field of [
     `Bearer ${'a'.repeat(100_000)}!`,
     `Bearer ${' '.repeat(100_000)}`,

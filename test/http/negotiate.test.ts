@@ -23,13 +23,13 @@ const accept: readonly [
   offers: readonly string[],
   best: string | undefined,
 ][] = [
-  ['RFC 9110 §12.5.1 no field takes anything: our first', undefined, both, 'application/json'],
+  ['RFC 9110 §12.5.1 no field accepts anything: the first offer', undefined, both, 'application/json'],
   ['RFC 9110 §12.5.1 an empty field asks for nothing', '', both, 'application/json'],
   ['RFC 9110 §12.5.1 an exact type (A4.17)', 'text/html', both, 'text/html'],
   ['RFC 9110 §12.5.1 what none of the offers is (A4.17)', 'image/png', both, undefined],
-  ['RFC 9110 §12.5.1 type/* takes any subtype', 'text/*', both, 'text/html'],
-  ['RFC 9110 §12.5.1 */* takes anything', '*/*', both, 'application/json'],
-  ['RFC 9110 §12.5.1 */json is no range', '*/json, text/html;q=0.5', both, 'text/html'],
+  ['RFC 9110 §12.5.1 type/* accepts any subtype', 'text/*', both, 'text/html'],
+  ['RFC 9110 §12.5.1 */* accepts anything', '*/*', both, 'application/json'],
+  ['RFC 9110 §12.5.1 */json is not a range', '*/json, text/html;q=0.5', both, 'text/html'],
   ['RFC 9110 §12.4.2 the higher quality wins over our order', 'application/json;q=0.5, text/html', both, 'text/html'],
   ['RFC 9110 §12.4.2 q=0 excludes (cowboy, Django REST)', 'application/json;q=0, */*', both, 'text/html'],
   ['RFC 9110 §12.4.2 q=0 for all there is', '*/*;q=0', both, undefined],
@@ -42,12 +42,12 @@ const accept: readonly [
     'application/json',
   ],
   ['RFC 9110 §12.5.1 a wildcard with a higher quality wins', 'text/html;q=0.5, */*', both, 'application/json'],
-  ['RFC 9110 §12.5.1 equal quality: who names it wants it more', 'text/html, */*', both, 'text/html'],
+  ['RFC 9110 §12.5.1 equal quality: a named type is preferred', 'text/html, */*', both, 'text/html'],
   ['equal quality and precision: our order, not the client’s', 'text/html, application/json', both, 'application/json'],
   ['RFC 9110 §8.3.1 types are case-insensitive', 'TEXT/HTML', both, 'text/html'],
   ['RFC 9110 §12.5.1 Q is q', 'application/json;Q=0, text/html', both, 'text/html'],
   [
-    'RFC 9110 §12.5.1 the weight may stand before a parameter',
+    'RFC 9110 §12.5.1 the weight may come before a parameter',
     'text/html;q=0;level=1, */*',
     ['text/html;level=1'],
     undefined,
@@ -78,7 +78,7 @@ const accept: readonly [
     ['text/plain', 'a/b'],
     'text/plain',
   ],
-  ['a malformed element says nothing', 'html, text/html', both, 'text/html'],
+  ['a malformed element is ignored', 'html, text/html', both, 'text/html'],
   ['q=2 is malformed', 'application/json;q=2, text/html;q=0.1', both, 'text/html'],
   ['q=1e-1 is malformed', 'application/json;q=1e-1, text/html;q=0.05', both, 'text/html'],
   ['q=+0.5 is malformed', 'application/json;q=+0.5, text/html;q=0.05', both, 'text/html'],
@@ -95,7 +95,7 @@ const accept: readonly [
     'application/json',
   ],
   ['q=x is malformed', 'application/json;q=x, text/html;q=0.1', both, 'text/html'],
-  ['a field without one readable element says nothing', '!!,;q=0', both, 'application/json'],
+  ['a field without a readable element is ignored', '!!,;q=0', both, 'application/json'],
   ['HttpURLConnection’s default', 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', both, 'text/html'],
   ['Chromium’s field', 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8', both, 'text/html'],
   ['no offers', '*/*', [], undefined],
@@ -117,7 +117,7 @@ const encoding: readonly [
   ['RFC 9110 §12.5.3 our order among equals', 'gzip, br', codings, 'br'],
   ['RFC 9110 §12.5.3 quality first', 'gzip, br;q=0.9', codings, 'gzip'],
   ['RFC 9110 §12.5.3 q=0 excludes', 'br;q=0, gzip', codings, 'gzip'],
-  ['RFC 9110 §12.5.3 * takes what is not named', '*', codings, 'br'],
+  ['RFC 9110 §12.5.3 * accepts what is not named', '*', codings, 'br'],
   ['RFC 9110 §12.5.3 * leaves what is named', 'br;q=0, *', codings, 'gzip'],
   ['RFC 9110 §12.5.3 *;q=0 excludes identity too', '*;q=0', codings, undefined],
   ['RFC 9110 §12.5.3 identity;q=0 alone', 'identity;q=0', codings, undefined],
@@ -128,7 +128,7 @@ const encoding: readonly [
   ['RFC 9110 §12.5.3 the smallest weight is before identity not named', 'gzip;q=0.001', codings, 'gzip'],
   ['RFC 9110 §8.4.1.3 x-gzip is gzip', 'x-gzip', codings, 'gzip'],
   ['RFC 9110 §8.4.1 codings are case-insensitive', 'GZIP', codings, 'gzip'],
-  ['a malformed element says nothing', 'gzip;q=9, br;q=0.1', codings, 'br'],
+  ['a malformed element is ignored', 'gzip;q=9, br;q=0.1', codings, 'br'],
   ['nor two words', 'gzip x, br;q=0.1', codings, 'br'],
   ['nor a parameter without a value', 'gzip;q, br;q=0.1', codings, 'br'],
   ['nor a weight of nothing', ';q=1, br;q=0.1', codings, 'br'],
@@ -153,7 +153,7 @@ const language: readonly [title: string, field: string | undefined, best: string
   ['RFC 9110 §12.4.2 q=0 excludes', 'de;q=0, *', 'en'],
   ['RFC 9110 §12.4.2 q=0 of a longer tag leaves the shorter', 'de-AT;q=0, de', 'de'],
   ['RFC 9110 §12.4.2 q=0 of a longer tag leaves the shorter to *', 'de-CH;q=0, en;q=0.5, *', 'de'],
-  ['RFC 4647 §3.4 * takes anything else', 'de-CH;q=0.1, *;q=0.5', 'en'],
+  ['RFC 4647 §3.4 * accepts anything else', 'de-CH;q=0.1, *;q=0.5', 'en'],
 ]
 
 for (const [title, field, best] of language)
@@ -216,7 +216,7 @@ for (const [text, essence, suffix] of mediaTypes)
     assert.equal(parseMediaType(text)?.suffix, suffix)
   })
 
-/** Where the vectors of `negotiator` and RFC 9110 part, or where the RFC leaves it to the server. */
+/** Where the vectors of `negotiator` differ from RFC 9110, or the RFC leaves it to the server. */
 const exceptions: Readonly<Record<string, string>> = {
   'mediaTypes / text/html;LEVEL=1;level=2': 'a parameter that comes twice is malformed here (grammar.ts)',
   'mediaTypes / text/plain, application/json;q=0.5, text/html, */*;q=0.1 / application/json,text/html,text/plain':
@@ -236,7 +236,10 @@ const folder = suites('content-negotiation')
 const vectors: readonly Vector[] =
   folder === undefined ? [] : JSON.parse(readFileSync(`${folder}/negotiator-vectors.json`, 'utf8'))
 
-/** Accept-Charset is deprecated and ignored (RFC 9110 §12.5.2); calls without offers ask for what we have no function for. */
+/**
+ * Accept-Charset is deprecated and ignored (RFC 9110 §12.5.2); calls without offers ask for
+ * something that has no function here.
+ */
 for (const { name, headers, method, args, result } of vectors.filter(
   v => v.args.length > 0 && !/charset/i.test(v.method),
 )) {
@@ -278,7 +281,7 @@ test('what is remembered is bounded: in number, and in length', () => {
   assert.equal(ask('long', 'long'), 2, 'a long one is not kept')
 })
 
-test('hostile fields take linear time', () => {
+test('hostile fields are read in linear time', () => {
   for (const field of [
     'a/b,'.repeat(8000),
     'a/b;'.repeat(8000),

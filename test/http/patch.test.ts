@@ -44,7 +44,7 @@ for (const [pointer, value] of pointers)
     assert.deepEqual(valueAt(document, parsePointer(pointer)!), value))
 
 for (const text of ['foo', '/a~', '/~2', '/~', 'a/b', ' /a'])
-  test(`RFC 6901 §3 ${JSON.stringify(text)} is no pointer`, () => assert.equal(parsePointer(text), undefined))
+  test(`RFC 6901 §3 ${JSON.stringify(text)} is not a pointer`, () => assert.equal(parsePointer(text), undefined))
 
 test('RFC 6901 §4 ~01 is ~1, not /', () => assert.deepEqual(parsePointer('/~01'), ['~1']))
 
@@ -146,12 +146,12 @@ const failures: readonly [
   ['§4.1 value is there', '{}', '[{"op":"add","path":"/a"}]', 'malformed', 0],
   ['§4.4 from is there', '{}', '[{"op":"move","path":"/a"}]', 'malformed', 0],
   ['§4.4 no move into itself', '{"a":{}}', '[{"op":"move","from":"/a","path":"/a/b"}]', 'malformed', 0],
-  ['malformed goes before conflict', '{}', '[{"op":"remove","path":"/a"},{"op":"?","path":""}]', 'malformed', 1],
+  ['malformed comes before conflict', '{}', '[{"op":"remove","path":"/a"},{"op":"?","path":""}]', 'malformed', 1],
   ['§4.2 removes what exists', '{}', '[{"op":"remove","path":"/a"}]', 'conflict', 0],
   ['§4.2 not the whole document', '{}', '[{"op":"remove","path":""}]', 'conflict', 0],
   ['§4.3 replaces what exists', '{}', '[{"op":"replace","path":"/a","value":1}]', 'conflict', 0],
   ['§4.1 parents are not made', '{}', '[{"op":"add","path":"/a/b","value":1}]', 'conflict', 0],
-  ['§4.1 a text is no parent', '{"a":"x"}', '[{"op":"add","path":"/a/0","value":1}]', 'conflict', 0],
+  ['§4.1 a text is not a parent', '{"a":"x"}', '[{"op":"add","path":"/a/0","value":1}]', 'conflict', 0],
   ['§4.1 beyond the end', '[1]', '[{"op":"add","path":"/2","value":1}]', 'conflict', 0],
   ['§4.2 "-" is after the last', '[1]', '[{"op":"remove","path":"/-"}]', 'conflict', 0],
   [
@@ -161,7 +161,7 @@ const failures: readonly [
     'conflict',
     1,
   ],
-  ['§4.6 a text is no number', '{"a":1}', '[{"op":"test","path":"/a","value":"1"}]', 'conflict', 0],
+  ['§4.6 a text is not a number', '{"a":1}', '[{"op":"test","path":"/a","value":"1"}]', 'conflict', 0],
   ['§4.6 null is not nothing', '{}', '[{"op":"test","path":"/a","value":null}]', 'conflict', 0],
   ['/__proto__ leads nowhere', '{}', '[{"op":"add","path":"/__proto__/x","value":1}]', 'conflict', 0],
   [

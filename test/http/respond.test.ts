@@ -21,7 +21,7 @@ test('RFC 9457 §3.1 a member without a value is left out: no detail, no phrase 
   assert.equal(respond(499).content, '{"type":"about:blank","status":499}')
 })
 
-test('RFC 9111 §5.2.2.5 a refusal is not stored, unless its maker says otherwise', () => {
+test('RFC 9111 §5.2.2.5 a refusal is not stored, unless its maker decides otherwise', () => {
   assert.equal(respond(404).fields['cache-control'], 'no-store')
   assert.equal(respond(404, { fields: { 'cache-control': 'max-age=5' } }).fields['cache-control'], 'max-age=5')
 })

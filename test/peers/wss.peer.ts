@@ -11,30 +11,30 @@ import { after, test } from 'node:test'
 import { CertificateTrust, type Protection, protectMessage, type SecurityPolicy } from '../../src/security/index.ts'
 import { writeElement } from '../../src/xml/index.ts'
 import {
-  guard,
+  createGuard,
+  expectAccepted,
+  keyPair,
   messageId,
-  open,
-  outcome,
-  pair,
+  openMessage,
   plainMessage,
   securePolicy,
   soap11Uri,
   soap12Uri,
-  taken,
+  verifyOrRefuse,
 } from '../security/message.ts'
 
 const here = import.meta.dirname
 const pem = (name: string, kind: 'key' | 'cert') =>
   join(here, '..', 'security', 'keys', `test-only-${name}.${kind}.pem`)
 const versions = [soap11Uri, soap12Uri]
-const { key, certificate } = pair('alice')
-const bob = pair('bob')
-const trust = new CertificateTrust({ authorities: [pair('ca').pem], certificates: [pair('alice').pem] })
+const { key, certificate } = keyPair('alice')
+const bob = keyPair('bob')
+const trust = new CertificateTrust({ authorities: [keyPair('ca').pem], certificates: [keyPair('alice').pem] })
 const means = { trust, decrypts: [bob] }
 
 async function read(text: string, policy: SecurityPolicy = securePolicy): Promise<string> {
-  const message = open(text)
-  const { body } = await taken(outcome(message, policy, guard(Date.now(), means)))
+  const message = openMessage(text)
+  const { body } = await expectAccepted(verifyOrRefuse(message, policy, createGuard(Date.now(), means)))
   assert.equal(body, message.body)
   return writeElement(body)
 }

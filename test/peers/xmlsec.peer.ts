@@ -16,17 +16,17 @@ import type { Signing } from '../../src/security/protect/sign.ts'
 import { dsNs, wsseNs, xencNs } from '../../src/security/vocabulary.ts'
 import { writeElement } from '../../src/xml/index.ts'
 import {
-  guard,
+  createGuard,
+  expectAccepted,
+  keyPair,
   now,
-  open,
-  outcome,
-  pair,
+  openMessage,
   plainMessage,
   signedDemand,
   signedPolicy,
   soap12Uri,
-  taken,
-  trusting,
+  trustOf,
+  verifyOrRefuse,
 } from '../security/message.ts'
 
 const there = spawnSync('xmlsec1', ['--version']).status === 0
@@ -72,17 +72,17 @@ function peers(): void {
     const symmetric = name === 'hmac'
     const by: Pick<Signing, 'key' | 'by'> = symmetric
       ? { key: createSecretKey(secret), by: { name: 'clara' } }
-      : { key: pair(name).key, by: { certificate: pair(name).certificate, refer: 'direct' } }
+      : { key: keyPair(name).key, by: { certificate: keyPair(name).certificate, refer: 'direct' } }
     const signature: Signing = { ...by, parts: ['Body', 'Timestamp'], ...more }
     const ours = () => protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
     const policy: SecurityPolicy = symmetric
       ? { required: true, anyOf: [{ ...signedDemand, caller: 'secret' }] }
       : signedPolicy
     const read = (text: string) =>
-      outcome(
-        open(text),
+      verifyOrRefuse(
+        openMessage(text),
         policy,
-        guard(now, { trust: trusting('ca'), secrets: new Map([['clara', createSecretKey(secret)]]) }),
+        createGuard(now, { trust: trustOf('ca'), secrets: new Map([['clara', createSecretKey(secret)]]) }),
       )
 
     test(`${title}: signed here, verified by xmlsec1`, () => {
@@ -97,7 +97,7 @@ function peers(): void {
         .replace(/<ds:DigestValue>[^<]*/g, '<ds:DigestValue>')
         .replace(/<ds:SignatureValue>[^<]*/, '<ds:SignatureValue>')
       const key = symmetric ? ['--hmackey:clara', secretFile] : ['--privkey-pem', pem(name, 'key')]
-      await taken(read(xmlsec(template, '--sign', ...ids, ...key)))
+      await expectAccepted(read(xmlsec(template, '--sign', ...ids, ...key)))
     })
   }
 
@@ -121,14 +121,14 @@ function peers(): void {
   ).replace('<s:Envelope ', '<s:Envelope xmlns:unused="urn:unused" xml:space="preserve" ')
   for (const [title, transform] of c14n) {
     test(`${title}: signed by xmlsec1, verified here`, async () => {
-      const { key, certificate } = pair('alice')
+      const { key, certificate } = keyPair('alice')
       const signature: Signing = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] }
       const template = protectMessage(odd, { timestamp: {}, signature }, now)
         .envelope.replace(/<ds:DigestValue>[^<]*/g, '<ds:DigestValue>')
         .replace(/<ds:SignatureValue>[^<]*/, '<ds:SignatureValue>')
         .replaceAll(/<ds:Transforms>.*?<\/ds:Transforms>/g, `<ds:Transforms>${transform}</ds:Transforms>`)
       const text = xmlsec(template, '--sign', ...ids, '--privkey-pem', pem('alice', 'key'))
-      await taken(outcome(open(text), signedPolicy, guard(now, { trust: trusting('ca') })))
+      await expectAccepted(verifyOrRefuse(openMessage(text), signedPolicy, createGuard(now, { trust: trustOf('ca') })))
     })
   }
 
@@ -145,12 +145,17 @@ function peers(): void {
     ['RSA 1.5', 'rsa-1_5', `<x:EncryptionMethod Algorithm="${xencNs}rsa-1_5"/>`],
   ]
   const optional: SecurityPolicy = { required: false, anyOf: [{ caller: 'username' }], allow: ['cbc', 'rsa-1_5'] }
-  const means = { decrypts: [pair('bob')] }
+  const means = { decrypts: [keyPair('bob')] }
   for (const cipher of ciphers) {
     for (const [title, transport, method] of transports) {
       const name = `AES-${cipher.size * 8}-${cipher.mode.toUpperCase()} with ${title}`
       test(`${name}: encrypted here, decrypted by xmlsec1`, () => {
-        const encryption: Protection['encryption'] = { to: pair('bob').certificate, parts: ['Body'], cipher, transport }
+        const encryption: Protection['encryption'] = {
+          to: keyPair('bob').certificate,
+          parts: ['Body'],
+          cipher,
+          transport,
+        }
         const text = protectMessage(plainMessage(), { encryption }, now).envelope
         const key = /<xenc:EncryptedKey .*<\/xenc:EncryptedKey>/s.exec(text)![0]
         const bare = key
@@ -189,8 +194,8 @@ function peers(): void {
         assert.equal(ran.status, 0, ran.stderr)
         const text = readFileSync(output, 'utf8')
         assert.doesNotMatch(text, /o-1/)
-        const message = open(text)
-        await taken(outcome(message, optional, guard(now, means)))
+        const message = openMessage(text)
+        await expectAccepted(verifyOrRefuse(message, optional, createGuard(now, means)))
         assert.match(writeElement(message.body), /<id>o-1<\/id>/)
       })
     }

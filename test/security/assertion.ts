@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { createHash, sign } from 'node:crypto'
 import { dsNs, saml1Ns, saml2Ns } from '../../src/security/vocabulary.ts'
 import { canonicalize, Malformed, parseXml } from '../../src/xml/index.ts'
-import { now, pair } from './message.ts'
+import { keyPair, now } from './message.ts'
 
-export interface Said {
+export interface AssertionDraft {
   readonly version?: '1.1' | '2.0'
   readonly issuer?: string
   readonly subject?: string
@@ -23,27 +23,27 @@ export interface Said {
   readonly id?: string
 }
 
-const time = (at: number) => new Date(at).toISOString()
+const writeTime = (at: number) => new Date(at).toISOString()
 
-export function assertionText(said: Said = {}): string {
+export function writeAssertion(said: AssertionDraft = {}): string {
   const { version = '2.0', issuer = 'urn:issuer', subject = 'alice', method = 'bearer', id = 'a1' } = said
   const { from = now - 60_000, keyInfo = '', conditions = '', data = '' } = said
   const until = 'until' in said ? said.until : now + 300_000
   const audience = 'audience' in said ? said.audience : 'urn:service'
-  const ends = until === undefined ? '' : ` NotOnOrAfter="${time(until)}"`
+  const ends = until === undefined ? '' : ` NotOnOrAfter="${writeTime(until)}"`
   const unsigned =
     version === '2.0'
-      ? `<saml:Assertion xmlns:saml="${saml2Ns}" ID="${id}" Version="2.0" IssueInstant="${time(now)}"><saml:Issuer>${issuer}</saml:Issuer>` +
+      ? `<saml:Assertion xmlns:saml="${saml2Ns}" ID="${id}" Version="2.0" IssueInstant="${writeTime(now)}"><saml:Issuer>${issuer}</saml:Issuer>` +
         `<saml:Subject><saml:NameID>${subject}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:${method}">` +
         `<saml:SubjectConfirmationData${data}>${keyInfo}</saml:SubjectConfirmationData></saml:SubjectConfirmation></saml:Subject>` +
-        `<saml:Conditions NotBefore="${time(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestriction><saml:Audience>urn:other</saml:Audience><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`}${conditions}</saml:Conditions>` +
-        `<saml:AuthnStatement AuthnInstant="${time(now)}"/></saml:Assertion>`
-      : `<saml:Assertion xmlns:saml="${saml1Ns}" AssertionID="${id}" MajorVersion="1" MinorVersion="1" Issuer="${issuer}" IssueInstant="${time(now)}">` +
-        `<saml:Conditions NotBefore="${time(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestrictionCondition><saml:Audience>${audience}</saml:Audience></saml:AudienceRestrictionCondition>`}${conditions}</saml:Conditions>` +
-        `<saml:AuthenticationStatement AuthenticationInstant="${time(now)}"><saml:Subject><saml:NameIdentifier>${subject}</saml:NameIdentifier>` +
+        `<saml:Conditions NotBefore="${writeTime(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestriction><saml:Audience>urn:other</saml:Audience><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`}${conditions}</saml:Conditions>` +
+        `<saml:AuthnStatement AuthnInstant="${writeTime(now)}"/></saml:Assertion>`
+      : `<saml:Assertion xmlns:saml="${saml1Ns}" AssertionID="${id}" MajorVersion="1" MinorVersion="1" Issuer="${issuer}" IssueInstant="${writeTime(now)}">` +
+        `<saml:Conditions NotBefore="${writeTime(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestrictionCondition><saml:Audience>${audience}</saml:Audience></saml:AudienceRestrictionCondition>`}${conditions}</saml:Conditions>` +
+        `<saml:AuthenticationStatement AuthenticationInstant="${writeTime(now)}"><saml:Subject><saml:NameIdentifier>${subject}</saml:NameIdentifier>` +
         `<saml:SubjectConfirmation><saml:ConfirmationMethod>urn:oasis:names:tc:SAML:1.0:cm:${method}</saml:ConfirmationMethod>${keyInfo}</saml:SubjectConfirmation></saml:Subject></saml:AuthenticationStatement></saml:Assertion>`
   const signer = 'signer' in said ? said.signer : 'ca'
-  return signer === undefined ? unsigned : issuedBy(unsigned, signer, id)
+  return signer === undefined ? unsigned : issueAssertion(unsigned, signer, id)
 }
 
 function canonicalOf(text: string): string {
@@ -53,7 +53,7 @@ function canonicalOf(text: string): string {
 }
 
 /** The assertion with an enveloped signature by this key, before its end. */
-export function issuedBy(assertion: string, signer: string, id: string, key = pair(signer)): string {
+export function issueAssertion(assertion: string, signer: string, id: string, key = keyPair(signer)): string {
   const c14n = 'http://www.w3.org/2001/10/xml-exc-c14n#'
   const digest = createHash('sha256').update(canonicalOf(assertion)).digest('base64')
   const signedInfo =
@@ -69,8 +69,8 @@ export function issuedBy(assertion: string, signer: string, id: string, key = pa
 }
 
 /** The key of a test person in a KeyInfo, as a certificate or as a bare key. */
-export function keyInfoOf(name: string, kind: 'certificate' | 'value'): string {
-  const { certificate } = pair(name)
+export function writeKeyInfo(name: string, kind: 'certificate' | 'value'): string {
+  const { certificate } = keyPair(name)
   if (kind === 'certificate') {
     return `<ds:KeyInfo xmlns:ds="${dsNs}"><ds:X509Data><ds:X509Certificate>${certificate.der.toString('base64')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`
   }

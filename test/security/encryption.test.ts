@@ -1,4 +1,4 @@
-/** XML Encryption, out and in (WSS §9), and octets beside the XML (M5). */
+/** XML Encryption, out and in (WSS §9), and octets in other parts than the XML (M5). */
 import assert from 'node:assert/strict'
 import {
   constants,
@@ -34,25 +34,25 @@ import {
 } from '../../src/security/vocabulary.ts'
 import { writeElement } from '../../src/xml/index.ts'
 import {
-  guard,
+  createGuard,
+  expectAccepted,
+  expectRefusal,
+  keyPair,
   messageId,
   now,
-  open,
-  outcome,
-  pair,
+  openMessage,
   plainMessage,
-  refused,
-  resigned,
+  signAgain,
   signedDemand,
   signedPolicy,
   soap11Uri,
-  taken,
-  trusting,
+  trustOf,
+  verifyOrRefuse,
 } from './message.ts'
 
-const alice = pair('alice')
-const bob = pair('bob')
-const trust = trusting('ca')
+const alice = keyPair('alice')
+const bob = keyPair('bob')
+const trust = trustOf('ca')
 const means: Partial<VerificationContext> = { trust, decrypts: [bob] }
 const signature: Protection['signature'] = {
   key: alice.key,
@@ -60,7 +60,7 @@ const signature: Protection['signature'] = {
   parts: ['Body', 'Timestamp'],
 }
 const label = Buffer.alloc(0)
-const sealed = (more: Partial<Encryption> = {}, rest: Protection = {}, version?: string) =>
+const seal = (more: Partial<Encryption> = {}, rest: Protection = {}, version?: string) =>
   protectMessage(
     plainMessage(version),
     { timestamp: {}, signature, encryption: { to: bob.certificate, parts: ['Body'], ...more }, ...rest },
@@ -81,10 +81,10 @@ const kinds: [string, Partial<Encryption>][] = [
 for (const [title, more] of kinds) {
   for (const version of [soap11Uri, undefined]) {
     test(`WSS §9: a Body encrypted with ${title}, signed before (${version ?? 'SOAP 1.2'})`, async () => {
-      const text = sealed(more, {}, version)
+      const text = seal(more, {}, version)
       assert.doesNotMatch(text, /o-1/)
-      const message = open(text)
-      const { body } = await taken(outcome(message, secret, guard(now, means)))
+      const message = openMessage(text)
+      const { body } = await expectAccepted(verifyOrRefuse(message, secret, createGuard(now, means)))
       assert.equal(body, message.body)
       assert.match(writeElement(body), /<o:GetOrder[^>]*><id>o-1<\/id><\/o:GetOrder>/)
     })
@@ -93,13 +93,17 @@ for (const [title, more] of kinds) {
 
 test('XML Encryption §5.2.1: CBC without a signature over the ciphertext is refused, unless the policy allows it', async () => {
   for (const size of [16, 24, 32] as const) {
-    const text = sealed({ cipher: { mode: 'cbc', size } })
-    await refused(outcome(open(text), secret, guard(now, means)), 'UnsupportedAlgorithm', /CBC/)
-    await taken(outcome(open(text), { ...secret, allow: ['cbc'] }, guard(now, means)))
+    const text = seal({ cipher: { mode: 'cbc', size } })
+    await expectRefusal(
+      verifyOrRefuse(openMessage(text), secret, createGuard(now, means)),
+      'UnsupportedAlgorithm',
+      /CBC/,
+    )
+    await expectAccepted(verifyOrRefuse(openMessage(text), { ...secret, allow: ['cbc'] }, createGuard(now, means)))
   }
 })
 
-test('CBC under a signature that was verified before is taken', async () => {
+test('CBC under a signature that was verified before is accepted', async () => {
   const inner = protectMessage(
     plainMessage(),
     { encryption: { to: bob.certificate, parts: ['Body'], cipher: { mode: 'cbc', size: 32 } } },
@@ -109,35 +113,61 @@ test('CBC under a signature that was verified before is taken', async () => {
   const bare = inner.replace(/<wsse:Security .*<\/wsse:Security>/s, '')
   const signed = protectMessage(bare, { timestamp: {}, signature }, now).envelope
   const text = signed.replace('</wsse:Security>', `${key}</wsse:Security>`)
-  const { body } = await taken(outcome(open(text), secret, guard(now, means)))
+  const { body } = await expectAccepted(verifyOrRefuse(openMessage(text), secret, createGuard(now, means)))
   assert.match(writeElement(body), /o-1/)
   const early = signed.replace(/<wsu:Timestamp/, `${key}<wsu:Timestamp`)
-  await refused(outcome(open(early), secret, guard(now, means)), 'UnsupportedAlgorithm', /CBC/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(early), secret, createGuard(now, means)),
+    'UnsupportedAlgorithm',
+    /CBC/,
+  )
 })
 
 test('XML Encryption §5.5.1: PKCS#1 v1.5 is refused unless allowed, and a wrong padding ends as a wrong key does', async () => {
-  const text = sealed({ transport: 'rsa-1_5' })
-  await refused(outcome(open(text), secret, guard(now, means)), 'UnsupportedAlgorithm', /key transport/)
+  const text = seal({ transport: 'rsa-1_5' })
+  await expectRefusal(
+    verifyOrRefuse(openMessage(text), secret, createGuard(now, means)),
+    'UnsupportedAlgorithm',
+    /key transport/,
+  )
   const allowed: SecurityPolicy = { ...secret, allow: ['rsa-1_5'] }
-  await taken(outcome(open(text), allowed, guard(now, means)))
+  await expectAccepted(verifyOrRefuse(openMessage(text), allowed, createGuard(now, means)))
   const broken = text.replace(/<xenc:CipherValue>[^<]*/, `<xenc:CipherValue>${Buffer.alloc(256, 1).toString('base64')}`)
-  await refused(outcome(open(broken), allowed, guard(now, means)), 'FailedCheck', /^decryption$/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(broken), allowed, createGuard(now, means)),
+    'FailedCheck',
+    /^decryption$/,
+  )
 })
 
 test('a key or a ciphertext that was changed is one failure', async () => {
-  const text = sealed()
+  const text = seal()
   const values = [...text.matchAll(/<xenc:CipherValue>([^<]*)/g)].map(([, value = '']) => value)
   assert.equal(values.length, 2)
   for (const value of values) {
     for (const at of [0, Math.floor(value.length / 2), value.length - 5]) {
       const other = value[at] === 'A' ? 'B' : 'A'
       const broken = text.replace(value, value.slice(0, at) + other + value.slice(at + 1))
-      await refused(outcome(open(broken), secret, guard(now, means)), 'FailedCheck', /^decryption$/)
+      await expectRefusal(
+        verifyOrRefuse(openMessage(broken), secret, createGuard(now, means)),
+        'FailedCheck',
+        /^decryption$/,
+      )
     }
-    await refused(outcome(open(text.replace(value, 'AAAA')), secret, guard(now, means)), 'FailedCheck', /^decryption$/)
+    await expectRefusal(
+      verifyOrRefuse(openMessage(text.replace(value, 'AAAA')), secret, createGuard(now, means)),
+      'FailedCheck',
+      /^decryption$/,
+    )
   }
-  await refused(outcome(open(text), secret, guard(now, { trust })), 'SecurityTokenUnavailable')
-  await refused(outcome(open(text), secret, guard(now, { trust, decrypts: [alice] })), 'SecurityTokenUnavailable')
+  await expectRefusal(
+    verifyOrRefuse(openMessage(text), secret, createGuard(now, { trust })),
+    'SecurityTokenUnavailable',
+  )
+  await expectRefusal(
+    verifyOrRefuse(openMessage(text), secret, createGuard(now, { trust, decrypts: [alice] })),
+    'SecurityTokenUnavailable',
+  )
 })
 
 test('RFC 8017 §7.1.2: every octet of the padding counts, and its failures are one', () => {
@@ -187,7 +217,7 @@ const data = (plain: string, type = 'Content', id = 'd') =>
   `<e:EncryptedData xmlns:e="${xencNs}" Id="${id}" Type="${xencNs}${type}"><e:EncryptionMethod Algorithm="${xenc11Ns}aes256-gcm"/>` +
   `<k:KeyInfo xmlns:k="http://www.w3.org/2000/09/xmldsig#"><k:KeyName>shared</k:KeyName></k:KeyInfo><e:CipherData><e:CipherValue>` +
   `${encryptOctets({ mode: 'gcm', size: 32 }, shared.export(), Buffer.from(plain)).toString('base64')}</e:CipherValue></e:CipherData></e:EncryptedData>`
-const listed = (body: string, ids: readonly string[] = ['d'], header = '', block = '') =>
+const listData = (body: string, ids: readonly string[] = ['d'], header = '', block = '') =>
   plainMessage(
     undefined,
     `<w:Security xmlns:w="${wsseNs}" xmlns:u="${wsuNs}"><e:ReferenceList xmlns:e="${xencNs}">${ids.map(id => `<e:DataReference URI="#${id}"/>`).join('')}</e:ReferenceList>${block}</w:Security>${header}`,
@@ -197,55 +227,59 @@ const optional: SecurityPolicy = { required: false, anyOf: [{ caller: 'username'
 const deep = `${'<x>'.repeat(70)}${'</x>'.repeat(70)}`
 
 const plains: [string, string, string][] = [
-  ['several nodes as content', listed(data('<a/>text<b/>')), '<a/>text<b/>'],
-  ['an element', listed(data(' <a><b/></a> ', 'Element')), '<a><b/></a>'],
-  ['two elements as one', listed(data('<a/><b/>', 'Element')), 'FailedCheck'],
-  ['text as an element', listed(data('text', 'Element')), 'FailedCheck'],
-  ['data of another type', listed(data('<a/>', 'Other')), 'UnsupportedAlgorithm'],
-  ['what is not well-formed', listed(data('<a>')), 'FailedCheck'],
-  ['what closes the place it is in', listed(data('</x><x>')), 'FailedCheck'],
-  ['a document type', listed(data('<!DOCTYPE a><a/>')), 'FailedCheck'],
-  ['an entity', listed(data('&e;')), 'FailedCheck'],
-  ['a processing instruction', listed(data('<?p i?>')), 'FailedCheck'],
-  ['a prefix that stands for something at its place', listed(data('<s:a/>')), '<s:a/>'],
-  ['a prefix that stands for nothing', listed(data('<q:a/>')), 'FailedCheck'],
-  ['what is nested too deep', listed(data(deep)), 'FailedCheck'],
-  ['an identifier that is there already', listed(data(`<a xml:id="m"/>`), ['d'], '<b xml:id="m"/>'), 'InvalidSecurity'],
-  ['what is encrypted again', listed(data(data('<a/>', 'Content', 'inner')), ['d', 'inner']), '<a/>'],
-  ['nothing', listed(data('')), ''],
-  ['data that is not there', listed('', ['other']), 'InvalidSecurity'],
-  ['a reference to another element', listed('<a xml:id="d"/>'), 'InvalidSecurity'],
+  ['several nodes as content', listData(data('<a/>text<b/>')), '<a/>text<b/>'],
+  ['an element', listData(data(' <a><b/></a> ', 'Element')), '<a><b/></a>'],
+  ['two elements as one', listData(data('<a/><b/>', 'Element')), 'FailedCheck'],
+  ['text as an element', listData(data('text', 'Element')), 'FailedCheck'],
+  ['data of another type', listData(data('<a/>', 'Other')), 'UnsupportedAlgorithm'],
+  ['what is not well-formed', listData(data('<a>')), 'FailedCheck'],
+  ['what closes the place it is in', listData(data('</x><x>')), 'FailedCheck'],
+  ['a document type', listData(data('<!DOCTYPE a><a/>')), 'FailedCheck'],
+  ['an entity', listData(data('&e;')), 'FailedCheck'],
+  ['a processing instruction', listData(data('<?p i?>')), 'FailedCheck'],
+  ['a prefix that is declared at its place', listData(data('<s:a/>')), '<s:a/>'],
+  ['a prefix that is not declared', listData(data('<q:a/>')), 'FailedCheck'],
+  ['what is nested too deep', listData(data(deep)), 'FailedCheck'],
+  [
+    'an identifier that is there already',
+    listData(data(`<a xml:id="m"/>`), ['d'], '<b xml:id="m"/>'),
+    'InvalidSecurity',
+  ],
+  ['what is encrypted again', listData(data(data('<a/>', 'Content', 'inner')), ['d', 'inner']), '<a/>'],
+  ['nothing', listData(data('')), ''],
+  ['data that is not there', listData('', ['other']), 'InvalidSecurity'],
+  ['a reference to another element', listData('<a xml:id="d"/>'), 'InvalidSecurity'],
   [
     'seventeen pieces',
-    listed(
+    listData(
       Array.from({ length: 17 }, (_, at) => data('<a/>', 'Content', `d${at}`)).join(''),
       Array.from({ length: 17 }, (_, at) => `d${at}`),
     ),
     'InvalidSecurity',
   ],
-  ['a cipher that is not taken', listed(data('<a/>').replace('aes256-gcm', 'des')), 'UnsupportedAlgorithm'],
-  ['a key of another size', listed(data('<a/>').replace('aes256-gcm', 'aes128-gcm')), 'FailedCheck'],
-  ['a key that is not known', listed(data('<a/>').replace('>shared<', '>other<')), 'SecurityTokenUnavailable'],
-  ['no key', listed(data('<a/>').replace(/<k:KeyInfo.*<\/k:KeyInfo>/s, '')), 'SecurityTokenUnavailable'],
+  ['an unsupported cipher', listData(data('<a/>').replace('aes256-gcm', 'des')), 'UnsupportedAlgorithm'],
+  ['a key of another size', listData(data('<a/>').replace('aes256-gcm', 'aes128-gcm')), 'FailedCheck'],
+  ['a key that is not known', listData(data('<a/>').replace('>shared<', '>other<')), 'SecurityTokenUnavailable'],
+  ['no key', listData(data('<a/>').replace(/<k:KeyInfo.*<\/k:KeyInfo>/s, '')), 'SecurityTokenUnavailable'],
   [
     'data with two keys',
-    listed(data('<a/>').replace('</k:KeyName>', '</k:KeyName><k:KeyName>other</k:KeyName>')),
+    listData(data('<a/>').replace('</k:KeyName>', '</k:KeyName><k:KeyName>other</k:KeyName>')),
     'SecurityTokenUnavailable',
   ],
   [
     'a KeyInfo of another kind',
-    listed(data('<a/>').replace(/<k:KeyName>[^<]*<.k:KeyName>/, '<k:MgmtData>x</k:MgmtData>')),
+    listData(data('<a/>').replace(/<k:KeyName>[^<]*<.k:KeyName>/, '<k:MgmtData>x</k:MgmtData>')),
     'SecurityTokenUnavailable',
   ],
   [
     'a cipher with parameters',
-    listed(data('<a/>').replace('aes256-gcm"/>', 'aes256-gcm"><e:KeySize>8</e:KeySize></e:EncryptionMethod>')),
+    listData(data('<a/>').replace('aes256-gcm"/>', 'aes256-gcm"><e:KeySize>8</e:KeySize></e:EncryptionMethod>')),
     'UnsupportedAlgorithm',
   ],
-  ['a list of keys', listed(data('<a/>')).replace('e:DataReference', 'e:KeyReference'), 'InvalidSecurity'],
+  ['a list of keys', listData(data('<a/>')).replace('e:DataReference', 'e:KeyReference'), 'InvalidSecurity'],
   [
     'a key elsewhere',
-    listed(
+    listData(
       data('<a/>').replace(/<e:CipherValue>.*<\/e:CipherValue>/s, '<e:CipherReference URI="http://127.0.0.1/x"/>'),
     ),
     'InvalidSecurity',
@@ -253,8 +287,8 @@ const plains: [string, string, string][] = [
 ]
 for (const [title, message, expected] of plains) {
   test(`XML Encryption §4.4: ${title}: ${expected || 'an empty Body'}`, async () => {
-    const opened = open(message)
-    const result = await outcome(opened, optional, guard(now, named))
+    const opened = openMessage(message)
+    const result = await verifyOrRefuse(opened, optional, createGuard(now, named))
     if (result instanceof Insecure) assert.equal(result.fault, expected)
     else
       assert.equal(
@@ -267,8 +301,8 @@ for (const [title, message, expected] of plains) {
   })
 }
 
-test('WSS §9.3: a header block comes in an EncryptedHeader, and stands in the Header then', async () => {
-  const text = sealed(
+test('WSS §9.3: a header block comes in an EncryptedHeader, and is in the Header then', async () => {
+  const text = seal(
     { parts: ['Body', messageId] },
     { signature: { ...signature, parts: ['Body', 'Timestamp', messageId] } },
   )
@@ -277,13 +311,17 @@ test('WSS §9.3: a header block comes in an EncryptedHeader, and stands in the H
     required: true,
     anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', messageId], encrypted: ['Body', messageId] }],
   }
-  const message = open(text)
-  const { blocks, covers } = await taken(outcome(message, policy, guard(now, means)))
+  const message = openMessage(text)
+  const { blocks, covers } = await expectAccepted(verifyOrRefuse(message, policy, createGuard(now, means)))
   assert.deepEqual(blocks, message.header!.elements(messageId))
   assert.equal(blocks[0]!.text, 'm-1')
   assert.equal(covers(blocks[0]!), true)
   const clear = text.replace(/<wsse11:EncryptedHeader.*<\/wsse11:EncryptedHeader>/s, '')
-  await refused(outcome(open(clear), policy, guard(now, means)), 'InvalidSecurity', /other than EncryptedData/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(clear), policy, createGuard(now, means)),
+    'InvalidSecurity',
+    /other than EncryptedData/,
+  )
 })
 
 test('a token comes encrypted, and a password in it may travel anywhere', async () => {
@@ -295,11 +333,17 @@ test('a token comes encrypted, and a password in it may travel anywhere', async 
   ).envelope
   assert.doesNotMatch(text, /sesame|PasswordText/)
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username', encrypted: ['Token'] }] }
-  const result = await taken(outcome({ ...open(text), confidential: false }, policy, guard(now, means)))
+  const result = await expectAccepted(
+    verifyOrRefuse({ ...openMessage(text), confidential: false }, policy, createGuard(now, means)),
+  )
   assert.equal(result.caller?.subject, 'alice')
   const clear = protectMessage(plainMessage(), { username }, now).envelope
-  await refused(outcome(open(clear), policy, guard(now, means)), 'InvalidSecurity', /Token is not encrypted/)
-  const direct = listed(
+  await expectRefusal(
+    verifyOrRefuse(openMessage(clear), policy, createGuard(now, means)),
+    'InvalidSecurity',
+    /Token is not encrypted/,
+  )
+  const direct = listData(
     '',
     [],
     '',
@@ -308,21 +352,32 @@ test('a token comes encrypted, and a password in it may travel anywhere', async 
       'Element',
     ),
   )
-  assert.equal((await taken(outcome(open(direct), policy, guard(now, named)))).caller?.subject, 'alice')
+  assert.equal(
+    (await expectAccepted(verifyOrRefuse(openMessage(direct), policy, createGuard(now, named)))).caller?.subject,
+    'alice',
+  )
 })
 
 test('a second Timestamp does not come in by decryption', async () => {
   const stamp = (id: string) =>
     `<u:Timestamp xmlns:u="${wsuNs}" u:Id="${id}"><u:Created>${new Date(now).toISOString()}</u:Created></u:Timestamp>`
-  const text = listed('', [], '', stamp('one') + data(stamp('two'), 'Element'))
-  await refused(outcome(open(text), optional, guard(now, named)), 'InvalidSecurity', /two/)
-  const alone = listed('', [], '', data(stamp('two'), 'Element'))
-  await refused(outcome(open(alone), optional, guard(now, named)), 'InvalidSecurity', /encrypted Timestamp/)
+  const text = listData('', [], '', stamp('one') + data(stamp('two'), 'Element'))
+  await expectRefusal(verifyOrRefuse(openMessage(text), optional, createGuard(now, named)), 'InvalidSecurity', /two/)
+  const alone = listData('', [], '', data(stamp('two'), 'Element'))
+  await expectRefusal(
+    verifyOrRefuse(openMessage(alone), optional, createGuard(now, named)),
+    'InvalidSecurity',
+    /encrypted Timestamp/,
+  )
 })
 
-test('what a policy has encrypted does not come in clear, nor beside what is encrypted', async () => {
+test('a part that the policy wants encrypted comes neither in clear nor next to the encrypted one', async () => {
   const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
-  await refused(outcome(open(text), secret, guard(now, means)), 'InvalidSecurity', /Body is not encrypted/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(text), secret, createGuard(now, means)),
+    'InvalidSecurity',
+    /Body is not encrypted/,
+  )
   const beside = protectMessage(
     plainMessage(undefined, '', `<a/>${data('<b/>')}`),
     { timestamp: {}, signature },
@@ -330,12 +385,19 @@ test('what a policy has encrypted does not come in clear, nor beside what is enc
   ).envelope
   const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#d"/></e:ReferenceList></wsse:Security>`
   const policy: SecurityPolicy = { ...secret }
-  const partly = open(beside.replace('</wsse:Security>', list))
-  await refused(outcome(partly, policy, guard(now, named)), 'InvalidSecurity', /Body is not encrypted/)
+  const partly = openMessage(beside.replace('</wsse:Security>', list))
+  await expectRefusal(
+    verifyOrRefuse(partly, policy, createGuard(now, named)),
+    'InvalidSecurity',
+    /Body is not encrypted/,
+  )
 })
 
-/** A message with so many pieces of data, each with an EncryptedKey of its own, wrapped with this key. */
-function wrappedKeys(kek: KeyObject, count: number): string {
+/**
+ * A message with so many pieces of data, each with an EncryptedKey of its own, wrapped with this
+ * key.
+ */
+function writeWrappedKeys(kek: KeyObject, count: number): string {
   const pieces = Array.from({ length: count }, (_, at) => {
     const session = randomBytes(32)
     const key =
@@ -359,80 +421,102 @@ function wrappedKeys(kek: KeyObject, count: number): string {
 test('RFC 3394: an EncryptedKey wrapped with a secret that both sides have', async () => {
   for (const size of [16, 24, 32]) {
     const kek = createSecretKey(Buffer.alloc(size, 5))
-    const text = wrappedKeys(kek, 1)
-    const message = open(text)
-    await taken(outcome(message, optional, guard(now, { secrets: new Map([['kek', kek]]) })))
+    const text = writeWrappedKeys(kek, 1)
+    const message = openMessage(text)
+    await expectAccepted(verifyOrRefuse(message, optional, createGuard(now, { secrets: new Map([['kek', kek]]) })))
     assert.match(writeElement(message.body), /<a\/>/)
-    const said = open(text.replace(wrapUri(size), wrapUri(size === 16 ? 32 : 16)))
-    await refused(
-      outcome(said, optional, guard(now, { secrets: new Map([['kek', kek]]) })),
+    const said = openMessage(text.replace(wrapUri(size), wrapUri(size === 16 ? 32 : 16)))
+    await expectRefusal(
+      verifyOrRefuse(said, optional, createGuard(now, { secrets: new Map([['kek', kek]]) })),
       'FailedCheck',
       /^decryption$/,
     )
     for (const other of [Buffer.alloc(size, 6), Buffer.alloc(size === 16 ? 32 : 16, 5)]) {
       const secrets = new Map([['kek', createSecretKey(other)]])
-      await refused(outcome(open(text), optional, guard(now, { secrets })), 'FailedCheck', /^decryption$/)
+      await expectRefusal(
+        verifyOrRefuse(openMessage(text), optional, createGuard(now, { secrets })),
+        'FailedCheck',
+        /^decryption$/,
+      )
     }
   }
 })
 
 test('an EncryptedHeader is the wrapping of one block', async () => {
   const wrapped = (more: string) =>
-    listed(
+    listData(
       '<a/>',
       ['d'],
       `<h:EncryptedHeader xmlns:h="${wsse11Ns}">${data('<b xmlns="urn:b"/>', 'Element')}${more}</h:EncryptedHeader>`,
     )
-  const { blocks } = await taken(outcome(open(wrapped('')), optional, guard(now, named)))
+  const { blocks } = await expectAccepted(verifyOrRefuse(openMessage(wrapped('')), optional, createGuard(now, named)))
   assert.equal(blocks.length, 1)
-  await refused(outcome(open(wrapped('<c/>')), optional, guard(now, named)), 'InvalidSecurity', /EncryptedHeader/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(wrapped('<c/>')), optional, createGuard(now, named)),
+    'InvalidSecurity',
+    /EncryptedHeader/,
+  )
 })
 
 test('WSS §7.3: data refers to a key of the message by its digest, or by an identifier of an EncryptedKey', async () => {
   const kek = createSecretKey(Buffer.alloc(32, 5))
   const secrets = new Map([['kek', kek]])
-  const text = wrappedKeys(kek, 1)
+  const text = writeWrappedKeys(kek, 1)
   const sealed = Buffer.from(/<e:CipherValue>([^<]*)/.exec(text)![1]!, 'base64')
   const digest = createHash('sha1').update(sealed).digest('base64')
   const by = (reference: string) => {
     const keyInfo = `<k:KeyInfo xmlns:k="http://www.w3.org/2000/09/xmldsig#"><w:SecurityTokenReference xmlns:w="${wsseNs}">${reference}</w:SecurityTokenReference></k:KeyInfo>`
-    return open(text.replace(/(<e:EncryptedData.*?<e:EncryptionMethod[^>]*>)/s, `$1${keyInfo}`))
+    return openMessage(text.replace(/(<e:EncryptedData.*?<e:EncryptionMethod[^>]*>)/s, `$1${keyInfo}`))
   }
   const identifier = (value: string) =>
     `<w:KeyIdentifier ValueType="${keyIdentifierEncryptedKeyUri}">${value}</w:KeyIdentifier>`
-  await taken(outcome(by(identifier(digest)), optional, guard(now, { secrets })))
-  await taken(outcome(by('<w:Reference URI="#k0"/>'), optional, guard(now, { secrets })))
+  await expectAccepted(verifyOrRefuse(by(identifier(digest)), optional, createGuard(now, { secrets })))
+  await expectAccepted(verifyOrRefuse(by('<w:Reference URI="#k0"/>'), optional, createGuard(now, { secrets })))
   const twice = '<w:Reference URI="#k0"/><w:Reference URI="#k0"/>'
   const refusals = [twice, identifier('AAAA'), '<w:Reference URI="#d0"/>', '<w:Reference URI="#none"/>']
   for (const reference of refusals) {
-    await refused(outcome(by(reference), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
+    await expectRefusal(
+      verifyOrRefuse(by(reference), optional, createGuard(now, { secrets })),
+      'SecurityTokenUnavailable',
+    )
   }
   const disguised = by('<w:Reference URI="#k0"/>')
   const renamed = writeElement(disguised.envelope).replaceAll('w:SecurityTokenReference', 'w:TokenReference')
-  await refused(
-    outcome(open(renamed), optional, guard(now, { secrets })),
+  await expectRefusal(
+    verifyOrRefuse(openMessage(renamed), optional, createGuard(now, { secrets })),
     'SecurityTokenUnavailable',
     /unsupported kind/,
   )
   const keyless = text.replace(/<k:KeyInfo>.*?<\/k:KeyInfo>/, '')
-  await refused(outcome(open(keyless), optional, guard(now, { secrets })), 'SecurityTokenUnavailable')
+  await expectRefusal(
+    verifyOrRefuse(openMessage(keyless), optional, createGuard(now, { secrets })),
+    'SecurityTokenUnavailable',
+  )
 })
 
 test('XML Encryption §5.5.2: a mask that is not known, or that rsa-oaep-mgf1p does not have', async () => {
-  const modern = sealed({ transport: { digest: 'sha256', mask: 'sha256', label } })
-  await taken(outcome(open(modern), secret, guard(now, means)))
+  const modern = seal({ transport: { digest: 'sha256', mask: 'sha256', label } })
+  await expectAccepted(verifyOrRefuse(openMessage(modern), secret, createGuard(now, means)))
   const unknown = modern.replace('mgf1sha256', 'mgf1md5')
-  await refused(outcome(open(unknown), secret, guard(now, means)), 'UnsupportedAlgorithm', /unsupported mask/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(unknown), secret, createGuard(now, means)),
+    'UnsupportedAlgorithm',
+    /unsupported mask/,
+  )
   const older = modern.replace(`${xenc11Ns}rsa-oaep"`, `${xencNs}rsa-oaep-mgf1p"`)
-  await refused(outcome(open(older), secret, guard(now, means)), 'UnsupportedAlgorithm', /does not have/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(older), secret, createGuard(now, means)),
+    'UnsupportedAlgorithm',
+    /does not have/,
+  )
 })
 
 test('at most four keys', async () => {
   const kek = createSecretKey(Buffer.alloc(32, 5))
   const secrets = new Map([['kek', kek]])
-  await taken(outcome(open(wrappedKeys(kek, 4)), optional, guard(now, { secrets })))
-  await refused(
-    outcome(open(wrappedKeys(kek, 5)), optional, guard(now, { secrets })),
+  await expectAccepted(verifyOrRefuse(openMessage(writeWrappedKeys(kek, 4)), optional, createGuard(now, { secrets })))
+  await expectRefusal(
+    verifyOrRefuse(openMessage(writeWrappedKeys(kek, 5)), optional, createGuard(now, { secrets })),
     'InvalidSecurity',
     /too many keys/,
   )
@@ -464,16 +548,16 @@ const attachments = (parts: Record<string, Buffer>) => ({ uris: [], octets: (uri
 const include = (uri: string) => `<i:Include xmlns:i="${xop}" href="${uri}"/>`
 const picture = (inside: string) => plainMessage(undefined, '', `<o:Put xmlns:o="urn:o"><data>${inside}</data></o:Put>`)
 
-test('M5: a signature covers the octets that an Include stands for, and they are what is read', async () => {
+test('M5: a signature covers the octets that an Include represents, and those are read', async () => {
   const whole = protectMessage(picture(octets.toString('base64')), { timestamp: {}, signature }, now).envelope
   const text = whole.replace(octets.toString('base64'), include('cid:p'))
-  const message = { ...open(text), attachments: attachments({ 'cid:p': octets }) }
-  const { body } = await taken(outcome(message, signedPolicy, guard(now, means)))
+  const message = { ...openMessage(text), attachments: attachments({ 'cid:p': octets }) }
+  const { body } = await expectAccepted(verifyOrRefuse(message, signedPolicy, createGuard(now, means)))
   assert.match(writeElement(body), new RegExp(`<data>${octets.toString('base64')}</data>`))
-  const other = { ...open(text), attachments: attachments({ 'cid:p': Buffer.from('another') }) }
-  await refused(outcome(other, signedPolicy, guard(now, means)), 'FailedCheck', /digest/)
-  await refused(
-    outcome({ ...open(text), attachments: attachments({}) }, signedPolicy, guard(now, means)),
+  const other = { ...openMessage(text), attachments: attachments({ 'cid:p': Buffer.from('another') }) }
+  await expectRefusal(verifyOrRefuse(other, signedPolicy, createGuard(now, means)), 'FailedCheck', /digest/)
+  await expectRefusal(
+    verifyOrRefuse({ ...openMessage(text), attachments: attachments({}) }, signedPolicy, createGuard(now, means)),
     'InvalidSecurity',
     /Include/,
   )
@@ -481,8 +565,8 @@ test('M5: a signature covers the octets that an Include stands for, and they are
 
 const misused: [string, string][] = [
   ['two parts in one element', `<data>${include('cid:p')}${include('cid:q')}</data>`],
-  ['an element beside a part', `<data><x/>${include('cid:p')}</data>`],
-  ['text beside a part', `<data>x${include('cid:p')}</data>`],
+  ['an element next to a part', `<data><x/>${include('cid:p')}</data>`],
+  ['text next to a part', `<data>x${include('cid:p')}</data>`],
   ['one part twice', `<data>${include('cid:p')}</data><data>${include('cid:p')}</data>`],
   ['one part twice, written in two ways', `<data>${include('cid:p')}</data><data>${include('cid:%70')}</data>`],
   ['a part that is not there', `<data>${include('cid:r')}</data>`],
@@ -494,10 +578,10 @@ for (const [title, inside] of misused) {
     const plain = plainMessage(undefined, '', `<o:Put xmlns:o="urn:o">${inside}</o:Put>`)
     assert.throws(() => protectMessage(plain, { timestamp: {}, signature }, now), TypeError)
     const hidden = protectMessage(plain.replaceAll('i:Include', 'i:Other'), { timestamp: {}, signature }, now).envelope
-    const text = resigned(hidden.replaceAll('i:Other', 'i:Include'), alice.key)
+    const text = signAgain(hidden.replaceAll('i:Other', 'i:Include'), alice.key)
     const parts = attachments({ 'cid:p': octets, 'cid:%70': octets, 'cid:q': octets })
-    const result = outcome({ ...open(text), attachments: parts }, signedPolicy, guard(now, means))
-    await refused(result, 'InvalidSecurity', /Include/)
+    const result = verifyOrRefuse({ ...openMessage(text), attachments: parts }, signedPolicy, createGuard(now, means))
+    await expectRefusal(result, 'InvalidSecurity', /Include/)
   })
 }
 
@@ -505,6 +589,13 @@ test('M5: a part that only what was encrypted refers to is refused', async () =>
   const hidden = plainMessage(undefined, '', data(`<o:Put xmlns:o="urn:o"><data>${include('cid:p')}</data></o:Put>`))
   const signed = protectMessage(hidden, { timestamp: {}, signature }, now).envelope
   const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#d"/></e:ReferenceList></wsse:Security>`
-  const message = { ...open(signed.replace('</wsse:Security>', list)), attachments: attachments({ 'cid:p': octets }) }
-  await refused(outcome(message, signedPolicy, guard(now, named)), 'FailedCheck', /a part that is not signed/)
+  const message = {
+    ...openMessage(signed.replace('</wsse:Security>', list)),
+    attachments: attachments({ 'cid:p': octets }),
+  }
+  await expectRefusal(
+    verifyOrRefuse(message, signedPolicy, createGuard(now, named)),
+    'FailedCheck',
+    /a part that is not signed/,
+  )
 })

@@ -1,4 +1,7 @@
-/** Messages for the tests of WS-Security: opened as the SOAP face opens them, and people, keys and a clock to check them with. */
+/**
+ * Messages for the tests of WS-Security, opened as the SOAP face opens them; and people, keys and a
+ * clock to check them with.
+ */
 import assert from 'node:assert/strict'
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -18,7 +21,7 @@ import { versions } from '../../src/soap/version.ts'
 import { canonicalize, type Element, internName, Malformed, parseXml } from '../../src/xml/index.ts'
 
 /** The message in this envelope, with all header blocks for this node. */
-export function open(text: string | Uint8Array): Incoming {
+export function openMessage(text: string | Uint8Array): Incoming {
   const document = parseXml(typeof text === 'string' ? new TextEncoder().encode(text) : text, {
     instructions: 'refuse',
   })
@@ -38,11 +41,11 @@ export const people: Readonly<Record<string, { readonly password: string; readon
   clara: { password: 'clara-secret', roles: ['clerk'] },
 }
 
-const caller = (name: string): Caller | undefined =>
+const findCaller = (name: string): Caller | undefined =>
   Object.hasOwn(people, name) ? { subject: name, roles: people[name]!.roles, claims: {} } : undefined
 
 /** A guard with people and a memory of its own. */
-export function guard(
+export function createGuard(
   now: string | number,
   more: Partial<VerificationContext> = {},
 ): VerificationContext & { readonly memory: Map<string, number> } {
@@ -54,9 +57,9 @@ export function guard(
     identities: {
       bearer: () => undefined,
       key: () => undefined,
-      password: (name, password) => (people[name]?.password === password ? caller(name) : undefined),
+      password: (name, password) => (people[name]?.password === password ? findCaller(name) : undefined),
       secret: name => people[name]?.password,
-      known: caller,
+      known: findCaller,
       certificate: der => ({ subject: `certificate of ${der.length} octets`, roles: [], claims: {} }),
     },
     seen: (key, expires) => {
@@ -71,7 +74,11 @@ export function guard(
 export type Result = VerifiedMessage | Insecure
 
 /** What becomes of a message. */
-export async function outcome(message: Incoming, policy: SecurityPolicy, guard: VerificationContext): Promise<Result> {
+export async function verifyOrRefuse(
+  message: Incoming,
+  policy: SecurityPolicy,
+  guard: VerificationContext,
+): Promise<Result> {
   try {
     return await verifyMessage(message, policy, guard)
   } catch (thrown) {
@@ -80,33 +87,33 @@ export async function outcome(message: Incoming, policy: SecurityPolicy, guard: 
   }
 }
 
-export async function refused(result: Promise<Result>, fault: SecurityFault, why?: RegExp): Promise<void> {
+export async function expectRefusal(result: Promise<Result>, fault: SecurityFault, why?: RegExp): Promise<void> {
   const found = await result
-  assert.ok(found instanceof Insecure, 'the message was taken')
+  assert.ok(found instanceof Insecure, 'the message was accepted')
   assert.equal(`${found.fault}: ${found.why}`.startsWith(`${fault}: `), true, `${found.fault}: ${found.why}`)
   if (why) assert.match(found.why, why)
 }
 
-export async function taken(result: Promise<Result>): Promise<VerifiedMessage> {
+export async function expectAccepted(result: Promise<Result>): Promise<VerifiedMessage> {
   const found = await result
   assert.ok(!(found instanceof Insecure), found instanceof Insecure ? `${found.fault}: ${found.why}` : '')
   return found
 }
 
-export const read = (path: string): string => readFileSync(path, 'utf8')
+export const readText = (path: string): string => readFileSync(path, 'utf8')
 
 /** A test-only key and its certificate. */
-export function pair(name: string): {
+export function keyPair(name: string): {
   readonly key: KeyObject
   readonly certificate: Certificate
   readonly pem: string
 } {
-  const file = (kind: string) => read(join(import.meta.dirname, 'keys', `test-only-${name}.${kind}.pem`))
+  const file = (kind: string) => readText(join(import.meta.dirname, 'keys', `test-only-${name}.${kind}.pem`))
   return { key: createPrivateKey(file('key')), certificate: new Certificate(file('cert')), pem: file('cert') }
 }
 
-export const trusting = (...names: string[]): CertificateTrust =>
-  new CertificateTrust({ authorities: names.map(name => pair(name).pem) })
+export const trustOf = (...names: string[]): CertificateTrust =>
+  new CertificateTrust({ authorities: names.map(name => keyPair(name).pem) })
 
 /** All tests are at this time. */
 export const now = Date.parse('2030-06-01T12:00:00Z')
@@ -123,8 +130,8 @@ export const plainMessage = (
 
 export const messageId = internName('urn:a', 'MessageID')
 
-/** A message with a Timestamp, of which this is signed. */
-export const signedMessage = (by = pair('alice'), more: Partial<Signing> = {}, rest: Protection = {}): string =>
+/** A message with a Timestamp, with these parts signed. */
+export const signedMessage = (by = keyPair('alice'), more: Partial<Signing> = {}, rest: Protection = {}): string =>
   protectMessage(
     plainMessage(),
     {
@@ -142,11 +149,14 @@ export const signedMessage = (by = pair('alice'), more: Partial<Signing> = {}, r
 
 export const signedDemand: Demand = { caller: 'x509', timestamp: true, signed: ['Body', 'Timestamp'] }
 export const signedPolicy: SecurityPolicy = { required: true, anyOf: [signedDemand] }
-/** That of `/soap/v1/secure`. */
+/** The policy of `/soap/v1/secure`. */
 export const securePolicy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username' }, signedDemand] }
 
-/** The message with a SignatureValue that is right again, after this Reference was added to its SignedInfo. */
-export function resigned(text: string, key: KeyObject, reference = ''): string {
+/**
+ * The message with a correct SignatureValue again, after this Reference was added to its
+ * SignedInfo.
+ */
+export function signAgain(text: string, key: KeyObject, reference = ''): string {
   const changed = text.replace('</ds:SignedInfo>', `${reference}</ds:SignedInfo>`)
   const document = parseXml(new TextEncoder().encode(changed))
   assert.ok(!(document instanceof Malformed))

@@ -1,4 +1,4 @@
-/** Policies: what cannot be enforced is a mistake at start (X14), what is published, and the hook of the SOAP face. */
+/** Policies: mistakes at start (X14), publication, and the port of the SOAP face. */
 import assert from 'node:assert/strict'
 import { createHash, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
@@ -24,30 +24,30 @@ import { createWsSecurity } from '../../src/security/ws-security.ts'
 import { soap11, soap12 } from '../../src/soap/version.ts'
 import { canonicalize, Malformed, parseXml } from '../../src/xml/index.ts'
 import {
-  guard,
+  createGuard,
+  expectAccepted,
+  expectRefusal,
+  keyPair,
   messageId,
   now,
-  open,
-  outcome,
-  pair,
+  openMessage,
   plainMessage,
-  refused,
-  resigned,
   securePolicy,
+  signAgain,
   signedDemand,
   signedMessage,
   signedPolicy,
-  taken,
-  trusting,
+  trustOf,
+  verifyOrRefuse,
 } from './message.ts'
 
-const issuers = new Map([['urn:issuer', trusting('ca')]])
+const issuers = new Map([['urn:issuer', trustOf('ca')]])
 const audiences = ['urn:service']
-const saml = { issuers, audiences, vouchers: trusting('ca') }
+const saml = { issuers, audiences, vouchers: trustOf('ca') }
 const all: Partial<VerificationContext> = {
-  trust: trusting('ca'),
+  trust: trustOf('ca'),
   saml,
-  decrypts: [pair('bob')],
+  decrypts: [keyPair('bob')],
   secrets: new Map([['s', createSecretKey(Buffer.alloc(32))]]),
   kerberos: () => undefined,
 }
@@ -59,7 +59,7 @@ const rows: [string, Demand, Partial<VerificationContext>, RegExp | undefined][]
   ['a ticket', { caller: 'kerberos' }, all, undefined],
   ['an assertion of a bearer', { caller: 'saml', confirmations: ['bearer'] }, all, undefined],
   [
-    'an assertion with a key, and nobody else trusted',
+    'an assertion with a key, and no other trust',
     { ...signedDemand, caller: 'saml', confirmations: ['holder-of-key'] },
     { saml },
     undefined,
@@ -71,7 +71,7 @@ const rows: [string, Demand, Partial<VerificationContext>, RegExp | undefined][]
     undefined,
   ],
   ['what comes encrypted', { ...signedDemand, encrypted: ['Body', messageId] }, all, undefined],
-  ['nobody is trusted to sign', signedDemand, {}, /no signer is trusted/],
+  ['no trusted signer', signedDemand, {}, /no signer is trusted/],
   ['an empty list of authorities', signedDemand, { trust: new CertificateTrust({}) }, /no signer is trusted/],
   ['no secret', { ...signedDemand, caller: 'secret' }, { ...all, secrets: new Map() }, /no signer is trusted/],
   ['a certificate that signs nothing', { caller: 'x509' }, all, /add Body to signed/],
@@ -136,7 +136,7 @@ const rows: [string, Demand, Partial<VerificationContext>, RegExp | undefined][]
 ]
 for (const [title, demand, means, mistake] of rows) {
   test(`X14: ${title}: ${mistake ? 'a mistake' : 'fine'}`, () => {
-    const found = findPolicyMistakes({ required: true, anyOf: [demand] }, guard(now, means))
+    const found = findPolicyMistakes({ required: true, anyOf: [demand] }, createGuard(now, means))
     if (mistake)
       assert.ok(
         found.some(each => mistake.test(each)),
@@ -147,14 +147,14 @@ for (const [title, demand, means, mistake] of rows) {
 }
 
 test('X14: no way at all, and a freshness that the memory could not keep', () => {
-  assert.match(findPolicyMistakes({ required: true, anyOf: [] }, guard(now))[0]!, /anyOf/)
+  assert.match(findPolicyMistakes({ required: true, anyOf: [] }, createGuard(now))[0]!, /anyOf/)
   for (const freshness of [{ age: Infinity }, { age: 0 }, { age: Number.NaN }, { skew: -1 }, { skew: Infinity }]) {
-    assert.match(findPolicyMistakes({ ...securePolicy, freshness }, guard(now, all))[0]!, /freshness/)
+    assert.match(findPolicyMistakes({ ...securePolicy, freshness }, createGuard(now, all))[0]!, /freshness/)
   }
 })
 
 test('X14: a policy that cannot be enforced does not start', () => {
-  assert.throws(() => createWsSecurity(signedPolicy, guard(now)), /no signer is trusted/)
+  assert.throws(() => createWsSecurity(signedPolicy, createGuard(now)), /no signer is trusted/)
 })
 
 test('published: WS-SecurityPolicy, well-formed, with every way and every part', () => {
@@ -185,36 +185,42 @@ test('published: WS-SecurityPolicy, well-formed, with every way and every part',
 })
 
 test('WSS §8.5: a reply confirms the signatures of its request, under its own', async () => {
-  const { key, certificate } = pair('alice')
+  const { key, certificate } = keyPair('alice')
   const signature = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] } as const
   const request = protectMessage(plainMessage(), { timestamp: {}, signature }, now)
-  const secured = await taken(outcome(open(request.envelope), signedPolicy, guard(now, all)))
+  const secured = await expectAccepted(
+    verifyOrRefuse(openMessage(request.envelope), signedPolicy, createGuard(now, all)),
+  )
   const reply = (confirms: readonly Buffer[]) =>
-    open(protectMessage(plainMessage(), { timestamp: {}, signature, confirms }, now).envelope)
+    openMessage(protectMessage(plainMessage(), { timestamp: {}, signature, confirms }, now).envelope)
   const read = (confirms: readonly Buffer[], sent: readonly Buffer[]) =>
-    outcome({ ...reply(confirms), sent }, signedPolicy, guard(now, all))
+    verifyOrRefuse({ ...reply(confirms), sent }, signedPolicy, createGuard(now, all))
   assert.deepEqual(request.signatures, [secured.confirms])
-  await taken(read([secured.confirms!], request.signatures))
-  await taken(read([], []))
-  await refused(read([], request.signatures), 'FailedCheck', /another request/)
-  await refused(read([Buffer.from('other')], request.signatures), 'FailedCheck', /another request/)
-  await refused(read([secured.confirms!, Buffer.from('other')], request.signatures), 'FailedCheck', /another request/)
+  await expectAccepted(read([secured.confirms!], request.signatures))
+  await expectAccepted(read([], []))
+  await expectRefusal(read([], request.signatures), 'FailedCheck', /another request/)
+  await expectRefusal(read([Buffer.from('other')], request.signatures), 'FailedCheck', /another request/)
+  await expectRefusal(
+    read([secured.confirms!, Buffer.from('other')], request.signatures),
+    'FailedCheck',
+    /another request/,
+  )
   const unsigned = protectMessage(plainMessage(), { timestamp: {}, confirms: request.signatures }, now).envelope
-  await refused(
-    outcome({ ...open(unsigned), sent: request.signatures }, signedPolicy, guard(now, all)),
+  await expectRefusal(
+    verifyOrRefuse({ ...openMessage(unsigned), sent: request.signatures }, signedPolicy, createGuard(now, all)),
     'FailedCheck',
     /not signed/,
   )
-  const none = open(signedMessage())
-  await refused(
-    outcome({ ...none, sent: request.signatures }, signedPolicy, guard(now, all)),
+  const none = openMessage(signedMessage())
+  await expectRefusal(
+    verifyOrRefuse({ ...none, sent: request.signatures }, signedPolicy, createGuard(now, all)),
     'FailedCheck',
     /another request/,
   )
 })
 
 test('the hook of the face: the block that is targeted, the clock and the parts of the message', async () => {
-  const { now: _, ...means } = guard(0, { ...all, trust: trusting('ca') })
+  const { now: _, ...means } = createGuard(0, { ...all, trust: trustOf('ca') })
   const prove = createWsSecurity({ anyOf: securePolicy.anyOf }, means)
   const asked = (text: string, demanded: boolean, at = now) => {
     const document = parseXml(Buffer.from(text))
@@ -258,21 +264,35 @@ test('SwA Profile 1.1 §5.4: attachments that have to be signed', async () => {
     uris: ids.map(id => `cid:${id}`),
     octets: (uri: string, complete: boolean) => (uri === 'cid:a%40b' && !complete ? octets : undefined),
   })
-  await taken(outcome({ ...open(signedMessage()), attachments: parts() }, policy, guard(now, all)))
-  const beside = { ...open(signedMessage()), attachments: parts('a@b') }
-  await refused(outcome(beside, policy, guard(now, all)), 'InvalidSecurity', /attachment is not signed/)
+  await expectAccepted(
+    verifyOrRefuse({ ...openMessage(signedMessage()), attachments: parts() }, policy, createGuard(now, all)),
+  )
+  const beside = { ...openMessage(signedMessage()), attachments: parts('a@b') }
+  await expectRefusal(
+    verifyOrRefuse(beside, policy, createGuard(now, all)),
+    'InvalidSecurity',
+    /attachment is not signed/,
+  )
   const include = '<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="cid:a%40b"/>'
-  const { key, certificate } = pair('alice')
+  const { key, certificate } = keyPair('alice')
   const signature = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] } as const
   const whole = plainMessage(undefined, '', `<data>${octets.toString('base64')}</data>`)
   const text = protectMessage(whole, { timestamp: {}, signature }, now).envelope.replace(
     octets.toString('base64'),
     include,
   )
-  await taken(outcome({ ...open(text), attachments: parts('a@b') }, policy, guard(now, all)))
-  await refused(outcome({ ...open(text), attachments: parts('a@b', 'c') }, policy, guard(now, all)), 'InvalidSecurity')
+  await expectAccepted(
+    verifyOrRefuse({ ...openMessage(text), attachments: parts('a@b') }, policy, createGuard(now, all)),
+  )
+  await expectRefusal(
+    verifyOrRefuse({ ...openMessage(text), attachments: parts('a@b', 'c') }, policy, createGuard(now, all)),
+    'InvalidSecurity',
+  )
   const outside = signedMessage().replace('</s:Header>', `<h>${include}</h></s:Header>`)
-  await refused(outcome({ ...open(outside), attachments: parts('a@b') }, policy, guard(now, all)), 'InvalidSecurity')
+  await expectRefusal(
+    verifyOrRefuse({ ...openMessage(outside), attachments: parts('a@b') }, policy, createGuard(now, all)),
+    'InvalidSecurity',
+  )
 })
 
 for (const [transform, complete] of [
@@ -284,31 +304,35 @@ for (const [transform, complete] of [
       required: true,
       anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', 'Attachments'] }],
     }
-    const text = resigned(
+    const text = signAgain(
       signedMessage(),
-      pair('alice').key,
+      keyPair('alice').key,
       `<ds:Reference URI="cid:a"><ds:Transforms><ds:Transform Algorithm="${transform}"/></ds:Transforms><ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/>` +
         `<ds:DigestValue>${createHash('sha256').update('octets').digest('base64')}</ds:DigestValue></ds:Reference>`,
     )
     const message = (octets: string) => ({
-      ...open(text),
+      ...openMessage(text),
       attachments: {
         uris: ['cid:a'],
         octets: (uri: string, whole: boolean) =>
           uri === 'cid:a' && whole === complete ? Buffer.from(octets) : undefined,
       },
     })
-    await taken(outcome(message('octets'), policy, guard(now, all)))
-    await refused(outcome(message('others'), policy, guard(now, all)), 'FailedCheck', /digest/)
-    await refused(outcome(open(text), policy, guard(now, all)), 'FailedCheck', /missing attachment/)
-    const other = resigned(text.replace(transform, dsNs), pair('alice').key)
-    const raw = { ...message('octets'), ...open(other) }
-    await refused(outcome(raw, policy, guard(now, all)), 'UnsupportedAlgorithm', /unsupported way/)
+    await expectAccepted(verifyOrRefuse(message('octets'), policy, createGuard(now, all)))
+    await expectRefusal(verifyOrRefuse(message('others'), policy, createGuard(now, all)), 'FailedCheck', /digest/)
+    await expectRefusal(
+      verifyOrRefuse(openMessage(text), policy, createGuard(now, all)),
+      'FailedCheck',
+      /missing attachment/,
+    )
+    const other = signAgain(text.replace(transform, dsNs), keyPair('alice').key)
+    const raw = { ...message('octets'), ...openMessage(other) }
+    await expectRefusal(verifyOrRefuse(raw, policy, createGuard(now, all)), 'UnsupportedAlgorithm', /unsupported way/)
   })
 }
 
 test('WSS §8.3: a token is covered by a reference to it, with a default namespace declared', async () => {
-  const { key } = pair('alice')
+  const { key } = keyPair('alice')
   const c14n = 'http://www.w3.org/2001/10/xml-exc-c14n#'
   const written = signedMessage().replace('<wsse:SecurityTokenReference>', `<wsse:SecurityTokenReference wsu:Id="str">`)
   const [, token = ''] = /(<wsse:BinarySecurityToken .*<\/wsse:BinarySecurityToken>)/s.exec(written) ?? []
@@ -321,34 +345,38 @@ test('WSS §8.3: a token is covered by a reference to it, with a default namespa
     `<ds:CanonicalizationMethod Algorithm="${c14n}"/></wsse:TransformationParameters></ds:Transform></ds:Transforms>` +
     `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference>`
   const digest = createHash('sha256').update(canonical).digest('base64')
-  const message = open(resigned(written, key, reference(digest)))
-  const { covers } = await taken(outcome(message, signedPolicy, guard(now, all)))
+  const message = openMessage(signAgain(written, key, reference(digest)))
+  const { covers } = await expectAccepted(verifyOrRefuse(message, signedPolicy, createGuard(now, all)))
   assert.equal(
     covers(message.blocks.find(({ name }) => name === SecurityName)!.elements(BinarySecurityTokenName)[0]!),
     true,
   )
-  const other = resigned(written, key, reference(createHash('sha256').update('').digest('base64')))
-  await refused(outcome(open(other), signedPolicy, guard(now, all)), 'FailedCheck', /digest/)
-  const none = resigned(
+  const other = signAgain(written, key, reference(createHash('sha256').update('').digest('base64')))
+  await expectRefusal(verifyOrRefuse(openMessage(other), signedPolicy, createGuard(now, all)), 'FailedCheck', /digest/)
+  const none = signAgain(
     written,
     key,
     reference(digest).replace(/<wsse:TransformationParameters>.*<\/wsse:TransformationParameters>/, ''),
   )
-  await refused(outcome(open(none), signedPolicy, guard(now, all)), 'InvalidSecurity', /TransformationParameters/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(none), signedPolicy, createGuard(now, all)),
+    'InvalidSecurity',
+    /TransformationParameters/,
+  )
   const body = /<s:Body [^>]*wsu:Id="([^"]*)"/.exec(written)![1]!
-  const elsewhere = resigned(written, key, reference(digest).replace('#str', `#${body}`))
-  await refused(
-    outcome(open(elsewhere), signedPolicy, guard(now, all)),
+  const elsewhere = signAgain(written, key, reference(digest).replace('#str', `#${body}`))
+  await expectRefusal(
+    verifyOrRefuse(openMessage(elsewhere), signedPolicy, createGuard(now, all)),
     'InvalidSecurity',
     /other than a token reference/,
   )
 })
 
 test('WSS §8.3: a certificate that is only named is covered as the token that it would be', async () => {
-  const { key, certificate } = pair('alice')
-  const trust = new CertificateTrust({ certificates: [pair('alice').pem] })
+  const { key, certificate } = keyPair('alice')
+  const trust = new CertificateTrust({ certificates: [keyPair('alice').pem] })
   for (const refer of ['thumbprint', 'issuer-serial', 'key-identifier'] as const) {
-    const written = signedMessage(pair('alice'), { key, by: { certificate, refer } }).replace(
+    const written = signedMessage(keyPair('alice'), { key, by: { certificate, refer } }).replace(
       '<wsse:SecurityTokenReference>',
       '<wsse:SecurityTokenReference wsu:Id="str">',
     )
@@ -357,29 +385,35 @@ test('WSS §8.3: a certificate that is only named is covered as the token that i
       `<ds:Reference URI="#str"><ds:Transforms><ds:Transform Algorithm="${strTransformUri}"><wsse:TransformationParameters>` +
       '<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/></wsse:TransformationParameters></ds:Transform></ds:Transforms>' +
       `<ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><ds:DigestValue>${createHash('sha256').update(octets).digest('base64')}</ds:DigestValue></ds:Reference>`
-    await taken(outcome(open(resigned(written, key, reference)), signedPolicy, guard(now, { ...all, trust })))
+    await expectAccepted(
+      verifyOrRefuse(
+        openMessage(signAgain(written, key, reference)),
+        signedPolicy,
+        createGuard(now, { ...all, trust }),
+      ),
+    )
     const stranger = written.replace(
       '</s:Header>',
       `<wsse:SecurityTokenReference xmlns:wsse="${wsseNs}" xmlns:wsu="${wsuNs}" wsu:Id="other"><wsse:KeyIdentifier ValueType="${keyIdentifierThumbprintUri}">AAAA</wsse:KeyIdentifier></wsse:SecurityTokenReference></s:Header>`,
     )
-    const unknown = resigned(stranger, key, reference.replace('#str', '#other'))
-    await refused(
-      outcome(open(unknown), signedPolicy, guard(now, { ...all, trust })),
+    const unknown = signAgain(stranger, key, reference.replace('#str', '#other'))
+    await expectRefusal(
+      verifyOrRefuse(openMessage(unknown), signedPolicy, createGuard(now, { ...all, trust })),
       'SecurityTokenUnavailable',
       /unknown certificate/,
     )
     const other = reference.replace(/<ds:DigestValue>..../, '<ds:DigestValue>AAAA')
-    await refused(
-      outcome(open(resigned(written, key, other)), signedPolicy, guard(now, { ...all, trust })),
+    await expectRefusal(
+      verifyOrRefuse(openMessage(signAgain(written, key, other)), signedPolicy, createGuard(now, { ...all, trust })),
       'FailedCheck',
     )
   }
 })
 
-test('peers 11: enveloped-signature on the Body, and inclusive C14N, are taken', async () => {
+test('peers 11: enveloped-signature on the Body, and inclusive C14N, are accepted', async () => {
   const inclusive = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'
   const text = signedMessage()
-  const message = open(text)
+  const message = openMessage(text)
   for (const [transforms, form] of [
     [`<ds:Transform Algorithm="${dsNs}enveloped-signature"/>`, { exclusive: false, comments: false }],
     [`<ds:Transform Algorithm="${inclusive}"/>`, { exclusive: false, comments: false }],
@@ -394,8 +428,8 @@ test('peers 11: enveloped-signature on the Body, and inclusive C14N, are taken',
       /<ds:Transforms>.*?<\/ds:Transforms>(<ds:DigestMethod [^>]*>)<ds:DigestValue>[^<]*/s,
       (_, method) => `<ds:Transforms>${transforms}</ds:Transforms>${method}<ds:DigestValue>${digest}`,
     )
-    const again = open(resigned(changed, pair('alice').key))
-    const { body } = await taken(outcome(again, signedPolicy, guard(now, all)))
+    const again = openMessage(signAgain(changed, keyPair('alice').key))
+    const { body } = await expectAccepted(verifyOrRefuse(again, signedPolicy, createGuard(now, all)))
     assert.equal(body, again.body)
   }
 })

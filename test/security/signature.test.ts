@@ -1,4 +1,7 @@
-/** XML Signature, out and in: every algorithm, every way to name a key, every part; and that the proven element is the one read. */
+/**
+ * XML Signature, out and in: every algorithm, every way to name a key, every part; the proven
+ * element is the one that is read.
+ */
 import assert from 'node:assert/strict'
 import { createPublicKey, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
@@ -8,24 +11,24 @@ import type { Demand, SecurityPolicy } from '../../src/security/policy/policy.ts
 import { protectMessage } from '../../src/security/protect/protect.ts'
 import type { Signing } from '../../src/security/protect/sign.ts'
 import {
-  guard,
+  createGuard,
+  expectAccepted,
+  expectRefusal,
+  keyPair,
   messageId,
   now,
-  open,
-  outcome,
-  pair,
+  openMessage,
   plainMessage,
-  refused,
   signedDemand,
   signedMessage,
   signedPolicy,
   soap11Uri,
   soap12Uri,
-  taken,
-  trusting,
+  trustOf,
+  verifyOrRefuse,
 } from './message.ts'
 
-const trust = trusting('ca')
+const trust = trustOf('ca')
 const secret = createSecretKey(Buffer.alloc(32, 7))
 const secrets = new Map([['clara', secret]])
 
@@ -42,13 +45,13 @@ const algorithms: [string, string, Partial<Signing>][] = [
 ]
 for (const [title, name, more] of algorithms) {
   test(`XML Signature §6.4: ${title}`, async () => {
-    const text = signedMessage(pair(name), more)
-    const message = open(text)
-    const secured = await taken(outcome(message, signedPolicy, guard(now, { trust })))
+    const text = signedMessage(keyPair(name), more)
+    const message = openMessage(text)
+    const secured = await expectAccepted(verifyOrRefuse(message, signedPolicy, createGuard(now, { trust })))
     assert.equal(secured.body, message.body)
     assert.equal(secured.covers(message.body), true)
-    await refused(
-      outcome(open(text.replace('o-1', 'o-2')), signedPolicy, guard(now, { trust })),
+    await expectRefusal(
+      verifyOrRefuse(openMessage(text.replace('o-1', 'o-2')), signedPolicy, createGuard(now, { trust })),
       'FailedCheck',
       /digest/,
     )
@@ -60,30 +63,37 @@ for (const hash of ['sha256', 'sha384', 'sha512'] as const) {
     const signature: Signing = { key: secret, by: { name: 'clara' }, parts: ['Body', 'Timestamp'], hash }
     const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
     const policy: SecurityPolicy = { required: true, anyOf: [{ ...signedDemand, caller: 'secret' }] }
-    const secured = await taken(outcome(open(text), policy, guard(now, { secrets })))
+    const secured = await expectAccepted(verifyOrRefuse(openMessage(text), policy, createGuard(now, { secrets })))
     assert.equal(secured.caller?.subject, 'clara')
     const other = new Map([['clara', createSecretKey(Buffer.alloc(32, 8))]])
-    await refused(outcome(open(text), policy, guard(now, { secrets: other })), 'FailedCheck', /SignatureValue/)
-    await refused(outcome(open(text), policy, guard(now, { secrets: new Map() })), 'SecurityTokenUnavailable')
-    await refused(
-      outcome(open(text), signedPolicy, guard(now, { secrets, trust })),
+    await expectRefusal(
+      verifyOrRefuse(openMessage(text), policy, createGuard(now, { secrets: other })),
+      'FailedCheck',
+      /SignatureValue/,
+    )
+    await expectRefusal(
+      verifyOrRefuse(openMessage(text), policy, createGuard(now, { secrets: new Map() })),
+      'SecurityTokenUnavailable',
+    )
+    await expectRefusal(
+      verifyOrRefuse(openMessage(text), signedPolicy, createGuard(now, { secrets, trust })),
       'InvalidSecurity',
       /x509: not there/,
     )
   })
 }
 
-const pinned = new CertificateTrust({ certificates: [pair('alice').pem, pair('p256').pem] })
+const pinned = new CertificateTrust({ certificates: [keyPair('alice').pem, keyPair('p256').pem] })
 for (const refer of ['direct', 'issuer-serial', 'thumbprint', 'key-identifier', 'embedded'] as const) {
   test(`X.509 Token Profile §3.2: a certificate referred to by ${refer}`, async () => {
-    const { key, certificate } = pair('alice')
-    const text = signedMessage(pair('alice'), { key, by: { certificate, refer } })
-    await taken(outcome(open(text), signedPolicy, guard(now, { trust: pinned })))
+    const { key, certificate } = keyPair('alice')
+    const text = signedMessage(keyPair('alice'), { key, by: { certificate, refer } })
+    await expectAccepted(verifyOrRefuse(openMessage(text), signedPolicy, createGuard(now, { trust: pinned })))
     const carried = refer === 'direct' || refer === 'embedded'
-    const known = outcome(open(text), signedPolicy, guard(now, { trust }))
-    await (carried ? taken(known) : refused(known, 'SecurityTokenUnavailable'))
-    await refused(
-      outcome(open(text), signedPolicy, guard(now, { trust: trusting('stranger') })),
+    const known = verifyOrRefuse(openMessage(text), signedPolicy, createGuard(now, { trust }))
+    await (carried ? expectAccepted(known) : expectRefusal(known, 'SecurityTokenUnavailable'))
+    await expectRefusal(
+      verifyOrRefuse(openMessage(text), signedPolicy, createGuard(now, { trust: trustOf('stranger') })),
       carried ? 'FailedAuthentication' : 'SecurityTokenUnavailable',
     )
   })
@@ -91,7 +101,7 @@ for (const refer of ['direct', 'issuer-serial', 'thumbprint', 'key-identifier', 
 
 test('both versions, with header blocks and the token covered', async () => {
   for (const version of [soap11Uri, soap12Uri]) {
-    const { key, certificate } = pair('alice')
+    const { key, certificate } = keyPair('alice')
     const parts = ['Body', 'Timestamp', 'Token', messageId] as const
     const signature: Signing = { key, by: { certificate, refer: 'direct' }, parts }
     const policy: SecurityPolicy = {
@@ -99,54 +109,71 @@ test('both versions, with header blocks and the token covered', async () => {
       anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', messageId] }],
     }
     const text = protectMessage(plainMessage(version), { timestamp: {}, signature }, now).envelope
-    const message = open(text)
-    const secured = await taken(outcome(message, policy, guard(now, { trust })))
+    const message = openMessage(text)
+    const secured = await expectAccepted(verifyOrRefuse(message, policy, createGuard(now, { trust })))
     assert.equal(secured.covers(message.header!.elements(messageId)[0]!), true)
     const changed = text.replace('>m-1<', '>m-2<')
-    await refused(outcome(open(changed), policy, guard(now, { trust })), 'FailedCheck')
+    await expectRefusal(verifyOrRefuse(openMessage(changed), policy, createGuard(now, { trust })), 'FailedCheck')
     const second = text.replace('<a:MessageID', '<a:MessageID xmlns:a="urn:a">m-0</a:MessageID><a:MessageID')
-    await refused(outcome(open(second), policy, guard(now, { trust })), 'InvalidSecurity', /MessageID is not signed/)
+    await expectRefusal(
+      verifyOrRefuse(openMessage(second), policy, createGuard(now, { trust })),
+      'InvalidSecurity',
+      /MessageID is not signed/,
+    )
   }
 })
 
 test('Exclusive C14N: prefixes that are declared outside, and ones that are listed, do not break a signature', async () => {
   const text = signedMessage()
   const moved = text.replace('<s:Envelope ', '<s:Envelope xmlns:unused="urn:unused" ')
-  await taken(outcome(open(moved), signedPolicy, guard(now, { trust })))
+  await expectAccepted(verifyOrRefuse(openMessage(moved), signedPolicy, createGuard(now, { trust })))
 })
 
-test('a Secured names who signed', async () => {
-  const secured = await taken(outcome(open(signedMessage()), signedPolicy, guard(now, { trust })))
+test('a verified message names its signer', async () => {
+  const secured = await expectAccepted(
+    verifyOrRefuse(openMessage(signedMessage()), signedPolicy, createGuard(now, { trust })),
+  )
   assert.match(secured.caller?.subject ?? '', /certificate of/)
-  const nobody = guard(now, { trust })
+  const nobody = createGuard(now, { trust })
   const unknown = { ...nobody, identities: { ...nobody.identities, certificate: () => undefined } }
-  await refused(outcome(open(signedMessage()), signedPolicy, unknown), 'FailedAuthentication')
+  await expectRefusal(verifyOrRefuse(openMessage(signedMessage()), signedPolicy, unknown), 'FailedAuthentication')
 })
 
-test('a name under a signature: the token is covered too, and the signer is one who may', async () => {
+test('a name under a signature: the token is covered too, and the signer may sign for it', async () => {
   const demand: Demand = { caller: 'username', timestamp: true, signed: ['Body', 'Timestamp', 'Token'] }
   const policy: SecurityPolicy = { required: true, anyOf: [demand] }
   const username = { name: 'alice', password: 'open sesame', kind: 'digest' } as const
-  const { key, certificate } = pair('p256')
+  const { key, certificate } = keyPair('p256')
   const by = (signature: Signing) =>
-    open(protectMessage(plainMessage(), { timestamp: {}, username, signature }, now).envelope)
+    openMessage(protectMessage(plainMessage(), { timestamp: {}, username, signature }, now).envelope)
   const direct = { certificate, refer: 'direct' } as const
   const whole = by({ key, by: direct, parts: ['Body', 'Timestamp', 'Token'] })
-  assert.equal((await taken(outcome(whole, policy, guard(now, { trust, secrets })))).caller?.subject, 'alice')
+  assert.equal(
+    (await expectAccepted(verifyOrRefuse(whole, policy, createGuard(now, { trust, secrets })))).caller?.subject,
+    'alice',
+  )
   const open1 = by({ key, by: direct, parts: ['Body', 'Timestamp'] })
-  await refused(outcome(open1, policy, guard(now, { trust, secrets })), 'InvalidSecurity', /Token is not signed/)
+  await expectRefusal(
+    verifyOrRefuse(open1, policy, createGuard(now, { trust, secrets })),
+    'InvalidSecurity',
+    /Token is not signed/,
+  )
   const other = by({ key: secret, by: { name: 'clara' }, parts: ['Body', 'Timestamp', 'Token'] })
-  await refused(outcome(other, policy, guard(now, { trust, secrets })), 'InvalidSecurity', /signed by another party/)
+  await expectRefusal(
+    verifyOrRefuse(other, policy, createGuard(now, { trust, secrets })),
+    'InvalidSecurity',
+    /signed by another party/,
+  )
 })
 
-test('X7: keys that no algorithm takes', () => {
+test('X7: keys that fit no algorithm', () => {
   const rsa = { hash: 'sha256', family: 'rsa' } as const
   const n = Buffer.alloc(1025, 0xff).toString('base64url')
   const long = createPublicKey({ key: { kty: 'RSA', n, e: 'AQAB' }, format: 'jwk' })
   assert.equal(fitsKey(rsa, long), false)
   assert.equal(fitsKey(rsa, secret), false)
-  assert.equal(fitsKey({ ...rsa, family: 'ecdsa' }, pair('k1').key), false)
+  assert.equal(fitsKey({ ...rsa, family: 'ecdsa' }, keyPair('k1').key), false)
   assert.equal(fitsKey({ ...rsa, family: 'ecdsa' }, secret), false)
-  assert.equal(fitsKey({ ...rsa, family: 'hmac' }, pair('alice').key), false)
-  assert.equal(fitsKey(rsa, pair('alice').key), true)
+  assert.equal(fitsKey({ ...rsa, family: 'hmac' }, keyPair('alice').key), false)
+  assert.equal(fitsKey(rsa, keyPair('alice').key), true)
 })

@@ -1,4 +1,7 @@
-/** Messages that other stacks made (WSS4J, Spring-WS, WS-Attacker, Merlin Hughes' signatures), each with what becomes of it here. */
+/**
+ * Messages that other stacks made (WSS4J, Spring-WS, WS-Attacker, Merlin Hughes' signatures), and
+ * their outcomes here.
+ */
 import assert from 'node:assert/strict'
 import { createPrivateKey, createSecretKey } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -15,53 +18,56 @@ import { verifySignature } from '../../src/security/verify/signature.ts'
 import { SignatureName } from '../../src/security/vocabulary.ts'
 import { type Element, Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
-import { guard, open, outcome, read, securePolicy, taken } from './message.ts'
+import { createGuard, expectAccepted, openMessage, readText, securePolicy, verifyOrRefuse } from './message.ts'
 
 const security = suites('ws-security')
 if (security) {
-  const key = (name: string) => read(join(security, 'keys-test-only', name))
+  const key = (name: string) => readText(join(security, 'keys-test-only', name))
   const trust = new CertificateTrust({ authorities: [key('ca.cert.pem')], certificates: [key('alice.cert.pem')] })
   const decrypts = [{ key: createPrivateKey(key('bob.key.pem')), certificate: new Certificate(key('bob.cert.pem')) }]
   const made = '2026-11-21T00:20:00Z'
   const cases = (folder: string) =>
-    JSON.parse(read(join(security, folder, 'cases.json'))) as readonly { file: string; expect: string }[]
+    JSON.parse(readText(join(security, folder, 'cases.json'))) as readonly { file: string; expect: string }[]
 
   for (const { file, expect } of cases('wss4j-generated')) {
     test(`WSS4J: ${file} (${expect})`, async () => {
-      const result = outcome(
-        open(read(join(security, 'wss4j-generated', file))),
+      const result = verifyOrRefuse(
+        openMessage(readText(join(security, 'wss4j-generated', file))),
         securePolicy,
-        guard(made, { trust, decrypts }),
+        createGuard(made, { trust, decrypts }),
       )
-      if (expect === 'accept') await taken(result)
+      if (expect === 'accept') await expectAccepted(result)
       else assert.ok((await result) instanceof Insecure)
     })
   }
 
-  test('WSS4J: sign-bst-legacy-sha1-11.xml is taken where the policy allows SHA-1, and the key is as trusted', async () => {
-    const message = open(read(join(security, 'wss4j-generated/sign-bst-legacy-sha1-11.xml')))
-    await taken(outcome(message, { ...securePolicy, allow: ['sha1'] }, guard(made, { trust })))
+  test('WSS4J: sign-bst-legacy-sha1-11.xml is accepted where the policy allows SHA-1 and the key is trusted', async () => {
+    const message = openMessage(readText(join(security, 'wss4j-generated/sign-bst-legacy-sha1-11.xml')))
+    await expectAccepted(verifyOrRefuse(message, { ...securePolicy, allow: ['sha1'] }, createGuard(made, { trust })))
   })
 
   test('WSS4J: enc-aes256gcm-oaep-11.xml is decrypted, and read where it stood', async () => {
-    const message = open(read(join(security, 'wss4j-generated/enc-aes256gcm-oaep-11.xml')))
+    const message = openMessage(readText(join(security, 'wss4j-generated/enc-aes256gcm-oaep-11.xml')))
     const policy: SecurityPolicy = { ...securePolicy, required: false }
-    const { body } = await taken(outcome(message, policy, guard(made, { trust, decrypts })))
+    const { body } = await expectAccepted(verifyOrRefuse(message, policy, createGuard(made, { trust, decrypts })))
     assert.match(writeElement(body), /<o:note>café &amp; &lt;tea&gt;<\/o:note>/)
   })
 
   for (const { file } of cases('xsw-generated')) {
     test(`X1 WS-Attacker: ${file} passes core validation, and is refused`, async () => {
-      const result = await outcome(
-        open(read(join(security, 'xsw-generated', file))),
+      const result = await verifyOrRefuse(
+        openMessage(readText(join(security, 'xsw-generated', file))),
         securePolicy,
-        guard(made, { trust }),
+        createGuard(made, { trust }),
       )
       assert.ok(result instanceof Insecure)
     })
   }
 
-  /** Spring-WS's own messages have the outcomes that follow from the standard, at the time each was made. */
+  /**
+   * Spring-WS's own messages have the outcomes that follow from the standard, at the time each was
+   * made.
+   */
   const spring: [string, string, string][] = [
     ['emptyHeader-soap.xml', made, 'InvalidSecurity'],
     ['noHeader-soap.xml', made, 'InvalidSecurity'],
@@ -86,12 +92,16 @@ if (security) {
   ]
   for (const [file, at, expected] of spring) {
     test(`Spring-WS: ${file} at ${at}: ${expected}`, async () => {
-      const result = await outcome(open(read(join(security, 'spring-ws', file))), securePolicy, guard(at, { trust }))
+      const result = await verifyOrRefuse(
+        openMessage(readText(join(security, 'spring-ws', file))),
+        securePolicy,
+        createGuard(at, { trust }),
+      )
       assert.equal(result instanceof Insecure ? result.fault : 'taken', expected)
     })
   }
   test('every case of the list has its row', () => {
-    const listed = (JSON.parse(read(join(security, 'cases.json'))) as { file: string }[]).map(({ file }) => file)
+    const listed = (JSON.parse(readText(join(security, 'cases.json'))) as { file: string }[]).map(({ file }) => file)
     assert.deepEqual(
       listed.filter(file => !spring.some(([row]) => file === `spring-ws/${row}`)),
       [],
@@ -101,7 +111,7 @@ if (security) {
 
 const xmldsig = suites('xmldsig')
 if (xmldsig) {
-  /** What is not taken, and why: WS-Security needs none of it, and each is a way to be deceived. */
+  /** What is not supported, and why: WS-Security needs none of it, and each is a way to deceive. */
   const dsa: [string, RegExp] = ['DSA with SHA-1', /signature algorithm/]
   const many: [string, RegExp] = ['28 references', /too many references/]
   const doctype: [string, RegExp] = ['a document type', /document type/i]
@@ -124,19 +134,19 @@ if (xmldsig) {
     'signature-enveloping-rsa.xml': ['an RSA key of 1024 bits', /does not fit the algorithm/],
     'exc-signature.xml': dsa,
   }
-  const files = JSON.parse(read(join(xmldsig, 'cases.json'))) as readonly { file: string }[]
+  const files = JSON.parse(readText(join(xmldsig, 'cases.json'))) as readonly { file: string }[]
   for (const { file } of files) {
     const name = file.slice(file.indexOf('/') + 1)
     const [reason, pattern] = (file.startsWith('merlin-c14n-three') ? many : exceptions[name]) ?? ['nothing', /^$/]
     test(`XML Signature: ${file} is refused (${reason})`, () => {
-      const document = parseXml(Buffer.from(read(join(xmldsig, file))))
+      const document = parseXml(Buffer.from(readText(join(xmldsig, file))))
       if (document instanceof Malformed) return assert.match(document.reason, pattern)
       const signature = find(document.root)
       const identifiers = new Identifiers(document.root)
       const allow = new Set<Allowance>(['sha1'])
       const signer = (keyInfo: Element | undefined) => {
         const reference = keyInfo && readKeyReference(keyInfo, identifiers)
-        if (reference?.kind === 'value') return { key: reference.key } // the arithmetic alone is tested, not whose key it is
+        if (reference?.kind === 'value') return { key: reference.key } // the arithmetic alone is tested
         return { key: createSecretKey(Buffer.from('secret')) }
       }
       const refusal = (thrown: unknown) => thrown instanceof Insecure && pattern.test(thrown.why)

@@ -1,4 +1,4 @@
-/** UsernameToken (Username Token Profile 1.1), X5, X12 and X13 of attacks.md. */
+/** UsernameToken (Username Token Profile 1.1), and the attacks X5, X12 and X13. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -6,11 +6,21 @@ import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
 import { type Protection, protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure, type SecurityFault } from '../../src/security/security-fault.ts'
 import { passwordDigestUri, passwordTextUri, wsseNs, wsuNs } from '../../src/security/vocabulary.ts'
-import { guard, now, open, outcome, plainMessage, refused, securePolicy, soap11Uri, taken } from './message.ts'
+import {
+  createGuard,
+  expectAccepted,
+  expectRefusal,
+  now,
+  openMessage,
+  plainMessage,
+  securePolicy,
+  soap11Uri,
+  verifyOrRefuse,
+} from './message.ts'
 
 const created = new Date(now).toISOString()
 const nonce = Buffer.from('sixteen octets!!')
-const digested = (password: string, at = created, by = nonce) =>
+const digestOf = (password: string, at = created, by = nonce) =>
   createHash('sha1').update(by).update(at).update(password).digest('base64')
 
 const token = (inside: string) =>
@@ -25,18 +35,22 @@ const digest = (name: string, value: string, at = created, by = nonce.toString('
     `<w:Username>${name}</w:Username><w:Password Type="${passwordDigestUri}">${value}</w:Password><w:Nonce>${by}</w:Nonce><u:Created>${at}</u:Created>`,
   )
 const right = 'open sesame'
-const ago = (milliseconds: number) => new Date(now - milliseconds).toISOString()
+const timeAgo = (milliseconds: number) => new Date(now - milliseconds).toISOString()
 
 const rows: [string, string, 'taken' | SecurityFault][] = [
   ['a password', text('alice', right), 'taken'],
   ['a password without a type', text('alice', right).replace(/ Type="[^"]*"/, ''), 'taken'],
-  ['a digest', digest('alice', digested(right)), 'taken'],
+  ['a digest', digest('alice', digestOf(right)), 'taken'],
   ['a wrong password', text('alice', 'wrong'), 'FailedAuthentication'],
   ['nobody', text('nobody', right), 'FailedAuthentication'],
-  ['a digest of a wrong password', digest('alice', digested('wrong')), 'FailedAuthentication'],
-  ['a digest of nobody', digest('nobody', digested(right)), 'FailedAuthentication'],
-  ['a digest of nobody, of the word undefined', digest('nobody', digested('undefined')), 'FailedAuthentication'],
-  ['a digest of nobody, of no password', digest('nobody', digested('')), 'FailedAuthentication'],
+  ['a digest of a wrong password', digest('alice', digestOf('wrong')), 'FailedAuthentication'],
+  ['a digest of an unknown name', digest('nobody', digestOf(right)), 'FailedAuthentication'],
+  [
+    'a digest of an unknown name, of the word undefined',
+    digest('nobody', digestOf('undefined')),
+    'FailedAuthentication',
+  ],
+  ['a digest of an unknown name, of no password', digest('nobody', digestOf('')), 'FailedAuthentication'],
   ['a digest that is empty', digest('alice', ''), 'FailedAuthentication'],
   ['the name of a property of all objects', text('__proto__', right), 'FailedAuthentication'],
   ['a password with white space around it', text('alice', ` ${right} `), 'FailedAuthentication'],
@@ -60,62 +74,62 @@ const rows: [string, string, 'taken' | SecurityFault][] = [
   ],
   [
     'a digest without a Nonce',
-    digest('alice', digested(right, created, Buffer.alloc(0))).replace(/<w:Nonce>.*<\/w:Nonce>/, ''),
+    digest('alice', digestOf(right, created, Buffer.alloc(0))).replace(/<w:Nonce>.*<\/w:Nonce>/, ''),
     'FailedAuthentication',
   ],
   [
     'a digest without Created',
-    digest('alice', digested(right, '')).replace(/<u:Created>.*<\/u:Created>/, ''),
+    digest('alice', digestOf(right, '')).replace(/<u:Created>.*<\/u:Created>/, ''),
     'FailedAuthentication',
   ],
   [
     'a Nonce in another encoding',
-    digest('alice', digested(right)).replace('<w:Nonce', '<w:Nonce EncodingType="urn:hex"'),
+    digest('alice', digestOf(right)).replace('<w:Nonce', '<w:Nonce EncodingType="urn:hex"'),
     'InvalidSecurityToken',
   ],
   [
-    'a Nonce that is no base64',
-    digest('alice', digested(right)).replace('<w:Nonce>', '<w:Nonce>!'),
+    'a Nonce that is not base64',
+    digest('alice', digestOf(right)).replace('<w:Nonce>', '<w:Nonce>!'),
     'InvalidSecurityToken',
   ],
   [
     'a Nonce of 1,025 octets',
-    digest('alice', digested(right, created, Buffer.alloc(1025)), created, Buffer.alloc(1025).toString('base64')),
+    digest('alice', digestOf(right, created, Buffer.alloc(1025)), created, Buffer.alloc(1025).toString('base64')),
     'InvalidSecurityToken',
   ],
-  ['a digest of five minutes ago', digest('alice', digested(right, ago(300_000)), ago(300_000)), 'taken'],
+  ['a digest of five minutes ago', digest('alice', digestOf(right, timeAgo(300_000)), timeAgo(300_000)), 'taken'],
   [
     'a digest of more than five minutes ago',
-    digest('alice', digested(right, ago(300_001)), ago(300_001)),
+    digest('alice', digestOf(right, timeAgo(300_001)), timeAgo(300_001)),
     'MessageExpired',
   ],
-  ['a digest five minutes ahead', digest('alice', digested(right, ago(-300_000)), ago(-300_000)), 'taken'],
+  ['a digest five minutes ahead', digest('alice', digestOf(right, timeAgo(-300_000)), timeAgo(-300_000)), 'taken'],
   [
     'a digest more than five minutes ahead',
-    digest('alice', digested(right, ago(-300_001)), ago(-300_001)),
+    digest('alice', digestOf(right, timeAgo(-300_001)), timeAgo(-300_001)),
     'MessageExpired',
   ],
-  ['a Created that is none', digest('alice', digested(right, 'now'), 'now'), 'InvalidSecurityToken'],
+  ['an invalid Created', digest('alice', digestOf(right, 'now'), 'now'), 'InvalidSecurityToken'],
   [
     'a Created of the 31st of February',
-    digest('alice', digested(right, '2030-02-31T00:00:00Z'), '2030-02-31T00:00:00Z'),
+    digest('alice', digestOf(right, '2030-02-31T00:00:00Z'), '2030-02-31T00:00:00Z'),
     'InvalidSecurityToken',
   ],
   [
     'a Created in another zone',
-    digest('alice', digested(right, '2030-06-01T14:00:00+02:00'), '2030-06-01T14:00:00+02:00'),
+    digest('alice', digestOf(right, '2030-06-01T14:00:00+02:00'), '2030-06-01T14:00:00+02:00'),
     'taken',
   ],
   [
     'a password that is of an hour ago',
-    text('alice', right, `<u:Created>${ago(3_600_000)}</u:Created>`),
+    text('alice', right, `<u:Created>${timeAgo(3_600_000)}</u:Created>`),
     'MessageExpired',
   ],
   ['two tokens', text('alice', right).replace(/<w:UsernameToken>.*<\/w:UsernameToken>/s, '$&$&'), 'InvalidSecurity'],
 ]
 for (const [title, message, expected] of rows) {
   test(`UsernameToken: ${title}: ${expected}`, async () => {
-    const result = await outcome(open(message), securePolicy, guard(now))
+    const result = await verifyOrRefuse(openMessage(message), securePolicy, createGuard(now))
     assert.equal(result instanceof Insecure ? result.fault : 'taken', expected)
     if (!(result instanceof Insecure)) assert.equal(result.caller?.subject, 'alice')
   })
@@ -124,30 +138,33 @@ for (const [title, message, expected] of rows) {
 test('B8 a wrong name and a wrong password are told apart by nothing', async () => {
   for (const [one, other] of [
     [text('nobody', right), text('alice', 'wrong')],
-    [digest('nobody', digested(right)), digest('alice', digested('wrong'))],
+    [digest('nobody', digestOf(right)), digest('alice', digestOf('wrong'))],
     [token('<w:Username>nobody</w:Username>'), token('<w:Username>alice</w:Username>')],
   ] as const) {
     const results = [
-      await outcome(open(one), securePolicy, guard(now)),
-      await outcome(open(other), securePolicy, guard(now)),
+      await verifyOrRefuse(openMessage(one), securePolicy, createGuard(now)),
+      await verifyOrRefuse(openMessage(other), securePolicy, createGuard(now)),
     ]
     assert.deepEqual(results[0], results[1])
   }
 })
 
-test('somebody who is known, and whose password is not kept, proves nothing by a digest', async () => {
-  const here = guard(now)
+test('a known name without a kept password proves nothing by a digest', async () => {
+  const here = createGuard(now)
   const unkept = { ...here, identities: { ...here.identities, secret: () => undefined } }
   for (const password of ['', 'undefined', right]) {
-    await refused(outcome(open(digest('alice', digested(password))), securePolicy, unkept), 'FailedAuthentication')
+    await expectRefusal(
+      verifyOrRefuse(openMessage(digest('alice', digestOf(password))), securePolicy, unkept),
+      'FailedAuthentication',
+    )
   }
 })
 
-test('X12: a digest is taken once, and its nonce remembered until it is of now no more', async () => {
-  const here = guard(now)
-  await taken(outcome(open(digest('alice', digested(right))), securePolicy, here))
-  await refused(
-    outcome(open(digest('alice', digested(right))), securePolicy, here),
+test('X12: a digest is accepted once, and its nonce remembered until it expires', async () => {
+  const here = createGuard(now)
+  await expectAccepted(verifyOrRefuse(openMessage(digest('alice', digestOf(right))), securePolicy, here))
+  await expectRefusal(
+    verifyOrRefuse(openMessage(digest('alice', digestOf(right))), securePolicy, here),
     'FailedAuthentication',
     /seen before/,
   )
@@ -155,76 +172,116 @@ test('X12: a digest is taken once, and its nonce remembered until it is of now n
 })
 
 test('X12: octets moved from the nonce to Created do not make it a new one', async () => {
-  const here = guard(now)
+  const here = createGuard(now)
   const longer = Buffer.concat([nonce, Buffer.from('\n')])
-  await taken(
-    outcome(
-      open(digest('alice', digested(right, created, longer), created, longer.toString('base64'))),
+  await expectAccepted(
+    verifyOrRefuse(
+      openMessage(digest('alice', digestOf(right, created, longer), created, longer.toString('base64'))),
       securePolicy,
       here,
     ),
   )
-  const moved = digest('alice', digested(right, `\n${created}`), `\n${created}`)
-  await taken(outcome(open(moved), securePolicy, guard(now)))
-  await refused(outcome(open(moved), securePolicy, here), 'FailedAuthentication', /seen before/)
+  const moved = digest('alice', digestOf(right, `\n${created}`), `\n${created}`)
+  await expectAccepted(verifyOrRefuse(openMessage(moved), securePolicy, createGuard(now)))
+  await expectRefusal(verifyOrRefuse(openMessage(moved), securePolicy, here), 'FailedAuthentication', /seen before/)
 })
 
 test('X12: a digest that does not hold leaves nothing in the memory', async () => {
-  const here = guard(now)
-  await refused(outcome(open(digest('alice', digested('wrong'))), securePolicy, here), 'FailedAuthentication')
+  const here = createGuard(now)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(digest('alice', digestOf('wrong'))), securePolicy, here),
+    'FailedAuthentication',
+  )
   assert.equal(here.memory.size, 0)
 })
 
-test('a password with a nonce and a time is taken once, too', async () => {
-  const here = guard(now)
+test('a password with a nonce and a time is accepted once, too', async () => {
+  const here = createGuard(now)
   const message = text('alice', right, `<w:Nonce>AAAA</w:Nonce><u:Created>${created}</u:Created>`)
-  await taken(outcome(open(message), securePolicy, here))
-  await refused(outcome(open(message), securePolicy, here), 'FailedAuthentication', /seen before/)
+  await expectAccepted(verifyOrRefuse(openMessage(message), securePolicy, here))
+  await expectRefusal(verifyOrRefuse(openMessage(message), securePolicy, here), 'FailedAuthentication', /seen before/)
 })
 
-test('a policy takes the kinds of password that it names', async () => {
+test('a policy accepts the kinds of password that it names', async () => {
   const only = (kind: 'text' | 'digest'): SecurityPolicy => ({
     required: true,
     anyOf: [{ caller: 'username', passwords: [kind] }],
   })
-  await refused(outcome(open(text('alice', right)), only('digest'), guard(now)), 'UnsupportedSecurityToken')
-  await refused(outcome(open(digest('alice', digested(right))), only('text'), guard(now)), 'UnsupportedSecurityToken')
+  await expectRefusal(
+    verifyOrRefuse(openMessage(text('alice', right)), only('digest'), createGuard(now)),
+    'UnsupportedSecurityToken',
+  )
+  await expectRefusal(
+    verifyOrRefuse(openMessage(digest('alice', digestOf(right))), only('text'), createGuard(now)),
+    'UnsupportedSecurityToken',
+  )
   const none: SecurityPolicy = { required: true, anyOf: [{ caller: 'kerberos' }] }
-  await refused(outcome(open(text('alice', right)), none, guard(now)), 'InvalidSecurity', /kerberos: not there/)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(text('alice', right)), none, createGuard(now)),
+    'InvalidSecurity',
+    /kerberos: not there/,
+  )
 })
 
 test('a Timestamp that is demanded has to be there', async () => {
   const policy: SecurityPolicy = { required: true, anyOf: [{ caller: 'username', timestamp: true }] }
   const username = { name: 'alice', password: right, kind: 'text' } as const
-  await taken(
-    outcome(open(protectMessage(plainMessage(), { username, timestamp: {} }, now).envelope), policy, guard(now)),
+  await expectAccepted(
+    verifyOrRefuse(
+      openMessage(protectMessage(plainMessage(), { username, timestamp: {} }, now).envelope),
+      policy,
+      createGuard(now),
+    ),
   )
   const without = protectMessage(plainMessage(), { username }, now).envelope
-  await refused(outcome(open(without), policy, guard(now)), 'InvalidSecurity', /no Timestamp/)
+  await expectRefusal(verifyOrRefuse(openMessage(without), policy, createGuard(now)), 'InvalidSecurity', /no Timestamp/)
 })
 
-test('a password travels only where nobody listens', async () => {
-  const message = { ...open(text('alice', right)), confidential: false }
-  await refused(outcome(message, securePolicy, guard(now)), 'UnsupportedSecurityToken')
-  await taken(outcome({ ...open(digest('alice', digested(right))), confidential: false }, securePolicy, guard(now)))
+test('a password travels only over confidential transport', async () => {
+  const message = { ...openMessage(text('alice', right)), confidential: false }
+  await expectRefusal(verifyOrRefuse(message, securePolicy, createGuard(now)), 'UnsupportedSecurityToken')
+  await expectAccepted(
+    verifyOrRefuse(
+      { ...openMessage(digest('alice', digestOf(right))), confidential: false },
+      securePolicy,
+      createGuard(now),
+    ),
+  )
 })
 
-test('a bad token beside nothing that is demanded is refused; a Timestamp alone says nothing of anybody', async () => {
+test('a bad token is refused even where nothing is demanded; a Timestamp alone names no caller', async () => {
   const optional: SecurityPolicy = { ...securePolicy, required: false }
-  await refused(outcome(open(text('alice', 'wrong')), optional, guard(now)), 'FailedAuthentication')
-  assert.equal((await taken(outcome(open(plainMessage()), optional, guard(now)))).caller, undefined)
+  await expectRefusal(
+    verifyOrRefuse(openMessage(text('alice', 'wrong')), optional, createGuard(now)),
+    'FailedAuthentication',
+  )
+  assert.equal(
+    (await expectAccepted(verifyOrRefuse(openMessage(plainMessage()), optional, createGuard(now)))).caller,
+    undefined,
+  )
   const stamped = protectMessage(plainMessage(soap11Uri), { timestamp: {} }, now).envelope
-  assert.equal((await taken(outcome(open(stamped), optional, guard(now)))).caller, undefined)
-  await refused(outcome(open(stamped), optional, guard(now + 300_000)), 'MessageExpired')
-  await refused(outcome(open(stamped), securePolicy, guard(now)), 'InvalidSecurity')
-  await refused(outcome(open(plainMessage()), securePolicy, guard(now)), 'InvalidSecurity', /no Security block/)
+  assert.equal(
+    (await expectAccepted(verifyOrRefuse(openMessage(stamped), optional, createGuard(now)))).caller,
+    undefined,
+  )
+  await expectRefusal(verifyOrRefuse(openMessage(stamped), optional, createGuard(now + 300_000)), 'MessageExpired')
+  await expectRefusal(verifyOrRefuse(openMessage(stamped), securePolicy, createGuard(now)), 'InvalidSecurity')
+  await expectRefusal(
+    verifyOrRefuse(openMessage(plainMessage()), securePolicy, createGuard(now)),
+    'InvalidSecurity',
+    /no Security block/,
+  )
 })
 
 for (const kind of ['text', 'digest'] as const) {
-  test(`outgoing: a token with a ${kind} is taken`, async () => {
+  test(`outgoing: a token with a ${kind} is accepted`, async () => {
     const username: Protection['username'] = { name: 'alice', password: right, kind }
-    const { caller } = await taken(
-      outcome(open(protectMessage(plainMessage(), { username }, now).envelope), securePolicy, guard(now)),
+    const { caller } = await expectAccepted(
+      verifyOrRefuse(
+        openMessage(protectMessage(plainMessage(), { username }, now).envelope),
+        securePolicy,
+        createGuard(now),
+      ),
     )
     assert.equal(caller?.subject, 'alice')
   })

@@ -1,6 +1,7 @@
 /**
- * Signature wrapping, generated: the signed element is moved to every place in the message, and another takes its place with an
- * identifier written in every way. Whatever is taken must hold nothing of the attacker's.
+ * Signature wrapping, generated: the signed element is moved to every place in the message, and
+ * another one replaces it, with an identifier written in every way. An accepted message must hold
+ * nothing of the attacker's.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,20 +10,33 @@ import { Insecure } from '../../src/security/security-fault.ts'
 import type { Incoming } from '../../src/security/verify/incoming.ts'
 import { wsuNs } from '../../src/security/vocabulary.ts'
 import { type Element, Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
-import { guard, now, open, outcome, pair, plainMessage, securePolicy, signedMessage, trusting } from './message.ts'
+import {
+  createGuard,
+  keyPair,
+  now,
+  openMessage,
+  plainMessage,
+  securePolicy,
+  signedMessage,
+  trustOf,
+  verifyOrRefuse,
+} from './message.ts'
 
-const trust = trusting('ca')
+const trust = trustOf('ca')
 
-/** Offsets at which an element could be put: first and last in every element that has an end tag of its own. */
-function places(text: string, element: Element): number[] {
+/**
+ * Offsets at which an element could be put: first and last in every element that has an end tag of
+ * its own.
+ */
+function findPlaces(text: string, element: Element): number[] {
   const start = text.indexOf('>', element.from) + 1
   const end = text.lastIndexOf('<', element.to - 1)
   const own = text[start - 2] === '/' ? [] : start === end ? [start] : [start, end]
-  return [...own, ...element.elements().flatMap(child => places(text, child))]
+  return [...own, ...element.elements().flatMap(child => findPlaces(text, child))]
 }
 
 /** How the identifier of the attacker's element is written. */
-const ways = (id: string) => [
+const identifierWays = (id: string) => [
   '',
   ` wsu:Id="${id}"`,
   ` u:Id="${id}" xmlns:u="${wsuNs}"`,
@@ -35,7 +49,7 @@ const ways = (id: string) => [
   ` wsu:id="${id}"`,
 ]
 
-function* wrapped(written: string, tag: string, forge: (element: string) => string): Generator<string> {
+function* wrapMessage(written: string, tag: string, forge: (element: string) => string): Generator<string> {
   const text = written.replace('<s:Envelope ', `<s:Envelope xmlns:wsu="${wsuNs}" `)
   const document = parseXml(Buffer.from(text))
   assert.ok(!(document instanceof Malformed))
@@ -45,9 +59,9 @@ function* wrapped(written: string, tag: string, forge: (element: string) => stri
   const bare = forge(genuine)
     .replace(/ xmlns:wsu="[^"]*"/, '')
     .replace(/ wsu:Id="[^"]*"/, '')
-  for (const way of ways(id)) {
+  for (const way of identifierWays(id)) {
     const forged = bare.replace(`<${tag}`, `<${tag} xmlns:wsu="${wsuNs}"${way}`)
-    for (const place of places(text, document.root)) {
+    for (const place of findPlaces(text, document.root)) {
       if (place > from && place < from + genuine.length) continue
       const early = text.slice(0, Math.min(place, from))
       const late = text.slice(Math.max(place, from + genuine.length))
@@ -60,9 +74,9 @@ function* wrapped(written: string, tag: string, forge: (element: string) => stri
   }
 }
 
-/** The message for every Body that a reader could take for the one. */
-function* readings(text: string): Generator<Incoming> {
-  const message = open(text)
+/** The message for every Body that a reader could mistake for the signed one. */
+function* readEveryWay(text: string): Generator<Incoming> {
+  const message = openMessage(text)
   for (const body of message.envelope.elements(message.body.name)) {
     for (const header of message.envelope.elements(message.header!.name)) {
       yield { ...message, body, header, blocks: header.elements() }
@@ -70,12 +84,12 @@ function* readings(text: string): Generator<Incoming> {
   }
 }
 
-async function never(texts: Iterable<string>, attack: (message: Incoming) => boolean, at: number) {
+async function neverAccepted(texts: Iterable<string>, attack: (message: Incoming) => boolean, at: number) {
   const counts = { tried: 0, proven: 0, taken: 0 }
   for (const text of texts) {
-    for (const message of readings(text)) {
+    for (const message of readEveryWay(text)) {
       counts.tried++
-      const result = await outcome(message, securePolicy, guard(at, { trust }))
+      const result = await verifyOrRefuse(message, securePolicy, createGuard(at, { trust }))
       if (result instanceof Insecure) counts.proven += Number(/is not signed/.test(result.why))
       else {
         counts.taken++
@@ -87,41 +101,41 @@ async function never(texts: Iterable<string>, attack: (message: Incoming) => boo
   return counts
 }
 
-const evil = ({ body }: Incoming) => writeElement(body).includes('evil')
+const isEvil = ({ body }: Incoming) => writeElement(body).includes('evil')
 
 test('X1: a signed Body moved anywhere never lets another be read', async () => {
-  const texts = wrapped(signedMessage(), 's:Body', body => body.replace('o-1', 'evil'))
-  const { tried, proven } = await never(texts, evil, now)
+  const texts = wrapMessage(signedMessage(), 's:Body', body => body.replace('o-1', 'evil'))
+  const { tried, proven } = await neverAccepted(texts, isEvil, now)
   assert.ok(tried >= 400 && proven > 40, `${tried} messages, ${proven} of them pass core validation`)
 })
 
 test('X1: nor does it with the identifiers of the version without a Timestamp first', async () => {
-  const { key, certificate } = pair('p256')
+  const { key, certificate } = keyPair('p256')
   const signature = { key, by: { certificate, refer: 'embedded' }, parts: ['Timestamp', 'Body'] } as const
   const text = protectMessage(plainMessage(), { timestamp: {}, signature }, now).envelope
-  const { proven } = await never(
-    wrapped(text, 's:Body', body => body.replace('o-1', 'evil')),
-    evil,
+  const { proven } = await neverAccepted(
+    wrapMessage(text, 's:Body', body => body.replace('o-1', 'evil')),
+    isEvil,
     now,
   )
   assert.ok(proven > 40)
 })
 
-test('X1, X12: a signed Timestamp of the past moved anywhere never lets a new one stand for it', async () => {
+test('X1, X12: a signed Timestamp of the past, moved anywhere, never lets a new one replace it', async () => {
   const later = now + 3_600_000
   const fresh = new Date(later).toISOString()
   const until = new Date(later + 60_000).toISOString()
-  const texts = wrapped(
+  const texts = wrapMessage(
     signedMessage(),
     'wsu:Timestamp',
     () => `<wsu:Timestamp><wsu:Created>${fresh}</wsu:Created><wsu:Expires>${until}</wsu:Expires></wsu:Timestamp>`,
   )
-  const { tried, proven, taken } = await never(texts, () => true, later)
+  const { tried, proven, taken } = await neverAccepted(texts, () => true, later)
   assert.ok(tried >= 400 && proven > 40, `${tried}, ${proven}`)
   assert.equal(taken, 0)
 })
 
-test('the generator tells: the message as it was signed is taken', async () => {
-  const { taken } = await never([signedMessage()], evil, now)
+test('control: the message as it was signed is accepted', async () => {
+  const { taken } = await neverAccepted([signedMessage()], isEvil, now)
   assert.equal(taken, 1)
 })

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { Malformed, parseOrUndefined, parseXml, scanDocument, type XmlLimits } from '../../src/xml/index.ts'
-import { garbage } from './documents.ts'
+import { collectGarbage } from './documents.ts'
 
-/** Hostile documents, each refused (or read) by the defaults within 100 ms of CPU. The ids are those of the list of attacks. */
+/**
+ * Hostile documents, each refused (or read) by the defaults within 100 ms of CPU. The ids are those
+ * of the list of attacks.
+ */
 const repeat = (count: number, write: (index: number) => string) =>
   Array.from({ length: count }, (_, n) => write(n)).join('')
 
 /** Names whose hash (×31) is the same: `Aa` and `BB` in every combination. */
-const colliding = (count: number) =>
+const collidingNames = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     Array.from({ length: 14 }, (_, bit) => ((n >> bit) & 1 ? 'Aa' : 'BB')).join(''),
   )
@@ -49,21 +52,21 @@ const rows: [title: string, document: string | Uint8Array, refused: boolean | ke
   ['P14 a million references in values', `<a>${`<b c="${'&lt;'.repeat(10_000)}"/>`.repeat(100)}</a>`, 'references'],
   [
     'P15 9,000 colliding names',
-    `<a>${colliding(9000)
+    `<a>${collidingNames(9000)
       .map(name => `<${name}/>`)
       .join('')}</a>`,
     false,
   ],
   [
     'P15 250 colliding attributes',
-    `<a ${colliding(250)
+    `<a ${collidingNames(250)
       .map(name => `${name}=""`)
       .join(' ')}/>`,
     false,
   ],
   [
     'P15 250 colliding prefixes',
-    `<a ${colliding(250)
+    `<a ${collidingNames(250)
       .map(name => `xmlns:${name}="u"`)
       .join(' ')}/>`,
     false,
@@ -94,7 +97,7 @@ const rows: [title: string, document: string | Uint8Array, refused: boolean | ke
   ['a name space of 60 KB, 200 times', `<a>${`<b xmlns="${'u'.repeat(60_000)}"/>`.repeat(200)}</a>`, false],
 ]
 
-const milliseconds = (work: () => void) => {
+const measureMs = (work: () => void) => {
   const before = process.cpuUsage()
   work()
   const { user, system } = process.cpuUsage(before)
@@ -110,9 +113,9 @@ for (const [title, document, refused] of rows) {
     test(`${title}: ${refused ? 'refused' : 'harmless'}, ${kind} in less than 100 ms of CPU`, () => {
       let result: unknown
       let spent = Number.POSITIVE_INFINITY
-      // Again where another process, the collector or the compiler was in the way: the document costs what it costs at best.
+      // Again, if another process, the collector or the compiler was in the way: the best time counts.
       for (let turn = 0; turn < 10 && spent >= 100; turn++) {
-        spent = milliseconds(() => {
+        spent = measureMs(() => {
           result = read()
         })
       }
@@ -139,7 +142,7 @@ test('P17 a message cut at every byte is refused', () => {
 })
 
 test('P15 names of hostile documents are forgotten', async () => {
-  const collect = garbage()
+  const collect = collectGarbage()
   const used = () => {
     collect()
     return process.memoryUsage().heapUsed

@@ -15,7 +15,7 @@ import {
   writeAttribute,
   writeElement,
 } from '../../src/xml/index.ts'
-import { all, anyTree, read as readPlain } from './documents.ts'
+import { anyTree, elementsWithin, parseOrFail as readPlain } from './documents.ts'
 
 const inclusive: CanonicalForm = { exclusive: false, comments: false }
 const exclusive: CanonicalForm = { exclusive: true, comments: false }
@@ -46,7 +46,7 @@ test('C14N, Exclusive C14N: any document, and any element of it, as libxml2 has 
       using peer = XmlDocument.fromString(source)
       for (const form of forms) {
         assert.equal(canonicalize(document, form), oracle(peer, undefined, form))
-        for (const [index, element] of all(document.root).slice(0, 4).entries()) {
+        for (const [index, element] of elementsWithin(document.root).slice(0, 4).entries()) {
           assert.equal(canonicalize(element, form), oracle(peer, index, form))
         }
       }
@@ -55,8 +55,8 @@ test('C14N, Exclusive C14N: any document, and any element of it, as libxml2 has 
   )
 })
 
-/** A document of this tree, in one of the many ways to write it; `chance` is asked for each way. */
-function spelt(node: Node, chance: () => boolean): string {
+/** A document of this tree, in one of the many ways to write it; `chance` decides each choice. */
+function spellDocument(node: Node, chance: () => boolean): string {
   const blank = (least: string) =>
     chance() ? [' ', '\n', '\t', '\r\n', '  '][Number(chance()) * 2 + Number(chance())]! : least
   if (node.kind === 'instruction') return `<?${node.target} ${node.value}?>`
@@ -89,7 +89,7 @@ function spelt(node: Node, chance: () => boolean): string {
       ? [...declared, ...given]
       : [...declared, ...given].reverse()
   const tag = `<${qname}${all.map(each => `${blank(' ') || ' '}${each}`).join('')}${blank('')}`
-  const content = node.children.map(child => spelt(child, chance)).join(chance() ? '<!--between-->' : '')
+  const content = node.children.map(child => spellDocument(child, chance)).join(chance() ? '<!--between-->' : '')
   if (content === '' && chance()) return `${tag}/>`
   return `${tag}>${content}</${qname}${blank('')}>`
 }
@@ -102,11 +102,11 @@ test('C14N, Exclusive C14N: however a document is written, and a slice of it', (
         state = (Math.imul(state, 1664525) + 1013904223) >>> 0
         return (state >>> 8) % seldom === 0
       }
-      const source = spelt(tree, chance)
+      const source = spellDocument(tree, chance)
       using peer = XmlDocument.fromString(source)
       for (const form of forms) {
         const { root } = form.comments ? read(source) : readPlain(source)
-        for (const [index, element] of all(root).entries())
+        for (const [index, element] of elementsWithin(root).entries())
           assert.equal(canonicalize(element, form), oracle(peer, index, form), source)
       }
     }),
@@ -116,8 +116,8 @@ test('C14N, Exclusive C14N: however a document is written, and a slice of it', (
 
 test('C14N §2.1: the canonical form is in UTF-8, whatever the document is in', () => {
   const source = '<r a="é"><b>\u{1f600} ü</b><c/></r>'
-  const wide = Uint8Array.from([0xff, 0xfe, ...new Uint8Array(new Uint16Array(units(source)).buffer)])
-  const narrow = Uint8Array.from(units('<?xml version="1.0" encoding="ISO-8859-1"?><r a="é"><b> ü</b><c/></r>'))
+  const wide = Uint8Array.from([0xff, 0xfe, ...new Uint8Array(new Uint16Array(codeUnitsOf(source)).buffer)])
+  const narrow = Uint8Array.from(codeUnitsOf('<?xml version="1.0" encoding="ISO-8859-1"?><r a="é"><b> ü</b><c/></r>'))
   const expected = '<r a="é"><b>\u{1f600} ü</b><c></c></r>'
   for (const [octets, form] of [
     [new TextEncoder().encode(`\ufeff${source}`), expected],
@@ -129,9 +129,9 @@ test('C14N §2.1: the canonical form is in UTF-8, whatever the document is in', 
     assert.equal(new TextDecoder().decode(canonicalizeOctets(document.root, inclusive)), form)
   }
 })
-const units = (text: string) => Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+const codeUnitsOf = (text: string) => Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
 
-test('C14N: what was changed in a tree is not what the document says', () => {
+test('C14N: a changed tree is not spelled as the document', () => {
   const source = '<r><a>one</a><b><c>two</c></b><d/></r>'
   const changed = (change: (root: Element) => void) => {
     const { root } = readPlain(source)
@@ -175,7 +175,7 @@ test('C14N: the canonical form of a canonical form is itself', () => {
 
 const rows: [title: string, source: string, form: CanonicalForm, expected: string][] = [
   [
-    '§3.1 comments and processing instructions outside the root stand on lines of their own',
+    '§3.1 comments and processing instructions outside the root are on lines of their own',
     '<?xml version="1.0"?>\n\n<?xml-stylesheet   href="doc.xsl"\n   type="text/xsl"   ?>\n\n<doc>Hello, world!<!-- Comment 1 --></doc>\n\n<?pi-without-data     ?>\n\n<!-- Comment 2 -->\n\n<!-- Comment 3 -->',
     { ...inclusive, comments: true },
     '<?xml-stylesheet href="doc.xsl"\n   type="text/xsl"   ?>\n<doc>Hello, world!<!-- Comment 1 --></doc>\n<?pi-without-data?>\n<!-- Comment 2 -->\n<!-- Comment 3 -->',
@@ -219,7 +219,7 @@ test('C14N §2.4: the apex of an inclusive form has the xml attributes and the n
   const { root } = read(
     '<r xmlns:n="urn:n" xmlns="urn:d" xml:lang="de" xml:space="preserve"><m xml:lang="en"><n:k/></m></r>',
   )
-  const apex = all(root)[2]!
+  const apex = elementsWithin(root)[2]!
   assert.equal(
     canonicalize(apex, inclusive),
     '<n:k xmlns="urn:d" xmlns:n="urn:n" xml:lang="en" xml:space="preserve"></n:k>',
@@ -234,7 +234,7 @@ test('C14N §2.4: the apex of an inclusive form has the xml attributes and the n
 test('XML Signature §6.6.4: the enveloped signature is left out, with what is in it and nothing else', () => {
   const { root } = read('<r xmlns="urn:d"><a/> <s:Signature xmlns:s="urn:s"><s:x/></s:Signature> <b/></r>')
   for (const form of [inclusive, exclusive]) {
-    const without = all(root)[2]!
+    const without = elementsWithin(root)[2]!
     assert.equal(canonicalize(root, { ...form, without }), '<r xmlns="urn:d"><a></a>  <b></b></r>')
   }
 })

@@ -16,7 +16,10 @@ import {
   xmlUri,
 } from '../../src/xml/index.ts'
 
-/** Text that XML can carry, with all that escaping, normalisation and sorting stumble over. */
+/**
+ * Text that XML can carry, including everything that escaping, normalisation and sorting may get
+ * wrong.
+ */
 export const anyText = fc.string({
   unit: fc.oneof(
     {
@@ -68,10 +71,13 @@ const { plan } = fc.letrec<{ plan: Plan }>(tie => ({
   }),
 }))
 
-/** The root of a tree that could have been parsed: prefixes declared, attributes different, text joined. */
-export const anyTree: fc.Arbitrary<Element> = plan.map(plan => build(plan, undefined))
+/**
+ * The root of a tree that could have been parsed: prefixes declared, attributes different, text
+ * joined.
+ */
+export const anyTree: fc.Arbitrary<Element> = plan.map(plan => buildTree(plan, undefined))
 
-function build(plan: Plan, parent: Element | undefined): Element {
+function buildTree(plan: Plan, parent: Element | undefined): Element {
   const declared = new Map(plan.declarations.filter(([prefix, uri]) => prefix === '' || uri !== ''))
   const declarations: Declaration[] = [...declared].map(([prefix, uri]) => ({ prefix, uri }))
   const uriOf = (prefix: string) => (prefix === 'xml' ? xmlUri : (declared.get(prefix) ?? parent?.namespace(prefix)))
@@ -92,7 +98,7 @@ function build(plan: Plan, parent: Element | undefined): Element {
           ? { kind: 'comment', value: item.comment }
           : 'data' in item
             ? { kind: 'instruction', target: 'p', value: item.data }
-            : build(item, element)
+            : buildTree(item, element)
     const last = element.children.at(-1)
     if (node.kind === 'text' && last?.kind === 'text') {
       element.splice(element.children.length - 1, 1, [{ kind: 'text', value: last.value + node.value }])
@@ -102,26 +108,26 @@ function build(plan: Plan, parent: Element | undefined): Element {
 }
 
 /** An element and all elements in it, in document order. */
-export function all(element: Element): Element[] {
-  return [element, ...element.elements().flatMap(all)]
+export function elementsWithin(element: Element): Element[] {
+  return [element, ...element.elements().flatMap(elementsWithin)]
 }
 
 /** A tree without its links, to compare. */
-export function plain(node: Node): unknown {
+export function withoutLinks(node: Node): unknown {
   if (node.kind !== 'element') return node
   const { name, prefix, attributes, declarations, children } = node
-  return { name, prefix, attributes, declarations, children: children.map(plain) }
+  return { name, prefix, attributes, declarations, children: children.map(withoutLinks) }
 }
 
 /** The document in this text, which must be well-formed. */
-export function read(text: string, options: ParseOptions = {}): Document {
+export function parseOrFail(text: string, options: ParseOptions = {}): Document {
   const document = parseXml(new TextEncoder().encode(text), options)
   if (document instanceof Malformed) assert.fail(`${document.reason} at ${document.at}: ${text.slice(0, 200)}`)
   return document
 }
 
-/** The engine's collector, asked at once. */
-export function garbage(): () => void {
+/** Runs the engine's garbage collector. */
+export function collectGarbage(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc')
 }

@@ -15,13 +15,13 @@ import {
   walkTree,
   type XmlLimits,
 } from '../../src/xml/index.ts'
-import { garbage, read } from './documents.ts'
+import { collectGarbage, parseOrFail } from './documents.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const octets = (text: string) => Uint8Array.from(text, character => character.charCodeAt(0))
 
 /** The events in short: `(name attribute=value`, `"text`, `!comment`, `?target data`, `)`. */
-function events(cursor: Cursor): string {
+function writeEvents(cursor: Cursor): string {
   const out: string[] = []
   for (let event = cursor.next(); event !== 'after'; event = cursor.next()) {
     if (event === 'start') {
@@ -58,9 +58,9 @@ const accepted: [title: string, source: string | Uint8Array, events: string, opt
   ],
   ['[14] ] and > in text', '<a>]] > ]>]]</a>', '(a|"]] > ]>]]|)'],
   ['[18] CDATA is text and joins', '<a>1<![CDATA[<&]]]]>2<![CDATA[]]>3</a>', '(a|"1<&]]23|)'],
-  ['[18] an empty CDATA section is no text', '<a><![CDATA[]]></a>', '(a|)'],
+  ['[18] an empty CDATA section is not a text', '<a><![CDATA[]]></a>', '(a|)'],
   ['[15] a comment is dissolved', '<a>1<!-- - -->2</a>', '(a|"12|)'],
-  ['[15] a comment alone is no text', '<a><!----></a>', '(a|)'],
+  ['[15] a comment alone is not a text', '<a><!----></a>', '(a|)'],
   ['[15] a comment, when asked for', '<a>1<!-- - -->2</a>', '(a|"1|! - |"2|)', { comments: true }],
   ['[16] instructions', '<a><?xml-stylesheet?><?p  a?b ??></a>', '(a|?xml-stylesheet |?p a?b ?|)'],
   ['[67] references', '<a b="&lt;&#x3C;&quot;">&amp;&gt;&apos;&#128512;&#x1F600;&#00065;</a>', '(a b=<<"|"&>\'😀😀A|)'],
@@ -102,14 +102,14 @@ for (const [title, source, expected, options] of accepted) {
   test(`XML 1.0 ${title}`, () => {
     const document = typeof source === 'string' ? bytes(source) : source
     const around = (text: string) => (title.startsWith('[22]') ? text.replace(/^/, '?p |') : text)
-    assert.equal(events(scanDocument(document, options)), around(expected))
+    assert.equal(writeEvents(scanDocument(document, options)), around(expected))
   })
 }
 
 const xmlns = 'http://www.w3.org/2000/xmlns/'
 const xml = 'http://www.w3.org/XML/1998/namespace'
 
-/** The offset is where `¦` stands, which is not part of the document. */
+/** The offset is at `¦`, which is not part of the document. */
 const refused: [title: string, source: string, reason: RegExp, options?: ParseOptions][] = [
   ['[1] nothing', '¦', /cut off/],
   ['[1] white space only', ' ¦', /cut off/],
@@ -163,7 +163,7 @@ const refused: [title: string, source: string, reason: RegExp, options?: ParseOp
   ['[66] a reference beyond Unicode', '<a>¦&#x100000041;</a>', /illegal character/],
   ['[66] a reference to U+FFFE in a value', '<a b="¦&#xFFFE;"/>', /illegal character/],
   ['§4.1 an entity that is not declared', '<a>¦&nbsp;</a>', /undeclared entity/],
-  ['§4.1 toString is no entity', '<a>¦&toString;</a>', /undeclared entity/],
+  ['§4.1 toString is not an entity', '<a>¦&toString;</a>', /undeclared entity/],
   ['§4.1 & alone', '<a>x ¦& y</a>', /invalid reference/],
   ['§2.2 U+0001 (P18)', '<a>é¦\u0001</a>', /illegal/],
   ['§2.2 U+001F in a value (P18)', '<a b="¦\u001f"/>', /illegal/],
@@ -193,7 +193,7 @@ const refused: [title: string, source: string, reason: RegExp, options?: ParseOp
   ],
   [
     'NS §6.3 … among many (P22)',
-    `<a¦ xmlns:p="u" xmlns:q="u" p:b="" ${many(20, n => `c${n}=""`)} q:b=""/>`,
+    `<a¦ xmlns:p="u" xmlns:q="u" p:b="" ${repeatText(20, n => `c${n}=""`)} q:b=""/>`,
     /duplicate attribute/,
   ],
   ['[41] a declaration twice', '<a xmlns:p="u" ¦xmlns:p="u"/>', /duplicate namespace declaration/],
@@ -235,14 +235,14 @@ const refused: [title: string, source: string, reason: RegExp, options?: ParseOp
   ['US-ASCII beyond itself (P18)', '<a>¦é</a>', /US-ASCII/, { charset: 'us-ascii' }],
 ]
 
-function many(count: number, write: (index: number) => string): string {
+function repeatText(count: number, write: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => write(index)).join(' ')
 }
 
 for (const [title, source, reason, options] of refused) {
   test(`XML 1.0 ${title} is refused`, () => {
     const [before, after] = source.split('¦')
-    const failure = parseOrUndefined(() => events(scanDocument(bytes(before! + after!), options)))
+    const failure = parseOrUndefined(() => writeEvents(scanDocument(bytes(before! + after!), options)))
     assert.ok(failure instanceof Malformed, String(failure))
     assert.match(failure.reason, reason)
     assert.equal(failure.at, bytes(before!).length)
@@ -313,7 +313,7 @@ for (const [limit, most, within, over] of limited) {
   test(`a limit of ${most} for ${limit}: ${over}`, () => {
     for (let again = 0; again < 2; again++) {
       const limits = { [limit]: most }
-      if (again === 0 || limit !== 'names') read(within, { limits })
+      if (again === 0 || limit !== 'names') parseOrFail(within, { limits })
       const failure = parseXml(bytes(over), { limits })
       if (again === 1 && limit === 'names') return
       assert.ok(failure instanceof Malformed, 'over the limit')
@@ -323,7 +323,7 @@ for (const [limit, most, within, over] of limited) {
 }
 
 test('a limit for names holds also for names that are known already', () => {
-  for (let again = 0; again < 3; again++) read('<abcdefgh><abcdefgh/></abcdefgh>')
+  for (let again = 0; again < 3; again++) parseOrFail('<abcdefgh><abcdefgh/></abcdefgh>')
   const failure = parseXml(bytes('<abcdefgh/>'), { limits: { name: 7 } })
   assert.ok(failure instanceof Malformed)
   assert.equal(failure.limit, 'name')
@@ -336,7 +336,7 @@ const source =
 /** Over bytes and over a tree alike. */
 for (const [kind, open] of [
   ['bytes', (text: string) => scanDocument(bytes(text), { comments: true })],
-  ['a tree', (text: string) => walkTree(read(text, { comments: true }).root)],
+  ['a tree', (text: string) => walkTree(parseOrFail(text, { comments: true }).root)],
 ] as const) {
   test(`a cursor over ${kind}: child, text, octets, skip, finish`, () => {
     const cursor = open(source)
@@ -389,12 +389,12 @@ for (const [kind, open] of [
 
 test('the same events over bytes and over a tree', () => {
   assert.equal(
-    events(walkTree(read(source, { comments: true }).root)),
-    events(scanDocument(bytes(source), { comments: true })),
+    writeEvents(walkTree(parseOrFail(source, { comments: true }).root)),
+    writeEvents(scanDocument(bytes(source), { comments: true })),
   )
 })
 
-test('an element is read from a cursor, and knows where it stands', () => {
+test('an element is read from a cursor, and knows its place', () => {
   const document = bytes(source)
   const cursor = scanDocument(document)
   while (cursor.name !== d) cursor.child()
@@ -405,9 +405,9 @@ test('an element is read from a cursor, and knows where it stands', () => {
 })
 
 test('names are one object for one meaning, whenever they are made', () => {
-  const { root } = read('<x:late xmlns:x="urn:late"/>')
+  const { root } = parseOrFail('<x:late xmlns:x="urn:late"/>')
   assert.equal(root.name, internName('urn:late', 'late'))
-  assert.equal(read('<late xmlns="urn:late"/>').root.name, root.name)
+  assert.equal(parseOrFail('<late xmlns="urn:late"/>').root.name, root.name)
   assert.notEqual(internName('', '__proto__'), internName('', 'constructor'))
 })
 
@@ -439,7 +439,7 @@ test('a string is the same wherever in a document it is cut, and whenever it is 
   )
 })
 
-test('Namespaces §6.1 a prefix stands for what the innermost declares, however many there are', () => {
+test('Namespaces §6.1 a prefix means what the innermost declares, however many there are', () => {
   const declared = fc.array(fc.array(fc.tuple(fc.nat(20), fc.nat(3)), { maxLength: 6 }), {
     minLength: 1,
     maxLength: 12,
@@ -463,7 +463,7 @@ test('Namespaces §6.1 a prefix stands for what the innermost declares, however 
   )
 })
 
-test('Namespaces §6 a name is what it stands for here, whatever it stood for elsewhere or in the document before', () => {
+test('Namespaces §6 a name means what is declared here, whatever it meant elsewhere or in the previous document', () => {
   const uris = [internName('urn:a', 'x').uri, internName('urn:b', 'x').uri, 'urn:nobody-knows']
   const one = fc.record({
     prefix: fc.constantFrom('', 'p', 'q'),
@@ -497,12 +497,12 @@ test('Namespaces §6 a name is what it stands for here, whatever it stood for el
         for (let k = 0; k < up && open.length > 0; k++) end()
       }
       while (open.length > 0) end()
-      assert.equal(events(scanDocument(bytes(`${text.join('')}</r>`))), [...expected, ')'].join('|'))
+      assert.equal(writeEvents(scanDocument(bytes(`${text.join('')}</r>`))), [...expected, ')'].join('|'))
     }),
   )
 })
 
-test('Namespaces §3 a declaration that is read again says what stands there', () => {
+test('Namespaces §3 a declaration that is read again has its own value', () => {
   const values: readonly (readonly [written: string, uri: string])[] = [
     ['"urn:a"', 'urn:a'],
     ["'urn:a'", 'urn:a'],
@@ -525,7 +525,7 @@ test('Namespaces §3 a declaration that is read again says what stands there', (
         tagged.push(`<${qname} b="" ${declares}${space ? ' = ' : '='}${written}/>`)
         expected.push(`({${uri}}a b=|)`)
       }
-      const found = events(scanDocument(bytes(`<r>${tagged.join('')}</r>`)))
+      const found = writeEvents(scanDocument(bytes(`<r>${tagged.join('')}</r>`)))
       assert.equal(found, ['(r', ...expected, ')'].join('|'))
     }),
   )
@@ -559,7 +559,7 @@ test('a path counts neighbours of one name, of each parent anew', () => {
 
 test('a string cut from a large document does not keep it', () => {
   const held: string[] = []
-  const collect = garbage()
+  const collect = collectGarbage()
   collect()
   const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
   for (let n = 0; n < 20; n++) {

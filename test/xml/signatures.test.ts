@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type CanonicalForm, canonicalize, type Element, internName, Malformed, parseXml } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
-import { all } from './documents.ts'
+import { elementsWithin } from './documents.ts'
 
-/** Digests of published signatures over elements of the same document: our canonical form must have the same one. */
+/**
+ * Digests of published signatures over elements of the same document: this canonical form must have
+ * the same ones.
+ */
 const signatures = 'http://www.w3.org/2000/09/xmldsig#'
 const dsig = (local: string) => internName(signatures, local)
 const attribute = (element: Element, local: string) => element.attribute(internName('', local))
@@ -26,15 +29,18 @@ interface Case {
   readonly over: string
 }
 
-/** Undefined for a reference that is not to an element here, or has a transform that is not the canonical form's affair. */
+/**
+ * Undefined for a reference to something other than an element here, or with a transform that has
+ * nothing to do with canonical form.
+ */
 function caseOf(reference: Element, root: Element): Case | undefined {
   const id = /^#(?:xpointer\(id\('(.*)'\)\)|([^(]*))$/.exec(attribute(reference, 'URI') ?? 'none')
-  const target = all(root).find(element =>
+  const target = elementsWithin(root).find(element =>
     ['Id', 'ID'].some(local => attribute(element, local) === (id?.[1] ?? id?.[2])),
   )
   if (!id || !target) return undefined
   let form = inclusive
-  for (const transform of all(reference).filter(element => element.name === dsig('Transform'))) {
+  for (const transform of elementsWithin(reference).filter(element => element.name === dsig('Transform'))) {
     const found = forms.get(attribute(transform, 'Algorithm')!)
     if (!found) return undefined
     const prefixes = transform.elements()[0] && attribute(transform.elements()[0]!, 'PrefixList')?.split(/\s+/)
@@ -59,7 +65,7 @@ test('C14N, Exclusive C14N: the digests of published signatures', { skip: !folde
       doctypes.push(file)
       continue
     }
-    for (const reference of all(document.root).filter(element => element.name === dsig('Reference'))) {
+    for (const reference of elementsWithin(document.root).filter(element => element.name === dsig('Reference'))) {
       const found = caseOf(reference, document.root)
       if (!found) continue
       const digest = createHash(found.algorithm).update(found.over).digest('base64')
