@@ -10,13 +10,13 @@
  */
 
 /** Strictly, with white space anywhere: XML Schema Part 2 §3.2.16 base64Binary. */
-export const decodeBase64 = (text: string): Uint8Array | undefined => decode(text, strictBase64)
+export const decodeBase64 = (text: string): Uint8Array | undefined => decodeByRules(text, strictBase64)
 
 /** Loosely, where the sender's padding proves nothing: RFC 9651 §4.2.7, RFC 7617, RFC 2045. */
-export const decodeBase64Loosely = (text: string): Uint8Array | undefined => decode(text, looseBase64)
+export const decodeBase64Loosely = (text: string): Uint8Array | undefined => decodeByRules(text, looseBase64)
 
 /** Loosely, for texts that the service made itself and a client sends back. */
-export const decodeBase64Url = (text: string): Uint8Array | undefined => decode(text, looseBase64Url)
+export const decodeBase64Url = (text: string): Uint8Array | undefined => decodeByRules(text, looseBase64Url)
 
 /** Decodes text that the program encoded itself: a failure means a mistake, or damage. */
 export function requireBase64(text: string): Uint8Array {
@@ -37,7 +37,7 @@ export const looseBase64Url: Base64Rules = { alphabet: 'base64url', lastChunkHan
 /** ECMAScript 2026; undefined in Node 24. */
 const decodeNatively: typeof Uint8Array.fromBase64 | undefined = Uint8Array.fromBase64
 
-function decode(text: string, rules: Base64Rules): Uint8Array | undefined {
+function decodeByRules(text: string, rules: Base64Rules): Uint8Array | undefined {
   if (!decodeNatively) return decodeByBuffer(text, rules)
   try {
     return decodeNatively(text, rules)

@@ -5,7 +5,7 @@
 import { parseDate } from './date.ts'
 import { isToken, splitElements } from './grammar.ts'
 import { parseMediaType } from './media-type.ts'
-import { createItem, parseItem, type StructuredItem, stringItem, writeItem } from './structured-fields.ts'
+import { createStructuredItem, parseItem, type StructuredItem, stringItem, writeItem } from './structured-fields.ts'
 
 /** RFC 9110 §5.1: a field name is a token. */
 export const isFieldName = isToken
@@ -33,8 +33,8 @@ function writeAcceptQueryMember(text: string): string | undefined {
   if (type === undefined) return undefined
   const given = Object.entries(type.parameters).map(([name, value]) => [name, stringItem(value)] as const)
   const parameters = Object.fromEntries(given)
-  const token: StructuredItem = createItem({ kind: 'token', value: type.essence }, parameters)
-  return writeItem(token) ?? writeItem(createItem(stringItem(type.essence), parameters))
+  const token: StructuredItem = createStructuredItem({ kind: 'token', value: type.essence }, parameters)
+  return writeItem(token) ?? writeItem(createStructuredItem(stringItem(type.essence), parameters))
 }
 
 /**
@@ -53,7 +53,7 @@ const lastDigits = Array.from({ length: 1000 }, (_, digits) => String(digits).pa
  * (Sunset, RFC 8594, is an HTTP-date: see date.ts.)
  */
 export const writeDeprecation = (time: number): string | undefined =>
-  writeItem(createItem({ kind: 'date', value: Math.floor(time / 1000) }))
+  writeItem(createStructuredItem({ kind: 'date', value: Math.floor(time / 1000) }))
 
 /** Milliseconds; undefined when malformed. */
 export function parseDeprecation(field: string): number | undefined {
@@ -71,7 +71,7 @@ export function parseIdempotencyKey(field: string): string | undefined {
 }
 
 /** Undefined when the key has characters that no such string can hold. */
-export const writeIdempotencyKey = (key: string): string | undefined => writeItem(createItem(stringItem(key)))
+export const writeIdempotencyKey = (key: string): string | undefined => writeItem(createStructuredItem(stringItem(key)))
 
 /** RFC 9110 §10.2.3 Retry-After: whole seconds, rounded up, never negative (A4.22). */
 export const writeRetryAfter = (seconds: number): string => String(Math.max(0, Math.ceil(seconds)))

@@ -54,7 +54,7 @@ export function applyJsonPatch(document: Json, patch: Json, limits: PatchLimits 
     if (typeof operation === 'string') return malformedPatch(operation, index)
     operations.push(operation)
   }
-  return applyOperations(document, operations, limits)
+  return applyPatchOperations(document, operations, limits)
 }
 
 function malformedPatch(reason: string, operation?: number): PatchResult {
@@ -97,7 +97,7 @@ const findOwn = (record: { readonly [name: string]: Json }, name: string): Json 
 
 const readPointer = (text: Json | undefined) => (typeof text === 'string' ? parsePointer(text) : undefined)
 
-function applyOperations(document: Json, operations: readonly PatchOperation[], limits: PatchLimits): PatchResult {
+function applyPatchOperations(document: Json, operations: readonly PatchOperation[], limits: PatchLimits): PatchResult {
   const draft = new CopyOnWrite(document)
   let copied = 0
   for (const [index, operation] of operations.entries()) {

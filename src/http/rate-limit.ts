@@ -4,7 +4,7 @@
  */
 import {
   type BareItem,
-  createItem,
+  createStructuredItem,
   integerItem,
   parseList,
   type StructuredMember,
@@ -33,7 +33,7 @@ export interface ServiceLimit {
 export function writeRateLimitPolicy(policies: readonly QuotaPolicy[]): string | undefined {
   return writeList(
     policies.map(({ name, quota, unit, window }) =>
-      createItem(stringItem(name), {
+      createStructuredItem(stringItem(name), {
         q: integerItem(quota),
         ...(unit !== undefined && { qu: stringItem(unit) }),
         ...(window !== undefined && { w: integerItem(window) }),
@@ -46,7 +46,7 @@ export function writeRateLimitPolicy(policies: readonly QuotaPolicy[]): string |
 export function writeRateLimit(limits: readonly ServiceLimit[]): string | undefined {
   return writeList(
     limits.map(({ name, remaining, reset }) =>
-      createItem(stringItem(name), {
+      createStructuredItem(stringItem(name), {
         r: integerItem(remaining),
         ...(reset !== undefined && { t: integerItem(reset) }),
       }),

@@ -31,18 +31,21 @@ const trueItem: BareItem = { kind: 'boolean', value: true }
 /** Items to write, without their `kind` spelled out. */
 export const integerItem = (value: number): BareItem => ({ kind: 'integer', value })
 export const stringItem = (value: string): BareItem => ({ kind: 'string', value })
-export const createItem = (bare: BareItem, parameters: Readonly<Record<string, BareItem>> = {}): StructuredItem => ({
+export const createStructuredItem = (
+  bare: BareItem,
+  parameters: Readonly<Record<string, BareItem>> = {},
+): StructuredItem => ({
   ...bare,
   parameters: new Map(Object.entries(parameters)),
 })
 
-export const parseItem = (field: string): StructuredItem | undefined => parseWhole(field, readStructuredItem)
-export const parseList = (field: string): readonly StructuredMember[] | undefined => parseWhole(field, readList)
+export const parseItem = (field: string): StructuredItem | undefined => parseAllOf(field, readStructuredItem)
+export const parseList = (field: string): readonly StructuredMember[] | undefined => parseAllOf(field, readList)
 export const parseDictionary = (field: string): ReadonlyMap<string, StructuredMember> | undefined =>
-  parseWhole(field, readDictionary)
+  parseAllOf(field, readDictionary)
 
 /** §4.2: all of the text, apart from spaces around it. */
-function parseWhole<T>(field: string, read: (cursor: TextCursor) => T | undefined): T | undefined {
+function parseAllOf<T>(field: string, read: (cursor: TextCursor) => T | undefined): T | undefined {
   const cursor = cursorOver(field)
   skipSpaces(cursor)
   const found = read(cursor)
@@ -80,7 +83,7 @@ function readList(cursor: TextCursor): readonly StructuredMember[] | undefined {
 function readDictionary(cursor: TextCursor): ReadonlyMap<string, StructuredMember> | undefined {
   const members = new Map<string, StructuredMember>()
   const all = readSeparated(cursor, () => {
-    const name = readKey(cursor)
+    const name = readItemKey(cursor)
     const found =
       name !== undefined && (skipCharacter(cursor, '=') ? readListMember(cursor) : withParameters(cursor, trueItem))
     if (!name || !found) return false
@@ -125,7 +128,7 @@ function readItemParameters(cursor: TextCursor): ItemParameters | undefined {
   const found = new Map<string, BareItem>()
   while (skipCharacter(cursor, ';')) {
     skipSpaces(cursor)
-    const name = readKey(cursor)
+    const name = readItemKey(cursor)
     const value = skipCharacter(cursor, '=') ? readBareItem(cursor) : trueItem
     if (name === undefined || value === undefined) return undefined
     found.set(name, value)
@@ -149,7 +152,7 @@ const stringPattern = /"(?:[ !#-[\]-~]|\\["\\])*"/y
 const bytesPattern = /:[A-Za-z0-9+/=]*:/y
 const displayPattern = /%"(?:[ !#$&-~]|%[0-9a-f]{2})*"/y
 
-const readKey = (cursor: TextCursor) => matchAtCursor(cursor, keyPattern)
+const readItemKey = (cursor: TextCursor) => matchAtCursor(cursor, keyPattern)
 
 /** §4.2.3.1: the first character tells the kind. */
 function readBareItem(cursor: TextCursor): BareItem | undefined {
@@ -213,7 +216,7 @@ function readDisplayItem(cursor: TextCursor): BareItem | undefined {
  * out of range.
  */
 export function writeItem(of: StructuredItem): string | undefined {
-  return joinDefined([writeBare(of), writeParameters(of.parameters)], '')
+  return joinDefined([writeBare(of), writeItemParameters(of.parameters)], '')
 }
 
 export function writeList(members: readonly StructuredMember[]): string | undefined {
@@ -223,7 +226,8 @@ export function writeList(members: readonly StructuredMember[]): string | undefi
 export function writeDictionary(members: ReadonlyMap<string, StructuredMember>): string | undefined {
   return joinDefined(
     [...members].map(([name, of]) => {
-      if (of.kind === 'boolean' && of.value) return joinDefined([writeKey(name), writeParameters(of.parameters)], '')
+      if (of.kind === 'boolean' && of.value)
+        return joinDefined([writeKey(name), writeItemParameters(of.parameters)], '')
       return joinDefined([writeKey(name), writeMember(of)], '=')
     }),
     ', ',
@@ -237,10 +241,10 @@ function joinDefined(parts: readonly (string | undefined)[], by: string): string
 function writeMember(of: StructuredMember): string | undefined {
   if (of.kind !== 'list') return writeItem(of)
   const items = joinDefined(of.items.map(writeItem), ' ')
-  return items === undefined ? undefined : joinDefined([`(${items})`, writeParameters(of.parameters)], '')
+  return items === undefined ? undefined : joinDefined([`(${items})`, writeItemParameters(of.parameters)], '')
 }
 
-function writeParameters(given: ItemParameters): string | undefined {
+function writeItemParameters(given: ItemParameters): string | undefined {
   return joinDefined(
     [...given].map(([name, value]) => {
       const key = writeKey(name)

@@ -40,7 +40,7 @@ const forgottenNames = new FinalizationRegistry<{ readonly space: NamespaceNames
 
 /** The name of this namespace and local part, for the life of the process. */
 export function internName(uri: string, local: string): Name {
-  const space = namespaceOf(uri)
+  const space = namesOfUri(uri)
   let found = space.kept.get(local)
   if (!found) {
     found = space.passing.get(local)?.deref() ?? { uri: space.uri, local }
@@ -52,7 +52,7 @@ export function internName(uri: string, local: string): Name {
 
 /** The same name, for as long as it is used. `born` is called when it is new to the process. */
 export function internTransient(uri: string, local: string, born?: () => void): Name {
-  const space = namespaceOf(uri)
+  const space = namesOfUri(uri)
   const found = space.kept.get(local) ?? space.passing.get(local)?.deref()
   if (found) return found
   born?.()
@@ -75,7 +75,7 @@ export function clark({ uri, local }: Name): string {
   return uri ? `{${uri}}${local}` : local
 }
 
-function namespaceOf(uri: string): NamespaceNames {
+function namesOfUri(uri: string): NamespaceNames {
   let space = namespacesByUri.get(uri)
   if (!space) namespacesByUri.set(uri, (space = { uri, kept: new Map(), passing: new Map() }))
   return space

@@ -219,7 +219,7 @@ export function readElement(cursor: Cursor, parent?: Element): Element {
 }
 
 function readStartTag(cursor: Cursor, parent: Element | undefined): Element {
-  const attributes = cursor.attributes === 0 ? noAttributes : [readAttribute(cursor, 0)] // as with children, most have one
+  const attributes = cursor.attributes === 0 ? noAttributes : [readAttribute(cursor, 0)]
   for (let index = 1; index < cursor.attributes; index++) attributes.push(readAttribute(cursor, index))
   const made = new Element(parent, cursor.name, cursor.prefix, attributes, cursor.declarations())
   made.from = cursor.from

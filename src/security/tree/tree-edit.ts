@@ -10,7 +10,7 @@ export function parseFragment(text: Uint8Array | string, parent: Element): Node[
   const content = typeof text === 'string' ? Buffer.from(text) : text
   const octets = Buffer.concat([Buffer.from('<x>'), content, Buffer.from('</x>')])
   const depth = Math.max(1, defaultXmlLimits.depth - depthOf(parent))
-  const document = parseXml(octets, { instructions: 'refuse', scope: scopeOf(parent), limits: { depth } })
+  const document = parseXml(octets, { instructions: 'refuse', scope: scopeAt(parent), limits: { depth } })
   if (document instanceof Malformed) return document
   return document.root.children.map(child => (child.kind === 'element' ? cloneInto(child, parent) : child))
 }
@@ -53,7 +53,7 @@ function depthOf(element: Element): number {
   return depth
 }
 
-function scopeOf(element: Element): ReadonlyMap<string, string> {
+function scopeAt(element: Element): ReadonlyMap<string, string> {
   const scope = new Map<string, string>()
   for (let at: Element | undefined = element; at; at = at.parent) {
     for (const { prefix, uri } of at.declarations) if (!scope.has(prefix)) scope.set(prefix, uri)

@@ -132,10 +132,10 @@ export class Decryptor {
 
   #place(data: Element, parent: Element, nodes: readonly Node[], type: string | undefined): void {
     if (type === `${xencNs}Content`) {
-      if (parent.children.every(child => child === data || isBlank(child))) this.revealed.add(parent)
+      if (parent.children.every(child => child === data || isBlankText(child))) this.revealed.add(parent)
       replaceElement(data, nodes)
     } else if (type === `${xencNs}Element`) {
-      const [element, another] = nodes.filter(node => !isBlank(node))
+      const [element, another] = nodes.filter(node => !isBlankText(node))
       this.#placeElement(
         data,
         parent,
@@ -246,7 +246,7 @@ export class Decryptor {
 /** SHA-1 in OAEP needs no resistance against collisions (RFC 8017 §B.1). */
 const harmlessAllowances: Allowances = new Set(['sha1'])
 
-const isBlank = (node: Node): boolean => node.kind === 'text' && node.value.trim() === ''
+const isBlankText = (node: Node): boolean => node.kind === 'text' && node.value.trim() === ''
 
 /** The algorithm of an EncryptionMethod without parameters. */
 function readPlainMethod(method: Element): string {
