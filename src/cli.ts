@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** `diglot`: each command is one sentence of the API. Usage errors exit with 2, all others with 1; one line, no stack. */
+/**
+ * `diglot`: each command is one sentence of the API. Usage errors exit with 2, all others with 1;
+ * one line, no stack.
+ */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'

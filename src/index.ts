@@ -16,7 +16,10 @@ import type { ServeOptions, Server } from './host/serve.ts'
 
 export type { ServeOptions, Server }
 
-/** Serves until closed; see `ServeOptions`. The server is loaded when it is asked for: a contract alone costs none of it. */
+/**
+ * Serves until closed; see `ServeOptions`. The server is loaded when it is asked for: a contract
+ * alone costs none of it.
+ */
 export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   const host = await import('./host/serve.ts')
   return host.serve(app, options)

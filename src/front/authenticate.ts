@@ -1,6 +1,7 @@
 /**
- * Who the caller is (rules A5.1, A5.3): the credentials of a request, proven by the directory of people and keys, for faces
- * and pages alike. What it guards: people whose browser sends credentials by itself (see `isCrossOrigin`).
+ * Who the caller is (rules A5.1, A5.3): the credentials of a request, proven by the directory of
+ * people and keys, for faces and pages alike. What it guards: people whose browser sends
+ * credentials by itself (see `isCrossOrigin`).
  */
 import type { Maybe } from '../base/maybe.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
@@ -14,7 +15,8 @@ import { isConfidential } from './confidential.ts'
 export type AuthenticationContext = Pick<FaceContext, 'identities' | 'settings'>
 
 /**
- * Credentials that prove nothing are refused also where none are needed: their sender believes to be known.
+ * Credentials that prove nothing are refused also where none are needed: their sender believes to
+ * be known.
  * @param service of the session cookie; undefined: cookies do not count here, as on SOAP
  */
 export function authenticate(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
@@ -26,7 +28,10 @@ export function authenticate(request: Request, context: AuthenticationContext, s
 
 const requireCaller = (caller: Caller | undefined): Caller => caller ?? refuse({ kind: 'unauthenticated' })
 
-/** A cookie or a certificate comes with any request of its browser: one that proves nothing is as good as none. */
+/**
+ * A cookie or a certificate comes with any request of its browser: one that proves nothing is as
+ * good as none.
+ */
 function authenticateAmbient(
   { fields, scheme, certificate }: Request,
   { identities }: AuthenticationContext,
@@ -43,7 +48,10 @@ function authenticateAmbient(
 export const hasAmbientCredentials = ({ fields }: Request): boolean =>
   fields['authorization'] === undefined && fields['api-key'] === undefined
 
-/** RFC 6265bis §4.1.3.2: over TLS no other host, and no one on the way in cleartext, can have set it. */
+/**
+ * RFC 6265bis §4.1.3.2: over TLS no other host, and no one on the way in cleartext, can have set
+ * it.
+ */
 export const sessionCookieName = (service: string, scheme: Request['scheme']): string =>
   scheme === 'https' ? `__Host-${service}` : service
 

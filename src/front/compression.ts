@@ -1,6 +1,6 @@
 /**
- * Content codings for answers without an entity tag (rule A4.18): what has one is coded by its face, since each coding is a
- * representation with a tag of its own (RFC 9110 §8.8.3.3).
+ * Content codings for answers without an entity tag (rule A4.18): what has one is coded by its
+ * face, since each coding is a representation with a tag of its own (RFC 9110 §8.8.3.3).
  */
 import { writeVary } from '../http/cache.ts'
 import type { Response } from '../http/message.ts'

@@ -1,8 +1,10 @@
 /**
- * Which pages of other origins may call (Fetch §3.2), faces and pages alike. Guards people whose browser knows their password:
+ * Which pages of other origins may call (Fetch §3.2), faces and pages alike. Guards people whose
+ * browser knows their password:
  *  (1) No origin may unless the settings name it; none may send credentials of the browser's own.
  *  (2) A change that a browser sends for a page of another origin is refused, whatever its content.
- *  (3) What a cookie or a client's certificate proves is for our own pages alone, also where the settings name the origin.
+ *  (3) What a cookie or a client's certificate proves is for our own pages alone, also where the
+ *      settings name the origin.
  */
 import { writeVary } from '../http/cache.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -56,8 +58,9 @@ export function corsFields(
 }
 
 /**
- * (2), (3). Origin and Sec-Fetch-Site (Fetch Metadata §2.4) are of the browser's making; a client that is not a browser
- * sends neither, or its own. A browser that sends neither with a change is older than 2020.
+ * (2), (3). Origin and Sec-Fetch-Site (Fetch Metadata §2.4) are of the browser's making; a client
+ * that is not a browser sends neither, or its own. A browser that sends neither with a change is
+ * older than 2020.
  */
 export function isCrossOrigin(entry: Entry, { origins, publicUrl }: Settings): boolean {
   const { request } = entry

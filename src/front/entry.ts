@@ -1,4 +1,7 @@
-/** What came in, interpreted once (rows 1–9). Faces and pages read this, never the request-target or the Host. */
+/**
+ * What came in, interpreted once (rows 1–9). Faces and pages read this, never the request-target or
+ * the Host.
+ */
 import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { Pairs } from '../http/uri.ts'
@@ -9,7 +12,10 @@ export interface Mount {
   readonly name: MountName
   /** First segments of the paths that it serves. */
   readonly segments: readonly string[]
-  /** Not turned away under load (row 3): what operators ask is answered just then; `all`: nor in a flood (row 5). */
+  /**
+   * Not turned away under load (row 3): what operators ask is answered just then; `all`: nor in a
+   * flood (row 5).
+   */
   readonly exempt?: 'load' | 'all'
   readonly serve: (entry: Entry) => Maybe<Response>
   /** A refusal of rows 1–9 in the words of this mount. */

@@ -1,10 +1,12 @@
 /**
- * What a trusted proxy says of the request that it passes on: who asked, by which scheme, which host (RFC 7239; or
- * X-Forwarded-For, -Proto and -Host, which say the same). What it guards:
- *  (1) Only the last element is read, which the proxy in front wrote itself. All before it is anybody's word.
- *  (2) A proxy that writes one kind passes on the other as a client made it up: where both are there and name different
- *      clients, neither is believed.
- * Deliberately absent: chains of proxies. The one in front is trusted, and whoever spoke to it is the client.
+ * What a trusted proxy says of the request that it passes on: who asked, by which scheme, which
+ * host (RFC 7239; or X-Forwarded-For, -Proto and -Host, which say the same). What it guards:
+ *  (1) Only the last element is read, which the proxy in front wrote itself. All before it is
+ *      anybody's word.
+ *  (2) A proxy that writes one kind passes on the other as a client made it up: where both are
+ *      there and name different clients, neither is believed.
+ * Deliberately absent: chains of proxies. The one in front is trusted, and whoever spoke to it is
+ * the client.
  */
 import { cursorOver, noParameters, type Parameters, readParameters, splitElements, trimSpace } from '../http/grammar.ts'
 import type { HttpFields, Request } from '../http/message.ts'
@@ -37,7 +39,10 @@ function factsOf(fields: HttpFields): ForwardedFacts | undefined {
   return standard ?? usual
 }
 
-/** RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ), parameters in all but the first ";". */
+/**
+ * RFC 7239 §4: forwarded-element = [ forwarded-pair ] *( ";" [ forwarded-pair ] ), parameters in
+ * all but the first ";".
+ */
 function parseForwardedField(field: string | undefined): ForwardedFacts | undefined {
   if (field === undefined) return undefined
   const cursor = cursorOver(`;${splitElements(field).at(-1) ?? ''}`)
@@ -55,7 +60,10 @@ function parseXForwarded(fields: HttpFields): ForwardedFacts | undefined {
 const lastElementOf = (field: string | undefined): string | undefined =>
   field && trimSpace(field.slice(field.lastIndexOf(',') + 1))
 
-/** §6 node: an address without its port, an obfuscated name, or unknown, which is nobody in particular. */
+/**
+ * §6 node: an address without its port, an obfuscated name, or unknown, which is nobody in
+ * particular.
+ */
 function parseNode(said: string | undefined): string | undefined {
   const [, six, other] = /^(?:\[([0-9a-f:.]+)\](?::\d+)?|([^[\]:]+)(?::\d+)?)$/i.exec(said ?? '') ?? []
   const bare = /^[0-9a-f:.]+$/i.test(said ?? '') ? said : undefined // X-Forwarded-For has IPv6 without its brackets

@@ -1,6 +1,7 @@
 /**
- * Rows 1–9 of the order of decisions (RFC 9110 §13.2.1), asked of every request before a mount is chosen. Data in the shape
- * of the rows of `rest/plan.ts`, which joins them to its own: trace, page and coverage show one table.
+ * Rows 1–9 of the order of decisions (RFC 9110 §13.2.1), asked of every request before a mount is
+ * chosen. Data in the shape of the rows of `rest/plan.ts`, which joins them to its own: trace, page
+ * and coverage show one table.
  */
 import { isToken } from '../http/grammar.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -31,7 +32,10 @@ export interface FrontRow {
 export const frontLimits = {
   /** Octets of a request-target (RFC 9110 §4.1 asks for 8,000 at least). */
   targetOctets: 8 * 1024,
-  /** Octets of all fields together, names included: what Node and nginx take by default is half to four times this. */
+  /**
+   * Octets of all fields together, names included: what Node and nginx take by default is half to
+   * four times this.
+   */
   fieldOctets: 32 * 1024,
 } as const
 
@@ -140,7 +144,10 @@ function requireWellFormed({ method, fields }: Request): void {
   if (octets > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
 }
 
-/** RFC 9112 §3.2: HTTP/1.1 has one Host, HTTP/1.0 may have none. The host of an absolute target wins over the field (§3.2.2). */
+/**
+ * RFC 9112 §3.2: HTTP/1.1 has one Host, HTTP/1.0 may have none. The host of an absolute target wins
+ * over the field (§3.2.2).
+ */
 function parseAddress(entry: EntryDraft): void {
   const { method, target, fields, version, scheme } = entry.request
   const host = fields['host']

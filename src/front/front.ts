@@ -1,9 +1,10 @@
 /**
- * START HERE. Every request comes in by this door: rows 1–9, then the mount that its path names; every answer leaves by it,
- * and gets what belongs to any answer. What always holds, by number:
+ * START HERE. Every request comes in by this door: rows 1–9, then the mount that its path names;
+ * every answer leaves by it, and gets what belongs to any answer. What always holds, by number:
  *  (1) No mount is asked for a request that has not passed rows 1–9.
- *  (2) A request has one name, in its answer, in the audit, in the log; it is the incident of a 500. The name is taken from
- *      the request only where a proxy in front is trusted, and only in characters that no log or field can mistake.
+ *  (2) A request has one name, in its answer, in the audit, in the log; it is the incident of a
+ *      500. The name is taken from the request only where a proxy in front is trusted, and only in
+ *      characters that no log or field can mistake.
  *  (3) What a mount throws is our bug: 500, the incident, and nothing of the inside.
  */
 import { chain, type Maybe, settle } from '../base/maybe.ts'
@@ -106,7 +107,10 @@ function leave(front: Front, entry: Entry, response: Response, began: number): R
   return answer
 }
 
-/** RFC 9110 §9.3.2: the answer to HEAD is that of GET without its content; the length is that of the content. */
+/**
+ * RFC 9110 §9.3.2: the answer to HEAD is that of GET without its content; the length is that of the
+ * content.
+ */
 function withoutContent(response: Response): Response {
   const { status, fields, content } = response
   if (content === undefined) return response

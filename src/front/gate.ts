@@ -1,7 +1,9 @@
 /**
  * Whether the service takes one more request now (rows 3 and 5). What it guards:
- *  (1) A draining or overloaded service says so in microseconds, so that those it let in are answered in time.
- *  (2) One address has so many requests a second, whoever its users say they are, for all faces and pages together.
+ *  (1) A draining or overloaded service says so in microseconds, so that those it let in are
+ *      answered in time.
+ *  (2) One address has so many requests a second, whoever its users say they are, for all faces and
+ *      pages together.
  */
 import { createMemoryLimiter } from '../service/limiter.ts'
 import { type FrontRefusal, refuseAtFront } from './refusal.ts'

@@ -1,6 +1,6 @@
 /**
- * Pages besides the two faces: each is a table of paths and methods. HEAD, OPTIONS, preflights, 405, and what a page throws
- * are the same for all of them.
+ * Pages besides the two faces: each is a table of paths and methods. HEAD, OPTIONS, preflights,
+ * 405, and what a page throws are the same for all of them.
  */
 import { type Maybe, settle } from '../base/maybe.ts'
 import type { Response } from '../http/message.ts'
@@ -47,7 +47,9 @@ function answer(entry: Entry, page: Page, { settings }: PageContext): Maybe<Resp
   return work ? work(entry) : respondToRefusal({ kind: 'not-allowed', allow })
 }
 
-/** What a page throws: a refusal that it shares with the faces; anything else is a bug, and goes up. */
+/**
+ * What a page throws: a refusal that it shares with the faces; anything else is a bug, and goes up.
+ */
 function refusePage({ request }: Entry, thrown: unknown, context: PageContext): Response {
   if (thrown instanceof Unavailable) return respondToRefusal({ kind: 'unavailable', after: thrown.after })
   if (!(thrown instanceof Refused)) throw thrown

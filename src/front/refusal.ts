@@ -1,7 +1,7 @@
 /**
- * What the front door refuses (rows 1–9 and 13 of the decisions), before a face or a page is asked: one closed union, with
- * its statuses. REST writes it as a problem of its own, SOAP as a fault where the request speaks SOAP, a page by
- * `respondToRefusal`.
+ * What the front door refuses (rows 1–9 and 13 of the decisions), before a face or a page is asked:
+ * one closed union, with its statuses. REST writes it as a problem of its own, SOAP as a fault
+ * where the request speaks SOAP, a page by `respondToRefusal`.
  */
 import { writeRetryAfter } from '../http/fields.ts'
 import type { Response } from '../http/message.ts'

@@ -7,7 +7,10 @@ import type { Entry } from './entry.ts'
 /** Goes with every page: it has no script, and nothing from elsewhere. */
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-/** With `no-referrer` a form of our own would be sent with `Origin: null` (Fetch §3.1), like one of a foreign page. */
+/**
+ * With `no-referrer` a form of our own would be sent with `Origin: null` (Fetch §3.1), like one of
+ * a foreign page.
+ */
 const pageFields = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'same-origin' } as const
 
 /** RFC 6797: a year, for this host alone; the owner of the domain speaks for the others. */

@@ -1,6 +1,6 @@
 /**
- * A text that is the same for every caller until the software changes, such as a description: answered with validators, a
- * coding and a lifetime (rules A1.3, A4.18, A4.19).
+ * A text that is the same for every caller until the software changes, such as a description:
+ * answered with validators, a coding and a lifetime (rules A1.3, A4.18, A4.19).
  */
 import { createHash } from 'node:crypto'
 import { memoizeByObject } from '../base/memo.ts'

@@ -1,4 +1,7 @@
-/** Figures that are read when they are asked for: requests under way, connections, jobs, streams, sinks. */
+/**
+ * Figures that are read when they are asked for: requests under way, connections, jobs, streams,
+ * sinks.
+ */
 import type { ChangesPage } from '../pages/changes.ts'
 import type { HttpListener } from '../server/listener.ts'
 import type { Store } from '../service/store.ts'

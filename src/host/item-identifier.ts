@@ -7,8 +7,9 @@ const ofTime = 9
 const ofChance = 11
 
 /**
- * A new identifier: the time, then 55 random bits (as in RFC 9562 §5.7). What is made one after the other stands side by side
- * in the indexes of a database, so that a transaction of many writes few pages, however large the table has become.
+ * A new identifier: the time, then 55 random bits (as in RFC 9562 §5.7). What is made one after the
+ * other stands side by side in the indexes of a database, so that a transaction of many writes few
+ * pages, however large the table has become.
  */
 export function createItemIdentifier(prefix: string, now = Date.now()): string {
   if (now !== moment.now) moment = { now, text: inBase32(now) }

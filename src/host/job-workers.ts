@@ -1,6 +1,6 @@
 /**
- * Runs jobs in this process: one at a time for each worker, looking again when one was started or after a while; and starts
- * those whose time has come.
+ * Runs jobs in this process: one at a time for each worker, looking again when one was started or
+ * after a while; and starts those whose time has come.
  */
 import { type JobContext, runNextJob } from '../service/job.ts'
 import { parseSchedule, type Schedule, startDueJobs } from '../service/schedule.ts'
@@ -9,8 +9,8 @@ export interface JobWorkers {
   /** A job was started: look now. */
   kick(): void
   /**
-   * Takes no more jobs, and gives those that run `limit` milliseconds to finish. What is left then is given back: another
-   * worker, or the next start, runs it again.
+   * Takes no more jobs, and gives those that run `limit` milliseconds to finish. What is left then
+   * is given back: another worker, or the next start, runs it again.
    */
   stop(limit: number): Promise<void>
 }
@@ -41,7 +41,10 @@ export function startJobWorkers(working: JobContext, schedules: readonly Schedul
   }
 }
 
-/** Looks once a second; a look costs one small transaction where an instant has passed since the last, and nothing else. */
+/**
+ * Looks once a second; a look costs one small transaction where an instant has passed since the
+ * last, and nothing else.
+ */
 function runSchedules(
   working: JobContext,
   schedules: readonly Schedule[],

@@ -1,4 +1,7 @@
-/** What `/soap/…/secure` demands, and with what it is proven: people, trusted certificates, and a memory for replays in the store. */
+/**
+ * What `/soap/…/secure` demands, and with what it is proven: people, trusted certificates, and a
+ * memory for replays in the store.
+ */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CertificateTrust } from '../security/crypto/trust.ts'
@@ -13,9 +16,13 @@ export interface MessageSecurity {
   readonly authorities?: readonly (string | Uint8Array)[]
   /** PEM of certificates that may sign messages themselves. */
   readonly certificates?: readonly (string | Uint8Array)[]
-  /** In place of the usual ways: a UsernameToken, or a trusted signature over Body and Timestamp. */
+  /**
+   * In place of the usual ways: a UsernameToken, or a trusted signature over Body and Timestamp.
+   */
   readonly policy?: Omit<SecurityPolicy, 'required'>
-  /** Assertions, keys for decryption, shared secrets, Kerberos: what else messages may be proven by. */
+  /**
+   * Assertions, keys for decryption, shared secrets, Kerberos: what else messages may be proven by.
+   */
   readonly means?: Omit<SecurityMeans, 'identities' | 'seen' | 'trust'>
 }
 
@@ -54,8 +61,8 @@ export function createMessageSecurity(
 }
 
 /**
- * A file of certificates, PEM one after another: authorities, whose holders may sign messages, and certificates that may
- * themselves. @throws Error when it cannot be read or holds something else
+ * A file of certificates, PEM one after another: authorities, whose holders may sign messages, and
+ * certificates that may themselves. @throws Error when it cannot be read or holds something else
  */
 export function readSigners(file: string): Pick<MessageSecurity, 'authorities' | 'certificates'> {
   const found = readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []

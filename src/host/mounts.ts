@@ -1,4 +1,7 @@
-/** What stands behind the front door of a service: the two faces and the pages. SOAP is loaded when it is needed. */
+/**
+ * What stands behind the front door of a service: the two faces and the pages. SOAP is loaded when
+ * it is needed.
+ */
 import { setTimeout } from 'node:timers/promises'
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { Entry, Mount } from '../front/entry.ts'
@@ -81,7 +84,10 @@ function createSoapMount(context: FaceContext, { security, elsewhere }: MountPar
 
 const loadedAfterMs = 2000
 
-/** Made when it is first asked for, and there from then on; what failed is tried again. Half of what a process loads is for SOAP. */
+/**
+ * Made when it is first asked for, and there from then on; what failed is tried again. Half of what
+ * a process loads is for SOAP.
+ */
 function onDemand<T>(make: () => Promise<T>): () => Maybe<T> {
   let made: Maybe<T> | undefined
   const attempt = async (): Promise<T> => {

@@ -1,4 +1,7 @@
-/** Databases and limits of a service, as its options name them; drivers are loaded when they are needed. */
+/**
+ * Databases and limits of a service, as its options name them; drivers are loaded when they are
+ * needed.
+ */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Implementation } from '../contract/implement.ts'
@@ -30,7 +33,9 @@ async function openAt(app: Implementation, database: string | undefined, file: s
   return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file)
 }
 
-/** Instances on one database count together there, processes of one machine in the first of them. */
+/**
+ * Instances on one database count together there, processes of one machine in the first of them.
+ */
 export async function openLimiter({
   database,
   siblings,

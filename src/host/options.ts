@@ -18,12 +18,18 @@ export interface ServeOptions {
   readonly data?: string
   /** `postgres://…`: PostgreSQL in place of the file. */
   readonly database?: string
-  /** `postgres://…` of a standby of it: safe operations are asked there first, and may be as old as it is behind. */
+  /**
+   * `postgres://…` of a standby of it: safe operations are asked there first, and may be as old as
+   * it is behind.
+   */
   readonly replica?: string
   readonly tls?: Tls
   /** Whose bearer tokens are taken; default those that the local key has signed. */
   readonly tokens?: Tokens
-  /** The local key, in a file that all instances share; default beside the data, made when it is not there. */
+  /**
+   * The local key, in a file that all instances share; default beside the data, made when it is not
+   * there.
+   */
   readonly key?: string
   /** The file of API keys; default beside the data. */
   readonly keys?: string
@@ -33,13 +39,21 @@ export interface ServeOptions {
   readonly settings?: Partial<Settings>
   /** What proves messages at `/soap/…/secure`, beside the people's passwords. */
   readonly messageSecurity?: MessageSecurity
-  /** Addresses that replies of SOAP may go to (ReplyTo, FaultTo), and all below them; default none. */
+  /**
+   * Addresses that replies of SOAP may go to (ReplyTo, FaultTo), and all below them; default none.
+   */
   readonly replies?: readonly string[]
   /** Requests a second that one address may send, whoever it says it is; default 1,000. */
   readonly flood?: number
-  /** A line for each change and each error. Default pino on standard error; anything that is called as pino is will do. */
+  /**
+   * A line for each change and each error. Default pino on standard error; anything that is called
+   * as pino is will do.
+   */
   readonly logger?: Logger
-  /** What went wrong inside, with the incident id that the caller was given. Default: a line of the logger's. */
+  /**
+   * What went wrong inside, with the incident id that the caller was given. Default: a line of the
+   * logger's.
+   */
   readonly onError?: (incident: string, thrown: unknown) => void
   /** The other processes of this machine that serve the same, where there are any. */
   readonly siblings?: ClusterPeers | undefined
@@ -65,8 +79,14 @@ export interface Server {
   readonly port: number
   /** A bearer token for a person or a role, by the local key. */
   readonly token: (subject: string, roles: readonly string[]) => Promise<string>
-  /** Takes what the files of key and certificate say now, for handshakes to come. Throws `StartFailure` and keeps the old ones. */
+  /**
+   * Takes what the files of key and certificate say now, for handshakes to come. Throws
+   * `StartFailure` and keeps the old ones.
+   */
   reload(): void
-  /** Stops taking requests, gives those under way `limit` milliseconds (default 10,000), closes the store. */
+  /**
+   * Stops taking requests, gives those under way `limit` milliseconds (default 10,000), closes the
+   * store.
+   */
   close(limit?: number): Promise<void>
 }

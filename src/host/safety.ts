@@ -1,5 +1,6 @@
 /**
- * What keeps a service from starting: settings that would not hold what they promise. Each in one line, with the cure.
+ * What keeps a service from starting: settings that would not hold what they promise. Each in one
+ * line, with the cure.
  */
 
 import { isHttpAddress, isLoopbackAddress } from '../base/address.ts'

@@ -1,4 +1,6 @@
-/** The first start on an empty store: people and items are there once, whatever is removed later. */
+/**
+ * The first start on an empty store: people and items are there once, whatever is removed later.
+ */
 import type { Implementation } from '../contract/implement.ts'
 import { preparePerson } from '../identity/identities.ts'
 import type { LocalKey } from '../identity/local-key.ts'

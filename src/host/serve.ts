@@ -1,6 +1,6 @@
 /**
- * Puts the parts together: a contract with its handlers, a store, the two faces, an address. The one place where time,
- * randomness, keys and sockets come from.
+ * Puts the parts together: a contract with its handlers, a store, the two faces, an address. The
+ * one place where time, randomness, keys and sockets come from.
  */
 import type { Implementation } from '../contract/implement.ts'
 import { requireSoundContract } from '../contract/review.ts'
@@ -15,7 +15,10 @@ import { start, sweepEveryMs } from './start.ts'
 
 export { openStore, type ServeOptions, type Server }
 
-/** Serves until closed. Throws `ContractMistakes`, `Unsafe`, `StartFailure` or the store's own error, each with its cure. */
+/**
+ * Serves until closed. Throws `ContractMistakes`, `Unsafe`, `StartFailure` or the store's own
+ * error, each with its cure.
+ */
 export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   requireSoundContract(app)
   ensureSafe(options)
@@ -33,7 +36,9 @@ async function openAllOrNothing<T>(open: (opened: AsyncDisposableStack) => Promi
   }
 }
 
-/** Runs the jobs of a service and begins those of its schedules, until closed; nothing is served. */
+/**
+ * Runs the jobs of a service and begins those of its schedules, until closed; nothing is served.
+ */
 export async function startWorkers(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
   requireSoundContract(app)
   return openAllOrNothing(opened => startWork(app, options, opened))

@@ -1,4 +1,7 @@
-/** The SOAP endpoints of a service: one address for each version of the contract and each style, and what describes it. */
+/**
+ * The SOAP endpoints of a service: one address for each version of the contract and each style, and
+ * what describes it.
+ */
 
 import { escapeMarkup } from '../base/markup.ts'
 import { compileMessages } from '../contract/xml-message.ts'
@@ -13,7 +16,10 @@ import type { Endpoint, SoapOptions } from '../soap/face.ts'
 import { compileSoapEndpoint, type SoapEndpoint } from '../soap/http/binding.ts'
 import { codings, gunzipWithin } from './zlib-codings.ts'
 
-/** The endpoints of each served version: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`, `/soap/v1/secure`. */
+/**
+ * The endpoints of each served version: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`,
+ * `/soap/v1/secure`.
+ */
 export function listSoapEndpoints(serving: FaceContext): readonly Endpoint[] {
   const served = Object.entries(serving.app.contract.versions).filter(([, rule]) => !rule.retired)
   return served.flatMap(([version]) => {
@@ -64,7 +70,10 @@ const textsKept = 64
 /** Of what the secure endpoint demands. */
 const id = 'MessageSecurity'
 
-/** Descriptions of an endpoint, at the address that was asked; texts are kept for the few addresses a service has. */
+/**
+ * Descriptions of an endpoint, at the address that was asked; texts are kept for the few addresses
+ * a service has.
+ */
 function describeEndpoint(
   { app }: FaceContext,
   { version, style, secure }: Endpoint,

@@ -1,11 +1,14 @@
 /**
- * A SOAP intermediary over HTTP: a message in, processed as far as it is for this node (`soap/relay.ts`), on to the next node,
- * and its answer back the same way. What it guards:
+ * A SOAP intermediary over HTTP: a message in, processed as far as it is for this node
+ * (`soap/relay.ts`), on to the next node, and its answer back the same way. What it guards:
  *  (1) What a mandatory block keeps from being processed is not forwarded, in either direction.
- *  (2) Only what is of the message travels: its media type and its action. Fields are between two neighbours, and so are
- *      credentials; what an answer says of waiting (Retry-After) and of proof (WWW-Authenticate) does go back.
- *  (3) A next node that is out of reach, late, too long-winded, or answers with something else than SOAP: a Receiver fault.
- * Deliberately absent: packages (MTOM, attachments) are refused with 415, and nothing is tried twice.
+ *  (2) Only what is of the message travels: its media type and its action. Fields are between two
+ *      neighbours, and so are credentials; what an answer says of waiting (Retry-After) and of
+ *      proof (WWW-Authenticate) does go back.
+ *  (3) A next node that is out of reach, late, too long-winded, or answers with something else than
+ *      SOAP: a Receiver fault.
+ * Deliberately absent: packages (MTOM, attachments) are refused with 415, and nothing is tried
+ * twice.
  */
 
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** A service from its options to its address, part by part; whatever was opened is closed again, also when the start fails. */
+/**
+ * A service from its options to its address, part by part; whatever was opened is closed again,
+ * also when the start fails.
+ */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -211,7 +214,10 @@ function startEventSinks(app: Implementation, options: ServeOptions, { clock, lo
   )
 }
 
-/** What was configured is looked at now, and its mistakes end the start; else it is made with the first message. */
+/**
+ * What was configured is looked at now, and its mistakes end the start; else it is made with the
+ * first message.
+ */
 async function prepareSecurity(
   { messageSecurity = {} }: ServeOptions,
   { identities, clock }: FaceContext,

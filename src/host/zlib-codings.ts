@@ -16,12 +16,18 @@ export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>
   gzip: bytes => loadZlib().gzipSync(bytes, { level: 6 }),
 }
 
-/** The way in: gzip content, undefined when it is no gzip, has trailing octets, or is more than `limit` octets. */
+/**
+ * The way in: gzip content, undefined when it is no gzip, has trailing octets, or is more than
+ * `limit` octets.
+ */
 export function gunzipWithin(bytes: Uint8Array, limit: number): Uint8Array | undefined {
   return decodeOrUndefined(() => loadZlib().gunzipSync(bytes, { maxOutputLength: limit }))
 }
 
-/** The way in for REST, by name: undefined when the octets are not of this coding, or become more than `limit`. */
+/**
+ * The way in for REST, by name: undefined when the octets are not of this coding, or become more
+ * than `limit`.
+ */
 export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>> = {
   gzip: gunzipWithin,
   br: (bytes, limit) => decodeOrUndefined(() => loadZlib().brotliDecompressSync(bytes, { maxOutputLength: limit })),

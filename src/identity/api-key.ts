@@ -1,6 +1,7 @@
 /**
  * API keys, for programs that cannot ask anybody for a token. What it guards:
- *  (1) A key is 256 random bits, and only its SHA-256 rests in the file: who reads the file learns no key.
+ *  (1) A key is 256 random bits, and only its SHA-256 rests in the file: who reads the file learns
+ *      no key.
  *  (2) A key that has expired, or whose line was taken out, is nobody's within a second.
  */
 import { hash, randomBytes } from 'node:crypto'
@@ -42,7 +43,10 @@ export interface ApiKeys {
   readonly find: (key: string) => Caller | undefined
 }
 
-/** The keys of a file, one JSON object in a line; a file that is not there holds none. Throws `Unusable`. */
+/**
+ * The keys of a file, one JSON object in a line; a file that is not there holds none. Throws
+ * `Unusable`.
+ */
 export function openApiKeys(file: string, watching: Watching): ApiKeys {
   const current = watchFile<ReadonlyMap<string, KnownKey>>(file, keysOf, { ...watching, absent: { value: new Map() } })
   return {

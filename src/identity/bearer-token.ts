@@ -1,7 +1,10 @@
 /**
- * Bearer tokens (RFC 6750) as JWT (RFC 7519, RFC 8725): signed by the local key, or by whom a JWKS names. What it guards:
- *  (1) The algorithm is one of a list, all of them asymmetric: no `none`, and no public key passes for a secret.
- *  (2) Issuer, audience, subject and expiry are demanded and compared; nothing of a token is used before it is proven.
+ * Bearer tokens (RFC 6750) as JWT (RFC 7519, RFC 8725): signed by the local key, or by whom a JWKS
+ * names. What it guards:
+ *  (1) The algorithm is one of a list, all of them asymmetric: no `none`, and no public key passes
+ *      for a secret.
+ *  (2) Issuer, audience, subject and expiry are demanded and compared; nothing of a token is used
+ *      before it is proven.
  */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { Caller } from '../contract/policy.ts'
@@ -36,7 +39,10 @@ export async function signToken(key: LocalKey, audience: string, spec: TokenSpec
     .sign(key.private)
 }
 
-/** Where in a token roles and claims stand. A place is a member, or members within members: `realm_access.roles`. */
+/**
+ * Where in a token roles and claims stand. A place is a member, or members within members:
+ * `realm_access.roles`.
+ */
 export interface Places {
   /** Default `roles`: a list of texts, or one text with spaces between. */
   readonly roles?: string | undefined
@@ -61,7 +67,10 @@ export const trustLocalKey = (key: LocalKey, audience: string): TokenTrust => ({
   ours: true,
 })
 
-/** Who a token says, and until when (milliseconds); undefined when it proves nothing. Throws `Unavailable`. */
+/**
+ * Who a token says, and until when (milliseconds); undefined when it proves nothing. Throws
+ * `Unavailable`.
+ */
 export async function verifyToken(
   trust: TokenTrust,
   token: string,
@@ -100,7 +109,10 @@ function callerOf(payload: JWTPayload, { roles = 'roles', claims }: Places): Cal
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A member of that very name (`https://example.org/roles` has dots), else the members that its dots divide. */
+/**
+ * A member of that very name (`https://example.org/roles` has dots), else the members that its dots
+ * divide.
+ */
 function memberAt(payload: unknown, place: string): unknown {
   if (isRecord(payload) && Object.hasOwn(payload, place)) return payload[place]
   let found = payload

@@ -1,6 +1,6 @@
 /**
- * Whom a certificate names (RFC 5280 §4.2.1.6): its alternative names of a person or a program, else its common name.
- * That it is genuine, and that the peer has its key, has been proven before.
+ * Whom a certificate names (RFC 5280 §4.2.1.6): its alternative names of a person or a program,
+ * else its common name. That it is genuine, and that the peer has its key, has been proven before.
  */
 import { X509Certificate } from 'node:crypto'
 
@@ -28,7 +28,10 @@ export function readCertificateNames(der: Uint8Array): CertificateNames | undefi
   }
 }
 
-/** Node writes `email:a@b.c, URI:urn:x, DNS:y`, and quotes, as JSON, a name that could be taken for several. */
+/**
+ * Node writes `email:a@b.c, URI:urn:x, DNS:y`, and quotes, as JSON, a name that could be taken for
+ * several.
+ */
 function splitAlternatives(text: string): string[] {
   const found: string[] = []
   for (const [, kind, quoted, plain] of text.matchAll(/(?:^|, )(\w[\w ]*):(?:("(?:[^"\\]|\\.)*")|([^,]*))/g))

@@ -1,10 +1,14 @@
 /**
  * People, tokens and keys behind the port `service/identity-port.ts`. What it guards, by number:
- *  (1) A password is kept as argon2id; only where a digest must be checked is it also kept sealed under the local key.
+ *  (1) A password is kept as argon2id; only where a digest must be checked is it also kept sealed
+ *      under the local key.
  *  (2) An unknown name costs what a wrong password costs, and both say the same: nothing.
- *  (3) What was proven is remembered for minutes at most, by a tag of the credentials and never by themselves.
- *  (4) After some failures a name is refused from that address for a while, without asking further (`lockout.ts`).
- *  (5) The people of the example have passwords that everybody knows: they count only where `seeded` says so.
+ *  (3) What was proven is remembered for minutes at most, by a tag of the credentials and never by
+ *      themselves.
+ *  (4) After some failures a name is refused from that address for a while, without asking further
+ *      (`lockout.ts`).
+ *  (5) The people of the example have passwords that everybody knows: they count only where
+ *      `seeded` says so.
  */
 import { createCipheriv, createDecipheriv, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Person } from '../contract/implement.ts'
@@ -37,7 +41,10 @@ interface StoredPerson {
 /** Of who was enrolled before it was kept. */
 const former: Cost = { memory: 19_456, passes: 2 }
 
-/** Hashes their passwords, which takes its time; what is answered writes them down within a transaction, which has little. */
+/**
+ * Hashes their passwords, which takes its time; what is answered writes them down within a
+ * transaction, which has little.
+ */
 export async function preparePerson(
   key: LocalKey,
   people: readonly Person[],

@@ -1,8 +1,11 @@
 /**
- * The keys that another signs tokens with (RFC 7517): in a file, or at an https address. What it guards:
- *  (1) Nothing but the configured place is asked, whatever a token says (`jku`, `x5u`, `jwk`), and no redirect is followed.
- *  (2) A key identifier that is not known makes the address be asked again, twice a minute at most; an address that
- *      fails is left in peace for a while, and who asks meanwhile is told to come back, not that his token is bad.
+ * The keys that another signs tokens with (RFC 7517): in a file, or at an https address. What it
+ * guards:
+ *  (1) Nothing but the configured place is asked, whatever a token says (`jku`, `x5u`, `jwk`), and
+ *      no redirect is followed.
+ *  (2) A key identifier that is not known makes the address be asked again, twice a minute at most;
+ *      an address that fails is left in peace for a while, and who asks meanwhile is told to come
+ *      back, not that his token is bad.
  */
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { isHttpAddress } from '../base/address.ts'

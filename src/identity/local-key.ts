@@ -1,6 +1,7 @@
 /**
- * The local key beside the data: it signs the tokens of `diglot token` and seals passwords that must be known again.
- * Readable by its owner alone, made on first use. In production a JWKS takes the place of its first duty.
+ * The local key beside the data: it signs the tokens of `diglot token` and seals passwords that
+ * must be known again. Readable by its owner alone, made on first use. In production a JWKS takes
+ * the place of its first duty.
  */
 import {
   createHmac,
@@ -23,7 +24,10 @@ export interface LocalKey {
 const isCode = (thrown: unknown, code: string): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === code
 
-/** Reads the key, or makes it. Several processes may start at once: the first wins, and nobody sees a file half written. */
+/**
+ * Reads the key, or makes it. Several processes may start at once: the first wins, and nobody sees
+ * a file half written.
+ */
 export function openLocalKey(file: string): LocalKey {
   if (file.startsWith(':memory:')) return keyOf(generateKeyPairSync('ed25519').privateKey)
   return keyOf(createPrivateKey(readExisting(file) ?? createKeyFile(file)))

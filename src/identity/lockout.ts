@@ -1,7 +1,10 @@
 /**
- * Failed log-ins, counted in the store: all instances count together, and a restart forgets nothing. What it guards:
- *  (1) After ten failures a name is refused from that address, after a hundred any name, for a minute from the last.
- *  (2) Neither names nor addresses rest in the store: what was typed as a name may have been a password.
+ * Failed log-ins, counted in the store: all instances count together, and a restart forgets
+ * nothing. What it guards:
+ *  (1) After ten failures a name is refused from that address, after a hundred any name, for a
+ *      minute from the last.
+ *  (2) Neither names nor addresses rest in the store: what was typed as a name may have been a
+ *      password.
  */
 
 import type { Maybe } from '../base/maybe.ts'
@@ -15,7 +18,10 @@ const perAddress = 100
 const span = 60_000
 
 export interface Lockout {
-  /** Whether no password of this name is looked at from there; to be asked within one look at the store. */
+  /**
+   * Whether no password of this name is looked at from there; to be asked within one look at the
+   * store.
+   */
   locked(reader: StoreReader, name: string, from: string, now: number): Promise<boolean>
   /** Counts a failure; whether it was the last that is heard. */
   failed(name: string, from: string, now: number): Promise<boolean>

@@ -1,18 +1,24 @@
 /**
  * Passwords as argon2id. What it guards:
- *  (1) A password costs a tenth of a core's second at most, and two are worked on at once: whoever sends many waits in
- *      line, and beyond the line is told to come back, while everybody else is served.
+ *  (1) A password costs a tenth of a core's second at most, and two are worked on at once: whoever
+ *      sends many waits in line, and beyond the line is told to come back, while everybody else is
+ *      served.
  */
 import { argon2 } from 'node:crypto'
 import { Unavailable } from '../service/store.ts'
 
-/** What a hash costs who makes it; it stands beside each that is kept, so the next may cost another. */
+/**
+ * What a hash costs who makes it; it stands beside each that is kept, so the next may cost another.
+ */
 export interface Cost {
   /** KiB. */
   readonly memory: number
   readonly passes: number
 }
-/** Of OWASP's leasts for argon2id, which guard alike: each thread of Node's pool keeps what one hash took. */
+/**
+ * Of OWASP's leasts for argon2id, which guard alike: each thread of Node's pool keeps what one hash
+ * took.
+ */
 export const currentCost: Cost = { memory: 12_288, passes: 3 }
 
 const atOnce = 2

@@ -1,8 +1,10 @@
 /**
- * What signing in leaves behind: a cookie's value that says who and until when, and proves it (rule A5.1). There is no
- * session on our side: any instance that has the key can tell. What it guards:
- *  (1) The tag covers the salt of the password too: a new password ends every cookie that the old one gave.
- *  (2) A cookie is good for eight hours. It cannot be called back before, but by (1) or by another key.
+ * What signing in leaves behind: a cookie's value that says who and until when, and proves it (rule
+ * A5.1). There is no session on our side: any instance that has the key can tell. What it guards:
+ *  (1) The tag covers the salt of the password too: a new password ends every cookie that the old
+ *      one gave.
+ *  (2) A cookie is good for eight hours. It cannot be called back before, but by (1) or by another
+ *      key.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { authenticationTag } from './local-key.ts'
@@ -31,7 +33,10 @@ export function readSessionSubject(value: string): string | undefined {
   return who && Buffer.from(who, 'base64url').toString('utf8')
 }
 
-/** Until when (milliseconds since 1970) it proves its subject; undefined when it was not made by `issueSession` with this salt. */
+/**
+ * Until when (milliseconds since 1970) it proves its subject; undefined when it was not made by
+ * `issueSession` with this salt.
+ */
 export function verifySession(secret: Uint8Array, value: string, salt: string): number | undefined {
   const [, who, until = '', tag = ''] = shape.exec(value) ?? []
   if (who === undefined) return undefined

@@ -1,4 +1,7 @@
-/** A file of settings that may change while the service runs: read again when it has, the last good one kept when it is broken. */
+/**
+ * A file of settings that may change while the service runs: read again when it has, the last good
+ * one kept when it is broken.
+ */
 import { readFileSync, statSync } from 'node:fs'
 
 /** Milliseconds within which a change is noticed. */
@@ -10,7 +13,8 @@ export class Unusable extends Error {
 }
 
 /**
- * @param parse throws when the text cannot be used; at the first reading `Unusable` goes up, later it goes to `failed`
+ * @param parse throws when the text cannot be used; at the first reading `Unusable` goes up, later
+ * it goes to `failed`
  * @param absent what stands for a file that is not there; without it that is a failure too
  */
 export function watchFile<T>(

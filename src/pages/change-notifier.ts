@@ -1,4 +1,6 @@
-/** The end of the change feed: one look a second for all who wait there, and none while nobody does. */
+/**
+ * The end of the change feed: one look a second for all who wait there, and none while nobody does.
+ */
 import type { Store } from '../service/store.ts'
 
 /** Milliseconds between looks: other instances write as well. */

@@ -1,10 +1,14 @@
 /**
- * `/changes`: what was committed, page by page, or as it happens (server-sent events; HTML Standard §9.2). A complement (C6.1):
- * all of it can be had by asking the resources themselves. What it guards:
- *  (1) A caller hears of what they may read, and the question is asked for each event when it is told.
- *  (2) A stream ends after a while, so that its credentials are shown again; and there are only so many.
+ * `/changes`: what was committed, page by page, or as it happens (server-sent events; HTML Standard
+ * §9.2). A complement (C6.1): all of it can be had by asking the resources themselves. What it
+ * guards:
+ *  (1) A caller hears of what they may read, and the question is asked for each event when it is
+ *      told.
+ *  (2) A stream ends after a while, so that its credentials are shown again; and there are only so
+ *      many.
  *  (3) A stream takes from the store what its reader has room for, and nothing waits in memory.
- *  (4) Who comes too late for what was kept is told so, and where to go on: a page is 410, a stream has an event `gone`.
+ *  (4) Who comes too late for what was kept is told so, and where to go on: a page is 410, a stream
+ *      has an event `gone`.
  */
 import { type Caller, isPublic } from '../contract/policy.ts'
 import { authenticate } from '../front/authenticate.ts'
@@ -35,7 +39,10 @@ const mostStreams = 1000
 /** Changes of one page: by default, and at most. */
 const usual = 100
 const most = 1000
-/** Milliseconds: (2), and how often a stream says something so that nobody between takes it for dead. */
+/**
+ * Milliseconds: (2), and how often a stream says something so that nobody between takes it for
+ * dead.
+ */
 const longest = 15 * 60_000
 const beat = 5_000
 
@@ -137,7 +144,10 @@ const writeGone = (missed: number): string =>
 const isAnythingPublic = ({ app }: FaceContext): boolean =>
   app.contract.resources.some(each => isPublic(readGrants(each)))
 
-/** Where a reader goes on, or what is wrong with the question. Without a place it begins with the oldest change that is kept. */
+/**
+ * Where a reader goes on, or what is wrong with the question. Without a place it begins with the
+ * oldest change that is kept.
+ */
 function parsePosition(
   pairs: Pairs,
   lastEventId: string | undefined,

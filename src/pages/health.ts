@@ -1,4 +1,7 @@
-/** Is the service alive, can it answer: for whoever runs it. No credentials, nothing of the inside; asked at any load. */
+/**
+ * Is the service alive, can it answer: for whoever runs it. No credentials, nothing of the inside;
+ * asked at any load.
+ */
 import type { Maybe } from '../base/maybe.ts'
 import type { Mount } from '../front/entry.ts'
 import type { LoadGauge } from '../front/gate.ts'

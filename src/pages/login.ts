@@ -1,5 +1,6 @@
 /**
- * Signing in for people with a browser: a form, and a cookie for who proves a password (rule A5.1). What it guards:
+ * Signing in for people with a browser: a form, and a cookie for who proves a password (rule A5.1).
+ * What it guards:
  *  (1) A password is taken where Basic is: over TLS, or on loopback where settings allow it.
  *  (2) No page of a foreign origin can sign anybody in or out.
  *  (3) Afterwards the browser is sent to a path of ours and nowhere else.
@@ -82,7 +83,9 @@ function signOut(context: FaceContext, entry: Entry): Response {
   return redirectWithCookie(context, entry.request, '', '', 0)
 }
 
-/** RFC 9110 §15.5.2 wants a challenge with a 401. Basic, too, would make browsers ask by themselves. */
+/**
+ * RFC 9110 §15.5.2 wants a challenge with a 401. Basic, too, would make browsers ask by themselves.
+ */
 const challengeFields = ({ app }: FaceContext) => ({
   ...caching,
   'www-authenticate': `Bearer realm="${app.contract.service}"`,
@@ -107,7 +110,10 @@ function redirectWithCookie(
   return { status: 303, fields: { 'cache-control': 'no-store', location, 'set-cookie': cookie ?? '' } }
 }
 
-/** (3) `//host` and `/\host` are other hosts to a browser, and so is a path with a line break or a tab in it. */
+/**
+ * (3) `//host` and `/\host` are other hosts to a browser, and so is a path with a line break or a
+ *     tab in it.
+ */
 export const safeLocalPath = (to: string): string | undefined =>
   /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : undefined
 

@@ -1,4 +1,7 @@
-/** `/openapi.json`: the description of the HTTP face, at the address that was asked or the configured one. */
+/**
+ * `/openapi.json`: the description of the HTTP face, at the address that was asked or the
+ * configured one.
+ */
 import type { Implementation } from '../contract/implement.ts'
 import type { Coding } from '../front/compression.ts'
 import type { Mount } from '../front/entry.ts'

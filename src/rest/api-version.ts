@@ -1,4 +1,7 @@
-/** One served version of a contract, compiled: its routes, what it offers, and what links its items have. */
+/**
+ * One served version of a contract, compiled: its routes, what it offers, and what links its items
+ * have.
+ */
 
 import { memoizeByObject } from '../base/memo.ts'
 import type { Fields } from '../contract/field.ts'
@@ -37,11 +40,17 @@ export interface ResourceView {
   readonly resource: Resource
   readonly one: string
   readonly linkers: readonly Linker[]
-  /** Which links a caller sees of an item depends on the two of them alone: no grant has a further condition. */
+  /**
+   * Which links a caller sees of an item depends on the two of them alone: no grant has a further
+   * condition.
+   */
   readonly steady: boolean
 }
 
-/** One link that items may have; `asks` is the operation that must be offered to this caller in this state. */
+/**
+ * One link that items may have; `asks` is the operation that must be offered to this caller in this
+ * state.
+ */
 interface Linker {
   readonly rel: string
   readonly asks: Operation | undefined

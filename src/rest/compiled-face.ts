@@ -1,4 +1,7 @@
-/** What a REST face is made of once: the contract compiled in each of its versions, and what it is given of the world. */
+/**
+ * What a REST face is made of once: the contract compiled in each of its versions, and what it is
+ * given of the world.
+ */
 import type { Implementation } from '../contract/implement.ts'
 import type { OctetTransform } from '../http/message.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
@@ -6,11 +9,17 @@ import { type ApiVersion, compileApiVersion } from './api-version.ts'
 import { RestMemory } from './memory.ts'
 
 export interface RestOptions {
-  /** Content codings by name, the preferred first: `{ br, zstd, gzip }`. None: content is sent as it is. */
+  /**
+   * Content codings by name, the preferred first: `{ br, zstd, gzip }`. None: content is sent as it
+   * is.
+   */
   readonly codings?: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>>
   /** The way in: undefined when the octets are not of this coding, or become more than `limit`. */
   readonly decodings?: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>>
-  /** The same codings for what passes piece by piece. What is not of its coding ends with `Undecodable`. */
+  /**
+   * The same codings for what passes piece by piece. What is not of its coding ends with
+   * `Undecodable`.
+   */
   readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>>
   /** Links that the entry page has besides its own: relation → path. */
   readonly links?: Readonly<Record<string, string>>
@@ -29,7 +38,10 @@ export interface CompiledApi {
   /** Names of the codings on the way out and in, the preferred first. */
   readonly codings: readonly string[]
   readonly decodings: readonly string[]
-  /** Fields that could change any answer: those of negotiation, and those that may say who the caller is (RFC 9110 §12.5.5). */
+  /**
+   * Fields that could change any answer: those of negotiation, and those that may say who the
+   * caller is (RFC 9110 §12.5.5).
+   */
   readonly vary: string
 }
 

@@ -1,4 +1,7 @@
-/** One request on its way: each row of the plan writes down what it has established, and the rows after it rest on that. */
+/**
+ * One request on its way: each row of the plan writes down what it has established, and the rows
+ * after it rest on that.
+ */
 import type { Operation } from '../contract/operation.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import type { Entry } from '../front/entry.ts'

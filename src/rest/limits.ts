@@ -1,4 +1,6 @@
-/** What one request may cost before anyone is asked for anything, and what a face remembers at most. */
+/**
+ * What one request may cost before anyone is asked for anything, and what a face remembers at most.
+ */
 
 import type { Operation } from '../contract/operation.ts'
 import { codedFromOctets } from '../front/compression.ts'
@@ -8,7 +10,10 @@ export const restLimits = {
   ...frontLimits,
   /** Octets of content, where the contract gives a file no other limit. */
   contentOctets: 1024 * 1024,
-  /** Octets beyond which nothing is read before target and precondition are known to hold (rows 22–24). */
+  /**
+   * Octets beyond which nothing is read before target and precondition are known to hold (rows
+   * 22–24).
+   */
   eagerOctets: 16 * 1024,
   codedFromOctets,
   /** Items of one page. */

@@ -1,4 +1,7 @@
-/** What each kind of answer can be represented as, in our order of preference, and by what it is written (rule A1.6). */
+/**
+ * What each kind of answer can be represented as, in our order of preference, and by what it is
+ * written (rule A1.6).
+ */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Handlers, Values } from '../contract/implement.ts'
@@ -59,7 +62,10 @@ const listOffers = (all: readonly Offer[]): Offers => ({
   sent: all.map(offer => offer.sent),
 })
 
-/** Any media type is added by a writer in the implementation's `formats`; what it makes is as small as it gets. */
+/**
+ * Any media type is added by a writer in the implementation's `formats`; what it makes is as small
+ * as it gets.
+ */
 const applicationOffers = (formats: Handlers['formats']): Offer[] =>
   Object.entries(formats ?? {}).map(([type, write]) => ({
     type,
@@ -69,7 +75,10 @@ const applicationOffers = (formats: Handlers['formats']): Offer[] =>
     steady: false,
   }))
 
-/** Nothing is offered for an answer that has no content, or whose media type is that of stored bytes. */
+/**
+ * Nothing is offered for an answer that has no content, or whose media type is that of stored
+ * bytes.
+ */
 export function compileOffers(
   operation: Operation | undefined,
   vendor: string,

@@ -1,8 +1,9 @@
 /**
- * What a REST face remembers: all of it is here, and made with the face. One invariant: *the same snapshot, for the same
- * caller, in the same variant, has the same octets*. So whatever looks at the clock, the store or the caller's rights is not
- * in here; what is, is found again by identity of the snapshot, of the fields, or by a text that names the variant.
- * Bounds are in `limits.ts`; what is bounded by number drops its oldest entry.
+ * What a REST face remembers: all of it is here, and made with the face. One invariant: *the same
+ * snapshot, for the same caller, in the same variant, has the same octets*. So whatever looks at
+ * the clock, the store or the caller's rights is not in here; what is, is found again by identity
+ * of the snapshot, of the fields, or by a text that names the variant. Bounds are in `limits.ts`;
+ * what is bounded by number drops its oldest entry.
  */
 import { hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
@@ -42,7 +43,10 @@ export interface ItemDocument {
 /** A page of a collection as it would be shown. */
 export interface SelectedPage {
   readonly document: RepresentationDocument
-  /** What its tag is made of: a digest of identifiers, versions and links of what is shown, in order, and of its own links. */
+  /**
+   * What its tag is made of: a digest of identifiers, versions and links of what is shown, in
+   * order, and of its own links.
+   */
   readonly version: string
   /** Once it is written. */
   text: string | Uint8Array | undefined
@@ -63,7 +67,10 @@ export class RestMemory {
   readonly #coded = new Map<string, Uint8Array>()
   #codedOctets = 0
 
-  /** A connection that repeats its field lines has one object for them (`server/http1/request-head.ts`). */
+  /**
+   * A connection that repeats its field lines has one object for them
+   * (`server/http1/request-head.ts`).
+   */
   findHead(fields: HttpFields, operation: Operation): ParsedHead | undefined {
     return this.#heads.get(fields)?.get(operation)
   }
@@ -96,7 +103,10 @@ export class RestMemory {
     this.#pages.set(key, page)
   }
 
-  /** The part of a tag that tells representations of one state apart: hexadecimal, so without a hyphen. */
+  /**
+   * The part of a tag that tells representations of one state apart: hexadecimal, so without a
+   * hyphen.
+   */
   variantTag(variant: string): string {
     const known = this.#variants.get(variant)
     if (known !== undefined) return known

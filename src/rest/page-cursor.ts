@@ -1,7 +1,8 @@
 /**
- * Where a page begins, as text in a link: the sort it belongs to, the values of the row beside it, its identifier.
- * Guards: it is typed again when it comes back, and means nothing for another sort; it holds nothing that the row's
- * reader has not seen, and no secret. A cursor is good for as long as the contract has its fields.
+ * Where a page begins, as text in a link: the sort it belongs to, the values of the row beside it,
+ * its identifier. Guards: it is typed again when it comes back, and means nothing for another sort;
+ * it holds nothing that the row's reader has not seen, and no secret. A cursor is good for as long
+ * as the contract has its fields.
  */
 
 import { Flaw } from '../contract/lexical/flaw.ts'

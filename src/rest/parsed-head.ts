@@ -1,6 +1,7 @@
 /**
- * What is found out of a request by its head alone. A row of the plan is given one of these views and no more: none of them
- * has a clock, a caller or the store, so what such a row finds is the same whenever it is asked.
+ * What is found out of a request by its head alone. A row of the plan is given one of these views
+ * and no more: none of them has a clock, a caller or the store, so what such a row finds is the
+ * same whenever it is asked.
  */
 import type { Operation } from '../contract/operation.ts'
 import type { Entry } from '../front/entry.ts'
@@ -34,7 +35,10 @@ export interface TargetDraft {
   applied: Record<string, string> | undefined
 }
 
-/** What content and its negotiation come to (rows 19 to 21): the same for each request with these fields for this operation. */
+/**
+ * What content and its negotiation come to (rows 19 to 21): the same for each request with these
+ * fields for this operation.
+ */
 export interface ParsedHead {
   readonly offer: Offer | undefined
   readonly coding: string
@@ -42,11 +46,17 @@ export interface ParsedHead {
   /** The media type of the request's content. */
   readonly mediaType: string
   readonly contentCoding: string
-  /** The operation takes content by this method (RFC 9110 §9.3.1: GET has none, also where QUERY of the same has). */
+  /**
+   * The operation takes content by this method (RFC 9110 §9.3.1: GET has none, also where QUERY of
+   * the same has).
+   */
   readonly acceptsContent: boolean
 }
 
-/** Rows that look at fields for an operation: remembered for as long as a connection repeats its fields. */
+/**
+ * Rows that look at fields for an operation: remembered for as long as a connection repeats its
+ * fields.
+ */
 export interface HeadDraft {
   readonly entry: { readonly request: HeadRequest }
   readonly edition: ApiVersion

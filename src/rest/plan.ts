@@ -1,9 +1,10 @@
 /**
- * The order of decisions for one request, as data: the rows are followed one by one, and the development trace, the
- * documentation page and the coverage of edges are printed from them. It follows RFC 9110 §13.2.1: whatever can be said
- * before the content is read is said before 412 and 304; whatever needs the content comes after.
- * Rows 1–9 are the front door's; rows of the service are asked inside the transaction of the call. A row of the target or of
- * the head is given no clock, no caller and no store, so what a row of the head finds may be remembered.
+ * The order of decisions for one request, as data: the rows are followed one by one, and the
+ * development trace, the documentation page and the coverage of edges are printed from them. It
+ * follows RFC 9110 §13.2.1: whatever can be said before the content is read is said before 412 and
+ * 304; whatever needs the content comes after. Rows 1–9 are the front door's; rows of the service
+ * are asked inside the transaction of the call. A row of the target or of the head is given no
+ * clock, no caller and no store, so what a row of the head finds may be remembered.
  */
 import type { Maybe } from '../base/maybe.ts'
 import { type FrontRow, frontRows } from '../front/front-rows.ts'
@@ -237,37 +238,43 @@ export function rowOfRefusal(kind: RefusalKind, reached: number): number {
 const planRows = ownRows.filter(row => row.of !== 'service')
 
 /** Rows 10 to 21; an answer ends the exchange here. What throws `Refused` was a "no". */
-export function decide(x: Exchange): Maybe<Response | undefined> {
-  return follow(x, 0, false)
+export function decide(exchange: Exchange): Maybe<Response | undefined> {
+  return follow(exchange, 0, false)
 }
 
-/** Rows of the head are passed over once they are remembered for these fields and this operation. */
-function follow(x: Exchange, from: number, isHeadKnown: boolean): Maybe<Response | undefined> {
+/**
+ * Rows of the head are passed over once they are remembered for these fields and this operation.
+ */
+function follow(exchange: Exchange, from: number, isHeadKnown: boolean): Maybe<Response | undefined> {
   let known = isHeadKnown
   for (let at = from; at < planRows.length; at++) {
     const row = planRows[at]! // at is within
     if (known && row.of === 'head') continue
-    x.row = row.number
-    const answer = row.of === 'moment' ? row.ask(x) : row.ask(x, x.face.api)
-    if (answer instanceof Promise) return answer.then(response => response ?? follow(x, at + 1, known))
+    exchange.row = row.number
+    const answer = row.of === 'moment' ? row.ask(exchange) : row.ask(exchange, exchange.face.api)
+    if (answer instanceof Promise) return answer.then(response => response ?? follow(exchange, at + 1, known))
     if (answer) return answer
-    if (row.number === 13 && !(known = recallHead(x))) x.head = draftHead()
+    if (row.number === 13 && !(known = recallHead(exchange))) exchange.head = draftHead()
   }
-  if (!known) keepHead(x)
-  x.row = 22
+  if (!known) keepHead(exchange)
+  exchange.row = 22
   return undefined
 }
 
 /** Without content: what content there is differs though its fields do not. */
 const mayBeKept = ({ entry }: Exchange): boolean => entry.request.content.length === 0
 
-function recallHead(x: Exchange): boolean {
-  const known = x.operation && mayBeKept(x) && x.face.memory.findHead(x.entry.request.fields, x.operation)
+function recallHead(exchange: Exchange): boolean {
+  const known =
+    exchange.operation &&
+    mayBeKept(exchange) &&
+    exchange.face.memory.findHead(exchange.entry.request.fields, exchange.operation)
   if (!known) return false
-  x.head = known
+  exchange.head = known
   return true
 }
 
-function keepHead(x: Exchange): void {
-  if (x.operation && mayBeKept(x)) x.face.memory.keepHead(x.entry.request.fields, x.operation, x.head)
+function keepHead(exchange: Exchange): void {
+  if (exchange.operation && mayBeKept(exchange))
+    exchange.face.memory.keepHead(exchange.entry.request.fields, exchange.operation, exchange.head)
 }

@@ -1,4 +1,7 @@
-/** A refusal in words (RFC 9457, rule A2.5): nothing of the inside, and for each kind a page that explains it. */
+/**
+ * A refusal in words (RFC 9457, rule A2.5): nothing of the inside, and for each kind a page that
+ * explains it.
+ */
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Json } from '../base/objects.ts'
@@ -12,7 +15,9 @@ import type { Exchange } from './exchange.ts'
 import { writeHtmlPage } from './formats/html.ts'
 import { type AnyRestRefusal, type RefusalKind, statusOfRefusal } from './refusal.ts'
 
-/** Kind → title and what a client can do about it. Total: a kind without a page does not compile. */
+/**
+ * Kind → title and what a client can do about it. Total: a kind without a page does not compile.
+ */
 const explained: Readonly<Record<RefusalKind, readonly [title: string, advice: string]>> = {
   'bad-request': [
     'Bad request',
@@ -78,19 +83,21 @@ const explained: Readonly<Record<RefusalKind, readonly [title: string, advice: s
 /** The last segment of the address of its page. */
 const slugOf = (refusal: AnyRestRefusal): string => (refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind)
 
-export function createProblem(x: Exchange, refusal: AnyRestRefusal): Problem {
+export function createProblem(exchange: Exchange, refusal: AnyRestRefusal): Problem {
   const title = refusal.kind === 'declared' ? refusal.fault.title : explained[refusal.kind][0]
   const origin =
-    x.face.context.settings.publicUrl === undefined ? '' : new URL(x.face.context.settings.publicUrl).origin
+    exchange.face.context.settings.publicUrl === undefined
+      ? ''
+      : new URL(exchange.face.context.settings.publicUrl).origin
   return {
-    type: `${origin}${x.face.api.prefix}/problems/${slugOf(refusal)}`,
+    type: `${origin}${exchange.face.api.prefix}/problems/${slugOf(refusal)}`,
     title,
-    status: statusOfRefusal(refusal, x.entry.request.method),
-    ...problemMembers(x, refusal),
+    status: statusOfRefusal(refusal, exchange.entry.request.method),
+    ...problemMembers(exchange, refusal),
   }
 }
 
-function problemMembers(x: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: Json } {
+function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: Json } {
   switch (refusal.kind) {
     case 'bad-request':
       return { detail: refusal.detail }
@@ -113,7 +120,7 @@ function problemMembers(x: Exchange, refusal: AnyRestRefusal): { readonly [name:
         errors: refusal.problems.map(({ path, code, detail }) => ({ pointer: writeJsonPointer(path), code, detail })),
       }
     case 'conflict':
-      return conflictMembers(x, refusal)
+      return conflictMembers(exchange, refusal)
     case 'declared':
       return { detail: refusal.fault.title, ...detailOf(refusal.fault, refusal.detail) }
     case 'not-acceptable':
@@ -133,10 +140,10 @@ function problemMembers(x: Exchange, refusal: AnyRestRefusal): { readonly [name:
 
 /** What its state does offer, with the links to it (A3.4). */
 function conflictMembers(
-  x: Exchange,
+  exchange: Exchange,
   { state, possible, detail }: Extract<AnyRestRefusal, { kind: 'conflict' }>,
 ): { readonly [name: string]: Json } {
-  const { operation, base, id } = x
+  const { operation, base, id } = exchange
   const actions = operation && 'resource' in operation ? operation.resource.actions : {}
   const name = operation && 'resource' in operation ? operation.resource.name : ''
   const links = (possible ?? []).flatMap(verb => {
@@ -160,8 +167,11 @@ function detailOf(fault: Fault, detail: Readonly<Record<string, unknown>>): { re
 }
 
 /** Errors choose their media type for themselves, and never fail twice (row 21). */
-export function writeProblem(x: Exchange, problem: Problem): { readonly type: string; readonly content: string } {
-  const accept = x.entry.request.fields['accept']
+export function writeProblem(
+  exchange: Exchange,
+  problem: Problem,
+): { readonly type: string; readonly content: string } {
+  const accept = exchange.entry.request.fields['accept']
   switch (chooseProblemType(accept)) {
     case 'xml':
       return { type: 'application/problem+xml', content: writeProblemXml(problem) }
@@ -182,7 +192,10 @@ const types = [
   'text/html',
 ] as const
 
-/** Who takes JSON gets JSON's problem, who takes XML XML's, whether or not they name the problem's own type. */
+/**
+ * Who takes JSON gets JSON's problem, who takes XML XML's, whether or not they name the problem's
+ * own type.
+ */
 function chooseProblemType(accept: string | undefined): 'json' | 'xml' | 'html' {
   const best = negotiateType(accept, types) ?? types[0]
   if (best === 'text/html') return 'html'

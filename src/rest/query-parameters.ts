@@ -1,4 +1,7 @@
-/** Row 14: what the query of a target asks for, each parameter known and typed; the first that is not is named in the 400. */
+/**
+ * Row 14: what the query of a target asks for, each parameter known and typed; the first that is
+ * not is named in the 400.
+ */
 
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readScalar } from '../contract/lexical/scalar.ts'
@@ -33,7 +36,10 @@ const refuseParameter = (name: string, detail: string): never => refuseRequest({
 const paged: readonly Operation['kind'][] = ['list', 'search', 'getSearch']
 const selecting: readonly Operation['kind'][] = [...paged, 'get']
 
-/** @param lenient `Prefer: handling=lenient`: what is unknown is passed over (RFC 7240 §4.4); never where it would widen a removal */
+/**
+ * @param lenient `Prefer: handling=lenient`: what is unknown is passed over (RFC 7240 §4.4); never
+ * where it would widen a removal
+ */
 export function parseParameters(
   operation: Operation,
   route: Route,
@@ -77,7 +83,10 @@ const refuseWithoutFilter = (): never =>
 const positions: ReadonlySet<string> = new Set(['page', 'cursor'])
 const bulkQuery = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.pageItems, counted: false })
 
-/** Parameters that are no filter: a field of such a name is filtered by with `size[eq]=3`. By QUERY words are content. */
+/**
+ * Parameters that are no filter: a field of such a name is filtered by with `size[eq]=3`. By QUERY
+ * words are content.
+ */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
   if (operation.kind === 'search' && route.template === '/search') return searchControls
   if (paged.includes(operation.kind)) return listControls

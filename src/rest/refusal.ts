@@ -1,6 +1,7 @@
 /**
- * Which status a refusal is (rules A7.1–A7.18): one table, total at compile time, the twin of `soap/refusal.ts`. What this face
- * alone can refuse is declared here; the rest is `front/refusal.ts` and `service/refusal.ts`.
+ * Which status a refusal is (rules A7.1–A7.18): one table, total at compile time, the twin of
+ * `soap/refusal.ts`. What this face alone can refuse is declared here; the rest is
+ * `front/refusal.ts` and `service/refusal.ts`.
  */
 import { type FrontRefusal, statusOfFrontRefusal } from '../front/refusal.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
@@ -11,7 +12,10 @@ export type HttpRefusal =
   /** A version that is no longer served; `successor` is the address of the same in the newest. */
   | { readonly kind: 'retired'; readonly successor: string }
   | { readonly kind: 'too-large'; readonly limit: number }
-  /** `take` are fields that say what would be taken: Accept-Post, Accept-Patch, Accept-Query, Accept-Encoding. */
+  /**
+   * `take` are fields that say what would be taken: Accept-Post, Accept-Patch, Accept-Query,
+   * Accept-Encoding.
+   */
   | {
       readonly kind: 'unsupported-media-type'
       readonly take: Readonly<Record<string, string>>

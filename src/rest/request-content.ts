@@ -1,8 +1,12 @@
 /**
- * The content of a request as the input of a call. Guards the service against content that is read two ways:
- *  (1) It is read once, by the media type it names, and only when the service asks for it: nobody who is refused is parsed for.
- *  (2) What it says of the server's own fields is handed on beside the value, to be compared and never written.
- *  (3) A patch applies to the representation that stands in this version, `_links` left out, or not at all.
+ * The content of a request as the input of a call. Guards the service against content that is read
+ * two ways:
+ *  (1) It is read once, by the media type it names, and only when the service asks for it: nobody
+ *      who is refused is parsed for.
+ *  (2) What it says of the server's own fields is handed on beside the value, to be compared and
+ *      never written.
+ *  (3) A patch applies to the representation that stands in this version, `_links` left out, or not
+ *      at all.
  */
 
 import type { Json } from '../base/objects.ts'
@@ -51,7 +55,10 @@ function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion):
   }
 }
 
-/** What this request may send: GET has no content, also where QUERY of the same operation has (RFC 9110 §9.3.1). */
+/**
+ * What this request may send: GET has no content, also where QUERY of the same operation has (RFC
+ * 9110 §9.3.1).
+ */
 export const acceptedTypes = ({ operation, edition, entry }: HeadDraft): readonly string[] =>
   entry.request.method === 'GET' || entry.request.method === 'HEAD' ? [] : contentTypes(operation, edition)
 
@@ -62,14 +69,17 @@ const field: Readonly<Record<string, string>> = {
   PUT: 'accept',
 }
 
-/** What would be taken, said with 415 and by OPTIONS (RFC 5789 §3.1, RFC 10008 §3, RFC 9110 §15.5.16). */
-export function acceptFields(x: HeadDraft): Record<string, string> {
-  const asked = x.entry.request.method
-  const methods = x.route ? [...x.route.methods] : []
+/**
+ * What would be taken, said with 415 and by OPTIONS (RFC 5789 §3.1, RFC 10008 §3, RFC 9110
+ * §15.5.16).
+ */
+export function acceptFields(draft: HeadDraft): Record<string, string> {
+  const asked = draft.entry.request.method
+  const methods = draft.route ? [...draft.route.methods] : []
   return Object.fromEntries(
     methods.flatMap(([method, operation]) => {
       const name = asked === method || asked === 'OPTIONS' ? field[method] : undefined
-      const types = contentTypes(operation, x.edition)
+      const types = contentTypes(operation, draft.edition)
       return name && types.length > 0 && !(asked === 'OPTIONS' && name === 'accept') ? [[name, types.join(', ')]] : []
     }),
   )
@@ -100,14 +110,14 @@ function shapeOf({ operation }: Exchange): ContentShape {
 }
 
 /** Rows 26 and 27, on demand (1). */
-export function readInput(x: Exchange, bytes: Uint8Array): (current: Snapshot | undefined) => Input {
-  const { operation } = x
+export function readInput(exchange: Exchange, bytes: Uint8Array): (current: Snapshot | undefined) => Input {
+  const { operation } = exchange
   return current => {
-    if (operation?.kind === 'patch' && current) return applyPatch(x, operation, bytes, current)
-    const shape = shapeOf(x)
+    if (operation?.kind === 'patch' && current) return applyPatch(exchange, operation, bytes, current)
+    const shape = shapeOf(exchange)
     const how = readOptions(['_links'])
     const problems: FieldProblem[] = []
-    const value = readFields(shape.fields, jsonOf(x, shape, bytes), problems, how)
+    const value = readFields(shape.fields, jsonOf(exchange, shape, bytes), problems, how)
     return requireNoProblems(
       value,
       how,
@@ -127,16 +137,16 @@ function isNotOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) 
   return ({ code, path }) => !(code === 'required' && path.length === 1 && owned.has(String(path[0])))
 }
 
-function jsonOf(x: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
-  if (x.head.mediaType === '') return bytes.length === 0 ? {} : refuseUntyped(x)
-  if (x.head.mediaType === formType) return formOf(bytes, fields)
-  if (!xmlTypes.includes(x.head.mediaType)) return parseContent(bytes)
-  const read = readXmlContent(bytes, name, x.edition.namespace, fields)
+function jsonOf(exchange: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
+  if (exchange.head.mediaType === '') return bytes.length === 0 ? {} : refuseUntyped(exchange)
+  if (exchange.head.mediaType === formType) return formOf(bytes, fields)
+  if (!xmlTypes.includes(exchange.head.mediaType)) return parseContent(bytes)
+  const read = readXmlContent(bytes, name, exchange.edition.namespace, fields)
   return 'json' in read ? read.json : refuse({ kind: 'malformed', detail: read.problem })
 }
 
-const refuseUntyped = (x: Exchange): never =>
-  refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(x), detail: 'there is no Content-Type' })
+const refuseUntyped = (exchange: Exchange): never =>
+  refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(exchange), detail: 'there is no Content-Type' })
 
 function formOf(bytes: Uint8Array, fields: Fields): Json {
   const text = decodeUtf8(bytes)
@@ -161,12 +171,17 @@ function parseContent(bytes: Uint8Array): Json {
 }
 
 /** (3) RFC 7396, RFC 6902. */
-function applyPatch(x: Exchange, { resource }: OperationOf<'patch'>, bytes: Uint8Array, current: Snapshot): Input {
+function applyPatch(
+  exchange: Exchange,
+  { resource }: OperationOf<'patch'>,
+  bytes: Uint8Array,
+  current: Snapshot,
+): Input {
   const patch = parseContent(bytes)
   const stands = parseContent(
     new TextEncoder().encode(writePlainJson({ fields: resource.fields, value: current.value })),
   )
-  const json = x.head.mediaType === mergeType ? applyMergePatch(stands, patch) : applyOperations(stands, patch)
+  const json = exchange.head.mediaType === mergeType ? applyMergePatch(stands, patch) : applyOperations(stands, patch)
   const how = readOptions()
   const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)
@@ -180,7 +195,10 @@ function applyOperations(stands: Json, patch: Json): Json {
   return failure.kind === 'conflict' ? refuse({ kind: 'conflict', detail }) : refuse({ kind: 'malformed', detail })
 }
 
-/** A member of the server's that stood and does not any more: as much a change of it as another value. */
+/**
+ * A member of the server's that stood and does not any more: as much a change of it as another
+ * value.
+ */
 function findRemovedReadOnly(fields: Fields, before: Json, after: Json): FieldProblem[] {
   const had = Object(before) as object // both are JSON; Object.hasOwn of a scalar finds nothing
   const has = Object(after) as object

@@ -1,6 +1,7 @@
 /**
- * Where a request goes: the addresses of one version, compiled from its operations once. A path is matched segment by
- * segment, names before identifiers; what no route has is not found (row 10), whatever the method.
+ * Where a request goes: the addresses of one version, compiled from its operations once. A path is
+ * matched segment by segment, names before identifiers; what no route has is not found (row 10),
+ * whatever the method.
  */
 import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
@@ -16,7 +17,10 @@ export interface Route {
   readonly methods: ReadonlyMap<string, Operation>
   /** The value of Allow. */
   readonly allow: string
-  /** `/customers/{id}/orders`: the field of the listed resource that must equal the identifier, and whose relation it is. */
+  /**
+   * `/customers/{id}/orders`: the field of the listed resource that must equal the identifier, and
+   * whose relation it is.
+   */
   readonly within?: { readonly of: Resource; readonly by: string }
 }
 

@@ -1,6 +1,7 @@
 /**
- * START HERE for what a call means. Admission first, then one visit to the store: a consistent look for what is safe,
- * one transaction for what is not, with the audit and the change feed written in it.
+ * START HERE for what a call means. Admission first, then one visit to the store: a consistent look
+ * for what is safe, one transaction for what is not, with the audit and the change feed written in
+ * it.
  */
 
 import { chain, type Maybe, settle } from '../base/maybe.ts'
@@ -98,7 +99,9 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     if (call.admitted.operation.kind === 'startJob') parts.started?.()
     return outcome
   }
-  /** Octets that became no file go again: also those of a call that was answered as it was before. */
+  /**
+   * Octets that became no file go again: also those of a call that was answered as it was before.
+   */
   const commit = async (call: Call): Promise<Did & { readonly outcome: Outcome }> => {
     const did: Did = { deed: undefined }
     let isKept = false
@@ -168,7 +171,10 @@ function requireWithinRate(
   return { operation, caller, quota }
 }
 
-/** Rows 22–24 alone: a caller is refused before the content is asked for. What it lets pass is asked again in the call. */
+/**
+ * Rows 22–24 alone: a caller is refused before the content is asked for. What it lets pass is asked
+ * again in the call.
+ */
 async function precheck(call: Call, reader: StoreReader, now: number): Promise<void> {
   const { operation, caller } = call.admitted
   if (!('resource' in operation) || call.id === undefined || operation.kind === 'getSearch') return

@@ -1,6 +1,7 @@
 /**
- * The changes that were committed, in their order (rule C6.1), for whoever may know of them: each change is looked at with the
- * item as it stands now, by the same policy as a GET. What was removed or moved is told to those alone who may read all.
+ * The changes that were committed, in their order (rule C6.1), for whoever may know of them: each
+ * change is looked at with the item as it stands now, by the same policy as a GET. What was removed
+ * or moved is told to those alone who may read all.
  */
 import type { Implementation } from '../contract/implement.ts'
 import { type Caller, isAllowed, readRestriction } from '../contract/policy.ts'
@@ -17,7 +18,10 @@ export interface ChangesFor {
   readonly missed?: number
 }
 
-/** Up to `limit` changes are looked at, after the one of that sequence; without one, from the oldest that is kept. */
+/**
+ * Up to `limit` changes are looked at, after the one of that sequence; without one, from the oldest
+ * that is kept.
+ */
 export async function changesFor(
   app: Implementation,
   store: Store,

@@ -1,10 +1,13 @@
 /**
- * Resources that an application keeps elsewhere than in the store, behind the same port: policies, paging, preconditions
- * and audit are the same for them. What holds, by number:
- *  (1) A change goes to the provider with the version that was read; one that answers 'stale' ends the call.
- *  (2) The provider is asked within the call's transaction, after all that could refuse; what it has saved is its own:
- *      if the store fails after it, only the audit and the change feed of that call are lost.
- *  (3) A list is filtered, ordered and cut here, of all that the provider lists: it suits what fits in memory.
+ * Resources that an application keeps elsewhere than in the store, behind the same port: policies,
+ * paging, preconditions and audit are the same for them. What holds, by number:
+ *  (1) A change goes to the provider with the version that was read; one that answers 'stale' ends
+ *      the call.
+ *  (2) The provider is asked within the call's transaction, after all that could refuse; what it
+ *      has saved is its own: if the store fails after it, only the audit and the change feed of
+ *      that call are lost.
+ *  (3) A list is filtered, ordered and cut here, of all that the provider lists: it suits what fits
+ *      in memory.
  * Deliberately absent: what was removed is forgotten (404, not 410), and nothing moves.
  */
 import type { Field } from '../contract/field.ts'

@@ -1,16 +1,21 @@
 /**
- * The octets of files. Few are one value, here and in the store; more are pieces, kept as they arrive and read as they are sent,
- * so that a file of any size takes the memory of a few of them. What always holds:
- *  (1) Pieces are never changed, and their name is used for one content alone: who reads on while the file is replaced gets what
- *      they began with, or is cut short.
- *  (2) Pieces are nobody's until the call's own transaction makes them a file; whatever ends the call before, they go.
+ * The octets of files. Few are one value, here and in the store; more are pieces, kept as they
+ * arrive and read as they are sent, so that a file of any size takes the memory of a few of them.
+ * What always holds:
+ *  (1) Pieces are never changed, and their name is used for one content alone: who reads on while
+ *      the file is replaced gets what they began with, or is cut short.
+ *  (2) Pieces are nobody's until the call's own transaction makes them a file; whatever ends the
+ *      call before, they go.
  *  (3) No more is taken in than the limit, and the sender is held back while the store writes.
  */
 import { createHash, hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
 import type { FileOctets, Store, StoredOctets } from './store.ts'
 
-/** Octets of every piece but the last, and of a file that is kept as one value: four reads of a socket, sixty-four pages of SQLite. */
+/**
+ * Octets of every piece but the last, and of a file that is kept as one value: four reads of a
+ * socket, sixty-four pages of SQLite.
+ */
 export const pieceOctets = 256 * 1024
 /** Pieces in one transaction: a flush of the disk for each megabyte. */
 const atOnce = 4
@@ -46,7 +51,10 @@ export class Swept extends Error {
   }
 }
 
-/** Octets that the store has in pieces; `next` finds some of those from one place up to another, as many as it likes. */
+/**
+ * Octets that the store has in pieces; `next` finds some of those from one place up to another, as
+ * many as it likes.
+ */
 export const splitIntoPieces = (
   name: string,
   length: number,
@@ -66,8 +74,8 @@ export const splitIntoPieces = (
 })
 
 /**
- * Memory that nobody else has a part of, at once: what is beside the heap brings no collection about before there are tens of
- * megabytes of it. A slice of something larger is left alone.
+ * Memory that nobody else has a part of, at once: what is beside the heap brings no collection
+ * about before there are tens of megabytes of it. A slice of something larger is left alone.
  */
 export function free({ byteLength, buffer }: Uint8Array): void {
   if (byteLength > 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
@@ -91,7 +99,10 @@ export interface StagingContext {
   readonly id: (prefix: string) => string
 }
 
-/** Takes content in as it arrives. Undefined as soon as there is more than `limit`; throws what the content throws. */
+/**
+ * Takes content in as it arrives. Undefined as soon as there is more than `limit`; throws what the
+ * content throws.
+ */
 export async function stageContent(
   keeping: StagingContext,
   content: AsyncIterable<Uint8Array>,
@@ -138,7 +149,10 @@ export function joinOctets(parts: readonly Uint8Array[]): Uint8Array {
   return all
 }
 
-/** Where octets are cut into pieces. One block of memory serves for all of them: a store has taken what it has answered for. */
+/**
+ * Where octets are cut into pieces. One block of memory serves for all of them: a store has taken
+ * what it has answered for.
+ */
 class StagingBuffer {
   readonly name: string
   readonly #keeping: StagingContext

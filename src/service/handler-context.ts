@@ -1,4 +1,7 @@
-/** What a handler is given: the time, who is asking, and the items beside its own, in the same transaction. */
+/**
+ * What a handler is given: the time, who is asking, and the items beside its own, in the same
+ * transaction.
+ */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Fault } from '../contract/fault.ts'
@@ -10,7 +13,10 @@ import { checkValue } from '../contract/typed-value.ts'
 import { refuse } from './refusal.ts'
 import { type ChangeRecord, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
 
-/** How a context reaches the store: within a call's transaction, or one small transaction each in a job. */
+/**
+ * How a context reaches the store: within a call's transaction, or one small transaction each in a
+ * job.
+ */
 export interface StoreReach {
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
   write<T>(work: (writer: StoreWriter) => Maybe<T>): Maybe<T>
@@ -65,7 +71,10 @@ async function findCurrent(reader: StoreReader, resource: string, id: string): P
   return found && !isFormer(found) ? found : undefined
 }
 
-/** Puts a value in an item's place, and says so in the feed. A value that is not the contract's is a handler's bug. */
+/**
+ * Puts a value in an item's place, and says so in the feed. A value that is not the contract's is a
+ * handler's bug.
+ */
 export async function putChanged(
   about: ContextFacts,
   writer: StoreWriter,
@@ -91,7 +100,9 @@ export async function recordChange(
   await writer.changed({ at: about.now, resource, id, version, what, operation: about.operation })
 }
 
-/** The last look at a value before it is kept; what stands as it is in `sound` has been looked at. */
+/**
+ * The last look at a value before it is kept; what stands as it is in `sound` has been looked at.
+ */
 export function requireSound(about: ContextFacts, resource: string, value: Values, sound?: Values): void {
   const fields = about.contract.resources.find(each => each.name === resource)?.fields
   const [first] = fields ? checkValue(fields, value, sound) : [noResource(resource)]

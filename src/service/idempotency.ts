@@ -1,7 +1,7 @@
 /**
- * At most one effect under a key (row 25 of the HTTP decisions; a MessageID in SOAP). The outcome is kept in the
- * transaction of the effect, under the caller's own name, and given again as it was. A call that was refused leaves
- * no key behind: its transaction was undone.
+ * At most one effect under a key (row 25 of the HTTP decisions; a MessageID in SOAP). The outcome
+ * is kept in the transaction of the effect, under the caller's own name, and given again as it was.
+ * A call that was refused leaves no key behind: its transaction was undone.
  */
 
 import type { Call } from './call.ts'
@@ -20,7 +20,10 @@ export function idempotencyKeyOf(call: Call): string | undefined {
   return call.once && JSON.stringify([caller.subject ?? null, operation.name, call.once.key])
 }
 
-/** Holds the key while the work is under way in this process: a second one is told so instead of waiting. */
+/**
+ * Holds the key while the work is under way in this process: a second one is told so instead of
+ * waiting.
+ */
 export function withKeyLock<T>(call: Call, work: () => Promise<T>): Promise<T> {
   const key = idempotencyKeyOf(call)
   if (key === undefined) return work()

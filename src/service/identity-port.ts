@@ -1,17 +1,31 @@
-/** The port to whatever knows people, keys and certificates. A face finds the credentials; this says whose they are. */
+/**
+ * The port to whatever knows people, keys and certificates. A face finds the credentials; this says
+ * whose they are.
+ */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
 
-/** Each answers undefined for credentials that prove nothing, without saying why and in the same time. */
+/**
+ * Each answers undefined for credentials that prove nothing, without saying why and in the same
+ * time.
+ */
 export interface Identities {
-  /** RFC 6750: a token, as it stands in the field. `came` is what it came in: the same object when it comes again. */
+  /**
+   * RFC 6750: a token, as it stands in the field. `came` is what it came in: the same object when
+   * it comes again.
+   */
   bearer(token: string, came: object): Maybe<Caller | undefined>
   /** RFC 7617, and UsernameToken with PasswordText. `from` is the peer's address, for lockout. */
   password(name: string, password: string, from: string): Maybe<Caller | undefined>
-  /** The password itself, for UsernameToken with PasswordDigest; undefined for whom it is not kept. */
+  /**
+   * The password itself, for UsernameToken with PasswordDigest; undefined for whom it is not kept.
+   */
   secret(name: string): Maybe<string | undefined>
-  /** Who this name is, after a message proved it: the digest held, or a trusted certificate names it. */
+  /**
+   * Who this name is, after a message proved it: the digest held, or a trusted certificate names
+   * it.
+   */
   known(name: string): Maybe<Caller | undefined>
   /** DER of a certificate whose key the peer has proven to hold and whose issuer is trusted. */
   certificate(der: Uint8Array): Maybe<Caller | undefined>

@@ -1,4 +1,7 @@
-/** The item a call is about, and whether this caller may know of it and do this to it (row 22 of the HTTP decisions). */
+/**
+ * The item a call is about, and whether this caller may know of it and do this to it (row 22 of the
+ * HTTP decisions).
+ */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -10,7 +13,10 @@ import { type Former, isFormer, type Snapshot, type StoreReader } from './store.
 
 export const readGrants = (resource: Resource): readonly Grant[] => resource.given.allow['read'] ?? []
 
-/** May this caller do this to this item, by policy and, for changes, by state? What links are offered by. */
+/**
+ * May this caller do this to this item, by policy and, for changes, by state? What links are
+ * offered by.
+ */
 export function isOffered(operation: Operation, caller: Caller, item: Snapshot, now: number): boolean {
   return isAllowed(operation.grants, caller, now, item.value) && isOfferedByState(operation, item)
 }
@@ -35,8 +41,8 @@ export function stateOf(item: Snapshot): string | undefined {
 }
 
 /**
- * The item, for a caller who may know of it and may do this to it now. One that must be kept secret is `not-found`,
- * never `forbidden`; so is what it was once, for those who see only their own.
+ * The item, for a caller who may know of it and may do this to it now. One that must be kept secret
+ * is `not-found`, never `forbidden`; so is what it was once, for those who see only their own.
  */
 export function requireVisible(
   found: Snapshot | Former | undefined,
@@ -56,7 +62,10 @@ export function requireVisible(
 const refusalOfFormer = (found: Former) =>
   found.to === undefined ? ({ kind: 'gone' } as const) : ({ kind: 'moved', to: found.to } as const)
 
-/** Row 23: the precondition on what stands, of a call that reads. True: it says that the caller has what stands. */
+/**
+ * Row 23: the precondition on what stands, of a call that reads. True: it says that the caller has
+ * what stands.
+ */
 export function isUnchanged(call: Call, current: Snapshot | undefined): boolean {
   const verdict = call.expects?.(current) ?? 'proceed'
   if (verdict === 'unchanged' && current) return true

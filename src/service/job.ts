@@ -1,10 +1,14 @@
 /**
- * Jobs (rules A3.1–A3.3): a row that a worker leases, runs and finishes. What always holds, by number:
- *  (1) A job that was answered 202 is run, also when the worker dies: its lease ends and another takes it.
+ * Jobs (rules A3.1–A3.3): a row that a worker leases, runs and finishes. What always holds, by
+ * number:
+ *  (1) A job that was answered 202 is run, also when the worker dies: its lease ends and another
+ *      takes it.
  *  (2) It is completed, failed or cancelled once; who has lost the lease writes nothing more.
  *  (3) Its output is kept in the transaction that completes it.
- *  (4) Whoever has lost the lease changes nothing more: each write of a handler asks for it in the same transaction.
- *  (5) A job whose workers die of it has failed in the end; that it was stopped, or the store out of reach, is no failure of it.
+ *  (4) Whoever has lost the lease changes nothing more: each write of a handler asks for it in the
+ *      same transaction.
+ *  (5) A job whose workers die of it has failed in the end; that it was stopped, or the store out
+ *      of reach, is no failure of it.
  * It may be run more than once; what its handler does beside the store must bear that.
  */
 import type { Implementation, Progress, Values } from '../contract/implement.ts'
@@ -110,7 +114,10 @@ export interface JobContext {
   readonly failed: (job: JobRow, thrown: unknown) => void
 }
 
-/** Takes one job that is due and runs it to its end; false when there was none. `stop` ends it early: it is run again later. */
+/**
+ * Takes one job that is due and runs it to its end; false when there was none. `stop` ends it
+ * early: it is run again later.
+ */
 export async function runNextJob(working: JobContext, stop: AbortSignal): Promise<boolean> {
   const { app, store, clock } = working
   const names = app.contract.jobs.map(job => job.job)
@@ -185,7 +192,9 @@ async function runHandler(
 /** Milliseconds before the next try: one second, doubled each time, at most five minutes. */
 const backOff = (tries: number): number => Math.min(300_000, 1000 * 2 ** (tries - 1))
 
-/** The job was cancelled, or another worker has it: what is under way must end and write nothing. */
+/**
+ * The job was cancelled, or another worker has it: what is under way must end and write nothing.
+ */
 export class Lost extends Error {}
 function unlessLost(thrown: unknown): void {
   if (!(thrown instanceof Lost)) throw thrown
@@ -224,7 +233,9 @@ async function finish(working: JobContext, job: JobRow, change: Partial<JobRow>)
   })
 }
 
-/** What an operator is shown of a job that has failed; its cause is in the log, under the job's id. */
+/**
+ * What an operator is shown of a job that has failed; its cause is in the log, under the job's id.
+ */
 export interface FailedJob {
   readonly id: string
   readonly job: string

@@ -4,12 +4,17 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Rate } from '../contract/resource.ts'
 import type { Quota } from './call.ts'
 
-/** Counts one; undefined once the window is full. Several instances share one through the database. */
+/**
+ * Counts one; undefined once the window is full. Several instances share one through the database.
+ */
 export interface Limiter {
   take(key: string, rate: Rate, now: number): Maybe<Quota & { readonly exceeded: boolean }>
 }
 
-/** Callers it remembers at most; when full, windows that are over go first, then all: a limit is never worth the memory. */
+/**
+ * Callers it remembers at most; when full, windows that are over go first, then all: a limit is
+ * never worth the memory.
+ */
 const mostKeys = 100_000
 
 /** Fixed windows by key. */
@@ -55,11 +60,12 @@ export interface Counted {
 }
 
 /**
- * One limit over all instances: `count` adds to windows that they share, all or none. It is never exceeded, and still cheap: one
- * question is under way at a time, who comes meanwhile goes along with the next, and for a caller with many requests at once
- * some more are counted ahead (`Ahead`), so that a busy instance asks once for many. While the
- * windows are out of reach each instance counts for itself: what needs them will be told so by the store. One caller a second
- * finds out whether they are back, and nobody waits with him.
+ * One limit over all instances: `count` adds to windows that they share, all or none. It is never
+ * exceeded, and still cheap: one question is under way at a time, who comes meanwhile goes along
+ * with the next, and for a caller with many requests at once some more are counted ahead (`Ahead`),
+ * so that a busy instance asks once for many. While the windows are out of reach each instance
+ * counts for itself: what needs them will be told so by the store. One caller a second finds out
+ * whether they are back, and nobody waits with him.
  */
 export function createSharedLimiter(count: (counts: readonly Count[]) => Promise<readonly Counted[]>): Limiter {
   const alone = createMemoryLimiter()
@@ -127,8 +133,9 @@ const wantedAhead = ({ count }: Rate, takers: number): number =>
   takers < many ? 0 : Math.min(Math.floor(count / 100), takers * 16)
 
 /**
- * Counts that an instance has taken before they were asked for. What it does not use by the end of the window is lost, so a
- * caller who sends many at once may be told one in a hundred too early for each instance, and nobody is ever told too late.
+ * Counts that an instance has taken before they were asked for. What it does not use by the end of
+ * the window is lost, so a caller who sends many at once may be told one in a hundred too early for
+ * each instance, and nobody is ever told too late.
  */
 class Ahead {
   readonly #kept = new Map<string, { readonly from: number; readonly until: number; count: number; spare: number }>()

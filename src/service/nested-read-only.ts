@@ -1,4 +1,7 @@
-/** The server's own members inside of what a client sends (rule A2.1): as those of an item itself, they stay as they stand. */
+/**
+ * The server's own members inside of what a client sends (rule A2.1): as those of an item itself,
+ * they stay as they stand.
+ */
 
 import { memoizeByObject } from '../base/memo.ts'
 import type { AnyField, Fields } from '../contract/field.ts'

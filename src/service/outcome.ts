@@ -3,13 +3,19 @@ import type { Values } from '../contract/implement.ts'
 import type { FileVersion, ItemPage, JobRow, Snapshot, StoredOctets } from './store.ts'
 
 export type Outcome =
-  /** An item, as it stands after the call. `created` also after a kept output: then `output` is what was created. */
+  /**
+   * An item, as it stands after the call. `created` also after a kept output: then `output` is what
+   * was created.
+   */
   | { readonly kind: 'item'; readonly item: Snapshot; readonly created: boolean }
   | { readonly kind: 'output'; readonly item: Snapshot; readonly output: Values; readonly created: boolean }
   | { readonly kind: 'page'; readonly page: ItemPage }
   | { readonly kind: 'removed'; readonly id: string }
   | { readonly kind: 'bulk'; readonly removed: number; readonly refused: number }
-  /** A file as it stands; without its octets after it was put: they need not be kept for who asks for the same again. */
+  /**
+   * A file as it stands; without its octets after it was put: they need not be kept for who asks
+   * for the same again.
+   */
   | {
       readonly kind: 'file'
       readonly item: Snapshot

@@ -1,8 +1,9 @@
 /**
- * A copy of the database for what only reads. It may be a little behind, so its word counts where it found what was asked
- * for; whatever it would refuse (what was just made is not there yet), and all it cannot answer, is asked of the original.
- * Changes, and what they compare, never see it. One that could not be asked is left alone for a while; then one read finds out
- * whether it is back, and nobody waits with that one.
+ * A copy of the database for what only reads. It may be a little behind, so its word counts where
+ * it found what was asked for; whatever it would refuse (what was just made is not there yet), and
+ * all it cannot answer, is asked of the original. Changes, and what they compare, never see it. One
+ * that could not be asked is left alone for a while; then one read finds out whether it is back,
+ * and nobody waits with that one.
  */
 
 import type { Maybe } from '../base/maybe.ts'

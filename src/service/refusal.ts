@@ -1,6 +1,7 @@
 /**
- * Why a call was not carried out: a closed union. Each face has one table from these kinds to its own words
- * (`rest/refusal.ts`, `soap/refusal.ts`), total at compile time: add a kind and exactly those two stop compiling.
+ * Why a call was not carried out: a closed union. Each face has one table from these kinds to its
+ * own words (`rest/refusal.ts`, `soap/refusal.ts`), total at compile time: add a kind and exactly
+ * those two stop compiling.
  */
 import type { Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
@@ -18,7 +19,10 @@ export type Refusal =
   | { readonly kind: 'stale'; readonly version?: number }
   /** The contract demands a precondition and there is none. */
   | { readonly kind: 'precondition-required' }
-  /** The state does not offer the transition. `possible` are the verbs that it does offer this caller. */
+  /**
+   * The state does not offer the transition. `possible` are the verbs that it does offer this
+   * caller.
+   */
   | {
       readonly kind: 'conflict'
       readonly state?: string
@@ -39,7 +43,10 @@ export type Refusal =
   /** The store is busy or out of reach, or the service is draining; `after` in seconds. */
   | { readonly kind: 'unavailable'; readonly after: number }
 
-/** Thrown, never returned: inside a transaction it undoes it. Not an `Error`: it keeps no stack, and nothing went wrong. */
+/**
+ * Thrown, never returned: inside a transaction it undoes it. Not an `Error`: it keeps no stack, and
+ * nothing went wrong.
+ */
 export class Refused<R extends { readonly kind: string } = Refusal> {
   readonly refusal: R
   constructor(refusal: R) {

@@ -1,6 +1,7 @@
 /**
- * Jobs that begin by the clock. At most once for each instant over all instances: the instant is written down in the transaction
- * that starts the job. After a time in which nobody ran, the last instant that was missed is made up for, and no other.
+ * Jobs that begin by the clock. At most once for each instant over all instances: the instant is
+ * written down in the transaction that starts the job. After a time in which nobody ran, the last
+ * instant that was missed is made up for, and no other.
  */
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
@@ -11,7 +12,10 @@ export interface Schedule {
   /** Tells it from the others; what has run under this name is remembered. */
   readonly name: string
   readonly job: string
-  /** Seconds, counted from midnight UTC of 1 January 1970; or five fields of cron, in UTC: `30 3 * * 1-5`. */
+  /**
+   * Seconds, counted from midnight UTC of 1 January 1970; or five fields of cron, in UTC: `30 3 * *
+   * 1-5`.
+   */
   readonly at: number | string
   /** Of the job, in the contract's types; for the instant in milliseconds since 1970. */
   readonly input: (instant: number) => Values
@@ -83,7 +87,10 @@ function parseNumbers(field: string, name: string, least: number, most: number):
 const space = 'schedule'
 const forever = 8.64e15
 
-/** Starts the job where its instant has come and nobody has; answers whether it did. The first look of all starts nothing. */
+/**
+ * Starts the job where its instant has come and nobody has; answers whether it did. The first look
+ * of all starts nothing.
+ */
 export function startDueJobs(
   store: Store,
   { name, job, input, as }: Schedule,

@@ -42,5 +42,8 @@ export async function getSearch(look: ReadContext, operation: OperationOf<'getSe
 const equalityFilters = (by: Search['by']): Filter[] =>
   Object.entries(by).map(([field, value]) => ({ field, is: 'eq', value }))
 
-/** The words of `q`, each once: runs of letters and digits, in any case. Everything between them only separates. */
+/**
+ * The words of `q`, each once: runs of letters and digits, in any case. Everything between them
+ * only separates.
+ */
 export const searchWords = (q: string): string[] => [...new Set(q.toLowerCase().match(/[\p{L}\p{N}_%]+/gu))]

@@ -1,6 +1,8 @@
 /**
- * The port to a database. The service asks; a store answers, synchronously or not. What every store holds, by number:
- *  (1) A version is larger than any its key has had before, also after a removal: no validator ever returns.
+ * The port to a database. The service asks; a store answers, synchronously or not. What every store
+ * holds, by number:
+ *  (1) A version is larger than any its key has had before, also after a removal: no validator ever
+ *      returns.
  *  (2) `write` resolves only after all it did is durable; what its work throws leaves no trace.
  *  (3) Within one `write` everything read is what will stand beside the change when it commits.
  *  (4) Values come back exactly as they went in, in the contract's types.
@@ -9,7 +11,10 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Values } from '../contract/implement.ts'
 import type { JobState } from '../contract/job.ts'
 
-/** One stored item. `value` has every field of the newest contract that is present, the id and state among them. */
+/**
+ * One stored item. `value` has every field of the newest contract that is present, the id and state
+ * among them.
+ */
 export interface Snapshot {
   readonly id: string
   readonly version: number
@@ -39,7 +44,10 @@ export interface Sort {
   readonly field: string
   readonly descending: boolean
 }
-/** What of a collection is asked for. Every name in here is one of the contract's; values are bound, never spelled out. */
+/**
+ * What of a collection is asked for. Every name in here is one of the contract's; values are bound,
+ * never spelled out.
+ */
 export interface Query {
   readonly filters: readonly Filter[]
   /** The rows this caller may see: all, or those where any of these hold field by field. */
@@ -59,13 +67,21 @@ export interface Query {
 export interface ItemPage {
   readonly items: readonly Snapshot[]
   readonly total: number | undefined
-  /** Whether rows come after the last and before the first of these; `before` is only found out for a cursor or offset. */
+  /**
+   * Whether rows come after the last and before the first of these; `before` is only found out for
+   * a cursor or offset.
+   */
   readonly more: { readonly before: boolean; readonly after: boolean }
-  /** Sort values of the first and the last row, for cursors: the newest-first order gives [created]. */
+  /**
+   * Sort values of the first and the last row, for cursors: the newest-first order gives [created].
+   */
   readonly edges: { readonly first: readonly unknown[]; readonly last: readonly unknown[] } | undefined
 }
 
-/** Octets as a store takes them: those of one piece as they are, more by the name that their pieces were staged under. */
+/**
+ * Octets as a store takes them: those of one piece as they are, more by the name that their pieces
+ * were staged under.
+ */
 export interface FileOctets {
   readonly length: number
   readonly here: Uint8Array | undefined
@@ -73,8 +89,9 @@ export interface FileOctets {
 }
 export interface StoredOctets extends FileOctets {
   /**
-   * From octet `from` up to `to`, which is not among them, piece by piece. It may outlast the look that it came from. Who is done
-   * with a piece asks for the next by `next(true)`: it is freed then.
+   * From octet `from` up to `to`, which is not among them, piece by piece. It may outlast the look
+   * that it came from. Who is done with a piece asks for the next by `next(true)`: it is freed
+   * then.
    */
   read(from: number, to: number): AsyncGenerator<Uint8Array, void, boolean | undefined>
 }
@@ -148,12 +165,18 @@ export interface StoreReader {
   /** Jobs in this state, those that changed last first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
   changes(after: number, limit: number): Maybe<readonly ChangeRecord[]>
-  /** The sequence of the last change that was swept away; 0: none was. Who has read up to there has missed nothing. */
+  /**
+   * The sequence of the last change that was swept away; 0: none was. Who has read up to there has
+   * missed nothing.
+   */
   swept(): Maybe<number>
 }
 
 export interface StoreWriter extends StoreReader {
-  /** Writes the whole item; `seen` is the version it was read at, undefined for one that must not be there. Answers what now stands. */
+  /**
+   * Writes the whole item; `seen` is the version it was read at, undefined for one that must not be
+   * there. Answers what now stands.
+   */
   put(resource: string, id: string, value: Values, kept: Values, seen: number | undefined, now: number): Maybe<Snapshot>
   remove(resource: string, id: string, seen: number, now: number): Maybe<void>
   /** Removes it in favour of another of its kind. */
@@ -165,7 +188,10 @@ export interface StoreWriter extends StoreReader {
     file: { readonly mediaType: string; readonly octets: FileOctets },
     now: number,
   ): Maybe<FileVersion>
-  /** Keeps pieces from this number on. They are nobody's until `putFile`, and are swept when that does not come within the hour. */
+  /**
+   * Keeps pieces from this number on. They are nobody's until `putFile`, and are swept when that
+   * does not come within the hour.
+   */
   stage(name: string, number: number, pieces: readonly Uint8Array[], now: number): Maybe<void>
   /** Pieces that are nobody's are not wanted any more. Those of a file stay. */
   discard(name: string): Maybe<void>
@@ -185,9 +211,15 @@ export interface StoreWriter extends StoreReader {
 export interface Store {
   /** One consistent look. */
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
-  /** One transaction: see (2) and (3). Work may run again after a serialisation failure, so it has no other effects. */
+  /**
+   * One transaction: see (2) and (3). Work may run again after a serialisation failure, so it has
+   * no other effects.
+   */
   write<T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T>
-  /** Deletes what has expired: memos, finished jobs, old changes, pieces that are no file's. Answers how many rows went. */
+  /**
+   * Deletes what has expired: memos, finished jobs, old changes, pieces that are no file's. Answers
+   * how many rows went.
+   */
   sweep(now: number): Promise<number>
   /** Whether it can answer now. */
   ready(): Promise<boolean>
@@ -204,7 +236,10 @@ export interface Usage {
   readonly connections?: { readonly busy: number; readonly idle: number }
 }
 
-/** A store that can't be reached or is busy throws this; the service answers 503 or Receiver (rule A7.16). */
+/**
+ * A store that can't be reached or is busy throws this; the service answers 503 or Receiver (rule
+ * A7.16).
+ */
 export class Unavailable {
   /** Seconds. */
   readonly after: number

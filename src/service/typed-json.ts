@@ -1,4 +1,7 @@
-/** Typed values as JSON text and back: bigint and bytes keep their type. For what the service itself keeps: outcomes, inputs of jobs. */
+/**
+ * Typed values as JSON text and back: bigint and bytes keep their type. For what the service itself
+ * keeps: outcomes, inputs of jobs.
+ */
 
 type Packed = { readonly $n: string } | { readonly $b: string }
 const isPacked = (value: unknown): value is Packed =>

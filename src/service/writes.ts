@@ -1,4 +1,7 @@
-/** The operations that change an item, inside the call's transaction, in the order of rows 22–29 of the HTTP decisions. */
+/**
+ * The operations that change an item, inside the call's transaction, in the order of rows 22–29 of
+ * the HTTP decisions.
+ */
 
 import { memoizeByObject } from '../base/memo.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
@@ -43,7 +46,10 @@ export async function createItem(change: WriteContext, operation: OperationOf<'c
   return putCreated(change, operation.resource, operation.grants, id, draft, input)
 }
 
-/** Fields that a grant binds to a claim are filled with it where the caller left them out: an order is for oneself. */
+/**
+ * Fields that a grant binds to a claim are filled with it where the caller left them out: an order
+ * is for oneself.
+ */
 function fillOwner(grants: readonly Grant[], caller: Caller, now: number, draft: Values): Values {
   const rows = readRestriction(grants, caller, now)
   return rows === 'all' || rows.length !== 1 ? draft : { ...rows[0], ...draft }
@@ -74,7 +80,9 @@ async function putCreated(
 const readAs = ({ handlers }: WriteContext, { value }: Input): Values | undefined =>
   handlers.derive ? undefined : value
 
-/** Content may leave out what a claim fills; for whoever has no such claim it is required after all. */
+/**
+ * Content may leave out what a claim fills; for whoever has no such claim it is required after all.
+ */
 function requireComplete(resource: Resource, draft: Values): void {
   const missing = requiredFieldsOf(resource).filter(name => draft[name] === undefined)
   if (missing.length > 0)
@@ -87,7 +95,10 @@ const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string
   Object.keys(fields).filter(name => !fields[name]?.isOptional && !fields[name]?.isReadOnly),
 )
 
-/** The whole next value: what stays of the server's, what the client sent, what the application computes. */
+/**
+ * The whole next value: what stays of the server's, what the client sent, what the application
+ * computes.
+ */
 async function deriveValue(
   change: WriteContext,
   resource: Resource,
@@ -123,7 +134,10 @@ async function requireReferences(
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
 }
 
-/** Server fields in content are ignored when they equal what stands or will stand, and refused when they differ. */
+/**
+ * Server fields in content are ignored when they equal what stands or will stand, and refused when
+ * they differ.
+ */
 function requireAgreement(server: Input['server'], values: readonly Values[]): void {
   const differing = server.filter(
     ({ path, value }) => !values.some(row => packTyped(valueAt(row, path)) === packTyped(value)),

@@ -36,11 +36,20 @@ export interface SoapOptions {
   readonly secure?: VerifyMessage
   /** Where replies may go beside back. Default: nowhere. */
   readonly elsewhere?: ReplyTargets
-  /** `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every fault has 500 (rule B4.5). */
+  /**
+   * `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every
+   * fault has 500 (rule B4.5).
+   */
   readonly faultStatus?: 'w3c'
-  /** Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed the limit. */
+  /**
+   * Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed
+   * the limit.
+   */
   readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
-  /** What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the kind. */
+  /**
+   * What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the
+   * kind.
+   */
   readonly describe?: (query: string, address: string) => Maybe<Description | undefined>
   /** Content codings of descriptions by name, the preferred first. */
   readonly codings?: Readonly<Record<string, (octets: Uint8Array) => Uint8Array>>

@@ -1,6 +1,6 @@
 /**
- * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: what is handed on is one message of one version, its blocks
- * and its one Body; nothing stands where the structure has no place for it.
+ * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: what is handed on is one message of
+ * one version, its blocks and its one Body; nothing stands where the structure has no place for it.
  */
 
 import { type Cursor, createElement, type Document, Element, type ParseOptions, walkTree } from '../xml/index.ts'
@@ -8,12 +8,18 @@ import { type SoapFault, soapPrefix } from './fault.ts'
 import { refuseMessage } from './refusal.ts'
 import { namesSoapVersion, type SoapVersion } from './version.ts'
 
-/** How a message is parsed: SOAP 1.2 Part 1 §5 has no processing instruction; a DTD is no syntax of ours at all. */
+/**
+ * How a message is parsed: SOAP 1.2 Part 1 §5 has no processing instruction; a DTD is no syntax of
+ * ours at all.
+ */
 export const strict: ParseOptions = {
   instructions: 'refuse',
   limits: { elements: 100_000 }, // a list of 10,000 items with their fields; a tree of so many takes 30 MB
 }
-/** Octets of a Header: it becomes a tree before anybody is known. A signature with its certificates has some 20,000. */
+/**
+ * Octets of a Header: it becomes a tree before anybody is known. A signature with its certificates
+ * has some 20,000.
+ */
 const longest = 1024 * 1024
 
 export interface Envelope {
@@ -21,7 +27,10 @@ export interface Envelope {
   /** The Body as it was opened: what is made into elements of it has this for a parent. */
   readonly around: Element
   readonly blocks: readonly Element[]
-  /** At the Body's `start`. `closeEnvelope` takes it from the Body's `end` to the end of the message. */
+  /**
+   * At the Body's `start`. `closeEnvelope` takes it from the Body's `end` to the end of the
+   * message.
+   */
   readonly body: Cursor
 }
 
@@ -59,7 +68,9 @@ export function openEnvelopeTree(
   return { ...envelope, element }
 }
 
-/** SOAP 1.2 Part 1 §4.1.2: the namespace of the Envelope says the version, and nothing else does. */
+/**
+ * SOAP 1.2 Part 1 §4.1.2: the namespace of the Envelope says the version, and nothing else does.
+ */
 function versionOf(cursor: Cursor, spoken: readonly SoapVersion[]): SoapVersion {
   while (cursor.next() !== 'start');
   const found = cursor.name
@@ -102,7 +113,9 @@ export function closeEnvelope(cursor: Cursor): void {
   cursor.finish()
 }
 
-/** Of Envelope, Header and Body: qualified, and an encodingStyle only where the version lets it be. */
+/**
+ * Of Envelope, Header and Body: qualified, and an encodingStyle only where the version lets it be.
+ */
 function checkAttributes(cursor: Cursor, version: SoapVersion): void {
   for (let index = 0; index < cursor.attributes; index++) {
     const { uri, local } = cursor.attributeName(index)

@@ -1,10 +1,13 @@
 /**
- * The SOAP face: START HERE. `converse` is the processing model (SOAP 1.2 Part 1 §2.6; rule B4.8), one line for each step.
- * What always holds, by number:
- *  (1) The version is that of the Envelope's namespace, the operation that of the Body's element; media type and action only agree.
- *  (2) Nothing is performed before the message has been read to its last byte and every mandatory block is understood.
+ * The SOAP face: START HERE. `converse` is the processing model (SOAP 1.2 Part 1 §2.6; rule B4.8),
+ * one line for each step. What always holds, by number:
+ *  (1) The version is that of the Envelope's namespace, the operation that of the Body's element;
+ *      media type and action only agree.
+ *  (2) Nothing is performed before the message has been read to its last byte and every mandatory
+ *      block is understood.
  *  (3) The Body that was proven is the Body that is read.
- *  (4) Every refusal becomes a fault in one place; anything else that is thrown becomes Receiver with an incident id.
+ *  (4) Every refusal becomes a fault in one place; anything else that is thrown becomes Receiver
+ *      with an incident id.
  */
 
 import { createHash } from 'node:crypto'
@@ -100,14 +103,19 @@ const performExchange = (
     replyWithAnswer(node, known, exchange, answer),
   )
 
-/** Whatever else is refused, a message that is not well-formed to its last byte is refused for that. */
+/**
+ * Whatever else is refused, a message that is not well-formed to its last byte is refused for that.
+ */
 function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {
   if (!(thrown instanceof Refused) || thrown.refusal.kind === 'too-long') return undefined
   const why = parseOrUndefined(() => cursor?.finish())
   return why instanceof Malformed ? { kind: 'not-well-formed', why } : undefined
 }
 
-/** SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a message. */
+/**
+ * SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a
+ * message.
+ */
 export function performRetrieval(
   node: SoapNode,
   message: ReceivedMessage,

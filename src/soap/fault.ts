@@ -1,6 +1,6 @@
 /**
- * Faults in both structures: SOAP 1.1 §4.4 and SOAP 1.2 Part 1 §5.4. A fault is a value; which of the two is written is
- * the version's to say (`version.ts`).
+ * Faults in both structures: SOAP 1.1 §4.4 and SOAP 1.2 Part 1 §5.4. A fault is a value; which of
+ * the two is written is the version's to say (`version.ts`).
  */
 import { escapeText, type Name, writeAttribute } from '../xml/index.ts'
 
@@ -11,7 +11,10 @@ export interface SoapFault {
   readonly code: Code
   /** Outermost first. SOAP 1.1 has no such place and leaves them out. */
   readonly subcodes?: readonly Name[]
-  /** What SOAP 1.1 writes for the code, where an extension says so (WS-Addressing SOAP binding §6, WSS SOAP §12). */
+  /**
+   * What SOAP 1.1 writes for the code, where an extension says so (WS-Addressing SOAP binding §6,
+   * WSS SOAP §12).
+   */
   readonly faultcode?: Name
   /** At least one; each language once. SOAP 1.1 takes the first. */
   readonly reasons: readonly Reason[]
@@ -19,9 +22,15 @@ export interface SoapFault {
   readonly node?: string
   /** The role the node was playing. */
   readonly role?: string
-  /** Elements, written. Defined, if only as '', when the Body could not be processed (SOAP 1.1 §4.4). */
+  /**
+   * Elements, written. Defined, if only as '', when the Body could not be processed (SOAP 1.1
+   * §4.4).
+   */
   readonly detail?: string
-  /** An element about header blocks: SOAP 1.2 has it in Detail, SOAP 1.1 in a block (WS-Addressing SOAP Binding §6.2). */
+  /**
+   * An element about header blocks: SOAP 1.2 has it in Detail, SOAP 1.1 in a block (WS-Addressing
+   * SOAP Binding §6.2).
+   */
   readonly about?: string
   /** Header blocks that belong to it, written: Upgrade, NotUnderstood. */
   readonly blocks?: readonly string[]

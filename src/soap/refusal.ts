@@ -1,6 +1,6 @@
 /**
- * Why a message gets a fault instead of its answer, and which fault: the twin of `rest/refusal.ts`. The table is total at
- * compile time; add a kind of refusal and it stops compiling.
+ * Why a message gets a fault instead of its answer, and which fault: the twin of `rest/refusal.ts`.
+ * The table is total at compile time; add a kind of refusal and it stops compiling.
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
@@ -30,7 +30,10 @@ export type SoapRefusal =
   | { readonly kind: 'schema'; readonly path: string; readonly detail: string; readonly inHeader?: true }
   /** Content of its schema whose values are outside their bounds. Paths are those of elements. */
   | { readonly kind: 'bounds'; readonly problems: readonly SchemaFlaw[] }
-  /** SOAP 1.2 Part 2 §3.1.4, §4.4: data that the encoding or the RPC representation has a subcode for. */
+  /**
+   * SOAP 1.2 Part 2 §3.1.4, §4.4: data that the encoding or the RPC representation has a subcode
+   * for.
+   */
   | { readonly kind: 'encoded'; readonly subcode: Name; readonly path: string; readonly detail: string }
   /** A predefined fault of WS-Addressing. */
   | {
@@ -114,7 +117,10 @@ export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   incident: 'Receiver',
 }
 
-/** How a fault's own element is written, and how a path of content is: each endpoint has its vocabulary. */
+/**
+ * How a fault's own element is written, and how a path of content is: each endpoint has its
+ * vocabulary.
+ */
 export interface FaultWording {
   /** The element of a declared fault with its detail. */
   readonly element: (fault: Fault, detail: Values) => string

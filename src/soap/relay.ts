@@ -1,7 +1,8 @@
 /**
- * A forwarding intermediary (SOAP 1.2 Part 1 §2.7; SOAP 1.1 §4.2.2; rule B4.9): a message in, the message to forward or a
- * fault out. Guards: (1) blocks for others, and the Body, go on octet by octet as they came; (2) a block for this node goes
- * no further, unless it was not processed and says that it is to be relayed; (3) a mandatory one that is not understood ends it.
+ * A forwarding intermediary (SOAP 1.2 Part 1 §2.7; SOAP 1.1 §4.2.2; rule B4.9): a message in, the
+ * message to forward or a fault out. Guards: (1) blocks for others, and the Body, go on octet by
+ * octet as they came; (2) a block for this node goes no further, unless it was not processed and
+ * says that it is to be relayed; (3) a mandatory one that is not understood ends it.
  */
 import { anonymous } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
@@ -13,7 +14,9 @@ import { type AnySoapRefusal, createFault, type FaultWording, writeNotUnderstood
 import { type SoapVersion, versions } from './version.ts'
 
 export interface Intermediary {
-  /** The URI of this node, for faults: an intermediary must say who it is (SOAP 1.2 Part 1 §5.4.3). */
+  /**
+   * The URI of this node, for faults: an intermediary must say who it is (SOAP 1.2 Part 1 §5.4.3).
+   */
   readonly uri: string
   /** Roles that it plays beside `next`. */
   readonly roles: readonly string[]
@@ -24,7 +27,10 @@ export type Relayed =
   | { readonly kind: 'forward'; readonly version: SoapVersion; readonly bytes: Uint8Array }
   | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string }
 
-/** @param media the version whose media type the message came with @throws what a handler throws beside a refusal */
+/**
+ * @param media the version whose media type the message came with @throws what a handler throws
+ * beside a refusal
+ */
 export async function relayMessage(
   bytes: Uint8Array,
   media: SoapVersion,
@@ -63,7 +69,10 @@ export async function relayMessage(
 const isRelayed = (block: Element, version: SoapVersion): boolean =>
   version.relay !== undefined && readFlag(block, version.relay)
 
-/** The root's octets without the blocks that are gone, and with those that were added behind the last one. */
+/**
+ * The root's octets without the blocks that are gone, and with those that were added behind the
+ * last one.
+ */
 function rewriteMessage(
   { root, bytes }: Document,
   blocks: readonly Element[],

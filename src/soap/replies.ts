@@ -50,7 +50,10 @@ export function replyWithAnswer(
   return deliver(node, destination, action, sent)
 }
 
-/** In place of octets that are many: what stands for them where they are attached, and is found where they are not. */
+/**
+ * In place of octets that are many: what stands for them where they are attached, and is found
+ * where they are not.
+ */
 function markOctets({ serving }: SoapNode, { field, octets }: NonNullable<OperationResponse['large']>) {
   const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
   return { bytes, octets, row: { [field]: bytes }, mark: bytes.toBase64() }
@@ -94,7 +97,10 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
 
 const back: Destination = { to: 'back' }
 
-/** SOAP 1.2 Part 1 appendix A: a 1.1 message is answered in 1.1, and so is any by a node that speaks only that. */
+/**
+ * SOAP 1.2 Part 1 appendix A: a 1.1 message is answered in 1.1, and so is any by a node that speaks
+ * only that.
+ */
 const versionOfMismatch = (node: SoapNode, media: SoapVersion): SoapVersion =>
   node.spoken.includes(media) || media === soap11 ? media : soap11
 

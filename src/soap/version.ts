@@ -1,5 +1,6 @@
 /**
- * All in which SOAP 1.1 and SOAP 1.2 differ, as two records to be read as two columns. No other file asks which one it has.
+ * All in which SOAP 1.1 and SOAP 1.2 differ, as two records to be read as two columns. No other
+ * file asks which one it has.
  */
 import { internName, type Name } from '../xml/index.ts'
 import { type SoapFault, writeFault11, writeFault12 } from './fault.ts'
@@ -23,20 +24,31 @@ export interface SoapVersion {
   readonly encoding: string
   /** Names of encodings that promise nothing, and are fine on any literal content. */
   readonly literal: readonly string[]
-  /** SOAP 1.2 Part 1 §5.1.1: only at and below header blocks, children of Body and of Detail. SOAP 1.1 §4.1.1: anywhere. */
+  /**
+   * SOAP 1.2 Part 1 §5.1.1: only at and below header blocks, children of Body and of Detail. SOAP
+   * 1.1 §4.1.1: anywhere.
+   */
   readonly encodingAnywhere: boolean
   readonly next: string
   /** SOAP 1.2 Part 1 §2.2. Undefined: no role is for nobody. */
   readonly none: string | undefined
   readonly ultimateReceiver: string
-  /** An action beside the media type, or as a parameter of it (SOAP 1.2 Part 2 §7.1.4, §7.5.2.2). */
+  /**
+   * An action beside the media type, or as a parameter of it (SOAP 1.2 Part 2 §7.1.4, §7.5.2.2).
+   */
   readonly actionIn: 'SOAPAction' | 'media type'
   readonly writeFault: (fault: SoapFault) => string
   /** The block that holds what a fault says about blocks; undefined: Detail does. */
   readonly faultDetail: string | undefined
-  /** Whether a block that was not understood is named in the Header of the fault (SOAP 1.2 Part 1 §5.4.8). */
+  /**
+   * Whether a block that was not understood is named in the Header of the fault (SOAP 1.2 Part 1
+   * §5.4.8).
+   */
   readonly notUnderstood: Name | undefined
-  /** The HTTP status of a Sender fault in the W3C's own binding; all others have 500 (SOAP 1.1 §6.2; SOAP 1.2 Part 2 Table 20). */
+  /**
+   * The HTTP status of a Sender fault in the W3C's own binding; all others have 500 (SOAP 1.1 §6.2;
+   * SOAP 1.2 Part 2 Table 20).
+   */
   readonly senderStatus: number
 }
 
@@ -96,8 +108,8 @@ export const soap12: SoapVersion = {
 export const versions: readonly SoapVersion[] = [soap12, soap11]
 
 /**
- * SOAP 1.1 §4.1.1: any of the encodings that a message names, the narrowest first, can be used to read it. In SOAP 1.2 Part 1
- * §5.1.1 it names one.
+ * SOAP 1.1 §4.1.1: any of the encodings that a message names, the narrowest first, can be used to
+ * read it. In SOAP 1.2 Part 1 §5.1.1 it names one.
  */
 export const namesSoapVersion = (
   { encodingAnywhere }: SoapVersion,

@@ -1,4 +1,6 @@
-/** Rows 1–9 and the rule for passwords: one table for REST, SOAP and every page, without a socket. */
+/**
+ * Rows 1–9 and the rule for passwords: one table for REST, SOAP and every page, without a socket.
+ */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
@@ -149,7 +151,9 @@ describe('row 3 and row 5 at every door', () => {
   })
 })
 
-/** RFC 7617 §4: where a password may travel. One row, one answer, at every door that proves callers. */
+/**
+ * RFC 7617 §4: where a password may travel. One row, one answer, at every door that proves callers.
+ */
 const passwordRows: readonly (readonly [
   how: string,
   Partial<Settings>,

@@ -1,6 +1,6 @@
 /**
- * Fifty megabytes through real sockets, both ways: the octets are the same, and neither a fast sender nor a slow reader makes the
- * server hold them.
+ * Fifty megabytes through real sockets, both ways: the octets are the same, and neither a fast
+ * sender nor a slow reader makes the server hold them.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -87,7 +87,10 @@ const kilobytes = ({ child: { pid } }: House, name: string): number =>
 /** Megabytes. Node's TLS hands on buffers that only the collector frees, when it comes to it. */
 const [mostPlain, mostSecure] = [40, 64]
 
-/** What `work` takes at most above what the server had before: in one of three tries, for the collector comes when it likes. */
+/**
+ * What `work` takes at most above what the server had before: in one of three tries, for the
+ * collector comes when it likes.
+ */
 async function within(of: House, what: string, work: () => Promise<void>, most = mostPlain): Promise<void> {
   if (!measurable) return work()
   const all: number[] = []

@@ -1,4 +1,7 @@
-/** Replies to an address of their own: W1 where they may go, B4.11 what comes there, and what outlives a crash. */
+/**
+ * Replies to an address of their own: W1 where they may go, B4.11 what comes there, and what
+ * outlives a crash.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

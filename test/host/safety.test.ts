@@ -1,4 +1,7 @@
-/** A service that could not hold what it promises does not start, and says why in one line; it starts with the cure. */
+/**
+ * A service that could not hold what it promises does not start, and says why in one line; it
+ * starts with the cure.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { allowsSeededPasswords, ensureSafe, type Promised, Unsafe } from '../../src/host/safety.ts'

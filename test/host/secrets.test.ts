@@ -1,4 +1,7 @@
-/** Nothing of a credential is in a log, a problem, a fault, a trace or a database; and every change leaves a line. */
+/**
+ * Nothing of a credential is in a log, a problem, a fault, a trace or a database; and every change
+ * leaves a line.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'

@@ -1,4 +1,6 @@
-/** The SOAP endpoints as they are hosted: who is turned away, and which address they say they have. */
+/**
+ * The SOAP endpoints as they are hosted: who is turned away, and which address they say they have.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { t } from '../../src/contract/field.ts'

@@ -1,4 +1,7 @@
-/** Jobs (A3.1–A3.3) as workers see them: what is tried again, given back, cancelled, lost, begun by the clock. */
+/**
+ * Jobs (A3.1–A3.3) as workers see them: what is tried again, given back, cancelled, lost, begun by
+ * the clock.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'

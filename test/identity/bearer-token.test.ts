@@ -1,4 +1,7 @@
-/** RFC 8725, each practice as rows: who a bearer token says, believed only of the configured signer, for us, now. */
+/**
+ * RFC 8725, each practice as rows: who a bearer token says, believed only of the configured signer,
+ * for us, now.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

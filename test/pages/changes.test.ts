@@ -1,4 +1,7 @@
-/** C6.1: the change feed, as pages, as events and through sinks; a complement of what the resources themselves say. */
+/**
+ * C6.1: the change feed, as pages, as events and through sinks; a complement of what the resources
+ * themselves say.
+ */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** Operations: names of requests, figures, tracing, overload and the pages that say how the service is. */
+/**
+ * Operations: names of requests, figures, tracing, overload and the pages that say how the service
+ * is.
+ */
 import assert from 'node:assert/strict'
 import { tracingChannel } from 'node:diagnostics_channel'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Files of many pieces through the REST face (rules A4.10, A8.3): what is asked before they are read, and what of them is sent. */
+/**
+ * Files of many pieces through the REST face (rules A4.10, A8.3): what is asked before they are
+ * read, and what of them is sent.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
@@ -81,7 +84,8 @@ describe('A4.10 a picture of many pieces', () => {
       [all.length - 5, all.length - 1],
     ]
     const range = `bytes=${ranges.map(range => range.join('-')).join(', ')}`
-    // A request may be called what no boundary can be: not a token (RFC 9110 §8.3.1), over 70 characters (RFC 2046 §5.1.1).
+    // A request may be called what no boundary can be: not a token (RFC 9110 §8.3.1), over 70
+    // characters (RFC 2046 §5.1.1).
     const several = await of.as.anyone('GET', at, { range }, undefined, { id: `Root=1:${'a'.repeat(99)}` })
     const [, boundary = ''] =
       /^multipart\/byteranges; boundary=([\w-]{1,70})$/.exec(several.fields['content-type'] ?? '') ?? []

@@ -1,4 +1,7 @@
-/** A service unlike orders: every kind of field, a public and a private resource, faults that a handler gets wrong. */
+/**
+ * A service unlike orders: every kind of field, a public and a private resource, faults that a
+ * handler gets wrong.
+ */
 import { anyone, fault, type Implementation, implement, resource, role, service, t } from 'diglot'
 
 const clerk = role('clerk')

@@ -1,4 +1,6 @@
-/** `rest/memory.ts`: what is remembered of a connection that repeats its fields, and what never is. */
+/**
+ * `rest/memory.ts`: what is remembered of a connection that repeats its fields, and what never is.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'

@@ -7,7 +7,10 @@ const then = 'Sat, 21 Nov 2026 12:00:00 GMT'
 const tagOf = async (of: Shop, fields = {}) => (await of.as.clara('GET', at, fields)).fields['etag'] ?? ''
 const item = (of: Shop, fields: Record<string, string>) => of.as.clara('GET', at, fields)
 
-/** What well-known frameworks get wrong, by name; each row is a request and the status that is right. */
+/**
+ * What well-known frameworks get wrong, by name; each row is a request and the status that is
+ * right.
+ */
 const rows: readonly [mistake: string, status: number, ask: (of: Shop) => Promise<Answer>][] = [
   [
     'Webmachine, Liberator, Spring Data REST: If-Modified-Since is asked after If-None-Match has failed',

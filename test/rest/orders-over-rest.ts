@@ -1,4 +1,7 @@
-/** The orders service behind its REST face, without a socket, on an in-memory database with a clock that is moved by hand. */
+/**
+ * The orders service behind its REST face, without a socket, on an in-memory database with a clock
+ * that is moved by hand.
+ */
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { brotliCompressSync, constants, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -75,7 +78,10 @@ export interface OrdersOptions {
   readonly settings?: Partial<Settings>
   readonly options?: RestOptions & Pick<FrontOptions, 'gate'>
   readonly app?: Implementation
-  /** Each request that may be asked twice is, as a connection does that repeats its fields: the answers must be the same. */
+  /**
+   * Each request that may be asked twice is, as a connection does that repeats its fields: the
+   * answers must be the same.
+   */
   readonly repeats?: boolean
 }
 

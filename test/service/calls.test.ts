@@ -1,4 +1,7 @@
-/** What a call means, by rule id: policy, machine, preconditions, idempotency, references, jobs and searches. */
+/**
+ * What a call means, by rule id: policy, machine, preconditions, idempotency, references, jobs and
+ * searches.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'

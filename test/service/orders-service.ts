@@ -1,4 +1,7 @@
-/** The orders service on an in-memory database, seeded, with a clock that stands still unless it is moved. */
+/**
+ * The orders service on an in-memory database, seeded, with a clock that stands still unless it is
+ * moved.
+ */
 
 import app from '../../examples/orders/service.ts'
 import { listOperations, type Operation } from '../../src/contract/operation.ts'

@@ -1,4 +1,7 @@
-/** A resource that the application keeps itself: the same policies, preconditions, paging and refusals as in the store. */
+/**
+ * A resource that the application keeps itself: the same policies, preconditions, paging and
+ * refusals as in the store.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listOperations } from '../../src/contract/operation.ts'

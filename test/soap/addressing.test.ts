@@ -350,7 +350,10 @@ test('S11 a one-way message needs no MessageID, and gets no answer whatever it a
     )
 })
 
-/** Of Spring-WS: an endpoint at mailto:fabrikam@example.com that answers Delete. Here replies go back, so what names another address is refused. */
+/**
+ * Of Spring-WS: an endpoint at mailto:fabrikam@example.com that answers Delete. Here replies go
+ * back, so what names another address is refused.
+ */
 const folder = suites('ws-addressing')
 const expectations: Readonly<Record<string, string>> = {
   '10/request-anonymous.xml': 'answered',
@@ -395,7 +398,8 @@ for (const { file } of files) {
       {},
       '/mail',
     )
-    // The samples address a mailbox; their Body has a child in no namespace in some and a qualified one in others.
+    // The samples address a mailbox; their Body has a child in no namespace in some and a qualified
+    // one in others.
     const asked = raw
       .replace(/(mailto:(fabrikam@example\.com|joe@fabrikam123\.example))(?=\s*<\/wsa:To)/, address)
       .replace(/<(\/?)maxCount>/g, raw.includes('f123') ? '<$1f123:maxCount>' : '<$1f:maxCount>')

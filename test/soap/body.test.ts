@@ -1,4 +1,7 @@
-/** B2.7 literal bodies: what a decoder takes, what it refuses and where it says so (XML Schema Part 1 §3.3.4, Part 2). */
+/**
+ * B2.7 literal bodies: what a decoder takes, what it refuses and where it says so (XML Schema Part
+ * 1 §3.3.4, Part 2).
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'

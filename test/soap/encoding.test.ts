@@ -1,4 +1,7 @@
-/** B2.8 RPC/encoded: references, arrays, nil and types of both encodings; attacks S8, S9 and P25, P26 where they have a form of their own. */
+/**
+ * B2.8 RPC/encoded: references, arrays, nil and types of both encodings; attacks S8, S9 and P25,
+ * P26 where they have a form of their own.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'

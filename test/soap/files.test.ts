@@ -1,4 +1,7 @@
-/** Files of many pieces through the SOAP face (rules B4.12, A8.3): parts that go to the store as they come, and come back as they are read. */
+/**
+ * Files of many pieces through the SOAP face (rules B4.12, A8.3): parts that go to the store as
+ * they come, and come back as they are read.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Content, contentOf } from '../../src/http/message.ts'

@@ -1,4 +1,7 @@
-/** SOAP over HTTP (rules B4.1–B4.7, B7.1, B8.1; attacks H): SOAP 1.1 §6, SOAP 1.2 Part 2 §7, and the settled details of orders.md. */
+/**
+ * SOAP over HTTP (rules B4.1–B4.7, B7.1, B8.1; attacks H): SOAP 1.1 §6, SOAP 1.2 Part 2 §7, and the
+ * settled details of orders.md.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

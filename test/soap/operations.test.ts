@@ -1,4 +1,7 @@
-/** A journey through every SOAP operation of orders.md, at each endpoint, in both versions (rules B2.6–B2.8, B4.4, B7.4, B9.3). */
+/**
+ * A journey through every SOAP operation of orders.md, at each endpoint, in both versions (rules
+ * B2.6–B2.8, B4.4, B7.4, B9.3).
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -11,7 +14,9 @@ import { type Answer, createContext, find, type Message, sendMessage, startConve
 type Style = Endpoint['style']
 type Tree = string | { readonly [name: string]: Tree | readonly Tree[] }
 
-/** Content in the form of a style: qualified, parameters alone unqualified, or nothing qualified. */
+/**
+ * Content in the form of a style: qualified, parameters alone unqualified, or nothing qualified.
+ */
 function written(tree: Tree, style: Style, depth = 0): string {
   if (typeof tree === 'string') return tree
   const prefix = style === 'document' || (style === 'rpc' && depth > 0) ? 'm:' : ''

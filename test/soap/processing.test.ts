@@ -1,4 +1,7 @@
-/** The processing model (rules B2, B4.8, B7, B9; attacks S, and P at the level of messages), by rule and by clause. */
+/**
+ * The processing model (rules B2, B4.8, B7, B9; attacks S, and P at the level of messages), by rule
+ * and by clause.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'

@@ -1,4 +1,7 @@
-/** B4.9 the intermediary: SOAP 1.2 Part 1 §2.7, SOAP 1.1 §4.2.2; the multi-node cases of the W3C test collection. */
+/**
+ * B4.9 the intermediary: SOAP 1.2 Part 1 §2.7, SOAP 1.1 §4.2.2; the multi-node cases of the W3C
+ * test collection.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

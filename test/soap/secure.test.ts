@@ -1,4 +1,7 @@
-/** The security step as the face sees it: where it stands, what it is given, and that its answer is what is read (X1, X14). */
+/**
+ * The security step as the face sees it: where it stands, what it is given, and that its answer is
+ * what is read (X1, X14).
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { refuseMessage } from '../../src/soap/refusal.ts'

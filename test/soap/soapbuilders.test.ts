@@ -1,4 +1,7 @@
-/** The SOAPBuilders interoperability rounds: each request is asked of an echo that declares what its operation takes. */
+/**
+ * The SOAPBuilders interoperability rounds: each request is asked of an echo that declares what its
+ * operation takes.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -46,7 +46,8 @@ const time = fc
 function candidates(shape: Scalar): fc.Arbitrary<unknown> {
   switch (shape.kind) {
     case 'string':
-      // libxml2 takes fewer URIs than XSD does, and a QName's prefix has to be declared, which a value can't do.
+      // libxml2 takes fewer URIs than XSD does, and a QName's prefix has to be declared, which a
+      // value can't do.
       if (shape.xsd === 'anyURI') return fc.constantFrom('urn:x', 'http://a.example/b?c=d#e', 'a/b', 'x'.repeat(20))
       if (shape.xsd === 'QName') return fc.constantFrom('a', 'Ab')
       return fc.oneof(string, fc.constantFrom(...samples))
@@ -94,7 +95,8 @@ function scalarOf(shape: Scalar): fc.Arbitrary<unknown> | undefined {
 
 export function anyOf(field: AnyField): fc.Arbitrary<unknown> | undefined {
   const value = shapeOf(field.shape)
-  // XSD wants the required attributes of an element that is nil as well, and a null has none to give.
+  // XSD wants the required attributes of an element that is nil as well, and a null has none to
+  // give.
   const { shape } = field
   const wants =
     shape.kind === 'object' && Object.values(shape.fields).some(each => each.isAttribute && !each.isOptional)
@@ -118,7 +120,10 @@ function shapeOf(shape: Shape): fc.Arbitrary<unknown> | undefined {
   return scalarOf(shape)
 }
 
-/** A row as a codec of messages sees it: without what is internal, and in a request without what is the server's. */
+/**
+ * A row as a codec of messages sees it: without what is internal, and in a request without what is
+ * the server's.
+ */
 export function rowOf(fields: Fields): fc.Arbitrary<Record<string, unknown>> | undefined {
   const parts: Record<string, fc.Arbitrary<unknown>> = {}
   const required: string[] = []

@@ -1,4 +1,7 @@
-/** PHP's schema serialisation cases: each request is read as what a contract would declare for its type, to the value that was written. */
+/**
+ * PHP's schema serialisation cases: each request is read as what a contract would declare for its
+ * type, to the value that was written.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

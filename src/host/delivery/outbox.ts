@@ -1,9 +1,13 @@
 /**
- * Replies on their way to an address of their own (WS-Addressing ReplyTo, FaultTo; rule B4.11). What it guards:
- *  (1) A reply that was taken over is a row of the store, and stays one until it is delivered or given up; who dies with it
- *      in hand loses its lease, and another takes it. It may come twice then, under the same MessageID.
- *  (2) Where it may go is asked again at each try: an allow-list that became shorter holds for what is waiting, too.
- *  (3) At most `hands` replies are under way at a time, each is tried at most `tries` times, ever more slowly.
+ * Replies on their way to an address of their own (WS-Addressing ReplyTo, FaultTo; rule B4.11).
+ * What it guards:
+ *  (1) A reply that was taken over is a row of the store, and stays one until it is delivered or
+ *      given up; who dies with it in hand loses its lease, and another takes it. It may come twice
+ *      then, under the same MessageID.
+ *  (2) Where it may go is asked again at each try: an allow-list that became shorter holds for what
+ *      is waiting, too.
+ *  (3) At most `hands` replies are under way at a time, each is tried at most `tries` times, ever
+ *      more slowly.
  */
 import type { JobRow, Store } from '../../service/store.ts'
 import type { ReplyTargets } from '../../soap/headers/addressing.ts'

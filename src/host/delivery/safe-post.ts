@@ -1,10 +1,13 @@
 /**
  * Carries one message to an address that a stranger's message named. What it guards:
- *  (1) An address is allowed by its origin and the segments of its path, as a URL is read, never as text.
- *  (2) A name is resolved once, and the connection goes to what was found: a name that changes its mind changes nothing.
- *  (3) A name that leads into a private network, to this machine or to nowhere public is refused; who means such an
- *      address writes it, or `localhost`, in the allow-list himself.
- *  (4) No redirect is followed, nothing of the answer but its status is read, and nobody is waited for longer than `patience`.
+ *  (1) An address is allowed by its origin and the segments of its path, as a URL is read, never as
+ *      text.
+ *  (2) A name is resolved once, and the connection goes to what was found: a name that changes its
+ *      mind changes nothing.
+ *  (3) A name that leads into a private network, to this machine or to nowhere public is refused;
+ *      who means such an address writes it, or `localhost`, in the allow-list himself.
+ *  (4) No redirect is followed, nothing of the answer but its status is read, and nobody is waited
+ *      for longer than `patience`.
  */
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
@@ -51,7 +54,10 @@ const isBelow = (path: string, prefix: string): boolean =>
 /** Milliseconds for all of it. */
 const patience = 10_000
 
-/** Resolves when the other side has taken it. Rejects with `Undeliverable` where another try is of no use. */
+/**
+ * Resolves when the other side has taken it. Rejects with `Undeliverable` where another try is of
+ * no use.
+ */
 export async function postSafely(letter: OutboundMessage, stop: AbortSignal, resolve: Resolve = byDns): Promise<void> {
   const url = new URL(letter.to)
   const signal = AbortSignal.any([stop, AbortSignal.timeout(patience)])
@@ -105,7 +111,10 @@ function fieldsOf({ mediaType, action }: OutboundMessage): Readonly<Record<strin
     : { 'content-type': `${type}; action="${action}"` }
 }
 
-/** IANA's registries of special-purpose addresses: what of these is not globally reachable, and multicast. */
+/**
+ * IANA's registries of special-purpose addresses: what of these is not globally reachable, and
+ * multicast.
+ */
 const special = new BlockList()
 // biome-ignore format: a table
 const four = [
@@ -113,7 +122,10 @@ const four = [
   '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
   '224.0.0.0/4', '240.0.0.0/4',
 ]
-/** Within 2000::/3, the only global unicast addresses there are: those that hold others, and those for documents. */
+/**
+ * Within 2000::/3, the only global unicast addresses there are: those that hold others, and those
+ * for documents.
+ */
 const six = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 for (const [family, ranges] of [
   ['ipv4', four],
@@ -126,7 +138,10 @@ for (const [family, ranges] of [
 const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an IP address can be reached from anywhere. One of IPv4 in one of IPv6 is not: nobody has to write it so. */
+/**
+ * Whether an IP address can be reached from anywhere. One of IPv4 in one of IPv6 is not: nobody has
+ * to write it so.
+ */
 export function isPublicAddress(address: string): boolean {
   const bare = address.replace(/%.*$/s, '')
   if (isIP(bare) === 4) return !special.check(bare, 'ipv4')

@@ -1,9 +1,11 @@
 /**
- * Hands the change feed on to sinks: webhooks, brokers, anything that is a function. What always holds:
- *  (1) A sink is given every change at least once, in the order of commits, one at a time; where it is, is in the store, so that
- *      a crash repeats the last and loses none.
+ * Hands the change feed on to sinks: webhooks, brokers, anything that is a function. What always
+ * holds:
+ *  (1) A sink is given every change at least once, in the order of commits, one at a time; where it
+ *      is, is in the store, so that a crash repeats the last and loses none.
  *  (2) One instance at a time delivers to a sink: it has a lease.
- *  (3) A sink that fails is tried again, later each time; after `patience` it is dead, and is tried again when the service starts.
+ *  (3) A sink that fails is tried again, later each time; after `patience` it is dead, and is tried
+ *      again when the service starts.
  */
 import type { Implementation } from '../../contract/implement.ts'
 import { type CloudEvent, toCloudEvent } from '../../service/change-feed.ts'
@@ -53,7 +55,10 @@ export interface Delivering {
   readonly failed: (sink: string, thrown: unknown) => void
   /** Milliseconds that a sink may fail before it is dead; default five days. */
   readonly patience?: number
-  /** Milliseconds before a failure is tried again; doubled each time, at most an hour. Default 5,000. */
+  /**
+   * Milliseconds before a failure is tried again; doubled each time, at most an hour. Default
+   * 5,000.
+   */
   readonly backOff?: number | undefined
 }
 
@@ -131,7 +136,10 @@ async function deliverAll(
   await releaseLease(delivering, sink).catch(() => {})
 }
 
-/** (1) The next change that this sink hears of; those it does not are passed over. False at the end of the feed. */
+/**
+ * (1) The next change that this sink hears of; those it does not are passed over. False at the end
+ *     of the feed.
+ */
 async function deliverNext(
   { app, store, failed }: Delivering,
   sink: EventSink,

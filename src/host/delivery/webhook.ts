@@ -1,9 +1,11 @@
 /**
- * A sink that posts each change to an address, signed as Standard Webhooks 1.0 says. What it guards:
+ * A sink that posts each change to an address, signed as Standard Webhooks 1.0 says. What it
+ * guards:
  *  (1) It sends to the addresses of the allow-list, over TLS, and follows no redirect.
- *  (2) It never reaches into the network it runs in: whatever a name resolves to is looked at when the connection is made, so
- *      that a name cannot change its mind in between.
- *  (3) What is answered is not read beyond its status, and is not waited for longer than the sink's time.
+ *  (2) It never reaches into the network it runs in: whatever a name resolves to is looked at when
+ *      the connection is made, so that a name cannot change its mind in between.
+ *  (3) What is answered is not read beyond its status, and is not waited for longer than the sink's
+ *      time.
  */
 import { createHmac } from 'node:crypto'
 import { lookup as resolve } from 'node:dns'
@@ -14,12 +16,18 @@ import { type EventSink, Gone, Later } from './sinks.ts'
 export interface WebhookOptions {
   readonly name: string
   readonly url: string
-  /** `whsec_` and at least 24 octets in base64. Several, while one takes the other's place: each signs. */
+  /**
+   * `whsec_` and at least 24 octets in base64. Several, while one takes the other's place: each
+   * signs.
+   */
   readonly secret: string | readonly string[]
   readonly resources?: readonly string[]
   /** Hosts that may be sent to: `hooks.example.org`. The url's must be one. */
   readonly allow: readonly string[]
-  /** Addresses of this machine and its network are taken, and http: for what never leaves the machine. */
+  /**
+   * Addresses of this machine and its network are taken, and http: for what never leaves the
+   * machine.
+   */
   readonly private?: boolean
 }
 
@@ -55,7 +63,10 @@ export function createWebhook({
   }
 }
 
-/** Standard Webhooks, "Signature scheme": over id, time and content, each key's signature after the other. */
+/**
+ * Standard Webhooks, "Signature scheme": over id, time and content, each key's signature after the
+ * other.
+ */
 export function signWebhook(id: string, time: number, content: string, keys: readonly Uint8Array[]) {
   const sign = (key: Uint8Array): string =>
     `v1,${createHmac('sha256', key).update(`${id}.${time}.${content}`).digest('base64')}`

@@ -1,11 +1,14 @@
 /**
- * A copy of the database file while the service uses it. What always holds: the copy is one state, whole and checked, or it is
- * not there at all; and it takes the place of no file.
+ * A copy of the database file while the service uses it. What always holds: the copy is one state,
+ * whole and checked, or it is not there at all; and it takes the place of no file.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
 
-/** Octets-for-octets of one moment. Throws, with the cure, when there is nothing to copy or something in the way. */
+/**
+ * Octets-for-octets of one moment. Throws, with the cure, when there is nothing to copy or
+ * something in the way.
+ */
 export async function backUpDatabase(data: string, to: string): Promise<void> {
   if (!existsSync(data)) throw new Error(`${data} is not there: name the database file with --data`)
   if (existsSync(to)) throw new Error(`${to} is there already: name another file`)

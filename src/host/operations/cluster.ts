@@ -1,6 +1,7 @@
 /**
- * Several processes that are one service, on one machine: Node's cluster gives them one address. The first process serves
- * nothing itself; it keeps what all must share (windows of limits, figures) and starts again what dies. What always holds:
+ * Several processes that are one service, on one machine: Node's cluster gives them one address.
+ * The first process serves nothing itself; it keeps what all must share (windows of limits,
+ * figures) and starts again what dies. What always holds:
  *  (1) `ready` resolves once all workers listen; when one cannot start, none is left.
  *  (2) A worker that dies is replaced at once; one that cannot even start, more slowly each time.
  *  (3) `close` ends each worker as a signal to it would: what is under way is answered.
@@ -75,7 +76,10 @@ export interface ClusterWorkers {
   close(): Promise<void>
 }
 
-/** Milliseconds until another is started: at first, and where one after the other ends before it listens. */
+/**
+ * Milliseconds until another is started: at first, and where one after the other ends before it
+ * listens.
+ */
 const leastWait = 100
 const longestWait = 10_000
 /** Milliseconds that the figures of a worker are waited for. */
@@ -90,7 +94,10 @@ export class WorkerFailed extends Error {
   }
 }
 
-/** Starts `count` processes of the same program with the same words. `failed` hears of each that dies. */
+/**
+ * Starts `count` processes of the same program with the same words. `failed` hears of each that
+ * dies.
+ */
 export function forkWorkers(count: number, failed: (why: string) => void): ClusterWorkers {
   const counting = windowsOf()
   const living = new Set<Worker>()

@@ -1,7 +1,8 @@
 /**
- * Sees each call as it passes from a face to the service: for figures, and for tracing through node:diagnostics_channel. Who
- * traces subscribes to `tracing:diglot:call:start`, `:end`, `:asyncStart`, `:asyncEnd`, `:error` (Node's TracingChannel) and
- * reads a `Traced`; nobody else pays for it.
+ * Sees each call as it passes from a face to the service: for figures, and for tracing through
+ * node:diagnostics_channel. Who traces subscribes to `tracing:diglot:call:start`, `:end`,
+ * `:asyncStart`, `:asyncEnd`, `:error` (Node's TracingChannel) and reads a `Traced`; nobody else
+ * pays for it.
  */
 import { tracingChannel } from 'node:diagnostics_channel'
 import { chain, type Maybe, settle } from '../../base/maybe.ts'

@@ -1,7 +1,8 @@
 /**
  * Lines for whoever runs the service, as JSON. What it guards:
- *  (1) No credential is in a line: of an error only its message, its stack and its code are said, and what looks like a
- *      credential in them is struck out. Nothing else is taken from a request but what the audit has.
+ *  (1) No credential is in a line: of an error only its message, its stack and its code are said,
+ *      and what looks like a credential in them is struck out. Nothing else is taken from a request
+ *      but what the audit has.
  */
 import { createRequire } from 'node:module'
 import type { AuditRecord } from '../../service/store.ts'
@@ -13,7 +14,10 @@ export interface Logger {
   error(fields: object, message: string): void
 }
 
-/** pino on standard error, so that standard output is the application's; loaded when there is something to say. */
+/**
+ * pino on standard error, so that standard output is the application's; loaded when there is
+ * something to say.
+ */
 export function createLogger(): Logger {
   let made: Logger | undefined
   const logger = (): Logger => (made ??= load())

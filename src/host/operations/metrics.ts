@@ -1,7 +1,8 @@
 /**
- * Figures for whoever runs the service: rate, errors and duration of each operation and face, answers by status, what is under
- * way, jobs, the store, and those of the process. Counting is two additions in plain memory; prom-client is loaded when
- * somebody asks for the figures, and writes them.
+ * Figures for whoever runs the service: rate, errors and duration of each operation and face,
+ * answers by status, what is under way, jobs, the store, and those of the process. Counting is two
+ * additions in plain memory; prom-client is loaded when somebody asks for the figures, and writes
+ * them.
  */
 import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
@@ -9,7 +10,10 @@ import type { MountName } from '../../front/entry.ts'
 import type { Call } from '../../service/call.ts'
 import type { Store, Usage } from '../../service/store.ts'
 
-/** Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's patience. */
+/**
+ * Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's
+ * patience.
+ */
 export const histogramBoundsSeconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
@@ -23,7 +27,10 @@ interface Durations {
   readonly buckets: number[]
 }
 
-/** What is counted while the service runs. Labels are the contract's names and our own words: their number is bounded. */
+/**
+ * What is counted while the service runs. Labels are the contract's names and our own words: their
+ * number is bounded.
+ */
 export class Metrics {
   readonly #calls = {
     rest: new Map<string, Map<string, Durations>>(),
@@ -161,7 +168,10 @@ function cumulateBuckets({ labels, count, sum, buckets }: Durations): MetricSamp
   ]
 }
 
-/** The process's own: event loop, garbage, memory, descriptors, CPU. Measured from the first time they are asked for. */
+/**
+ * The process's own: event loop, garbage, memory, descriptors, CPU. Measured from the first time
+ * they are asked for.
+ */
 let process_: Promise<() => Promise<Family[]>> | undefined
 const ofProcess = (): Promise<() => Promise<Family[]>> =>
   (process_ ??= import('prom-client').then(({ default: { collectDefaultMetrics, Registry } }) => {

@@ -1,6 +1,7 @@
 /**
- * How much is under way, and whether it is too much (row 3). Who comes then is told to come back, in a few microseconds, so
- * that those who were let in are answered in time: without it a queue grows until everybody in it has given up.
+ * How much is under way, and whether it is too much (row 3). Who comes then is told to come back,
+ * in a few microseconds, so that those who were let in are answered in time: without it a queue
+ * grows until everybody in it has given up.
  */
 
 import type { LoadGauge } from '../../front/gate.ts'
@@ -9,8 +10,8 @@ export interface Overload {
   /** Requests at once; the next is answered 503. Default 4,096. */
   readonly concurrent?: number
   /**
-   * Milliseconds that the event loop may be late while more than `calm` requests are under way. Default 2,000: a pause to
-   * collect garbage is shorter, and a client's patience is longer.
+   * Milliseconds that the event loop may be late while more than `calm` requests are under way.
+   * Default 2,000: a pause to collect garbage is shorter, and a client's patience is longer.
    */
   readonly late?: number
   /** Default 256. */

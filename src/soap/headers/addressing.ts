@@ -1,7 +1,9 @@
 /**
- * WS-Addressing 1.0 (Core, SOAP Binding) and the submission of August 2004. Guards: (1) nothing is sent to an address that a
- * message names unless it was allowed beforehand; (2) a reply says which message it answers, a fault as early as possible;
- * (3) what a message asks to be echoed can't pose as a block of ours; (4) a message for another endpoint is not carried out.
+ * WS-Addressing 1.0 (Core, SOAP Binding) and the submission of August 2004. Guards: (1) nothing is
+ * sent to an address that a message names unless it was allowed beforehand; (2) a reply says which
+ * message it answers, a fault as early as possible;
+ * (3) what a message asks to be echoed can't pose as a block of ours; (4) a message for another
+ *     endpoint is not carried out.
  */
 import { Element, escapeText, internName, type Name, writeElement } from '../../xml/index.ts'
 import type { SoapFault } from '../fault.ts'
@@ -62,7 +64,10 @@ export const addressingVersions: readonly AddressingVersion[] = [
   }),
 ]
 
-/** What the blocks for this node say. Text is trimmed; nothing is believed of it yet: see `agreeOnReplies`. */
+/**
+ * What the blocks for this node say. Text is trimmed; nothing is believed of it yet: see
+ * `agreeOnReplies`.
+ */
 export interface Addressing {
   readonly dialect: AddressingVersion
   readonly found: ReadonlyMap<Property, readonly Element[]>
@@ -82,7 +87,10 @@ export function readAddressing(blocks: readonly Element[]): Addressing | undefin
   return { dialect, found, messageId: ids?.length === 1 ? ids[0]!.text.trim() || undefined : undefined }
 }
 
-/** Whether this block is one of those that were read: a message that mixes both dialects speaks only the newer here. */
+/**
+ * Whether this block is one of those that were read: a message that mixes both dialects speaks only
+ * the newer here.
+ */
 export const isAddressingBlock = ({ dialect }: Addressing, block: Element): boolean =>
   properties.some(each => dialect.blocks[each] === block.name)
 
@@ -259,7 +267,10 @@ export function earlyFaultDestination({ dialect, found }: Addressing): Destinati
   return address !== undefined && address === dialect.none ? { to: 'nowhere' } : back
 }
 
-/** The action of a fault: the operation's own where it is a declared one, else that of SOAP's or of Addressing's faults. */
+/**
+ * The action of a fault: the operation's own where it is a declared one, else that of SOAP's or of
+ * Addressing's faults.
+ */
 export function faultActionOf(
   { dialect }: Addressing,
   ofAddressing: boolean,
@@ -271,12 +282,18 @@ export function faultActionOf(
   return own && declared ? own(declared.local) : dialect.soapFault
 }
 
-/** Reference parameters that one message may have echoed: a reply is not to be much larger than what asked for it. */
+/**
+ * Reference parameters that one message may have echoed: a reply is not to be much larger than what
+ * asked for it.
+ */
 const most = { count: 16, octets: 8 * 1024 }
 /** Blocks that only we write. */
 const ours: ReadonlySet<string> = new Set([uri10, uri04, securityName.uri, ...versions.map(each => each.namespace)])
 
-/** SOAP Binding §3.4: what is to be echoed must be of a size, and may not be taken for a block of ours. */
+/**
+ * SOAP Binding §3.4: what is to be echoed must be of a size, and may not be taken for a block of
+ * ours.
+ */
 function findUnsafe(dialect: AddressingVersion, reference: Element): string | undefined {
   const parameters = parametersOf(dialect, reference)
   if (parameters.length > most.count) return 'has too many reference parameters'

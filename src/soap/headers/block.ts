@@ -31,19 +31,25 @@ export interface Block<T = unknown> {
   readonly process: (value: unknown, processing: BlockContext) => Maybe<void>
 }
 
-/** What a handler of blocks works with. It runs when the whole message has been read, before the application. */
+/**
+ * What a handler of blocks works with. It runs when the whole message has been read, before the
+ * application.
+ */
 export interface BlockContext {
   /** The block as it came. */
   readonly block: Element
   readonly version: SoapVersion
   readonly caller: Caller
-  /** Adds a block, as `compileBlockWriter` writes it, to what this node sends: the reply, or at an intermediary the message itself. */
+  /**
+   * Adds a block, as `compileBlockWriter` writes it, to what this node sends: the reply, or at an
+   * intermediary the message itself.
+   */
   readonly add: (block: string) => void
 }
 
 /**
- * Declares a header block: `block({ namespace, name, content: t.string(), process })`. A handler refuses the message by
- * throwing `faulted(…)`; anything else that it throws is a bug.
+ * Declares a header block: `block({ namespace, name, content: t.string(), process })`. A handler
+ * refuses the message by throwing `faulted(…)`; anything else that it throws is a bug.
  */
 export function block<T>(is: {
   readonly namespace: string
@@ -63,8 +69,8 @@ export function block<T>(is: {
 }
 
 /**
- * Attributes of a block that are not of its content: whom it is for, by what a signature refers to it (WSS §4.2), and that it is
- * a reference parameter (WS-Addressing SOAP Binding §2.3).
+ * Attributes of a block that are not of its content: whom it is for, by what a signature refers to
+ * it (WSS §4.2), and that it is a reference parameter (WS-Addressing SOAP Binding §2.3).
  */
 const beside = new Set([
   ...versions.flatMap(({ role, mustUnderstand, relay }) => [role, mustUnderstand, ...(relay ? [relay] : [])]),

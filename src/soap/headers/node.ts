@@ -25,8 +25,8 @@ export function roleOf(block: Element, version: SoapVersion): string {
 }
 
 /**
- * §5.2.3. SOAP 1.1 writes 0 and 1 (its schema, WS-I Basic Profile R1013); `true` and `false` are taken there as meant, since
- * to pass over a block that its sender calls mandatory would be worse.
+ * §5.2.3. SOAP 1.1 writes 0 and 1 (its schema, WS-I Basic Profile R1013); `true` and `false` are
+ * taken there as meant, since to pass over a block that its sender calls mandatory would be worse.
  */
 export function isMandatory(block: Element, version: SoapVersion): boolean {
   return readFlag(block, version.mustUnderstand)
@@ -39,7 +39,10 @@ export function readFlag(block: Element, attribute: Name): boolean {
   return refuseMessage({ kind: 'structure', detail: `${attribute.local} of ${block.name.local} is not boolean` })
 }
 
-/** §2.6 steps 3 and 4: all mandatory blocks among these are understood, or a fault names those that are not. */
+/**
+ * §2.6 steps 3 and 4: all mandatory blocks among these are understood, or a fault names those that
+ * are not.
+ */
 export function requireUnderstood(
   blocks: readonly Element[],
   version: SoapVersion,

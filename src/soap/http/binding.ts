@@ -1,6 +1,7 @@
 /**
- * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the room of `soap/` that knows HTTP. Guards: what is not
- * an HTTP request of a SOAP message gets its status before a message exists; nothing of the request is echoed in a field.
+ * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the room of `soap/` that knows
+ * HTTP. Guards: what is not an HTTP request of a SOAP message gets its status before a message
+ * exists; nothing of the request is echoed in a field.
  */
 import { chain, type Maybe, settle } from '../../base/maybe.ts'
 import { answerPreflight, isPreflight } from '../../front/cross-origin.ts'
@@ -116,14 +117,17 @@ function answerRefused(node: SoapNode, entry: Entry, thrown: unknown): Maybe<Res
   if (!(thrown instanceof Refused)) return responseOfEnd(thrown)
   const { request } = entry
   if (request.method !== 'POST' || !parseMediaType(request.fields['content-type'] ?? '')) throw thrown
-  // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
+  // Before the XML is looked at only its packaging and its action can be refused: in the version of
+  // the media type.
   const refusal = thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
   const [address] = addressesOf(node, entry)
   const fault = () => refuseEarly(node, announcedVersion(request) ?? soap12, address, refusal)
   return settle(() => chain(fault(), sent => writeResponse(node, entry, sent)), responseOfEnd)
 }
 
-/** With a fault where the request says which version of SOAP is spoken, else with the status alone. */
+/**
+ * With a fault where the request says which version of SOAP is spoken, else with the status alone.
+ */
 function refuseAsFault(node: SoapNode, entry: Entry, refusal: FrontRefusal): Maybe<Response> {
   const { request } = entry
   const isMessage = refusal.kind === 'unavailable' || refusal.kind === 'too-many'

@@ -78,7 +78,10 @@ function readContent(node: SoapNode, request: Request, type: MediaType): Maybe<U
   })
 }
 
-/** What may be read before the operation is known: as much as the one that the action names takes, or as any takes. */
+/**
+ * What may be read before the operation is known: as much as the one that the action names takes,
+ * or as any takes.
+ */
 function limitOf(node: SoapNode, { fields }: Request, type: MediaType): number {
   const hint = type.parameters['action'] ?? unquote(fields['soapaction'] ?? '')
   const named = hint ? node.byAction.get(hint) : undefined
@@ -120,13 +123,19 @@ async function* countOctets(
   }
 }
 
-/** XOP §4.1: the type of what is in an XOP document stands beside it; else the root is what it says it is. */
+/**
+ * XOP §4.1: the type of what is in an XOP document stands beside it; else the root is what it says
+ * it is.
+ */
 function rootType(root: MediaType, packaged: MediaType): MediaType {
   if (root.essence !== 'application/xop+xml') return root
   return parseMediaType(root.parameters['type'] ?? packaged.parameters['start-info'] ?? '') ?? refuseType()
 }
 
-/** B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902). Empty or absent says nothing. */
+/**
+ * B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902). Empty or
+ * absent says nothing.
+ */
 function actionOf(version: SoapVersion, root: MediaType, type: MediaType, fields: HttpFields): string | undefined {
   if (version.actionIn === 'media type') return root.parameters['action'] ?? type.parameters['action']
   const field = fields['soapaction']?.trim()

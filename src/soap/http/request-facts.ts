@@ -1,4 +1,7 @@
-/** What a request says of the message it carries, besides the message: its version, its address, its caller. */
+/**
+ * What a request says of the message it carries, besides the message: its version, its address, its
+ * caller.
+ */
 import { type Maybe, settle } from '../../base/maybe.ts'
 import type { Caller } from '../../contract/policy.ts'
 import { authenticate } from '../../front/authenticate.ts'

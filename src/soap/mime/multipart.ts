@@ -1,9 +1,10 @@
 /**
- * Packages: multipart/related (RFC 2387) with XOP (MTOM, XOP 1.0) or with attachments (SOAP Messages with Attachments).
- * Guards: (1) a package is read once, in time and memory in proportion to what it may hold, whatever its pieces are; (2) a
- * message refers to parts of its own package alone, by `cid:`, to each at most once; (3) names and paths that parts bring
- * along mean nothing here; (4) what has no end that its boundary says is refused; (5) what stands behind the Envelope is read
- * once somebody is known to be allowed to send it.
+ * Packages: multipart/related (RFC 2387) with XOP (MTOM, XOP 1.0) or with attachments (SOAP
+ * Messages with Attachments). Guards: (1) a package is read once, in time and memory in proportion
+ * to what it may hold, whatever its pieces are; (2) a message refers to parts of its own package
+ * alone, by `cid:`, to each at most once; (3) names and paths that parts bring along mean nothing
+ * here; (4) what has no end that its boundary says is refused; (5) what stands behind the Envelope
+ * is read once somebody is known to be allowed to send it.
  */
 
 import { free } from '../../service/file-content.ts'
@@ -32,7 +33,10 @@ export const packageLimits: PackageLimits = {
 const boundaryForm = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/
 export const refuse = (detail: string): never => refuseMessage({ kind: 'package', detail })
 
-/** The parts of a multipart body, one after the other: the next is found once the one before has been read or left. */
+/**
+ * The parts of a multipart body, one after the other: the next is found once the one before has
+ * been read or left.
+ */
 export async function* readParts(
   chunks: AsyncIterable<Uint8Array>,
   boundary: string,
@@ -50,7 +54,10 @@ export async function* readParts(
   await window.end()
 }
 
-/** What has arrived and is not read yet. The first line is read as if it followed another, so every delimiter begins alike. */
+/**
+ * What has arrived and is not read yet. The first line is read as if it followed another, so every
+ * delimiter begins alike.
+ */
 class Window {
   private readonly source: AsyncIterator<Uint8Array, unknown, boolean | undefined>
   private readonly delimiter: Buffer
@@ -96,7 +103,10 @@ class Window {
     return false
   }
 
-  /** Text up to an ending, which is read too. After a close delimiter the end of the input is one as well. */
+  /**
+   * Text up to an ending, which is read too. After a close delimiter the end of the input is one as
+   * well.
+   */
   private async upTo(ending: string, limit: number): Promise<string> {
     for (;;) {
       const at = this.buffer.indexOf(ending)

@@ -32,8 +32,9 @@ export async function readPackage(...given: Parameters<typeof openPackage>): Pro
 }
 
 /**
- * Reads a package up to the end of its root. `start` names the root by Content-ID (RFC 2387 §3.2); without it the first part is
- * the root. Parts before it are kept in memory. Undefined when it exceeds a size.
+ * Reads a package up to the end of its root. `start` names the root by Content-ID (RFC 2387 §3.2);
+ * without it the first part is the root. Parts before it are kept in memory. Undefined when it
+ * exceeds a size.
  */
 export async function openPackage(
   chunks: AsyncIterable<Uint8Array>,
@@ -46,7 +47,9 @@ export async function openPackage(
   return root && { root, rest }
 }
 
-/** All parts of a package but its root: those that have come, and those that are still on their way. */
+/**
+ * All parts of a package but its root: those that have come, and those that are still on their way.
+ */
 export class RemainingParts implements PartSource {
   readonly #coming: AsyncGenerator<PackagePart, void, undefined>
   readonly #wanted: string | undefined
@@ -65,7 +68,10 @@ export class RemainingParts implements PartSource {
     this.#left = sizes.rest
   }
 
-  /** The first, or the one that is named. Undefined when it, or what stands before it, is more than may be. */
+  /**
+   * The first, or the one that is named. Undefined when it, or what stands before it, is more than
+   * may be.
+   */
   async root(): Promise<Root | undefined> {
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.isRoot) {
@@ -119,8 +125,8 @@ export class RemainingParts implements PartSource {
   }
 
   /**
-   * The octets of one that had not come, as they come; the others are passed over. It ends when the package has, so that nothing
-   * is taken for whole that is not.
+   * The octets of one that had not come, as they come; the others are passed over. It ends when the
+   * package has, so that nothing is taken for whole that is not.
    */
   async *octets({ id }: StreamedPart): AsyncGenerator<Uint8Array, void, boolean | undefined> {
     let found = false

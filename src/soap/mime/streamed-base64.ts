@@ -1,6 +1,7 @@
 /**
- * Octets that stand in an envelope as base64, and are many: they are read as the envelope is sent. It is written with a mark in
- * their place, which is unguessable, so that nothing else in it can be one.
+ * Octets that stand in an envelope as base64, and are many: they are read as the envelope is sent.
+ * It is written with a mark in their place, which is unguessable, so that nothing else in it can be
+ * one.
  */
 import type { StoredOctets } from '../../service/store.ts'
 

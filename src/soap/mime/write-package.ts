@@ -5,7 +5,10 @@ export interface Attached {
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
 }
 
-/** MTOM §3: the package of an envelope and what it refers to. `boundary` is unguessable, so that nothing in it can be it. */
+/**
+ * MTOM §3: the package of an envelope and what it refers to. `boundary` is unguessable, so that
+ * nothing in it can be it.
+ */
 export function writePackage(
   mediaType: string,
   envelope: string | AsyncIterable<Uint8Array>,

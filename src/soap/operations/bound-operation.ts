@@ -1,6 +1,7 @@
 /**
- * What an endpoint can be asked: for each element that may stand in a Body, how it is read, what it does and how its answer
- * is written. The face knows operations by this alone; `operation.ts` makes one from each operation of a contract.
+ * What an endpoint can be asked: for each element that may stand in a Body, how it is read, what it
+ * does and how its answer is written. The face knows operations by this alone; `operation.ts` makes
+ * one from each operation of a contract.
  */
 
 import type { Maybe } from '../../base/maybe.ts'
@@ -27,7 +28,10 @@ export interface BoundOperation {
   readonly safe: boolean
   /** Octets that a message may have, its attachments not counted. */
   readonly longest: number
-  /** What must have come of a package before its message is read: where nothing must, octets may be `StreamedPart`. */
+  /**
+   * What must have come of a package before its message is read: where nothing must, octets may be
+   * `StreamedPart`.
+   */
   readonly awaits?: 'all' | 'nothing'
   readonly request: Fields
   /** At the `start` of its element; goes to the `end` of Body. */

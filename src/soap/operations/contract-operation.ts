@@ -1,4 +1,7 @@
-/** From a contract's operations to what an endpoint can be asked, and from a message to a call and back. */
+/**
+ * From a contract's operations to what an endpoint can be asked, and from a message to a call and
+ * back.
+ */
 
 import { chain, type Maybe } from '../../base/maybe.ts'
 import type { Fault } from '../../contract/fault.ts'
@@ -85,7 +88,10 @@ function perform(
   })
 }
 
-/** The row with what was received in place of the octets of a file: many go to the store, from the message or as they come. */
+/**
+ * The row with what was received in place of the octets of a file: many go to the store, from the
+ * message or as they come.
+ */
 function keptFile(
   calls: Calls,
   message: Message,

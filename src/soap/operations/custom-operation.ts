@@ -13,9 +13,10 @@ import type { BoundOperation, OperationRequest } from './bound-operation.ts'
 import { faultWordingOf } from './contract-operation.ts'
 
 /**
- * Declares an exchange: `exchange({ namespace, name: 'echoString', style: 'rpc', request: { inputString: t.string() },
- * response: { return: t.string() }, perform: asked => ({ return: asked.inputString }) })`. Its action is `namespace` and
- * `internName` unless given. Who may ask is for `perform` to say: no contract's policy stands before it.
+ * Declares an exchange: `exchange({ namespace, name: 'echoString', style: 'rpc', request: {
+ * inputString: t.string() }, response: { return: t.string() }, perform: asked => ({ return:
+ * asked.inputString }) })`. Its action is `namespace` and `internName` unless given. Who may ask is
+ * for `perform` to say: no contract's policy stands before it.
  */
 export function bindCustomOperation<I extends Fields, O extends Fields>(is: {
   readonly namespace: string
@@ -54,8 +55,9 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(is: {
 }
 
 /**
- * Declares an exchange in document/literal bare (rule B2.7): the child of Body is the business document itself, of any
- * content. `bare({ namespace, name: 'order', content: t.object(…), answer: { name: 'receipt', content: t.string() }, … })`.
+ * Declares an exchange in document/literal bare (rule B2.7): the child of Body is the business
+ * document itself, of any content. `bare({ namespace, name: 'order', content: t.object(…), answer:
+ * { name: 'receipt', content: t.string() }, … })`.
  */
 export function bareElement<T, R>(is: {
   readonly namespace: string
@@ -88,7 +90,10 @@ export function bareElement<T, R>(is: {
   }
 }
 
-/** What an empty Body asks for, and is answered by (WS-I Basic Profile 1.1 §4.7.4): all is said in header blocks. */
+/**
+ * What an empty Body asks for, and is answered by (WS-I Basic Profile 1.1 §4.7.4): all is said in
+ * header blocks.
+ */
 export function emptyBodyOperation(action: string, perform: (asked: OperationRequest) => Maybe<void>): BoundOperation {
   return {
     name: 'empty',
