@@ -1,6 +1,6 @@
 /**
- * A page of a collection or of a search: items, how many there are, and the way to the other pages
- * (rules A2.3, A4.1).
+ * A page of a collection or of a search: items, their total, links to other pages (rules A2.3,
+ * A4.1).
  */
 import { t } from '../contract/field.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -15,11 +15,11 @@ import type { SelectedPage } from './memory.ts'
 import { writeCursor } from './page-cursor.ts'
 import { buildItemDocument, shortDigest, variantKey } from './representation.ts'
 
-const counted = { total: t.int({ min: 0 }).optional() }
+const totalField = { total: t.int({ min: 0 }).optional() }
 
 /**
- * The same items, asked for at the same address in the same variant and seen by the same caller,
- * are the same page.
+ * The same items at the same address, in the same variant and for the same caller, are the same
+ * page.
  */
 export function buildCollectionPage(
   exchange: Exchange,
@@ -29,23 +29,23 @@ export function buildCollectionPage(
 ): SelectedPage {
   const { memory } = exchange.face
   const { content } = exchange.entry.request
-  if (content.length !== 0 || !isSteady(exchange, resource)) return composePage(exchange, resource, page, path)
+  if (content.length !== 0 || !hasSteadyLinks(exchange, resource)) return composePage(exchange, resource, page, path)
   const key = `${path}?${exchange.entry.query} ${variantKey(exchange, '', exchange.head.coding)}`
   const before = memory.findPage(key)
-  if (before && before.to === exchange.caller && isSame(before.of, page)) return before.page
+  if (before && before.to === exchange.caller && isSamePage(before.of, page)) return before.page
   const composed = composePage(exchange, resource, page, path)
   memory.keepPage(key, { of: page, to: exchange.caller, page: composed })
   return composed
 }
 
-function isSame(a: ItemPage, b: ItemPage): boolean {
+function isSamePage(a: ItemPage, b: ItemPage): boolean {
   if (a.total !== b.total || a.more.before !== b.more.before || a.more.after !== b.more.after) return false
   for (const [at, item] of a.items.entries()) if (item !== b.items[at]) return false
   return a.items.length === b.items.length
 }
 
-/** Which links there are depends on the items and the caller alone. */
-function isSteady({ edition }: Exchange, resource: Resource): boolean {
+/** The links depend on the items and the caller alone. */
+function hasSteadyLinks({ edition }: Exchange, resource: Resource): boolean {
   const grants = findCreateOperation(edition, resource)?.grants ?? []
   return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
 }
@@ -63,7 +63,7 @@ function composePage(exchange: Exchange, resource: Resource, page: ItemPage, pat
   const document: RepresentationDocument = {
     name: resource.name,
     title: resource.name,
-    fields: counted,
+    fields: totalField,
     value: page.total === undefined ? {} : { total: page.total },
     links,
     items,
@@ -73,7 +73,7 @@ function composePage(exchange: Exchange, resource: Resource, page: ItemPage, pat
 }
 
 /**
- * Pages by cursor visit every item once while rows come and go; by number where that was asked for.
+ * Pages by cursor visit every item once while rows come and go; pages by number only on request.
  */
 function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path: string): DocumentLink[] {
   const { kept, page: number, query } = exchange.parameters
@@ -116,7 +116,7 @@ function collectionLinks(exchange: Exchange, resource: Resource): DocumentLink[]
   return [...writeSearchLink(exchange, resource), item, ...offered]
 }
 
-/** A2.4: `/search{?q,…}` where this is what is searched. */
+/** Rule A2.4: `/search{?q,…}` for the resource that can be searched. */
 export function writeSearchLink(exchange: Exchange, resource: Resource): DocumentLink[] {
   if (exchange.edition.service.searches?.of !== resource.name) return []
   const names = [...Object.keys(searchFields(resource)), 'page', 'size', 'cursor', 'sort', 'fields']

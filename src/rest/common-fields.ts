@@ -1,7 +1,4 @@
-/**
- * What every answer of this face says besides its own: how it may be cached, what it varies with,
- * rates, versions, the trace.
- */
+/** Fields of every response of this face: caching, Vary, rates, versions, the trace. */
 
 import { memoizeByText } from '../base/memo.ts'
 import { hasAmbientCredentials } from '../front/authenticate.ts'
@@ -35,9 +32,9 @@ export function addRestFields(exchange: Exchange, response: Response, refusal?: 
 }
 
 /**
- * Rule A1.3. What the contract makes public is shared as long as it says, but only as anybody sees
- * it: who has shown credentials may see other links. Anything else is the caller's own and asked
- * for again each time.
+ * Rule A1.3. What the contract makes public is shared for as long as it says, but only as an
+ * anonymous caller sees it: a caller with credentials may see other links. Anything else is private
+ * to the caller and revalidated each time.
  */
 function addCaching(
   exchange: Exchange,
@@ -61,16 +58,16 @@ function addRate({ operation, quota }: Admitted, fields: Record<string, string |
   const { limit, window, remaining, reset } = quota
   const policy = ratePolicy(`${counted} ${limit} ${window}`)
   fields['ratelimit-policy'] = policy
-  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${writeDecimal(remaining)};t=${reset}` // the name, as it was written
+  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${writeDecimal(remaining)};t=${reset}` // the name as the policy has it
 }
 
-/** By name, limit and window: a contract has few. */
+/** By name, limit and window, of which a contract has few. */
 const ratePolicy = memoizeByText((key: string): string => {
   const [name = '', limit, window] = key.split(' ')
   return writeRateLimitPolicy([{ name, quota: Number(limit), window: Number(window) }]) ?? ''
 })
 
-/** RFC 9745, RFC 8594: what will not be served for ever says so on each answer. */
+/** RFC 9745, RFC 8594: a version that will end says so on each response. */
 function addVersion(exchange: Exchange, fields: Record<string, string | readonly string[]>): void {
   const { deprecated, sunset } = exchange.edition.rule
   if (deprecated !== undefined) fields['deprecation'] = writeDeprecation(Date.parse(deprecated)) ?? ''
@@ -79,7 +76,7 @@ function addVersion(exchange: Exchange, fields: Record<string, string | readonly
   fields['link'] = fields['link'] === undefined ? link : `${String(fields['link'])}, ${link}`
 }
 
-/** The rows that were passed, the one that ended it, and how: `1-23; no=stale; status=412`. */
+/** The rows passed, the last of which ended the exchange, and how: `1-23; no=stale; status=412`. */
 function writeTrace(exchange: Exchange, status: number, refusal: AnyRestRefusal | undefined): string {
   const row = refusal ? rowOfRefusal(refusal.kind, exchange.row) : exchange.row
   return `1-${row}${refusal ? `; no=${refusal.kind}` : ''}; status=${status}`

@@ -1,10 +1,10 @@
 /**
- * Content codings on the way out (rule A4.18): compressed once for each representation and
- * remembered by its tag.
+ * Content codings of responses (rule A4.18): each representation is compressed once and remembered
+ * by its tag.
  */
 import type { Exchange } from './exchange.ts'
 
-/** Octets that are not of the coding they are said to be of. */
+/** The octets are not valid in their declared content coding. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable'
 }

@@ -1,6 +1,6 @@
 /**
- * The face's own pages: the entry with links to everything (rule A1.4), what a problem means, and
- * the plan in words.
+ * The face's own pages: the entry with links to everything (rule A1.4), explanations of problems,
+ * the order of decisions.
  */
 
 import { escapeMarkup } from '../base/markup.ts'
@@ -64,28 +64,28 @@ function otherLinks(exchange: Exchange): DocumentLink[] {
   return [...versions, ...given]
 }
 
-/** Fresh for an hour: what it says changes with the software alone. */
-const control = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' }
+/** Fresh for an hour: the text changes with the software alone. */
+const cacheFields = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' }
 
 export const htmlResponse = (content: string): Response => ({
   status: 200,
-  fields: { 'content-type': 'text/html;charset=utf-8', ...control },
+  fields: { 'content-type': 'text/html;charset=utf-8', ...cacheFields },
   content,
 })
 
 export const entryPage = (exchange: Exchange): Maybe<Response> => computedReply(exchange, entryDocument(exchange))
 
 export function problemPage(exchange: Exchange): Response {
-  const content = writeProblemPage(exchange.entry.segments[1] ?? '', faultsOf(exchange))
+  const content = writeProblemPage(exchange.entry.segments[1] ?? '', listFaults(exchange))
   return content === undefined ? refuseRequest({ kind: 'not-found' }) : htmlResponse(content)
 }
 
-const faultsOf = (exchange: Exchange): readonly Fault[] => [
+const listFaults = (exchange: Exchange): readonly Fault[] => [
   ...exchange.edition.service.resources.flatMap(each => Object.values(each.actions).flatMap(action => action.faults)),
   ...builtInFaults,
 ]
 
-/** The table that the plan follows, printed from it. */
+/** The rows that the plan follows, as a table. */
 export function decisionsPage(): string {
   const lines = decisionRows.map(row => {
     const ends = [...row.no.map(kind => `${statusOf[kind]} ${kind}`), ...(row.answers ?? []).map(String)]

@@ -1,7 +1,4 @@
-/**
- * A refusal as a response: status, the fields that its status calls for, and a problem that says
- * why.
- */
+/** A refusal as a response: status, the fields that belong to it, and a problem that says why. */
 
 import { writeAuthChallenges } from '../front/authenticate.ts'
 import { writeRetryAfter } from '../http/fields.ts'
@@ -19,12 +16,12 @@ export function errorResponse(exchange: Exchange, refusal: AnyRestRefusal): Resp
     'content-type': type,
     'cache-control': refusal.kind === 'moved' ? 'private, no-cache' : 'no-store',
     'content-language': 'en',
-    ...fieldsOf(exchange, refusal),
+    ...refusalFields(exchange, refusal),
   }
   return { status, fields, content }
 }
 
-function fieldsOf(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Record<string, string>> {
+function refusalFields(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Record<string, string>> {
   switch (refusal.kind) {
     case 'unauthenticated':
       return {
@@ -57,7 +54,7 @@ function fieldsOf(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Record<
   }
 }
 
-/** The current tag, for whoever may see it: with it the change can be tried again. */
+/** The current tag, for a caller that may see it: with it the change can be retried. */
 const staleTag = (exchange: Exchange, version: number): string =>
   exchange.shown?.of.version === version ? exchange.shown.etag : `"${version}-v"`
 
@@ -74,7 +71,7 @@ function rateFields(
   }
 }
 
-/** The same address with the other identifier. */
+/** The request's address with the other identifier. */
 function movedAddress(exchange: Exchange, to: string): string {
   const path = `${exchange.base}${(exchange.route?.template ?? '').replace('{id}', encodeURIComponent(to))}`
   return exchange.entry.query === '' ? path : `${path}?${exchange.entry.query}`

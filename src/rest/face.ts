@@ -1,8 +1,8 @@
 /**
- * START HERE. An entry in, a response out: plan, call, reply. The plan asks what can be asked of
- * the message alone, the service asks the rest inside its transaction, and the reply puts the
- * outcome in words. Each "no" on the way is thrown once and caught here once; anything else that is
- * thrown is a bug of ours, and its answer says nothing but the incident.
+ * START HERE. An entry in, a response out: plan, call, reply. The plan decides what the message
+ * alone can decide, the service decides the rest inside its transaction, and the reply puts the
+ * outcome in words. Each "no" is thrown once and caught once, here; anything else that is thrown is
+ * a bug of ours, and its response tells the incident and nothing else.
  */
 import { chain, type Maybe, settle } from '../base/maybe.ts'
 import type { Entry, Mount } from '../front/entry.ts'
@@ -18,23 +18,23 @@ import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pag
 import { errorResponse } from './error-response.ts'
 import { Exchange } from './exchange.ts'
 import { performOperation } from './perform.ts'
-import { decide } from './plan.ts'
+import { followPlan } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyWith } from './reply.ts'
 
-/** REST as a mount of the front door. It answers for paths that no mount has, too. */
+/** REST as a mount of the front door. It also answers for paths without a mount. */
 export function createRestMount(context: FaceContext, options: RestOptions = {}): Mount {
   const face = compileFace(context, options)
   return {
     name: 'rest',
     segments: ['', 'api', 'problems', 'decisions'],
-    serve: entry => serve(face, entry),
-    refuse: (entry, refusal) => refuse(new Exchange(face, entry), refusal),
+    serve: entry => serveEntry(face, entry),
+    refuse: (entry, refusal) => respondWithRefusal(new Exchange(face, entry), refusal),
   }
 }
 
-/** The same on its own, behind a front door of one mount. */
+/** The REST face by itself, behind a front door of one mount. */
 export function createRestFace(
   context: FaceContext,
   options: RestOptions & Pick<FrontOptions, 'gate'> = {},
@@ -42,19 +42,16 @@ export function createRestFace(
   return createFront(context, [createRestMount(context, options)], options)
 }
 
-function serve(face: CompiledFace, entry: Entry): Maybe<Response> {
+function serveEntry(face: CompiledFace, entry: Entry): Maybe<Response> {
   const exchange = new Exchange(face, entry)
   return settle(
-    () => chain(answer(exchange), response => addRestFields(exchange, response)),
-    thrown => refuse(exchange, refusalOf(exchange, thrown)),
+    () => chain(answerExchange(exchange), response => addRestFields(exchange, response)),
+    thrown => respondWithRefusal(exchange, toRefusal(exchange, thrown)),
   )
 }
 
-/**
- * A refusal that cannot be put in words, such as a fault whose detail is not as it was declared, is
- * a bug too.
- */
-function refuse(exchange: Exchange, refusal: AnyRestRefusal | FrontRefusal): Response {
+/** A refusal that cannot be written, such as a fault with an undeclared detail, is a bug too. */
+function respondWithRefusal(exchange: Exchange, refusal: AnyRestRefusal | FrontRefusal): Response {
   try {
     return addRestFields(exchange, errorResponse(exchange, refusal), refusal)
   } catch (thrown) {
@@ -63,19 +60,19 @@ function refuse(exchange: Exchange, refusal: AnyRestRefusal | FrontRefusal): Res
   }
 }
 
-function refusalOf(exchange: Exchange, thrown: unknown): AnyRestRefusal {
+function toRefusal(exchange: Exchange, thrown: unknown): AnyRestRefusal {
   if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // thrown by `refuseRequest` and by the service alone
   if (thrown instanceof Unavailable) return { kind: 'unavailable', after: thrown.after }
   return reportIncident(exchange, thrown)
 }
 
-const answer = (exchange: Exchange): Maybe<Response> =>
+const answerExchange = (exchange: Exchange): Maybe<Response> =>
   chain<Response | undefined, Response>(
-    decide(exchange),
+    followPlan(exchange),
     early => early ?? answerPage(exchange) ?? answerOperation(exchange),
   )
 
-/** A job that is waited for takes its time; nothing else does once it is done. */
+/** Only a job can be waited for; any other outcome is final. */
 const answerOperation = (exchange: Exchange): Maybe<Response> =>
   chain(performOperation(exchange), outcome =>
     outcome.kind === 'job'

@@ -1,6 +1,6 @@
 /**
- * A picture and its like: octets in and out, as they are. Those that are many pass piece by piece,
- * at the speed of who sends or reads them: neither side of it ever holds a whole file.
+ * Files: octets in and out, unchanged. A large file passes piece by piece, at the speed of its
+ * sender or reader: no whole file is ever held in memory.
  */
 
 import { writeDate } from '../http/date.ts'
@@ -22,8 +22,8 @@ type FileOutcome = Extract<Outcome, { kind: 'file' }>
 // In
 
 /**
- * Row 26 for a file, once nobody has refused it: what fits one piece is read at once, more goes to
- * the store as it arrives.
+ * Row 26 for a file, after all checks: one piece is read at once, more goes to the store as it
+ * arrives.
  */
 export async function receiveFile(exchange: Exchange): Promise<ReceivedFile> {
   const { content } = exchange.entry.request
@@ -44,12 +44,12 @@ export async function receiveFile(exchange: Exchange): Promise<ReceivedFile> {
 const refuseUndecodable = (exchange: Exchange, limit: number): never =>
   refuseRequest({
     kind: 'malformed',
-    detail: `the content is not ${exchange.head.contentCoding}, or more than ${limit} octets`,
+    detail: `the content is not valid ${exchange.head.contentCoding} or exceeds ${limit} octets`,
   })
 
 /**
- * The limit holds for what arrives, too; what comes out of it is counted where it is kept. Nothing
- * is nothing in any coding.
+ * The limit holds for what arrives, too; decoded octets are counted where they are kept. Empty
+ * content is valid in any coding.
  */
 async function* decodeContent(exchange: Exchange, limit: number): AsyncGenerator<Uint8Array> {
   const arriving = limitOctets(exchange.entry.request.content.chunks(), limit)
@@ -73,7 +73,7 @@ async function* limitOctets(content: AsyncIterable<Uint8Array>, limit: number): 
   }
 }
 
-/** RFC 9110 §9.3.4: the octets are kept as they came, so their tag may go with the answer. */
+/** RFC 9110 §9.3.4: the octets are kept as they came, so the response may carry their tag. */
 export function replyToPut(exchange: Exchange, { file, created }: FileOutcome, path: string): Response {
   const fields = { etag: fileTag(exchange, file.version), 'last-modified': writeDate(file.modified) }
   return created ? { status: 201, fields: { ...fields, location: path } } : { status: 204, fields }
@@ -81,7 +81,7 @@ export function replyToPut(exchange: Exchange, { file, created }: FileOutcome, p
 
 // Out
 
-/** Whole or in ranges (RFC 9110 §14). */
+/** The whole file or ranges of it (RFC 9110 §14). */
 export function replyWithFile(exchange: Exchange, file: FileVersion, octets: StoredOctets): Response {
   const type = negotiateType(acceptForContent(exchange.entry.request.fields['accept']), [file.mediaType])
   if (type === undefined) return refuseRequest({ kind: 'not-acceptable', offers: [file.mediaType] })
@@ -91,7 +91,7 @@ export function replyWithFile(exchange: Exchange, file: FileVersion, octets: Sto
     etag,
     'last-modified': writeDate(file.modified),
     'accept-ranges': 'bytes',
-    'content-security-policy': "default-src 'none'; sandbox", // whatever was uploaded, it is never a page of ours
+    'content-security-policy': "default-src 'none'; sandbox", // an uploaded file is never a page of ours
   }
   if (!exchange.head.identityTaken)
     return codedReply(exchange, octets, { ...fields, 'content-encoding': exchange.head.coding }, etag)
@@ -106,14 +106,12 @@ export function replyWithFile(exchange: Exchange, file: FileVersion, octets: Sto
   const [first, second] = ranges
   if (first && !second)
     return replyWithParts(206, { ...fields, 'content-range': writeContentRange(first, length) }, octets, [first])
-  const boundary = `part-${shortDigest(exchange.entry.id)}` // RFC 2046 §5.1.1: not all that a proxy may call a request can stand in one
+  const boundary = `part-${shortDigest(exchange.entry.id)}` // RFC 2046 §5.1.1: a proxy's name for a request may have characters that a boundary may not
   const multipart = { ...fields, 'content-type': `multipart/byteranges; boundary=${boundary}` }
   return replyWithParts(206, multipart, octets, writeByteRangeParts(ranges, length, file.mediaType, boundary))
 }
 
-/**
- * For a client that takes nothing else: what is one piece is remembered as any representation is.
- */
+/** For a client that accepts nothing else: one piece is remembered like any representation. */
 function codedReply(exchange: Exchange, octets: StoredOctets, fields: FieldDraft, etag: string): Response {
   if (octets.here)
     return { status: 200, fields, content: encodeContent(exchange, exchange.head.coding, octets.here, etag) }
@@ -126,10 +124,10 @@ function codedReply(exchange: Exchange, octets: StoredOctets, fields: FieldDraft
 type RangeParts = readonly (string | ByteRange)[]
 
 const utf8 = new TextEncoder()
-const lengthOf = (part: RangeParts[number]): number =>
+const partLength = (part: RangeParts[number]): number =>
   typeof part === 'string' ? utf8.encode(part).length : part.last + 1 - part.first
 
-/** What is here goes as it is; the rest is read as it is sent. */
+/** Octets in memory go as they are; others are read while they are sent. */
 function replyWithParts(status: number, fields: FieldDraft, octets: StoredOctets, parts: RangeParts): Response {
   const { here: all } = octets
   if (all) {
@@ -138,7 +136,7 @@ function replyWithParts(status: number, fields: FieldDraft, octets: StoredOctets
     )
     return { status, fields, content: joinOctets(found) }
   }
-  const length = parts.reduce((sum, part) => sum + lengthOf(part), 0)
+  const length = parts.reduce((sum, part) => sum + partLength(part), 0)
   return { status, fields: { ...fields, 'content-length': String(length) }, content: streamParts(octets, parts) }
 }
 

@@ -1,5 +1,6 @@
 /**
- * Rows 10, 12–14 and 18–21: asked of the target and the fields alone. Leaves answer; these refuse.
+ * Rows 10, 12–14 and 18–21: asked of the target and the fields alone. Leaves give undefined; these
+ * refuse.
  */
 import type { Operation } from '../contract/operation.ts'
 import { answerPreflight, isPreflight } from '../front/cross-origin.ts'
@@ -29,7 +30,7 @@ export function findRoute(draft: TargetDraft, api: CompiledApi): void {
   if (first === 'decisions' && segments.length === 1) return void (draft.page = 'decisions')
   if (first !== 'api') refuseRequest({ kind: 'not-found' })
   const named = second === undefined ? undefined : api.versions.get(second)
-  if (!named && isVersionSegment(second)) return // row 11 is asked whether there is such a version
+  if (!named && isVersionSegment(second)) return // row 11 decides whether the version is known
   draft.edition = named ?? versionOfMediaTypes(draft.entry.request, api) ?? api.newest
   draft.base = named ? named.base : `${api.prefix}/api`
   const before = named ? 2 : 1
@@ -41,8 +42,8 @@ export function findRoute(draft: TargetDraft, api: CompiledApi): void {
 }
 
 /**
- * Rule A9.2: without a version in the address a media type names one: that of the answer, where it
- * is what the client prefers to all that the newest version offers, else that of the content.
+ * Rule A9.2: without a version in the address a media type names one: the type that the client
+ * prefers to all those of the newest version, else the type of its content.
  */
 function versionOfMediaTypes({ fields }: Pick<Request, 'fields'>, api: CompiledApi): ApiVersion | undefined {
   const { accept, 'content-type': sent } = fields
@@ -75,8 +76,7 @@ export function findOperation(draft: TargetDraft): void {
 }
 
 /**
- * Operations whose query means something when it is empty: a first page, or a removal without a
- * filter.
+ * Operations for which an empty query has a meaning: a first page, or a removal without a filter.
  */
 const hasDefaults: ReadonlySet<Operation['kind']> = new Set(['list', 'search', 'getSearch', 'bulk'])
 
@@ -92,13 +92,13 @@ export function parseParametersOf(draft: TargetDraft): void {
     refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: 'is not a known query parameter here' })
 }
 
-/** What is honoured is said in Preference-Applied (RFC 7240 §3). */
+/** Names a preference that was honoured, for Preference-Applied (RFC 7240 §3). */
 export function applyPreference(draft: Pick<TargetDraft, 'applied'>, name: string, value: string): void {
   draft.applied ??= {}
   draft.applied[name] = value
 }
 
-/** The value of one preference of Prefer; '' where it has none. */
+/** The value of one preference of Prefer; '' for one without a value. */
 export const preferenceOf = ({ fields }: Pick<Request, 'fields'>, name: string): string | undefined =>
   fields['prefer'] === undefined ? undefined : parsePrefer(fields['prefer'])[name]?.value
 
@@ -117,7 +117,7 @@ export function answerOptions(draft: HeadDraft, { prefix }: CompiledApi): Respon
 export function checkLength(draft: HeadDraft, { decodings }: CompiledApi): void {
   const { content, fields } = draft.entry.request
   const limit = contentLimitOf(draft.operation)
-  // RFC 9110 §14.5: a PUT of a part, taken for the whole, would destroy the rest.
+  // RFC 9110 §14.5: a partial PUT, mistaken for the whole, would destroy the rest.
   if (fields['content-range'] !== undefined && !draft.isSafe)
     refuseRequest({
       kind: 'bad-request',
@@ -135,8 +135,7 @@ export function checkLength(draft: HeadDraft, { decodings }: CompiledApi): void 
 }
 
 /**
- * Without any content there is no type to name: what may be empty is accepted so, anything else is
- * asked for its type.
+ * Empty content needs no type where the operation may go without content; any other must name one.
  */
 export function checkMediaType(draft: HeadDraft): void {
   const types = acceptedTypes(draft)
@@ -173,7 +172,8 @@ export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {
   const stored = operation?.kind === 'getFile' ? operation.file.mediaTypes : undefined
   const types = stored ?? (page && page !== 'entry' ? [] : edition.offers(operation).types)
   if (types.length === 0) return
-  // Which type stored octets have is known once they are found; that none could serve is known now.
+  // The type of stored octets is known once they are found; that none can be acceptable is known
+  // now.
   const { all, sent } = edition.offers(operation)
   const [type] = acceptableTypes(acceptForContent(fields['accept']), stored ?? sent)
   if (type === undefined) refuseRequest({ kind: 'not-acceptable', offers: types })

@@ -1,4 +1,4 @@
-/** Rows 11, 15 and 16: asked of this moment, and so of each request anew. */
+/** Rows 11, 15 and 16: asked of the moment, and so of each request anew. */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { newestVersion } from '../contract/service.ts'
 import { authenticate } from '../front/authenticate.ts'
@@ -15,7 +15,7 @@ export function requireServed(exchange: Exchange): void {
     refuseRequest({ kind: 'retired', successor: successorPath(exchange) })
 }
 
-/** The address of the same in the newest version. */
+/** The request's address in the newest version. */
 export const successorPath = ({ face, entry: { segments } }: Exchange): string =>
   `${face.api.prefix}/api/${newestVersion(face.context.app.contract)}${segments
     .slice(isVersionSegment(segments[1]) ? 2 : 1)
@@ -29,7 +29,7 @@ export function identifyCaller(exchange: Exchange): Maybe<void> {
   )
 }
 
-/** Rows 15 to 17 where an operation asks for them: the service alone says who may. */
+/** Rows 15 to 17 for an operation: the service alone decides which callers may. */
 export function admitCaller(exchange: Exchange): Maybe<void> {
   if (!exchange.operation) return
   const { calls, settings } = exchange.face.context

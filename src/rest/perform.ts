@@ -1,6 +1,6 @@
 /**
- * The call that an exchange asks for, and its outcome (rows 22 to 29, asked by the service in its
- * one transaction).
+ * The call that an exchange asks for, and its outcome (rows 22 to 29, decided by the service in one
+ * transaction).
  */
 
 import type { Maybe } from '../base/maybe.ts'
@@ -21,7 +21,7 @@ import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
 import { readInput } from './request-content.ts'
 
 export function performOperation(exchange: Exchange): Maybe<Outcome> {
-  const call = callOf(exchange)
+  const call = toCall(exchange)
   if (!exchange.head.acceptsContent && !exchange.route?.within) return exchange.face.context.calls.perform(call)
   return performWithContent(exchange, call)
 }
@@ -30,17 +30,16 @@ async function performWithContent(exchange: Exchange, call: Call): Promise<Outco
   const { calls } = exchange.face.context
   await requireOwner(exchange)
   if (!exchange.head.acceptsContent) return calls.perform(call)
-  // A replay is answered as it was, whatever stands by now: it is found in the transaction.
+  // A replay gets its first response whatever the current state is; the transaction finds it.
   if (isWorthChecking(exchange) && !call.once) await calls.precheck(call)
   exchange.row = 26
   if (exchange.operation?.kind === 'putFile')
     return calls.perform(withFile(exchange, call, await whileArriving(receiveFile(exchange))))
-  return calls.perform(withContent(exchange, call, await bytesOf(exchange)))
+  return calls.perform(withContent(exchange, call, await readOctets(exchange)))
 }
 
 /**
- * Rows 22 to 24 before the content is asked for: where the client waits for 100, and where there is
- * much of it.
+ * Rows 22 to 24 come before the content if the client waits for 100, or if the content is large.
  */
 function isWorthChecking({ entry: { request } }: Exchange): boolean {
   return (
@@ -49,7 +48,7 @@ function isWorthChecking({ entry: { request } }: Exchange): boolean {
   )
 }
 
-/** `/customers/{id}/orders`: whoever may not know of the owner does not find what is theirs. */
+/** `/customers/{id}/orders`: a caller that may not see the owner does not find its items. */
 async function requireOwner({ route, id, edition, face, caller, entry }: Exchange): Promise<void> {
   if (!route?.within || id === undefined) return
   const owner = edition.routes.all.find(each => each.template === `/${route.within?.of.name}/{id}`)
@@ -59,9 +58,9 @@ async function requireOwner({ route, id, edition, face, caller, entry }: Exchang
   await face.context.calls.precheck({ admitted, id, face: 'rest', request: entry.id })
 }
 
-function callOf(exchange: Exchange): Call {
+function toCall(exchange: Exchange): Call {
   const { operation, admitted, id, parameters, route } = exchange
-  if (!operation || !admitted) throw new Error('the plan has ended without an operation')
+  if (!operation || !admitted) throw new Error('the plan ended without an operation')
   const expects = compilePrecondition(exchange)
   const name = 'resource' in operation ? operation.resource.name : undefined
   const hidden = name === undefined ? undefined : exchange.edition.hidden[name]
@@ -78,20 +77,20 @@ function callOf(exchange: Exchange): Call {
 }
 
 /**
- * Kinds whose precondition the service asks: what they are about has a version that says all of it.
+ * Kinds whose precondition the service checks: the version of their target covers all of its state.
  */
-const versioned = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
+const versionedKinds = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
 
 /**
- * Row 23. If-Match on a change compares the version alone, so that the tag of any representation
- * serves. What has no version of its own, such as a collection that is posted to, is there and has
- * no tag: only `*` matches it.
+ * Row 23. If-Match on a change compares the version alone, so the tag of any representation is
+ * accepted. A target without a version, such as a collection, exists and has no tag: only `*`
+ * matches it.
  */
 function compilePrecondition(exchange: Exchange): Call['expects'] {
   const given = readPreconditions(exchange)
   const { method } = exchange.entry.request
-  if (!exchange.operation || !isGiven(given, exchange.isSafe)) return undefined
-  if (!versioned.has(exchange.operation.kind)) {
+  if (!exchange.operation || !hasPrecondition(given, exchange.isSafe)) return undefined
+  if (!versionedKinds.has(exchange.operation.kind)) {
     if (!exchange.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
     return undefined
   }
@@ -105,15 +104,15 @@ function compilePrecondition(exchange: Exchange): Call['expects'] {
 export const readPreconditions = (exchange: Exchange): Preconditions =>
   parsePreconditions(exchange.entry.request.fields, exchange.entry.now)
 
-/**
- * If-Modified-Since is asked of what is read, and is no precondition of a change (RFC 9110
- * §13.1.3).
- */
-function isGiven({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions, reads: boolean): boolean {
+/** If-Modified-Since is a precondition of reads alone (RFC 9110 §13.1.3). */
+function hasPrecondition(
+  { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions,
+  reads: boolean,
+): boolean {
   return (ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (reads ? ifModifiedSince : undefined)) !== undefined
 }
 
-/** Row 25; the fingerprint is completed when the content is here. */
+/** Row 25; the fingerprint is completed once the content has been read. */
 function idempotencyOf({ entry, operation }: Exchange): Pick<Call, 'once'> {
   const { request } = entry
   const field = request.fields['idempotency-key']
@@ -130,7 +129,7 @@ function idempotencyOf({ entry, operation }: Exchange): Pick<Call, 'once'> {
 }
 
 /** Row 26: the octets, decoded. */
-async function bytesOf(exchange: Exchange): Promise<Uint8Array> {
+async function readOctets(exchange: Exchange): Promise<Uint8Array> {
   const limit = contentLimitOf(exchange.operation)
   const bytes =
     (await whileArriving(exchange.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
@@ -140,20 +139,22 @@ async function bytesOf(exchange: Exchange): Promise<Uint8Array> {
     found ??
     refuseRequest({
       kind: 'malformed',
-      detail: `the content is not ${exchange.head.contentCoding}, or more than ${limit} octets`,
+      detail: `the content is not valid ${exchange.head.contentCoding} or exceeds ${limit} octets`,
     })
   )
 }
 
 const whileArriving = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octets.catch(refuseAborted) : octets)
 
-/** The sender went away or stalled: nobody is left to hear of it, and nothing is wrong with us. */
+/**
+ * The sender left or stalled: no client is left to read the response, and the fault is not ours.
+ */
 function refuseAborted(thrown: unknown): never {
-  if (isAborted(thrown)) refuseRequest({ kind: 'malformed', detail: 'the content was cut short' })
+  if (isAborted(thrown)) refuseRequest({ kind: 'malformed', detail: 'the content is incomplete' })
   throw thrown
 }
 
-/** The same key with other content is another request. */
+/** The same key with other content belongs to another request. */
 function addFingerprint({ head: { mediaType } }: Exchange, call: Call, digest: () => string): Call {
   if (!call.once) return call
   return { ...call, once: { ...call.once, fingerprint: `${call.once.fingerprint} ${mediaType} ${digest()}` } }
@@ -172,7 +173,7 @@ function withContent(exchange: Exchange, call: Call, bytes: Uint8Array): Call {
     : { ...full, input }
 }
 
-/** `GET /search` asks for the same (rule A4.14), where this is what is searched there. */
+/** `GET /search` asks for the same (rule A4.14) if it searches this resource. */
 export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
   operation?.kind === 'search' && edition.service.searches?.of === operation.resource.name
 

@@ -1,14 +1,14 @@
 /**
- * `Prefer: wait` (RFC 7240 §4.3): a job that ends within the time is answered as it ended, any
- * other as it stands then.
+ * `Prefer: wait` (RFC 7240 §4.3): the response shows a job as it ended, or as it is when the time
+ * is up.
  */
 import type { Outcome } from '../service/outcome.ts'
 import type { Exchange } from './exchange.ts'
 import { applyPreference, preferenceOf } from './head-rows.ts'
 import { restLimits } from './limits.ts'
 
-/** Milliseconds between two looks. */
-const pause = 50
+/** Interval between two reads of the job. */
+const readEveryMs = 50
 
 export async function waitForJob(exchange: Exchange, outcome: Outcome): Promise<Outcome> {
   const { sleep } = exchange.face.options
@@ -26,8 +26,12 @@ export async function waitForJob(exchange: Exchange, outcome: Outcome): Promise<
     request: exchange.entry.id,
   } as const
   let { job } = outcome
-  for (let left = seconds * 1000; left > 0 && (job.state === 'queued' || job.state === 'running'); left -= pause) {
-    await sleep(pause)
+  for (
+    let left = seconds * 1000;
+    left > 0 && (job.state === 'queued' || job.state === 'running');
+    left -= readEveryMs
+  ) {
+    await sleep(readEveryMs)
     const seen = await exchange.face.context.calls.perform(call)
     if (seen.kind === 'job') job = seen.job
   }

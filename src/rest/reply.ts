@@ -1,6 +1,6 @@
 /**
- * An outcome in HTTP's words (row 30): status, content in the media type that was chosen,
- * validators, links.
+ * An outcome as an HTTP response (row 30): status, content in the chosen media type, validators,
+ * links.
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -49,7 +49,7 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
     case 'file':
       return outcome.octets
         ? replyWithFile(exchange, outcome.file, outcome.octets)
-        : replyToPut(exchange, outcome, pathOf(exchange))
+        : replyToPut(exchange, outcome, requestPath(exchange))
     case 'search':
       return outcome.page
         ? searchReply(exchange, outcome.id, outcome.search, outcome.page)
@@ -64,7 +64,7 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
   }
 }
 
-const resourceOf = (exchange: Exchange): Resource => {
+const requireResource = (exchange: Exchange): Resource => {
   if (exchange.operation && 'resource' in exchange.operation) return exchange.operation.resource
   throw new Error('the operation has no resource')
 }
@@ -75,32 +75,32 @@ const isMinimal = (exchange: Exchange): boolean => {
 }
 
 function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<Response> {
-  const { name } = resourceOf(exchange)
+  const { name } = requireResource(exchange)
   const href = `${exchange.base}/${name}/${item.id}`
   const location = created ? { location: href } : {}
   if (!exchange.isSafe && isMinimal(exchange))
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(exchange, name, item) } }
-  const is = selectItem(exchange, name, item)
-  const content = writeSelected(exchange, is)
+  const selected = selectItem(exchange, name, item)
+  const content = writeSelected(exchange, selected)
   const fields = {
     ...location,
     ...(!exchange.isSafe && { 'content-location': href }),
-    etag: is.etag,
+    etag: selected.etag,
     'last-modified': writeDate(item.modified),
-    ...linkField(is.document.links),
+    ...linkField(selected.document.links),
   }
-  return chain(content, octets => replyWithContent(exchange, created ? 201 : 200, octets, is.coding, fields))
+  return chain(content, octets => replyWithContent(exchange, created ? 201 : 200, octets, selected.coding, fields))
 }
 
 /**
- * RFC 9110 §9.3.4: without content, a tag after PUT would say that what was sent is what stands;
- * the server has added to it. A PATCH says no such thing.
+ * RFC 9110 §9.3.4: without content, a tag after PUT would mean that the content was stored
+ * unchanged, but the server has added to it. A tag after PATCH means no such thing.
  */
 function minimalTag(exchange: Exchange, name: string, item: Snapshot): FieldDraft {
   return exchange.entry.request.method === 'PUT' ? {} : { etag: selectItem(exchange, name, item).etag }
 }
 
-/** Content in the coding that was settled with its tag. */
+/** Content in the coding that its tag was made for. */
 function replyWithContent(
   exchange: Exchange,
   status: number,
@@ -114,18 +114,18 @@ function replyWithContent(
   return { status, fields, content: encodeContent(exchange, coding, content, fields['etag']) }
 }
 
-/** What is known of a representation beside its document. */
+/** What is known of a representation besides its document. */
 interface ReplyFacts {
-  /** Of the state; absent: the tag is made of the text. */
+  /** The version of the state; without it the tag is made of the text. */
   readonly version?: string | number
   readonly fields?: FieldDraft
   readonly modified?: number
-  /** Where it is written already. */
+  /** The text, if it is already written. */
   readonly text?: string | Uint8Array | undefined
 }
 
 /**
- * A representation whose validators are known only now: the precondition of a safe request is asked
+ * A representation whose validators are known only now: a safe request's precondition is checked
  * here.
  */
 export function computedReply(
@@ -160,9 +160,7 @@ function replyWithValidators(
   return replyWithContent(exchange, 200, text, coding, { ...fields, etag, ...dated, ...linkField(links) })
 }
 
-/**
- * What a change answers with; it is not what a later GET is compared with, so it has no validators.
- */
+/** The result of a change: a later GET is not compared with it, so it has no validators. */
 async function replyToChange(
   exchange: Exchange,
   status: number,
@@ -178,31 +176,31 @@ async function replyToChange(
 }
 
 function pageReply(exchange: Exchange, page: ItemPage): Maybe<Response> {
-  const resource = resourceOf(exchange)
+  const resource = requireResource(exchange)
   const queried = exchange.entry.request.method === 'QUERY' && hasSearchPage(exchange)
   const collection = buildCollectionPage(
     exchange,
     resource,
     page,
-    queried ? `${exchange.base}/search` : pathOf(exchange),
+    queried ? `${exchange.base}/search` : requestPath(exchange),
   )
   const { document, version } = collection
   const text = collection.text ?? exchange.head.offer?.write(document, writingOf(exchange)) ?? ''
   if (!(text instanceof Promise)) collection.text = text
-  // RFC 10008 §2.4: the address at which the same can be asked again by GET.
+  // RFC 10008 §2.4: the address of the same query by GET.
   const fields = queried ? { location: document.links[0]?.href ?? '' } : {}
   return chain(text, text => computedReply(exchange, document, { version, fields, text }))
 }
 
-const pathOf = (exchange: Exchange): string =>
+const requestPath = (exchange: Exchange): string =>
   `${exchange.base}${(exchange.route?.template ?? '').replace('{id}', exchange.id ?? '')}`
 
 function outputReply(exchange: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Maybe<Response> {
   const { operation } = exchange
   if (operation?.kind !== 'act' && operation?.kind !== 'look' && operation?.kind !== 'kept')
-    throw new Error('an output comes of an action')
+    throw new Error('only an action has an output')
   const { action } = operation
-  const href = pathOf(exchange)
+  const href = requestPath(exchange)
   const owner = { rel: 'related', href: `${exchange.base}/${operation.resource.name}/${outcome.item.id}` }
   const document: RepresentationDocument = {
     name: action.rel,
@@ -233,7 +231,7 @@ function searchDocument(
   search: Search,
   links: readonly DocumentLink[],
 ): RepresentationDocument {
-  const resource = resourceOf(exchange)
+  const resource = requireResource(exchange)
   const fields: Fields = { id: t.string(), ...searchFields(resource) }
   return { name: 'search', title: 'search', fields, value: { id, q: search.q, ...search.by }, links }
 }
@@ -247,7 +245,7 @@ function searchCreated(exchange: Exchange, { id, search }: Extract<Outcome, { ki
 }
 
 function searchReply(exchange: Exchange, id: string, search: Search, page: ItemPage): Maybe<Response> {
-  const resource = resourceOf(exchange)
+  const resource = requireResource(exchange)
   const { document, version } = buildCollectionPage(exchange, resource, page, `${exchange.base}/searches/${id}`)
   const { fields, value } = searchDocument(exchange, id, search, [])
   const whole = { ...document, fields: { ...fields, ...document.fields }, value: { ...value, ...document.value } }
@@ -255,19 +253,19 @@ function searchReply(exchange: Exchange, id: string, search: Search, page: ItemP
 }
 
 type JobOperation = OperationOf<'startJob' | 'getJob' | 'cancelJob' | 'getResult'>
-const isJob = (operation: Operation | undefined): operation is JobOperation =>
+const isJobOperation = (operation: Operation | undefined): operation is JobOperation =>
   operation !== undefined && 'job' in operation
-const jobOf = (exchange: Exchange): Job => {
-  if (isJob(exchange.operation)) return exchange.operation.job
+const requireJob = (exchange: Exchange): Job => {
+  if (isJobOperation(exchange.operation)) return exchange.operation.job
   throw new Error('the operation has no job')
 }
 
 const isRunning = (job: JobRow): boolean => job.state === 'queued' || job.state === 'running'
-/** Seconds after which a job that runs is worth another look. */
-const again = '1'
+/** Retry-After of a job that runs. */
+const pollSeconds = '1'
 
 function jobDocument(exchange: Exchange, row: JobRow): RepresentationDocument {
-  const job = jobOf(exchange)
+  const job = requireJob(exchange)
   const href = `${exchange.base}/${job.job}/jobs/${row.id}`
   const cancel: DocumentLink = {
     rel: 'cancel',
@@ -294,10 +292,10 @@ function jobDocument(exchange: Exchange, row: JobRow): RepresentationDocument {
   }
 }
 
-/** Rules A3.1–A3.3: 202 when it is made, 200 while it runs and when it is done. */
+/** Rules A3.1–A3.3: 202 when the job is created, 200 while it runs and when it is done. */
 function jobReply(exchange: Exchange, row: JobRow, created: boolean): Maybe<Response> {
   const document = jobDocument(exchange, row)
-  const wait: FieldDraft = isRunning(row) ? { 'retry-after': again } : {}
+  const wait: FieldDraft = isRunning(row) ? { 'retry-after': pollSeconds } : {}
   const { version, modified } = row
   if (!created && exchange.isSafe) return computedReply(exchange, document, { version, modified, fields: wait })
   if (!created) return replyToChange(exchange, 200, document, wait)
@@ -307,14 +305,14 @@ function jobReply(exchange: Exchange, row: JobRow, created: boolean): Maybe<Resp
 }
 
 function resultReply(exchange: Exchange, row: JobRow, output: RepresentationDocument['value']): Maybe<Response> {
-  const job = jobOf(exchange)
+  const job = requireJob(exchange)
   const document: RepresentationDocument = {
     name: job.one,
     title: `${job.one} ${row.id}`,
     fields: job.output,
     value: output,
     links: [
-      { rel: 'self', href: pathOf(exchange) },
+      { rel: 'self', href: requestPath(exchange) },
       { rel: 'related', href: `${exchange.base}/${job.job}/jobs/${row.id}` },
     ],
   }
@@ -322,10 +320,9 @@ function resultReply(exchange: Exchange, row: JobRow, output: RepresentationDocu
 }
 
 /**
- * Relations that are registered (IANA): others are names in `_links` alone, where RFC 8288 would
- * want a URI.
+ * Relations registered with IANA; others are in `_links` alone, where RFC 8288 would demand a URI.
  */
-const registered: Readonly<Record<string, string>> = {
+const registeredRelations: Readonly<Record<string, string>> = {
   collection: 'collection',
   next: 'next',
   previous: 'prev',
@@ -337,7 +334,7 @@ const registered: Readonly<Record<string, string>> = {
 function linkField(links: readonly DocumentLink[]): FieldDraft {
   let text = ''
   for (const { rel, href, templated } of links) {
-    const known = registered[rel]
+    const known = registeredRelations[rel]
     if (known !== undefined && !templated) text += `${text === '' ? '' : ', '}<${href}>; rel="${known}"`
   }
   return text === '' ? {} : { link: text }

@@ -196,7 +196,7 @@ describe('A2 representations', async () => {
       type: '/problems/not-found',
       title: 'Not found',
       status: 404,
-      detail: 'There is nothing here, or nothing that this caller may know of.',
+      detail: 'The resource does not exist, or the caller may not see it.',
     })
     const xml = await at('application/xml')
     assert.equal(xml.fields['content-type'], 'application/problem+xml')
