@@ -1,4 +1,4 @@
-/** Searches that have an address of their own (rules A4.12, A4.13). Each belongs to who made it. */
+/** Searches with an address of their own (rules A4.12, A4.13). Each belongs to its creator. */
 import type { OperationOf } from '../contract/operation.ts'
 import type { Call } from './call.ts'
 import type { ContextFacts } from './handler-context.ts'
@@ -43,7 +43,7 @@ const equalityFilters = (by: Search['by']): Filter[] =>
   Object.entries(by).map(([field, value]) => ({ field, is: 'eq', value }))
 
 /**
- * The words of `q`, each once: runs of letters and digits, in any case. Everything between them
- * only separates.
+ * The words of `q`, in lower case, each once: runs of letters, digits, `_` and `%`. Other
+ * characters separate.
  */
 export const searchWords = (q: string): string[] => [...new Set(q.toLowerCase().match(/[\p{L}\p{N}_%]+/gu))]

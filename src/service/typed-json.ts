@@ -1,6 +1,6 @@
 /**
- * Typed values as JSON text and back: bigint and bytes keep their type. For what the service itself
- * keeps: outcomes, inputs of jobs.
+ * Typed values as JSON text and back, where bigint and octets keep their type: for outcomes and
+ * inputs of jobs that the service stores.
  */
 
 type Packed = { readonly $n: string } | { readonly $b: string }
@@ -14,7 +14,7 @@ export function packTyped(value: unknown): string {
   })
 }
 
-/** What `packTyped` wrote. Text from anywhere else is not for this. */
+/** The value of a text that `packTyped` wrote, and of no other. */
 export function unpackTyped(text: string): unknown {
   return JSON.parse(text, (_name, part: unknown) => {
     if (!isPacked(part)) return part

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createSharedLimiter, windowsOf } from '../../src/service/limiter.ts'
+import { createMemoryWindows, createSharedLimiter } from '../../src/service/limiter.ts'
 import { bearer, json, sendRequest } from './hosted-service.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -157,7 +157,7 @@ test('what cannot start ends with its cause, and leaves nobody', async () => {
 })
 
 test('A8.1 a limit over instances is exact, and asks once for many', async () => {
-  const count = windowsOf()
+  const count = createMemoryWindows()
   let asks = 0
   const ask = async (counts: Parameters<typeof count>[0]) => {
     asks++
@@ -179,7 +179,7 @@ test('A8.1 a limit over instances is exact, and asks once for many', async () =>
 })
 
 test('A8.1 a large limit over instances is never exceeded, is used but for one in a hundred each, and is asked about seldom', async () => {
-  const count = windowsOf()
+  const count = createMemoryWindows()
   let asks = 0
   let now = 0
   const ask = async (counts: Parameters<typeof count>[0]) => {
@@ -223,7 +223,7 @@ test('A8.1 while the windows are out of reach, each instance counts for itself',
 test('A8.1 windows that do not answer hold up one caller a second, and count again for all when they are back', async () => {
   let gone = true
   let asks = 0
-  const count = windowsOf()
+  const count = createMemoryWindows()
   const shared = createSharedLimiter(async counts => {
     asks++
     await pause(50)

@@ -7,7 +7,7 @@
  *  (3) `close` ends each worker as a signal to it would: what is under way is answered.
  */
 import cluster, { type Worker } from 'node:cluster'
-import { type Count, type Counted, windowsOf } from '../../service/limiter.ts'
+import { type Count, type Counted, createMemoryWindows } from '../../service/limiter.ts'
 import type { Family } from './metrics.ts'
 
 /** What a worker asks of the first process. */
@@ -99,7 +99,7 @@ export class WorkerFailed extends Error {
  * dies.
  */
 export function forkWorkers(count: number, failed: (why: string) => void): ClusterWorkers {
-  const counting = windowsOf()
+  const counting = createMemoryWindows()
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
   const collecting = new Map<string, (families: readonly Family[]) => void>()

@@ -7,7 +7,7 @@
  * is read once somebody is known to be allowed to send it.
  */
 
-import { free } from '../../service/file-content.ts'
+import { releaseBuffer } from '../../service/file-content.ts'
 import { refuseMessage } from '../refusal.ts'
 
 export interface PackagePart {
@@ -87,7 +87,7 @@ class Window {
       const all = this.buffer
       if (at >= 0) this.buffer = all.subarray(at + this.delimiter.length)
       else if (safe > 0) this.buffer = Buffer.from(all.subarray(safe)) // a copy, so that the rest can go
-      if (safe > 0 && (yield all.subarray(0, safe)) && at < 0) free(all)
+      if (safe > 0 && (yield all.subarray(0, safe)) && at < 0) releaseBuffer(all)
       if (at < 0 && !(await this.more())) refuse('the package ends before its last boundary')
     }
   }
