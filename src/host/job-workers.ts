@@ -7,7 +7,7 @@ import { parseSchedule, type Schedule, startDueJobs } from '../service/schedule.
 
 export interface JobWorkers {
   /** A job was started: look now. */
-  kick(): void
+  wake(): void
   /**
    * Takes no more jobs, and gives those that run `limit` milliseconds to finish. What is left then
    * is given back: another worker, or the next start, runs it again.
@@ -23,17 +23,17 @@ export function startJobWorkers(working: JobContext, schedules: readonly Schedul
   const stopping = new AbortController()
   const ending = new AbortController()
   const { jobs } = working.app.contract
-  const kick = (): void => {
-    for (const each of loops) each.kick()
+  const wake = (): void => {
+    for (const each of loops) each.wake()
   }
-  const timer = runSchedules(working, schedules, kick) // what throws here has begun nothing
+  const timer = runSchedules(working, schedules, wake) // what throws here has begun nothing
   const loops = Array.from({ length: jobs.length > 0 ? count : 0 }, () => loop(working, stopping.signal, ending.signal))
   return {
-    kick,
+    wake,
     stop: async limit => {
       clearInterval(timer)
       stopping.abort()
-      kick()
+      wake()
       const late = setTimeout(() => ending.abort(new Error('the service is stopping')), limit)
       await Promise.all(loops.map(each => each.ended))
       clearTimeout(late)
@@ -48,7 +48,7 @@ export function startJobWorkers(working: JobContext, schedules: readonly Schedul
 function runSchedules(
   working: JobContext,
   schedules: readonly Schedule[],
-  kick: () => void,
+  wake: () => void,
 ): NodeJS.Timeout | undefined {
   const all = schedules.map(schedule => {
     if (!working.app.contract.jobs.some(each => each.job === schedule.job))
@@ -62,7 +62,7 @@ function runSchedules(
       if (instant === undefined || instant === one.seen) continue
       const started = await startDueJobs(working.store, one.schedule, one.instants, working).catch(() => undefined)
       if (started !== undefined) one.seen = instant // else the store is out of reach: looked at again
-      if (started) kick()
+      if (started) wake()
     }
   }
   // A store that is slow to answer is not asked again meanwhile.
@@ -74,7 +74,7 @@ function runSchedules(
   return setInterval(lookAlone, pause).unref()
 }
 
-function loop(working: JobContext, stop: AbortSignal, end: AbortSignal): { kick(): void; ended: Promise<void> } {
+function loop(working: JobContext, stop: AbortSignal, end: AbortSignal): { wake(): void; ended: Promise<void> } {
   let wake = (): void => {}
   let kicked = false
   const rest = (): Promise<void> =>
@@ -94,7 +94,7 @@ function loop(working: JobContext, stop: AbortSignal, end: AbortSignal): { kick(
     }
   }
   return {
-    kick: () => {
+    wake: () => {
       kicked = true
       wake()
     },

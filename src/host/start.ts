@@ -69,7 +69,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
       observer: createCallObserver((face, operation, outcome, tookMs) =>
         figures.called(face, operation, outcome, tookMs),
       ),
-      started: workers.kick,
+      started: workers.wake,
       done: deed => {
         world.logger.info(changeFields(deed), 'changed')
         for (const tell of committed) tell()
@@ -89,7 +89,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   const changes = createChangesPage(context, store, limits.limiter)
   const sinks = startEventSinks(app, options, world, store)
   opened.defer(() => sinks.stop())
-  committed.push(changes.kick, sinks.kick)
+  committed.push(changes.wake, sinks.wake)
   const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
   const gate = createGate(load, options.flood ?? floodLimit)
   const mounts = createMounts(context, {

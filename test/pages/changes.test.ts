@@ -238,7 +238,7 @@ describe('server-sent events', async () => {
       return pause(2500).then(() => Promise.reject(new Unavailable()))
     }
     const tail = new ChangeNotifier({ read } as unknown as Store, 2300) // nothing else of it is asked
-    await Promise.all([tail.after(tail.mark(), 0), tail.after(tail.mark(), 0)])
+    await Promise.all([tail.waitForChange(tail.mark(), 0), tail.waitForChange(tail.mark(), 0)])
     tail.stop()
     assert.equal(asked, 1)
   })
@@ -425,7 +425,7 @@ describe('sinks', () => {
     assert.deepEqual([sinks.state.get('s')?.failures, failed], [0, []])
     away = false
     await store.write(writer => writer.changed(change))
-    sinks.kick()
+    sinks.wake()
     await until(() => seen.length === 1, 'it does not go on')
     await sinks.stop()
   })

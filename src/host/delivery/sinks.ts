@@ -34,7 +34,7 @@ export class Later extends Error {
 
 export interface Sinks {
   /** A change was committed here. */
-  kick(): void
+  wake(): void
   /** By sink: changes are waiting since when (milliseconds since 1970), and whether it is dead. */
   readonly state: ReadonlyMap<string, Delivery>
   stop(): Promise<void>
@@ -93,7 +93,7 @@ export function startSinks(delivering: Delivering, sinks: readonly EventSink[]):
     for (const each of wakes) each?.()
   }
   return {
-    kick: () => {
+    wake: () => {
       for (const [i, { name }] of sinks.entries()) if (state.get(name)?.failing === undefined) wakes[i]?.()
     },
     state,
