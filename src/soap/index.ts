@@ -1,5 +1,5 @@
 /**
- * SOAP for applications: endpoints of a contract, messages and header blocks of their own, and the
+ * SOAP for applications: endpoints of a contract, custom messages and header blocks, the
  * intermediary.
  */
 
