@@ -34,7 +34,7 @@ export interface FrontOptions {
 }
 
 export interface ResponseFigures {
-  answered(mount: MountName, status: number): void
+  countResponse(mount: MountName, status: number): void
 }
 
 /** @param mounts the first one also serves paths that no mount names */
@@ -102,7 +102,7 @@ function finishResponse(front: Front, entry: Entry, response: Response, startMs:
   const complete: Response = { ...coded, fields }
   const answer = entry.request.method === 'HEAD' ? withoutContent(complete) : complete
   desk.gate.load.inFlight--
-  figures?.answered(entry.mount.name, answer.status)
+  figures?.countResponse(entry.mount.name, answer.status)
   log?.(entry, answer, performance.now() - startMs)
   return answer
 }

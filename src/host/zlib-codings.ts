@@ -1,14 +1,14 @@
-/** Content codings by node:zlib, at levels that cost little; loaded when first asked for. */
+/** Content codings by node:zlib, at cheap levels; loaded when first needed. */
 
 import type { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
 import type { OctetTransform } from '../http/message.ts'
 import { Undecodable } from '../rest/content-coding.ts'
 
-/** Named by `process.getBuiltinModule`, so that starting does not pay for what few clients ask. */
+/** By `process.getBuiltinModule`, so that the start does not pay for what few clients need. */
 const loadZlib = (): typeof zlib => process.getBuiltinModule('node:zlib')
 
-const stream = () => process.getBuiltinModule('node:stream')
+const loadStream = () => process.getBuiltinModule('node:stream')
 
 export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   br: bytes => loadZlib().brotliCompressSync(bytes, { params: { [loadZlib().constants.BROTLI_PARAM_QUALITY]: 4 } }),
@@ -17,16 +17,16 @@ export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>
 }
 
 /**
- * The way in: gzip content, undefined when it is no gzip, has trailing octets, or is more than
- * `limit` octets.
+ * Decodes gzip; undefined if it is invalid, has trailing octets, or exceeds `limit` octets when
+ * decoded.
  */
 export function gunzipWithin(bytes: Uint8Array, limit: number): Uint8Array | undefined {
   return decodeOrUndefined(() => loadZlib().gunzipSync(bytes, { maxOutputLength: limit }))
 }
 
 /**
- * The way in for REST, by name: undefined when the octets are not of this coding, or become more
- * than `limit`.
+ * Decoders for REST by name: undefined for octets that are invalid or exceed `limit` octets when
+ * decoded.
  */
 export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>> = {
   gzip: gunzipWithin,
@@ -34,7 +34,7 @@ export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: numbe
   zstd: (bytes, limit) => decodeOrUndefined(() => loadZlib().zstdDecompressSync(bytes, { maxOutputLength: limit })),
 }
 
-/** The same, for what passes piece by piece. */
+/** The same codings for content that is streamed. */
 export const codingStreams: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>> = {
   encode: {
     br: octets =>
@@ -52,7 +52,7 @@ export const codingStreams: Readonly<Record<'encode' | 'decode', Readonly<Record
   },
 }
 
-/** What the source throws comes through as it is; anything else is said of its octets. */
+/** Throws what the source throws; any other error means invalid octets. */
 async function* transformOctets(coder: Transform, octets: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let cause: { readonly thrown: unknown } | undefined
   async function* source() {
@@ -63,8 +63,8 @@ async function* transformOctets(coder: Transform, octets: AsyncIterable<Uint8Arr
       throw thrown
     }
   }
-  // The error is seen where the coder is read.
-  stream().pipeline(source(), coder, () => {})
+  // Reading the coder throws the error.
+  loadStream().pipeline(source(), coder, () => {})
   try {
     yield* coder
   } catch {

@@ -59,7 +59,7 @@ export interface CallObserver {
   /** Runs the work and sees how it ends. */
   perform(call: Call, work: (call: Call) => Maybe<Outcome>): Maybe<Outcome>
   /** A call that was refused at admission. */
-  refused(operation: Operation, face: Call['face'], thrown: unknown): void
+  observeRefusal(operation: Operation, face: Call['face'], thrown: unknown): void
 }
 
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
@@ -131,7 +131,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
         ? settle(
             () => admit(parts, operation, caller, from),
             thrown => {
-              observer.refused(operation, face, thrown)
+              observer.observeRefusal(operation, face, thrown)
               throw thrown
             },
           )

@@ -64,7 +64,10 @@ test('diglot jobs lists what has failed and puts it back', async () => {
     at: '1970-01-01T00:00:01.000Z',
   })
   const wrong = diglot('jobs', file, '--data', data, '--retry', 'j-none')
-  assert.deepEqual([wrong.status, wrong.stderr], [1, 'diglot: j-none is no failed job\n'])
+  assert.deepEqual(
+    [wrong.status, wrong.stderr],
+    [1, 'diglot: j-none is not a failed job: run the command without --retry to list them\n'],
+  )
   assert.equal(diglot('jobs', file, '--data', data, '--retry', failed.id).status, 0)
   assert.equal(list().stdout, '')
   assert.equal((await store.read(reader => reader.job(failed.id)))?.state, 'queued')
@@ -77,9 +80,9 @@ test('diglot backup copies a file in use, whole, and overwrites none', async () 
   const copy = join(folder, 'copy.sqlite')
   assert.equal(diglot('backup', copy, '--data', data).status, 0)
   const again = diglot('backup', copy, '--data', data)
-  assert.deepEqual([again.status, again.stderr], [1, `diglot: ${copy} is there already: name another file\n`])
+  assert.deepEqual([again.status, again.stderr], [1, `diglot: ${copy} already exists: give another file\n`])
   const none = diglot('backup', join(folder, 'other.sqlite'), '--data', join(folder, 'none.sqlite'))
-  assert.match(none.stderr, /none\.sqlite is not there: name the database file with --data/)
+  assert.match(none.stderr, /database file .*none\.sqlite not found: give its path with --data/)
   const restored = await startHosted({ data: copy })
   const [before, there] = [
     await house.ask('GET', '/api/v1/products/p-1'),

@@ -194,10 +194,10 @@ test('a next node that cannot be asked: a Receiver fault that says so', async ()
   const long = await nextNode({ content: message('', `<ok>${'x'.repeat(2000)}</ok>`) })
   const rows = [
     [goneAt, /out of reach/],
-    [at(silent), /too slow/],
+    [at(silent), /did not answer in time/],
     [at(rude), /out of reach/],
     [html.url, /answered with 502/],
-    [long.url, /says too much/],
+    [long.url, /reply of the next node is too long/],
   ] as const
   for (const [to, why] of rows) {
     const relay = await relayTo(to, { patience: 200, longest: 1000 })
@@ -226,5 +226,8 @@ test('what is no SOAP message has its status, and nothing is forwarded', async (
       .status,
   ]
   assert.deepEqual([statuses, came.length], [[405, 415, 415, 415, 413, 413], 0])
-  await assert.rejects(startSoapRelay({ to: 'ftp://next.example/' }), /no http or https address/)
+  await assert.rejects(
+    startSoapRelay({ to: 'ftp://next.example/' }),
+    /cannot relay to ftp:.*: not an http or https address/,
+  )
 })
