@@ -221,7 +221,7 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   const cluster = flags.workers > 1 ? await import('./host/operations/cluster.ts') : undefined
   if (cluster && !cluster.isWorker()) return serveTogether(cluster, flags.workers)
-  const { serve } = await import('./host/serve.ts')
+  const { startService } = await import('./host/serve.ts')
   const siblings = cluster?.connectToPrimary()
   const tls = tlsOf(flags)
   const tokens = tokensOf(flags)
@@ -251,7 +251,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
       ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
     },
   }
-  const server = await serve(app, options)
+  const server = await startService(app, options)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void server.close().then(() => process.exit(0)))
   process.on('SIGHUP', () => {

@@ -22,5 +22,5 @@ export type { ServeOptions, Server }
  */
 export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   const host = await import('./host/serve.ts')
-  return host.serve(app, options)
+  return host.startService(app, options)
 }

@@ -19,7 +19,7 @@ export { openStore, type ServeOptions, type Server }
  * Serves until closed. Throws `ContractMistakes`, `Unsafe`, `StartFailure` or an error of the
  * store; each says what to change.
  */
-export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
+export async function startService(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   requireSoundContract(app)
   ensureSafe(options)
   return openAllOrNothing(opened => start(app, options, opened))

@@ -98,7 +98,7 @@ export async function verifyToken(
 function callerOf(payload: JWTPayload, { roles = 'roles', claims }: Places): Caller {
   const named = claims
     ? Object.entries(claims).map(([name, place]) => [name, claimAt(payload, place)] as const)
-    : Object.entries(isObject(payload['claims']) ? payload['claims'] : {})
+    : Object.entries(hasMembers(payload['claims']) ? payload['claims'] : {})
   return {
     subject: payload.sub,
     roles: stringsIn(claimAt(payload, roles)),
@@ -106,7 +106,7 @@ function callerOf(payload: JWTPayload, { roles = 'roles', claims }: Places): Cal
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const hasMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
@@ -114,9 +114,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
  * dots separate.
  */
 function claimAt(payload: unknown, place: string): unknown {
-  if (isObject(payload) && Object.hasOwn(payload, place)) return payload[place]
+  if (hasMembers(payload) && Object.hasOwn(payload, place)) return payload[place]
   let found = payload
-  for (const name of place.split('.')) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  for (const name of place.split('.')) found = hasMembers(found) && Object.hasOwn(found, name) ? found[name] : undefined
   return found
 }
 

@@ -64,7 +64,7 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
   }
 }
 
-const requireResource = (exchange: Exchange): Resource => {
+const requireOwnResource = (exchange: Exchange): Resource => {
   if (exchange.operation && 'resource' in exchange.operation) return exchange.operation.resource
   throw new Error('the operation has no resource')
 }
@@ -75,7 +75,7 @@ const isMinimal = (exchange: Exchange): boolean => {
 }
 
 function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<Response> {
-  const { name } = requireResource(exchange)
+  const { name } = requireOwnResource(exchange)
   const href = `${exchange.base}/${name}/${item.id}`
   const location = created ? { location: href } : {}
   if (!exchange.isSafe && isMinimal(exchange))
@@ -176,7 +176,7 @@ async function replyToChange(
 }
 
 function pageReply(exchange: Exchange, page: ItemPage): Maybe<Response> {
-  const resource = requireResource(exchange)
+  const resource = requireOwnResource(exchange)
   const queried = exchange.entry.request.method === 'QUERY' && hasSearchPage(exchange)
   const collection = buildCollectionPage(
     exchange,
@@ -231,7 +231,7 @@ function searchDocument(
   search: Search,
   links: readonly DocumentLink[],
 ): RepresentationDocument {
-  const resource = requireResource(exchange)
+  const resource = requireOwnResource(exchange)
   const fields: Fields = { id: t.string(), ...searchFields(resource) }
   return { name: 'search', title: 'search', fields, value: { id, q: search.q, ...search.by }, links }
 }
@@ -245,7 +245,7 @@ function searchCreated(exchange: Exchange, { id, search }: Extract<Outcome, { ki
 }
 
 function searchReply(exchange: Exchange, id: string, search: Search, page: ItemPage): Maybe<Response> {
-  const resource = requireResource(exchange)
+  const resource = requireOwnResource(exchange)
   const { document, version } = buildCollectionPage(exchange, resource, page, `${exchange.base}/searches/${id}`)
   const { fields, value } = searchDocument(exchange, id, search, [])
   const whole = { ...document, fields: { ...fields, ...document.fields }, value: { ...value, ...document.value } }

@@ -141,7 +141,7 @@ function isNotOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) 
 
 function readJson(exchange: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
   if (exchange.head.mediaType === '') return bytes.length === 0 ? {} : refuseUntyped(exchange)
-  if (exchange.head.mediaType === formType) return readForm(bytes, fields)
+  if (exchange.head.mediaType === formType) return readFormContent(bytes, fields)
   if (!xmlTypes.includes(exchange.head.mediaType)) return parseContent(bytes)
   const read = readXmlContent(bytes, name, exchange.edition.namespace, fields)
   return 'json' in read ? read.json : refuse({ kind: 'malformed', detail: read.problem })
@@ -154,7 +154,7 @@ const refuseUntyped = (exchange: Exchange): never =>
     detail: 'the content has no Content-Type: name its media type',
   })
 
-function readForm(bytes: Uint8Array, fields: Fields): Json {
+function readFormContent(bytes: Uint8Array, fields: Fields): Json {
   const text = decodeUtf8(bytes)
   const pairs = text === undefined ? undefined : parseQuery(text)
   const json = pairs && readFormValues(pairs, fields)

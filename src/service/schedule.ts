@@ -19,7 +19,7 @@ export interface Schedule {
   readonly at: number | string
   /** The job's input, in the contract's types; `instant` in milliseconds since 1970. */
   readonly input: (instant: number) => Values
-  /** The caller it runs as, who may see it. */
+  /** The caller of the job, and the owner of its result. */
   readonly as: Caller
 }
 

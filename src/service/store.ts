@@ -131,7 +131,7 @@ export interface JobRow {
   readonly due: number
 }
 
-/** One line of the audit: who did what to which, by which face. */
+/** One line of the audit: the deed of a subject, by a face. */
 export interface AuditRecord {
   readonly at: number
   readonly subject: string

@@ -30,7 +30,7 @@ export interface SoapVersion {
    */
   readonly encodingAnywhere: boolean
   readonly next: string
-  /** SOAP 1.2 Part 1 §2.2: the role that no node plays. Undefined: there is none. */
+  /** SOAP 1.2 Part 1 §2.2: the role that no node plays. Undefined: the version lacks it. */
   readonly none: string | undefined
   readonly ultimateReceiver: string
   /**

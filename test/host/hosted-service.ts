@@ -3,7 +3,7 @@ import { request as ask } from 'node:http'
 import { after } from 'node:test'
 import orders from '../../examples/orders/service.ts'
 import type { Implementation } from '../../src/contract/implement.ts'
-import { type ServeOptions, type Server, serve } from '../../src/host/serve.ts'
+import { type ServeOptions, type Server, startService } from '../../src/host/serve.ts'
 
 export interface Line {
   readonly level: 'info' | 'warn' | 'error'
@@ -33,7 +33,7 @@ export async function startHosted(options: ServeOptions = {}, app: Implementatio
   const line = (level: Line['level']) => (fields: object, message: string) =>
     void lines.push({ level, fields: { ...fields }, message })
   const logger = { info: line('info'), warn: line('warn'), error: line('error') }
-  const server = await serve(app, { port: 0, data: ':memory:', logger, ...options })
+  const server = await startService(app, { port: 0, data: ':memory:', logger, ...options })
   after(() => server.close(0))
   const house: Hosted = {
     server,

@@ -21,7 +21,7 @@ import {
   Undeliverable,
 } from '../../src/host/delivery/safe-post.ts'
 import { createItemIdentifier } from '../../src/host/item-identifier.ts'
-import { serve } from '../../src/host/serve.ts'
+import { startService } from '../../src/host/serve.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { sendRequest, startHosted } from './hosted-service.ts'
 
@@ -216,7 +216,10 @@ describe('B4.11 a reply to an address of its own', async () => {
 
   test('an allow-list that is none does not start', async () => {
     for (const wrong of ['partner.example', 'ftp://partner.example/', 'https://me:x@partner.example/', 'https://a/#b'])
-      await assert.rejects(serve(orders, { port: 0, data: ':memory:', replies: [wrong] }), /replies to .* cannot be/)
+      await assert.rejects(
+        startService(orders, { port: 0, data: ':memory:', replies: [wrong] }),
+        /replies to .* cannot be/,
+      )
   })
 })
 

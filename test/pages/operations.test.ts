@@ -14,7 +14,7 @@ import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { serve, startWorkers } from '../../src/host/serve.ts'
+import { startService, startWorkers } from '../../src/host/serve.ts'
 import { bearer, json, sendRequest, startHosted } from '../host/hosted-service.ts'
 
 const envelope = (body: string) =>
@@ -96,7 +96,7 @@ const thing = (name: string) => JSON.stringify({ name })
 
 describe('overload (row 3)', async () => {
   const { app, release } = slow()
-  const server = await serve(app, { port: 0, data: ':memory:', overload: { concurrent: 2 }, logger: silent() })
+  const server = await startService(app, { port: 0, data: ':memory:', overload: { concurrent: 2 }, logger: silent() })
   after(() => server.close(0))
   const ask = (method: string, target: string, fields = {}, content?: string) =>
     sendRequest(server.port, method, target, fields, content)
@@ -133,7 +133,7 @@ function silent() {
 }
 
 describe('figures and traces', async () => {
-  const server = await serve(slow().app, { port: 0, data: ':memory:', logger: silent() })
+  const server = await startService(slow().app, { port: 0, data: ':memory:', logger: silent() })
   after(() => server.close(0))
   const ask = (method: string, target: string, fields = {}, content?: string) =>
     sendRequest(server.port, method, target, fields, content)
@@ -195,7 +195,7 @@ describe('figures and traces', async () => {
 
 test('closing: what is under way is answered within the limit, what comes is turned away, readiness says so', async () => {
   const { app, release } = slow()
-  const server = await serve(app, { port: 0, data: ':memory:', logger: silent() })
+  const server = await startService(app, { port: 0, data: ':memory:', logger: silent() })
   const held = sendRequest(server.port, 'POST', '/api/v1/things', json, thing('slow'))
   await pause(100)
   const closed = server.close(5000)
@@ -216,11 +216,17 @@ describe('a start that fails leaves nothing open', () => {
       'where the address is taken',
       async data => {
         const { server } = await startHosted()
-        return serve(app, { port: server.port, data, sinks, replies: ['https://example.org/'], logger: silent() })
+        return startService(app, {
+          port: server.port,
+          data,
+          sinks,
+          replies: ['https://example.org/'],
+          logger: silent(),
+        })
       },
       /in use/,
     ],
-    ['where a schedule has no job', data => serve(app, { port: 0, data, schedules: [schedule] }), /no.* have/],
+    ['where a schedule has no job', data => startService(app, { port: 0, data, schedules: [schedule] }), /no.* have/],
     ['of workers alone', data => startWorkers(app, { data, schedules: [schedule] }), /no.* have/],
   ]
   for (const [i, [title, start, why]] of starts.entries())

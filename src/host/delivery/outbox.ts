@@ -99,7 +99,7 @@ const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
   due: now,
 })
 
-/** Delivers the next due reply; false if there is none. */
+/** Delivers the next due reply; false if no reply is due. */
 async function deliverNextReply(
   posting: Posting,
   allowed: ReplyTargets['allowed'],

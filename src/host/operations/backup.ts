@@ -16,7 +16,7 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
   const source = new DatabaseSync(data, { readOnly: true })
   try {
     await copy(source, unfinished, { rate: everyPage })
-    requireComplete(unfinished)
+    requireSoundCopy(unfinished)
     renameSync(unfinished, to)
   } finally {
     source.close()
@@ -27,7 +27,7 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
 /** In one step, so that no write restarts the copy. */
 const everyPage = 2 ** 31 - 1
 
-function requireComplete(file: string): void {
+function requireSoundCopy(file: string): void {
   const made = new DatabaseSync(file, { readOnly: true })
   try {
     const found = made.prepare('pragma quick_check').get()?.['quick_check']
