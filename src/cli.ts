@@ -404,10 +404,7 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
   process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
 }
 
-/**
- * A reader that has seen enough (`| head`) closes the pipe: the rest is not written, without an
- * error.
- */
+/** A reader that has seen enough (`| head`) closes the pipe, which is not an error. */
 function ignoreClosedPipe(thrown: Error): void {
   if (!('code' in thrown && thrown.code === 'EPIPE')) throw thrown
 }

@@ -44,17 +44,11 @@ function authenticateAmbient(
 export const hasAmbientCredentials = ({ fields }: Request): boolean =>
   fields['authorization'] === undefined && fields['api-key'] === undefined
 
-/**
- * RFC 6265bis §4.1.3.2: with this prefix neither another host nor cleartext can have set the
- * cookie.
- */
+/** RFC 6265bis §4.1.3.2: with this prefix no other host, and no cleartext, can set the cookie. */
 export const sessionCookieName = (service: string, scheme: Request['scheme']): string =>
   scheme === 'https' ? `__Host-${service}` : service
 
-/**
- * The value of WWW-Authenticate: all schemes accepted for this request, and that credentials
- * failed.
- */
+/** WWW-Authenticate: all schemes accepted for this request, and whether credentials failed. */
 export const writeAuthChallenges = (
   request: Request,
   { identities, settings }: AuthenticationContext,

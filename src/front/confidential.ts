@@ -1,6 +1,5 @@
 /**
- * May a password travel with this request, and is the client on this machine? One rule for all
- * mounts.
+ * May a password travel with a request, and is the client on this machine? One rule for all mounts.
  */
 import { isLoopbackAddress } from '../base/address.ts'
 import type { Request } from '../http/message.ts'
@@ -14,10 +13,7 @@ export function isFromThisMachine({ from, fields }: Origin, { trustProxy }: Pick
   return !trustProxy || fields['forwarded'] !== undefined || fields['x-forwarded-for'] !== undefined
 }
 
-/**
- * RFC 7617 §4, rule A5.1: a password can be read on its way, except over TLS or within this
- * machine.
- */
+/** RFC 7617 §4, rule A5.1: a password can be read on its way, but over TLS or within a machine. */
 export function isConfidential(
   request: Origin & Pick<Request, 'scheme'>,
   settings: Pick<Settings, 'passwordsOnLoopback' | 'trustProxy'>,

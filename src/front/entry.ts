@@ -1,6 +1,5 @@
 /**
- * A request, interpreted once (rows 1–9). Faces and pages read this, never the request-target or
- * Host.
+ * A request, interpreted once (rows 1–9). Faces and pages never read the request-target or Host.
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'

@@ -7,10 +7,7 @@ import type { Entry } from './entry.ts'
 /** For every HTML page: it has no scripts and loads nothing from other hosts. */
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-/**
- * With `no-referrer` our own forms would be sent with `Origin: null` (Fetch §3.1), like foreign
- * ones.
- */
+/** With `no-referrer` our own forms would have `Origin: null` (Fetch §3.1), like foreign ones. */
 const pageFields = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'same-origin' } as const
 
 /** RFC 6797: a year, for this host alone; the owner of the domain decides for subdomains. */

@@ -1,7 +1,4 @@
-/**
- * The mounts behind the front door of a service: the two faces and the pages. SOAP is loaded
- * lazily.
- */
+/** The mounts behind the front door: the two faces and the pages. SOAP is loaded lazily. */
 import { setTimeout } from 'node:timers/promises'
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { Entry, Mount } from '../front/entry.ts'

@@ -30,10 +30,7 @@ async function openAt(app: Implementation, database: string | undefined, file: s
   return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file)
 }
 
-/**
- * Instances share limits through their database, processes of one machine through the first
- * process.
- */
+/** Instances share limits by their database, processes of one machine by the first process. */
 export async function openLimiter({
   database,
   siblings,

@@ -18,17 +18,14 @@ export interface ServeOptions {
   readonly data?: string
   /** `postgres://…`: PostgreSQL in place of the file. */
   readonly database?: string
-  /**
-   * `postgres://…` of a standby, which gets safe operations first: they may be as old as it is
-   * behind.
-   */
+  /** `postgres://…` of a standby for safe operations, which may be as old as it is behind. */
   readonly replica?: string
   readonly tls?: Tls
   /** Bearer tokens to accept. Default: those that the local key has signed. */
   readonly tokens?: Tokens
   /**
-   * The file of the local key, which all instances share. Default: next to the data, created if
-   * missing.
+   * The file of the local key, which all instances share; created if missing. Default: next to the
+   * data.
    */
   readonly key?: string
   /** The file of API keys. Default: next to the data. */

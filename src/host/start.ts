@@ -1,7 +1,4 @@
-/**
- * Starts a service, part by part, from its options to its address; if a part fails, the others are
- * closed.
- */
+/** Starts a service part by part, from its options to its address; if one fails, all are closed. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -17,16 +17,15 @@ export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>
 }
 
 /**
- * Decodes gzip; undefined if it is invalid, has trailing octets, or exceeds `limit` octets when
- * decoded.
+ * Decodes gzip; undefined if it is invalid, has trailing octets, or decodes to over `limit` octets.
  */
 export function gunzipWithin(bytes: Uint8Array, limit: number): Uint8Array | undefined {
   return decodeOrUndefined(() => loadZlib().gunzipSync(bytes, { maxOutputLength: limit }))
 }
 
 /**
- * Decoders for REST by name: undefined for octets that are invalid or exceed `limit` octets when
- * decoded.
+ * Decoders for REST by name: undefined for octets that are invalid or decode to over `limit`
+ * octets.
  */
 export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>> = {
   gzip: gunzipWithin,

@@ -39,10 +39,7 @@ export async function signToken(key: LocalKey, audience: string, spec: TokenSpec
     .sign(key.private)
 }
 
-/**
- * Places of roles and claims in a token: a member, or a path of members such as
- * `realm_access.roles`.
- */
+/** Places of roles and claims in a token: a member, or a path such as `realm_access.roles`. */
 export interface Places {
   /** A list of texts, or one text separated by spaces. Default: `roles`. */
   readonly roles?: string | undefined

@@ -25,8 +25,7 @@ const isCode = (thrown: unknown, code: string): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === code
 
 /**
- * Reads the key, or creates it. Of several processes at once the first wins, and none reads a
- * partial file.
+ * Reads or creates the key. Of several processes at once the first wins; none reads a partial file.
  */
 export function openLocalKey(file: string): LocalKey {
   if (file.startsWith(':memory:')) return createLocalKey(generateKeyPairSync('ed25519').privateKey)

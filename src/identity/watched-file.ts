@@ -1,6 +1,5 @@
 /**
- * A file of settings that is read again when it changes; while it is invalid, the last valid one
- * counts.
+ * A file of settings, read again when it changes; while it is invalid, the last valid one counts.
  */
 import { readFileSync, statSync } from 'node:fs'
 

@@ -1,6 +1,6 @@
 /**
- * Is the service alive, can it answer? For operators: without credentials, without internals, at
- * any load.
+ * Is the service alive, can it answer? For operators, without credentials or internals, at any
+ * load.
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Mount } from '../front/entry.ts'

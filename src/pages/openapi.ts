@@ -10,8 +10,7 @@ import { operationNameOf } from '../service/calls.ts'
 import type { FaceContext } from '../service/face-context.ts'
 
 /**
- * The OpenAPI description, as JSON, with all addresses and media types; `address` is the public
- * URL.
+ * The OpenAPI description, as JSON, with all addresses and media types; `address`: the public URL.
  */
 export async function describeService({ contract, handlers }: Implementation, address?: string): Promise<string> {
   const { writeOpenApi } = await import('../describe/openapi.ts')

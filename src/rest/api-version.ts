@@ -39,17 +39,11 @@ export interface ResourceView {
   readonly resource: Resource
   readonly one: string
   readonly linkers: readonly Linker[]
-  /**
-   * The links that a caller sees of an item depend on these two alone: no grant has another
-   * condition.
-   */
+  /** The links of an item depend on item and caller alone: no grant has another condition. */
   readonly steady: boolean
 }
 
-/**
- * One link that items may have; `asks` is the operation that the caller must be offered in this
- * state.
- */
+/** One link that items may have; `asks`: the operation that the caller must be offered for it. */
 interface Linker {
   readonly rel: string
   readonly asks: Operation | undefined

@@ -1,6 +1,5 @@
 /**
- * A page of a collection or of a search: items, their total, links to other pages (rules A2.3,
- * A4.1).
+ * A page of a collection or a search: items, their total, links to other pages (rules A2.3, A4.1).
  */
 import { t } from '../contract/field.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -17,10 +16,7 @@ import { buildItemDocument, shortDigest, variantKey } from './representation.ts'
 
 const totalField = { total: t.int({ min: 0 }).optional() }
 
-/**
- * The same items at the same address, in the same variant and for the same caller, are the same
- * page.
- */
+/** The same items at the same address, in the same variant, for the same caller, are one page. */
 export function buildCollectionPage(
   exchange: Exchange,
   resource: Resource,

@@ -12,10 +12,7 @@ export interface RestOptions {
    * Decoders by name: undefined for octets that are invalid or exceed `limit` octets when decoded.
    */
   readonly decodings?: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>>
-  /**
-   * The same codings for content that is streamed. Invalid octets end the stream with
-   * `Undecodable`.
-   */
+  /** The same codings for streamed content. Invalid octets end the stream with `Undecodable`. */
   readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>>
   /** Links of the entry page besides its own: relation → path. */
   readonly links?: Readonly<Record<string, string>>

@@ -1,7 +1,4 @@
-/**
- * One request on its way: each row of the plan records its findings, and the rows after it rely on
- * them.
- */
+/** One request on its way: each row of the plan records its findings, on which later rows rely. */
 import type { Operation } from '../contract/operation.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import type { Entry } from '../front/entry.ts'

@@ -21,10 +21,7 @@ type FileOutcome = Extract<Outcome, { kind: 'file' }>
 
 // In
 
-/**
- * Row 26 for a file, after all checks: one piece is read at once, more goes to the store as it
- * arrives.
- */
+/** Row 26 for a file, after all checks: one piece is read at once, more is stored as it arrives. */
 export async function receiveFile(exchange: Exchange): Promise<ReceivedFile> {
   const { content } = exchange.entry.request
   const limit = contentLimitOf(exchange.operation)

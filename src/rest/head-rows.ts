@@ -1,6 +1,5 @@
 /**
- * Rows 10, 12–14 and 18–21: asked of the target and the fields alone. Leaves give undefined; these
- * refuse.
+ * Rows 10, 12–14 and 18–21, asked of target and fields alone. Leaves give undefined; these refuse.
  */
 import type { Operation } from '../contract/operation.ts'
 import { answerPreflight, isPreflight } from '../front/cross-origin.ts'

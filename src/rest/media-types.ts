@@ -1,6 +1,5 @@
 /**
- * The media types of each kind of response, in our order of preference, and their writers (rule
- * A1.6).
+ * Media types of each kind of response, in our order of preference, with their writers (rule A1.6).
  */
 
 import type { Maybe } from '../base/maybe.ts'

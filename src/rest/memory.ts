@@ -43,7 +43,7 @@ export interface ItemDocument {
 export interface SelectedPage {
   readonly document: RepresentationDocument
   /**
-   * For its tag: a digest of the items' identifiers, versions and links, in order, and of its own
+   * For its tag: a digest of the items' identifiers, versions and links in order, and its own
    * links.
    */
   readonly version: string
@@ -100,8 +100,7 @@ export class RestMemory {
   }
 
   /**
-   * The part of a tag that distinguishes representations of one state: hexadecimal, without a
-   * hyphen.
+   * The part of a tag that distinguishes representations of a state: hexadecimal, without hyphens.
    */
   variantTag(variant: string): string {
     const known = this.#variants.get(variant)

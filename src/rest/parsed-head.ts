@@ -43,8 +43,7 @@ export interface ParsedHead {
   readonly mediaType: string
   readonly contentCoding: string
   /**
-   * The operation accepts content by this method (RFC 9110 §9.3.1: none by GET, even where QUERY
-   * has).
+   * The operation accepts content by this method (RFC 9110 §9.3.1: not by GET, even if by QUERY).
    */
   readonly acceptsContent: boolean
 }

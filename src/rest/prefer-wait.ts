@@ -1,6 +1,5 @@
 /**
- * `Prefer: wait` (RFC 7240 §4.3): the response shows a job as it ended, or as it is when the time
- * is up.
+ * `Prefer: wait` (RFC 7240 §4.3): the response shows a job as it ended, or as it is after the time.
  */
 import type { Outcome } from '../service/outcome.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,7 +1,4 @@
-/**
- * A refusal in words (RFC 9457, rule A2.5): no internals, and for each kind a page that explains
- * it.
- */
+/** A refusal in words (RFC 9457, rule A2.5): no internals, and a page that explains each kind. */
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Json } from '../base/objects.ts'

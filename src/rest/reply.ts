@@ -1,6 +1,5 @@
 /**
- * An outcome as an HTTP response (row 30): status, content in the chosen media type, validators,
- * links.
+ * An outcome as an HTTP response (row 30): status, content in the chosen type, validators, links.
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
@@ -124,10 +123,7 @@ interface ReplyFacts {
   readonly text?: string | Uint8Array | undefined
 }
 
-/**
- * A representation whose validators are known only now: a safe request's precondition is checked
- * here.
- */
+/** A representation whose validators are known only now: a read's precondition is checked here. */
 export function computedReply(
   exchange: Exchange,
   document: RepresentationDocument,

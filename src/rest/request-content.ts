@@ -130,10 +130,7 @@ function requireNoProblems(value: Input['value'], how: ReadOptions, problems: re
   return { value, server: how.server }
 }
 
-/**
- * A field that a grant binds to a claim may be left out: the service fills it in, or finds it
- * missing.
- */
+/** A field that a grant binds to a claim may be left out: the service fills it in or refuses. */
 function isNotOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) => boolean {
   const owned = new Set(grants.flatMap(grant => Object.keys(grant.where)))
   return ({ code, path }) => !(code === 'required' && path.length === 1 && owned.has(String(path[0])))

@@ -52,8 +52,7 @@ export class Swept extends Error {
 }
 
 /**
- * Octets that the store has in pieces; `next` gives one or more octets from `from`, none from `to`
- * on.
+ * Octets that the store has in pieces; `next` gives one or more octets from `from`, before `to`.
  */
 export const splitIntoPieces = (
   name: string,
@@ -100,8 +99,7 @@ export interface StagingContext {
 }
 
 /**
- * Stores content as it arrives. Undefined once it exceeds `limit` octets; throws what the content
- * throws.
+ * Stores content as it arrives; undefined beyond `limit` octets; throws what the content throws.
  */
 export async function stageContent(
   staging: StagingContext,
@@ -150,8 +148,7 @@ export function joinOctets(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Cuts octets into pieces. They share one block of memory: a store has copied what it has
- * acknowledged.
+ * Cuts octets into pieces, which share one block of memory: a store copies what it acknowledges.
  */
 class StagingBuffer {
   readonly name: string

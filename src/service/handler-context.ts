@@ -65,10 +65,7 @@ async function findCurrent(reader: StoreReader, resource: string, id: string): P
   return found && !isFormer(found) ? found : undefined
 }
 
-/**
- * Replaces an item's value and records the change. A value that breaks the contract is a handler's
- * bug.
- */
+/** Replaces an item's value and records the change. An invalid value is a handler's bug. */
 export async function putChanged(
   about: ContextFacts,
   writer: StoreWriter,

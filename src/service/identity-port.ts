@@ -9,8 +9,7 @@ import type { Caller } from '../contract/policy.ts'
 /** Each gives undefined for invalid credentials, without a reason and in the same time. */
 export interface Identities {
   /**
-   * RFC 6750: a token, as the field has it. `came` is the object it came in, the same one when it
-   * repeats.
+   * RFC 6750: a token, as the field has it. `came`: the object it came in, the same if it repeats.
    */
   bearer(token: string, came: object): Maybe<Caller | undefined>
   /** RFC 7617, and UsernameToken with PasswordText. `from` is the peer's address, for lockout. */

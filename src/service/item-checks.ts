@@ -1,5 +1,5 @@
 /**
- * The item of a call, and whether this caller may see it and do this to it (row 22 of the HTTP
+ * The item of a call, and whether the caller may see it and do this to it (row 22 of the
  * decisions).
  */
 

@@ -113,7 +113,7 @@ export interface JobContext {
 }
 
 /**
- * Leases one due job and runs it to its end; false if no job is due. After `stop` it is run again
+ * Leases a due job and runs it to its end; false if no job is due. After `stop` it runs again
  * later.
  */
 export async function runNextJob(context: JobContext, stop: AbortSignal): Promise<boolean> {

@@ -4,10 +4,7 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Rate } from '../contract/resource.ts'
 import type { Quota } from './call.ts'
 
-/**
- * Counts one request; `exceeded` once the window is full. Instances may share windows through the
- * database.
- */
+/** Counts one request; `exceeded` beyond the limit. Instances may share windows by the database. */
 export interface Limiter {
   take(key: string, rate: Rate, now: number): Maybe<Quota & { readonly exceeded: boolean }>
 }

@@ -12,10 +12,7 @@ export interface Schedule {
   /** Unique; the last instant is remembered under this name. */
   readonly name: string
   readonly job: string
-  /**
-   * An interval in seconds, counted from 1970 in UTC; or five fields of cron, in UTC: `30 3 * *
-   * 1-5`.
-   */
+  /** An interval in seconds, from 1970 in UTC; or five fields of cron, in UTC: `30 3 * * 1-5`. */
   readonly at: number | string
   /** The job's input, in the contract's types; `instant` in milliseconds since 1970. */
   readonly input: (instant: number) => Values

@@ -164,8 +164,7 @@ export interface StoreReader {
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
   changes(after: number, limit: number): Maybe<readonly ChangeRecord[]>
   /**
-   * The sequence of the last expired change, or 0: a reader that has read up to it has missed
-   * nothing.
+   * The sequence of the last expired change, or 0: a reader that has reached it has missed nothing.
    */
   swept(): Maybe<number>
 }

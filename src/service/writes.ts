@@ -46,8 +46,7 @@ export async function createItem(change: WriteContext, operation: OperationOf<'c
 }
 
 /**
- * Fills fields that a grant binds to a claim, where the caller left them out: an order is for its
- * sender.
+ * Fills fields that a grant binds to a claim and the caller left out: an order is for its sender.
  */
 function fillOwner(grants: readonly Grant[], caller: Caller, now: number, draft: Values): Values {
   const rows = readRestriction(grants, caller, now)
@@ -92,10 +91,7 @@ const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string
   Object.keys(fields).filter(name => !fields[name]?.isOptional && !fields[name]?.isReadOnly),
 )
 
-/**
- * The whole next value: read-only fields, the client's content, fields that the application
- * computes.
- */
+/** The whole next value: read-only fields, the client's content, fields that `derive` computes. */
 async function deriveValue(
   change: WriteContext,
   resource: Resource,
@@ -131,10 +127,7 @@ async function requireReferences(
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
 }
 
-/**
- * Read-only fields in content are ignored if they equal the old or the new state, and refused if
- * not.
- */
+/** Read-only fields in content are ignored if they equal the old or the new state, else refused. */
 function requireReadOnlyAgreement(server: Input['server'], values: readonly Values[]): void {
   const differing = server.filter(
     ({ path, value }) => !values.some(row => packTyped(valueAtPath(row, path)) === packTyped(value)),

@@ -42,8 +42,7 @@ export interface SoapOptions {
    */
   readonly faultStatus?: 'w3c'
   /**
-   * Decodes gzip; undefined for invalid octets, or more than `limit` octets. Default: gzip is not
-   * accepted.
+   * Decodes gzip; undefined if invalid or more than `limit` octets. Default: gzip is not accepted.
    */
   readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
   /**
@@ -59,8 +58,7 @@ export interface SoapOptions {
 }
 
 /**
- * A description of an endpoint. The same object is digested and compressed once, so its owner keeps
- * it.
+ * A description of an endpoint: one object is digested and compressed once, so its owner keeps it.
  */
 export interface Description {
   readonly mediaType: string

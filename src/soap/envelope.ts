@@ -14,8 +14,7 @@ export const strictParsing: ParseOptions = {
   limits: { elements: 100_000 }, // a list of 10,000 items with their fields; a tree of so many takes 30 MB
 }
 /**
- * It becomes a tree before the caller is known. A signature with its certificates has some 20,000
- * octets.
+ * It becomes a tree before the caller is known. A signature with its certificates has some 20,000.
  */
 const headerOctetsMax = 1024 * 1024
 
@@ -24,10 +23,7 @@ export interface Envelope {
   /** The Body's start tag: the parent of elements that are made from its content. */
   readonly around: Element
   readonly blocks: readonly Element[]
-  /**
-   * At the Body's `start`. `closeEnvelope` moves it from the Body's `end` to the end of the
-   * message.
-   */
+  /** At the Body's `start`. `closeEnvelope` moves it from the Body's `end` to the message's. */
   readonly body: Cursor
 }
 
@@ -102,18 +98,14 @@ function readHeader(
 const currentElement = (cursor: Cursor, parent?: Element): Element =>
   new Element(parent, cursor.name, cursor.prefix, [], cursor.declarations())
 
-/**
- * From the Body's `end`: refuses content after it, and a message that is not well-formed to its
- * end.
- */
+/** From the Body's `end`: refuses content after it, and a message that is not well-formed. */
 export function closeEnvelope(cursor: Cursor): void {
   if (cursor.child() !== 'end') refuseStructure('the Envelope has content after the Body') // WS-I Basic Profile 1.1 R1011 for SOAP 1.1
   cursor.finish()
 }
 
 /**
- * Envelope, Header and Body have qualified attributes, and encodingStyle only if the version allows
- * it.
+ * Envelope, Header and Body: attributes are qualified; encodingStyle only if the version allows it.
  */
 function checkAttributes(cursor: Cursor, version: SoapVersion): void {
   for (let index = 0; index < cursor.attributes; index++) {

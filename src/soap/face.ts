@@ -110,10 +110,7 @@ function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal |
   return why instanceof Malformed ? { kind: 'not-well-formed', why } : undefined
 }
 
-/**
- * SOAP 1.2 Part 2 §7.4, the response pattern: the reply of a safe operation, requested without a
- * message.
- */
+/** SOAP 1.2 Part 2 §7.4, the response pattern: the reply of a safe operation without a request. */
 export function performRetrieval(
   node: SoapNode,
   message: ReceivedMessage,

@@ -12,8 +12,7 @@ export interface SoapFault {
   /** Outermost first. SOAP 1.1 has no place for them. */
   readonly subcodes?: readonly Name[]
   /**
-   * The faultcode of SOAP 1.1, if an extension defines it (WS-Addressing SOAP Binding §6, WSS SOAP
-   * §12).
+   * SOAP 1.1's faultcode, if an extension defines it (WS-Addressing SOAP Binding §6, WSS SOAP §12).
    */
   readonly faultcode?: Name
   /** At least one, each language once. SOAP 1.1 has the first. */

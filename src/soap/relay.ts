@@ -26,8 +26,7 @@ export type Relayed =
   | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string }
 
 /**
- * @param media the version that the media type of the message names
- * @throws any exception of a handler but a refusal
+ * @param media the version that the media type names @throws exceptions of handlers, but refusals
  */
 export async function relayMessage(
   bytes: Uint8Array,

@@ -98,8 +98,7 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
 const back: Destination = { to: 'back' }
 
 /**
- * SOAP 1.2 Part 1 appendix A: a 1.1 message gets a reply in 1.1, and so does any from a 1.1-only
- * node.
+ * SOAP 1.2 Part 1 appendix A: a 1.1 message gets a 1.1 fault, and so does any at a 1.1-only node.
  */
 const versionOfMismatch = (node: SoapNode, media: SoapVersion): SoapVersion =>
   node.spoken.includes(media) || media === soap11 ? media : soap11

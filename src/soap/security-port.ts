@@ -26,8 +26,7 @@ export const wsuId = internName(
 export interface Evidence {
   readonly version: SoapVersion
   /**
-   * The whole message: `document.root` is its Envelope; elements have their places in
-   * `document.bytes`.
+   * The message: `document.root` is its Envelope; elements have their places in `document.bytes`.
    */
   readonly document: Document
   /** The one Body. */
@@ -36,10 +35,7 @@ export interface Evidence {
   readonly blocks: readonly Element[]
   /** The blocks for this node, among them the Security block if there is one. */
   readonly targeted: readonly Element[]
-  /**
-   * The endpoint demands WS-Security (`/secure`); another asks only for messages with a Security
-   * block.
-   */
+  /** The endpoint demands WS-Security (`/secure`); another verifies only messages that have it. */
   readonly demanded: boolean
   /** Milliseconds since 1970. */
   readonly now: number

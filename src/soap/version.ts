@@ -34,8 +34,7 @@ export interface SoapVersion {
   readonly none: string | undefined
   readonly ultimateReceiver: string
   /**
-   * The action is in its own field, or a parameter of the media type (SOAP 1.2 Part 2 §7.1.4,
-   * §7.5.2.2).
+   * The action has a field, or is a parameter of the media type (SOAP 1.2 Part 2 §7.1.4, §7.5.2.2).
    */
   readonly actionIn: 'SOAPAction' | 'media type'
   readonly writeFault: (fault: SoapFault) => string

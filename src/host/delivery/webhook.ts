@@ -19,10 +19,7 @@ export interface WebhookOptions {
   readonly resources?: readonly string[]
   /** Allowed hosts, such as `hooks.example.org`, among them that of `url`. */
   readonly allow: readonly string[]
-  /**
-   * Allows addresses of this machine and its network, and http, for local receivers. Default:
-   * false.
-   */
+  /** Allows http, and addresses of this machine and its network, for local use. Default: false. */
   readonly private?: boolean
 }
 
@@ -60,8 +57,7 @@ export function createWebhook({
 }
 
 /**
- * Standard Webhooks, "Signature scheme": each key's signature over id, time (in seconds) and
- * content.
+ * Standard Webhooks, "Signature scheme": each key's signature over id, time (seconds) and content.
  */
 export function signWebhook(id: string, time: number, content: string, keys: readonly Uint8Array[]) {
   const sign = (key: Uint8Array): string =>

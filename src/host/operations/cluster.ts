@@ -93,8 +93,7 @@ export class WorkerFailed extends Error {
 }
 
 /**
- * Starts `count` processes of this program with the same arguments. `failed` is called for each
- * that dies.
+ * Starts `count` processes of this program and its arguments; calls `failed` for each that dies.
  */
 export function forkWorkers(count: number, failed: (why: string) => void): ClusterWorkers {
   const counting = createMemoryWindows()

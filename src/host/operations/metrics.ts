@@ -9,10 +9,7 @@ import type { MountName } from '../../front/entry.ts'
 import type { Call } from '../../service/call.ts'
 import type { Store, Usage } from '../../service/store.ts'
 
-/**
- * Upper bounds of the histogram's buckets, in seconds: from a read in memory to a client's time
- * limit.
- */
+/** Upper bounds of the histogram's buckets: from a read in memory to a client's time limit. */
 export const histogramBoundsSeconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]

@@ -86,10 +86,7 @@ export function readAddressing(blocks: readonly Element[]): Addressing | undefin
   return { dialect, found, messageId: ids?.length === 1 ? ids[0]!.text.trim() || undefined : undefined }
 }
 
-/**
- * Whether a block is of the message's dialect: of a message that mixes both, only the newer one
- * counts.
- */
+/** Whether a block is of the message's dialect: if a message mixes both, the newer one counts. */
 export const isAddressingBlock = ({ dialect }: Addressing, block: Element): boolean =>
   properties.some(each => dialect.blocks[each] === block.name)
 

@@ -32,18 +32,14 @@ export interface Block<T = unknown> {
 }
 
 /**
- * The context of a block handler. It runs after the whole message has been read, before the
- * application.
+ * The context of a block handler, which runs after the message was read, before the application.
  */
 export interface BlockContext {
   /** The block as it was received. */
   readonly block: Element
   readonly version: SoapVersion
   readonly caller: Caller
-  /**
-   * Adds a block, as `compileBlockWriter` writes it, to the reply, or at an intermediary to the
-   * message.
-   */
+  /** Adds a block of `compileBlockWriter` to the reply, or at an intermediary to the message. */
   readonly add: (block: string) => void
 }
 

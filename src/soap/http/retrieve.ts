@@ -1,7 +1,4 @@
-/**
- * GET on an endpoint: its descriptions, its page, and the response pattern of SOAP 1.2 (Part 2
- * §7.4).
- */
+/** GET on an endpoint: its descriptions, its page, the response pattern (SOAP 1.2 Part 2 §7.4). */
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { readScalar } from '../../contract/lexical/scalar.ts'

@@ -106,8 +106,7 @@ class Window {
   }
 
   /**
-   * Text up to an ending, which is read, too. After a close delimiter the end of the input is an
-   * ending.
+   * Text up to an ending, which is read, too. After a close delimiter the input may end instead.
    */
   async #readUpTo(ending: string, limit: number): Promise<string> {
     for (;;) {

@@ -113,8 +113,7 @@ export class RemainingParts implements PartSource {
   }
 
   /**
-   * Reads all parts into memory; refuses if they exceed their size. Synchronous once all have
-   * arrived.
+   * Reads all parts into memory; refuses if they exceed a size. Synchronous once all have arrived.
    */
   collect(): Promise<void> | undefined {
     return this.#complete ? undefined : this.all().then(found => (found ? undefined : this.#tooLong()))

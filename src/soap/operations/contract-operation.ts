@@ -1,7 +1,4 @@
-/**
- * A contract's operations bound to an endpoint: from a message to a call, and from its outcome
- * back.
- */
+/** A contract's operations at an endpoint: from a message to a call, and from its outcome back. */
 
 import { chain, type Maybe } from '../../base/maybe.ts'
 import type { Fault } from '../../contract/fault.ts'
