@@ -26,7 +26,8 @@ export type Relayed =
   | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string }
 
 /**
- * @param media the version that the media type names @throws exceptions of handlers, but refusals
+ * @param media the version that the media type of the message names
+ * @throws exceptions of block handlers that are not refusals
  */
 export async function relayMessage(
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * The command line says what is wrong in one line, with its exit status: 2 for usage, 1 for all
- * else, never a stack.
+ * The command line says what is wrong in one line, with its exit status: 2 for usage, 1 for other
+ * errors, never a stack.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -26,7 +26,7 @@ async function startHouse(settings: Partial<Settings> = {}, floodLimit = 1000): 
   const { load } = openGate()
   const { identities, clock } = serving
   const mounts = createMounts(serving, {
-    people: { ...identities, session: async () => undefined, cookie: () => undefined } as never, // no one signs in here
+    people: { ...identities, session: async () => undefined, cookie: () => undefined } as never, // the test has no sessions
     health: { store, load },
     figures: new Metrics(),
     peers: undefined,
@@ -49,7 +49,7 @@ const soapType = { 'content-type': 'application/soap+xml' }
 interface Door {
   readonly name: string
   readonly target: string
-  /** Of a request that is in order, by alice. */
+  /** The fields of a valid request of alice. */
   readonly status: number
   readonly post?: string
   readonly allow: string
@@ -117,7 +117,7 @@ describe('rows 1–9 at every door', async () => {
       if (door.post) return
       const head = await house.ask({ ...through(door), method: 'HEAD' })
       assert.deepEqual([head.status, head.bytes.length], [status, 0])
-      // Figures change from one answer to the next.
+      // Metrics differ from one response to the next.
       const length = name === 'metrics' ? /^\d+$/ : new RegExp(`^${answer.bytes.length}$`)
       assert.match(head.fields['content-length'] ?? '', length)
     })
@@ -152,7 +152,8 @@ describe('row 3 and row 5 at every door', () => {
 })
 
 /**
- * RFC 7617 §4: where a password may travel. One row, one answer, at every door that proves callers.
+ * RFC 7617 §4: where a password may travel. One row has one result at every mount that proves
+ * callers.
  */
 const passwordRows: readonly (readonly [
   how: string,

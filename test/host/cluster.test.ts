@@ -1,6 +1,6 @@
 /**
- * Several processes on one machine (A1.2): one address, one file, one limit, and no difference to a
- * client.
+ * Several processes on one machine (rule A1.2): one address, one file, one limit, and no difference
+ * to a client.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** The commands for whoever runs a service: work, jobs, backup. */
+/** The commands for operators: work, jobs, backup. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

@@ -22,9 +22,9 @@ type Fields = Readonly<Record<string, string>>
 export interface Hosted {
   readonly server: Server
   readonly lines: Line[]
-  /** As node:http sends it, which adds nothing but Host and Connection. */
+  /** Sends a request by node:http, which adds only Host and Connection. */
   ask(method: string, path: string, fields?: Fields, content?: string): Promise<Answer>
-  /** The cookie of who signs in, or '' for whom it was refused. */
+  /** The cookie of a person after signing in, or '' if it was refused. */
   signIn(name: string, password: string): Promise<string>
 }
 

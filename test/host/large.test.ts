@@ -1,6 +1,6 @@
 /**
- * Fifty megabytes through real sockets, both ways: the octets are the same, and neither a fast
- * sender nor a slow reader makes the server hold them.
+ * Fifty megabytes through real sockets, both ways: the octets are the same, and the server holds
+ * them neither for a fast sender nor for a slow reader.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -26,7 +26,7 @@ const size = 50 * megabyte
 const path = '/api/v1/papers/p-1/scan'
 const type = { 'content-type': 'application/pdf' }
 
-/** No two megabytes of it are alike. */
+/** No two of its megabytes are alike. */
 function* octets(): Generator<Buffer> {
   for (let at = 0; at < size; at += megabyte) yield Buffer.alloc(megabyte, `${at} of a message that comes in pieces. `)
 }
@@ -40,7 +40,7 @@ const base64Digest = createHash('sha256')
   .update(Buffer.concat([...octets()]).toString('base64'))
   .digest('hex')
 
-/** A self-signed certificate and its key, as paths; undefined where there is no openssl. */
+/** A self-signed certificate and its key, as paths; undefined without openssl. */
 function certificate(): readonly [string, string] | undefined {
   const [key, made] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   const options = 'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost'.split(' ')
@@ -54,7 +54,7 @@ function certificate(): readonly [string, string] | undefined {
 
 interface House {
   readonly port: number
-  /** Where its database is. */
+  /** The file of its database. */
   readonly data: string
   readonly child: ChildProcess
 }
@@ -70,7 +70,7 @@ async function house(words: readonly string[] = []): Promise<House> {
   return { port, data, child }
 }
 
-/** A PUT whose sender has got to its twentieth piece. */
+/** A PUT whose sender has reached its twentieth piece. */
 async function begun({ port }: House): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   socket.write(
@@ -84,19 +84,21 @@ const measurable = existsSync('/proc/self/clear_refs')
 const kilobytes = ({ child: { pid } }: House, name: string): number =>
   Number(new RegExp(`${name}:\\s+([0-9]+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 
-/** Megabytes. Node's TLS hands on buffers that only the collector frees, when it comes to it. */
+/**
+ * In megabytes. Only the garbage collector frees the buffers of Node's TLS, at a time of its own.
+ */
 const [mostPlain, mostSecure] = [40, 64]
 
 /**
- * What `work` takes at most above what the server had before: in one of three tries, for the
- * collector comes when it likes.
+ * The peak of memory during `work` above that before, the least of three tries: the collector runs
+ * at times of its own.
  */
 async function within(of: House, what: string, work: () => Promise<void>, most = mostPlain): Promise<void> {
   if (!measurable) return work()
   const all: number[] = []
   do {
     const before = kilobytes(of, 'VmRSS')
-    writeFileSync(`/proc/${of.child.pid}/clear_refs`, '5') // proc(5): the peak begins anew
+    writeFileSync(`/proc/${of.child.pid}/clear_refs`, '5') // proc(5): resets the peak
     await work()
     all.push(Math.round((kilobytes(of, 'VmHWM') - before) / 1024))
   } while (Math.min(...all) >= most && all.length < 3)
@@ -106,7 +108,7 @@ async function within(of: House, what: string, work: () => Promise<void>, most =
 interface Stream extends AsyncIterable<Buffer> {
   readonly status: number
 }
-/** One message out, one in. Undefined content: a GET. */
+/** Sends a request and reads its response. Undefined content: a GET. */
 type Way = (of: House, content: Iterable<Buffer> | undefined) => Promise<Stream>
 
 const overHttp =
@@ -147,7 +149,7 @@ function* packageOf(): Generator<Buffer> {
   yield Buffer.from('\r\n--B--\r\n')
 }
 
-/** A digest of what follows these words, as it comes. */
+/** A digest of the octets after this text, as they arrive. */
 function between(words: string) {
   const hash = createHash('sha256')
   let before = Buffer.alloc(0)
@@ -212,7 +214,7 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
       const [response] = await answer
       return Object.assign(response, { status: response.statusCode ?? 0 })
     }
-    // SOAP is loaded when it is first asked for: that is no part of what a message takes.
+    // SOAP is loaded on first use, which is not part of the memory of a message.
     for await (const _ of await soap({ 'content-type': 'text/xml' }, [Buffer.from(envelope(getScan))]));
     await within(of, 'the upload', async () => {
       const put = await soap({ 'content-type': packed }, packageOf())

@@ -1,6 +1,6 @@
 /**
- * Replies to an address of their own: W1 where they may go, B4.11 what comes there, and what
- * outlives a crash.
+ * Replies to other addresses: where they may go (attack W1), what arrives there (rule B4.11), and
+ * what survives a crash.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -31,7 +31,7 @@ interface Came {
   readonly content: string
 }
 
-/** Who waits for replies; answers as it is told. */
+/** A receiver of replies, with the given statuses. */
 async function partner(status: (count: number) => number = () => 202, more: Readonly<Record<string, string>> = {}) {
   const came: Came[] = []
   const server = createServer(async (request, response) => {
@@ -59,7 +59,7 @@ const message = (replyTo: string, { id = 'p-1', of = '1.2', to = 'ReplyTo' } = {
 const soap12 = { 'content-type': 'application/soap+xml' }
 
 const addresses = [
-  // W1: what a name may not lead to, and what it may
+  // W1: addresses that a name may resolve to, and may not
   [false, '127.0.0.1'],
   [false, '127.8.8.8'],
   [false, '0.0.0.0'],
@@ -223,7 +223,7 @@ describe('B4.11 a reply to an address of its own', async () => {
   })
 })
 
-/** An outbox whose process has ended: what it took over is in the store. */
+/** An outbox whose process has ended: the replies that it accepted are in the store. */
 async function left(to: string) {
   const store = openSqliteStore(orders.contract, ':memory:')
   const failures: unknown[] = []
@@ -301,7 +301,7 @@ test('B4.11 a reply outlives kill -9 of the process that took it over', async ()
   isOpen = true
   const before = receiver.came.length
   const second = await start()
-  // Who died with it in hand had it for half a minute.
+  // The process that died while delivering it had a lease of half a minute.
   await until(() => receiver.came.length > before, 'not delivered after the restart', 60)
   assert.equal(receiver.came.at(-1)?.content, receiver.came[0]?.content, 'the same message, under the same MessageID')
   second.child.kill('SIGTERM')

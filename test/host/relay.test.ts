@@ -1,4 +1,7 @@
-/** B4.9 `diglot relay`: the intermediary between HTTP and HTTP, with the real service behind it. */
+/**
+ * Rule B4.9, `diglot relay`: the intermediary between HTTP and HTTP, with the real service behind
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer as socket } from 'node:net'
@@ -38,7 +41,7 @@ interface Came {
   readonly fields: IncomingMessage['headers']
 }
 
-/** A next node that keeps what it gets. */
+/** A next node that records requests. */
 async function nextNode(answer: { status?: number; fields?: Record<string, string>; content?: string } = {}) {
   const came: Came[] = []
   const server = createServer(async (request, response) => {

@@ -1,6 +1,6 @@
 /**
- * A service that could not hold what it promises does not start, and says why in one line; it
- * starts with the cure.
+ * A service with unsafe settings does not start, and says why in one line; it starts once they are
+ * mended.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Nothing of a credential is in a log, a problem, a fault, a trace or a database; and every change
- * leaves a line.
+ * No part of a credential is in a log, a problem, a fault, a trace or a database; and every change
+ * logs a line.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

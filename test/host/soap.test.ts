@@ -1,5 +1,6 @@
 /**
- * The SOAP endpoints as they are hosted: who is turned away, and which address they say they have.
+ * The SOAP endpoints of a hosted service: which callers are refused, and which address descriptions
+ * have.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Jobs (A3.1–A3.3) as workers see them: what is tried again, given back, cancelled, lost, begun by
+ * Jobs (rules A3.1–A3.3) as workers see them: retried, queued again, cancelled, lost, started by
  * the clock.
  */
 import assert from 'node:assert/strict'
@@ -27,7 +27,7 @@ const contract = service('work', { namespace: 'urn:work', resources: [tallies], 
 type Does = (try_: number, ctx: Parameters<Run>[0], progress: Parameters<Run>[2]) => Promise<void> | void
 type Run = NonNullable<Parameters<typeof implement<typeof contract>>[1]['sums']>['run']
 
-/** A store with one tally, a clock that is moved by hand, and a job that does as it is told. */
+/** A store with one tally, a manual clock, and a job with a given handler. */
 function place(does: Does = () => {}) {
   let now = 1_000_000
   let tries = 0

@@ -1,6 +1,6 @@
 /**
- * RFC 8725, each practice as rows: who a bearer token says, believed only of the configured signer,
- * for us, now.
+ * RFC 8725, each practice as rows: a bearer token counts only from the configured signer, for our
+ * audience, in its time.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Rules A5.1, A5.3, A5.4: each way to say who one is, over the whole service and real sockets. */
+/** Rules A5.1, A5.3, A5.4: each kind of credentials, over the whole service and real sockets. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { argon2Sync } from 'node:crypto'
@@ -463,7 +463,7 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
   })
 })
 
-/** An authority, a server, people; false where there is no openssl. */
+/** An authority, a server, people; false without openssl. */
 function certificates(): boolean {
   const run = (words: string) => execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' })
   const fresh = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'

@@ -1,6 +1,6 @@
 /**
- * C6.1: the change feed, as pages, as events and through sinks; a complement of what the resources
- * themselves say.
+ * Rule C6.1: the change feed, as pages, as events and through sinks; a complement to the resources
+ * themselves.
  */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -22,7 +22,7 @@ import { bearer, json, startHosted } from '../host/hosted-service.ts'
 
 const order = (customer: string) =>
   JSON.stringify({ customer, lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' })
-/** One that goes with the tests. */
+/** A service that ends with the tests. */
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'diglot-feed-'))
   after(() => rmSync(made, { recursive: true }))
@@ -237,7 +237,7 @@ describe('server-sent events', async () => {
       asked++
       return pause(2500).then(() => Promise.reject(new Unavailable()))
     }
-    const tail = new ChangeNotifier({ read } as unknown as Store, 2300) // nothing else of it is asked
+    const tail = new ChangeNotifier({ read } as unknown as Store, 2300) // only `read` is used
     await Promise.all([tail.waitForChange(tail.mark(), 0), tail.waitForChange(tail.mark(), 0)])
     tail.stop()
     assert.equal(asked, 1)
@@ -246,13 +246,13 @@ describe('server-sent events', async () => {
   test('whose readers go before they begin take no place', async () => {
     const own = await startHosted()
     for (let i = 0; i < 5; i++) {
-      const { authorization } = bearer(await own.server.token(`clara-${i}`, ['clerk'])) // not known: it takes a while
+      const { authorization } = bearer(await own.server.token(`clara-${i}`, ['clerk'])) // unknown, after a while
       const head = `GET /changes HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\nauthorization: ${authorization}`
       const gone = connect(own.server.port, '127.0.0.1')
       gone.write(`${head}\r\n\r\n`, () => gone.resetAndDestroy())
       await once(gone, 'close')
     }
-    // One that began after all is noticed at its next beat.
+    // A stream that began after all is noticed at its next comment.
     const streams = async () => /^diglot_event_streams (\d+)$/m.exec((await own.ask('GET', '/metrics')).text)?.[1]
     for (let tries = 0; tries < 80 && (await streams()) !== '0'; tries++) await pause(100)
     assert.equal(await streams(), '0')

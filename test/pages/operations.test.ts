@@ -1,7 +1,4 @@
-/**
- * Operations: names of requests, figures, tracing, overload and the pages that say how the service
- * is.
- */
+/** Operations: names of requests, metrics, tracing, overload and the pages for operators. */
 import assert from 'node:assert/strict'
 import { tracingChannel } from 'node:diagnostics_channel'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -73,7 +70,7 @@ describe('Request-Id', async () => {
   })
 })
 
-/** One resource whose creation waits until it is let go, and one whose handler is broken. */
+/** A resource whose creation waits until it is released, and one with a broken handler. */
 function slow() {
   const gate = Promise.withResolvers<void>()
   const things = resource('things', { fields: { id: t.id('t'), name: t.string() } }).rules({
@@ -233,7 +230,7 @@ describe('a start that fails leaves nothing open', () => {
     test(title, async () => {
       const data = join(folder, `${i}.sqlite`)
       await assert.rejects(start(data), why)
-      // SQLite removes its log with the last connection.
+      // SQLite removes its log with its last connection.
       assert.deepEqual([existsSync(data), existsSync(`${data}-wal`)], [true, false])
     })
 })

@@ -7,7 +7,7 @@ import { Refused } from '../../src/service/refusal.ts'
 import { drainingGate, floodedGate } from '../support/gates.ts'
 import { type Answer, json, type OrdersOptions, order, type Shop, startOrders } from './orders-over-rest.ts'
 
-/** The edges of the plan that a case has been down: `23 stale`, `30 201`. */
+/** The edges of the plan that a case has taken: `23 stale`, `30 201`. */
 const walked = new Set<string>()
 
 function edgeOf(answer: Answer): string {

@@ -1,6 +1,6 @@
 /**
- * Files of many pieces through the REST face (rules A4.10, A8.3): what is asked before they are
- * read, and what of them is sent.
+ * Files of many pieces through the REST face (rules A4.10, A8.3): what is checked before they are
+ * read, and what is sent of them.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -21,7 +21,7 @@ function octets(seed: number, length = 3 * pieceOctets + 100): Uint8Array {
   return new Uint8Array(made.buffer, 0, length)
 }
 
-/** As it comes in chunks: nobody knows how much it is. */
+/** Chunked content, whose length is unknown. */
 function chunked(all: Uint8Array, failing?: Error): Content & { readonly taken: () => number } {
   let taken = 0
   const chunks = async function* () {
@@ -38,10 +38,10 @@ const put = (of: Shop, content: Content, fields: Record<string, string> = {}): P
   of.as.maria('PUT', at, { ...png, ...fields }, undefined, { content })
 const get = (of: Shop, fields: Record<string, string> = {}): Promise<Answer> => of.as.anyone('GET', at, fields)
 const same = (found: Uint8Array, expected: Uint8Array) => assert.ok(Buffer.from(expected).equals(found), 'other octets')
-/** How many rows go when all that is nobody's has expired. */
+/** The number of rows that a sweep removes once all unclaimed pieces have expired. */
 const leftOver = (of: Shop): Promise<number> => of.store.sweep(of.clock.now + 20 * hour)
 const rows = 5
-/** Of those, how many were said to be nobody's: others wait until they are an hour old. */
+/** Of those, the pieces that were discarded; others are kept for an hour. */
 const givenUp = (of: Shop): Promise<number> => of.store.sweep(of.clock.now)
 
 describe('A4.10 a picture of many pieces', () => {
@@ -84,8 +84,8 @@ describe('A4.10 a picture of many pieces', () => {
       [all.length - 5, all.length - 1],
     ]
     const range = `bytes=${ranges.map(range => range.join('-')).join(', ')}`
-    // A request may be called what no boundary can be: not a token (RFC 9110 §8.3.1), over 70
-    // characters (RFC 2046 §5.1.1).
+    // The name of a request may be no boundary: not a token (RFC 9110 §8.3.1), over 70 characters
+    // (RFC 2046 §5.1.1).
     const several = await of.as.anyone('GET', at, { range }, undefined, { id: `Root=1:${'a'.repeat(99)}` })
     const [, boundary = ''] =
       /^multipart\/byteranges; boundary=([\w-]{1,70})$/.exec(several.fields['content-type'] ?? '') ?? []

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { orders } from '../../examples/orders/contract.ts'
 import { type Answer, json, order, type Shop, startOrders } from './orders-over-rest.ts'
 
-/** Content that each action of an order takes. */
+/** The content of each action of an order. */
 const content: Readonly<Record<string, (total: string) => object>> = {
   pay: total => ({ method: 'card', amount: total }),
   cancel: () => ({}),

@@ -1,5 +1,6 @@
 /**
- * `rest/memory.ts`: what is remembered of a connection that repeats its fields, and what never is.
+ * `rest/memory.ts`: what a connection that repeats its fields is spared, and what is always
+ * checked.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

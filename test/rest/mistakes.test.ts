@@ -7,10 +7,7 @@ const then = 'Sat, 21 Nov 2026 12:00:00 GMT'
 const tagOf = async (of: Shop, fields = {}) => (await of.as.clara('GET', at, fields)).fields['etag'] ?? ''
 const item = (of: Shop, fields: Record<string, string>) => of.as.clara('GET', at, fields)
 
-/**
- * What well-known frameworks get wrong, by name; each row is a request and the status that is
- * right.
- */
+/** Mistakes of well-known frameworks, by name; each row is a request and its correct status. */
 const rows: readonly [mistake: string, status: number, ask: (of: Shop) => Promise<Answer>][] = [
   [
     'Webmachine, Liberator, Spring Data REST: If-Modified-Since is asked after If-None-Match has failed',
@@ -87,7 +84,7 @@ describe('what well-known frameworks get wrong', async () => {
   })
 
   it('RFC 9112 §3.2: HTTP/1.1 may lack a Host after HTTP/1.0 did, on one connection', async () => {
-    const fields = { authorization: 'Bearer clara' } // one object, as for field lines that come again
+    const fields = { authorization: 'Bearer clara' } // one object, as for repeated field lines
     const ask = async (version: '1.0' | '1.1') => (await of.face({ ...request('GET', at), fields, version })).status
     assert.deepEqual([await ask('1.0'), await ask('1.1')], [200, 400])
   })

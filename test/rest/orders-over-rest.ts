@@ -1,6 +1,6 @@
 /**
- * The orders service behind its REST face, without a socket, on an in-memory database with a clock
- * that is moved by hand.
+ * The orders service behind its REST face, without a socket, on an in-memory database with a manual
+ * clock.
  */
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
@@ -48,7 +48,7 @@ export interface Shop {
   readonly clock: { now: number }
   readonly serving: FaceContext
   readonly store: Store
-  /** What was reported as a bug of ours. */
+  /** Exceptions that were reported as bugs. */
   readonly incidents: unknown[]
   /** Runs every job that is due. */
   work(): Promise<void>
@@ -79,8 +79,8 @@ export interface OrdersOptions {
   readonly options?: RestOptions & Pick<FrontOptions, 'gate'>
   readonly app?: Implementation
   /**
-   * Each request that may be asked twice is, as a connection does that repeats its fields: the
-   * answers must be the same.
+   * Repeats each request that may be repeated, with the same fields object: the responses must be
+   * equal.
    */
   readonly repeats?: boolean
 }
@@ -144,7 +144,7 @@ export async function startOrders(how: OrdersOptions = {}): Promise<Shop> {
 
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** One object for the fields: what is remembered of them is found the second time. */
+/** One object for the fields, so that findings for them are recalled the second time. */
 async function askTwice(face: Shop['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
   const first = await readAnswer(await face(asked))
   if (!isRepeated || !repeatable.has(asked.method) || asked.content !== noContent) return first

@@ -5,7 +5,7 @@ import { type Answer, json, order, type Shop, startOrders } from './orders-over-
 
 const report = { from: '2026-01-01', to: '2026-02-01', kind: 'stock' }
 
-/** Rule → status → the plainest request that has it. */
+/** Rule → status → the simplest request that gets it. */
 const rows: readonly [rule: string, status: number, ask: (of: Shop) => Promise<Answer>][] = [
   ['A7.1', 200, of => of.as.clara('GET', '/api/v1/orders/o-1')],
   ['A7.2', 201, of => of.as.clara('POST', '/api/v1/orders', json, order)],

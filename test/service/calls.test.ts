@@ -27,7 +27,7 @@ const kind = (answer: { readonly kind: string }): string => answer.kind
 test('A5.2 the access table of orders.md, by caller and operation', async () => {
   const { ask } = await shop()
   const rows = [
-    // operation, of, anonymous, customer (c-1), clerk, manager
+    // operation, resource, anonymous, customer (c-1), clerk, manager
     ['GetProduct', { id: 'p-1' }, 'item', 'item', 'item', 'item'],
     [
       'ReplaceProduct',
@@ -164,7 +164,7 @@ test('A1.8 what a try has done that did not hold is not told: under the same key
   const done: AuditRecord[] = []
   const undone = new Error('it collides')
   let tries = 0
-  // As a database does that runs work again: another instance was there first.
+  // As a database that runs work again: another instance was first.
   const write: Store['write'] = async work => {
     if (tries++ > 0) return store.write(work)
     const key = JSON.stringify(['clara', 'CreateOrder', 'k'])

@@ -1,6 +1,6 @@
 /**
- * A resource that the application keeps itself: the same policies, preconditions, paging and
- * refusals as in the store.
+ * A resource that the application keeps itself has the same policies, preconditions, paging and
+ * refusals as one in the store.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -120,7 +120,7 @@ test('of two changes of one version the provider takes one', async () => {
   const slow = keep.load
   keep.load = async key => {
     const found = await slow(key)
-    if (found) keep.rows.set(key, { ...found, version: found.version + 1 }) // someone else was faster
+    if (found) keep.rows.set(key, { ...found, version: found.version + 1 }) // another caller was faster
     return found
   }
   assert.equal((await ask('LendBook', { id })).kind, 'stale')

@@ -1,7 +1,4 @@
-/**
- * A replica answers what it has; whatever it would refuse or cannot answer is asked of the
- * original.
- */
+/** A replica answers reads; those that it would refuse or cannot answer go to the original. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -93,7 +93,7 @@ const anonymous = `${uri10}/anonymous`
 const evil = (parameter: string) =>
   `<w:Address>${anonymous}</w:Address><w:ReferenceParameters>${parameter}</w:ReferenceParameters>`
 const twice = (name: string) => `<w:${name} xmlns:w="${uri10}">urn:2</w:${name}>`
-/** [title, what the blocks say, subcodes] */
+/** [title, blocks, subcodes] */
 const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
   ...[
     'http://127.0.0.1:9/x',
@@ -177,7 +177,7 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
   ['W7 To that is no URL', { to: 'mailto:fabrikam@example.com' }, ['DestinationUnreachable']],
   ['H7 an action of another operation', { action: `${ns}/GetOrder` }, ['ActionNotSupported']],
 ]
-/** SOAP Binding §6.4.3, §6.4.4: what they tell beside the header. */
+/** SOAP Binding §6.4.3, §6.4.4: details of faults besides the header. */
 const problems: Readonly<Record<string, string>> = {
   DestinationUnreachable: 'ProblemIRI',
   ActionNotSupported: 'ProblemAction',
@@ -351,8 +351,8 @@ test('S11 a one-way message needs no MessageID, and gets no answer whatever it a
 })
 
 /**
- * Of Spring-WS: an endpoint at mailto:fabrikam@example.com that answers Delete. Here replies go
- * back, so what names another address is refused.
+ * From Spring-WS: an endpoint at mailto:fabrikam@example.com with the operation Delete. Our replies
+ * go back to the sender, so messages with another address are refused.
  */
 const folder = suites('ws-addressing')
 const expectations: Readonly<Record<string, string>> = {
@@ -376,7 +376,7 @@ const expectations: Readonly<Record<string, string>> = {
 const files: { file: string }[] = folder ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) : []
 for (const { file } of files) {
   const expected = expectations[file.replace('spring-ws/', '')]
-  if (expected === undefined) continue // replies, and what a client of the suite sends
+  if (expected === undefined) continue // replies, and messages of the suite's clients
   test(`Spring-WS ${file}: ${expected}`, async () => {
     const raw = readFileSync(join(folder ?? '', file), 'utf8')
     const [, space = '', local = ''] = /<S:Body>\s*<(?:\w+:Delete xmlns:\w+="([^"]+)"|\w+:(Delete))/.exec(raw) ?? []
@@ -398,8 +398,8 @@ for (const { file } of files) {
       {},
       '/mail',
     )
-    // The samples address a mailbox; their Body has a child in no namespace in some and a qualified
-    // one in others.
+    // The samples address a mailbox; some have a Body with an unqualified child, others a qualified
+    // one.
     const asked = raw
       .replace(/(mailto:(fabrikam@example\.com|joe@fabrikam123\.example))(?=\s*<\/wsa:To)/, address)
       .replace(/<(\/?)maxCount>/g, raw.includes('f123') ? '<$1f123:maxCount>' : '<$1f:maxCount>')

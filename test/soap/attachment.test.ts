@@ -1,6 +1,6 @@
 /**
- * B4.12 packages: MTOM and XOP both ways, SOAP with Attachments in; attacks M; the messages of
- * Spring-WS's own suite.
+ * Rule B4.12, packages: MTOM and XOP both ways, SOAP with Attachments in requests; attacks M; the
+ * messages of Spring-WS's own suite.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -384,8 +384,8 @@ for (const { file } of files)
       ? `multipart/related; boundary="${boundary}"; type="${file.includes('mtom') ? 'application/xop+xml' : mediaType(version)}"`
       : mediaType(version)
     const answer = await spring.post({ version, raw, as })
-    // Each is read as a message; what their Bodies ask for is not of one service, so most end at
-    // the operation.
+    // Each is read as a message; their Bodies belong to several services, so most end at the
+    // operation.
     if (file.includes('ill-formed')) assert.match(answer.fault?.reason ?? '', /not well-formed/)
     else assert.doesNotMatch(answer.fault?.reason ?? '', /not well-formed|package|Envelope/, answer.text)
   })

@@ -1,6 +1,6 @@
 /**
- * B2.7 literal bodies: what a decoder takes, what it refuses and where it says so (XML Schema Part
- * 1 §3.3.4, Part 2).
+ * Rule B2.7, literal bodies: what a decoder accepts, what it refuses, and the path in the fault
+ * (XML Schema Part 1 §3.3.4, Part 2).
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -127,7 +127,7 @@ export const collection: readonly BoundOperation[] = [
 ]
 export const collectionOptions: SoapOptions = { blocks: [echoOk, requiredHeader], roles: [`${ts}/C`] }
 
-/** Node B of the collection: it puts two texts together and hands them on to node C. */
+/** Node B of the collection: it joins two texts and forwards them to node C. */
 const echoTo = compileBlockWriter(ts, 'echoOk', t.string())
 const concatenate = block({
   namespace: ts,

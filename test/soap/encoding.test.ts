@@ -1,6 +1,6 @@
 /**
- * B2.8 RPC/encoded: references, arrays, nil and types of both encodings; attacks S8, S9 and P25,
- * P26 where they have a form of their own.
+ * Rule B2.8, RPC/encoded: references, arrays, nil and types of both encodings; attacks S8, S9 and
+ * P25, P26 in their own form.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

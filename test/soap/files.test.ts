@@ -1,6 +1,6 @@
 /**
- * Files of many pieces through the SOAP face (rules B4.12, A8.3): parts that go to the store as
- * they come, and come back as they are read.
+ * Files of many pieces through the SOAP face (rules B4.12, A8.3): parts are stored as they arrive,
+ * and sent as they are read.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -28,7 +28,7 @@ function picture(seed: number, length = 3 * pieceOctets + 100): Uint8Array {
   for (let i = 0; i < made.length; i++) made[i] = Math.imul(i + 1, 2654435761) ^ seed
   return new Uint8Array(made.buffer, 0, length)
 }
-/** Of a picture of that length: its pieces and its name. */
+/** The pieces and the name of a picture of this length. */
 const rows = 5
 
 const xop = (href: string) => `<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="${href}"/>`
@@ -52,7 +52,7 @@ const pack = (of: readonly Part[], end = '--'): Buffer =>
   ])
 const type = 'multipart/related; boundary=B; type="application/xop+xml"; start="<root@x>"; start-info="text/xml"'
 
-/** As it comes in chunks. */
+/** Chunked content. */
 function chunked(all: Uint8Array, step = 50_000): Content & { readonly taken: () => number } {
   let taken = 0
   return {

@@ -285,7 +285,7 @@ test('SOAP 1.2 Part 2 §7.4 the response pattern: GET of a safe operation, with 
 })
 
 const turnedAway = [
-  // request, status, media type of the answer
+  // request, status, media type of the response
   ['of SOAP 1.1', 'too-many', {}, 429, 'text/xml'],
   ['of SOAP 1.2', 'too-many', { as: 'application/soap+xml' }, 429, 'application/soap+xml'],
   ['of SOAP 1.1, out of service', 'unavailable', {}, 503, 'text/xml'],

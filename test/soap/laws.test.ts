@@ -1,4 +1,4 @@
-/** Laws of the codecs and of the face, for contracts and messages that nobody would write. */
+/** Laws of the codecs and of the face, for random contracts and messages. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ import { rowOf } from './values.ts'
 fc.configureGlobal({ includeErrorInReport: true })
 
 const reading = (): LiteralReading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
-/** The request of every operation, written as a client would and read back, in one style. */
+/** The request of every operation, written as a client does and read back, in one style. */
 function requests(service: Service, style: MessageStyle) {
   const namespace = `${service.namespace}:v1`
   return compileMessages(service, 'v1').flatMap(message => {
@@ -30,7 +30,7 @@ function requests(service: Service, style: MessageStyle) {
   })
 }
 
-/** A refusal as an error that says what was refused. */
+/** A refusal as an error with the refusal in its message. */
 function told<T>(read: () => T, text: string): T {
   try {
     return read()
@@ -55,7 +55,7 @@ for (const [style, versions] of [
               const text = write(row, inlineWriting, version)
               const flaw = schema?.flaw(text)
               assert.equal(flaw, undefined, `${name}: ${text}`)
-              // In a Body, as it would come.
+              // In a Body, as it would be received.
               const cursor = scanDocument(
                 Buffer.from(envelope(text).replace('<s:Body>', '<s:Body xmlns:soap="urn:s">')),
               )
@@ -65,7 +65,7 @@ for (const [style, versions] of [
               const found = reading()
               const again = told(() => read(cursor, found, version), text)
               assert.deepEqual(found.found, [])
-              // In RPC an optional parameter that is an empty text says nothing.
+              // In RPC an optional parameter with an empty text means an absent one.
               const says = ([key, value]: [string, unknown]) => value !== '' || !fields[key]?.isOptional
               const expected = style === 'document' ? row : Object.fromEntries(Object.entries(row).filter(says))
               assert.deepEqual(again, expected, text)

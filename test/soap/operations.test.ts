@@ -14,9 +14,7 @@ import { type Answer, createContext, find, type Message, sendMessage, startConve
 type Style = Endpoint['style']
 type Tree = string | { readonly [name: string]: Tree | readonly Tree[] }
 
-/**
- * Content in the form of a style: qualified, parameters alone unqualified, or nothing qualified.
- */
+/** Content in a style: qualified, with only parameters unqualified, or all unqualified. */
 function written(tree: Tree, style: Style, depth = 0): string {
   if (typeof tree === 'string') return tree
   const prefix = style === 'document' || (style === 'rpc' && depth > 0) ? 'm:' : ''

@@ -29,10 +29,10 @@ export const identities: Identities = {
 export interface Conversation {
   readonly store: Store
   readonly face: (request: Request) => Response | Promise<Response>
-  /** What was reported as our bug. */
+  /** Exceptions that were reported as bugs. */
   readonly incidents: unknown[]
   readonly clock: { now: number }
-  /** Posts a message and reads the answer. */
+  /** Posts a message and reads the reply. */
   post(message: Message): Promise<Answer>
   send(request: Partial<Request>): Promise<Response>
 }
@@ -59,7 +59,7 @@ export interface Answer {
 }
 
 export interface ReadFault {
-  /** Without its prefix: Sender, Client, …, or what a subcode of WS-* says in SOAP 1.1. */
+  /** Without its prefix: Sender, Client, …, or a subcode of WS-* in SOAP 1.1. */
   readonly code: string
   readonly subcodes: readonly string[]
   readonly reason: string

@@ -19,7 +19,7 @@ const body = `<e:Body>${create()}</e:Body>`
 const shop = await startConversation()
 const changes = async () => (await shop.store.read(reader => reader.changes(0, 1000))).length
 
-/** Whatever the message: a fault in an envelope, nothing has run, nothing of the inside is told. */
+/** For any message: a fault in an envelope, nothing was performed, no internals are disclosed. */
 async function refused(message: Message, code: string) {
   const before = await changes()
   const answer = await shop.post(message)
@@ -299,7 +299,7 @@ test('S1 B7.2 B9.1 an unknown envelope namespace: in the version of the media ty
 
 test('B9.1 an endpoint of one version answers the other with VersionMismatch', async () => {
   for (const [speaks, asked, answered] of [
-    ['1.1', '1.2', ns11], // SOAP 1.2 Part 1 appendix A: a node of 1.1 knows no other envelope
+    ['1.1', '1.2', ns11], // SOAP 1.2 Part 1 appendix A: a 1.1 node knows no other envelope
     ['1.2', '1.1', ns11],
   ] as const) {
     const one = await startConversation({ versions: speaks })

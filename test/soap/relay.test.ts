@@ -1,6 +1,6 @@
 /**
- * B4.9 the intermediary: SOAP 1.2 Part 1 §2.7, SOAP 1.1 §4.2.2; the multi-node cases of the W3C
- * test collection.
+ * Rule B4.9, the intermediary: SOAP 1.2 Part 1 §2.7, SOAP 1.1 §4.2.2; the multi-node cases of the
+ * W3C test collection.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const message = (header: string, ns = ns12) =>
 const own = ` e:role="${ts}/B"`
 
 const rows = [
-  // section, header in, header out or the code of a fault
+  // section, header received, header forwarded or the code of a fault
   ['§2.7.1 a block for the ultimate receiver goes on', block('A'), block('A')],
   ['§2.7.1 … also one that is mandatory', block('A', ' e:mustUnderstand="1"'), block('A', ' e:mustUnderstand="1"')],
   ['§2.2 a block for role none goes on', block('A', role('none')), block('A', role('none'))],

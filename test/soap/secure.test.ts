@@ -1,6 +1,6 @@
 /**
- * The security step as the face sees it: where it stands, what it is given, and that its answer is
- * what is read (X1, X14).
+ * The security step as the face sees it: its place, its input, and that the face reads its result
+ * (attacks X1, X14).
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const get = (id = 'o-1') => `<GetOrder xmlns="${ns}"><id>${id}</id></GetOrder>`
 const block = `<w:Security xmlns:w="${securityName.uri}"><w:Token>clara</w:Token></w:Security>`
 const failed = { uri: securityName.uri, local: 'FailedAuthentication' }
 
-/** Believes a token by its text. */
+/** Accepts a token by its text. */
 const believing: VerifyMessage = ({ targeted, body, demanded }) => {
   const token = targeted.find(each => each.name === securityName)?.elements()[0]?.text
   if (token === undefined && demanded) refuseMessage({ kind: 'security', subcode: failed, detail: 'no Security block' })

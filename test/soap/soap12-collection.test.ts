@@ -1,4 +1,4 @@
-/** The W3C SOAP Version 1.2 test collection, asked of an echo service. */
+/** The W3C SOAP Version 1.2 test collection against an echo service. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ interface Expected {
   readonly either?: readonly unknown[]
 }
 
-/** Where this node does otherwise, and why. */
+/** Cases in which this node differs, and why. */
 const exceptions: Readonly<Record<string, { readonly why: string; readonly fault: string }>> = {
   T26: {
     why: 'a processing instruction: SOAP 1.2 Part 1 §5 has none, and receivers SHOULD answer Sender; here they do',

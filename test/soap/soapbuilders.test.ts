@@ -1,6 +1,6 @@
 /**
- * The SOAPBuilders interoperability rounds: each request is asked of an echo that declares what its
- * operation takes.
+ * The SOAPBuilders interoperability rounds: each request goes to an echo that declares its
+ * operation.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ const cases: { id: string; title: string; group: string; messages: { file: strin
   ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8'))
   : []
 
-/** Requests that a contract has no words for. */
+/** Requests that a contract cannot express. */
 const exceptions: Readonly<Record<string, string>> = {
   r4_groupH_complex_doclit_002w: 'a request whose children are of another namespace than itself',
   r3_groupE_list_006w: 'a list that is part of itself: a graph with a circle is refused (S8)',
@@ -35,7 +35,7 @@ const exceptions: Readonly<Record<string, string>> = {
 }
 
 const float = t.double({ xsd: 'float' })
-/** What the rounds' own schemas say of a name. */
+/** Types of names in the schemas of the rounds. */
 const leaves: Readonly<Record<string, AnyField>> = {
   varString: t.string(),
   stringMessage: t.string(),
@@ -59,7 +59,7 @@ const leaves: Readonly<Record<string, AnyField>> = {
   inputBase64: t.bytes(),
   inputDecimal: t.decimal(18, 9),
 }
-/** What parameters without a name are: PHP calls them param0 and so on when it has no WSDL. */
+/** Parameters without a name: without a WSDL, PHP calls them param0 and so on. */
 const nameless: Readonly<Record<string, readonly AnyField[]>> = {
   echoString: [t.string()],
   echoInteger: [t.int()],
@@ -107,12 +107,12 @@ const guess = (element: Element, operation: string): AnyField =>
 
 const leafTexts = (element: Element | undefined): string[] =>
   element ? (element.elements().length === 0 ? [element.text] : element.elements().flatMap(leafTexts)) : []
-/** The value a text stands for, where a type has several texts for one. */
+/** The value of a text, for types with several texts for one value. */
 const booleans: Readonly<Record<string, string>> = { 0: 'FALSE', 1: 'TRUE', false: 'FALSE', true: 'TRUE' }
 const value = (text: string) =>
   booleans[text] ?? (/^-?[\d.]+$/.test(text) ? String(Math.fround(Number(text))) : text.toUpperCase())
 
-/** The namespace of the first type that is the service's own. */
+/** The namespace of the first type of the service itself. */
 function typesOf(element: Element): string | undefined {
   const type = element.attributes.find(each => each.name.local === 'type')?.value.split(':')[0]
   const uri = type && element.namespace(type)
@@ -124,7 +124,7 @@ function typesOf(element: Element): string | undefined {
   return undefined
 }
 
-/** An echo of just this request. */
+/** An echo of this one request. */
 function echoOf(call: Element | undefined, encoded: boolean, fails: boolean): BoundOperation {
   const failing = () => {
     throw refuseWithFault({

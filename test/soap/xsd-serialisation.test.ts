@@ -1,6 +1,6 @@
 /**
- * PHP's schema serialisation cases: each request is read as what a contract would declare for its
- * type, to the value that was written.
+ * PHP's schema serialisation cases: each request, read by a contract's declaration of its type,
+ * gives the value that was written.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -25,15 +25,15 @@ const attributed = t.object({ int: t.int().attribute(), str: t.string().optional
 const inner = t.object({ int: t.int() })
 const numbers = [t.list(t.int()), [123, 123]] as const
 
-/** What is declared, and what is read. */
+/** The declaration, and the value that is read. */
 const read: Readonly<Record<string, readonly [AnyField, unknown]>> = {
   schema002: [t.int(), 123],
   schema004: [t.decimal(9, 1), '123.5'],
   schema006: [t.int(), 123],
   schema008: [t.int(), 123],
-  schema010: [t.string(), 'one two'], // a list of tokens is text: a contract has no lists inside a text
+  schema010: [t.string(), 'one two'], // a list of tokens is a text: a contract has no lists inside texts
   schema012: [t.string(), '123 456'],
-  schema014: [t.double({ xsd: 'float' }), 123.5], // of a union of simple types one is declared
+  schema014: [t.double({ xsd: 'float' }), 123.5], // one type of a union of simple types is declared
   schema016: [t.double(), 123.5],
   schema018: [t.string(), '123.5'],
   schema020: [t.string(), '123.5 456.7'],
@@ -54,7 +54,7 @@ const read: Readonly<Record<string, readonly [AnyField, unknown]>> = {
   schema082: numbers,
   schema084: numbers,
 }
-/** What a contract has no words for; each is refused, and why. */
+/** Types that a contract cannot express, and why each is refused. */
 const refused: Readonly<Record<string, string>> = {
   schema028: 'an array of two dimensions is refused (S9)',
   schema042: 'text with attributes: a field is a scalar or an object',
