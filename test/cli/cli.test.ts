@@ -78,14 +78,14 @@ for (const [title, words, status, says] of cases)
     assert.doesNotMatch(ended.stderr, /^\s+at /m, 'no stack')
   })
 
-test('diglot: a reader who has seen enough is no error', { skip: process.platform === 'win32' }, () => {
+test('diglot: a reader that has seen enough is not an error', { skip: process.platform === 'win32' }, () => {
   const words = [process.execPath, '--conditions=source', join(root, 'src', 'cli.ts'), 'describe', orders, '--openapi']
   const ended = spawnSync('sh', ['-c', '"$@" | head -n 1', 'sh', ...words], { encoding: 'utf8', timeout: 20_000 })
   assert.equal(ended.stdout, '{\n')
   assert.equal(ended.stderr, '')
 })
 
-test('diglot: a taken port is one line', async () => {
+test('diglot: a port in use is one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise(resolve => taken.once('listening', resolve))
   const address = taken.address()

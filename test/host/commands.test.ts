@@ -20,11 +20,11 @@ const diglot = (...words: string[]) =>
   spawnSync(process.execPath, [...cli, ...words], { encoding: 'utf8', timeout: 20_000 })
 const wish = { from: '2026-01-01', to: '2026-01-31', kind: 'stock' }
 
-test('diglot work runs what an instance that runs none has taken, and ends at a signal', async () => {
+test('diglot work runs the jobs that an instance without workers has accepted, and ends at a signal', async () => {
   const data = join(folder, 'work.sqlite')
-  const house = await startHosted({ data, work: false })
-  const clerk = bearer(await house.server.token('clara', ['clerk']))
-  const started = await house.ask('POST', '/api/v1/reports', { ...clerk, ...json }, JSON.stringify(wish))
+  const hosted = await startHosted({ data, work: false })
+  const clerk = bearer(await hosted.server.token('clara', ['clerk']))
+  const started = await hosted.ask('POST', '/api/v1/reports', { ...clerk, ...json }, JSON.stringify(wish))
   const job = String(started.fields['location'])
   const worker = spawn(process.execPath, [...cli, 'work', file, '--data', data], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,7 +34,7 @@ test('diglot work runs what an instance that runs none has taken, and ends at a 
   const ended = new Promise(resolve => worker.once('exit', resolve))
   assert.equal(await said, 'working on reports\n')
   for (let tries = 0; ; tries++) {
-    const { state } = JSON.parse((await house.ask('GET', job, clerk)).text)
+    const { state } = JSON.parse((await hosted.ask('GET', job, clerk)).text)
     if (state === 'completed') break
     assert.ok(tries < 100, state)
     await new Promise(resolve => setTimeout(resolve, 50))
@@ -76,7 +76,7 @@ test('diglot jobs lists what has failed and puts it back', async () => {
 
 test('diglot backup copies a file in use, whole, and overwrites none', async () => {
   const data = join(folder, 'backup.sqlite')
-  const house = await startHosted({ data })
+  const hosted = await startHosted({ data })
   const copy = join(folder, 'copy.sqlite')
   assert.equal(diglot('backup', copy, '--data', data).status, 0)
   const again = diglot('backup', copy, '--data', data)
@@ -85,7 +85,7 @@ test('diglot backup copies a file in use, whole, and overwrites none', async () 
   assert.match(none.stderr, /database file .*none\.sqlite not found: give its path with --data/)
   const restored = await startHosted({ data: copy })
   const [before, there] = [
-    await house.ask('GET', '/api/v1/products/p-1'),
+    await hosted.ask('GET', '/api/v1/products/p-1'),
     await restored.ask('GET', '/api/v1/products/p-1'),
   ]
   assert.deepEqual([there.status, there.text], [200, before.text])

@@ -35,16 +35,16 @@ export async function startHosted(options: ServeOptions = {}, app: Implementatio
   const logger = { info: line('info'), warn: line('warn'), error: line('error') }
   const server = await startService(app, { port: 0, data: ':memory:', logger, ...options })
   after(() => server.close(0))
-  const house: Hosted = {
+  const hosted: Hosted = {
     server,
     lines,
     ask: (method, path, fields, content) => sendRequest(server.port, method, path, fields, content),
     signIn: async (name, password) => {
-      const { fields } = await house.ask('POST', '/login', form, new URLSearchParams({ name, password }).toString())
+      const { fields } = await hosted.ask('POST', '/login', form, new URLSearchParams({ name, password }).toString())
       return fields['set-cookie']?.[0]?.split(';')[0] ?? ''
     },
   }
-  return house
+  return hosted
 }
 
 export const form: Fields = { 'content-type': 'application/x-www-form-urlencoded' }

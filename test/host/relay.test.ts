@@ -103,7 +103,7 @@ describe('between a client and the service', async () => {
     assert.match(changed.text, /FailedCheck|InvalidSecurity/, 'and what was changed is not')
   })
 
-  test('an answer of the service that is no message, or none at all', async () => {
+  test('a response of the service without a message, and no response', async () => {
     const notify = '<NotifyDelivery xmlns="urn:diglot:orders:v1"><id>o-1</id></NotifyDelivery>'
     const username = { name: 'maria', password: 'maria-secret', kind: 'text' } as const
     const { envelope } = protectMessage(message('', notify), { username }, now)
@@ -183,7 +183,7 @@ test('an answer is a message on its way, too: its blocks for next end here', asy
   assert.deepEqual([answer.status, answer.fields.get('retry-after')], [503, '5'])
 })
 
-test('a next node that cannot be asked: a Receiver fault that says so', async () => {
+test('a next node that cannot be reached: a Receiver fault that says so', async () => {
   const silent = socket(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
   const rude = socket(each => each.once('data', () => each.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n<a')))
@@ -216,7 +216,7 @@ test('a next node that cannot be asked: a Receiver fault that says so', async ()
   rude.close()
 })
 
-test('what is no SOAP message has its status, and nothing is forwarded', async () => {
+test('a request without a SOAP message has its status, and is not forwarded', async () => {
   const { came, url } = await nextNode()
   const relay = await relayTo(url, { longest: 1000 })
   const statuses = [

@@ -58,11 +58,11 @@ describe('what starts', () => {
     ['a JWKS in cleartext on loopback', { tokens: { ...tokens, jwks: 'http://127.0.0.1:1/jwks' } }, false],
   ]
   for (const [title, options, seeded] of rows)
-    test(`${title}: the example’s people are ${seeded ? 'let in' : 'nobody'}`, () => {
+    test(`${title}: the example’s people are ${seeded ? 'accepted' : 'refused'}`, () => {
       ensureSafe(options)
       assert.equal(allowsSeededPasswords(options), seeded)
     })
-  test('in production the example’s passwords are nobody’s, at any door', async () => {
+  test('in production the example’s passwords are refused, at any mount', async () => {
     const { ask, signIn, server } = await startHosted({ tokens: { ...tokens, jwks: 'http://127.0.0.1:1/jwks' } })
     assert.equal((await ask('GET', '/api/v1/orders/o-1', basic('clara', 'clara-secret'))).status, 401)
     assert.equal(await signIn('clara', 'clara-secret'), '')

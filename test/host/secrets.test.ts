@@ -165,7 +165,7 @@ describe('the audit', () => {
     })
   })
 
-  test('a failure inside is a line with the incident that the caller was told, and nothing else was told', async () => {
+  test('an internal error is a line with the incident that the client was given, and the client gets no more', async () => {
     const derive = (): never => {
       throw new Error('SELECT hunter2 FROM orders: Bearer hunter3')
     }

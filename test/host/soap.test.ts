@@ -40,7 +40,7 @@ test('row 2: exactly one Host', async () => {
     assert.equal((await sendRequest(server.port, 'GET', '/soap/v1?wsdl', { host })).status, 400, host)
 })
 
-describe('a trusted proxy says how the endpoint was asked', async () => {
+describe('a trusted proxy names the address of the endpoint', async () => {
   const behind = await startHosted({ settings: { trustProxy: true } })
   const alone = await startHosted()
   const wsa = 'http://www.w3.org/2005/08/addressing'

@@ -108,7 +108,7 @@ describe('a job', () => {
     assert.deepEqual([(await row(id)).state, (await row(id)).failure, tries()], ['failed', 'lost', 0])
   })
 
-  test('is taken by another worker when its lease is over; the first one changes nothing more', async () => {
+  test('is leased by another worker when its lease has ended; the first one changes nothing more', async () => {
     const first = Promise.withResolvers<void>()
     const refused: unknown[] = []
     const { store, start, row, go, pass } = place(async (try_, ctx) => {
@@ -241,7 +241,7 @@ describe('schedules', () => {
     '*/0 * * * *',
     'a * * * *',
   ])
-    test(`${at} is none`, () => {
+    test(`${at} is not a schedule`, () => {
       assert.throws(
         () => parseSchedule(at),
         /invalid interval of .* seconds|is not a valid (schedule|minute|hour|day|month|weekday)/,

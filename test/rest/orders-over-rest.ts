@@ -42,7 +42,7 @@ type Ask = (
   sent?: string | Uint8Array | object,
   more?: Partial<Request>,
 ) => Promise<Answer>
-export interface Shop {
+export interface OrdersOverRest {
   readonly as: Readonly<Record<'anyone' | 'alice' | 'clara' | 'maria', Ask>>
   readonly face: (request: Request) => Response | Promise<Response>
   readonly clock: { now: number }
@@ -85,23 +85,28 @@ export interface OrdersOptions {
   readonly repeats?: boolean
 }
 
-export async function startOrders(how: OrdersOptions = {}): Promise<Shop> {
-  const of = how.app ?? app
-  const store = await openSqliteStore(of.contract, ':memory:')
+export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRest> {
+  const implementation = how.app ?? app
+  const store = await openSqliteStore(implementation.contract, ':memory:')
   after(() => store.close())
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   let count = 0
   const id = (prefix: string): string => `${prefix}-new${++count}`
   const incidents: unknown[] = []
-  const calls = createServiceCalls(of, { store, limiter: createMemoryLimiter(), clock: () => clock.now, id })
-  const { items = {} } = of.seed()
+  const calls = createServiceCalls(implementation, {
+    store,
+    limiter: createMemoryLimiter(),
+    clock: () => clock.now,
+    id,
+  })
+  const { items = {} } = implementation.seed()
   await store.write(async writer => {
-    for (const { name } of of.contract.resources)
+    for (const { name } of implementation.contract.resources)
       for (const value of items[name] ?? [])
         await writer.put(name, String(value['id']), value, {}, undefined, clock.now)
   })
   const serving: FaceContext = {
-    app: of,
+    app: implementation,
     calls,
     identities: {
       bearer: token => (Object.hasOwn(people, token) ? people[token] : undefined),
@@ -123,7 +128,7 @@ export async function startOrders(how: OrdersOptions = {}): Promise<Shop> {
       askTwice(face, request(method, target, { ...who, ...fields }, sent, more), how.repeats === true)
   }
   const working = {
-    app: of,
+    app: implementation,
     store,
     clock: () => clock.now,
     id,
@@ -145,7 +150,7 @@ export async function startOrders(how: OrdersOptions = {}): Promise<Shop> {
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** One object for the fields, so that findings for them are recalled the second time. */
-async function askTwice(face: Shop['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
+async function askTwice(face: OrdersOverRest['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
   const first = await readAnswer(await face(asked))
   if (!isRepeated || !repeatable.has(asked.method) || asked.content !== noContent) return first
   const second = await readAnswer(await face(asked))

@@ -15,7 +15,7 @@ export const alice: Caller = { subject: 'alice', roles: ['customer'], claims: { 
 export const clara: Caller = { subject: 'clara', roles: ['clerk'], claims: {} }
 export const maria: Caller = { subject: 'maria', roles: ['manager'], claims: {} }
 
-export interface Shop {
+export interface OrdersService {
   readonly store: Store
   readonly calls: Calls
   readonly clock: { now: number }
@@ -23,7 +23,7 @@ export interface Shop {
   ask(caller: Caller, name: string, more?: Partial<Call>): Promise<Outcome | Refusal>
 }
 
-export async function shop(): Promise<Shop> {
+export async function startOrdersService(): Promise<OrdersService> {
   const store = await openSqliteStore(app.contract, ':memory:')
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   let count = 0

@@ -8,7 +8,7 @@ import { bareElement, bindCustomOperation, emptyBodyOperation } from '../../src/
 import type { Intermediary } from '../../src/soap/relay.ts'
 import { identities, sendMessage } from './orders-over-soap.ts'
 
-export function node(exchanges: readonly BoundOperation[], options: SoapOptions = {}, path = '/echo') {
+export function createEchoNode(exchanges: readonly BoundOperation[], options: SoapOptions = {}, path = '/echo') {
   const incidents: unknown[] = []
   const face = createSoapNode(
     {
@@ -138,7 +138,7 @@ const concatenate = block({
 const part = (name: string, texts: string[]) =>
   block({ namespace: ts, name, content: t.string(), process: text => void texts.push(text.trim()) })
 
-export function intermediary(): Intermediary {
+export function createIntermediary(): Intermediary {
   const texts: string[] = []
   const second = block({
     namespace: ts,

@@ -300,7 +300,7 @@ const turnedAway = [
   ['of no SOAP', 'too-many', { as: 'text/plain' }, 429, 'application/problem+json'],
 ] as const
 for (const [title, kind, message, status, type] of turnedAway)
-  test(`B4.5 turned away before anything is read: ${title}`, async () => {
+  test(`B4.5 refused before anything is read: ${title}`, async () => {
     const away = kind === 'too-many' ? { kind, after: 3, limit: 10, window: 1 } : { kind, after: 3 }
     const { send, store } = await startConversation({}, { gate: refusingGate(away, '192.0.2.1') })
     let isRead = false
@@ -319,7 +319,7 @@ for (const [title, kind, message, status, type] of turnedAway)
     await store.close()
   })
 
-test('H1 a target that is not ours; exactly one Host, which is never echoed where it is none', async () => {
+test('H1 a foreign target; exactly one Host, and an invalid one is never echoed', async () => {
   assert.equal((await shop.send({ target: '/soap/v1x' })).status, 404)
   for (const host of ['"><x>', 'one.example, other.example', 'me@one.example', ''])
     assert.equal((await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: { host } })).status, 400, host)

@@ -19,7 +19,7 @@ import { rowOf } from './values.ts'
 
 fc.configureGlobal({ includeErrorInReport: true })
 
-const reading = (): LiteralReading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
+const createReading = (): LiteralReading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
 /** The request of every operation, written as a client does and read back, in one style. */
 function requests(service: Service, style: MessageStyle) {
   const namespace = `${service.namespace}:v1`
@@ -31,7 +31,7 @@ function requests(service: Service, style: MessageStyle) {
 }
 
 /** A refusal as an error with the refusal in its message. */
-function told<T>(read: () => T, text: string): T {
+function withRefusalText<T>(read: () => T, text: string): T {
   try {
     return read()
   } catch (thrown) {
@@ -62,8 +62,8 @@ for (const [style, versions] of [
               cursor.next()
               cursor.child()
               cursor.child()
-              const found = reading()
-              const again = told(() => read(cursor, found, version), text)
+              const found = createReading()
+              const again = withRefusalText(() => read(cursor, found, version), text)
               assert.deepEqual(found.found, [])
               // In RPC an optional parameter with an empty text means an absent one.
               const says = ([key, value]: [string, unknown]) => value !== '' || !fields[key]?.isOptional
@@ -75,7 +75,7 @@ for (const [style, versions] of [
     )
   })
 
-test('what libxml2 says is invalid, the decoder refuses: a valid message with one thing changed', () => {
+test('the decoder refuses what libxml2 finds invalid: a valid message with one change', () => {
   let judged = 0
   fc.assert(
     fc.property(services, fc.integer({ min: 1 }), (service, seed) => {
@@ -95,7 +95,7 @@ test('what libxml2 says is invalid, the decoder refuses: a valid message with on
         ]) {
           if (changed === text || schema.flaw(changed) === undefined) continue
           judged++
-          assert.ok(!accepts(read, changed), changed)
+          assert.ok(!isAccepted(read, changed), changed)
         }
       }
     }),
@@ -104,7 +104,7 @@ test('what libxml2 says is invalid, the decoder refuses: a valid message with on
   assert.ok(judged > 100, `${judged} were judged`)
 })
 
-function accepts(
+function isAccepted(
   read: (typeof messageStyles)['document'] extends (...of: never[]) => infer C
     ? C extends { read: infer R }
       ? R
@@ -112,7 +112,7 @@ function accepts(
     : never,
   text: string,
 ): boolean {
-  const found = reading()
+  const found = createReading()
   try {
     const cursor = scanDocument(Buffer.from(envelope(text)))
     cursor.next()

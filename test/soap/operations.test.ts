@@ -15,12 +15,12 @@ type Style = Endpoint['style']
 type Tree = string | { readonly [name: string]: Tree | readonly Tree[] }
 
 /** Content in a style: qualified, with only parameters unqualified, or all unqualified. */
-function written(tree: Tree, style: Style, depth = 0): string {
+function writeTree(tree: Tree, style: Style, depth = 0): string {
   if (typeof tree === 'string') return tree
   const prefix = style === 'document' || (style === 'rpc' && depth > 0) ? 'm:' : ''
   return Object.entries(tree)
     .flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map(each => [name, each] as const))
-    .map(([name, value]) => `<${prefix}${name}>${written(value, style, depth + 1)}</${prefix}${name}>`)
+    .map(([name, value]) => `<${prefix}${name}>${writeTree(value, style, depth + 1)}</${prefix}${name}>`)
     .join('')
 }
 
@@ -32,7 +32,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
       const ask = (name: string, tree: Tree, who = 'maria', more: Message = {}): Promise<Answer> =>
         shop.post({
           version,
-          body: `<m:${name} xmlns:m="${ns}">${written(tree, style)}</m:${name}>`,
+          body: `<m:${name} xmlns:m="${ns}">${writeTree(tree, style)}</m:${name}>`,
           ...more,
           fields: { authorization: `Bearer ${who}`, ...more.fields },
         })

@@ -25,7 +25,7 @@ test('X14 an endpoint whose policy nothing could enforce does not start', async 
   await assert.rejects(startConversation({ secure: true }), /demands WS-Security/)
 })
 
-test('B5.1 where it is demanded, a bearer never stands in for it', async () => {
+test('B5.1 where WS-Security is demanded, a bearer token never replaces it', async () => {
   const shop = await startConversation({ secure: true }, { secure: believing })
   for (const version of ['1.1', '1.2'] as const) {
     const bare = await shop.post({ version, body: get() })
@@ -41,7 +41,7 @@ test('B5.1 where it is demanded, a bearer never stands in for it', async () => {
   assert.equal(got.status, 404, 'nor does the response pattern go around it')
 })
 
-test('elsewhere a Security block is asked when it is there: a bad one beside a good bearer is refused', async () => {
+test('elsewhere a Security block is verified if there is one: an invalid one with a valid bearer token is refused', async () => {
   const shop = await startConversation({}, { secure: believing })
   assert.equal((await shop.post({ body: get() })).status, 200)
   assert.equal(

@@ -12,7 +12,7 @@ import type { BoundOperation } from '../../src/soap/operations/bound-operation.t
 import { bareElement, bindCustomOperation, emptyBodyOperation } from '../../src/soap/operations/custom-operation.ts'
 import { type Element, Malformed, parseXml } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
-import { node } from './echo.ts'
+import { createEchoNode } from './echo.ts'
 import { find } from './orders-over-soap.ts'
 
 interface Outcome {
@@ -77,14 +77,16 @@ function fieldOf(element: Element, operation: string): AnyField {
   const [first] = children
   if (first && arrays.has(first.name.local) && !children.some(each => each.name !== first.name)) {
     const item =
-      first.name.local === 'value' || first.name.local === 'item' ? guess(first, operation) : fieldOf(first, operation)
+      first.name.local === 'value' || first.name.local === 'item'
+        ? guessField(first, operation)
+        : fieldOf(first, operation)
     return t.list(new Field(item.shape), { element: first.name.local })
   }
   if (/Array$/.test(local) || (operation.endsWith('Array') && local === 'param0')) return t.list(t.string())
   if (local === 'child' || operation === 'echoLinkedList') return list(element)
   if (first) return t.object(Object.fromEntries(children.map(each => [each.name.local, fieldOf(each, operation)])))
   const at = /^param(\d)$/.exec(local)?.[1]
-  return leaves[local] ?? nameless[operation]?.[Number(at)] ?? guess(element, operation)
+  return leaves[local] ?? nameless[operation]?.[Number(at)] ?? guessField(element, operation)
 }
 const list = (element: Element): AnyField =>
   t
@@ -98,7 +100,7 @@ const list = (element: Element): AnyField =>
     })
     .nullable()
 /** Parameters and items whose type depends on the case. */
-const guess = (element: Element, operation: string): AnyField =>
+const guessField = (element: Element, operation: string): AnyField =>
   element.elements().length > 0
     ? fieldOf(element.elements()[0]!.parent!, operation)
     : /^[\d.]+$/.test(element.text)
@@ -109,7 +111,7 @@ const leafTexts = (element: Element | undefined): string[] =>
   element ? (element.elements().length === 0 ? [element.text] : element.elements().flatMap(leafTexts)) : []
 /** The value of a text, for types with several texts for one value. */
 const booleans: Readonly<Record<string, string>> = { 0: 'FALSE', 1: 'TRUE', false: 'FALSE', true: 'TRUE' }
-const value = (text: string) =>
+const normalizeText = (text: string) =>
   booleans[text] ?? (/^-?[\d.]+$/.test(text) ? String(Math.fround(Number(text))) : text.toUpperCase())
 
 /** The namespace of the first type of the service itself. */
@@ -166,7 +168,7 @@ const headers = ['Header1', 'Header2'].map(name =>
     content: t.object(name === 'Header1' ? { string: t.string(), int: t.int() } : { int: t.int(), string: t.string() }),
   }),
 )
-const echoed = (name: string, fields: Fields) => {
+const echoBlock = (name: string, fields: Fields) => {
   const content = t.object(fields)
   return block({
     namespace: 'http://soapinterop.org/',
@@ -177,8 +179,8 @@ const echoed = (name: string, fields: Fields) => {
   })
 }
 const me = [
-  echoed('echoMeString', { varString: t.string() }),
-  echoed('echoMeComplexType', { varString: t.string(), varInt: t.int(), varFloat: float }),
+  echoBlock('echoMeString', { varString: t.string() }),
+  echoBlock('echoMeComplexType', { varString: t.string(), varInt: t.int(), varFloat: float }),
 ]
 
 for (const { id, title, messages } of cases)
@@ -191,7 +193,7 @@ for (const { id, title, messages } of cases)
     const call = find(document.root, 'Body')?.elements()[0]
     const encoded = raw.includes('encodingStyle')
     const fails = wanted?.outcome?.kind === 'fault' && wanted.outcome.code !== 'MustUnderstand'
-    const { post, incidents } = node([echoOf(call, encoded, fails)], { blocks: [...headers, ...me] })
+    const { post, incidents } = createEchoNode([echoOf(call, encoded, fails)], { blocks: [...headers, ...me] })
     const answer = await post({ raw, version: raw.includes('2003/05/soap-envelope') ? '1.2' : '1.1' })
     assert.deepEqual(incidents, [])
     if (exceptions[id]) return assert.ok(answer.fault)
@@ -201,5 +203,5 @@ for (const { id, title, messages } of cases)
       wanted?.outcome?.headers.map(each => each.replace(/^.*\}/, '')) ?? [],
     )
     if (answer.fault) return
-    assert.deepEqual(leafTexts(answer.body).map(value), leafTexts(call).map(value), answer.text)
+    assert.deepEqual(leafTexts(answer.body).map(normalizeText), leafTexts(call).map(normalizeText), answer.text)
   })

@@ -85,11 +85,11 @@ function candidates(shape: Scalar): fc.Arbitrary<unknown> {
 
 /** Undefined if none of a hundred candidates is valid: such a type is skipped. */
 function scalarOf(shape: Scalar): fc.Arbitrary<unknown> | undefined {
-  const of = candidates(shape)
+  const values = candidates(shape)
   const fits = (value: unknown) => !(checkScalar(shape, value) instanceof Flaw)
-  const some = [...new Set(fc.sample(of, { numRuns: 100, seed: 7 }).filter(fits))]
+  const some = [...new Set(fc.sample(values, { numRuns: 100, seed: 7 }).filter(fits))]
   return some.length > 0
-    ? fc.oneof(fc.constantFrom(...some), of.filter(fits)).map(value => checkScalar(shape, value))
+    ? fc.oneof(fc.constantFrom(...some), values.filter(fits)).map(value => checkScalar(shape, value))
     : undefined
 }
 

@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { type AnyField, t } from '../../src/contract/field.ts'
 import { bindCustomOperation } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
-import { node } from './echo.ts'
+import { createEchoNode } from './echo.ts'
 
 const struct = { int: t.int().optional(), str: t.string().optional() }
 const dates = {
@@ -102,7 +102,7 @@ for (const { id, title, expectedRequest } of cases) {
     const [content, expected] = read[id] ?? [declaredFor[id] ?? assert.fail(`${id} is in no table`), undefined]
     const seen: unknown[] = []
     const asked = /Body><ns1:(\w+)/.exec(raw)?.[1] ?? ''
-    const { post, incidents } = node([
+    const { post, incidents } = createEchoNode([
       bindCustomOperation({
         namespace: 'http://test-uri/',
         name: asked,
@@ -127,7 +127,7 @@ test('the dates of schema064 but for gMonth', async context => {
   if (!folder) return context.skip()
   const raw = readFileSync(join(folder, 'schema064.request.xml'), 'utf8').replace(/<gMonth .*<\/gMonth>/, '')
   const seen: unknown[] = []
-  const { post } = node([
+  const { post } = createEchoNode([
     bindCustomOperation({
       namespace: 'http://test-uri/',
       name: 'test',
