@@ -38,7 +38,7 @@ function openRemoteKeys(address: URL, { clock, failed }: Watching): JWTVerifyGet
     try {
       return await keys(header, token)
     } catch (thrown) {
-      if (isAnswer(thrown)) throw thrown
+      if (isKeyMismatch(thrown)) throw thrown
       failedAt = clock()
       failed(thrown)
       throw new Unavailable(retryEveryMs / 1000)
@@ -47,7 +47,7 @@ function openRemoteKeys(address: URL, { clock, failed }: Watching): JWTVerifyGet
 }
 
 /** The set was found, but the token's key is not in it. */
-const isAnswer = (thrown: unknown): boolean =>
+const isKeyMismatch = (thrown: unknown): boolean =>
   thrown instanceof errors.JWKSNoMatchingKey ||
   thrown instanceof errors.JWKSMultipleMatchingKeys ||
   thrown instanceof errors.JOSENotSupported

@@ -57,11 +57,11 @@ export async function readAction(look: ReadContext, operation: OperationOf<'look
   if (isUnchanged(call, item)) return { kind: 'unchanged', current: item }
   const handler = handlers.actions[operation.verb]
   if (!handler) throw new Error(`${operation.name} has no handler`)
-  const output = await handler(createContext(about, readOnly(reader)), item.value, {})
+  const output = await handler(createContext(about, readOnlyReach(reader)), item.value, {})
   return { kind: 'output', item, output: output ?? {}, created: false }
 }
 
-const readOnly = (reader: StoreReader): StoreReach => ({
+const readOnlyReach = (reader: StoreReader): StoreReach => ({
   read: work => work(reader),
   write: () => {
     throw new Error('an action that only reads cannot change items')

@@ -9,7 +9,7 @@ import type { Filter, StoreWriter } from './store.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
 const space = 'search'
-const defaultKeep = 3600
+const defaultKeepSeconds = 3600
 
 export async function createSearch(
   call: Call,
@@ -20,7 +20,7 @@ export async function createSearch(
   const { q, ...by } = call.input?.(undefined).value ?? {}
   const search: Search = { q: String(q ?? ''), by }
   const id = about.id('s')
-  const expires = about.now + (operation.searches.keep ?? defaultKeep) * 1000
+  const expires = about.now + (operation.searches.keep ?? defaultKeepSeconds) * 1000
   const value = packTyped({ owner: call.admitted.caller.subject ?? null, search })
   await writer.remember(space, id, { value, expires }, about.now)
   return { kind: 'search', id, search, page: undefined }

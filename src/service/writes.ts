@@ -68,14 +68,14 @@ async function putCreated(
   const retained = resource.states[0] === undefined ? { id } : { id, state: resource.states[0] }
   const value = await deriveValue(change, resource, draft, retained)
   requireReadOnlyAgreement(input.server, [value])
-  requireSound(about, resource.name, value, readAs(change, input))
+  requireSound(about, resource.name, value, checkedValues(change, input))
   const item = await writer.put(resource.name, id, value, {}, undefined, about.now)
   await recordChange(about, writer, resource.name, 'created', item)
   return { kind: 'item', item, created: true }
 }
 
 /** Values that a face has checked, unless a handler may have changed them. */
-const readAs = ({ handlers }: WriteContext, { value }: Input): Values | undefined =>
+const checkedValues = ({ handlers }: WriteContext, { value }: Input): Values | undefined =>
   handlers.derive ? undefined : value
 
 /** A field that a claim may fill is required after all for a caller without that claim. */

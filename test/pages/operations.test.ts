@@ -228,7 +228,11 @@ describe('a start that fails leaves nothing open', () => {
       },
       /in use/,
     ],
-    ['where a schedule has no job', data => startService(app, { port: 0, data, schedules: [schedule] }), /names the unknown job none/],
+    [
+      'where a schedule has no job',
+      data => startService(app, { port: 0, data, schedules: [schedule] }),
+      /names the unknown job none/,
+    ],
     ['of workers alone', data => startWorkers(app, { data, schedules: [schedule] }), /names the unknown job none/],
   ]
   for (const [i, [title, start, why]] of starts.entries())

@@ -40,7 +40,7 @@ type FaceOptions = SoapOptions & Pick<FrontOptions, 'gate'>
 
 /** Such an endpoint by itself, behind a front door of one mount. */
 export function createSoapFace(serving: FaceContext, endpoint: Endpoint, options: FaceOptions = {}): SoapFace {
-  return behindFront(serving, compileSoapEndpoint(serving, endpoint, options), options)
+  return createFaceAlone(serving, compileSoapEndpoint(serving, endpoint, options), options)
 }
 
 /** A face for custom operations: a service without a contract. */
@@ -50,10 +50,10 @@ export function createSoapNode(
   exchanges: readonly BoundOperation[],
   options: FaceOptions = {},
 ): SoapFace {
-  return behindFront(serving, bindNode(compileNode(serving, endpoint, exchanges, options)), options)
+  return createFaceAlone(serving, bindNode(compileNode(serving, endpoint, exchanges, options)), options)
 }
 
-const behindFront = (
+const createFaceAlone = (
   serving: Omit<FaceContext, 'app' | 'calls'>,
   endpoint: SoapEndpoint,
   options: FaceOptions,
