@@ -91,7 +91,7 @@ function sendPost(url: URL, host: string, message: OutboundMessage, signal: Abor
   const port = url.port === '' ? {} : { port: url.port }
   const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? { servername: url.hostname } : {}
   const path = `${url.pathname}${url.search}`
-  const headers = { host: url.host, ...messageFields(message) }
+  const headers = { host: url.host, ...actionFields(message) }
   return new Promise((resolve, reject) => {
     const asking = request(
       { method: 'POST', host, ...port, ...servername, path, headers, agent: false, signal },
@@ -105,7 +105,7 @@ function sendPost(url: URL, host: string, message: OutboundMessage, signal: Abor
 }
 
 /** The action, where each version has it (SOAP 1.1 §6.1.1; RFC 3902). */
-function messageFields({ mediaType, action }: OutboundMessage): Readonly<Record<string, string>> {
+function actionFields({ mediaType, action }: OutboundMessage): Readonly<Record<string, string>> {
   const type = `${mediaType}; charset=utf-8`
   return mediaType === 'text/xml'
     ? { 'content-type': type, soapaction: `"${action}"` }
