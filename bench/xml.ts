@@ -12,7 +12,7 @@ import { compileMessages } from '../src/contract/xml-message.ts'
 import { writeXsd } from '../src/describe/xsd.ts'
 import { compileRowReader } from '../src/soap/codecs/literal-read.ts'
 import { type LiteralReading, qualifiedSpace } from '../src/soap/codecs/values.ts'
-import { strict } from '../src/soap/envelope.ts'
+import { strictParsing } from '../src/soap/envelope.ts'
 import { scanDocument } from '../src/xml/scanner.ts'
 import { inFolder, paired, quick, type Row, row, skipped, stayOff } from './harness.ts'
 import { compile } from './native.ts'
@@ -78,7 +78,7 @@ export function binder(): (bytes: Uint8Array) => Record<string, unknown> {
   const [{ request } = { request: { fields: {} } }] = compileMessages(shop, 'v1')
   const read = compileRowReader(request.fields, qualifiedSpace('urn:diglot:shop:v1'))
   return bytes => {
-    const cursor = scanDocument(bytes, strict)
+    const cursor = scanDocument(bytes, strictParsing)
     const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
     cursor.next()
     const value = read(cursor, reading)

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** `diglot`: each command is one sentence of the API. Usage errors exit with 2, all others with 1; one line, no stack. */
+/**
+ * `diglot`: each command is one sentence of the API. Usage errors exit with 2, all others with 1,
+ * in one line without a stack.
+ */
 import './host/node-version.ts'
 
 import { resolve } from 'node:path'
@@ -8,25 +11,25 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Implementation } from './contract/implement.ts'
 import type { ServeOptions } from './host/serve.ts'
 
-const whole =
-  (least: number, most: number) =>
+const wholeNumberOption =
+  (min: number, max: number) =>
   (text: string): number => {
     const number = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
-    if (!(number >= least && number <= most))
-      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`)
+    if (!(number >= min && number <= max))
+      throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}`)
     return number
   }
-const collect = (text: string, before: readonly string[]): string[] => [...before, text]
-const pair = (text: string, before: Readonly<Record<string, string>>): Record<string, string> => {
+const collectOption = (text: string, before: readonly string[]): string[] => [...before, text]
+const pairOption = (text: string, before: Readonly<Record<string, string>>): Record<string, string> => {
   const [name, ...value] = text.split('=')
-  if (!name || value.length === 0) throw new InvalidArgumentError('must be NAME=VALUE.')
+  if (!name || value.length === 0) throw new InvalidArgumentError('must be NAME=VALUE')
   return { ...before, [name]: value.join('=') }
 }
 
-/** An application's default export. Throws with the cure when the file is not one. */
-async function load(file: string): Promise<Implementation> {
+/** An application's default export. Throws an error that says what to give for another file. */
+async function loadImplementation(file: string): Promise<Implementation> {
   const { existsSync } = await import('node:fs')
-  if (!existsSync(file)) throw new Error(`${file} is not there: name the file that exports your implement(…)`)
+  if (!existsSync(file)) throw new Error(`${file} not found: give the file that exports your implement(…)`)
   const module: { default?: Partial<Implementation> } = await import(pathToFileURL(resolve(file)).href).catch(
     thrown => {
       throw new Error(`${file} cannot be loaded: ${thrown instanceof Error ? thrown.message : thrown}`)
@@ -34,11 +37,11 @@ async function load(file: string): Promise<Implementation> {
   )
   const app = module.default
   if (!app?.contract || !app.handlers) throw new Error(`${file} has no default export made by implement(…)`)
-  return app as Implementation // made by `implement`: it has both
+  return app as Implementation // made by `implement`
 }
 
 const program = new Command('diglot')
-  .description('One service contract, served at once as resource-oriented HTTP and as SOAP.')
+  .description('one service contract, served as resource-oriented HTTP and as SOAP')
   .version('0.1.0')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'diglot: ')) })
@@ -48,74 +51,84 @@ program
   .description('serve a contract and its handlers until stopped')
   .argument('<service.ts>', 'the file whose default export is made by implement(…)')
   .addOption(
-    new Option('--port <number>', 'port; 0 picks a free one').env('PORT').default(8080).argParser(whole(0, 65535)),
+    new Option('--port <number>', 'port; 0 picks a free one')
+      .env('PORT')
+      .default(8080)
+      .argParser(wholeNumberOption(0, 65535)),
   )
   .addOption(new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'))
   .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
   .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
-  .addOption(new Option('--replica <url>', 'a standby of it that safe requests are answered from').env('REPLICA_URL'))
-  .option('--trace', 'say in Diglot-Trace how each request was decided; for development')
-  .option('--trust-proxy', 'a proxy in front is trusted: its Forwarded fields are read, content coding is left to it')
-  .addOption(new Option('--public-url <url>', 'the address clients know').env('PUBLIC_URL'))
-  .option('--tls-key <file>', 'PEM key: HTTPS, with HTTP/2 for clients that choose it; needs --tls-certificate')
-  .option('--tls-certificate <file>', 'PEM certificate of that key, then the intermediate ones')
-  .option('--authorities <file>', 'PEM certificates whose holders may prove themselves by a certificate of their own')
-  .addOption(new Option('--jwks <file or url>', 'keys of who signs bearer tokens; needs --issuer').env('DIGLOT_JWKS'))
-  .addOption(new Option('--issuer <iss>', 'whose tokens are taken').env('DIGLOT_ISSUER'))
-  .addOption(new Option('--audience <aud>', 'whom tokens must be for (default: the service)').env('DIGLOT_AUDIENCE'))
-  .option('--roles <place>', 'where a token has the roles, such as realm_access.roles (default: roles)')
-  .option('--claim <name=place>', 'where a token has a claim of the policies; may be given again', pair, {})
+  .addOption(new Option('--replica <url>', 'a standby of the database, for safe requests').env('REPLICA_URL'))
+  .option('--trace', 'add Diglot-Trace to responses, for development')
+  .option('--trust-proxy', 'trust the proxy in front: read its Forwarded fields, leave content coding to it')
+  .addOption(new Option('--public-url <url>', 'the address that clients use').env('PUBLIC_URL'))
+  .option(
+    '--tls-key <file>',
+    'PEM key: serve HTTPS, with HTTP/2 for clients that choose it; requires --tls-certificate',
+  )
+  .option('--tls-certificate <file>', 'PEM certificate of the key, then the intermediate ones')
+  .option('--authorities <file>', 'PEM certificates of authorities that issue client certificates')
+  .addOption(
+    new Option('--jwks <file or url>', 'keys of the issuer of bearer tokens; requires --issuer').env('DIGLOT_JWKS'),
+  )
+  .addOption(new Option('--issuer <iss>', 'issuer of accepted tokens').env('DIGLOT_ISSUER'))
+  .addOption(
+    new Option('--audience <aud>', 'audience of accepted tokens (default: the service)').env('DIGLOT_AUDIENCE'),
+  )
+  .option('--roles <place>', 'place of the roles in a token, such as realm_access.roles (default: roles)')
+  .option('--claim <name=place>', 'place of a claim of the policies in a token; repeatable', pairOption, {})
   .option(
     '--algorithm <name>',
-    'an algorithm of tokens; may be given again (default: all asymmetric ones)',
-    collect,
+    'algorithm of accepted tokens; repeatable (default: all asymmetric ones)',
+    collectOption,
     [],
   )
   .addOption(
-    new Option('--key <file>', 'the local key, shared by all instances (default: beside the data)').env('DIGLOT_KEY'),
+    new Option('--key <file>', 'the local key, shared by all instances (default: next to the data)').env('DIGLOT_KEY'),
   )
-  .option('--keys <file>', 'API keys, as diglot key writes them (default: beside the data)')
-  .option('--origin <origin>', 'an origin whose pages may call; may be given again', collect, [])
-  .option('--signers <file>', 'PEM certificates, or their authorities, whose holders may sign SOAP messages')
-  .option('--reply-to <address>', 'SOAP replies may go to this address and below; may be given again', collect, [])
-  .option('--insecure', 'let the people of the example in on any address')
-  .option('--workers <number>', 'processes that serve together on this machine', whole(1, 256), 1)
-  .option('--access-log', 'a line for each request')
-  .option('--no-work', 'run no jobs here: diglot work does')
+  .option('--keys <file>', 'API keys, as diglot key writes them (default: next to the data)')
+  .option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
+  .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
+  .option('--reply-to <address>', 'allow SOAP replies to this address and below; repeatable', collectOption, [])
+  .option('--insecure', 'accept the passwords of the example on any address')
+  .option('--workers <number>', 'processes that serve together on this machine', wholeNumberOption(1, 256), 1)
+  .option('--access-log', 'log a line for each request')
+  .option('--no-work', 'run no jobs here; diglot work does')
   .action(serveCommand)
 
 program
   .command('relay')
-  .description('a SOAP intermediary: process what is for this node, and forward messages to the next')
-  .requiredOption('--listen <port>', 'port; 0 picks a free one', whole(0, 65535))
+  .description('a SOAP intermediary: process the blocks for this node, forward messages to the next')
+  .requiredOption('--listen <port>', 'port; 0 picks a free one', wholeNumberOption(0, 65535))
   .requiredOption('--to <url>', 'the next node')
   .option('--host <address>', 'address to listen on', '127.0.0.1')
-  .option('--role <uri>', 'a role that it plays beside next; may be given again', collect, [])
-  .option('--uri <uri>', 'what it is called in faults (default: the address it listens on)')
+  .option('--role <uri>', 'a role that this node plays besides next; repeatable', collectOption, [])
+  .option('--uri <uri>', 'URI of this node in faults (default: the address it listens on)')
   .action(relayCommand)
 
 program
   .command('work')
-  .description('run the jobs of a service, and serve nothing, until stopped')
+  .description('run the jobs of a service until stopped, without serving')
   .argument('<service.ts>', 'the file whose default export is made by implement(…)')
   .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
   .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
-  .option('--jobs <number>', 'jobs at once', whole(1, 256), 2)
+  .option('--jobs <number>', 'jobs at once', wholeNumberOption(1, 256), 2)
   .action(workCommand)
 
 program
   .command('jobs')
-  .description('list the jobs that have failed, one JSON line each')
+  .description('list the failed jobs, one JSON line each')
   .argument('<service.ts>', 'the file whose default export is made by implement(…)')
   .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
   .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
-  .option('--retry <id>', 'put this one back, with all its tries')
+  .option('--retry <id>', 'queue this job again, with all its tries')
   .action(jobsCommand)
 
 program
   .command('backup')
   .description('copy the database file while it is in use, and check the copy')
-  .argument('<file>', 'the copy; it must not be there')
+  .argument('<file>', 'the copy, which must not exist')
   .option('--data <file>', 'the database file', './data/orders.sqlite')
   .action(async (file: string, { data }: { readonly data: string }) => {
     const { backUpDatabase: backup } = await import('./host/operations/backup.ts')
@@ -124,40 +137,40 @@ program
 
 program
   .command('token')
-  .description('print a signed bearer token for the local key, and nothing else')
-  .requiredOption('--subject <name>', 'who')
-  .option('--role <role>', 'a role of theirs; may be given again', collect, [])
-  .option('--claim <name=value>', 'a claim of theirs, such as customer=c-1; may be given again', pair, {})
-  .option('--expires <seconds>', 'seconds until it expires; may be negative', whole(-1e9, 1e9), 8 * 3600)
-  .option('--audience <service>', 'the service it is for', 'orders')
+  .description('print a bearer token signed by the local key, and nothing else')
+  .requiredOption('--subject <name>', 'name of the caller')
+  .option('--role <role>', 'a role of the caller; repeatable', collectOption, [])
+  .option('--claim <name=value>', 'a claim of the caller, such as customer=c-1; repeatable', pairOption, {})
+  .option('--expires <seconds>', 'seconds until it expires; may be negative', wholeNumberOption(-1e9, 1e9), 8 * 3600)
+  .option('--audience <service>', 'the service that accepts it', 'orders')
   .option('--data <file>', 'the database file whose key signs', './data/orders.sqlite')
-  .addOption(new Option('--key <file>', 'the key that signs (default: beside the data)').env('DIGLOT_KEY'))
+  .addOption(new Option('--key <file>', 'the key that signs (default: next to the data)').env('DIGLOT_KEY'))
   .action(tokenCommand)
 
 program
   .command('key')
-  .description('print a new API key, and nothing else; only its hash is kept')
-  .requiredOption('--subject <name>', 'who')
-  .option('--role <role>', 'a role of theirs; may be given again', collect, [])
-  .option('--claim <name=value>', 'a claim of theirs, such as customer=c-1; may be given again', pair, {})
-  .option('--expires <seconds>', 'seconds until it expires (default: never)', whole(1, 1e9))
-  .option('--data <file>', 'the database file beside which it is kept', './data/orders.sqlite')
-  .option('--keys <file>', 'the file it is kept in (default: beside the data)')
+  .description('print a new API key, and nothing else; only its hash is stored')
+  .requiredOption('--subject <name>', 'name of the caller')
+  .option('--role <role>', 'a role of the caller; repeatable', collectOption, [])
+  .option('--claim <name=value>', 'a claim of the caller, such as customer=c-1; repeatable', pairOption, {})
+  .option('--expires <seconds>', 'seconds until it expires (default: never)', wholeNumberOption(1, 1e9))
+  .option('--data <file>', 'the database file next to which it is stored', './data/orders.sqlite')
+  .option('--keys <file>', 'the file in which it is stored (default: next to the data)')
   .action(keyCommand)
 
-const described = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
+const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
 program
   .command('describe')
-  .description('print what a contract says, in the form that is asked for')
+  .description('print one description of a contract')
   .argument('<service.ts>', 'the file whose default export is made by implement(…)')
-  .option('--access', 'who may do what, as a Markdown table')
+  .option('--access', 'the access matrix, as a Markdown table')
   .option('--openapi', 'OpenAPI 3.1')
   .option('--wsdl', 'WSDL 1.1')
   .option('--wsdl2', 'WSDL 2.0')
   .option('--xsd', 'the XML Schema')
   .option('--machine', 'the states of each resource, as Mermaid diagrams')
-  .option('--contract <version>', 'of this version, such as v1 (default: the newest)')
-  .option('--address <url>', 'the address that is written down', 'http://127.0.0.1:8080')
+  .option('--contract <version>', 'version of the contract, such as v1 (default: the newest)')
+  .option('--address <url>', 'the address in the description', 'http://127.0.0.1:8080')
   .action(describeCommand)
 
 interface ServeFlags {
@@ -191,11 +204,11 @@ interface ServeFlags {
 function tlsOf({ tlsKey: key, tlsCertificate: certificate, authorities }: ServeFlags): ServeOptions['tls'] {
   if (key !== undefined && certificate !== undefined) return { key, certificate, authorities }
   if (key === undefined && certificate === undefined && authorities === undefined) return undefined
-  const needed = authorities === undefined ? 'go together' : 'are needed for --authorities'
+  const needed = authorities === undefined ? 'must be given together' : 'are required by --authorities'
   program.error(`error: --tls-key and --tls-certificate ${needed}`, { exitCode: 2 })
 }
 function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: ServeFlags): ServeOptions['tokens'] {
-  if (jwks === undefined && issuer !== '') program.error('error: --issuer is for --jwks', { exitCode: 2 })
+  if (jwks === undefined && issuer !== '') program.error('error: --issuer requires --jwks', { exitCode: 2 })
   if (jwks === undefined) return undefined
   return {
     jwks,
@@ -208,13 +221,13 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
 }
 
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
-  const together = flags.workers > 1 ? await import('./host/operations/cluster.ts') : undefined
-  if (together && !together.isWorker()) return serveTogether(together, flags.workers)
-  const { serve } = await import('./host/serve.ts')
-  const siblings = together?.connectToPrimary()
+  const cluster = flags.workers > 1 ? await import('./host/operations/cluster.ts') : undefined
+  if (cluster && !cluster.isWorker()) return serveTogether(cluster, flags.workers)
+  const { startService } = await import('./host/serve.ts')
+  const siblings = cluster?.connectToPrimary()
   const tls = tlsOf(flags)
   const tokens = tokensOf(flags)
-  const app = await load(file)
+  const app = await loadImplementation(file)
   const options: ServeOptions = {
     port: flags.port,
     host: flags.host,
@@ -240,14 +253,14 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
       ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
     },
   }
-  const server = await serve(app, options)
+  const server = await startService(app, options)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void server.close().then(() => process.exit(0)))
   process.on('SIGHUP', () => {
     try {
       server.reload()
     } catch (thrown) {
-      complain(thrown)
+      printError(thrown)
     }
   })
   const lines = [`listening on ${server.url}`]
@@ -265,7 +278,7 @@ async function serveTogether(
   { forkWorkers: workers, WorkerFailed }: typeof import('./host/operations/cluster.ts'),
   count: number,
 ) {
-  const running = workers(count, why => complain(why))
+  const running = workers(count, why => printError(why))
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void running.close().then(() => process.exit(0)))
   process.on('SIGHUP', () => running.signal('SIGHUP'))
@@ -287,7 +300,7 @@ interface RelayFlags {
 }
 async function relayCommand({ listen: port, to, host, role: roles, uri }: RelayFlags): Promise<void> {
   const { startSoapRelay: relaying } = await import('./host/soap-relay.ts')
-  const listener = await relaying({ port, host, to, roles, uri, onError: complain })
+  const listener = await relaying({ port, host, to, roles, uri, onError: printError })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))
   console.log(`relaying from ${listener.url} to ${to}`)
@@ -298,7 +311,7 @@ interface StoreFlags {
   readonly database?: string
 }
 async function workCommand(file: string, { jobs, ...flags }: StoreFlags & { readonly jobs: number }): Promise<void> {
-  const [{ startWorkers: work }, app] = await Promise.all([import('./host/serve.ts'), load(file)])
+  const [{ startWorkers: work }, app] = await Promise.all([import('./host/serve.ts'), loadImplementation(file)])
   const working = await work(app, { ...flags, work: jobs })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void working.close().then(() => process.exit(0)))
@@ -306,14 +319,15 @@ async function workCommand(file: string, { jobs, ...flags }: StoreFlags & { read
 }
 
 async function jobsCommand(file: string, { retry, ...flags }: StoreFlags & { readonly retry?: string }): Promise<void> {
-  const [{ openStore }, { failedJobs, retryJob: retried }, app] = await Promise.all([
+  const [{ openStore }, { failedJobs, retryJob }, app] = await Promise.all([
     import('./host/serve.ts'),
     import('./service/job.ts'),
-    load(file),
+    loadImplementation(file),
   ])
   const store = await openStore(app, flags)
   try {
-    if (retry !== undefined && !(await retried(store, retry, Date.now()))) throw new Error(`${retry} is no failed job`)
+    if (retry !== undefined && !(await retryJob(store, retry, Date.now())))
+      throw new Error(`${retry} is not a failed job: run the command without --retry to list them`)
     if (retry === undefined) for (const job of await failedJobs(store)) console.log(JSON.stringify(job))
   } finally {
     await store.close()
@@ -362,15 +376,15 @@ async function keyCommand({ subject, role, claim, expires, data, keys }: KeyFlag
   console.log(issueKey(file, { subject, roles: role, claims: claim, ...until }))
 }
 
-type DescribeFlags = { readonly [K in (typeof described)[number]]?: boolean } & {
+type DescribeFlags = { readonly [K in (typeof descriptions)[number]]?: boolean } & {
   readonly contract?: string
   readonly address: string
 }
 async function describeCommand(file: string, flags: DescribeFlags): Promise<void> {
-  const [what = 'access', ...more] = described.filter(each => flags[each])
+  const [what = 'access', ...more] = descriptions.filter(each => flags[each])
   if (more.length > 0 || !flags[what])
-    program.error(`error: name one of ${described.map(each => `--${each}`).join(', ')}`, { exitCode: 2 })
-  const app = await load(file)
+    program.error(`error: give one of ${descriptions.map(each => `--${each}`).join(', ')}`, { exitCode: 2 })
+  const app = await loadImplementation(file)
   const [
     { writeAccessMatrix: access, writeStateDiagram: diagram, writeWsdl11: wsdl11, writeWsdl20: wsdl20, writeXsd: xsd },
     { newestVersion: newest },
@@ -378,9 +392,9 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
   const { contract } = app
   const version = flags.contract ?? newest(contract)
   if (!Object.hasOwn(contract.versions, version))
-    throw new Error(`${version} is no version of it: versions are ${Object.keys(contract.versions).join(', ')}`)
+    throw new Error(`${version} is not a known version: use ${Object.keys(contract.versions).join(', ')}`)
   const address = `${flags.address.replace(/\/+$/, '')}/soap/${version}`
-  const written: Readonly<Record<(typeof described)[number], () => string | Promise<string>>> = {
+  const written: Readonly<Record<(typeof descriptions)[number], () => string | Promise<string>>> = {
     access: () => access(contract),
     openapi: async () => (await import('./pages/openapi.ts')).describeService(app, flags.address),
     wsdl: () => wsdl11(contract, version, { address }),
@@ -388,25 +402,25 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
     xsd: () => xsd(contract, version),
     machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),
   }
-  process.stdout.once('error', unread)
+  process.stdout.once('error', ignoreClosedPipe)
   process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
 }
 
-/** Who reads has seen enough (`| head`): the rest is not written, and nothing is wrong. */
-function unread(thrown: Error): void {
+/** A reader that has seen enough (`| head`) closes the pipe, which is not an error. */
+function ignoreClosedPipe(thrown: Error): void {
   if (!('code' in thrown && thrown.code === 'EPIPE')) throw thrown
 }
 
-/** Commander's own errors have been said; a wrong flag or a missing word is a usage error. */
+/** Commander has printed its own errors; a wrong flag or a missing argument is a usage error. */
 function exitCode(thrown: unknown): number {
   if (thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('commander.')) {
     return 'exitCode' in thrown && thrown.exitCode === 0 ? 0 : 2
   }
-  complain(thrown)
+  printError(thrown)
   return 1
 }
 
-function complain(thrown: unknown): void {
+function printError(thrown: unknown): void {
   const text = thrown instanceof Error ? thrown.message : String(thrown)
   process.stderr.write(`diglot: ${text.split('\n').join('\ndiglot: ')}\n`)
 }

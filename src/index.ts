@@ -1,4 +1,4 @@
-/** What an application imports: the contract vocabulary, `implement` and `serve`. */
+/** The entry of an application: the vocabulary of contracts, `implement` and `serve`. */
 import './host/node-version.ts'
 
 export {
@@ -18,8 +18,11 @@ import type { ServeOptions, Server } from './host/serve.ts'
 
 export type { ServeOptions, Server }
 
-/** Serves until closed; see `ServeOptions`. The server is loaded when it is asked for: a contract alone costs none of it. */
+/**
+ * Serves until closed; see `ServeOptions`. The server is loaded here, so that a contract alone does
+ * not load it.
+ */
 export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   const host = await import('./host/serve.ts')
-  return host.serve(app, options)
+  return host.startService(app, options)
 }

@@ -1,9 +1,9 @@
 /** The orders service with everything on, limits so high that the load never meets them, answering in memory of one file. */
 import app from '../../examples/orders/service.ts'
-import { serve } from '../../src/host/serve.ts'
+import { startService } from '../../src/host/serve.ts'
 import { ready } from './report.js'
 
 const plenty = { count: 1e9, seconds: 60 }
 const contract = { ...app.contract, limits: { reads: plenty, changes: plenty } }
-const server = await serve({ ...app, contract }, { port: 0, data: process.argv[2] ?? ':memory:', flood: 1e9 })
+const server = await startService({ ...app, contract }, { port: 0, data: process.argv[2] ?? ':memory:', flood: 1e9 })
 ready(server.port)

@@ -42,7 +42,7 @@ const serving: FaceContext = {
     clock: Date.now,
     id: () => 'o-1',
     observer: createCallObserver((face, operation, outcome, tookMs) =>
-      figures.called(face, operation, outcome, tookMs),
+      figures.countCall(face, operation, outcome, tookMs),
     ),
   }),
   identities: { bearer: nobody, password: nobody, secret: nobody, known: nobody, certificate: nobody, key: nobody },

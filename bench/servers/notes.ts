@@ -1,7 +1,7 @@
 /** The contract that writing is measured with: a note, made by POST. `notes.ts FILE`, or `notes.ts postgres://…` with a file for its key. */
 import { anyone, implement, resource, service, t } from 'diglot'
 import { pino } from 'pino'
-import { serve } from '../../src/host/serve.ts'
+import { startService } from '../../src/host/serve.ts'
 import { ready } from './report.js'
 
 export const notes = resource('notes', {
@@ -28,7 +28,7 @@ if (import.meta.main) {
   const options = { port: 0, data, flood: 1e9, logger, ...(database !== undefined && { database }) }
   ready(
     (
-      await serve(
+      await startService(
         implement(book, {}, () => ({})),
         options,
       )

@@ -1,6 +1,6 @@
 /** A contract of files of 64 MB, for one message of 50. */
 import { anyone, implement, resource, service, t } from 'diglot'
-import { serve } from '../../src/host/serve.ts'
+import { startService } from '../../src/host/serve.ts'
 import { ready } from './report.js'
 
 const papers = resource('papers', {
@@ -14,4 +14,4 @@ const shelf = service('papers', { namespace: 'urn:diglot:papers', resources: [pa
 
 const app = implement(shelf, {}, () => ({ items: { papers: [{ id: 'p-1', name: 'A scan' }] } }))
 const logger = { info: () => {}, warn: console.error, error: console.error }
-ready((await serve(app, { port: 0, data: process.argv[2] ?? ':memory:', logger })).port)
+ready((await startService(app, { port: 0, data: process.argv[2] ?? ':memory:', logger })).port)

@@ -10,7 +10,7 @@ else {
 }
 
 async function one(brothers: ClusterPeers | undefined): Promise<void> {
-  const [{ serve }, { default: app }] = await Promise.all([
+  const [{ startService: serve }, { default: app }] = await Promise.all([
     import('../../src/host/serve.ts'),
     import('../../examples/orders/service.ts'),
   ])

@@ -11,7 +11,7 @@ import { type MediaType, parseMediaType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
 import type { MessageCodec } from '../soap/codecs/style.ts'
 import type { LiteralReading, PartSource } from '../soap/codecs/values.ts'
-import { closeEnvelope, type Envelope, openEnvelope, strict } from '../soap/envelope.ts'
+import { closeEnvelope, type Envelope, openEnvelope, strictParsing } from '../soap/envelope.ts'
 import { type Addressing, isAddressingBlock, readAddressing } from '../soap/headers/addressing.ts'
 import { type Block, findBlock, readBlock } from '../soap/headers/block.ts'
 import { type NodeRoles, requireUnderstood, targetedBlocks } from '../soap/headers/node.ts'
@@ -243,8 +243,8 @@ async function heard(
 }
 
 export const parserLimitsFor = (longest: number): ParseOptions => ({
-  ...strict,
-  limits: { ...strict.limits, bytes: longest },
+  ...strictParsing,
+  limits: { ...strictParsing.limits, bytes: longest },
 })
 
 /** Fields as they are in an answer: what is the server's alone is read there like the rest. */

@@ -1,16 +1,16 @@
-/** A line for each request, where the operator wants one. */
+/** One line of the access log for each request, if the operator wants it. */
 import type { Request, Response } from '../http/message.ts'
 import type { Entry, MountName } from './entry.ts'
 
-/** One request that was answered, as a line of the access log has it. */
+/** A line of the access log: one request and its response. */
 export interface AccessLogEntry {
   readonly id: string
   readonly face: MountName
   readonly method: string
-  /** The path alone: a query may hold what is private. */
+  /** The path alone: a query may hold private data. */
   readonly path: string
   readonly status: number
-  /** Milliseconds until the head of the answer was known. */
+  /** Milliseconds until the head of the response was known. */
   readonly took: number
   readonly from: string
   readonly version: Request['version']

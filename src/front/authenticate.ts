@@ -1,6 +1,7 @@
 /**
- * Who the caller is (rules A5.1, A5.3): the credentials of a request, proven by the directory of people and keys, for faces
- * and pages alike. What it guards: people whose browser sends credentials by itself (see `isCrossOrigin`).
+ * The caller of a request (rules A5.1, A5.3): its credentials, proven by the directory of people
+ * and keys, for faces and pages alike. What it guards: people whose browser sends credentials by
+ * itself (see `isCrossOrigin`).
  */
 import type { Maybe } from '../base/maybe.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
@@ -14,8 +15,8 @@ import { isConfidential } from './confidential.ts'
 export type AuthenticationContext = Pick<FaceContext, 'identities' | 'settings'>
 
 /**
- * Credentials that prove nothing are refused also where none are needed: their sender believes to be known.
- * @param service of the session cookie; undefined: cookies do not count here, as on SOAP
+ * Refuses invalid credentials even where none are needed: their sender expects to be known.
+ * @param service the name in the session cookie; undefined: cookies do not count, as on SOAP
  */
 export function authenticate(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
   if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
@@ -26,7 +27,7 @@ export function authenticate(request: Request, context: AuthenticationContext, s
 
 const requireCaller = (caller: Caller | undefined): Caller => caller ?? refuse({ kind: 'unauthenticated' })
 
-/** A cookie or a certificate comes with any request of its browser: one that proves nothing is as good as none. */
+/** A browser adds its cookie or certificate to any request: an invalid one counts as none. */
 function authenticateAmbient(
   { fields, scheme, certificate }: Request,
   { identities }: AuthenticationContext,
@@ -39,15 +40,15 @@ function authenticateAmbient(
   return found instanceof Promise ? found.then(caller => caller ?? anonymous) : (found ?? anonymous)
 }
 
-/** Whether what proves the caller, if anything does, is of the browser's own accord. */
+/** Whether the credentials, if any, are those that a browser adds by itself. */
 export const hasAmbientCredentials = ({ fields }: Request): boolean =>
   fields['authorization'] === undefined && fields['api-key'] === undefined
 
-/** RFC 6265bis §4.1.3.2: over TLS no other host, and no one on the way in cleartext, can have set it. */
+/** RFC 6265bis §4.1.3.2: with this prefix no other host, and no cleartext, can set the cookie. */
 export const sessionCookieName = (service: string, scheme: Request['scheme']): string =>
   scheme === 'https' ? `__Host-${service}` : service
 
-/** Every scheme that is accepted of this request; with credentials that failed, that they did. */
+/** WWW-Authenticate: all schemes accepted for this request, and whether credentials failed. */
 export const writeAuthChallenges = (
   request: Request,
   { identities, settings }: AuthenticationContext,

@@ -1,6 +1,6 @@
 /**
- * Content codings for answers without an entity tag (rule A4.18): what has one is coded by its face, since each coding is a
- * representation with a tag of its own (RFC 9110 §8.8.3.3).
+ * Content codings for responses without an entity tag (rule A4.18). A face codes those that have
+ * one, since each coding is a representation with a tag of its own (RFC 9110 §8.8.3.3).
  */
 import { writeVary } from '../http/cache.ts'
 import type { Response } from '../http/message.ts'
@@ -9,19 +9,23 @@ import type { Entry } from './entry.ts'
 
 export type Coding = (octets: Uint8Array) => Uint8Array
 
-/** Octets of content below which a coding costs more than it saves: it fits one packet. */
+/** Up to this many octets a coding costs more than it saves: the content fits one packet. */
 export const codedFromOctets = 1024
 
 const isText = /^(?:text\/(?!event-stream)|application\/(?:[a-z.+-]*[+/])?(?:json|xml|javascript)\b|image\/svg\+xml)/i
 
-export function compressAnswer(entry: Entry, response: Response, codings: Readonly<Record<string, Coding>>): Response {
+export function compressResponse(
+  entry: Entry,
+  response: Response,
+  codings: Readonly<Record<string, Coding>>,
+): Response {
   const { content, fields } = response
   if (content === undefined || (typeof content !== 'string' && !(content instanceof Uint8Array))) return response
   if (content.length <= codedFromOctets || fields['etag'] !== undefined || fields['content-encoding'] !== undefined)
     return response
   const names = Object.keys(codings)
   if (names.length === 0 || !isText.test(String(fields['content-type'] ?? ''))) return response
-  const varying = { ...fields, vary: writeVary(textOf(fields['vary']), 'Accept-Encoding') }
+  const varying = { ...fields, vary: writeVary(joinField(fields['vary']), 'Accept-Encoding') }
   const [best = 'identity'] = acceptableEncodings(entry.request.fields['accept-encoding'], [...names, 'identity'])
   const encode = codings[best]
   if (!encode) return { ...response, fields: varying }
@@ -29,5 +33,5 @@ export function compressAnswer(entry: Entry, response: Response, codings: Readon
   return { ...response, fields: { ...varying, 'content-encoding': best }, content: octets }
 }
 
-const textOf = (field: Response['fields'][string] | undefined): string | undefined =>
+const joinField = (field: Response['fields'][string] | undefined): string | undefined =>
   field === undefined || typeof field === 'string' ? field : field.join(', ')

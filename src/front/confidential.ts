@@ -1,17 +1,19 @@
-/** Whether a password may travel with this request, and whether it is of this machine: one rule for all faces and pages. */
+/**
+ * May a password travel with a request, and is the client on this machine? One rule for all mounts.
+ */
 import { isLoopbackAddress } from '../base/address.ts'
 import type { Request } from '../http/message.ts'
 import type { Settings } from '../service/face-context.ts'
 
 type Origin = Pick<Request, 'from' | 'fields'>
 
-/** The client is on this machine. Behind a proxy that says nothing of the client, nothing is known of it. */
+/** The client is on this machine. A proxy that does not name its client proves nothing. */
 export function isFromThisMachine({ from, fields }: Origin, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean {
   if (!isLoopbackAddress(from)) return false
   return !trustProxy || fields['forwarded'] !== undefined || fields['x-forwarded-for'] !== undefined
 }
 
-/** RFC 7617 §4, rule A5.1: a password is readable on the way unless the way is TLS or never leaves this machine. */
+/** RFC 7617 §4, rule A5.1: a password can be read on its way, but over TLS or within a machine. */
 export function isConfidential(
   request: Origin & Pick<Request, 'scheme'>,
   settings: Pick<Settings, 'passwordsOnLoopback' | 'trustProxy'>,

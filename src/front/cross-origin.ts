@@ -1,8 +1,10 @@
 /**
- * Which pages of other origins may call (Fetch §3.2), faces and pages alike. Guards people whose browser knows their password:
- *  (1) No origin may unless the settings name it; none may send credentials of the browser's own.
- *  (2) A change that a browser sends for a page of another origin is refused, whatever its content.
- *  (3) What a cookie or a client's certificate proves is for our own pages alone, also where the settings name the origin.
+ * Which pages of other origins may call (Fetch §3.2), for all mounts. It guards people whose
+ * browser knows their password:
+ *  (1) No origin may unless the settings name it; none may use credentials that the browser adds.
+ *  (2) A change that a browser sends for a page of another origin is refused, with any content.
+ *  (3) Cookies and client certificates count for our own pages alone, even if the settings name the
+ *      origin.
  */
 import { writeVary } from '../http/cache.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -16,7 +18,7 @@ const exposedFields =
 export const isPreflight = ({ method, fields }: Pick<Request, 'method' | 'fields'>): boolean =>
   method === 'OPTIONS' && fields['origin'] !== undefined && fields['access-control-request-method'] !== undefined
 
-/** Fetch §3.2.2: before any credentials. */
+/** Fetch §3.2.2: a preflight comes before any credentials. */
 export function answerPreflight(
   { fields }: Pick<Request, 'fields'>,
   { origins }: Pick<Settings, 'origins'>,
@@ -36,7 +38,7 @@ export function answerPreflight(
   }
 }
 
-/** The names that were asked for: a field name is all that can be among them. */
+/** The requested names that are field names. */
 const fieldNamesIn = (names: string | undefined): string =>
   (names ?? '')
     .split(',')
@@ -44,7 +46,7 @@ const fieldNamesIn = (names: string | undefined): string =>
     .filter(name => /^[A-Za-z0-9-]{1,100}$/.test(name))
     .join(', ')
 
-/** What every answer says of origins, where the settings name some. */
+/** Fields of every response if the settings name origins. */
 export function corsFields(
   { fields: { origin } }: Request,
   vary: Response['fields'][string] | undefined,
@@ -56,8 +58,9 @@ export function corsFields(
 }
 
 /**
- * (2), (3). Origin and Sec-Fetch-Site (Fetch Metadata §2.4) are of the browser's making; a client that is not a browser
- * sends neither, or its own. A browser that sends neither with a change is older than 2020.
+ * (2), (3). Browsers set Origin and Sec-Fetch-Site (Fetch Metadata §2.4) themselves; another client
+ * sends neither, or values of its own. A browser that sends neither with a change is older than
+ * 2020.
  */
 export function isCrossOrigin(entry: Entry, { origins, publicUrl }: Settings): boolean {
   const { request } = entry
@@ -66,13 +69,13 @@ export function isCrossOrigin(entry: Entry, { origins, publicUrl }: Settings): b
   const isAmbient =
     hasAmbientCredentials(request) && (request.fields['cookie'] !== undefined || request.certificate !== undefined)
   if (!isAmbient && origins.includes(origin)) return false
-  if (!/^https?:/i.test(origin)) return true // not an origin that a page of ours has
-  if (request.scheme === 'https' && origin.startsWith('http:')) return true // anyone on the way could have written it
+  if (!/^https?:/i.test(origin)) return true // not the origin of a page of ours
+  if (request.scheme === 'https' && origin.startsWith('http:')) return true // a cleartext page may be forged on its way
   const from = authorityOf(origin)
   return from === undefined || (from !== authorityOf(originOf(entry)) && from !== authorityOf(publicUrl))
 }
 
-/** Host and port; the scheme is not compared further, since a proxy in front may have ended TLS. */
+/** Host and port, without the scheme: a proxy in front may have terminated TLS. */
 function authorityOf(uri: string | undefined): string | undefined {
   return uri !== undefined && URL.canParse(uri) ? new URL(uri).host : undefined
 }

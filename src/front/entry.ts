@@ -1,30 +1,32 @@
-/** What came in, interpreted once (rows 1–9). Faces and pages read this, never the request-target or the Host. */
+/**
+ * A request, interpreted once (rows 1–9). Faces and pages never read the request-target or Host.
+ */
 import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { Pairs } from '../http/uri.ts'
 import type { FrontRefusal } from './refusal.ts'
 
-/** Where a request goes: a face, or a page of its own. */
+/** A face, or a group of pages, behind the front door. */
 export interface Mount {
   readonly name: MountName
   /** First segments of the paths that it serves. */
   readonly segments: readonly string[]
-  /** Not turned away under load (row 3): what operators ask is answered just then; `all`: nor in a flood (row 5). */
+  /** Not refused under load (row 3), when operators need it most; `all`: nor in a flood (row 5). */
   readonly exempt?: 'load' | 'all'
   readonly serve: (entry: Entry) => Maybe<Response>
-  /** A refusal of rows 1–9 in the words of this mount. */
+  /** Writes a refusal of rows 1–9 in the terms of this mount. */
   readonly refuse: (entry: Entry, refusal: FrontRefusal) => Maybe<Response>
 }
-/** What the access log and the metrics tell apart. */
+/** As the access log and the metrics name it. */
 export type MountName = 'rest' | 'soap' | 'operations'
 
 /** Written by the rows of the front door alone. */
 export interface EntryDraft {
-  /** As the client made it: the fields of a trusted proxy are applied. */
+  /** As the client sent it: the fields of a trusted proxy are applied. */
   readonly request: Request
-  /** Names the request in the audit, in logs and in its answer. */
+  /** The request's name in the audit, in logs and in its response. */
   readonly id: string
-  /** When it came: milliseconds since 1970. */
+  /** Time of arrival, in milliseconds since 1970. */
   readonly now: number
   /** The row that is being asked. */
   row: number
@@ -37,22 +39,22 @@ export interface EntryDraft {
 }
 
 export interface Entry extends Readonly<EntryDraft> {
-  /** The path of the target as it came, still encoded; empty for `OPTIONS *`. */
+  /** The path of the target, still encoded; empty for `OPTIONS *`. */
   readonly path: string
-  /** Behind the question mark, as it came. */
+  /** The query, still encoded, without its question mark. */
   readonly query: string
-  /** The authority that was asked (RFC 9110 §7.2): of an absolute target, else the Host. */
+  /** The authority of the target, else the Host (RFC 9110 §7.2). */
   readonly host: string
-  /** Of the path, decoded. */
+  /** Segments of the path, decoded. */
   readonly segments: readonly string[]
-  /** Of the query, decoded. */
+  /** Parameters of the query, decoded. */
   readonly pairs: Pairs
 }
 
-/** Scheme and authority as the client asked for them. */
+/** Scheme and authority of the client's request. */
 export const originOf = ({ request, host }: Entry): string => `${request.scheme}://${host}`
 
-/** Row 9 gives the decoded one; until then this is what the target says, whatever its form. */
+/** The first segment of a target in any form, still encoded: it names the mount until row 9. */
 export function rawSegmentOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '')
   return /^\/([^/?#]*)/.exec(path)?.[1] ?? ''

@@ -1,6 +1,7 @@
 /**
- * Rows 1–9 of the order of decisions (RFC 9110 §13.2.1), asked of every request before a mount is chosen. Data in the shape
- * of the rows of `rest/plan.ts`, which joins them to its own: trace, page and coverage show one table.
+ * Rows 1–9 of the order of decisions (RFC 9110 §13.2.1), asked of every request before a mount is
+ * chosen. They are data in the shape of the rows of `rest/plan.ts`, which joins them to its own:
+ * trace, page and coverage show one table.
  */
 import { isToken } from '../http/grammar.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -9,7 +10,7 @@ import type { EntryDraft, Mount } from './entry.ts'
 import type { Gate } from './gate.ts'
 import { type FrontRefusal, refuseAtFront } from './refusal.ts'
 
-/** What the rows ask of the world. */
+/** What the rows ask besides the request. */
 export interface FrontDesk {
   readonly gate: Gate
   readonly mountAt: (segment: string) => Mount
@@ -18,27 +19,30 @@ export interface FrontDesk {
 export interface FrontRow {
   readonly number: number
   readonly question: string
-  /** What a "no" is. */
+  /** Refusals that a "no" becomes. */
   readonly no: readonly FrontRefusal['kind'][]
-  /** Statuses with which the row itself answers. */
+  /** Statuses of responses that the row itself gives. */
   readonly answers?: readonly number[]
   readonly source: string
   readonly of: 'front'
   readonly ask: (entry: EntryDraft, desk: FrontDesk) => Response | void
 }
 
-/** What the front door takes of one request. */
+/** What the front door accepts of one request. */
 export const frontLimits = {
   /** Octets of a request-target (RFC 9110 §4.1 asks for 8,000 at least). */
   targetOctets: 8 * 1024,
-  /** Octets of all fields together, names included: what Node and nginx take by default is half to four times this. */
+  /**
+   * Octets of all fields together, names included: the defaults of Node and nginx are half to four
+   * times this.
+   */
   fieldOctets: 32 * 1024,
 } as const
 
 /** The methods that this server knows, in the order in which Allow lists them. */
 export const knownMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
 
-/** The value of Allow for these methods: HEAD is wherever GET is, OPTIONS everywhere. */
+/** The value of Allow for these methods: HEAD goes with GET, OPTIONS is everywhere. */
 export function writeAllow(methods: Iterable<string>): string {
   const found = new Set(methods)
   if (found.has('GET')) found.add('HEAD')
@@ -50,7 +54,7 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 1,
     of: 'front',
-    question: 'Did it parse: a method that is a token, fields within their limit?',
+    question: 'Is the head well-formed: a method that is a token, fields within their limit?',
     no: ['unknown-method', 'fields-too-large'],
     source: 'RFC 9112 §3, RFC 6585 §5',
     ask: ({ request }) => requireWellFormed(request),
@@ -58,7 +62,7 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 2,
     of: 'front',
-    question: 'Is there exactly one Host, and a target in a form that the method takes, for this connection?',
+    question: 'Is there exactly one Host, and a target in a form that the method and the connection allow?',
     no: ['bad-request', 'misdirected'],
     source: 'RFC 9112 §3.2; RFC 9110 §7.4',
     ask: parseAddress,
@@ -66,7 +70,7 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 3,
     of: 'front',
-    question: 'Is the service in service: neither draining nor overloaded?',
+    question: 'Is the service neither draining nor overloaded?',
     no: ['unavailable'],
     source: 'RFC 9110 §15.6.4',
     ask: ({ mount }, { gate }) => {
@@ -96,7 +100,7 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 6,
     of: 'front',
-    question: 'Is it about a resource? (OPTIONS * is about the server; TRACE and CONNECT are never echoed)',
+    question: 'Is the target a resource? (OPTIONS * is about the server; TRACE and CONNECT are not supported)',
     no: ['not-allowed'],
     answers: [204],
     source: 'RFC 9110 §9.3.6–§9.3.8',
@@ -105,7 +109,7 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 7,
     of: 'front',
-    question: 'Is the method known to the server?',
+    question: 'Does the server know the method?',
     no: ['unknown-method'],
     source: 'RFC 9110 §15.6.2',
     ask: ({ request }) => {
@@ -115,7 +119,7 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 8,
     of: 'front',
-    question: 'Is Expect 100-continue, or absent?',
+    question: 'Is Expect absent or 100-continue?',
     no: ['expectation-failed'],
     source: 'RFC 9110 §10.1.1',
     ask: ({ request }) => {
@@ -126,7 +130,7 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 9,
     of: 'front',
-    question: 'Can path and query be decoded, and is the path in its one spelling?',
+    question: 'Can path and query be decoded, and is the path normalized?',
     no: ['bad-request'],
     source: 'RFC 3986 §2.1, §6.2.2',
     ask: decodeTarget,
@@ -140,14 +144,17 @@ function requireWellFormed({ method, fields }: Request): void {
   if (octets > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
 }
 
-/** RFC 9112 §3.2: HTTP/1.1 has one Host, HTTP/1.0 may have none. The host of an absolute target wins over the field (§3.2.2). */
+/**
+ * RFC 9112 §3.2: HTTP/1.1 has one Host, HTTP/1.0 may have none. The host of an absolute target wins
+ * over the field (§3.2.2).
+ */
 function parseAddress(entry: EntryDraft): void {
   const { method, target, fields, version, scheme } = entry.request
   const host = fields['host']
   if (host === undefined ? version !== '1.0' : !parseHost(host))
-    refuseAtFront({ kind: 'bad-request', detail: 'there must be exactly one valid Host' })
+    refuseAtFront({ kind: 'bad-request', detail: 'Host is missing, repeated or invalid: send exactly one' })
   const found = parseTarget(method, target)
-  if (!found) refuseAtFront({ kind: 'bad-request', detail: 'the request-target is malformed' })
+  if (!found) refuseAtFront({ kind: 'bad-request', detail: 'the request-target is invalid (RFC 9112 §3.2)' })
   entry.host = host ?? 'localhost'
   if (found.form === 'absolute') {
     if (found.scheme === 'https' && scheme !== 'https') refuseAtFront({ kind: 'misdirected' })
@@ -168,7 +175,8 @@ function requireResource({ method, target }: Request): Response | undefined {
 function decodeTarget(entry: EntryDraft, { mountAt }: FrontDesk): void {
   const path = parsePath(entry.path)
   const pairs = entry.query === '' ? entry.pairs : parseQuery(entry.query)
-  if (!path || !pairs) refuseAtFront({ kind: 'bad-request', detail: 'the target cannot be decoded' })
+  if (!path || !pairs)
+    refuseAtFront({ kind: 'bad-request', detail: 'the request-target cannot be decoded: percent-encode it as UTF-8' })
   if (!path.clean) refuseAtFront({ kind: 'bad-request', detail: 'the path contains dot segments or empty segments' })
   entry.segments = path.segments
   entry.pairs = pairs

@@ -1,17 +1,18 @@
 /**
- * START HERE. Every request comes in by this door: rows 1–9, then the mount that its path names; every answer leaves by it,
- * and gets what belongs to any answer. What always holds, by number:
+ * START HERE. Every request enters by this door: rows 1–9, then the mount that its path names;
+ * every response leaves by it and gets the fields of all responses. What always holds, by number:
  *  (1) No mount is asked for a request that has not passed rows 1–9.
- *  (2) A request has one name, in its answer, in the audit, in the log; it is the incident of a 500. The name is taken from
- *      the request only where a proxy in front is trusted, and only in characters that no log or field can mistake.
- *  (3) What a mount throws is our bug: 500, the incident, and nothing of the inside.
+ *  (2) A request has one name, in its response, in the audit, in the log; it is the incident of a
+ *      500. The request may give it only behind a trusted proxy, and only in characters that no log
+ *      or field can misread.
+ *  (3) An exception of a mount is our bug: 500, the incident, and no internals.
  */
 import { chain, type Maybe, settle } from '../base/maybe.ts'
 import { type HttpFields, isAborted, type Request, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
-import { type Coding, compressAnswer } from './compression.ts'
+import { type Coding, compressResponse } from './compression.ts'
 import { createEntry, type Entry, type EntryDraft, type Mount, type MountName, rawSegmentOf } from './entry.ts'
 import { applyForwarded } from './forwarded.ts'
 import { type FrontDesk, frontRows } from './front-rows.ts'
@@ -22,21 +23,21 @@ import { addCommonFields } from './security-fields.ts'
 export type FrontContext = Pick<FaceContext, 'clock' | 'id' | 'report' | 'settings'>
 
 export interface FrontOptions {
-  /** Default: takes whatever comes. */
+  /** Rows 3 and 5. Default: accepts every request. */
   readonly gate?: Gate
-  /** Content codings for answers that have no entity tag of their own, the preferred first. */
+  /** Content codings for responses without an entity tag, the preferred first. */
   readonly codings?: Readonly<Record<string, Coding>>
-  /** Counts each answer. */
-  readonly figures?: AnswerFigures
-  /** Told of each answer, with the milliseconds until its head was known. */
+  /** Counts each response. */
+  readonly figures?: ResponseFigures
+  /** Called for each response, with the milliseconds until its head was known. */
   readonly log?: (entry: Entry, response: Response, tookMs: number) => void
 }
 
-export interface AnswerFigures {
-  answered(mount: MountName, status: number): void
+export interface ResponseFigures {
+  countResponse(mount: MountName, status: number): void
 }
 
-/** @param mounts the first one also answers for paths that no mount names */
+/** @param mounts the first one also serves paths that no mount names */
 export function createFront(
   context: FrontContext,
   mounts: readonly [Mount, ...Mount[]],
@@ -45,14 +46,14 @@ export function createFront(
   const front = compileFront(context, mounts, options)
   const { load } = front.desk.gate
   return received => {
-    const began = performance.now()
+    const startMs = performance.now()
     const request = context.settings.trustProxy ? applyForwarded(received) : received
     const mount = front.desk.mountAt(rawSegmentOf(request.target))
     const entry = createEntry(request, nameRequest(request.fields, context), context.clock(), mount)
     load.inFlight++
     return settle(
-      () => chain(serve(front, entry), response => leave(front, entry, response, began)),
-      thrown => leave(front, entry, respondToThrown(front, entry, thrown), began),
+      () => chain(serveMount(front, entry), response => finishResponse(front, entry, response, startMs)),
+      thrown => finishResponse(front, entry, respondToThrown(front, entry, thrown), startMs),
     )
   }
 }
@@ -61,7 +62,7 @@ interface Front {
   readonly context: FrontContext
   readonly desk: FrontDesk
   readonly codings: Readonly<Record<string, Coding>>
-  readonly figures: AnswerFigures | undefined
+  readonly figures: ResponseFigures | undefined
   readonly log: FrontOptions['log']
 }
 
@@ -69,17 +70,17 @@ function compileFront(context: FrontContext, mounts: readonly [Mount, ...Mount[]
   const bySegment = new Map(mounts.flatMap(mount => mount.segments.map(segment => [segment, mount] as const)))
   const { gate = openGate(), codings = {}, figures, log } = options
   const mountAt = (segment: string): Mount => bySegment.get(segment) ?? mounts[0]
-  // A proxy in front is trusted to compress for itself.
+  // A trusted proxy in front compresses by itself.
   return { context, desk: { gate, mountAt }, codings: context.settings.trustProxy ? {} : codings, figures, log }
 }
 
-function serve({ desk }: Front, entry: EntryDraft): Maybe<Response> {
+function serveMount({ desk }: Front, entry: EntryDraft): Maybe<Response> {
   const early = askRows(desk, entry)
   if (early instanceof Refused) return entry.mount.refuse(entry, early.refusal)
   return early ?? entry.mount.serve(entry)
 }
 
-/** An answer or a refusal ends the request here. */
+/** A response or a refusal ends the request here. */
 function askRows(desk: FrontDesk, entry: EntryDraft): Response | Refused<FrontRefusal> | undefined {
   try {
     for (const { number, ask } of frontRows) {
@@ -94,36 +95,36 @@ function askRows(desk: FrontDesk, entry: EntryDraft): Response | Refused<FrontRe
   return undefined
 }
 
-function leave(front: Front, entry: Entry, response: Response, began: number): Response {
+function finishResponse(front: Front, entry: Entry, response: Response, startMs: number): Response {
   const { context, codings, desk, figures, log } = front
-  const coded = response.content === undefined ? response : compressAnswer(entry, response, codings)
+  const coded = response.content === undefined ? response : compressResponse(entry, response, codings)
   const fields = addCommonFields(entry, coded.fields, coded.status, context.settings)
-  const whole: Response = { ...coded, fields }
-  const answer = entry.request.method === 'HEAD' ? withoutContent(whole) : whole
+  const complete: Response = { ...coded, fields }
+  const answer = entry.request.method === 'HEAD' ? withoutContent(complete) : complete
   desk.gate.load.inFlight--
-  figures?.answered(entry.mount.name, answer.status)
-  log?.(entry, answer, performance.now() - began)
+  figures?.countResponse(entry.mount.name, answer.status)
+  log?.(entry, answer, performance.now() - startMs)
   return answer
 }
 
-/** RFC 9110 §9.3.2: the answer to HEAD is that of GET without its content; the length is that of the content. */
+/** RFC 9110 §9.3.2: the response to HEAD is that to GET without content, but with its length. */
 function withoutContent(response: Response): Response {
   const { status, fields, content } = response
   if (content === undefined) return response
-  const length = typeof content === 'string' ? new TextEncoder().encode(content).length : lengthOf(content)
+  const length = typeof content === 'string' ? new TextEncoder().encode(content).length : octetLength(content)
   return { status, fields: length === undefined ? fields : { ...fields, 'content-length': String(length) } }
 }
-const lengthOf = (content: Exclude<Response['content'], string | undefined>): number | undefined =>
+const octetLength = (content: Exclude<Response['content'], string | undefined>): number | undefined =>
   content instanceof Uint8Array ? content.length : undefined
 
-/** (3) A sender that went away is the server's to deal with. */
+/** (3) The server itself handles a sender that has left. */
 function respondToThrown({ context, desk }: Front, { id }: Entry, thrown: unknown): Response {
   if (isAborted(thrown)) {
     desk.gate.load.inFlight--
     throw thrown
   }
   context.report(id, thrown)
-  return respond(500, { detail: `incident ${id}: the operators of the service find it by this number` })
+  return respond(500, { detail: `incident ${id}: the operators of the service can find it by this number` })
 }
 
 /** (2) W3C Trace Context §3.2: the identifier of the trace is the second part of traceparent. */

@@ -1,34 +1,35 @@
 /**
- * Whether the service takes one more request now (rows 3 and 5). What it guards:
- *  (1) A draining or overloaded service says so in microseconds, so that those it let in are answered in time.
- *  (2) One address has so many requests a second, whoever its users say they are, for all faces and pages together.
+ * Whether the service accepts one more request now (rows 3 and 5). What it guards:
+ *  (1) A draining or overloaded service refuses in microseconds, so that it answers accepted
+ *      requests in time.
+ *  (2) One address has a number of requests a second, for all its users and all mounts together.
  */
 import { createMemoryLimiter } from '../service/limiter.ts'
 import { type FrontRefusal, refuseAtFront } from './refusal.ts'
 
-/** How much is under way, and how much may be; `host/operations/overload.ts` keeps it. */
+/** The requests in progress and their limit; `host/operations/overload.ts` maintains it. */
 export interface LoadGauge {
-  /** Requests that have come and are not answered. */
+  /** Requests that have arrived and are not answered. */
   inFlight: number
-  /** With more than this the next one is turned away. */
+  /** With more than this the next request is refused. */
   inFlightMax: number
-  /** Requests that were turned away. */
+  /** Requests that were refused under load. */
   shed: number
   isDraining: boolean
 }
 
 export interface Gate {
   readonly load: LoadGauge
-  /** Row 3. */
+  /** Row 3: refuses while draining or overloaded. */
   requireInService(): void
-  /** Row 5. */
+  /** Row 5: counts the request, and refuses beyond the rate. */
   requireUnflooded(from: string, now: number): void
 }
 
-/** Seconds after which a request that was turned away may come again. */
+/** Retry-After of a request that was refused under load. */
 const retrySeconds = 5
 
-/** @param floodLimit requests of one address in a second; 0: not limited */
+/** @param floodLimit requests of one address in a second; 0: no limit */
 export function createGate(load: LoadGauge, floodLimit: number): Gate {
   const limiter = createMemoryLimiter()
   const rate = { count: floodLimit, seconds: 1 }
@@ -48,7 +49,7 @@ export function createGate(load: LoadGauge, floodLimit: number): Gate {
   }
 }
 
-/** For a face on its own: it takes whatever comes. */
+/** A gate that accepts every request, for a face by itself. */
 export const openGate = (): Gate => ({
   load: { inFlight: 0, inFlightMax: Infinity, shed: 0, isDraining: false },
   requireInService: () => {},

@@ -1,6 +1,6 @@
 /**
- * Pages besides the two faces: each is a table of paths and methods. HEAD, OPTIONS, preflights, 405, and what a page throws
- * are the same for all of them.
+ * Pages besides the two faces: tables of paths and methods. HEAD, OPTIONS, preflights, 405 and
+ * exceptions are the same for all of them.
  */
 import { type Maybe, settle } from '../base/maybe.ts'
 import type { Response } from '../http/message.ts'
@@ -14,12 +14,12 @@ import type { Entry, Mount } from './entry.ts'
 import { writeAllow } from './front-rows.ts'
 import { type FrontRefusal, respondToRefusal } from './refusal.ts'
 
-/** Method → what answers it. GET answers HEAD, too; OPTIONS is answered for all. */
+/** Method → handler. GET handles HEAD, too; OPTIONS is handled for all. */
 export type Page = Readonly<Partial<Record<'GET' | 'POST', (entry: Entry) => Maybe<Response>>>>
 
 export type PageContext = Pick<FaceContext, 'app' | 'identities' | 'settings'>
 
-/** @param pages by path; an address below one of them that is not itself there is 404 */
+/** @param pages by path; another path with the same first segment is 404 */
 export function createPages(
   context: PageContext,
   pages: Readonly<Record<string, Page>>,
@@ -29,25 +29,25 @@ export function createPages(
   const segments = [...new Set([...byPath.keys()].map(path => path.split('/')[1] ?? ''))]
   const serve = (entry: Entry): Maybe<Response> => {
     const page = byPath.get(`/${entry.segments.join('/')}`)
-    if (!page) return respond(404, { detail: 'there is no such page' })
+    if (!page) return respond(404, { detail: 'this page does not exist' })
     return settle(
-      () => answer(entry, page, context),
+      () => respondFromPage(entry, page, context),
       thrown => refusePage(entry, thrown, context),
     )
   }
   return { ...more, segments, serve, refuse: (_, refusal) => respondToRefusal(refusal) }
 }
 
-function answer(entry: Entry, page: Page, { settings }: PageContext): Maybe<Response> {
+function respondFromPage(entry: Entry, page: Page, { settings }: PageContext): Maybe<Response> {
   const { request } = entry
   const allow = writeAllow(Object.keys(page))
   if (isPreflight(request)) return answerPreflight(request, settings, allow)
   if (request.method === 'OPTIONS') return { status: 204, fields: { allow, 'cache-control': 'no-store' } }
-  const work = request.method === 'HEAD' ? page.GET : page[request.method as keyof Page] // one of those, or not there
+  const work = request.method === 'HEAD' ? page.GET : page[request.method as keyof Page] // one of those, or undefined
   return work ? work(entry) : respondToRefusal({ kind: 'not-allowed', allow })
 }
 
-/** What a page throws: a refusal that it shares with the faces; anything else is a bug, and goes up. */
+/** Writes a refusal that a page throws; anything else is a bug, and is thrown on. */
 function refusePage({ request }: Entry, thrown: unknown, context: PageContext): Response {
   if (thrown instanceof Unavailable) return respondToRefusal({ kind: 'unavailable', after: thrown.after })
   if (!(thrown instanceof Refused)) throw thrown

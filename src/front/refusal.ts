@@ -1,7 +1,7 @@
 /**
- * What the front door refuses (rows 1–9 and 13 of the decisions), before a face or a page is asked: one closed union, with
- * its statuses. REST writes it as a problem of its own, SOAP as a fault where the request speaks SOAP, a page by
- * `respondToRefusal`.
+ * Refusals of the front door (rows 1–9 and 13 of the decisions), before a face or a page is asked:
+ * one closed union, with its statuses. REST writes them as problems of its own, SOAP as faults
+ * where the request speaks SOAP, pages by `respondToRefusal`.
  */
 import { writeRetryAfter } from '../http/fields.ts'
 import type { Response } from '../http/message.ts'
@@ -16,7 +16,7 @@ export type FrontRefusal =
   | { readonly kind: 'unknown-method' }
   | { readonly kind: 'not-allowed'; readonly allow: string }
   | { readonly kind: 'expectation-failed' }
-  /** An https target on a connection that is not secured. */
+  /** An https target on an unsecured connection. */
   | { readonly kind: 'misdirected' }
   | Extract<Refusal, { readonly kind: 'too-many' | 'unavailable' }>
 
@@ -36,21 +36,21 @@ export function refuseAtFront(refusal: FrontRefusal): never {
   throw new Refused<FrontRefusal>(refusal)
 }
 
-const details: Readonly<Record<FrontRefusal['kind'], string>> = {
+const detailOfKind: Readonly<Record<FrontRefusal['kind'], string>> = {
   'bad-request': 'the request is not valid HTTP (RFC 9110, RFC 3986)',
-  'not-allowed': 'this address does not have this method: see Allow',
+  'not-allowed': 'this address does not support the method: use one that Allow lists',
   'target-too-long': 'the request-target is longer than 8 KiB: shorten the query',
-  'expectation-failed': 'the only expectation that can be met is 100-continue',
-  misdirected: 'an https target needs a secured connection (RFC 9110 §7.4)',
+  'expectation-failed': 'the only supported expectation is 100-continue',
+  misdirected: 'an https target requires a secured connection (RFC 9110 §7.4): connect with TLS',
   'too-many': 'too many requests from this address: wait for as long as Retry-After says',
-  'fields-too-large': 'the header fields exceed 32 KiB',
-  'unknown-method': 'this server does not know the method',
-  unavailable: 'the service cannot take this request now: try again after Retry-After',
+  'fields-too-large': 'the header fields are larger than 32 KiB: send fewer or shorter ones',
+  'unknown-method': 'this server does not support the method',
+  unavailable: 'the service cannot answer now: retry after as long as Retry-After says',
 }
 
-/** The answer where no face has words of its own. */
+/** The response to a refusal outside the faces. */
 export function respondToRefusal(refusal: FrontRefusal): Response {
-  const detail = refusal.kind === 'bad-request' ? refusal.detail : details[refusal.kind]
+  const detail = refusal.kind === 'bad-request' ? refusal.detail : detailOfKind[refusal.kind]
   return respond(statusOfFrontRefusal[refusal.kind], { detail, fields: fieldsOfRefusal(refusal) })
 }
 

@@ -1,16 +1,16 @@
-/** Fields that every answer has, whatever gave it: they guard its reader, and name the request. */
+/** Fields of every response: they guard its reader, and name the request. */
 import type { Response } from '../http/message.ts'
 import type { Settings } from '../service/face-context.ts'
 import { corsFields } from './cross-origin.ts'
 import type { Entry } from './entry.ts'
 
-/** Goes with every page: it has no script, and nothing from elsewhere. */
+/** For every HTML page: it has no scripts and loads nothing from other hosts. */
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-/** With `no-referrer` a form of our own would be sent with `Origin: null` (Fetch §3.1), like one of a foreign page. */
+/** With `no-referrer` our own forms would have `Origin: null` (Fetch §3.1), like foreign ones. */
 const pageFields = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'same-origin' } as const
 
-/** RFC 6797: a year, for this host alone; the owner of the domain speaks for the others. */
+/** RFC 6797: a year, for this host alone; the owner of the domain decides for subdomains. */
 const transportSecurity = 'max-age=31536000'
 
 export function addCommonFields(

@@ -1,6 +1,6 @@
 /**
- * A text that is the same for every caller until the software changes, such as a description: answered with validators, a
- * coding and a lifetime (rules A1.3, A4.18, A4.19).
+ * A text that is the same for every caller until the software changes, such as a description: sent
+ * with validators, a coding and a lifetime (rules A1.3, A4.18, A4.19).
  */
 import { createHash } from 'node:crypto'
 import { memoizeByObject } from '../base/memo.ts'
@@ -11,13 +11,13 @@ import { respond } from '../http/respond.ts'
 import { type Coding, codedFromOctets } from './compression.ts'
 import type { Entry } from './entry.ts'
 
-/** Kept by its owner: the same object is digested and coded once. */
+/** The same object is digested and compressed once, so its owner keeps it. */
 export interface StaticText {
   readonly mediaType: string
   readonly content: string
 }
 
-/** Seconds for which a description may be used without asking again. */
+/** Lifetime in caches. */
 const freshSeconds = 60
 
 const variantsOf = memoizeByObject(({ content }: StaticText) => ({

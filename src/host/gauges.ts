@@ -1,4 +1,4 @@
-/** Figures that are read when they are asked for: requests under way, connections, jobs, streams, sinks. */
+/** Gauges that are read on demand: requests in progress, connections, jobs, streams, sinks. */
 import type { ChangesPage } from '../pages/changes.ts'
 import type { HttpListener } from '../server/listener.ts'
 import type { Store } from '../service/store.ts'
@@ -8,51 +8,53 @@ import type { OverloadGuard } from './operations/overload.ts'
 
 export function addFrontGauges(figures: Metrics, load: OverloadGuard, listener: HttpListener): void {
   const one = (value: () => number) => () => [{ labels: {}, value: value() }]
-  figures.gauge(
+  figures.addGauge(
     'diglot_requests_in_flight',
     'Requests that are not answered yet.',
     one(() => load.inFlight),
   )
-  figures.gauge(
+  figures.addGauge(
     'diglot_connections',
     'Connections open now.',
     one(() => listener.connections()),
   )
-  figures.gauge(
+  figures.addGauge(
     'diglot_requests_shed_total',
-    'Requests turned away by overload.',
+    'Requests refused under load.',
     one(() => load.shed),
     'counter',
   )
 }
 
-/** Jobs are counted as far as a thousand: beyond that the number says nothing new. */
-export function addWorkGauges(figures: Metrics, of: { store: Store; feed: ChangesPage; sinks: Sinks }): void {
+/** Jobs are counted up to a thousand: a larger number would tell no more. */
+export function addWorkGauges(figures: Metrics, parts: { store: Store; feed: ChangesPage; sinks: Sinks }): void {
   const states = ['queued', 'running', 'failed'] as const
-  figures.gauge('diglot_jobs', 'Jobs by state, a thousand at most.', () =>
-    of.store.read(reader =>
+  figures.addGauge('diglot_jobs', 'Jobs by state, a thousand at most.', () =>
+    parts.store.read(reader =>
       Promise.all(states.map(async state => ({ labels: { state }, value: (await reader.jobs(state, 1000)).length }))),
     ),
   )
-  figures.gauge('diglot_event_streams', 'Readers of the change feed.', () => [{ labels: {}, value: of.feed.streams() }])
+  figures.addGauge('diglot_event_streams', 'Readers of the change feed.', () => [
+    { labels: {}, value: parts.feed.streams() },
+  ])
   const bySink = (value: (state: Delivery) => number) => () =>
-    [...of.sinks.state].map(([sink, state]) => ({ labels: { sink }, value: value(state) }))
-  const { state } = of.sinks
+    [...parts.sinks.state].map(([sink, state]) => ({ labels: { sink }, value: value(state) }))
+  const { state } = parts.sinks
   if (state.size === 0) return
-  figures.gauge(
+  figures.addGauge(
     'diglot_sink_delivered_total',
-    'Events that a sink took.',
+    'Events that a sink accepted.',
     bySink(each => each.delivered),
     'counter',
   )
-  figures.gauge(
+  figures.addGauge(
     'diglot_sink_failures',
-    'Failures since a sink last took something.',
+    'Failures of a sink since its last success.',
     bySink(each => each.failures),
   )
-  figures.gauge(
+  figures.addGauge(
     'diglot_sink_dead',
-    'Sinks that are given up.',
+    'Sinks that are not retried before a restart.',
     bySink(each => (each.dead ? 1 : 0)),
   )
 }

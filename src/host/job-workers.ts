@@ -1,39 +1,40 @@
 /**
- * Runs jobs in this process: one at a time for each worker, looking again when one was started or after a while; and starts
- * those whose time has come.
+ * Runs jobs in this process: one at a time for each worker, which looks for the next when one is
+ * started or after a while; and starts scheduled jobs.
  */
 import { type JobContext, runNextJob } from '../service/job.ts'
 import { parseSchedule, type Schedule, startDueJobs } from '../service/schedule.ts'
 
 export interface JobWorkers {
-  /** A job was started: look now. */
-  kick(): void
+  /** Call when a job has been started. */
+  wake(): void
   /**
-   * Takes no more jobs, and gives those that run `limit` milliseconds to finish. What is left then is given back: another
-   * worker, or the next start, runs it again.
+   * Begins no more jobs, and waits `limit` milliseconds for current ones. Jobs that are left are
+   * queued again, for another worker or the next start.
    */
   stop(limit: number): Promise<void>
 }
 
-/** Milliseconds between looks while there is nothing to do. */
-const pause = 1000
+const lookEveryMs = 1000
 
-/** Throws for a schedule that is none, or of a job that the contract does not have. */
-export function startJobWorkers(working: JobContext, schedules: readonly Schedule[] = [], count = 2): JobWorkers {
+/** Throws for an invalid schedule, or one of an unknown job. */
+export function startJobWorkers(context: JobContext, schedules: readonly Schedule[] = [], count = 2): JobWorkers {
   const stopping = new AbortController()
   const ending = new AbortController()
-  const { jobs } = working.app.contract
-  const kick = (): void => {
-    for (const each of loops) each.kick()
+  const { jobs } = context.app.contract
+  const wake = (): void => {
+    for (const each of loops) each.wake()
   }
-  const timer = runSchedules(working, schedules, kick) // what throws here has begun nothing
-  const loops = Array.from({ length: jobs.length > 0 ? count : 0 }, () => loop(working, stopping.signal, ending.signal))
+  const timer = runSchedules(context, schedules, wake) // it may throw, before anything runs
+  const loops = Array.from({ length: jobs.length > 0 ? count : 0 }, () =>
+    startLoop(context, stopping.signal, ending.signal),
+  )
   return {
-    kick,
+    wake,
     stop: async limit => {
       clearInterval(timer)
       stopping.abort()
-      kick()
+      wake()
       const late = setTimeout(() => ending.abort(new Error('the service is stopping')), limit)
       await Promise.all(loops.map(each => each.ended))
       clearTimeout(late)
@@ -41,43 +42,45 @@ export function startJobWorkers(working: JobContext, schedules: readonly Schedul
   }
 }
 
-/** Looks once a second; a look costs one small transaction where an instant has passed since the last, and nothing else. */
+/**
+ * Looks once a second; a look costs one small transaction if an instant has passed, else nothing.
+ */
 function runSchedules(
-  working: JobContext,
+  context: JobContext,
   schedules: readonly Schedule[],
-  kick: () => void,
+  wake: () => void,
 ): NodeJS.Timeout | undefined {
   const all = schedules.map(schedule => {
-    if (!working.app.contract.jobs.some(each => each.job === schedule.job))
-      throw new Error(`the schedule ${schedule.name} is of the job ${schedule.job}, which the contract does not have`)
+    if (!context.app.contract.jobs.some(each => each.job === schedule.job))
+      throw new Error(`the schedule ${schedule.name} names the unknown job ${schedule.job}: use a job of the contract`)
     return { schedule, instants: parseSchedule(schedule.at), seen: Number.NaN }
   })
   if (all.length === 0) return undefined
   const look = async (): Promise<void> => {
     for (const one of all) {
-      const instant = one.instants(working.clock())
+      const instant = one.instants(context.clock())
       if (instant === undefined || instant === one.seen) continue
-      const started = await startDueJobs(working.store, one.schedule, one.instants, working).catch(() => undefined)
-      if (started !== undefined) one.seen = instant // else the store is out of reach: looked at again
-      if (started) kick()
+      const started = await startDueJobs(context.store, one.schedule, one.instants, context).catch(() => undefined)
+      if (started !== undefined) one.seen = instant // undefined: the store is out of reach, retry later
+      if (started) wake()
     }
   }
-  // A store that is slow to answer is not asked again meanwhile.
+  // One look at a time, however slow the store.
   let looking: Promise<void> | undefined
   const lookAlone = (): void => {
     looking ??= look().finally(() => (looking = undefined))
   }
   lookAlone()
-  return setInterval(lookAlone, pause).unref()
+  return setInterval(lookAlone, lookEveryMs).unref()
 }
 
-function loop(working: JobContext, stop: AbortSignal, end: AbortSignal): { kick(): void; ended: Promise<void> } {
+function startLoop(context: JobContext, stop: AbortSignal, end: AbortSignal): { wake(): void; ended: Promise<void> } {
   let wake = (): void => {}
-  let kicked = false
-  const rest = (): Promise<void> =>
+  let isWoken = false
+  const sleep = (): Promise<void> =>
     new Promise(resolve => {
-      const timer = setTimeout(resolve, kicked ? 0 : pause)
-      kicked = false
+      const timer = setTimeout(resolve, isWoken ? 0 : lookEveryMs)
+      isWoken = false
       timer.unref()
       wake = () => {
         clearTimeout(timer)
@@ -86,13 +89,13 @@ function loop(working: JobContext, stop: AbortSignal, end: AbortSignal): { kick(
     })
   const run = async (): Promise<void> => {
     while (!stop.aborted) {
-      const busy = await runNextJob(working, end).catch(() => false) // the store is out of reach: look again later
-      if (!busy && !stop.aborted) await rest()
+      const busy = await runNextJob(context, end).catch(() => false) // the store is out of reach: retry later
+      if (!busy && !stop.aborted) await sleep()
     }
   }
   return {
-    kick: () => {
-      kicked = true
+    wake: () => {
+      isWoken = true
       wake()
     },
     ended: run(),

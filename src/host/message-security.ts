@@ -1,4 +1,7 @@
-/** What `/soap/…/secure` demands, and with what it is proven: people, trusted certificates, and a memory for replays in the store. */
+/**
+ * The policy of `/soap/…/secure`, and the means of its proof: people, trusted certificates, a
+ * memory of replays in the store.
+ */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CertificateTrust } from '../security/crypto/trust.ts'
@@ -9,13 +12,13 @@ import type { Store } from '../service/store.ts'
 import type { VerifyMessage } from '../soap/security-port.ts'
 
 export interface MessageSecurity {
-  /** PEM of authorities: whoever they have given a certificate may sign messages. */
+  /** PEM of authorities: holders of their certificates may sign messages. */
   readonly authorities?: readonly (string | Uint8Array)[]
   /** PEM of certificates that may sign messages themselves. */
   readonly certificates?: readonly (string | Uint8Array)[]
-  /** In place of the usual ways: a UsernameToken, or a trusted signature over Body and Timestamp. */
+  /** Default: a UsernameToken, or a trusted signature over Body and Timestamp. */
   readonly policy?: Omit<SecurityPolicy, 'required'>
-  /** Assertions, keys for decryption, shared secrets, Kerberos: what else messages may be proven by. */
+  /** Further means of proof: assertions, keys for decryption, shared secrets, Kerberos. */
   readonly means?: Omit<SecurityMeans, 'identities' | 'seen' | 'trust'>
 }
 
@@ -29,22 +32,22 @@ export interface ReplayMemory {
   readonly clock: () => number
 }
 
-/** What proves messages, and the policy by which it does, for whoever asks what is demanded. */
+/** The verifier of messages, and its policy for descriptions. */
 export interface MessageSecurityPort {
   readonly secure: VerifyMessage
   readonly policy: SecurityPolicy
 }
 
-/** @throws Error with every mistake of a policy that cannot be enforced with what is given */
+/** @throws Error that names every part of the policy that the given means cannot enforce */
 export function createMessageSecurity(
-  given: MessageSecurity,
+  options: MessageSecurity,
   { store, identities, clock }: ReplayMemory,
 ): MessageSecurityPort {
-  const { authorities = [], certificates = [] } = given
+  const { authorities = [], certificates = [] } = options
   const trust = new CertificateTrust({ authorities, certificates })
-  const policy = given.policy ?? { anyOf: trust.isEmpty ? [username] : [username, signature] }
+  const policy = options.policy ?? { anyOf: trust.isEmpty ? [username] : [username, signature] }
   const secure = createWsSecurity(policy, {
-    ...given.means,
+    ...options.means,
     identities,
     trust,
     seen: async (key, expires) =>
@@ -54,12 +57,14 @@ export function createMessageSecurity(
 }
 
 /**
- * A file of certificates, PEM one after another: authorities, whose holders may sign messages, and certificates that may
- * themselves. @throws Error when it cannot be read or holds something else
+ * Reads a file of PEM certificates: authorities, whose holders may sign messages, and certificates
+ * that may sign themselves.
+ * @throws Error if it cannot be read or contains no certificate
  */
 export function readSigners(file: string): Pick<MessageSecurity, 'authorities' | 'certificates'> {
   const found = readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  if (found.length === 0) throw new Error(`${file} has no certificate: it takes PEM, one after another`)
+  if (found.length === 0)
+    throw new Error(`${file} contains no certificate: give certificates in PEM, one after another`)
   const isAuthority = (pem: string): boolean => new X509Certificate(pem).ca
   return { authorities: found.filter(isAuthority), certificates: found.filter(pem => !isAuthority(pem)) }
 }

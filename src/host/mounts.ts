@@ -1,4 +1,4 @@
-/** What stands behind the front door of a service: the two faces and the pages. SOAP is loaded when it is needed. */
+/** The mounts behind the front door: the two faces and the pages. SOAP is loaded lazily. */
 import { setTimeout } from 'node:timers/promises'
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { Entry, Mount } from '../front/entry.ts'
@@ -48,15 +48,16 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
 }
 
 function createSoapMount(context: FaceContext, { security, elsewhere }: MountParts): Mount {
-  const load = onDemand(async () => {
+  const load = createLazily(async () => {
     const [{ createSoapEndpoints }, { secure, policy }] = await Promise.all([import('./soap-endpoints.ts'), security()])
     return createSoapEndpoints(context, { secure, ...(elsewhere && { elsewhere }) }, policy)
   })
-  // A moment after the start, so that no partner waits for it; whoever asks is told if it fails.
+  // Soon after the start, so that no client waits for it; a failure is reported to the next
+  // request.
   setTimeout(loadedAfterMs, undefined, { ref: false })
     .then(load)
     .catch(() => {})
-  const at = (entry: Entry, ask: (endpoint: SoapEndpoint) => Maybe<Response>, otherwise: () => Response) =>
+  const askEndpoint = (entry: Entry, ask: (endpoint: SoapEndpoint) => Maybe<Response>, otherwise: () => Response) =>
     chain(load(), find => {
       const endpoint = find(entry.path)
       return endpoint ? ask(endpoint) : otherwise()
@@ -65,13 +66,13 @@ function createSoapMount(context: FaceContext, { security, elsewhere }: MountPar
     name: 'soap',
     segments: ['soap'],
     serve: entry =>
-      at(
+      askEndpoint(
         entry,
         endpoint => endpoint.serve(entry),
-        () => respond(404, { detail: 'there is no SOAP endpoint here' }),
+        () => respond(404, { detail: 'this SOAP endpoint does not exist' }),
       ),
     refuse: (entry, refusal) =>
-      at(
+      askEndpoint(
         entry,
         endpoint => endpoint.refuse(entry, refusal),
         () => respondToRefusal(refusal),
@@ -81,8 +82,10 @@ function createSoapMount(context: FaceContext, { security, elsewhere }: MountPar
 
 const loadedAfterMs = 2000
 
-/** Made when it is first asked for, and there from then on; what failed is tried again. Half of what a process loads is for SOAP. */
-function onDemand<T>(make: () => Promise<T>): () => Maybe<T> {
+/**
+ * Made on first use and kept; a failure is retried. Half of the modules of a process are for SOAP.
+ */
+function createLazily<T>(make: () => Promise<T>): () => Maybe<T> {
   let made: Maybe<T> | undefined
   const attempt = async (): Promise<T> => {
     try {

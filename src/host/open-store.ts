@@ -1,4 +1,4 @@
-/** Databases and limits of a service, as its options name them; drivers are loaded when they are needed. */
+/** Databases and limiters of a service, by its options; drivers are loaded when needed. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Implementation } from '../contract/implement.ts'
@@ -6,18 +6,18 @@ import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../servi
 import type { Store } from '../service/store.ts'
 import type { ServeOptions } from './options.ts'
 
-/** The file that a service keeps its data in. */
+/** The database file of a service. */
 export const dataFileOf = (app: Implementation, { data }: Pick<ServeOptions, 'data'>): string =>
   data ?? `./data/${app.contract.service}.sqlite`
 
-/** The database of a service, as `serve` would open it. */
+/** Opens the database of a service, as `serve` does. */
 export async function openStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
   const data = dataFileOf(app, options)
   if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
   return openAt(app, options.database, data)
 }
 
-/** A standby that safe operations are asked of first. */
+/** Opens a standby, which gets safe operations first. */
 export async function openReplica(
   app: Implementation,
   url: string | undefined,
@@ -30,7 +30,7 @@ async function openAt(app: Implementation, database: string | undefined, file: s
   return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file)
 }
 
-/** Instances on one database count together there, processes of one machine in the first of them. */
+/** Instances share limits by their database, processes of one machine by the first process. */
 export async function openLimiter({
   database,
   siblings,

@@ -1,4 +1,4 @@
-/** What `serve` is told, and what it answers with. */
+/** The options of `serve`, and the server that it returns. */
 import type { ServerLimits, Tls } from '../server/listener.ts'
 import type { Settings } from '../service/face-context.ts'
 import type { Schedule } from '../service/schedule.ts'
@@ -10,63 +10,74 @@ import type { Overload } from './operations/overload.ts'
 import type { Tokens } from './safety.ts'
 
 export interface ServeOptions {
-  /** Default 127.0.0.1. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string
-  /** Default 8080; 0 picks a free one. */
+  /** Default: 8080; 0 picks a free port. */
   readonly port?: number
-  /** The database file, or `:memory:`; default `./data/<service>.sqlite`. */
+  /** The database file, or `:memory:`. Default: `./data/<service>.sqlite`. */
   readonly data?: string
   /** `postgres://…`: PostgreSQL in place of the file. */
   readonly database?: string
-  /** `postgres://…` of a standby of it: safe operations are asked there first, and may be as old as it is behind. */
+  /** `postgres://…` of a standby for safe operations, which may be as old as it is behind. */
   readonly replica?: string
   readonly tls?: Tls
-  /** Whose bearer tokens are taken; default those that the local key has signed. */
+  /** Bearer tokens to accept. Default: those that the local key has signed. */
   readonly tokens?: Tokens
-  /** The local key, in a file that all instances share; default beside the data, made when it is not there. */
+  /**
+   * The file of the local key, which all instances share; created if missing. Default: next to the
+   * data.
+   */
   readonly key?: string
-  /** The file of API keys; default beside the data. */
+  /** The file of API keys. Default: next to the data. */
   readonly keys?: string
-  /** Lets the example's people in, with the passwords that everybody knows, on any address. */
+  /** Accepts the seeded people, whose passwords are public, on any address. Default: false. */
   readonly insecure?: boolean
   readonly limits?: Partial<ServerLimits>
   readonly settings?: Partial<Settings>
-  /** What proves messages at `/soap/…/secure`, beside the people's passwords. */
+  /** What may prove messages at `/soap/…/secure`, besides passwords. */
   readonly messageSecurity?: MessageSecurity
-  /** Addresses that replies of SOAP may go to (ReplyTo, FaultTo), and all below them; default none. */
+  /**
+   * Addresses that SOAP replies may go to (ReplyTo, FaultTo), and all below them. Default: none.
+   */
   readonly replies?: readonly string[]
-  /** Requests a second that one address may send, whoever it says it is; default 1,000. */
+  /** Requests a second of one address, for all its users together. Default: 1,000. */
   readonly flood?: number
-  /** A line for each change and each error. Default pino on standard error; anything that is called as pino is will do. */
+  /** Gets a line for each change and each error. Default: pino on standard error. */
   readonly logger?: Logger
-  /** What went wrong inside, with the incident id that the caller was given. Default: a line of the logger's. */
+  /** Gets each internal error, with the incident that the client was given. Default: the logger. */
   readonly onError?: (incident: string, thrown: unknown) => void
-  /** The other processes of this machine that serve the same, where there are any. */
+  /** The other processes of this machine that serve the same contract. Default: none. */
   readonly siblings?: ClusterPeers | undefined
-  /** What every committed change is handed on to: `webhook(…)`, or a function of one's own. */
+  /** Each gets every committed change: `createWebhook(…)`, or a function of your own. */
   readonly sinks?: readonly EventSink[]
-  /** Milliseconds before a sink that failed is tried again, doubled each time; default 5,000. */
+  /** Milliseconds before a failed sink is retried, doubled each time. Default: 5,000. */
   readonly sinkBackOff?: number
-  /** Jobs that this process runs at once; default 2. False: none, `diglot work` runs them. */
+  /** Jobs that this process runs at once. Default: 2. False: none, `diglot work` runs them. */
   readonly work?: number | false
-  /** Jobs that begin by the clock, once for all instances. */
+  /** Jobs that start by the clock, once for all instances. */
   readonly schedules?: readonly Schedule[]
-  /** A line of the logger's for each request; default none. */
+  /** Logs a line for each request. Default: false. */
   readonly accessLog?: boolean
-  /** When requests are turned away because too much is under way. */
+  /** When to refuse requests under load. */
   readonly overload?: Overload
-  /** Milliseconds since 1970; default the system's clock. */
+  /** Milliseconds since 1970. Default: the system's clock. */
   readonly clock?: () => number
 }
 
 export interface Server {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly url: string
   readonly port: number
-  /** A bearer token for a person or a role, by the local key. */
+  /** Signs a bearer token for a subject with these roles, by the local key. */
   readonly token: (subject: string, roles: readonly string[]) => Promise<string>
-  /** Takes what the files of key and certificate say now, for handshakes to come. Throws `StartFailure` and keeps the old ones. */
+  /**
+   * Reads the files of key and certificate again, for later handshakes. Throws `StartFailure` and
+   * keeps the old ones.
+   */
   reload(): void
-  /** Stops taking requests, gives those under way `limit` milliseconds (default 10,000), closes the store. */
+  /**
+   * Accepts no more requests, waits `limit` milliseconds (default: 10,000) for current ones, closes
+   * the store.
+   */
   close(limit?: number): Promise<void>
 }

@@ -1,24 +1,22 @@
-/**
- * What keeps a service from starting: settings that would not hold what they promise. Each in one line, with the cure.
- */
+/** Refuses to start with unsafe settings. Each error is one line that says what to change. */
 
 import { isHttpAddress, isLoopbackAddress } from '../base/address.ts'
 import { type Places, tokenAlgorithms } from '../identity/bearer-token.ts'
 import { checkTarget } from './delivery/safe-post.ts'
 
-/** Whom bearer tokens are believed; without it the local key alone. */
+/** The issuer of bearer tokens, in place of the local key. */
 export interface Tokens extends Places {
   /** The signer's JWKS: a file, or an https address. */
   readonly jwks: string
-  /** `iss` of the tokens that are taken. */
+  /** `iss` of accepted tokens. */
   readonly issuer: string
-  /** `aud` of the tokens that are taken; default the service's name. */
+  /** `aud` of accepted tokens. Default: the service's name. */
   readonly audience?: string | undefined
-  /** Default all that this library takes, which are asymmetric ones. */
+  /** Default: all supported algorithms, which are asymmetric. */
   readonly algorithms?: readonly string[] | undefined
 }
 
-export interface Promised {
+export interface SafetyOptions {
   readonly host?: string | undefined
   readonly tokens?: Tokens | undefined
   readonly key?: string | undefined
@@ -32,55 +30,55 @@ export class Unsafe extends Error {
   override readonly name = 'Unsafe'
 }
 
-/** Whether the people of the example, with the passwords that everybody knows, are let in. */
-export const allowsSeededPasswords = ({ host = '127.0.0.1', tokens, insecure = false }: Promised): boolean =>
+/** Whether the seeded people, whose passwords are public, may sign in. */
+export const allowsSeededPasswords = ({ host = '127.0.0.1', tokens, insecure = false }: SafetyOptions): boolean =>
   insecure || (isLoopbackAddress(host) && !tokens)
 
-/** Throws `Unsafe` with every flaw, a line each. */
-export function ensureSafe(options: Promised): void {
+/** Throws `Unsafe` with a line for each flaw. */
+export function ensureSafe(options: SafetyOptions): void {
   const flaws = [
-    ...ofAddress(options),
-    ...ofTokens(options.tokens),
-    ...ofSettings(options.settings ?? {}),
-    ...ofReplies(options.replies ?? []),
+    ...checkAddress(options),
+    ...checkTokens(options.tokens),
+    ...checkSettings(options.settings ?? {}),
+    ...checkReplies(options.replies ?? []),
   ]
   if (flaws.length > 0) throw new Unsafe(flaws.join('\n'))
 }
 
-function ofAddress({ host = '127.0.0.1', tokens, key, insecure }: Promised): string[] {
+function checkAddress({ host = '127.0.0.1', tokens, key, insecure }: SafetyOptions): string[] {
   if (insecure || tokens || key !== undefined || isLoopbackAddress(host)) return []
   return [
-    `${host} is reached from other machines, and no credentials are configured: give --jwks with --issuer, or --key with a file of your own; --insecure serves the example as it is`,
+    `${host} can be reached from other machines, but no credentials are configured: give --jwks with --issuer, or --key with a file of your own; --insecure serves the example as it is`,
   ]
 }
 
-const ofReplies = (prefixes: readonly string[]): string[] => prefixes.flatMap(each => checkTarget(each) ?? [])
+const checkReplies = (prefixes: readonly string[]): string[] => prefixes.flatMap(each => checkTarget(each) ?? [])
 
-function ofTokens(tokens: Tokens | undefined): string[] {
+function checkTokens(tokens: Tokens | undefined): string[] {
   if (!tokens) return []
-  const { jwks, issuer, audience, algorithms: taken } = tokens
-  const unknown = (taken ?? []).filter(each => !tokenAlgorithms.includes(each))
+  const { jwks, issuer, audience, algorithms: accepted } = tokens
+  const unknown = (accepted ?? []).filter(each => !tokenAlgorithms.includes(each))
   return [
-    ...(issuer === '' ? ['tokens of any issuer would be taken: give --issuer'] : []),
-    ...(audience === '' ? ['tokens for anybody would be taken: give --audience'] : []),
-    ...(taken?.length === 0 ? ['no algorithm of tokens is taken: name one'] : []),
-    ...unknown.map(each => `the algorithm ${each} is not taken: algorithms are ${tokenAlgorithms.join(', ')}`),
-    ...(isHttpAddress(jwks) ? ofJwksAddress(jwks) : []),
+    ...(issuer === '' ? ['tokens of any issuer would be accepted: give --issuer'] : []),
+    ...(audience === '' ? ['tokens for any audience would be accepted: give --audience'] : []),
+    ...(accepted?.length === 0 ? ['no token algorithm would be accepted: give at least one'] : []),
+    ...unknown.map(each => `the token algorithm ${each} is not supported: use ${tokenAlgorithms.join(', ')}`),
+    ...(isHttpAddress(jwks) ? checkJwksAddress(jwks) : []),
   ]
 }
 
-function ofJwksAddress(jwks: string): string[] {
+function checkJwksAddress(jwks: string): string[] {
   const url = URL.canParse(jwks) ? new URL(jwks) : undefined
-  if (!url) return [`${jwks} is no address of a JWKS`]
+  if (!url) return [`${jwks} is not a valid address of a JWKS: give an https address or a file`]
   if (url.protocol === 'https:' || isLoopbackAddress(url.hostname)) return []
-  return [`${jwks} could be answered by anybody on the way: give an https address or a file`]
+  return [`the keys of ${jwks} could be forged on the way: give an https address or a file`]
 }
 
-function ofSettings({ origins = [], publicUrl }: NonNullable<Promised['settings']>): string[] {
+function checkSettings({ origins = [], publicUrl }: NonNullable<SafetyOptions['settings']>): string[] {
   const wrong = origins.filter(each => !URL.canParse(each) || new URL(each).origin !== each)
   const address = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol))
   return [
-    ...wrong.map(each => `the origin ${each} is none: write it as browsers do, such as https://app.example.org`),
-    ...(address ? [] : [`the public address ${publicUrl} is no http or https address`]),
+    ...wrong.map(each => `the origin ${each} is invalid: write it as browsers do, such as https://app.example.org`),
+    ...(address ? [] : [`the public address ${publicUrl} is not an http or https address`]),
   ]
 }

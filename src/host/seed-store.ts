@@ -1,4 +1,4 @@
-/** The first start on an empty store: people and items are there once, whatever is removed later. */
+/** Seeds an empty store with people and items, once, even if they are removed later. */
 import type { Implementation } from '../contract/implement.ts'
 import { preparePerson } from '../identity/identities.ts'
 import type { LocalKey } from '../identity/local-key.ts'

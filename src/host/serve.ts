@@ -1,6 +1,6 @@
 /**
- * Puts the parts together: a contract with its handlers, a store, the two faces, an address. The one place where time,
- * randomness, keys and sockets come from.
+ * Puts the parts together: a contract with its handlers, a store, the two faces, an address. Time,
+ * randomness, keys and sockets come from here and `start.ts` alone.
  */
 import type { Implementation } from '../contract/implement.ts'
 import { requireSoundContract } from '../contract/review.ts'
@@ -15,8 +15,11 @@ import { start, sweepEveryMs } from './start.ts'
 
 export { openStore, type ServeOptions, type Server }
 
-/** Serves until closed. Throws `ContractMistakes`, `Unsafe`, `StartFailure` or the store's own error, each with its cure. */
-export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
+/**
+ * Serves until closed. Throws `ContractMistakes`, `Unsafe`, `StartFailure` or an error of the
+ * store; each says what to change.
+ */
+export async function startService(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   requireSoundContract(app)
   ensureSafe(options)
   return openAllOrNothing(opened => start(app, options, opened))
@@ -28,12 +31,12 @@ async function openAllOrNothing<T>(open: (opened: AsyncDisposableStack) => Promi
   try {
     return await open(opened)
   } catch (thrown) {
-    await opened.disposeAsync().catch(() => {}) // the start's own failure is what has to be told
+    await opened.disposeAsync().catch(() => {}) // the failure of the start is the one to report
     throw thrown
   }
 }
 
-/** Runs the jobs of a service and begins those of its schedules, until closed; nothing is served. */
+/** Runs the jobs of a service and starts those of its schedules, until closed, without serving. */
 export async function startWorkers(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
   requireSoundContract(app)
   return openAllOrNothing(opened => startWork(app, options, opened))
@@ -50,7 +53,7 @@ async function startWork(
     options.onError?.(job.id, thrown) ?? logger.error({ incident: job.id, ...errorFields(thrown) }, 'a job failed')
   const working = { app, store, clock: options.clock ?? Date.now, id: createItemIdentifier, failed }
   const all = startJobWorkers(working, options.schedules, options.work === false ? 0 : options.work)
-  // A worker waits for nothing else: this keeps the process alive.
+  // The timers of workers do not keep a process alive; this one does.
   const alive = setInterval(() => {}, sweepEveryMs)
   return {
     close: async (limit = 10_000) => {

@@ -1,4 +1,7 @@
-/** The SOAP endpoints of a service: one address for each version of the contract and each style, and what describes it. */
+/**
+ * The SOAP endpoints of a service: an address for each version of the contract and each style, with
+ * descriptions.
+ */
 
 import { escapeMarkup } from '../base/markup.ts'
 import { compileMessages } from '../contract/xml-message.ts'
@@ -13,9 +16,9 @@ import type { Endpoint, SoapOptions } from '../soap/face.ts'
 import { compileSoapEndpoint, type SoapEndpoint } from '../soap/http/binding.ts'
 import { codings, gunzipWithin } from './zlib-codings.ts'
 
-/** The endpoints of each served version: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`, `/soap/v1/secure`. */
-export function listSoapEndpoints(serving: FaceContext): readonly Endpoint[] {
-  const served = Object.entries(serving.app.contract.versions).filter(([, rule]) => !rule.retired)
+/** Of each served version: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`, `/soap/v1/secure`. */
+export function listSoapEndpoints(context: FaceContext): readonly Endpoint[] {
+  const served = Object.entries(context.app.contract.versions).filter(([, rule]) => !rule.retired)
   return served.flatMap(([version]) => {
     const endpoint = { version, path: `/soap/${version}`, style: 'document', secure: false, versions: 'both' } as const
     return [
@@ -27,51 +30,51 @@ export function listSoapEndpoints(serving: FaceContext): readonly Endpoint[] {
   })
 }
 
-/** The endpoint of a path; undefined where there is none. */
+/** The function from a path to its endpoint; undefined for an unknown path. */
 export function createSoapEndpoints(
-  serving: FaceContext,
+  context: FaceContext,
   options: SoapOptions,
   demanded: SecurityPolicy,
 ): (path: string) => SoapEndpoint | undefined {
   const endpoints = new Map<string, () => SoapEndpoint>()
-  for (const endpoint of listSoapEndpoints(serving)) {
-    // Compiled when it is first asked: most partners use one endpoint of many.
-    const compiled = onFirstUse(() =>
-      compileSoapEndpoint(serving, endpoint, {
+  for (const endpoint of listSoapEndpoints(context)) {
+    // Compiled on first use: most clients use one endpoint of many.
+    const compiled = memoizeFirst(() =>
+      compileSoapEndpoint(context, endpoint, {
         inflate: gunzipWithin,
         codings,
-        describe: describeEndpoint(serving, endpoint, demanded),
-        page: address => writeEndpointPage(serving, endpoint, address),
+        describe: describeEndpoint(context, endpoint, demanded),
+        page: address => writeEndpointPage(context, endpoint, address),
         ...options,
       }),
     )
     endpoints.set(endpoint.path, compiled)
-    // The response pattern of SOAP 1.2 asks below the endpoint: /soap/v1/GetOrder?id=o-1
+    // The response pattern of SOAP 1.2 has paths below the endpoint: /soap/v1/GetOrder?id=o-1
     endpoints.set(`${endpoint.path}/`, compiled)
   }
   return path => (endpoints.get(path) ?? endpoints.get(path.slice(0, path.lastIndexOf('/') + 1)))?.()
 }
 
-function onFirstUse<T>(make: () => T): () => T {
+function memoizeFirst<T>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())
 }
 
 const mediaType = 'text/xml; charset=utf-8'
-/** Texts that are kept: a service has few addresses, and a client may make any up. */
+/** A service has few addresses, but a client may invent others. */
 const textsKept = 64
 
-/** Of what the secure endpoint demands. */
-const id = 'MessageSecurity'
+/** The identifier of the secure endpoint's policy in the WSDL. */
+const policyId = 'MessageSecurity'
 
-/** Descriptions of an endpoint, at the address that was asked; texts are kept for the few addresses a service has. */
+/** Descriptions of an endpoint at the requested address; texts are kept for a few addresses. */
 function describeEndpoint(
   { app }: FaceContext,
   { version, style, secure }: Endpoint,
   demanded: SecurityPolicy,
 ): NonNullable<SoapOptions['describe']> {
   const { contract } = app
-  const security = secure ? { id, written: writeSecurityPolicy(demanded, id) } : undefined
+  const security = secure ? { id: policyId, written: writeSecurityPolicy(demanded, policyId) } : undefined
   const policy = { addressing: true, mtom: true, security }
   const written: Readonly<Record<string, (address: string) => string>> = {
     wsdl: address => writeWsdl11(contract, version, { address, style, policy }),
@@ -92,7 +95,7 @@ function describeEndpoint(
   }
 }
 
-/** What a browser sees that opens an endpoint: what it is, and where it is described. */
+/** The page of an endpoint for browsers, with links to its descriptions. */
 function writeEndpointPage({ app }: FaceContext, { version, style, secure }: Endpoint, address: string): string {
   const { contract } = app
   const operations = compileMessages(contract, version).map(

@@ -1,11 +1,13 @@
 /**
- * A SOAP intermediary over HTTP: a message in, processed as far as it is for this node (`soap/relay.ts`), on to the next node,
- * and its answer back the same way. What it guards:
- *  (1) What a mandatory block keeps from being processed is not forwarded, in either direction.
- *  (2) Only what is of the message travels: its media type and its action. Fields are between two neighbours, and so are
- *      credentials; what an answer says of waiting (Retry-After) and of proof (WWW-Authenticate) does go back.
- *  (3) A next node that is out of reach, late, too long-winded, or answers with something else than SOAP: a Receiver fault.
- * Deliberately absent: packages (MTOM, attachments) are refused with 415, and nothing is tried twice.
+ * A SOAP intermediary over HTTP: it processes the blocks for this node (`soap/relay.ts`), forwards
+ * the message to the next node, and returns the reply the same way. What it guards:
+ *  (1) A message with a mandatory block that cannot be processed is not forwarded, in either
+ *      direction.
+ *  (2) Of the fields only media type and action are forwarded. All others belong to one connection,
+ *      and so do credentials; of a response, Retry-After and WWW-Authenticate are returned.
+ *  (3) A next node that is out of reach or late, or whose reply is too long or not SOAP, gives a
+ *      Receiver fault.
+ * Deliberately absent: packages (MTOM, attachments), which are refused with 415, and retries.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -27,36 +29,37 @@ import { type SoapVersion, soap11, soap12, versions } from '../soap/version.ts'
 import { gunzipWithin } from './zlib-codings.ts'
 
 export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
-  /** The next node: what comes here, whatever its path, is POSTed there. */
+  /** The next node, to which messages to any path are POSTed. */
   readonly to: string
-  /** The URI of this node in faults; default the address it listens on. */
+  /** The URI of this node in faults. Default: the address it listens on. */
   readonly uri?: string | undefined
-  /** Roles that it plays beside `next`. */
+  /** URIs of roles that it plays besides `next`. */
   readonly roles?: readonly string[]
   /** Header blocks that it understands. */
   readonly blocks?: readonly Block[]
-  /** Octets that a message may have, either way; default 16 MiB. */
+  /** Octets that a message may have, in either direction. Default: 16 MiB. */
   readonly longest?: number
-  /** Milliseconds for the next node to answer; default 30,000. */
+  /** Milliseconds for the next node to answer. Default: 30,000. */
   readonly patience?: number
-  /** What handlers of blocks threw, and why the next node could not be asked. */
+  /** Gets exceptions of block handlers, and failures of the next node. */
   readonly onError?: (thrown: unknown) => void
 }
 
-/** Relays until closed. Rejects with `StartFailure`, or an error that names the cure. */
+/** Relays until closed. Rejects with `StartFailure`, or an error that says what to change. */
 export async function startSoapRelay(options: RelayOptions): Promise<HttpListener> {
   const to = URL.parse(options.to)
-  if (!to || !/^https?:$/.test(to.protocol)) throw new Error(`${options.to} is no http or https address to relay to`)
+  if (!to || !/^https?:$/.test(to.protocol))
+    throw new Error(`cannot relay to ${options.to}: not an http or https address`)
   const { roles = [], blocks = [], onError = () => {}, longest = 16 * 1024 * 1024, patience = 30_000 } = options
   let uri = options.uri ?? ''
-  const station: RelayContext = { to, node: () => ({ uri, roles, blocks }), longest, patience, onError }
+  const context: RelayContext = { to, node: () => ({ uri, roles, blocks }), longest, patience, onError }
   const front = createFront(
     { clock: Date.now, id: randomUUID, report: (_, thrown) => onError(thrown), settings: relaySettings },
     [
       {
         name: 'soap',
         segments: [],
-        serve: entry => answer(station, entry),
+        serve: entry => relayEntry(context, entry),
         refuse: (_, refusal) => respondToRefusal(refusal),
       },
     ],
@@ -66,7 +69,7 @@ export async function startSoapRelay(options: RelayOptions): Promise<HttpListene
   return listener
 }
 
-/** A relay reads no credentials and knows no page. */
+/** A relay has no credentials and no pages. */
 const relaySettings = { trustProxy: false, trace: false, passwordsOnLoopback: false, origins: [] }
 
 interface RelayContext {
@@ -79,49 +82,52 @@ interface RelayContext {
 
 const allow = writeAllow(['POST'])
 
-async function answer(station: RelayContext, { request }: Entry): Promise<Response> {
+async function relayEntry(context: RelayContext, { request }: Entry): Promise<Response> {
   const { fields, method } = request
   if (method === 'OPTIONS') return { status: 204, fields: { allow } }
   if (method !== 'POST') return respondToRefusal({ kind: 'not-allowed', allow })
   const type = parseMediaType(fields['content-type'] ?? '')
-  const media = type && mediaOf(type)
-  if (!type || !media) return refuseType()
-  const bytes = await readContent(request, station.longest)
+  const media = type && versionNamedBy(type)
+  if (!type || !media) return refuseUnknownType()
+  const bytes = await receiveContent(request, context.longest)
   if (!(bytes instanceof Uint8Array)) return bytes
   try {
-    const relayed = await relayMessage(bytes, media, station.node(), type.parameters['charset'])
-    if (relayed.kind === 'fault') return replyWithFault(relayed.version, relayed.envelope) // (1)
-    const answer = await postToNext(station, relayed.bytes, fieldsFor(media, type, fields['soapaction']))
-    return await relayReply(station, relayed.version, answer)
+    const relayed = await relayMessage(bytes, media, context.node(), type.parameters['charset'])
+    if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope) // (1)
+    const answer = await postToNext(context, relayed.bytes, fieldsFor(media, type, fields['soapaction']))
+    return await relayReply(context, relayed.version, answer)
   } catch (thrown) {
-    station.onError(thrown)
-    return replyWithFailure(station, media, thrown instanceof NextNodeFailure ? thrown.message : 'this node failed')
+    context.onError(thrown)
+    return replyWithFailure(context, media, thrown instanceof NextNodeFailure ? thrown.message : 'this node failed')
   }
 }
 
-const mediaOf = ({ essence }: MediaType): SoapVersion | undefined => versions.find(each => each.mediaType === essence)
+const versionNamedBy = ({ essence }: MediaType): SoapVersion | undefined =>
+  versions.find(each => each.mediaType === essence)
 
-function refuseType(): Response {
+function refuseUnknownType(): Response {
   const accept = versions.map(each => each.mediaType).join(', ')
   return respond(415, {
-    detail: `content of this type is not relayed: send ${accept}`,
+    detail: `this media type is not supported: send ${accept}`,
     fields: { accept },
   })
 }
 
-async function readContent({ fields, content }: Request, longest: number): Promise<Uint8Array | Response> {
+async function receiveContent({ fields, content }: Request, longest: number): Promise<Uint8Array | Response> {
   const coding = (fields['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (coding !== 'identity' && coding !== 'gzip')
     return respond(415, {
-      detail: 'this content coding is not supported: send gzip, or none',
+      detail: 'this content coding is not supported: send gzip or none',
       fields: { 'accept-encoding': 'gzip' },
     })
   const came = await content.bytes(longest)
   const bytes = came && coding === 'gzip' ? await gunzipWithin(came, longest) : came
-  return bytes ?? respond(413, { detail: `the message is longer than ${longest} octets, or is not gzip` })
+  return (
+    bytes ?? respond(413, { detail: `the message is longer than the limit of ${longest} octets or is not valid gzip` })
+  )
 }
 
-/** (2) What is forwarded is UTF-8, whatever it came in. */
+/** (2) A forwarded message is UTF-8, whatever its encoding was. */
 function fieldsFor({ mediaType }: SoapVersion, type: MediaType, soapAction: string | undefined) {
   const { action } = type.parameters
   const parameters = { charset: 'utf-8', ...(action !== undefined && { action }) }
@@ -147,8 +153,10 @@ function postToNext(
   const headers = { ...fields, 'content-length': bytes.length, accept: `${soap12.mediaType}, ${soap11.mediaType}` }
   const signal = AbortSignal.timeout(patience)
   return new Promise((resolve, reject) => {
-    const lost = (): void =>
-      reject(new NextNodeFailure(signal.aborted ? 'the next node is too slow' : 'the next node is out of reach'))
+    const fail = (): void =>
+      reject(
+        new NextNodeFailure(signal.aborted ? 'the next node did not answer in time' : 'the next node is out of reach'),
+      )
     const asking = request(to, { method: 'POST', headers, agent: false, signal }, answer => {
       const pieces: Uint8Array[] = []
       let length = 0
@@ -157,20 +165,20 @@ function postToNext(
         length += piece.length
         if (length <= longest) return
         answer.destroy()
-        reject(new NextNodeFailure('the next node says too much'))
+        reject(new NextNodeFailure('the reply of the next node is too long'))
       })
-      answer.on('error', lost)
+      answer.on('error', fail)
       answer.on('end', () =>
         resolve({ status: answer.statusCode ?? 0, fields: answer.headers, bytes: Buffer.concat(pieces) }),
       )
     })
-    asking.on('error', lost).end(bytes)
+    asking.on('error', fail).end(bytes)
   })
 }
 
-/** The answer is a message on its way too, and has blocks for this node as any other. */
+/** The reply is a message, too, and may have blocks for this node. */
 async function relayReply(
-  station: RelayContext,
+  context: RelayContext,
   version: SoapVersion,
   { status, fields, bytes }: NextNodeReply,
 ): Promise<Response> {
@@ -179,11 +187,11 @@ async function relayReply(
   )
   if (status >= 200 && status < 300 && bytes.length === 0) return { status: 202, fields: {} }
   const type = parseMediaType(fields['content-type'] ?? '')
-  const media = type && mediaOf(type)
+  const media = type && versionNamedBy(type)
   if (!type || !media)
-    return replyWithFailure(station, version, `the next node answered with ${status} and no message`, keep)
-  const relayed = await relayMessage(bytes, media, station.node(), type.parameters['charset'])
-  if (relayed.kind === 'fault') return replyWithFault(relayed.version, relayed.envelope)
+    return replyWithFailure(context, version, `the next node answered with ${status} and without a SOAP message`, keep)
+  const relayed = await relayMessage(bytes, media, context.node(), type.parameters['charset'])
+  if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope)
   const content = { 'content-type': `${media.mediaType}; charset=utf-8`, 'cache-control': 'no-store' }
   return { status, fields: { ...keep, ...content }, content: relayed.bytes }
 }
@@ -195,10 +203,10 @@ function replyWithFailure(
   fields: Response['fields'] = {},
 ): Response {
   const fault = { code: 'Receiver', reasons: faultReason(why), node: node().uri, role: version.next } as const
-  return replyWithFault(version, writeFaultEnvelope(version, fault, []), fields)
+  return respondWithFault(version, writeFaultEnvelope(version, fault, []), fields)
 }
 
-const replyWithFault = ({ mediaType }: SoapVersion, content: string, fields: Response['fields'] = {}): Response => ({
+const respondWithFault = ({ mediaType }: SoapVersion, content: string, fields: Response['fields'] = {}): Response => ({
   status: 500,
   fields: { ...fields, 'content-type': `${mediaType}; charset=utf-8`, 'cache-control': 'no-store' },
   content,

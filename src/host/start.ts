@@ -1,4 +1,4 @@
-/** A service from its options to its address, part by part; whatever was opened is closed again, also when the start fails. */
+/** Starts a service part by part, from its options to its address; if one fails, all are closed. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -39,10 +39,10 @@ const defaultSettings: Settings = { trustProxy: false, trace: false, passwordsOn
 /** Requests of one address in a second. */
 const floodLimit = 1000
 
-/** Milliseconds between two removals of what has expired. */
+/** Between two removals of expired rows. */
 export const sweepEveryMs = 60_000
 
-/** Seconds for which a token that the server makes at its start is good. */
+/** Lifetime of a token that the server issues at its start. */
 const tokenSeconds = 8 * 3600
 
 export async function start(app: Implementation, options: ServeOptions, opened: AsyncDisposableStack): Promise<Server> {
@@ -52,7 +52,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   const { store, key } = people
   const limits = opened.adopt(await openLimiter(options), each => each.close())
   const replica = opened.adopt(await openReplica(app, options.replica), each => each?.close())
-  const workers = startWorkers(app, options, world, store)
+  const workers = startOwnWorkers(app, options, world, store)
   opened.defer(() => workers.stop(0))
   const figures = new Metrics()
   const committed: (() => void)[] = []
@@ -64,9 +64,9 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
       clock,
       id: createItemIdentifier,
       observer: createCallObserver((face, operation, outcome, tookMs) =>
-        figures.called(face, operation, outcome, tookMs),
+        figures.countCall(face, operation, outcome, tookMs),
       ),
-      started: workers.kick,
+      started: workers.wake,
       done: deed => {
         world.logger.info(changeFields(deed), 'changed')
         for (const tell of committed) tell()
@@ -86,7 +86,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   const changes = createChangesPage(context, store, limits.limiter)
   const sinks = startEventSinks(app, options, world, store)
   opened.defer(() => sinks.stop())
-  committed.push(changes.kick, sinks.kick)
+  committed.push(changes.wake, sinks.wake)
   const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
   const gate = createGate(load, options.flood ?? floodLimit)
   const mounts = createMounts(context, {
@@ -99,7 +99,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     elsewhere: outbox?.elsewhere,
   })
   const listener = await startListener(
-    createFront(context, mounts, { gate, codings, figures, ...logAnswers(options, world) }),
+    createFront(context, mounts, { gate, codings, figures, ...logResponses(options, world) }),
     {
       host: options.host ?? '127.0.0.1',
       port: options.port ?? 8080,
@@ -131,7 +131,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   }
 }
 
-/** Where time, and what is told of it, come from. */
+/** The clock and the reports of a service. */
 export interface World {
   readonly clock: () => number
   readonly logger: NonNullable<ServeOptions['logger']>
@@ -142,12 +142,11 @@ export interface World {
 export function createWorld(options: ServeOptions): World {
   const logger = options.logger ?? createLogger()
   const report: World['report'] =
-    options.onError ??
-    ((incident, thrown) => logger.error({ incident, ...errorFields(thrown) }, 'something went wrong'))
+    options.onError ?? ((incident, thrown) => logger.error({ incident, ...errorFields(thrown) }, 'internal error'))
   return { clock: options.clock ?? Date.now, logger, report, failed: thrown => report(randomUUID(), thrown) }
 }
 
-/** The store with its people: who is known, by which keys. */
+/** The store, the local key and the identities. */
 async function openPeople(
   app: Implementation,
   options: ServeOptions,
@@ -187,10 +186,10 @@ async function openTrust(
   return { ...rest, audience, keys: openJwks(jwks, watching) }
 }
 
-function startWorkers(app: Implementation, options: ServeOptions, { clock, report }: World, store: Store) {
-  const working = { app, store, clock, id: createItemIdentifier, failed: reportJob(report) }
+function startOwnWorkers(app: Implementation, options: ServeOptions, { clock, report }: World, store: Store) {
+  const context = { app, store, clock, id: createItemIdentifier, failed: reportJob(report) }
   const isOff = options.work === false
-  return startJobWorkers(working, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
+  return startJobWorkers(context, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
 }
 const reportJob =
   (report: World['report']) =>
@@ -204,14 +203,17 @@ function startEventSinks(app: Implementation, options: ServeOptions, { clock, lo
       store,
       clock,
       id: createItemIdentifier('i'),
-      failed: (sink, thrown) => logger.warn({ sink, ...errorFields(thrown) }, 'not delivered'),
+      failed: (sink, thrown) => logger.warn({ sink, ...errorFields(thrown) }, 'delivery failed'),
       backOff: options.sinkBackOff,
     },
     options.sinks ?? [],
   )
 }
 
-/** What was configured is looked at now, and its mistakes end the start; else it is made with the first message. */
+/**
+ * A configured policy is compiled now, so that its mistakes end the start; the default one with the
+ * first message.
+ */
 async function prepareSecurity(
   { messageSecurity = {} }: ServeOptions,
   { identities, clock }: FaceContext,
@@ -226,7 +228,7 @@ async function prepareSecurity(
   return async () => created
 }
 
-function logAnswers({ accessLog }: ServeOptions, { logger }: World): Pick<FrontOptions, 'log'> {
+function logResponses({ accessLog }: ServeOptions, { logger }: World): Pick<FrontOptions, 'log'> {
   if (!accessLog) return {}
   return { log: (entry, response, tookMs) => logger.info(accessLogEntry(entry, response, tookMs), 'answered') }
 }

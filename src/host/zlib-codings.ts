@@ -1,4 +1,4 @@
-/** Content codings by node:zlib, at levels that cost little; loaded when first asked for. */
+/** Content codings by node:zlib, at cheap levels; loaded when first needed. */
 
 import type { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
@@ -6,10 +6,10 @@ import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { OctetTransform } from '../http/message.ts'
 import { Undecodable } from '../rest/content-coding.ts'
 
-/** Named by `process.getBuiltinModule`, so that starting does not pay for what few clients ask. */
+/** By `process.getBuiltinModule`, so that the start does not pay for what few clients need. */
 const loadZlib = (): typeof zlib => process.getBuiltinModule('node:zlib')
 
-const stream = () => process.getBuiltinModule('node:stream')
+const loadStream = () => process.getBuiltinModule('node:stream')
 
 export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   br: bytes => loadZlib().brotliCompressSync(bytes, { params: { [loadZlib().constants.BROTLI_PARAM_QUALITY]: 4 } }),
@@ -17,26 +17,34 @@ export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>
   gzip: bytes => loadZlib().gzipSync(bytes, { level: 6 }),
 }
 
-/** Node before 24.20, 25 and 26 before 26.6 take a zstd frame that is cut short for a whole one: it is not accepted there. */
+/**
+ * Node before 24.20, 25, and 26 before 26.6 take a truncated zstd frame for a whole one: zstd
+ * content is not accepted there.
+ */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-const noticesCutZstd = (major === 24 && minor >= 20) || (major === 26 && minor >= 6) || major > 26
+const detectsTruncatedZstd = (major === 24 && minor >= 20) || (major === 26 && minor >= 6) || major > 26
 
-/** The way in: gzip content, undefined when it is no gzip, has trailing octets, or is more than `limit` octets. */
+/**
+ * Decodes gzip; undefined if it is invalid, has trailing octets, or decodes to over `limit` octets.
+ */
 export function gunzipWithin(bytes: Uint8Array, limit: number): Uint8Array | undefined {
   return attempt(() => loadZlib().gunzipSync(bytes, { maxOutputLength: limit }), isZlibError)
 }
 
-/** The way in for REST, by name: undefined when the octets are not of this coding, or become more than `limit`. */
+/**
+ * Decoders for REST by name: undefined for octets that are invalid or decode to over `limit`
+ * octets.
+ */
 export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>> = {
   gzip: gunzipWithin,
   br: (bytes, limit) => attempt(() => loadZlib().brotliDecompressSync(bytes, { maxOutputLength: limit }), isZlibError),
-  ...(noticesCutZstd && {
+  ...(detectsTruncatedZstd && {
     zstd: (bytes, limit) =>
       attempt(() => loadZlib().zstdDecompressSync(bytes, { maxOutputLength: limit }), isZlibError),
   }),
 }
 
-/** The same, for what passes piece by piece. */
+/** The same codings for content that is streamed. */
 export const codingStreams: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>> = {
   encode: {
     br: octets =>
@@ -49,12 +57,12 @@ export const codingStreams: Readonly<Record<'encode' | 'decode', Readonly<Record
   },
   decode: {
     br: octets => transformOctets(loadZlib().createBrotliDecompress(), octets),
-    ...(noticesCutZstd && { zstd: octets => transformOctets(loadZlib().createZstdDecompress(), octets) }),
+    ...(detectsTruncatedZstd && { zstd: octets => transformOctets(loadZlib().createZstdDecompress(), octets) }),
     gzip: octets => transformOctets(loadZlib().createGunzip(), octets),
   },
 }
 
-/** What the source throws comes through as it is; anything else is said of its octets. */
+/** Throws what the source throws; any other error means invalid octets. */
 async function* transformOctets(coder: Transform, octets: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let cause: { readonly thrown: unknown } | undefined
   async function* source() {
@@ -65,8 +73,8 @@ async function* transformOctets(coder: Transform, octets: AsyncIterable<Uint8Arr
       throw thrown
     }
   }
-  // The error is seen where the coder is read.
-  stream().pipeline(source(), coder, () => {})
+  // Reading the coder throws the error.
+  loadStream().pipeline(source(), coder, () => {})
   try {
     yield* coder
   } catch (thrown) {

@@ -1,7 +1,8 @@
 /**
- * API keys, for programs that cannot ask anybody for a token. What it guards:
- *  (1) A key is 256 random bits, and only its SHA-256 rests in the file: who reads the file learns no key.
- *  (2) A key that has expired, or whose line was taken out, is nobody's within a second.
+ * API keys, for programs that cannot obtain a token. What it guards:
+ *  (1) A key is 256 random bits, and the file has only its SHA-256: a reader of the file learns no
+ *      key.
+ *  (2) A key that has expired, or whose line was removed, is invalid within a second.
  */
 
 import { hash, randomBytes } from 'node:crypto'
@@ -15,14 +16,14 @@ export interface KeySpec {
   readonly subject: string
   readonly roles: readonly string[]
   readonly claims: Readonly<Record<string, string>>
-  /** Milliseconds since 1970; absent: until its line is taken out. */
+  /** Milliseconds since 1970. Default: never. */
   readonly expires?: number
 }
 
-const prefix = 'dk-' // so that a key that leaked can be searched for
+const prefix = 'dk-' // so that leaked keys can be searched for
 const printOf = (key: string): string => hash('sha256', key, 'base64url')
 
-/** A new key, which is shown this once; its line is appended to the file. */
+/** Issues a new key, which cannot be shown again, and appends its line to the file. */
 export function issueKey(file: string, { expires, ...spec }: KeySpec): string {
   const key = `${prefix}${randomBytes(32).toString('base64url')}`
   const line = {
@@ -40,14 +41,17 @@ interface KnownKey {
 }
 
 export interface ApiKeys {
-  /** Whether there are any. */
+  /** The file has at least one key. */
   readonly any: () => boolean
   readonly find: (key: string) => Caller | undefined
 }
 
-/** The keys of a file, one JSON object in a line; a file that is not there holds none. Throws `Unusable`. */
+/** The keys of a file, a JSON object in each line; a missing file has none. Throws `Unusable`. */
 export function openApiKeys(file: string, watching: Watching): ApiKeys {
-  const current = watchFile<ReadonlyMap<string, KnownKey>>(file, keysOf, { ...watching, absent: { value: new Map() } })
+  const current = watchFile<ReadonlyMap<string, KnownKey>>(file, parseKeys, {
+    ...watching,
+    absent: { value: new Map() },
+  })
   return {
     any: () => current().size > 0,
     find: key => {
@@ -57,24 +61,24 @@ export function openApiKeys(file: string, watching: Watching): ApiKeys {
   }
 }
 
-function keysOf(text: string): Map<string, KnownKey> {
-  const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [lineOf(line, i + 1)]))
+function parseKeys(text: string): Map<string, KnownKey> {
+  const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [parseLine(line, i + 1)]))
   return new Map(lines)
 }
 
-function lineOf(line: string, at: number): [string, KnownKey] {
-  const wrong = (what: string): never => {
-    throw new Error(`line ${at} ${what}; diglot key writes such lines`)
+function parseLine(line: string, at: number): [string, KnownKey] {
+  const refuseLine = (what: string): never => {
+    throw new Error(`line ${at} ${what}: write lines with diglot key`)
   }
   const found: Json | undefined = attempt(() => JSON.parse(line), isSyntaxError)
-  if (found === undefined) return wrong('is not JSON')
+  if (found === undefined) return refuseLine('is not JSON')
   const { hash: print, subject, roles, claims = {}, expires } = Object(found) as Partial<Record<string, unknown>>
-  if (typeof print !== 'string' || !/^[\w-]{43}$/.test(print)) return wrong('has no hash')
-  if (typeof subject !== 'string' || subject === '') return wrong('has no subject')
-  if (!Array.isArray(roles) || !roles.every(each => typeof each === 'string')) return wrong('has no list of roles')
-  if (!isTexts(claims)) return wrong('has claims that are not texts')
+  if (typeof print !== 'string' || !/^[\w-]{43}$/.test(print)) return refuseLine('has no hash')
+  if (typeof subject !== 'string' || subject === '') return refuseLine('has no subject')
+  if (!Array.isArray(roles) || !roles.every(each => typeof each === 'string')) return refuseLine('has no list of roles')
+  if (!isTexts(claims)) return refuseLine('has claims that are not texts')
   const until = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(String(expires))
-  if (Number.isNaN(until)) return wrong('expires at no time')
+  if (Number.isNaN(until)) return refuseLine('has an invalid expiry')
   return [print, { caller: { subject, roles, claims }, until }]
 }
 

@@ -1,7 +1,10 @@
 /**
- * Bearer tokens (RFC 6750) as JWT (RFC 7519, RFC 8725): signed by the local key, or by whom a JWKS names. What it guards:
- *  (1) The algorithm is one of a list, all of them asymmetric: no `none`, and no public key passes for a secret.
- *  (2) Issuer, audience, subject and expiry are demanded and compared; nothing of a token is used before it is proven.
+ * Bearer tokens (RFC 6750) as JWT (RFC 7519, RFC 8725): signed by the local key, or by a key of a
+ * JWKS. What it guards:
+ *  (1) The algorithm is one of a list of asymmetric ones: no `none`, and no public key used as a
+ *      secret.
+ *  (2) Issuer, audience, subject and expiry are required and checked; no part of a token is used
+ *      before it is verified.
  */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { Caller } from '../contract/policy.ts'
@@ -17,7 +20,7 @@ export interface TokenSpec {
   readonly subject: string
   readonly roles: readonly string[]
   readonly claims?: Readonly<Record<string, string>>
-  /** Seconds from now; negative for one that has expired. */
+  /** Seconds from now; negative for an expired token. */
   readonly expires: number
 }
 
@@ -36,9 +39,9 @@ export async function signToken(key: LocalKey, audience: string, spec: TokenSpec
     .sign(key.private)
 }
 
-/** Where in a token roles and claims stand. A place is a member, or members within members: `realm_access.roles`. */
+/** Places of roles and claims in a token: a member, or a path such as `realm_access.roles`. */
 export interface Places {
-  /** Default `roles`: a list of texts, or one text with spaces between. */
+  /** A list of texts, or one text separated by spaces. Default: `roles`. */
   readonly roles?: string | undefined
   /** Claim of the contract's policies → place. Default: the members of `claims`. */
   readonly claims?: Readonly<Record<string, string>> | undefined
@@ -48,9 +51,9 @@ export interface TokenTrust extends Places {
   readonly keys: JWTVerifyGetKey
   readonly issuer: string
   readonly audience: string
-  /** Of `tokenAlgorithms`; default all of them. */
+  /** A subset of `tokenAlgorithms`. Default: all of them. */
   readonly algorithms?: readonly string[] | undefined
-  /** The subject is one of the people we know: their claims go with the token's. */
+  /** The subject is a known person, whose claims are added to the token's. */
   readonly ours?: boolean
 }
 export const trustLocalKey = (key: LocalKey, audience: string): TokenTrust => ({
@@ -61,13 +64,16 @@ export const trustLocalKey = (key: LocalKey, audience: string): TokenTrust => ({
   ours: true,
 })
 
-/** Who a token says, and until when (milliseconds); undefined when it proves nothing. Throws `Unavailable`. */
+/**
+ * The caller and expiry (milliseconds since 1970) of a token; undefined if it is invalid. Throws
+ * `Unavailable`.
+ */
 export async function verifyToken(
   trust: TokenTrust,
   token: string,
   now: number,
 ): Promise<{ readonly caller: Caller; readonly expires: number } | undefined> {
-  // Loaded with the first token: who serves anybody never needs it.
+  // Loaded with the first token: a public service never needs it.
   const { errors, jwtVerify } = await import('jose')
   try {
     const { payload } = await jwtVerify(token, trust.keys, {
@@ -81,30 +87,33 @@ export async function verifyToken(
     return payload.sub ? { caller: callerOf(payload, trust), expires: (payload.exp ?? 0) * 1000 } : undefined
   } catch (thrown) {
     if (thrown instanceof Unavailable) throw thrown
-    if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) return undefined // malformed, or not proven
+    if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) return undefined // malformed or invalid
     throw thrown
   }
 }
 
 function callerOf(payload: JWTPayload, { roles = 'roles', claims }: Places): Caller {
   const named = claims
-    ? Object.entries(claims).map(([name, place]) => [name, memberAt(payload, place)] as const)
-    : Object.entries(isRecord(payload['claims']) ? payload['claims'] : {})
+    ? Object.entries(claims).map(([name, place]) => [name, claimAt(payload, place)] as const)
+    : Object.entries(hasMembers(payload['claims']) ? payload['claims'] : {})
   return {
     subject: payload.sub,
-    roles: stringsIn(memberAt(payload, roles)),
+    roles: stringsIn(claimAt(payload, roles)),
     claims: Object.fromEntries(named.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const hasMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A member of that very name (`https://example.org/roles` has dots), else the members that its dots divide. */
-function memberAt(payload: unknown, place: string): unknown {
-  if (isRecord(payload) && Object.hasOwn(payload, place)) return payload[place]
+/**
+ * The member of this name (`https://example.org/roles` has dots), else the one at the path that the
+ * dots separate.
+ */
+function claimAt(payload: unknown, place: string): unknown {
+  if (hasMembers(payload) && Object.hasOwn(payload, place)) return payload[place]
   let found = payload
-  for (const name of place.split('.')) found = isRecord(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  for (const name of place.split('.')) found = hasMembers(found) && Object.hasOwn(found, name) ? found[name] : undefined
   return found
 }
 

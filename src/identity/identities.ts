@@ -1,10 +1,11 @@
 /**
  * People, tokens and keys behind the port `service/identity-port.ts`. What it guards, by number:
- *  (1) A password is kept as argon2id; only where a digest must be checked is it also kept sealed under the local key.
- *  (2) An unknown name costs what a wrong password costs, and both say the same: nothing.
- *  (3) What was proven is remembered for minutes at most, by a tag of the credentials and never by themselves.
- *  (4) After some failures a name is refused from that address for a while, without asking further (`lockout.ts`).
- *  (5) The people of the example have passwords that everybody knows: they count only where `seeded` says so.
+ *  (1) A password is stored as argon2id, and also sealed under the local key, for checking digests.
+ *  (2) An unknown name costs as much time as a wrong password, and gives the same result.
+ *  (3) Proven credentials are remembered for minutes at most, by a tag and never by themselves.
+ *  (4) After some failures a name is refused from that address for a while, without a check
+ *      (`lockout.ts`).
+ *  (5) The seeded people have public passwords, which count only if `seeded` is true.
  */
 
 import { createCipheriv, createDecipheriv, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -24,24 +25,27 @@ import { type Cost, currentCost, hashPassword } from './password-hash.ts'
 import { issueSession, readSessionSubject, type SessionCookie, verifySession } from './session-cookie.ts'
 
 const space = 'people'
-const never = 8.64e15
-const remembered = 5 * 60_000
-const mostRemembered = 10_000
+const latestMs = 8.64e15
+const rememberMs = 5 * 60_000
+const rememberedMax = 10_000
 
-/** What is kept of a person. */
+/** A person as the store has them. */
 interface StoredPerson {
   readonly roles: readonly string[]
   readonly claims: Readonly<Record<string, string>>
   readonly salt: string
   readonly hash: string
-  /** Of `hashPassword`; none: `former`. */
+  /** Of `hashPassword`. Default: `formerCost`. */
   readonly cost?: Cost
   readonly sealed: string
 }
-/** Of who was enrolled before it was kept. */
-const former: Cost = { memory: 19_456, passes: 2 }
+/** For people who were stored without a cost. */
+const formerCost: Cost = { memory: 19_456, passes: 2 }
 
-/** Hashes their passwords, which takes its time; what is answered writes them down within a transaction, which has little. */
+/**
+ * Hashes passwords, which is slow; the returned function stores the people within a transaction,
+ * which must be fast.
+ */
 export async function preparePerson(
   key: LocalKey,
   people: readonly Person[],
@@ -61,7 +65,7 @@ export async function preparePerson(
   }
   return async (writer, now) => {
     for (const [subject, kept] of all)
-      await writer.remember(space, subject, { value: JSON.stringify(kept), expires: never }, now)
+      await writer.remember(space, subject, { value: JSON.stringify(kept), expires: latestMs }, now)
   }
 }
 
@@ -87,16 +91,16 @@ export interface IdentitySources {
   /** Milliseconds since 1970. */
   readonly clock: () => number
   readonly keys: ApiKeys
-  /** The service's name: a cookie of another is none. */
+  /** The service's name: cookies of another one are invalid. */
   readonly service: string
-  /** (5) */
+  /** (5) Whether passwords of people count. */
   readonly seeded: boolean
-  /** A name was locked, from that address. */
+  /** Called when a name, or all names, are locked for an address. */
   readonly onLock?: (from: string) => void
 }
 
 export interface People extends Identities {
-  /** A cookie's value for somebody who has just proven a password; see `session.ts`. */
+  /** The cookie of a person whose password was just proven; see `session-cookie.ts`. */
   readonly session: (name: string) => Promise<SessionCookie | undefined>
 }
 
@@ -105,8 +109,8 @@ export function createIdentities(sources: IdentitySources): People {
   const secret = key.secret('remembered credentials')
   const signing = key.secret(`cookies of ${sources.service}`)
   const lockout = createLockout(store, key.secret('failed log-ins'))
-  const proven = new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(mostRemembered)
-  /** What a token came in → its tag. */
+  const proven = new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(rememberedMax)
+  /** The object that a token came in → the token's tag. */
   const tags = new WeakMap<object, string>()
   const unknown: Pick<StoredPerson, 'salt' | 'hash' | 'cost'> = {
     salt: 'AAAAAAAAAAAAAAAAAAAAAA==',
@@ -115,18 +119,18 @@ export function createIdentities(sources: IdentitySources): People {
   }
 
   const person = async (name: string): Promise<StoredPerson | undefined> =>
-    keptIn(await store.read(reader => reader.recall(space, name)))
+    parsePerson(await store.read(reader => reader.recall(space, name)))
   const caller = (name: string, kept: StoredPerson): Caller => ({
     subject: name,
     roles: kept.roles,
     claims: kept.claims,
   })
-  const fresh = (tag: string): Caller | undefined => {
+  const recall = (tag: string): Caller | undefined => {
     const known = proven.get(tag)
     return known && known.until > clock() ? known.caller : undefined
   }
   const remember = (tag: string, caller: Caller, until: number): Caller => {
-    proven.set(tag, { caller, until: Math.min(until, clock() + remembered) })
+    proven.set(tag, { caller, until: Math.min(until, clock() + rememberMs) })
     return caller
   }
 
@@ -139,19 +143,19 @@ export function createIdentities(sources: IdentitySources): People {
 
   async function byPassword(name: string, password: string, from: string): Promise<Caller | undefined> {
     const { kept, locked } = await store.read(async reader => ({
-      kept: keptIn(await reader.recall(space, name)),
-      locked: await lockout.locked(reader, name, from, clock()),
+      kept: parsePerson(await reader.recall(space, name)),
+      locked: await lockout.isLocked(reader, name, from, clock()),
     }))
     if (locked) return undefined
-    const { salt, hash: right, cost = former } = kept ?? unknown
+    const { salt, hash: right, cost = formerCost } = kept ?? unknown
     const given = await hashPassword(password, requireBase64(salt), cost)
     const expected = requireBase64(right)
     const same = given.length === expected.length && timingSafeEqual(given, expected)
     if (kept && seeded && same) {
-      await lockout.passed(name, from)
+      await lockout.recordSuccess(name, from)
       return caller(name, kept)
     }
-    if (await lockout.failed(name, from, clock())) sources.onLock?.(from)
+    if (await lockout.recordFailure(name, from, clock())) sources.onLock?.(from)
     return undefined
   }
 
@@ -178,14 +182,14 @@ export function createIdentities(sources: IdentitySources): People {
     bearer: (token, came) => {
       let tag = tags.get(came)
       if (tag === undefined) tags.set(came, (tag = digest('sha256', token, 'base64url')))
-      return fresh(tag) ?? byToken(token, tag)
+      return recall(tag) ?? byToken(token, tag)
     },
     password: async (name, password, from) => {
       const tag = authenticationTag(secret, `${name}\0${password}`)
-      const known = fresh(tag)
+      const known = recall(tag)
       if (known) return known
-      const who = await byPassword(name, password, from)
-      return who && remember(tag, who, never)
+      const caller = await byPassword(name, password, from)
+      return caller && remember(tag, caller, latestMs)
     },
     secret: async name => {
       const kept = seeded ? await person(name) : undefined
@@ -197,13 +201,13 @@ export function createIdentities(sources: IdentitySources): People {
     },
     certificate: der => {
       const tag = `certificate ${digest('sha256', der, 'base64url')}`
-      return fresh(tag) ?? byCertificate(der, tag)
+      return recall(tag) ?? byCertificate(der, tag)
     },
     key: sources.keys.find,
     takesKeys: sources.keys.any,
     cookie: value => {
       const tag = `cookie ${digest('sha256', value, 'base64url')}`
-      return fresh(tag) ?? byCookie(value, tag)
+      return recall(tag) ?? byCookie(value, tag)
     },
     session: async name => {
       const kept = await person(name)
@@ -212,5 +216,5 @@ export function createIdentities(sources: IdentitySources): People {
   }
 }
 
-const keptIn = (memo: ExpiringRecord | undefined): StoredPerson | undefined =>
-  memo && (JSON.parse(memo.value) as StoredPerson) // written by `enrol` and by nothing else
+const parsePerson = (memo: ExpiringRecord | undefined): StoredPerson | undefined =>
+  memo && (JSON.parse(memo.value) as StoredPerson) // written by `preparePerson`, and only there

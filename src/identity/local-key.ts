@@ -1,6 +1,7 @@
 /**
- * The local key beside the data: it signs the tokens of `diglot token` and seals passwords that must be known again.
- * Readable by its owner alone, made on first use. In production a JWKS takes the place of its first duty.
+ * The local key, next to the data: it signs the tokens of `diglot token` and seals passwords that
+ * must be read again. Readable by its owner alone, created on first use. In production a JWKS
+ * replaces its signatures.
  */
 import {
   createHmac,
@@ -22,10 +23,12 @@ export interface LocalKey {
   secret(purpose: string): Uint8Array
 }
 
-/** Reads the key, or makes it. Several processes may start at once: the first wins, and nobody sees a file half written. */
+/**
+ * Reads or creates the key. Of several processes at once the first wins; none reads a partial file.
+ */
 export function openLocalKey(file: string): LocalKey {
-  if (file.startsWith(':memory:')) return keyOf(generateKeyPairSync('ed25519').privateKey)
-  return keyOf(createPrivateKey(readExisting(file) ?? createKeyFile(file)))
+  if (file.startsWith(':memory:')) return createLocalKey(generateKeyPairSync('ed25519').privateKey)
+  return createLocalKey(createPrivateKey(readExisting(file) ?? createKeyFile(file)))
 }
 
 function readExisting(file: string): Buffer | undefined {
@@ -37,7 +40,7 @@ function readExisting(file: string): Buffer | undefined {
   }
 }
 
-/** Written beside it, and given its name in one step, which fails where another had it first. */
+/** Written to a draft, and linked in one step, which fails if another process was first. */
 function createKeyFile(file: string): string | Buffer {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
   const draft = `${file}.${randomUUID()}`
@@ -53,7 +56,7 @@ function createKeyFile(file: string): string | Buffer {
   }
 }
 
-function keyOf(key: KeyObject): LocalKey {
+function createLocalKey(key: KeyObject): LocalKey {
   const material = key.export({ format: 'der', type: 'pkcs8' })
   return {
     private: key,
@@ -62,6 +65,6 @@ function keyOf(key: KeyObject): LocalKey {
   }
 }
 
-/** A tag that only this key makes. */
+/** A tag of the text, in base64url, that only the holder of the secret can make. */
 export const authenticationTag = (secret: Uint8Array, text: string): string =>
   createHmac('sha256', secret).update(text).digest('base64url')

@@ -1,38 +1,41 @@
 /**
  * Passwords as argon2id. What it guards:
- *  (1) A password costs a tenth of a core's second at most, and two are worked on at once: whoever sends many waits in
- *      line, and beyond the line is told to come back, while everybody else is served.
+ *  (1) A password costs at most a tenth of a second of a core, and two are hashed at once: others
+ *      wait in line, and beyond the line are told to retry, while all other requests are served.
  */
 import { argon2 } from 'node:crypto'
 import { Unavailable } from '../service/store.ts'
 
-/** What a hash costs who makes it; it stands beside each that is kept, so the next may cost another. */
+/** The cost of a hash; stored with each hash, so that the default may change. */
 export interface Cost {
-  /** KiB. */
+  /** In KiB. */
   readonly memory: number
   readonly passes: number
 }
-/** Of OWASP's leasts for argon2id, which guard alike: each thread of Node's pool keeps what one hash took. */
+/**
+ * One of OWASP's minimums for argon2id, which are equally strong: each thread of Node's pool keeps
+ * the memory of a hash.
+ */
 export const currentCost: Cost = { memory: 12_288, passes: 3 }
 
-const atOnce = 2
-const inLine = 64
+const hashesMax = 2
+const waitingMax = 64
 
-let working = 0
-const waiting: (() => void)[] = []
+let running = 0
+const queue: (() => void)[] = []
 
-/** 32 octets. Throws `Unavailable` when too many wait. */
+/** 32 octets. Throws `Unavailable` if too many wait. */
 export async function hashPassword(password: string, salt: Uint8Array, cost: Cost): Promise<Buffer> {
-  if (working >= atOnce) {
-    if (waiting.length >= inLine) throw new Unavailable(1)
-    await new Promise<void>(resolve => waiting.push(resolve)) // whoever ends hands his place on
-  } else working++
+  if (running >= hashesMax) {
+    if (queue.length >= waitingMax) throw new Unavailable(1)
+    await new Promise<void>(resolve => queue.push(resolve)) // a hash that ends passes its place on
+  } else running++
   try {
     return await computeTag(password, salt, cost)
   } finally {
-    const next = waiting.shift()
+    const next = queue.shift()
     if (next) next()
-    else working--
+    else running--
   }
 }
 

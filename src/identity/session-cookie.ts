@@ -1,15 +1,15 @@
 /**
- * What signing in leaves behind: a cookie's value that says who and until when, and proves it (rule A5.1). There is no
- * session on our side: any instance that has the key can tell. What it guards:
- *  (1) The tag covers the salt of the password too: a new password ends every cookie that the old one gave.
- *  (2) A cookie is good for eight hours. It cannot be called back before, but by (1) or by another key.
+ * The cookie of a session: its value names the person and the expiry, and proves them (rule A5.1).
+ * The server keeps no session: any instance with the key can verify it. What it guards:
+ *  (1) The tag covers the salt of the password, too: a new password ends every cookie of the old
+ *      one.
+ *  (2) A cookie is valid for eight hours. It can be revoked before only by (1) or by another key.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { decodeUtf8 } from '../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../base/base64.ts'
 import { authenticationTag } from './local-key.ts'
 
-/** Seconds. */
 export const sessionSeconds = 8 * 3600
 
 export interface SessionCookie {
@@ -18,27 +18,30 @@ export interface SessionCookie {
   readonly until: number
 }
 
-/** `<who>.<until>.<tag>`, the first two in base64url and base 36. */
+/** `<subject>.<until>.<tag>`: in base64url, base 36 and base64url. */
 export function issueSession(secret: Uint8Array, subject: string, salt: string, now: number): SessionCookie {
   const until = now + sessionSeconds * 1000
-  const said = `${encodeBase64Url(Buffer.from(subject))}.${until.toString(36)}`
-  return { value: `${said}.${authenticationTag(secret, `${said}.${salt}`)}`, until }
+  const signed = `${encodeBase64Url(Buffer.from(subject))}.${until.toString(36)}`
+  return { value: `${signed}.${authenticationTag(secret, `${signed}.${salt}`)}`, until }
 }
 
 const shape = /^([\w-]{1,1400})\.([0-9a-z]{1,11})\.([\w-]{43})$/
 
-/** Who it says it is for: nothing is proven yet. */
+/** The subject that a cookie names, without any proof; undefined for another text. */
 export function readSessionSubject(value: string): string | undefined {
-  const [, who] = shape.exec(value) ?? []
-  const octets = who && decodeBase64Url(who)
+  const [, subject] = shape.exec(value) ?? []
+  const octets = subject && decodeBase64Url(subject)
   return octets ? decodeUtf8(octets) : undefined
 }
 
-/** Until when (milliseconds since 1970) it proves its subject; undefined when it was not made by `issueSession` with this salt. */
+/**
+ * The expiry of a cookie, in milliseconds since 1970; undefined if it was not issued with this
+ * secret and salt.
+ */
 export function verifySession(secret: Uint8Array, value: string, salt: string): number | undefined {
-  const [, who, until = '', tag = ''] = shape.exec(value) ?? []
-  if (who === undefined) return undefined
-  const right = Buffer.from(authenticationTag(secret, `${who}.${until}.${salt}`))
+  const [, subject, until = '', tag = ''] = shape.exec(value) ?? []
+  if (subject === undefined) return undefined
+  const right = Buffer.from(authenticationTag(secret, `${subject}.${until}.${salt}`))
   const given = Buffer.from(tag)
   return given.length === right.length && timingSafeEqual(given, right) ? Number.parseInt(until, 36) : undefined
 }

@@ -1,17 +1,19 @@
-/** A file of settings that may change while the service runs: read again when it has, the last good one kept when it is broken. */
+/**
+ * A file of settings, read again when it changes; while it is invalid, the last valid one counts.
+ */
 import { readFileSync, statSync } from 'node:fs'
 
-/** Milliseconds within which a change is noticed. */
-const pause = 1000
+const lookEveryMs = 1000
 
-/** A file of settings that cannot be used, in a line. */
+/** A file of settings is missing or invalid. */
 export class Unusable extends Error {
   override readonly name = 'Unusable'
 }
 
 /**
- * @param parse throws when the text cannot be used; at the first reading `Unusable` goes up, later it goes to `failed`
- * @param absent what stands for a file that is not there; without it that is a failure too
+ * @param parse throws for an invalid text; the first read throws `Unusable`, later ones report it
+ * to `failed`
+ * @param absent the value for a missing file. Default: it is a failure
  */
 export function watchFile<T>(
   file: string,
@@ -35,7 +37,7 @@ export function watchFile<T>(
   let looked = clock()
   return () => {
     const now = clock()
-    if (now - looked < pause && now >= looked) return value
+    if (now - looked < lookEveryMs && now >= looked) return value
     looked = now
     const next = mark()
     if (next === seen) return value

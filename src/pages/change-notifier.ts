@@ -1,85 +1,85 @@
-/** The end of the change feed: one look a second for all who wait there, and none while nobody does. */
+/** Waits for the next change: one read a second for all waiters, and none without waiters. */
 import { type Store, Unavailable } from '../service/store.ts'
 
-/** Milliseconds between looks: other instances write as well. */
-const pause = 1000
+/** Other instances write, too. */
+const readEveryMs = 1000
 
 export class ChangeNotifier {
-  stopped = false
+  isStopped = false
   readonly #store: Store
-  readonly #longest: number
+  readonly #waitMs: number
   #version = 0
   #waiting = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
-  #looking = false
+  #isReading = false
   #seen = 0
 
-  /** Who waits is woken after `longest` milliseconds in any case. */
-  constructor(store: Store, longest: number) {
+  /** Waiters are woken after at most `waitMs`. */
+  constructor(store: Store, waitMs: number) {
     this.#store = store
-    this.#longest = longest
+    this.#waitMs = waitMs
   }
 
-  /** To be taken before the store is read: what is committed from then on ends the waiting. */
+  /** Call before reading the store: a change committed after that ends the wait. */
   mark(): number {
     return this.#version
   }
 
-  kick(): void {
+  wake(): void {
     this.#version++
     const waiting = this.#waiting
     this.#waiting = new Set()
     for (const wake of waiting) wake()
   }
 
-  /** `last` is the sequence that was read up to. */
-  after(mark: number, last: number): Promise<void> {
+  /** Resolves at the next change after `last`, the last sequence that was read. */
+  waitForChange(mark: number, last: number): Promise<void> {
     this.#seen = Math.max(this.#seen, last)
-    if (mark !== this.#version || this.stopped) return Promise.resolve()
-    this.#timer ??= setInterval(() => void this.#look(), pause).unref()
+    if (mark !== this.#version || this.isStopped) return Promise.resolve()
+    this.#timer ??= setInterval(() => void this.#readNext(), readEveryMs).unref()
     return new Promise(resolve => {
-      const late = setTimeout(() => {
+      const timeout = setTimeout(() => {
         this.#waiting.delete(wake)
         resolve()
-      }, this.#longest).unref()
+      }, this.#waitMs).unref()
       const wake = (): void => {
-        clearTimeout(late)
+        clearTimeout(timeout)
         resolve()
       }
       this.#waiting.add(wake)
     })
   }
 
-  async #look(): Promise<void> {
+  async #readNext(): Promise<void> {
     if (this.#waiting.size === 0) {
       clearInterval(this.#timer)
       this.#timer = undefined
       return
     }
-    if (this.#looking) return // a store that is slow to answer is not asked again meanwhile
-    this.#looking = true
-    const last = await this.#last(this.#seen).finally(() => (this.#looking = false))
+    if (this.#isReading) return // one read at a time, however slow the store
+    this.#isReading = true
+    const last = await this.#findNext(this.#seen).finally(() => (this.#isReading = false))
     if (last === undefined) return
     this.#seen = last
-    this.kick()
+    this.wake()
   }
 
   /**
-   * The next change after this one; undefined also while the store is out of reach. Of any other failure
-   * the readers are woken: each meets it in its own request, where it is reported.
+   * The sequence of the next change; undefined also while the store is out of reach. After any other
+   * failure the waiters wake up: each meets it in its own request, which reports it.
    */
-  async #last(after: number): Promise<number | undefined> {
+  async #findNext(after: number): Promise<number | undefined> {
     try {
       return (await this.#store.read(reader => reader.changes(after, 1))).at(-1)?.sequence
     } catch (thrown) {
-      if (!(thrown instanceof Unavailable)) this.kick()
+      if (!(thrown instanceof Unavailable)) this.wake()
       return undefined
     }
   }
 
   stop(): void {
-    this.stopped = true
+    this.isStopped = true
     clearInterval(this.#timer)
-    this.kick()
+    this.wake()
   }
 }

@@ -1,10 +1,14 @@
 /**
- * `/changes`: what was committed, page by page, or as it happens (server-sent events; HTML Standard §9.2). A complement (C6.1):
- * all of it can be had by asking the resources themselves. What it guards:
- *  (1) A caller hears of what they may read, and the question is asked for each event when it is told.
- *  (2) A stream ends after a while, so that its credentials are shown again; and there are only so many.
- *  (3) A stream takes from the store what its reader has room for, and nothing waits in memory.
- *  (4) Who comes too late for what was kept is told so, and where to go on: a page is 410, a stream has an event `gone`.
+ * `/changes`: committed changes, page by page or as they happen (server-sent events; HTML Standard
+ * §9.2). A complement (C6.1): the resources themselves tell the same. What it guards:
+ *  (1) A caller sees changes of items that they may read, which is checked for each event as it is
+ *      sent.
+ *  (2) A stream ends after a while, so that credentials are proven again; the number of streams is
+ *      limited.
+ *  (3) A stream reads from the store no more than its client has room for, and nothing waits in
+ *      memory.
+ *  (4) A reader that comes after changes have expired learns it, and where to continue: by 410, or
+ *      by the event `gone` of a stream.
  */
 import { type Caller, isPublic } from '../contract/policy.ts'
 import { authenticate } from '../front/authenticate.ts'
@@ -29,115 +33,118 @@ const batch = 'application/cloudevents-batch+json'
 const offers = [json, events, batch] as const
 const problem = 'application/problem+json'
 
-/** Pages that one caller may ask for in a minute, and streams in all. */
-const rate = { count: 600, seconds: 60 }
-const mostStreams = 1000
-/** Changes of one page: by default, and at most. */
-const usual = 100
-const most = 1000
-/** Milliseconds: (2), and how often a stream says something so that nobody between takes it for dead. */
-const longest = 15 * 60_000
-const beat = 5_000
+/** Requests of one caller. */
+const callerRate = { count: 600, seconds: 60 }
+const streamsMax = 1000
+/** Changes on one page. */
+const defaultLimit = 100
+const limitMax = 1000
+/** (2) */
+const streamMs = 15 * 60_000
+/** How often a silent stream sends a comment, so that no proxy closes it. */
+const beatEveryMs = 5_000
 
 export interface ChangesPage {
   readonly mount: Mount
-  /** A change was committed here. */
-  kick(): void
+  /** Call when a change has been committed in this process. */
+  wake(): void
   readonly streams: () => number
-  /** Ends all streams; their readers come again, and go on where they were. */
+  /** Ends all streams; their readers reconnect and continue where they were. */
   stop(): void
 }
 
-export function createChangesPage(serving: FaceContext, store: Store, limiter: Limiter): ChangesPage {
-  const tail = new ChangeNotifier(store, beat)
+export function createChangesPage(context: FaceContext, store: Store, limiter: Limiter): ChangesPage {
+  const notifier = new ChangeNotifier(store, beatEveryMs)
   let streams = 0
 
   async function read({ request, pairs, now }: Entry): Promise<Response> {
-    const caller = await authenticate(request, serving, serving.app.contract.service)
-    if (caller.subject === undefined && !isAnythingPublic(serving)) refuse({ kind: 'unauthenticated' })
-    const { exceeded, reset } = await limiter.take(`changes ${caller.subject ?? `@${request.from}`}`, rate, now)
+    const caller = await authenticate(request, context, context.app.contract.service)
+    if (caller.subject === undefined && !isAnythingPublic(context)) refuse({ kind: 'unauthenticated' })
+    const { exceeded, reset } = await limiter.take(`changes ${caller.subject ?? `@${request.from}`}`, callerRate, now)
     if (exceeded)
-      return refuseReader(429, 'too many requests of this caller', { 'retry-after': String(Math.max(1, reset)) })
+      return refuseReader(429, 'too many requests from this caller: wait for as long as Retry-After says', {
+        'retry-after': String(Math.max(1, reset)),
+      })
     const type = negotiateType(request.fields['accept'], offers)
     if (!type) return refuseReader(406, `available media types: ${offers.join(', ')}`)
     const asked = parsePosition(pairs, type === events ? request.fields['last-event-id'] : undefined)
     if (typeof asked === 'string') return refuseReader(400, asked)
     if (type === events) return stream(caller, asked.after, request.method === 'HEAD')
-    const found = await changesFor(serving.app, store, caller, { ...asked, now })
+    const found = await changesFor(context.app, store, caller, { ...asked, now })
     const link = `</changes?after=${found.next}&limit=${asked.limit}>; rel="next"`
     if (found.missed !== undefined)
-      return { status: 410, fields: { ...ours, 'content-type': problem, link }, content: writeGone(found.missed) }
+      return { status: 410, fields: { ...feedFields, 'content-type': problem, link }, content: writeGone(found.missed) }
     return {
       status: 200,
-      fields: { ...ours, 'content-type': type, link },
+      fields: { ...feedFields, 'content-type': type, link },
       content: type === batch ? writeBatch(found) : writePage(found),
     }
   }
 
   const writeBatch = ({ changes }: ChangesFor): string =>
-    JSON.stringify(changes.map(each => toCloudEvent(serving.app, each)))
+    JSON.stringify(changes.map(each => toCloudEvent(context.app, each)))
   const writePage = ({ changes, next, more }: ChangesFor): string =>
-    JSON.stringify({ items: changes.map(itemOf), next, more })
+    JSON.stringify({ items: changes.map(toFeedItem), next, more })
 
   function stream(caller: Caller, after: number | undefined, isHead: boolean): Response {
-    const fields = { ...ours, 'content-type': events, 'x-accel-buffering': 'no' }
+    const fields = { ...feedFields, 'content-type': events, 'x-accel-buffering': 'no' }
     if (isHead) return { status: 200, fields }
-    if (streams >= mostStreams)
-      return refuseReader(503, 'too many readers of the stream: ask for pages, or again later', { 'retry-after': '10' })
+    if (streams >= streamsMax)
+      return refuseReader(503, 'too many readers of the stream: read pages, or retry later', { 'retry-after': '10' })
     return { status: 200, fields, content: streamChanges(caller, after) }
   }
 
-  /** (3) It counts from its first piece on: one whose reader went before never begins, nor ends. */
+  /** (3) Counted from its first piece on: a stream whose reader left before never begins. */
   async function* streamChanges(caller: Caller, from: number | undefined): AsyncGenerator<Uint8Array> {
     streams++
-    const until = performance.now() + longest
+    const until = performance.now() + streamMs
     let after = from
     try {
       yield encodeText('retry: 1000\n\n')
-      while (performance.now() < until && !tail.stopped) {
-        const seen = tail.mark()
-        const found = await changesFor(serving.app, store, caller, { after, limit: usual, now: serving.clock() })
+      while (performance.now() < until && !notifier.isStopped) {
+        const seen = notifier.mark()
+        const found = await changesFor(context.app, store, caller, { after, limit: defaultLimit, now: context.clock() })
         after = found.next
         if (found.missed !== undefined)
           yield encodeText(`id: ${after}\nevent: gone\ndata: ${writeGone(found.missed)}\n\n`)
         for (const change of found.changes)
-          yield encodeText(`id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(serving.app, change))}\n\n`)
+          yield encodeText(`id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`)
         if (found.more) continue
-        await tail.after(seen, after)
-        yield encodeText(`id: ${after}\n:\n\n`) // where to go on, though it was not told
+        await notifier.waitForChange(seen, after)
+        yield encodeText(`id: ${after}\n:\n\n`) // where to continue after changes that were not reported
       }
     } catch (thrown) {
-      if (!(thrown instanceof Unavailable)) throw thrown // else the reader comes again
+      if (!(thrown instanceof Unavailable)) throw thrown // the reader reconnects
     } finally {
       streams--
     }
   }
 
   return {
-    mount: createPages(serving, { '/changes': { GET: read } }, { name: 'rest' }),
-    kick: () => tail.kick(),
+    mount: createPages(context, { '/changes': { GET: read } }, { name: 'rest' }),
+    wake: () => notifier.wake(),
     streams: () => streams,
-    stop: () => tail.stop(),
+    stop: () => notifier.stop(),
   }
 }
 
 const encoder = new TextEncoder()
 const encodeText = (text: string): Uint8Array => encoder.encode(text)
-const ours = {
+const feedFields = {
   'cache-control': 'private, no-store',
   vary: 'Accept, Authorization, Cookie',
 }
 
-const itemOf = ({ at, ...change }: ChangeRecord) => ({ ...change, at: new Date(at).toISOString() })
+const toFeedItem = ({ at, ...change }: ChangeRecord) => ({ ...change, at: new Date(at).toISOString() })
 
-/** (4) RFC 9110 §15.5.11; what a program needs of it is a member of its own. */
+/** (4) RFC 9110 §15.5.11; `next` is where to continue. */
 const writeGone = (missed: number): string =>
   writeProblemJson({ status: 410, title: 'these changes have expired: read the resources again', next: missed })
 
 const isAnythingPublic = ({ app }: FaceContext): boolean =>
   app.contract.resources.some(each => isPublic(readGrants(each)))
 
-/** Where a reader goes on, or what is wrong with the question. Without a place it begins with the oldest change that is kept. */
+/** The position of a reader, or an error text. Default: the oldest change that is kept. */
 function parsePosition(
   pairs: Pairs,
   lastEventId: string | undefined,
@@ -146,14 +153,14 @@ function parsePosition(
   const unknown = pairs.find(
     ([name], at) => !['after', 'limit'].includes(name) || pairs.findIndex(each => each[0] === name) !== at,
   )
-  if (unknown) return `${unknown[0]}: is not a known query parameter here, or comes twice; after and limit are`
+  if (unknown) return `${unknown[0]}: is unknown here or given twice: use after and limit, each once`
   const place = lastEventId === '' ? undefined : (lastEventId ?? given.get('after'))
   const after = place === undefined ? undefined : wholeNumber(place)
-  const limit = wholeNumber(given.get('limit') ?? String(usual))
+  const limit = wholeNumber(given.get('limit') ?? String(defaultLimit))
   if (Number.isNaN(after)) return 'after: must be a whole number from 0'
-  return limit >= 1 && limit <= most ? { after, limit } : `limit: must be a whole number from 1 to ${most}`
+  return limit >= 1 && limit <= limitMax ? { after, limit } : `limit: must be a whole number from 1 to ${limitMax}`
 }
 const wholeNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN)
 
 const refuseReader = (status: number, detail: string, fields: Record<string, string> = {}): Response =>
-  respond(status, { detail, fields: { ...ours, ...fields } })
+  respond(status, { detail, fields: { ...feedFields, ...fields } })

@@ -1,4 +1,7 @@
-/** Is the service alive, can it answer: for whoever runs it. No credentials, nothing of the inside; asked at any load. */
+/**
+ * Is the service alive, can it answer? For operators, without credentials or internals, at any
+ * load.
+ */
 import type { Maybe } from '../base/maybe.ts'
 import type { Mount } from '../front/entry.ts'
 import type { LoadGauge } from '../front/gate.ts'
@@ -32,7 +35,7 @@ function writeHealth(status: number, state: string, checks?: Readonly<Record<str
   }
 }
 
-/** Whether a load balancer should send requests here, and if not, why. */
+/** Whether a load balancer should send requests here, and why not. */
 async function checkReadiness({ store, load }: HealthContext): Promise<Response> {
   const isReached = await store.ready()
   const draining = load.isDraining

@@ -1,9 +1,10 @@
 /**
- * Signing in for people with a browser: a form, and a cookie for who proves a password (rule A5.1). What it guards:
- *  (1) A password is taken where Basic is: over TLS, or on loopback where settings allow it.
- *  (2) No page of a foreign origin can sign anybody in or out.
- *  (3) Afterwards the browser is sent to a path of ours and nowhere else.
- *  (4) An unknown name and a wrong password get the same answer, in the same time.
+ * Signing in with a browser: a form, and a cookie for a proven password (rule A5.1). What it
+ * guards:
+ *  (1) A password is accepted where Basic is: over TLS, or on loopback if the settings allow it.
+ *  (2) No page of a foreign origin can sign a person in or out.
+ *  (3) Afterwards the browser is redirected to a path of ours alone.
+ *  (4) An unknown name and a wrong password get the same response, in the same time.
  */
 
 import { escapeMarkup } from '../base/markup.ts'
@@ -23,7 +24,7 @@ import { Unavailable } from '../service/store.ts'
 
 /** Octets of a form. */
 const formOctets = 8 * 1024
-const caching = { 'cache-control': 'no-store', 'content-type': 'text/html;charset=utf-8' }
+const pageFields = { 'cache-control': 'no-store', 'content-type': 'text/html;charset=utf-8' }
 
 /** `/login` and `/logout`. */
 export function createLoginPage(context: FaceContext, people: People): Mount {
@@ -42,19 +43,24 @@ export function createLoginPage(context: FaceContext, people: People): Mount {
 
 async function signIn(context: FaceContext, people: People, entry: Entry): Promise<Response> {
   const { request } = entry
-  if (isCrossOrigin(entry, context.settings)) return notFromHere() // (2)
+  if (isCrossOrigin(entry, context.settings)) return refuseForeignForm() // (2)
   if (!isConfidential(request, context.settings))
     // (1)
-    return writePage(403, 'Not in the clear', '<p>Passwords are accepted over TLS only.</p>')
+    return writePage(
+      403,
+      'Secured connection required',
+      '<p>Passwords are accepted over TLS only. Open this page with https.</p>',
+    )
   const given = await readForm(request)
   if (typeof given === 'number') return writePage(given, 'Sign in', writeForm(''))
   return proveAndRedirect(context, people, request, given)
 }
 
-const notFromHere = (): Response => writePage(403, 'Not from here', '<p>Another site has sent you here.</p>')
+const refuseForeignForm = (): Response =>
+  writePage(403, 'Request from another site', '<p>Another site sent this form. Open the page on this site.</p>')
 
 async function proveAndRedirect(
-  serving: FaceContext,
+  context: FaceContext,
   people: People,
   request: Request,
   given: URLSearchParams,
@@ -62,29 +68,35 @@ async function proveAndRedirect(
   const name = given.get('name') ?? ''
   const to = given.get('to') ?? ''
   try {
-    const who = await people.password(name, given.get('password') ?? '', request.from)
-    const session = who && (await people.session(name))
+    const caller = await people.password(name, given.get('password') ?? '', request.from)
+    const session = caller && (await people.session(name))
     if (!session)
       return {
-        ...writePage(401, 'Sign in', `<p>That is not right.</p>${writeForm(to)}`),
-        fields: challengeFields(serving),
+        ...writePage(401, 'Sign in', `<p>The name or the password is wrong.</p>${writeForm(to)}`),
+        fields: challengeFields(context),
       } // (4)
-    return redirectWithCookie(serving, request, to, session.value, sessionSeconds)
+    return redirectWithCookie(context, request, to, session.value, sessionSeconds)
   } catch (thrown) {
     if (!(thrown instanceof Unavailable)) throw thrown
-    const busy = writePage(503, 'Try again', writeForm(to))
+    const busy = writePage(
+      503,
+      'Service unavailable',
+      `<p>Signing in is not possible now. Try again in a moment.</p>${writeForm(to)}`,
+    )
     return { ...busy, fields: { ...busy.fields, 'retry-after': String(thrown.after) } }
   }
 }
 
 function signOut(context: FaceContext, entry: Entry): Response {
-  if (isCrossOrigin(entry, context.settings)) return notFromHere() // (2)
+  if (isCrossOrigin(entry, context.settings)) return refuseForeignForm() // (2)
   return redirectWithCookie(context, entry.request, '', '', 0)
 }
 
-/** RFC 9110 §15.5.2 wants a challenge with a 401. Basic, too, would make browsers ask by themselves. */
+/**
+ * RFC 9110 §15.5.2: a 401 has a challenge. Basic would make browsers ask for a password themselves.
+ */
 const challengeFields = ({ app }: FaceContext) => ({
-  ...caching,
+  ...pageFields,
   'www-authenticate': `Bearer realm="${app.contract.service}"`,
 })
 
@@ -107,11 +119,13 @@ function redirectWithCookie(
   return { status: 303, fields: { 'cache-control': 'no-store', location, 'set-cookie': cookie ?? '' } }
 }
 
-/** (3) `//host` and `/\host` are other hosts to a browser, and so is a path with a line break or a tab in it. */
+/**
+ * (3) Browsers read `//host` and `/\host`, and a path with a line break or a tab, as another host.
+ */
 export const safeLocalPath = (to: string): string | undefined =>
   /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : undefined
 
-/** A number is the status of what cannot be read. */
+/** The fields of the form, or the status of a refusal. */
 async function readForm({ fields, content }: Request): Promise<URLSearchParams | number> {
   const type = parseMediaType(fields['content-type'] ?? '')
   if (type?.essence !== 'application/x-www-form-urlencoded' || fields['content-encoding'] !== undefined) return 415
@@ -121,7 +135,7 @@ async function readForm({ fields, content }: Request): Promise<URLSearchParams |
 
 const writePage = (status: number, title: string, body: string): Response => ({
   status,
-  fields: caching,
+  fields: pageFields,
   content: writeHtmlPage(title, body),
 })
 

@@ -1,6 +1,6 @@
 /**
- * `/metrics`: what the service does, in the exposition format of Prometheus. For this machine, or a caller with a token: how
- * much a service has to do is its owner's business.
+ * `/metrics`: figures of the service, in the exposition format of Prometheus. For this machine, or
+ * a caller with credentials: the load of a service is its owner's business.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
 import { authenticate } from '../front/authenticate.ts'

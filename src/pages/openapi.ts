@@ -1,4 +1,4 @@
-/** `/openapi.json`: the description of the HTTP face, at the address that was asked or the configured one. */
+/** `/openapi.json`: the description of the HTTP face. */
 import type { Implementation } from '../contract/implement.ts'
 import type { Coding } from '../front/compression.ts'
 import type { Mount } from '../front/entry.ts'
@@ -9,7 +9,9 @@ import { compileRoutes } from '../rest/route.ts'
 import { operationNameOf } from '../service/calls.ts'
 import type { FaceContext } from '../service/face-context.ts'
 
-/** OpenAPI of what is served, with every address and media type that it has. */
+/**
+ * The OpenAPI description, as JSON, with all addresses and media types; `address`: the public URL.
+ */
 export async function describeService({ contract, handlers }: Implementation, address?: string): Promise<string> {
   const { writeOpenApi } = await import('../describe/openapi.ts')
   return writeOpenApi(contract, {

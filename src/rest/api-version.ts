@@ -1,4 +1,6 @@
-/** One served version of a contract, compiled: its routes, what it offers, and what links its items have. */
+/**
+ * One served version of a contract, compiled: its routes, its media types, the links of its items.
+ */
 
 import { memoizeByObject } from '../base/memo.ts'
 import type { Fields } from '../contract/field.ts'
@@ -17,11 +19,11 @@ import { compileRoutes, type Routes } from './route.ts'
 
 export interface ApiVersion {
   readonly version: string
-  /** Its address: `/api/v1`, below the public path. */
+  /** Its path: `/api/v1`, after that of the public URL. */
   readonly base: string
   readonly service: Service
   readonly rule: VersionRule
-  /** It is deprecated, or has a sunset: each answer says so. */
+  /** It is deprecated or has a sunset: each response says so. */
   readonly isEnding: boolean
   readonly routes: Routes
   readonly namespace: string
@@ -37,11 +39,11 @@ export interface ResourceView {
   readonly resource: Resource
   readonly one: string
   readonly linkers: readonly Linker[]
-  /** Which links a caller sees of an item depends on the two of them alone: no grant has a further condition. */
+  /** The links of an item depend on item and caller alone: no grant has another condition. */
   readonly steady: boolean
 }
 
-/** One link that items may have; `asks` is the operation that must be offered to this caller in this state. */
+/** One link that items may have; `asks`: the operation that the caller must be offered for it. */
 interface Linker {
   readonly rel: string
   readonly asks: Operation | undefined
@@ -54,7 +56,8 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
   const routes = compileRoutes(service)
   const vendor = vendorType(service.service, version)
   const rule = app.contract.versions[version] ?? {}
-  const handlers = (of: Operation | undefined) => of && app.handlers['job' in of ? of.job.job : of.resource.name]
+  const handlers = (operation: Operation | undefined) =>
+    operation && app.handlers['job' in operation ? operation.job.job : operation.resource.name]
   const known = new Map<Operation | undefined, Offers>()
   return {
     version,
@@ -78,7 +81,7 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
 function viewOf(resource: Resource, routes: Routes): ResourceView {
   const operationsOf = routes.all.flatMap(route => [...route.methods.values()])
   const own = operationsOf.filter(each => 'resource' in each && each.resource === resource)
-  const kind = (of: Operation['kind']) => own.find(each => each.kind === of)
+  const kind = (name: Operation['kind']) => own.find(each => each.kind === name)
   const at = (base: string, id: string) => `${base}/${resource.name}/${id}`
   const edit = kind('replace') ?? kind('patch')
   const linkers: Linker[] = [
@@ -139,11 +142,11 @@ function actionLinker(
 
 export interface OfferedLinks {
   readonly links: readonly DocumentLink[]
-  /** Which of all links these are: what the tag of a representation tells apart. */
+  /** Which of all links these are, as bits: part of what a tag distinguishes. */
   readonly mask: number
 }
 
-/** Rule A3.4: the links of an item as it stands, for who is asking. */
+/** Rule A3.4: the links of an item in its current state, for this caller. */
 export function offeredLinks(
   view: ResourceView,
   base: string,
@@ -163,8 +166,8 @@ export function offeredLinks(
   return { links, mask }
 }
 
-/** What a search is narrowed by: words, and fields that must be equal. */
-export const searchFields: (of: Resource) => Fields = memoizeByObject(resource => {
+/** The fields of a search: words, and values that fields must equal. */
+export const searchFields: (resource: Resource) => Fields = memoizeByObject(resource => {
   const by = (resource.given.searchBy ?? []).flatMap(name => {
     const shape = resource.fields[name]?.shape
     return shape && isScalar(shape) ? [[name, new Field(shape).optional()] as const] : []

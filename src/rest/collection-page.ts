@@ -1,4 +1,6 @@
-/** A page of a collection or of a search: items, how many there are, and the way to the other pages (rules A2.3, A4.1). */
+/**
+ * A page of a collection or a search: items, their total, links to other pages (rules A2.3, A4.1).
+ */
 import { t } from '../contract/field.ts'
 import type { Operation } from '../contract/operation.ts'
 import { mayEverBeAllowed } from '../contract/policy.ts'
@@ -12,47 +14,52 @@ import type { SelectedPage } from './memory.ts'
 import { writeCursor } from './page-cursor.ts'
 import { buildItemDocument, shortDigest, variantKey } from './representation.ts'
 
-const counted = { total: t.int({ min: 0 }).optional() }
+const totalField = { total: t.int({ min: 0 }).optional() }
 
-/** The same items, asked for at the same address in the same variant and seen by the same caller, are the same page. */
-export function buildCollectionPage(x: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
-  const { memory } = x.face
-  const { content } = x.entry.request
-  if (content.length !== 0 || !isSteady(x, resource)) return composePage(x, resource, page, path)
-  const key = `${path}?${x.entry.query} ${variantKey(x, '', x.head.coding)}`
+/** The same items at the same address, in the same variant, for the same caller, are one page. */
+export function buildCollectionPage(
+  exchange: Exchange,
+  resource: Resource,
+  page: ItemPage,
+  path: string,
+): SelectedPage {
+  const { memory } = exchange.face
+  const { content } = exchange.entry.request
+  if (content.length !== 0 || !hasSteadyLinks(exchange, resource)) return composePage(exchange, resource, page, path)
+  const key = `${path}?${exchange.entry.query} ${variantKey(exchange, '', exchange.head.coding)}`
   const before = memory.findPage(key)
-  if (before && before.to === x.caller && isSame(before.of, page)) return before.page
-  const composed = composePage(x, resource, page, path)
-  memory.keepPage(key, { of: page, to: x.caller, page: composed })
+  if (before && before.to === exchange.caller && isSamePage(before.of, page)) return before.page
+  const composed = composePage(exchange, resource, page, path)
+  memory.keepPage(key, { of: page, to: exchange.caller, page: composed })
   return composed
 }
 
-function isSame(a: ItemPage, b: ItemPage): boolean {
+function isSamePage(a: ItemPage, b: ItemPage): boolean {
   if (a.total !== b.total || a.more.before !== b.more.before || a.more.after !== b.more.after) return false
   for (const [at, item] of a.items.entries()) if (item !== b.items[at]) return false
   return a.items.length === b.items.length
 }
 
-/** Which links there are depends on the items and the caller alone. */
-function isSteady({ edition }: Exchange, resource: Resource): boolean {
+/** The links depend on the items and the caller alone. */
+function hasSteadyLinks({ edition }: Exchange, resource: Resource): boolean {
   const grants = findCreateOperation(edition, resource)?.grants ?? []
   return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
 }
 
-function composePage(x: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
+function composePage(exchange: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
   const items: RepresentationDocument[] = []
   let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
   for (const item of page.items) {
-    const { document, mask } = buildItemDocument(x, resource.name, item)
+    const { document, mask } = buildItemDocument(exchange, resource.name, item)
     items.push(document)
     state += ` ${item.id} ${item.version} ${mask}`
   }
-  const links = [...pageLinks(x, resource, page, path), ...collectionLinks(x, resource)]
+  const links = [...pageLinks(exchange, resource, page, path), ...collectionLinks(exchange, resource)]
   for (const { rel, href } of links) state += ` ${rel} ${href}`
   const document: RepresentationDocument = {
     name: resource.name,
     title: resource.name,
-    fields: counted,
+    fields: totalField,
     value: page.total === undefined ? {} : { total: page.total },
     links,
     items,
@@ -61,14 +68,16 @@ function composePage(x: Exchange, resource: Resource, page: ItemPage, path: stri
   return { document, version: shortDigest(state), text: undefined }
 }
 
-/** Pages by cursor visit every item once while rows come and go; by number where that was asked for. */
-function pageLinks(x: Exchange, resource: Resource, page: ItemPage, path: string): DocumentLink[] {
-  const { kept, page: number, query } = x.parameters
+/**
+ * Pages by cursor visit every item once while rows come and go; pages by number only on request.
+ */
+function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path: string): DocumentLink[] {
+  const { kept, page: number, query } = exchange.parameters
   const at = (pairs: Pairs): string => {
-    const text = writeQuery([...x.criteria, ...kept, ...pairs])
+    const text = writeQuery([...exchange.criteria, ...kept, ...pairs])
     return text === '' ? path : `${path}?${text}`
   }
-  const self = { rel: 'self', href: at(x.entry.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
+  const self = { rel: 'self', href: at(exchange.entry.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
   if (number !== undefined) {
     const to = (rel: string, n: number): DocumentLink => ({ rel, href: at([['page', String(n)]]) })
     return [
@@ -90,8 +99,8 @@ function pageLinks(x: Exchange, resource: Resource, page: ItemPage, path: string
 const findCreateOperation = ({ routes }: ApiVersion, { name }: Resource): Operation | undefined =>
   routes.all.find(each => each.template === `/${name}`)?.methods.get('POST')
 
-function collectionLinks(x: Exchange, resource: Resource): DocumentLink[] {
-  const { base, edition } = x
+function collectionLinks(exchange: Exchange, resource: Resource): DocumentLink[] {
+  const { base, edition } = exchange
   const create = findCreateOperation(edition, resource)
   const item = { rel: 'item', href: `${base}/${resource.name}/{id}`, templated: true }
   const form = create && {
@@ -99,13 +108,13 @@ function collectionLinks(x: Exchange, resource: Resource): DocumentLink[] {
     href: `${base}/${resource.name}`,
     form: { method: 'POST', title: 'create', fields: resource.fields } as const,
   }
-  const offered = form && mayEverBeAllowed(create.grants, x.caller, x.entry.now) ? [form] : []
-  return [...writeSearchLink(x, resource), item, ...offered]
+  const offered = form && mayEverBeAllowed(create.grants, exchange.caller, exchange.entry.now) ? [form] : []
+  return [...writeSearchLink(exchange, resource), item, ...offered]
 }
 
-/** A2.4: `/search{?q,…}` where this is what is searched. */
-export function writeSearchLink(x: Exchange, resource: Resource): DocumentLink[] {
-  if (x.edition.service.searches?.of !== resource.name) return []
+/** Rule A2.4: `/search{?q,…}` for the resource that can be searched. */
+export function writeSearchLink(exchange: Exchange, resource: Resource): DocumentLink[] {
+  if (exchange.edition.service.searches?.of !== resource.name) return []
   const names = [...Object.keys(searchFields(resource)), 'page', 'size', 'cursor', 'sort', 'fields']
-  return [{ rel: 'search', href: `${x.base}/search{?${names.join(',')}}`, templated: true }]
+  return [{ rel: 'search', href: `${exchange.base}/search{?${names.join(',')}}`, templated: true }]
 }

@@ -1,4 +1,4 @@
-/** What every answer of this face says besides its own: how it may be cached, what it varies with, rates, versions, the trace. */
+/** Fields of every response of this face: caching, Vary, rates, versions, the trace. */
 
 import { memoizeByText } from '../base/memo.ts'
 import { hasAmbientCredentials } from '../front/authenticate.ts'
@@ -15,35 +15,41 @@ import { successorPath } from './moment-rows.ts'
 import { rowOfRefusal } from './plan.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 
-export function addRestFields(x: Exchange, response: Response, refusal?: AnyRestRefusal): Response {
+export function addRestFields(exchange: Exchange, response: Response, refusal?: AnyRestRefusal): Response {
   const own = response.fields['vary']
-  const hasPreferences = !x.isSafe || x.applied !== undefined
-  const vary = hasPreferences ? `${x.face.api.vary}, Prefer` : x.face.api.vary
+  const hasPreferences = !exchange.isSafe || exchange.applied !== undefined
+  const vary = hasPreferences ? `${exchange.face.api.vary}, Prefer` : exchange.face.api.vary
   const fields: Record<string, string | readonly string[]> = {
     ...response.fields,
     vary: own === undefined ? vary : writeVary(String(own), hasPreferences ? 'Prefer' : undefined),
   }
-  if (fields['cache-control'] === undefined) addCaching(x, response, fields)
-  if (x.admitted && refusal?.kind !== 'too-many') addRate(x.admitted, fields)
-  if (x.edition.isEnding && (x.operation || x.page === 'entry')) addVersion(x, fields)
-  if (x.applied) fields['preference-applied'] = writePreferences(x.applied)
-  if (x.face.context.settings.trace) fields['diglot-trace'] = writeTrace(x, response.status, refusal)
+  if (fields['cache-control'] === undefined) addCaching(exchange, response, fields)
+  if (exchange.admitted && refusal?.kind !== 'too-many') addRate(exchange.admitted, fields)
+  if (exchange.edition.isEnding && (exchange.operation || exchange.page === 'entry')) addVersion(exchange, fields)
+  if (exchange.applied) fields['preference-applied'] = writePreferences(exchange.applied)
+  if (exchange.face.context.settings.trace) fields['diglot-trace'] = writeTrace(exchange, response.status, refusal)
   return { ...response, fields }
 }
 
 /**
- * Rule A1.3. What the contract makes public is shared as long as it says, but only as anybody sees it: who has shown
- * credentials may see other links. Anything else is the caller's own and asked for again each time.
+ * Rule A1.3. What the contract makes public is shared for as long as it says, but only as an
+ * anonymous caller sees it: a caller with credentials may see other links. Anything else is private
+ * to the caller and revalidated each time.
  */
-function addCaching(x: Exchange, { status }: Response, fields: Record<string, string | readonly string[]>): void {
-  const resource = x.operation && 'resource' in x.operation ? x.operation.resource : undefined
+function addCaching(
+  exchange: Exchange,
+  { status }: Response,
+  fields: Record<string, string | readonly string[]>,
+): void {
+  const resource = exchange.operation && 'resource' in exchange.operation ? exchange.operation.resource : undefined
   const age = resource?.given.cache?.maxAge
-  if (!x.isSafe || x.entry.request.method === 'OPTIONS') fields['cache-control'] = 'no-store'
-  else if (x.page === 'entry') fields['cache-control'] = 'public, no-cache'
+  if (!exchange.isSafe || exchange.entry.request.method === 'OPTIONS') fields['cache-control'] = 'no-store'
+  else if (exchange.page === 'entry') fields['cache-control'] = 'public, no-cache'
   else if (resource && age !== undefined && status < 400 && isReadPublic(resource)) {
-    const shared = x.caller.subject === undefined && hasAmbientCredentials(x.entry.request) ? 'public' : 'private'
+    const shared =
+      exchange.caller.subject === undefined && hasAmbientCredentials(exchange.entry.request) ? 'public' : 'private'
     fields['cache-control'] = `${shared}, max-age=${age}`
-    fields['expires'] = writeDate(x.entry.now + age * 1000)
+    fields['expires'] = writeDate(exchange.entry.now + age * 1000)
   } else fields['cache-control'] = 'private, no-cache'
 }
 
@@ -52,26 +58,26 @@ function addRate({ operation, quota }: Admitted, fields: Record<string, string |
   const { limit, window, remaining, reset } = quota
   const policy = ratePolicy(`${counted} ${limit} ${window}`)
   fields['ratelimit-policy'] = policy
-  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${writeDecimal(remaining)};t=${reset}` // the name, as it was written
+  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${writeDecimal(remaining)};t=${reset}` // the name as the policy has it
 }
 
-/** By name, limit and window: a contract has few. */
+/** By name, limit and window, of which a contract has few. */
 const ratePolicy = memoizeByText((key: string): string => {
   const [name = '', limit, window] = key.split(' ')
   return writeRateLimitPolicy([{ name, quota: Number(limit), window: Number(window) }]) ?? ''
 })
 
-/** RFC 9745, RFC 8594: what will not be served for ever says so on each answer. */
-function addVersion(x: Exchange, fields: Record<string, string | readonly string[]>): void {
-  const { deprecated, sunset } = x.edition.rule
+/** RFC 9745, RFC 8594: a version that will end says so on each response. */
+function addVersion(exchange: Exchange, fields: Record<string, string | readonly string[]>): void {
+  const { deprecated, sunset } = exchange.edition.rule
   if (deprecated !== undefined) fields['deprecation'] = writeDeprecation(Date.parse(deprecated)) ?? ''
   if (sunset !== undefined) fields['sunset'] = writeDate(Date.parse(sunset))
-  const link = `<${successorPath(x)}>; rel="successor-version"`
+  const link = `<${successorPath(exchange)}>; rel="successor-version"`
   fields['link'] = fields['link'] === undefined ? link : `${String(fields['link'])}, ${link}`
 }
 
-/** The rows that were passed, the one that ended it, and how: `1-23; no=stale; status=412`. */
-function writeTrace(x: Exchange, status: number, refusal: AnyRestRefusal | undefined): string {
-  const row = refusal ? rowOfRefusal(refusal.kind, x.row) : x.row
+/** The rows passed, the last of which ended the exchange, and how: `1-23; no=stale; status=412`. */
+function writeTrace(exchange: Exchange, status: number, refusal: AnyRestRefusal | undefined): string {
+  const row = refusal ? rowOfRefusal(refusal.kind, exchange.row) : exchange.row
   return `1-${row}${refusal ? `; no=${refusal.kind}` : ''}; status=${status}`
 }

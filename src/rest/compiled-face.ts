@@ -1,4 +1,4 @@
-/** What a REST face is made of once: the contract compiled in each of its versions, and what it is given of the world. */
+/** A REST face, compiled once: the contract in each of its versions, and the face's context. */
 import type { Implementation } from '../contract/implement.ts'
 import type { OctetTransform } from '../http/message.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
@@ -6,36 +6,40 @@ import { type ApiVersion, compileApiVersion } from './api-version.ts'
 import { RestMemory } from './memory.ts'
 
 export interface RestOptions {
-  /** Content codings by name, the preferred first: `{ br, zstd, gzip }`. None: content is sent as it is. */
+  /** Content codings by name, the preferred first: `{ br, zstd, gzip }`. Default: none. */
   readonly codings?: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>>
-  /** The way in: undefined when the octets are not of this coding, or become more than `limit`. */
+  /**
+   * Decoders by name: undefined for octets that are invalid or exceed `limit` octets when decoded.
+   */
   readonly decodings?: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>>
-  /** The same codings for what passes piece by piece. What is not of its coding ends with `Undecodable`. */
+  /** The same codings for streamed content. Invalid octets end the stream with `Undecodable`. */
   readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>>
-  /** Links that the entry page has besides its own: relation → path. */
+  /** Links of the entry page besides its own: relation → path. */
   readonly links?: Readonly<Record<string, string>>
-  /** Passes this many milliseconds: for `Prefer: wait`, which is not honoured without it. */
+  /** Resolves after these milliseconds; without it `Prefer: wait` is not honoured. */
   readonly sleep?: (milliseconds: number) => Promise<void>
 }
 
-/** Values that never change while the face lives: rows that see nothing else may be remembered. */
+/** Constants of the face: what a row finds by them alone may be remembered. */
 export interface CompiledApi {
   readonly service: string
   readonly settings: Settings
   readonly versions: ReadonlyMap<string, ApiVersion>
   readonly newest: ApiVersion
-  /** The path of the public address before ours. */
+  /** The path of the public URL, before `/api`; '' at a root. */
   readonly prefix: string
   /** Names of the codings on the way out and in, the preferred first. */
   readonly codings: readonly string[]
   readonly decodings: readonly string[]
-  /** Fields that could change any answer: those of negotiation, and those that may say who the caller is (RFC 9110 §12.5.5). */
+  /**
+   * Fields that can change any response: those of negotiation, and credentials (RFC 9110 §12.5.5).
+   */
   readonly vary: string
 }
 
 export interface CompiledFace {
   readonly api: CompiledApi
-  /** The clock, the caller's directory, the service. */
+  /** The clock, the identities, the service. */
   readonly context: FaceContext
   readonly options: RestOptions
   readonly memory: RestMemory
@@ -57,7 +61,7 @@ function compileApi(
     versions,
     newest: [...versions.values()].at(-1) ?? compileApiVersion(app, 'v1', prefix),
     prefix,
-    // A proxy in front is trusted to compress for itself.
+    // A trusted proxy in front compresses by itself.
     codings: settings.trustProxy ? [] : Object.keys(codings),
     decodings: Object.keys(decodings),
     vary: varyOf(identities, settings.trustProxy ? 0 : Object.keys(codings).length),

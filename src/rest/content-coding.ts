@@ -1,19 +1,22 @@
-/** Content codings on the way out (rule A4.18): compressed once for each representation and remembered by its tag. */
+/**
+ * Content codings of responses (rule A4.18): each representation is compressed once and remembered
+ * by its tag.
+ */
 import type { Exchange } from './exchange.ts'
 
-/** Octets that are not of the coding they are said to be of. */
+/** The octets are not valid in their declared content coding. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable'
 }
 
 export function encodeContent(
-  x: Exchange,
+  exchange: Exchange,
   coding: string,
   content: string | Uint8Array,
   etag: string | undefined,
 ): Uint8Array {
-  const { memory, options } = x.face
-  const key = etag && `${x.entry.path}?${x.entry.query} ${etag}`
+  const { memory, options } = exchange.face
+  const key = etag && `${exchange.entry.path}?${exchange.entry.query} ${etag}`
   const known = key === undefined ? undefined : memory.findCoded(key)
   if (known) return known
   const octets = typeof content === 'string' ? new TextEncoder().encode(content) : content

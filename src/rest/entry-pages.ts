@@ -1,4 +1,7 @@
-/** The face's own pages: the entry with links to everything (rule A1.4), what a problem means, and the plan in words. */
+/**
+ * The face's own pages: the entry with links to everything (rule A1.4), explanations of problems,
+ * the order of decisions.
+ */
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
@@ -17,29 +20,29 @@ import { computedReply } from './reply.ts'
 
 const entryFields: Fields = { service: t.string(), title: t.string(), version: t.string() }
 
-function entryDocument(x: Exchange): RepresentationDocument {
-  const { service, version } = x.edition
+function entryDocument(exchange: Exchange): RepresentationDocument {
+  const { service, version } = exchange.edition
   return {
     name: 'service',
     title: service.title,
     fields: entryFields,
     value: { service: service.service, title: service.title, version },
     links: [
-      { rel: 'self', href: x.entry.path === '/' ? `${x.face.api.prefix}/` : x.base },
-      ...contractLinks(x),
-      ...otherLinks(x),
+      { rel: 'self', href: exchange.entry.path === '/' ? `${exchange.face.api.prefix}/` : exchange.base },
+      ...contractLinks(exchange),
+      ...otherLinks(exchange),
     ],
   }
 }
 
-function contractLinks(x: Exchange): DocumentLink[] {
-  const { base, edition } = x
+function contractLinks(exchange: Exchange): DocumentLink[] {
+  const { base, edition } = exchange
   const routed = (template: string): boolean => edition.routes.all.some(each => each.template === template)
   return [
     ...edition.service.resources.flatMap(resource => [
       { rel: resource.name, href: `${base}/${resource.name}` },
       { rel: singularOf(resource), href: `${base}/${resource.name}/{id}`, templated: true },
-      ...writeSearchLink(x, resource),
+      ...writeSearchLink(exchange, resource),
     ]),
     ...(routed('/searches') ? [{ rel: 'searches', href: `${base}/searches` }] : []),
     ...edition.service.jobs.flatMap(job => [
@@ -49,40 +52,40 @@ function contractLinks(x: Exchange): DocumentLink[] {
   ]
 }
 
-function otherLinks(x: Exchange): DocumentLink[] {
-  const versions = [...x.face.api.versions.keys()].map(version => ({
+function otherLinks(exchange: Exchange): DocumentLink[] {
+  const versions = [...exchange.face.api.versions.keys()].map(version => ({
     rel: version,
-    href: `${x.face.api.prefix}/api/${version}`,
+    href: `${exchange.face.api.prefix}/api/${version}`,
   }))
-  const given = Object.entries(x.face.options.links ?? {}).map(([rel, path]) => ({
+  const given = Object.entries(exchange.face.options.links ?? {}).map(([rel, path]) => ({
     rel,
-    href: x.face.api.prefix + path,
+    href: exchange.face.api.prefix + path,
   }))
   return [...versions, ...given]
 }
 
-/** Fresh for an hour: what it says changes with the software alone. */
-const control = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' }
+/** Fresh for an hour: the text changes with the software alone. */
+const cacheFields = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' }
 
 export const htmlResponse = (content: string): Response => ({
   status: 200,
-  fields: { 'content-type': 'text/html;charset=utf-8', ...control },
+  fields: { 'content-type': 'text/html;charset=utf-8', ...cacheFields },
   content,
 })
 
-export const entryPage = (x: Exchange): Maybe<Response> => computedReply(x, entryDocument(x))
+export const entryPage = (exchange: Exchange): Maybe<Response> => computedReply(exchange, entryDocument(exchange))
 
-export function problemPage(x: Exchange): Response {
-  const content = writeProblemPage(x.entry.segments[1] ?? '', faultsOf(x))
+export function problemPage(exchange: Exchange): Response {
+  const content = writeProblemPage(exchange.entry.segments[1] ?? '', listFaults(exchange))
   return content === undefined ? refuseRequest({ kind: 'not-found' }) : htmlResponse(content)
 }
 
-const faultsOf = (x: Exchange): readonly Fault[] => [
-  ...x.edition.service.resources.flatMap(each => Object.values(each.actions).flatMap(action => action.faults)),
+const listFaults = (exchange: Exchange): readonly Fault[] => [
+  ...exchange.edition.service.resources.flatMap(each => Object.values(each.actions).flatMap(action => action.faults)),
   ...builtInFaults,
 ]
 
-/** The table that the plan follows, printed from it. */
+/** The rows that the plan follows, as a table. */
 export function decisionsPage(): string {
   const lines = decisionRows.map(row => {
     const ends = [...row.no.map(kind => `${statusOf[kind]} ${kind}`), ...(row.answers ?? []).map(String)]

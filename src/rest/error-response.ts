@@ -1,4 +1,4 @@
-/** A refusal as a response: status, the fields that its status calls for, and a problem that says why. */
+/** A refusal as a response: status, the fields that belong to it, and a problem that says why. */
 
 import { writeAuthChallenges } from '../front/authenticate.ts'
 import { writeRetryAfter } from '../http/fields.ts'
@@ -9,22 +9,28 @@ import type { Exchange } from './exchange.ts'
 import { createProblem, writeProblem } from './problem.ts'
 import { type AnyRestRefusal, statusOfRefusal } from './refusal.ts'
 
-export function errorResponse(x: Exchange, refusal: AnyRestRefusal): Response {
-  const status = statusOfRefusal(refusal, x.entry.request.method)
-  const { type, content } = writeProblem(x, createProblem(x, refusal))
+export function errorResponse(exchange: Exchange, refusal: AnyRestRefusal): Response {
+  const status = statusOfRefusal(refusal, exchange.entry.request.method)
+  const { type, content } = writeProblem(exchange, createProblem(exchange, refusal))
   const fields: Record<string, string> = {
     'content-type': type,
     'cache-control': refusal.kind === 'moved' ? 'private, no-cache' : 'no-store',
     'content-language': 'en',
-    ...fieldsOf(x, refusal),
+    ...refusalFields(exchange, refusal),
   }
   return { status, fields, content }
 }
 
-function fieldsOf(x: Exchange, refusal: AnyRestRefusal): Readonly<Record<string, string>> {
+function refusalFields(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Record<string, string>> {
   switch (refusal.kind) {
     case 'unauthenticated':
-      return { 'www-authenticate': writeAuthChallenges(x.entry.request, x.face.context, x.face.api.service) }
+      return {
+        'www-authenticate': writeAuthChallenges(
+          exchange.entry.request,
+          exchange.face.context,
+          exchange.face.api.service,
+        ),
+      }
     case 'not-allowed':
       return { allow: refusal.allow }
     case 'unsupported-media-type':
@@ -38,22 +44,25 @@ function fieldsOf(x: Exchange, refusal: AnyRestRefusal): Readonly<Record<string,
     case 'in-flight':
       return { 'retry-after': '1' }
     case 'too-many':
-      return rateFields(x, refusal)
+      return rateFields(exchange, refusal)
     case 'moved':
-      return { location: movedAddress(x, refusal.to) }
+      return { location: movedAddress(exchange, refusal.to) }
     case 'stale':
-      return refusal.version === undefined ? {} : { etag: staleTag(x, refusal.version) }
+      return refusal.version === undefined ? {} : { etag: staleTag(exchange, refusal.version) }
     default:
       return {}
   }
 }
 
-/** The current tag, for whoever may see it: with it the change can be tried again. */
-const staleTag = (x: Exchange, version: number): string =>
-  x.shown?.of.version === version ? x.shown.etag : `"${version}-v"`
+/** The current tag, for a caller that may see it: with it the change can be retried. */
+const staleTag = (exchange: Exchange, version: number): string =>
+  exchange.shown?.of.version === version ? exchange.shown.etag : `"${version}-v"`
 
-function rateFields(x: Exchange, refusal: Extract<AnyRestRefusal, { kind: 'too-many' }>): Record<string, string> {
-  const name = x.operation?.counted ?? 'address'
+function rateFields(
+  exchange: Exchange,
+  refusal: Extract<AnyRestRefusal, { kind: 'too-many' }>,
+): Record<string, string> {
+  const name = exchange.operation?.counted ?? 'address'
   const { limit, window, after } = refusal
   return {
     'retry-after': writeRetryAfter(after),
@@ -62,8 +71,8 @@ function rateFields(x: Exchange, refusal: Extract<AnyRestRefusal, { kind: 'too-m
   }
 }
 
-/** The same address with the other identifier. */
-function movedAddress(x: Exchange, to: string): string {
-  const path = `${x.base}${(x.route?.template ?? '').replace('{id}', encodeURIComponent(to))}`
-  return x.entry.query === '' ? path : `${path}?${x.entry.query}`
+/** The request's address with the other identifier. */
+function movedAddress(exchange: Exchange, to: string): string {
+  const path = `${exchange.base}${(exchange.route?.template ?? '').replace('{id}', encodeURIComponent(to))}`
+  return exchange.entry.query === '' ? path : `${path}?${exchange.entry.query}`
 }

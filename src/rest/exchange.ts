@@ -1,4 +1,4 @@
-/** One request on its way: each row of the plan writes down what it has established, and the rows after it rest on that. */
+/** One request on its way: each row of the plan records its findings, on which later rows rely. */
 import type { Operation } from '../contract/operation.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import type { Entry } from '../front/entry.ts'
@@ -26,11 +26,11 @@ export class Exchange implements TargetDraft, HeadDraft {
   isSafe = true
   parameters: ParsedQuery = emptyQuery
   applied: Record<string, string> | undefined = undefined
-  /** Written by rows of the head alone, unless it is remembered from before. */
+  /** Written by rows of the head alone, or remembered from an earlier request. */
   head: ParsedHead = emptyHead
   caller: Caller = anonymous
   admitted: Admitted | undefined = undefined
-  /** A search that came as content, as the parameters that ask for the same. */
+  /** The criteria of a search sent as content, as equivalent query parameters. */
   criteria: Pairs = []
   shown: SelectedItem | undefined = undefined
 

@@ -1,7 +1,8 @@
 /**
- * START HERE. An entry in, a response out: plan, call, reply. The plan asks what can be asked of the message alone, the
- * service asks the rest inside its transaction, and the reply puts the outcome in words. Each "no" on the way is thrown once
- * and caught here once; anything else that is thrown is a bug of ours, and its answer says nothing but the incident.
+ * START HERE. An entry in, a response out: plan, call, reply. The plan decides what the message
+ * alone can decide, the service decides the rest inside its transaction, and the reply puts the
+ * outcome in words. Each "no" is thrown once and caught once, here; anything else that is thrown is
+ * a bug of ours, and its response tells the incident and nothing else.
  */
 import { chain, type Maybe, settle } from '../base/maybe.ts'
 import type { Entry, Mount } from '../front/entry.ts'
@@ -17,23 +18,23 @@ import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pag
 import { errorResponse } from './error-response.ts'
 import { Exchange } from './exchange.ts'
 import { performOperation } from './perform.ts'
-import { decide } from './plan.ts'
+import { followPlan } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyWith } from './reply.ts'
 
-/** REST as a mount of the front door. It answers for paths that no mount has, too. */
+/** REST as a mount of the front door. It also answers for paths without a mount. */
 export function createRestMount(context: FaceContext, options: RestOptions = {}): Mount {
   const face = compileFace(context, options)
   return {
     name: 'rest',
     segments: ['', 'api', 'problems', 'decisions'],
-    serve: entry => serve(face, entry),
-    refuse: (entry, refusal) => refuse(new Exchange(face, entry), refusal),
+    serve: entry => serveEntry(face, entry),
+    refuse: (entry, refusal) => respondWithRefusal(new Exchange(face, entry), refusal),
   }
 }
 
-/** The same on its own, behind a front door of one mount. */
+/** The REST face by itself, behind a front door of one mount. */
 export function createRestFace(
   context: FaceContext,
   options: RestOptions & Pick<FrontOptions, 'gate'> = {},
@@ -41,47 +42,52 @@ export function createRestFace(
   return createFront(context, [createRestMount(context, options)], options)
 }
 
-function serve(face: CompiledFace, entry: Entry): Maybe<Response> {
-  const x = new Exchange(face, entry)
+function serveEntry(face: CompiledFace, entry: Entry): Maybe<Response> {
+  const exchange = new Exchange(face, entry)
   return settle(
-    () => chain(answer(x), response => addRestFields(x, response)),
-    thrown => refuse(x, refusalOf(x, thrown)),
+    () => chain(answerExchange(exchange), response => addRestFields(exchange, response)),
+    thrown => respondWithRefusal(exchange, toRefusal(exchange, thrown)),
   )
 }
 
-/** A refusal that cannot be put in words, such as a fault whose detail is not as it was declared, is a bug too. */
-function refuse(x: Exchange, refusal: AnyRestRefusal | FrontRefusal): Response {
+/** A refusal that cannot be written, such as a fault with an undeclared detail, is a bug too. */
+function respondWithRefusal(exchange: Exchange, refusal: AnyRestRefusal | FrontRefusal): Response {
   try {
-    return addRestFields(x, errorResponse(x, refusal), refusal)
+    return addRestFields(exchange, errorResponse(exchange, refusal), refusal)
   } catch (thrown) {
-    const failed = reportIncident(x, thrown)
-    return addRestFields(x, errorResponse(x, failed), failed)
+    const failed = reportIncident(exchange, thrown)
+    return addRestFields(exchange, errorResponse(exchange, failed), failed)
   }
 }
 
-function refusalOf(x: Exchange, thrown: unknown): AnyRestRefusal {
+function toRefusal(exchange: Exchange, thrown: unknown): AnyRestRefusal {
   if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // thrown by `refuseRequest` and by the service alone
   if (thrown instanceof Unavailable) return { kind: 'unavailable', after: thrown.after }
-  return reportIncident(x, thrown)
+  return reportIncident(exchange, thrown)
 }
 
-const answer = (x: Exchange): Maybe<Response> =>
-  chain<Response | undefined, Response>(decide(x), early => early ?? answerPage(x) ?? answerOperation(x))
-
-/** A job that is waited for takes its time; nothing else does once it is done. */
-const answerOperation = (x: Exchange): Maybe<Response> =>
-  chain(performOperation(x), outcome =>
-    outcome.kind === 'job' ? waitForJob(x, outcome).then(seen => replyWith(x, seen)) : replyWith(x, outcome),
+const answerExchange = (exchange: Exchange): Maybe<Response> =>
+  chain<Response | undefined, Response>(
+    followPlan(exchange),
+    early => early ?? answerPage(exchange) ?? answerOperation(exchange),
   )
 
-function answerPage(x: Exchange): Maybe<Response> | undefined {
-  if (!x.page) return undefined
-  x.row = 30
-  switch (x.page) {
+/** Only a job can be waited for; any other outcome is final. */
+const answerOperation = (exchange: Exchange): Maybe<Response> =>
+  chain(performOperation(exchange), outcome =>
+    outcome.kind === 'job'
+      ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
+      : replyWith(exchange, outcome),
+  )
+
+function answerPage(exchange: Exchange): Maybe<Response> | undefined {
+  if (!exchange.page) return undefined
+  exchange.row = 30
+  switch (exchange.page) {
     case 'entry':
-      return entryPage(x)
+      return entryPage(exchange)
     case 'problem':
-      return problemPage(x)
+      return problemPage(exchange)
     case 'decisions':
       return htmlResponse(decisionsPage())
   }

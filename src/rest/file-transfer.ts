@@ -1,6 +1,6 @@
 /**
- * A picture and its like: octets in and out, as they are. Those that are many pass piece by piece, at the speed of who sends or
- * reads them: neither side of it ever holds a whole file.
+ * Files: octets in and out, unchanged. A large file passes piece by piece, at the speed of its
+ * sender or reader: no whole file is ever held in memory.
  */
 
 import { writeDate } from '../http/date.ts'
@@ -21,35 +21,38 @@ type FileOutcome = Extract<Outcome, { kind: 'file' }>
 
 // In
 
-/** Row 26 for a file, once nobody has refused it: what fits one piece is read at once, more goes to the store as it arrives. */
-export async function receiveFile(x: Exchange): Promise<ReceivedFile> {
-  const { content } = x.entry.request
-  const limit = contentLimitOf(x.operation)
-  const isPlain = x.head.contentCoding === 'identity' || content.length === 0
+/** Row 26 for a file, after all checks: one piece is read at once, more is stored as it arrives. */
+export async function receiveFile(exchange: Exchange): Promise<ReceivedFile> {
+  const { content } = exchange.entry.request
+  const limit = contentLimitOf(exchange.operation)
+  const isPlain = exchange.head.contentCoding === 'identity' || content.length === 0
   if (isPlain && content.length !== undefined && content.length <= pieceOctets)
     return inMemoryFile((await content.bytes(limit)) ?? refuseRequest({ kind: 'too-large', limit }))
-  const octets = isPlain ? content.chunks() : decodeContent(x, limit)
+  const octets = isPlain ? content.chunks() : decodeContent(exchange, limit)
   try {
-    const received = x.admitted && (await x.face.context.calls.keep(x.admitted, octets, limit))
-    return received ?? (isPlain ? refuseRequest({ kind: 'too-large', limit }) : refuseUndecodable(x, limit))
+    const received = exchange.admitted && (await exchange.face.context.calls.keep(exchange.admitted, octets, limit))
+    return received ?? (isPlain ? refuseRequest({ kind: 'too-large', limit }) : refuseUndecodable(exchange, limit))
   } catch (thrown) {
-    if (thrown instanceof Undecodable) return refuseUndecodable(x, limit)
+    if (thrown instanceof Undecodable) return refuseUndecodable(exchange, limit)
     throw thrown
   }
 }
 
-const refuseUndecodable = (x: Exchange, limit: number): never =>
+const refuseUndecodable = (exchange: Exchange, limit: number): never =>
   refuseRequest({
     kind: 'malformed',
-    detail: `the content is not ${x.head.contentCoding}, or more than ${limit} octets`,
+    detail: `the content is not valid ${exchange.head.contentCoding} or exceeds ${limit} octets`,
   })
 
-/** The limit holds for what arrives, too; what comes out of it is counted where it is kept. Nothing is nothing in any coding. */
-async function* decodeContent(x: Exchange, limit: number): AsyncGenerator<Uint8Array> {
-  const arriving = limitOctets(x.entry.request.content.chunks(), limit)
+/**
+ * The limit holds for what arrives, too; decoded octets are counted where they are kept. Empty
+ * content is valid in any coding.
+ */
+async function* decodeContent(exchange: Exchange, limit: number): AsyncGenerator<Uint8Array> {
+  const arriving = limitOctets(exchange.entry.request.content.chunks(), limit)
   const first = await arriving.next()
   if (first.done) return
-  const decode = x.face.options.streams?.decode[x.head.contentCoding]
+  const decode = exchange.face.options.streams?.decode[exchange.head.contentCoding]
   if (!decode) throw new Undecodable()
   async function* all() {
     yield first.value as Uint8Array // it is not done
@@ -67,30 +70,32 @@ async function* limitOctets(content: AsyncIterable<Uint8Array>, limit: number): 
   }
 }
 
-/** RFC 9110 §9.3.4: the octets are kept as they came, so their tag may go with the answer. */
-export function replyToPut(x: Exchange, { file, created }: FileOutcome, path: string): Response {
-  const fields = { etag: fileTag(x, file.version), 'last-modified': writeDate(file.modified) }
+/** RFC 9110 §9.3.4: the octets are kept as they came, so the response may carry their tag. */
+export function replyToPut(exchange: Exchange, { file, created }: FileOutcome, path: string): Response {
+  const fields = { etag: fileTag(exchange, file.version), 'last-modified': writeDate(file.modified) }
   return created ? { status: 201, fields: { ...fields, location: path } } : { status: 204, fields }
 }
 
 // Out
 
-/** Whole or in ranges (RFC 9110 §14). */
-export function replyWithFile(x: Exchange, file: FileVersion, octets: StoredOctets): Response {
-  const type = negotiateType(acceptForContent(x.entry.request.fields['accept']), [file.mediaType])
+/** The whole file or ranges of it (RFC 9110 §14). */
+export function replyWithFile(exchange: Exchange, file: FileVersion, octets: StoredOctets): Response {
+  const type = negotiateType(acceptForContent(exchange.entry.request.fields['accept']), [file.mediaType])
   if (type === undefined) return refuseRequest({ kind: 'not-acceptable', offers: [file.mediaType] })
-  const etag = fileTag(x, file.version)
+  const etag = fileTag(exchange, file.version)
   const fields: FieldDraft = {
     'content-type': file.mediaType,
     etag,
     'last-modified': writeDate(file.modified),
     'accept-ranges': 'bytes',
-    'content-security-policy': "default-src 'none'; sandbox", // whatever was uploaded, it is never a page of ours
+    'content-security-policy': "default-src 'none'; sandbox", // an uploaded file is never a page of ours
   }
-  if (!x.head.identityTaken) return codedReply(x, octets, { ...fields, 'content-encoding': x.head.coding }, etag)
-  const { range, 'if-range': ifRange } = x.entry.request.fields
+  if (!exchange.head.identityTaken)
+    return codedReply(exchange, octets, { ...fields, 'content-encoding': exchange.head.coding }, etag)
+  const { range, 'if-range': ifRange } = exchange.entry.request.fields
   const asked =
-    x.entry.request.method === 'GET' && isRangeApplicable(ifRange, { etag, lastModified: file.modified }, x.entry.now)
+    exchange.entry.request.method === 'GET' &&
+    isRangeApplicable(ifRange, { etag, lastModified: file.modified }, exchange.entry.now)
   const { length } = octets
   const ranges = asked ? parseRange(range, length) : 'whole'
   if (ranges === 'unsatisfiable') return refuseRequest({ kind: 'range', length })
@@ -98,15 +103,16 @@ export function replyWithFile(x: Exchange, file: FileVersion, octets: StoredOcte
   const [first, second] = ranges
   if (first && !second)
     return replyWithParts(206, { ...fields, 'content-range': writeContentRange(first, length) }, octets, [first])
-  const boundary = `part-${shortDigest(x.entry.id)}` // RFC 2046 §5.1.1: not all that a proxy may call a request can stand in one
+  const boundary = `part-${shortDigest(exchange.entry.id)}` // RFC 2046 §5.1.1: a proxy's name for a request may have characters that a boundary may not
   const multipart = { ...fields, 'content-type': `multipart/byteranges; boundary=${boundary}` }
   return replyWithParts(206, multipart, octets, writeByteRangeParts(ranges, length, file.mediaType, boundary))
 }
 
-/** For a client that takes nothing else: what is one piece is remembered as any representation is. */
-function codedReply(x: Exchange, octets: StoredOctets, fields: FieldDraft, etag: string): Response {
-  if (octets.here) return { status: 200, fields, content: encodeContent(x, x.head.coding, octets.here, etag) }
-  const encode = x.face.options.streams?.encode[x.head.coding]
+/** For a client that accepts nothing else: one piece is remembered like any representation. */
+function codedReply(exchange: Exchange, octets: StoredOctets, fields: FieldDraft, etag: string): Response {
+  if (octets.here)
+    return { status: 200, fields, content: encodeContent(exchange, exchange.head.coding, octets.here, etag) }
+  const encode = exchange.face.options.streams?.encode[exchange.head.coding]
   if (!encode) return refuseRequest({ kind: 'not-acceptable', offers: ['identity'] })
   return { status: 200, fields, content: encode(octets.read(0, octets.length)) }
 }
@@ -115,10 +121,10 @@ function codedReply(x: Exchange, octets: StoredOctets, fields: FieldDraft, etag:
 type RangeParts = readonly (string | ByteRange)[]
 
 const utf8 = new TextEncoder()
-const lengthOf = (part: RangeParts[number]): number =>
+const partLength = (part: RangeParts[number]): number =>
   typeof part === 'string' ? utf8.encode(part).length : part.last + 1 - part.first
 
-/** What is here goes as it is; the rest is read as it is sent. */
+/** Octets in memory go as they are; others are read while they are sent. */
 function replyWithParts(status: number, fields: FieldDraft, octets: StoredOctets, parts: RangeParts): Response {
   const { here: all } = octets
   if (all) {
@@ -127,7 +133,7 @@ function replyWithParts(status: number, fields: FieldDraft, octets: StoredOctets
     )
     return { status, fields, content: joinOctets(found) }
   }
-  const length = parts.reduce((sum, part) => sum + lengthOf(part), 0)
+  const length = parts.reduce((sum, part) => sum + partLength(part), 0)
   return { status, fields: { ...fields, 'content-length': String(length) }, content: streamParts(octets, parts) }
 }
 

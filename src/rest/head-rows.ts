@@ -1,4 +1,6 @@
-/** Rows 10, 12–14 and 18–21: asked of the target and the fields alone. Leaves answer; these refuse. */
+/**
+ * Rows 10, 12–14 and 18–21, asked of target and fields alone. Leaves give undefined; these refuse.
+ */
 import type { Operation } from '../contract/operation.ts'
 import { answerPreflight, isPreflight } from '../front/cross-origin.ts'
 import { writeAllow } from '../front/front-rows.ts'
@@ -18,29 +20,29 @@ import { matchRoute } from './route.ts'
 
 const allowOfPages = writeAllow(['GET'])
 
-export function findRoute(x: TargetDraft, api: CompiledApi): void {
-  const { segments } = x.entry
+export function findRoute(draft: TargetDraft, api: CompiledApi): void {
+  const { segments } = draft.entry
   const [first, second] = segments
-  x.allow = allowOfPages
-  if (first === '' && segments.length === 1) return void (x.page = 'entry')
-  if (first === 'problems' && segments.length === 2) return void (x.page = 'problem')
-  if (first === 'decisions' && segments.length === 1) return void (x.page = 'decisions')
+  draft.allow = allowOfPages
+  if (first === '' && segments.length === 1) return void (draft.page = 'entry')
+  if (first === 'problems' && segments.length === 2) return void (draft.page = 'problem')
+  if (first === 'decisions' && segments.length === 1) return void (draft.page = 'decisions')
   if (first !== 'api') refuseRequest({ kind: 'not-found' })
   const named = second === undefined ? undefined : api.versions.get(second)
-  if (!named && isVersionSegment(second)) return // row 11 is asked whether there is such a version
-  x.edition = named ?? versionOfMediaTypes(x.entry.request, api) ?? api.newest
-  x.base = named ? named.base : `${api.prefix}/api`
+  if (!named && isVersionSegment(second)) return // row 11 decides whether the version is known
+  draft.edition = named ?? versionOfMediaTypes(draft.entry.request, api) ?? api.newest
+  draft.base = named ? named.base : `${api.prefix}/api`
   const before = named ? 2 : 1
-  if (segments.length === before) return void (x.page = 'entry')
-  const found = matchRoute(x.edition.routes, segments, before) ?? refuseRequest({ kind: 'not-found' })
-  x.route = found.route
-  x.id = found.id
-  x.allow = found.route.allow
+  if (segments.length === before) return void (draft.page = 'entry')
+  const found = matchRoute(draft.edition.routes, segments, before) ?? refuseRequest({ kind: 'not-found' })
+  draft.route = found.route
+  draft.id = found.id
+  draft.allow = found.route.allow
 }
 
 /**
- * Rule A9.2: without a version in the address a media type names one: that of the answer, where it is what the client
- * prefers to all that the newest version offers, else that of the content.
+ * Rule A9.2: without a version in the address a media type names one: the type that the client
+ * prefers to all those of the newest version, else the type of its content.
  */
 function versionOfMediaTypes({ fields }: Pick<Request, 'fields'>, api: CompiledApi): ApiVersion | undefined {
   const { accept, 'content-type': sent } = fields
@@ -63,65 +65,67 @@ export function preflightOf({ entry, allow }: TargetDraft, { settings }: Compile
     : undefined
 }
 
-export function findOperation(x: TargetDraft): void {
-  const { method } = x.entry.request
+export function findOperation(draft: TargetDraft): void {
+  const { method } = draft.entry.request
   if (method === 'OPTIONS') return
   const asked = method === 'HEAD' ? 'GET' : method
-  x.operation = x.route?.methods.get(asked)
-  if (!x.operation && !(x.page && asked === 'GET')) refuseRequest({ kind: 'not-allowed', allow: x.allow })
-  x.isSafe = x.operation?.safe ?? true
+  draft.operation = draft.route?.methods.get(asked)
+  if (!draft.operation && !(draft.page && asked === 'GET')) refuseRequest({ kind: 'not-allowed', allow: draft.allow })
+  draft.isSafe = draft.operation?.safe ?? true
 }
 
-/** Operations whose query means something when it is empty: a first page, or a removal without a filter. */
+/**
+ * Operations for which an empty query has a meaning: a first page, or a removal without a filter.
+ */
 const hasDefaults: ReadonlySet<Operation['kind']> = new Set(['list', 'search', 'getSearch', 'bulk'])
 
-export function parseParametersOf(x: TargetDraft): void {
-  const { request, pairs } = x.entry
+export function parseParametersOf(draft: TargetDraft): void {
+  const { request, pairs } = draft.entry
   const isGiven = pairs.length > 0
   const isLenient = isGiven && request.method !== 'DELETE' && preferenceOf(request, 'handling') === 'lenient'
-  if (isLenient) applyPreference(x, 'handling', 'lenient')
-  if (x.operation && x.route) {
-    if (isGiven || hasDefaults.has(x.operation.kind))
-      x.parameters = parseParameters(x.operation, x.route, x.id, pairs, isLenient)
-  } else if (x.page && isGiven && !isLenient)
+  if (isLenient) applyPreference(draft, 'handling', 'lenient')
+  if (draft.operation && draft.route) {
+    if (isGiven || hasDefaults.has(draft.operation.kind))
+      draft.parameters = parseParameters(draft.operation, draft.route, draft.id, pairs, isLenient)
+  } else if (draft.page && isGiven && !isLenient)
     refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: 'is not a known query parameter here' })
 }
 
-/** What is honoured is said in Preference-Applied (RFC 7240 §3). */
-export function applyPreference(x: Pick<TargetDraft, 'applied'>, name: string, value: string): void {
-  x.applied ??= {}
-  x.applied[name] = value
+/** Names a preference that was honoured, for Preference-Applied (RFC 7240 §3). */
+export function applyPreference(draft: Pick<TargetDraft, 'applied'>, name: string, value: string): void {
+  draft.applied ??= {}
+  draft.applied[name] = value
 }
 
-/** The value of one preference of Prefer; '' where it has none. */
+/** The value of one preference of Prefer; '' for one without a value. */
 export const preferenceOf = ({ fields }: Pick<Request, 'fields'>, name: string): string | undefined =>
   fields['prefer'] === undefined ? undefined : parsePrefer(fields['prefer'])[name]?.value
 
-export function answerOptions(x: HeadDraft, { prefix }: CompiledApi): Response | undefined {
-  if (x.entry.request.method !== 'OPTIONS') return undefined
+export function answerOptions(draft: HeadDraft, { prefix }: CompiledApi): Response | undefined {
+  if (draft.entry.request.method !== 'OPTIONS') return undefined
   return {
     status: 204,
     fields: {
-      allow: x.allow,
-      ...acceptFields(x),
+      allow: draft.allow,
+      ...acceptFields(draft),
       link: `<${prefix}/openapi.json>; rel="service-desc"; type="application/vnd.oai.openapi+json"`,
     },
   }
 }
 
-export function checkLength(x: HeadDraft, { decodings }: CompiledApi): void {
-  const { content, fields } = x.entry.request
-  const limit = contentLimitOf(x.operation)
-  // RFC 9110 §14.5: a PUT of a part, taken for the whole, would destroy the rest.
-  if (fields['content-range'] !== undefined && !x.isSafe)
+export function checkLength(draft: HeadDraft, { decodings }: CompiledApi): void {
+  const { content, fields } = draft.entry.request
+  const limit = contentLimitOf(draft.operation)
+  // RFC 9110 §14.5: a partial PUT, mistaken for the whole, would destroy the rest.
+  if (fields['content-range'] !== undefined && !draft.isSafe)
     refuseRequest({
       kind: 'bad-request',
       detail: 'partial content is not supported: send the whole representation, without Content-Range',
     })
   if ((content.length ?? 0) > limit) refuseRequest({ kind: 'too-large', limit })
   const coding = (fields['content-encoding'] ?? 'identity').toLowerCase()
-  x.head.contentCoding = coding === 'x-gzip' ? 'gzip' : coding
-  if (x.head.contentCoding !== 'identity' && !decodings.includes(x.head.contentCoding) && content.length !== 0)
+  draft.head.contentCoding = coding === 'x-gzip' ? 'gzip' : coding
+  if (draft.head.contentCoding !== 'identity' && !decodings.includes(draft.head.contentCoding) && content.length !== 0)
     refuseRequest({
       kind: 'unsupported-media-type',
       take: { 'accept-encoding': [...decodings, 'identity'].join(', ') },
@@ -129,16 +133,18 @@ export function checkLength(x: HeadDraft, { decodings }: CompiledApi): void {
     })
 }
 
-/** Without any content there is no type to name: what may be empty is accepted so, anything else is asked for its type. */
-export function checkMediaType(x: HeadDraft): void {
-  const types = acceptedTypes(x)
-  x.head.acceptsContent = types.length > 0
+/**
+ * Empty content needs no type where the operation may go without content; any other must name one.
+ */
+export function checkMediaType(draft: HeadDraft): void {
+  const types = acceptedTypes(draft)
+  draft.head.acceptsContent = types.length > 0
   if (types.length === 0) return
-  const field = x.entry.request.fields['content-type']
+  const field = draft.entry.request.fields['content-type']
   const refuseType: (detail: string) => never = detail =>
-    refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(x), detail })
+    refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(draft), detail })
   if (field === undefined) {
-    if (!mayBeEmpty(x)) refuseType(`the content has no Content-Type: name one of ${types.join(', ')}`)
+    if (!mayBeEmpty(draft)) refuseType(`the content has no Content-Type: name one of ${types.join(', ')}`)
     return
   }
   const type = parseMediaType(field)
@@ -148,7 +154,7 @@ export function checkMediaType(x: HeadDraft): void {
   const isXml = type.suffix === 'xml' || type.subtype === 'xml'
   if (charset !== undefined && charset !== 'utf-8' && !(isXml && charset.startsWith('utf-16')))
     refuseType('this charset is not supported: send UTF-8')
-  x.head.mediaType = type.essence
+  draft.head.mediaType = type.essence
 }
 
 /** Chunked content is known to be empty only once it is read (row 26). */
@@ -159,13 +165,14 @@ function mayBeEmpty({ operation, entry }: HeadDraft): boolean {
   return operation?.kind === 'act' && Object.values(operation.action.input).every(field => field.isOptional)
 }
 
-export function chooseRepresentation(x: HeadDraft, api: CompiledApi): void {
-  const { operation, edition, page, head } = x
-  const { fields } = x.entry.request
+export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {
+  const { operation, edition, page, head } = draft
+  const { fields } = draft.entry.request
   const stored = operation?.kind === 'getFile' ? operation.file.mediaTypes : undefined
   const types = stored ?? (page && page !== 'entry' ? [] : edition.offers(operation).types)
   if (types.length === 0) return
-  // Which type stored octets have is known once they are found; that none could serve is known now.
+  // The type of stored octets is known once they are found; that none can be acceptable is known
+  // now.
   const { all, sent } = edition.offers(operation)
   const [type] = acceptableTypes(acceptForContent(fields['accept']), stored ?? sent)
   if (type === undefined) refuseRequest({ kind: 'not-acceptable', offers: types })

@@ -1,4 +1,4 @@
-/** What one request may cost before anyone is asked for anything, and what a face remembers at most. */
+/** What one request may cost, and how much a face remembers. */
 
 import type { Operation } from '../contract/operation.ts'
 import { codedFromOctets } from '../front/compression.ts'
@@ -6,16 +6,16 @@ import { frontLimits } from '../front/front-rows.ts'
 
 export const restLimits = {
   ...frontLimits,
-  /** Octets of content, where the contract gives a file no other limit. */
+  /** Octets of content, unless the contract gives a file another limit. */
   contentOctets: 1024 * 1024,
-  /** Octets beyond which nothing is read before target and precondition are known to hold (rows 22–24). */
+  /** Content of more octets is not read before target and precondition are checked (rows 22–24). */
   eagerOctets: 16 * 1024,
   codedFromOctets,
   /** Items of one page. */
   pageItems: 100,
-  /** Seconds that `Prefer: wait` may hold an answer back: proxies give up after sixty. */
+  /** Seconds that `Prefer: wait` may delay a response: proxies give up after sixty. */
   waitSeconds: 30,
-  /** Characters of an idempotency key: twice the longest that clients are known to make. */
+  /** Characters of an idempotency key: twice the longest that known clients make. */
   keyCharacters: 255,
   /** Query parameters of one request. */
   parameters: 100,

@@ -1,4 +1,6 @@
-/** What each kind of answer can be represented as, in our order of preference, and by what it is written (rule A1.6). */
+/**
+ * Media types of each kind of response, in our order of preference, with their writers (rule A1.6).
+ */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Handlers, Values } from '../contract/implement.ts'
@@ -11,20 +13,20 @@ import { writeHtml } from './formats/html.ts'
 import { writeXml } from './formats/xml.ts'
 
 export interface Offer {
-  /** What Accept asks for. */
+  /** As Accept names it. */
   readonly type: string
-  /** What Content-Type says. */
+  /** As Content-Type names it. */
   readonly sent: string
   readonly write: (document: RepresentationDocument, writing: DocumentContext) => Maybe<string | Uint8Array>
-  /** Text that a content coding makes smaller. */
+  /** A text, which a content coding makes smaller. */
   readonly coded: boolean
-  /** Made of its document alone: the same document, the same text. */
+  /** Depends on its document alone: the same document, the same text. */
   readonly steady: boolean
 }
 export interface Offers {
   readonly all: readonly Offer[]
   readonly types: readonly string[]
-  /** The same with their parameters, which Accept may ask for too (RFC 9110 §12.5.1). */
+  /** The types with their parameters, which Accept may name too (RFC 9110 §12.5.1). */
   readonly sent: readonly string[]
 }
 
@@ -59,17 +61,17 @@ const listOffers = (all: readonly Offer[]): Offers => ({
   sent: all.map(offer => offer.sent),
 })
 
-/** Any media type is added by a writer in the implementation's `formats`; what it makes is as small as it gets. */
+/** Media types that the implementation's `formats` add; only texts among them are compressed. */
 const applicationOffers = (formats: Handlers['formats']): Offer[] =>
   Object.entries(formats ?? {}).map(([type, write]) => ({
     type,
     sent: type.startsWith('text/') ? `${type};charset=utf-8` : type,
-    write: (document: RepresentationDocument) => write(document.value as Values), // a document of an item or an output: its value is the row
+    write: (document: RepresentationDocument) => write(document.value as Values), // the document of an item or an output: its value is the row
     coded: type.startsWith('text/'),
     steady: false,
   }))
 
-/** Nothing is offered for an answer that has no content, or whose media type is that of stored bytes. */
+/** No types for a response without content, or whose media type is that of stored octets. */
 export function compileOffers(
   operation: Operation | undefined,
   vendor: string,
@@ -104,13 +106,13 @@ export function compileOffers(
   }
 }
 
-/** A writer of the application takes the place of ours. */
+/** A writer of the application replaces ours. */
 const mergeOffers = (added: readonly Offer[], ours: readonly Offer[]): Offer[] => [
   ...ours.filter(offer => !added.some(each => each.type === offer.type)),
   ...added,
 ]
 
-/** The types that errors are in choose between errors, and ask for nothing else. */
+/** Without the problem types, which choose among errors alone. */
 export function acceptForContent(accept: string | undefined): string | undefined {
   if (!accept?.includes('problem+')) return accept
   const others = splitElements(accept).filter(each => !/^application\/problem\+(json|xml)/i.test(each))

@@ -1,8 +1,8 @@
 /**
- * What a REST face remembers: all of it is here, and made with the face. One invariant: *the same snapshot, for the same
- * caller, in the same variant, has the same octets*. So whatever looks at the clock, the store or the caller's rights is not
- * in here; what is, is found again by identity of the snapshot, of the fields, or by a text that names the variant.
- * Bounds are in `limits.ts`; what is bounded by number drops its oldest entry.
+ * All that a REST face remembers; created with the face. One invariant: *the same snapshot, for the
+ * same caller, in the same variant, has the same octets*. So nothing here depends on the clock, the
+ * store or the caller's rights; entries are found by identity of the snapshot or of the fields, or
+ * by a text that names the variant. Bounds are in `limits.ts`; a full map drops its oldest entry.
  */
 import { hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
@@ -15,40 +15,43 @@ import type { RepresentationDocument } from './formats/document.ts'
 import { restLimits } from './limits.ts'
 import type { ParsedHead } from './parsed-head.ts'
 
-/** What the text of a document depends on besides it. */
+/** What the text of a document depends on besides the document. */
 export type Variant = Pick<ParsedHead, 'offer' | 'coding' | 'identityTaken'>
 
-/** An item as it would be shown to this caller: kept from the precondition to the answer. */
+/** An item as this caller would see it: kept from the precondition to the response. */
 export interface SelectedItem {
   readonly of: Snapshot
   readonly document: RepresentationDocument
   readonly etag: string
-  /** Once it is written. */
+  /** Undefined until it is written. */
   content: Maybe<string | Uint8Array> | undefined
   readonly coding: string
 }
 
-/** An item's document for the callers that see these links of it, and how it was last shown. */
+/** An item's document for callers that see these links, and its last representation. */
 export interface ItemDocument {
   readonly edition: ApiVersion
   readonly base: string
   readonly mask: number
   readonly document: RepresentationDocument
-  /** The last one found to see these links. */
+  /** The last caller found to see these links. */
   caller: Caller
   shown: (SelectedItem & { readonly variant: Variant }) | undefined
 }
 
-/** A page of a collection as it would be shown. */
+/** A page of a collection as this caller would see it. */
 export interface SelectedPage {
   readonly document: RepresentationDocument
-  /** What its tag is made of: a digest of identifiers, versions and links of what is shown, in order, and of its own links. */
+  /**
+   * For its tag: a digest of the items' identifiers, versions and links in order, and its own
+   * links.
+   */
   readonly version: string
-  /** Once it is written. */
+  /** Undefined until it is written. */
   text: string | Uint8Array | undefined
 }
 
-/** A page that was shown: of which rows, and to whom. */
+/** A page as it was shown, its rows and its caller. */
 export interface RememberedPage {
   readonly of: ItemPage
   readonly to: Caller
@@ -63,18 +66,18 @@ export class RestMemory {
   readonly #coded = new Map<string, Uint8Array>()
   #codedOctets = 0
 
-  /** A connection that repeats its field lines has one object for them (`server/http1/request-head.ts`). */
+  /** Repeated field lines of a connection are one object (`server/http1/request-head.ts`). */
   findHead(fields: HttpFields, operation: Operation): ParsedHead | undefined {
     return this.#heads.get(fields)?.get(operation)
   }
-  /** One for each operation at most. */
+  /** At most one for each operation. */
   keepHead(fields: HttpFields, operation: Operation, head: ParsedHead): void {
     const known = this.#heads.get(fields)
     if (known) known.set(operation, head)
     else this.#heads.set(fields, new Map([[operation, head]]))
   }
 
-  /** A store that finds an item unchanged gives the same snapshot again (`store/row-cache.ts`). */
+  /** A store gives the same snapshot for an unchanged item (`store/row-cache.ts`). */
   documentsOf(item: Snapshot): readonly ItemDocument[] {
     return this.#documents.get(item) ?? []
   }
@@ -96,7 +99,9 @@ export class RestMemory {
     this.#pages.set(key, page)
   }
 
-  /** The part of a tag that tells representations of one state apart: hexadecimal, so without a hyphen. */
+  /**
+   * The part of a tag that distinguishes representations of a state: hexadecimal, without hyphens.
+   */
   variantTag(variant: string): string {
     const known = this.#variants.get(variant)
     if (known !== undefined) return known

@@ -1,7 +1,8 @@
 /**
- * Where a page begins, as text in a link: the sort it belongs to, the values of the row beside it, its identifier.
- * Guards: it is typed again when it comes back, and means nothing for another sort; it holds nothing that the row's
- * reader has not seen, and no secret. A cursor is good for as long as the contract has its fields.
+ * Where a page begins, as text in a link: the sort it belongs to, and the values and the identifier
+ * of the row next to it. Guards: its values are typed again when it comes back, and it is invalid
+ * for another sort; it holds nothing that the row's reader has not seen, and no secret. A cursor is
+ * valid for as long as the contract has its fields.
  */
 
 import { attempt, decodeUtf8, isSyntaxError } from '../base/attempt.ts'
@@ -29,9 +30,9 @@ function keyText(resource: Resource, sort: Sort | undefined, key: unknown): stri
   return shape && isScalar(shape) ? writeScalar(shape, key) : String(key)
 }
 
-/** Undefined when it is not one of ours for this sort. */
+/** Undefined unless it is a cursor of ours for this sort. */
 export function readCursor(resource: Resource, sort: readonly Sort[], text: string): PagePosition | undefined {
-  const parts = decode(text)
+  const parts = decodeCursor(text)
   if (!parts) return undefined
   const [sorted, backwards, id, ...texts] = parts
   if (sorted !== sortText(sort) || typeof id !== 'string' || (backwards !== 0 && backwards !== 1)) return undefined
@@ -40,7 +41,7 @@ export function readCursor(resource: Resource, sort: readonly Sort[], text: stri
   return keys.some(key => key instanceof Flaw) ? undefined : { keys, id, backwards: backwards === 1 }
 }
 
-/** Without a sort the key is when the row was made, in milliseconds. An absent member is null. */
+/** Without a sort the key is the time of creation, in milliseconds. An absent member is null. */
 function readKey(resource: Resource, sort: Sort | undefined, text: unknown): unknown {
   if (text === null && sort) return undefined
   if (typeof text !== 'string') return new Flaw('type', 'must be text')
@@ -49,7 +50,7 @@ function readKey(resource: Resource, sort: Sort | undefined, text: unknown): unk
   return shape && isScalar(shape) ? readScalar(shape, text) : new Flaw('type', 'must be scalar')
 }
 
-function decode(text: string): readonly unknown[] | undefined {
+function decodeCursor(text: string): readonly unknown[] | undefined {
   if (!/^[A-Za-z0-9_-]{1,2000}$/.test(text)) return undefined
   const octets = decodeBase64Url(text)
   const json = octets && decodeUtf8(octets)

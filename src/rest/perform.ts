@@ -1,4 +1,7 @@
-/** The call that an exchange asks for, and its outcome (rows 22 to 29, asked by the service in its one transaction). */
+/**
+ * The call that an exchange asks for, and its outcome (rows 22 to 29, decided by the service in one
+ * transaction).
+ */
 
 import type { Maybe } from '../base/maybe.ts'
 import { sameStrongly, sameVersion } from '../http/entity-tag.ts'
@@ -17,24 +20,27 @@ import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
 import { readInput } from './request-content.ts'
 
-export function performOperation(x: Exchange): Maybe<Outcome> {
-  const call = callOf(x)
-  if (!x.head.acceptsContent && !x.route?.within) return x.face.context.calls.perform(call)
-  return performWithContent(x, call)
+export function performOperation(exchange: Exchange): Maybe<Outcome> {
+  const call = toCall(exchange)
+  if (!exchange.head.acceptsContent && !exchange.route?.within) return exchange.face.context.calls.perform(call)
+  return performWithContent(exchange, call)
 }
 
-async function performWithContent(x: Exchange, call: Call): Promise<Outcome> {
-  const { calls } = x.face.context
-  await requireOwner(x)
-  if (!x.head.acceptsContent) return calls.perform(call)
-  // A replay is answered as it was, whatever stands by now: it is found in the transaction.
-  if (isWorthChecking(x) && !call.once) await calls.precheck(call)
-  x.row = 26
-  if (x.operation?.kind === 'putFile') return calls.perform(withFile(x, call, await whileArriving(receiveFile(x))))
-  return calls.perform(withContent(x, call, await bytesOf(x)))
+async function performWithContent(exchange: Exchange, call: Call): Promise<Outcome> {
+  const { calls } = exchange.face.context
+  await requireOwner(exchange)
+  if (!exchange.head.acceptsContent) return calls.perform(call)
+  // A replay gets its first response whatever the current state is; the transaction finds it.
+  if (isWorthChecking(exchange) && !call.once) await calls.precheck(call)
+  exchange.row = 26
+  if (exchange.operation?.kind === 'putFile')
+    return calls.perform(withFile(exchange, call, await whileArriving(receiveFile(exchange))))
+  return calls.perform(withContent(exchange, call, await readOctets(exchange)))
 }
 
-/** Rows 22 to 24 before the content is asked for: where the client waits for 100, and where there is much of it. */
+/**
+ * Rows 22 to 24 come before the content if the client waits for 100, or if the content is large.
+ */
 function isWorthChecking({ entry: { request } }: Exchange): boolean {
   return (
     request.fields['expect'] !== undefined ||
@@ -42,7 +48,7 @@ function isWorthChecking({ entry: { request } }: Exchange): boolean {
   )
 }
 
-/** `/customers/{id}/orders`: whoever may not know of the owner does not find what is theirs. */
+/** `/customers/{id}/orders`: a caller that may not see the owner does not find its items. */
 async function requireOwner({ route, id, edition, face, caller, entry }: Exchange): Promise<void> {
   if (!route?.within || id === undefined) return
   const owner = edition.routes.all.find(each => each.template === `/${route.within?.of.name}/{id}`)
@@ -52,54 +58,61 @@ async function requireOwner({ route, id, edition, face, caller, entry }: Exchang
   await face.context.calls.precheck({ admitted, id, face: 'rest', request: entry.id })
 }
 
-function callOf(x: Exchange): Call {
-  const { operation, admitted, id, parameters, route } = x
-  if (!operation || !admitted) throw new Error('the plan has ended without an operation')
-  const expects = compilePrecondition(x)
+function toCall(exchange: Exchange): Call {
+  const { operation, admitted, id, parameters, route } = exchange
+  if (!operation || !admitted) throw new Error('the plan ended without an operation')
+  const expects = compilePrecondition(exchange)
   const name = 'resource' in operation ? operation.resource.name : undefined
-  const hidden = name === undefined ? undefined : x.edition.hidden[name]
+  const hidden = name === undefined ? undefined : exchange.edition.hidden[name]
   return {
     admitted,
     ...(id !== undefined && !route?.within && { id }),
     ...(parameters.query && { query: parameters.query }),
     ...(expects && { expects }),
     ...(hidden && { hidden }),
-    ...idempotencyOf(x),
+    ...idempotencyOf(exchange),
     face: 'rest',
-    request: x.entry.id,
+    request: exchange.entry.id,
   }
 }
 
-/** Kinds whose precondition the service asks: what they are about has a version that says all of it. */
-const versioned = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
+/**
+ * Kinds whose precondition the service checks: the version of their target covers all of its state.
+ */
+const versionedKinds = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
 
 /**
- * Row 23. If-Match on a change compares the version alone, so that the tag of any representation serves. What has no
- * version of its own, such as a collection that is posted to, is there and has no tag: only `*` matches it.
+ * Row 23. If-Match on a change compares the version alone, so the tag of any representation is
+ * accepted. A target without a version, such as a collection, exists and has no tag: only `*`
+ * matches it.
  */
-function compilePrecondition(x: Exchange): Call['expects'] {
-  const given = readPreconditions(x)
-  const { method } = x.entry.request
-  if (!x.operation || !isGiven(given, x.isSafe)) return undefined
-  if (!versioned.has(x.operation.kind)) {
-    if (!x.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
+function compilePrecondition(exchange: Exchange): Call['expects'] {
+  const given = readPreconditions(exchange)
+  const { method } = exchange.entry.request
+  if (!exchange.operation || !hasPrecondition(given, exchange.isSafe)) return undefined
+  if (!versionedKinds.has(exchange.operation.kind)) {
+    if (!exchange.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
     return undefined
   }
-  const same = x.isSafe ? sameStrongly : sameVersion
+  const same = exchange.isSafe ? sameStrongly : sameVersion
   return (current: Snapshot | undefined): ExpectsResult => {
-    const verdict = evaluatePreconditions(given, method, current && validatorsOf(x, current), same)
+    const verdict = evaluatePreconditions(given, method, current && validatorsOf(exchange, current), same)
     return verdict === 'not-modified' ? 'unchanged' : verdict
   }
 }
 
-export const readPreconditions = (x: Exchange): Preconditions => parsePreconditions(x.entry.request.fields, x.entry.now)
+export const readPreconditions = (exchange: Exchange): Preconditions =>
+  parsePreconditions(exchange.entry.request.fields, exchange.entry.now)
 
-/** If-Modified-Since is asked of what is read, and is no precondition of a change (RFC 9110 §13.1.3). */
-function isGiven({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions, reads: boolean): boolean {
+/** If-Modified-Since is a precondition of reads alone (RFC 9110 §13.1.3). */
+function hasPrecondition(
+  { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions,
+  reads: boolean,
+): boolean {
   return (ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (reads ? ifModifiedSince : undefined)) !== undefined
 }
 
-/** Row 25; the fingerprint is completed when the content is here. */
+/** Row 25; the fingerprint is completed once the content has been read. */
 function idempotencyOf({ entry, operation }: Exchange): Pick<Call, 'once'> {
   const { request } = entry
   const field = request.fields['idempotency-key']
@@ -116,58 +129,60 @@ function idempotencyOf({ entry, operation }: Exchange): Pick<Call, 'once'> {
 }
 
 /** Row 26: the octets, decoded. */
-async function bytesOf(x: Exchange): Promise<Uint8Array> {
-  const limit = contentLimitOf(x.operation)
+async function readOctets(exchange: Exchange): Promise<Uint8Array> {
+  const limit = contentLimitOf(exchange.operation)
   const bytes =
-    (await whileArriving(x.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
-  if (x.head.contentCoding === 'identity' || bytes.length === 0) return bytes
-  const found = x.face.options.decodings?.[x.head.contentCoding]?.(bytes, limit)
+    (await whileArriving(exchange.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
+  if (exchange.head.contentCoding === 'identity' || bytes.length === 0) return bytes
+  const found = exchange.face.options.decodings?.[exchange.head.contentCoding]?.(bytes, limit)
   return (
     found ??
     refuseRequest({
       kind: 'malformed',
-      detail: `the content is not ${x.head.contentCoding}, or more than ${limit} octets`,
+      detail: `the content is not valid ${exchange.head.contentCoding} or exceeds ${limit} octets`,
     })
   )
 }
 
 const whileArriving = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octets.catch(refuseAborted) : octets)
 
-/** The sender went away or stalled: nobody is left to hear of it, and nothing is wrong with us. */
+/**
+ * The sender left or stalled: no client is left to read the response, and the fault is not ours.
+ */
 function refuseAborted(thrown: unknown): never {
-  if (isAborted(thrown)) refuseRequest({ kind: 'malformed', detail: 'the content was cut short' })
+  if (isAborted(thrown)) refuseRequest({ kind: 'malformed', detail: 'the content is incomplete' })
   throw thrown
 }
 
-/** The same key with other content is another request. */
+/** The same key with other content belongs to another request. */
 function addFingerprint({ head: { mediaType } }: Exchange, call: Call, digest: () => string): Call {
   if (!call.once) return call
   return { ...call, once: { ...call.once, fingerprint: `${call.once.fingerprint} ${mediaType} ${digest()}` } }
 }
 
-const withFile = (x: Exchange, call: Call, octets: ReceivedFile): Call => ({
-  ...addFingerprint(x, call, () => shortenDigest(octets.digest())),
-  file: { mediaType: x.head.mediaType, octets },
+const withFile = (exchange: Exchange, call: Call, octets: ReceivedFile): Call => ({
+  ...addFingerprint(exchange, call, () => shortenDigest(octets.digest())),
+  file: { mediaType: exchange.head.mediaType, octets },
 })
 
-function withContent(x: Exchange, call: Call, bytes: Uint8Array): Call {
-  const full = addFingerprint(x, call, () => shortDigest(bytes))
-  const input = readInput(x, bytes)
-  return x.operation?.kind === 'search'
-    ? { ...full, query: searchQuery(x, input(undefined).value) }
+function withContent(exchange: Exchange, call: Call, bytes: Uint8Array): Call {
+  const full = addFingerprint(exchange, call, () => shortDigest(bytes))
+  const input = readInput(exchange, bytes)
+  return exchange.operation?.kind === 'search'
+    ? { ...full, query: searchQuery(exchange, input(undefined).value) }
     : { ...full, input }
 }
 
-/** `GET /search` asks for the same (rule A4.14), where this is what is searched there. */
+/** `GET /search` asks for the same (rule A4.14) if it searches this resource. */
 export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
   operation?.kind === 'search' && edition.service.searches?.of === operation.resource.name
 
 /** QUERY (RFC 10008): the criteria are the content, the page is in the target. */
-function searchQuery(x: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
+function searchQuery(exchange: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
   const { q, ...by } = value
-  const query = x.parameters.query ?? { filters: [], sort: [], size: 20, counted: true }
+  const query = exchange.parameters.query ?? { filters: [], sort: [], size: 20, counted: true }
   const filters = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))
-  if (hasSearchPage(x))
-    x.criteria = [['q', String(q ?? '')], ...filters.map(each => [each.field, String(each.value)] as const)]
+  if (hasSearchPage(exchange))
+    exchange.criteria = [['q', String(q ?? '')], ...filters.map(each => [each.field, String(each.value)] as const)]
   return { ...query, filters: [...query.filters, ...filters], words: searchWords(String(q ?? '')) }
 }

@@ -1,9 +1,10 @@
 /**
- * The order of decisions for one request, as data: the rows are followed one by one, and the development trace, the
- * documentation page and the coverage of edges are printed from them. It follows RFC 9110 §13.2.1: whatever can be said
- * before the content is read is said before 412 and 304; whatever needs the content comes after.
- * Rows 1–9 are the front door's; rows of the service are asked inside the transaction of the call. A row of the target or of
- * the head is given no clock, no caller and no store, so what a row of the head finds may be remembered.
+ * The order of decisions for one request, as data: the rows are followed one by one, and the
+ * development trace, the documentation page and the coverage of edges are printed from them. The
+ * order is that of RFC 9110 §13.2.1: whatever can be decided before the content is read comes
+ * before 412 and 304; whatever needs the content comes after. Rows 1–9 belong to the front door;
+ * rows of the service are asked inside the transaction of the call. A row of the target or of the
+ * head gets no clock, caller or store, so the findings of a head row may be remembered.
  */
 import type { Maybe } from '../base/maybe.ts'
 import { type FrontRow, frontRows } from '../front/front-rows.ts'
@@ -27,9 +28,9 @@ import type { RefusalKind } from './refusal.ts'
 interface RowText {
   readonly number: number
   readonly question: string
-  /** What a "no" is. */
+  /** Refusals that a "no" becomes. */
   readonly no: readonly RefusalKind[]
-  /** Statuses with which the row itself answers. */
+  /** Statuses of responses that the row itself gives. */
   readonly answers?: readonly number[]
   readonly source: string
 }
@@ -43,7 +44,7 @@ export type HeadRow = RowText & {
   readonly of: 'head'
   readonly ask: (draft: HeadDraft, api: CompiledApi) => Response | void
 }
-/** Asked of this moment: the same request may be answered otherwise the next time. */
+/** Asked of this moment: the answer may differ the next time. */
 export type MomentRow = RowText & {
   readonly of: 'moment'
   readonly ask: (exchange: Exchange) => Maybe<Response | void>
@@ -72,7 +73,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
     number: 12,
     of: 'target',
-    question: 'Is it more than a preflight of a browser?',
+    question: 'Is it anything but a CORS preflight?',
     no: [],
     answers: [204],
     source: 'Fetch §3.2.2',
@@ -105,7 +106,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
     number: 16,
     of: 'moment',
-    question: 'May this caller ever do this, and does it not come from a page of a foreign origin?',
+    question: 'May this caller ever do this, and does the request not come from a page of a foreign origin?',
     no: ['forbidden'],
     source: 'RFC 9110 §15.5.4; rule A5.2',
     ask: admitCaller,
@@ -120,7 +121,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
     number: 18,
     of: 'head',
-    question: 'Is it more than OPTIONS?',
+    question: 'Is the method other than OPTIONS?',
     no: [],
     answers: [204],
     source: 'RFC 9110 §9.3.7; rule A4.9',
@@ -129,7 +130,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
     number: 19,
     of: 'head',
-    question: 'Is the content whole, its announced length within the limit, and its coding known?',
+    question: 'Is the content complete, its announced length within the limit, and its coding known?',
     no: ['bad-request', 'too-large', 'unsupported-media-type'],
     source: 'RFC 9110 §14.5, §15.5.14, §8.4; rule A8.3',
     ask: checkLength,
@@ -153,7 +154,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
     number: 22,
     of: 'service',
-    question: 'Does the target exist, where this caller may see it and do this, here and now?',
+    question: 'Does the target exist, and may this caller see it and do this now?',
     no: ['not-found', 'gone', 'moved', 'forbidden'],
     source: 'RFC 9110 §15.5.5, §15.5.11, §15.4.2',
   },
@@ -175,7 +176,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
     number: 25,
     of: 'service',
-    question: 'Is its idempotency key new, or the request under it the same and done?',
+    question: 'Is the idempotency key new, or its request the same and done?',
     no: ['in-flight', 'key-reused'],
     source: 'draft-ietf-httpapi-idempotency-key-header §2.6, §2.7',
   },
@@ -196,7 +197,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
     number: 28,
     of: 'service',
-    question: 'Does the state offer it, and does the domain allow it?',
+    question: 'Does the state allow it, and does the domain?',
     no: ['conflict', 'declared'],
     source: 'RFC 9110 §15.5.10; rule A3.4',
   },
@@ -210,7 +211,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
     number: 30,
     of: 'service',
-    question: 'What has come of it?',
+    question: 'What is the outcome?',
     no: [],
     answers: [200, 201, 202, 204, 206],
     source: 'RFC 9110 §15.3',
@@ -219,7 +220,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
 
 export const decisionRows: readonly DecisionRow[] = [...frontRows, ...ownRows]
 
-/** The row that a refusal of the service belongs to: it asks several at once. */
+/** Kind of refusal → its row, for the service, which asks several rows at once. */
 const rowOfKind = new Map<RefusalKind, number>(
   ownRows.flatMap(row => (row.number < 15 ? [] : row.no.map(kind => [kind, row.number]))),
 )
@@ -236,38 +237,44 @@ export function rowOfRefusal(kind: RefusalKind, reached: number): number {
 
 const planRows = ownRows.filter(row => row.of !== 'service')
 
-/** Rows 10 to 21; an answer ends the exchange here. What throws `Refused` was a "no". */
-export function decide(x: Exchange): Maybe<Response | undefined> {
-  return follow(x, 0, false)
+/** Rows 10 to 21; a response ends the exchange here. A row that throws `Refused` said "no". */
+export function followPlan(exchange: Exchange): Maybe<Response | undefined> {
+  return followRows(exchange, 0, false)
 }
 
-/** Rows of the head are passed over once they are remembered for these fields and this operation. */
-function follow(x: Exchange, from: number, isHeadKnown: boolean): Maybe<Response | undefined> {
+/**
+ * Rows of the head are skipped once their findings are remembered for these fields and operation.
+ */
+function followRows(exchange: Exchange, from: number, isHeadKnown: boolean): Maybe<Response | undefined> {
   let known = isHeadKnown
   for (let at = from; at < planRows.length; at++) {
     const row = planRows[at]! // at is within
     if (known && row.of === 'head') continue
-    x.row = row.number
-    const answer = row.of === 'moment' ? row.ask(x) : row.ask(x, x.face.api)
-    if (answer instanceof Promise) return answer.then(response => response ?? follow(x, at + 1, known))
+    exchange.row = row.number
+    const answer = row.of === 'moment' ? row.ask(exchange) : row.ask(exchange, exchange.face.api)
+    if (answer instanceof Promise) return answer.then(response => response ?? followRows(exchange, at + 1, known))
     if (answer) return answer
-    if (row.number === 13 && !(known = recallHead(x))) x.head = draftHead()
+    if (row.number === 13 && !(known = recallHead(exchange))) exchange.head = draftHead()
   }
-  if (!known) keepHead(x)
-  x.row = 22
+  if (!known) keepHead(exchange)
+  exchange.row = 22
   return undefined
 }
 
-/** Without content: what content there is differs though its fields do not. */
+/** Only without content: the same fields may come with different content. */
 const mayBeKept = ({ entry }: Exchange): boolean => entry.request.content.length === 0
 
-function recallHead(x: Exchange): boolean {
-  const known = x.operation && mayBeKept(x) && x.face.memory.findHead(x.entry.request.fields, x.operation)
+function recallHead(exchange: Exchange): boolean {
+  const known =
+    exchange.operation &&
+    mayBeKept(exchange) &&
+    exchange.face.memory.findHead(exchange.entry.request.fields, exchange.operation)
   if (!known) return false
-  x.head = known
+  exchange.head = known
   return true
 }
 
-function keepHead(x: Exchange): void {
-  if (x.operation && mayBeKept(x)) x.face.memory.keepHead(x.entry.request.fields, x.operation, x.head)
+function keepHead(exchange: Exchange): void {
+  if (exchange.operation && mayBeKept(exchange))
+    exchange.face.memory.keepHead(exchange.entry.request.fields, exchange.operation, exchange.head)
 }

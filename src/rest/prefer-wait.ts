@@ -1,31 +1,37 @@
-/** `Prefer: wait` (RFC 7240 §4.3): a job that ends within the time is answered as it ended, any other as it stands then. */
+/**
+ * `Prefer: wait` (RFC 7240 §4.3): the response shows a job as it ended, or as it is after the time.
+ */
 import type { Outcome } from '../service/outcome.ts'
 import type { Exchange } from './exchange.ts'
 import { applyPreference, preferenceOf } from './head-rows.ts'
 import { restLimits } from './limits.ts'
 
-/** Milliseconds between two looks. */
-const pause = 50
+/** Interval between two reads of the job. */
+const readEveryMs = 50
 
-export async function waitForJob(x: Exchange, outcome: Outcome): Promise<Outcome> {
-  const { sleep } = x.face.options
-  const asked = /^\d{1,5}$/.exec(preferenceOf(x.entry.request, 'wait') ?? '')
-  const operation = x.edition.routes.all
+export async function waitForJob(exchange: Exchange, outcome: Outcome): Promise<Outcome> {
+  const { sleep } = exchange.face.options
+  const asked = /^\d{1,5}$/.exec(preferenceOf(exchange.entry.request, 'wait') ?? '')
+  const operation = exchange.edition.routes.all
     .find(each => outcome.kind === 'job' && each.template === `/${outcome.job.job}/jobs/{id}`)
     ?.methods.get('GET')
-  if (!sleep || !asked || outcome.kind !== 'job' || !operation || !x.admitted) return outcome
+  if (!sleep || !asked || outcome.kind !== 'job' || !operation || !exchange.admitted) return outcome
   const seconds = Math.min(Number(asked[0]), restLimits.waitSeconds)
-  applyPreference(x, 'wait', String(seconds))
+  applyPreference(exchange, 'wait', String(seconds))
   const call = {
-    admitted: { ...x.admitted, operation },
+    admitted: { ...exchange.admitted, operation },
     id: outcome.job.id,
     face: 'rest',
-    request: x.entry.id,
+    request: exchange.entry.id,
   } as const
   let { job } = outcome
-  for (let left = seconds * 1000; left > 0 && (job.state === 'queued' || job.state === 'running'); left -= pause) {
-    await sleep(pause)
-    const seen = await x.face.context.calls.perform(call)
+  for (
+    let left = seconds * 1000;
+    left > 0 && (job.state === 'queued' || job.state === 'running');
+    left -= readEveryMs
+  ) {
+    await sleep(readEveryMs)
+    const seen = await exchange.face.context.calls.perform(call)
     if (seen.kind === 'job') job = seen.job
   }
   return { ...outcome, job }

@@ -1,4 +1,4 @@
-/** A refusal in words (RFC 9457, rule A2.5): nothing of the inside, and for each kind a page that explains it. */
+/** A refusal in words (RFC 9457, rule A2.5): no internals, and a page that explains each kind. */
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Json } from '../base/objects.ts'
@@ -12,85 +12,80 @@ import type { Exchange } from './exchange.ts'
 import { writeHtmlPage } from './formats/html.ts'
 import { type AnyRestRefusal, type RefusalKind, statusOfRefusal } from './refusal.ts'
 
-/** Kind → title and what a client can do about it. Total: a kind without a page does not compile. */
-const explained: Readonly<Record<RefusalKind, readonly [title: string, advice: string]>> = {
-  'bad-request': [
-    'Bad request',
-    'The message or its target is not of HTTP’s syntax. Send it as RFC 9110 and RFC 3986 have it.',
-  ],
+/**
+ * Kind → title and what a client can do about it. Total: a kind without a page does not compile.
+ */
+const explanations: Readonly<Record<RefusalKind, readonly [title: string, advice: string]>> = {
+  'bad-request': ['Bad request', 'The request is not valid HTTP (RFC 9110, RFC 3986).'],
   'bad-parameter': [
     'Bad query parameter',
-    'A query parameter is unknown here, or its value is not of its type. The detail names it.',
+    'A query parameter is unknown here or has an invalid value. The detail names it.',
   ],
-  malformed: ['Malformed content', 'The content is not of the syntax of its media type.'],
+  malformed: ['Malformed content', 'The content does not follow the syntax of its media type.'],
   unauthenticated: ['Authentication required', 'Send credentials of a scheme that WWW-Authenticate names.'],
   forbidden: ['Forbidden', 'This caller may not do this. Other credentials may.'],
-  'not-found': ['Not found', 'There is nothing here, or nothing that this caller may know of.'],
-  'not-allowed': ['Method not allowed', 'The target does not have this method. Allow lists those it has.'],
+  'not-found': ['Not found', 'The resource does not exist, or the caller may not see it.'],
+  'not-allowed': ['Method not allowed', 'The target does not support this method. Allow lists those it supports.'],
   'not-acceptable': [
     'Not acceptable',
-    'None of the media types, or content codings, that would be accepted is offered. `offers` lists what there is.',
+    'No media type or content coding that the request accepts is available. `offers` lists those that are.',
   ],
-  conflict: [
-    'Conflict',
-    'What stands does not allow this now. `possible` lists the transitions that its state offers.',
-  ],
-  'in-flight': ['Still under way', 'A request under the same idempotency key has not ended. Ask again in a moment.'],
-  gone: ['Gone', 'It was here and has been removed.'],
+  conflict: ['Conflict', 'The current state does not allow this. `possible` lists the transitions it allows.'],
+  'in-flight': ['Request in progress', 'A request with the same idempotency key has not ended. Retry in a moment.'],
+  gone: ['Gone', 'The resource existed and has been removed.'],
   retired: [
-    'Version retired',
-    'This version is no longer served. The link `successor-version` leads to the one that is.',
+    'Retired version',
+    'This version is no longer served. The link `successor-version` leads to the current one.',
   ],
-  stale: ['Precondition failed', 'It has changed since it was read. Get it again, and decide again.'],
+  stale: ['Precondition failed', 'The resource has changed since it was read. Fetch it and retry.'],
   'too-large': ['Content too large', 'The content is larger than the limit.'],
-  'target-too-long': ['URI too long', 'The request-target is longer than 8 KiB. Searches can be sent as content.'],
+  'target-too-long': ['URI too long', 'The request-target is longer than 8 KiB. Send a search as content.'],
   'unsupported-media-type': [
     'Unsupported media type',
-    'Content of this type or coding is not taken here. The Accept fields of the answer list what is.',
+    'This media type or content coding is not supported. The Accept fields of the response list those that are.',
   ],
-  range: [
-    'Range not satisfiable',
-    'No range that was asked for lies within the content. Content-Range has its length.',
-  ],
-  'expectation-failed': ['Expectation failed', 'No expectation but 100-continue can be met.'],
+  range: ['Range not satisfiable', 'No requested range lies within the content. Content-Range gives its length.'],
+  'expectation-failed': ['Expectation failed', 'No expectation but 100-continue is supported.'],
   invalid: [
     'Unprocessable content',
-    'The content is well-formed and breaks a rule. `errors` lists each with a JSON Pointer.',
+    'The content is well-formed but breaks a rule. `errors` lists each with a JSON Pointer.',
   ],
-  'key-reused': ['Idempotency key reused', 'The idempotency key belongs to another request. Make a new one.'],
-  declared: ['Declared fault', 'A fault that the contract declares.'],
+  'key-reused': ['Idempotency key reused', 'The idempotency key belongs to another request. Use a new key.'],
+  declared: ['Declared fault', 'The contract declares this fault.'],
   'precondition-required': [
     'Precondition required',
-    'Send If-Match with the entity tag that was read, so that nobody’s change is lost.',
+    'Send If-Match with the entity tag that was read, so that no other change is lost.',
   ],
-  'too-many': ['Too many requests', 'The limit is reached. Wait for as long as Retry-After says.'],
-  misdirected: ['Misdirected request', 'An https target needs a secured connection. Connect by TLS.'],
-  'fields-too-large': ['Request header fields too large', 'The fields take more than 32 KiB together.'],
-  failed: [
-    'Internal server error',
-    'Something is wrong with the service. Its operators can find the incident by its number.',
+  'too-many': ['Too many requests', 'The limit has been reached. Wait for as long as Retry-After says.'],
+  misdirected: ['Misdirected request', 'An https target requires a secured connection. Connect with TLS.'],
+  'fields-too-large': [
+    'Request header fields too large',
+    'The header fields are larger than 32 KiB together. Send fewer or shorter ones.',
   ],
-  'unknown-method': ['Not implemented', 'The method is not known to this server.'],
-  unavailable: ['Service unavailable', 'Try again after as long as Retry-After says.'],
-  moved: ['Moved', 'It has another address now.'],
+  failed: ['Internal server error', 'The service has failed. Its operators can find the incident by its number.'],
+  'unknown-method': ['Not implemented', 'This server does not support the method.'],
+  unavailable: ['Service unavailable', 'The service cannot answer now. Retry after as long as Retry-After says.'],
+  moved: ['Moved', 'The resource has another address. Location gives it.'],
 }
 
-/** The last segment of the address of its page. */
+/** The last segment of the address of the kind's page. */
 const slugOf = (refusal: AnyRestRefusal): string => (refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind)
 
-export function createProblem(x: Exchange, refusal: AnyRestRefusal): Problem {
-  const title = refusal.kind === 'declared' ? refusal.fault.title : explained[refusal.kind][0]
+export function createProblem(exchange: Exchange, refusal: AnyRestRefusal): Problem {
+  const title = refusal.kind === 'declared' ? refusal.fault.title : explanations[refusal.kind][0]
   const origin =
-    x.face.context.settings.publicUrl === undefined ? '' : new URL(x.face.context.settings.publicUrl).origin
+    exchange.face.context.settings.publicUrl === undefined
+      ? ''
+      : new URL(exchange.face.context.settings.publicUrl).origin
   return {
-    type: `${origin}${x.face.api.prefix}/problems/${slugOf(refusal)}`,
+    type: `${origin}${exchange.face.api.prefix}/problems/${slugOf(refusal)}`,
     title,
-    status: statusOfRefusal(refusal, x.entry.request.method),
-    ...problemMembers(x, refusal),
+    status: statusOfRefusal(refusal, exchange.entry.request.method),
+    ...problemMembers(exchange, refusal),
   }
 }
 
-function problemMembers(x: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: Json } {
+function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly [name: string]: Json } {
   switch (refusal.kind) {
     case 'bad-request':
       return { detail: refusal.detail }
@@ -113,30 +108,33 @@ function problemMembers(x: Exchange, refusal: AnyRestRefusal): { readonly [name:
         errors: refusal.problems.map(({ path, code, detail }) => ({ pointer: writeJsonPointer(path), code, detail })),
       }
     case 'conflict':
-      return conflictMembers(x, refusal)
+      return conflictMembers(exchange, refusal)
     case 'declared':
-      return { detail: refusal.fault.title, ...detailOf(refusal.fault, refusal.detail) }
+      return { detail: refusal.fault.title, ...faultMembers(refusal.fault, refusal.detail) }
     case 'not-acceptable':
-      return { detail: `there is ${refusal.offers.join(', ')}`, offers: [...refusal.offers] }
+      return { detail: `available ${nameOffers(refusal.offers)}`, offers: [...refusal.offers] }
     case 'not-allowed':
-      return { detail: `the target has ${refusal.allow}` }
+      return { detail: `allowed methods: ${refusal.allow}` }
     case 'too-large':
-      return { detail: `the limit is ${refusal.limit} octets` }
+      return { detail: `the content is larger than the limit of ${refusal.limit} octets` }
     case 'stale':
-      return { detail: explained.stale[1] }
+      return { detail: explanations.stale[1] }
     case 'failed':
       return { detail: `incident ${refusal.incident}`, incident: refusal.incident }
     default:
-      return { detail: explained[refusal.kind][1] }
+      return { detail: explanations[refusal.kind][1] }
   }
 }
 
-/** What its state does offer, with the links to it (A3.4). */
+const nameOffers = (offers: readonly string[]): string =>
+  `${offers.every(offer => offer.includes('/')) ? 'media types' : 'content codings'}: ${offers.join(', ')}`
+
+/** What the state does allow, with links to it (rule A3.4). */
 function conflictMembers(
-  x: Exchange,
+  exchange: Exchange,
   { state, possible, detail }: Extract<AnyRestRefusal, { kind: 'conflict' }>,
 ): { readonly [name: string]: Json } {
-  const { operation, base, id } = x
+  const { operation, base, id } = exchange
   const actions = operation && 'resource' in operation ? operation.resource.actions : {}
   const name = operation && 'resource' in operation ? operation.resource.name : ''
   const links = (possible ?? []).flatMap(verb => {
@@ -144,14 +142,14 @@ function conflictMembers(
     return action ? [[action.link, { href: `${base}/${name}/${id}/${action.rel}` }] as const] : []
   })
   return {
-    detail: detail ?? (state === undefined ? explained.conflict[1] : `it is ${state}`),
+    detail: detail ?? (state === undefined ? explanations.conflict[1] : `the state is ${state}`),
     ...(state !== undefined && { state }),
     ...(possible && { possible: [...possible], _links: Object.fromEntries(links) }),
   }
 }
 
-/** Members of a declared fault's detail, by its fields; those of RFC 9457 keep their meaning. */
-function detailOf(fault: Fault, detail: Readonly<Record<string, unknown>>): { readonly [name: string]: Json } {
+/** Members of a declared fault's detail; members of RFC 9457 keep their meaning. */
+function faultMembers(fault: Fault, detail: Readonly<Record<string, unknown>>): { readonly [name: string]: Json } {
   const { value } = parseJson(`{${membersWriter(fault.detail as Fields)(detail)}}`)
   const members = Object.entries(Object(value) as { readonly [name: string]: Json }).filter(
     ([name]) => !['type', 'title', 'status'].includes(name),
@@ -159,9 +157,12 @@ function detailOf(fault: Fault, detail: Readonly<Record<string, unknown>>): { re
   return Object.fromEntries(members)
 }
 
-/** Errors choose their media type for themselves, and never fail twice (row 21). */
-export function writeProblem(x: Exchange, problem: Problem): { readonly type: string; readonly content: string } {
-  const accept = x.entry.request.fields['accept']
+/** Errors negotiate a media type of their own, and never fail twice (row 21). */
+export function writeProblem(
+  exchange: Exchange,
+  problem: Problem,
+): { readonly type: string; readonly content: string } {
+  const accept = exchange.entry.request.fields['accept']
   switch (chooseProblemType(accept)) {
     case 'xml':
       return { type: 'application/problem+xml', content: writeProblemXml(problem) }
@@ -172,7 +173,7 @@ export function writeProblem(x: Exchange, problem: Problem): { readonly type: st
   }
 }
 
-const types = [
+const problemTypes = [
   'application/problem+json',
   'application/json',
   'application/hal+json',
@@ -182,9 +183,12 @@ const types = [
   'text/html',
 ] as const
 
-/** Who takes JSON gets JSON's problem, who takes XML XML's, whether or not they name the problem's own type. */
+/**
+ * A client that accepts JSON gets the JSON problem, one that accepts XML the XML problem, even if
+ * it does not name the problem type.
+ */
 function chooseProblemType(accept: string | undefined): 'json' | 'xml' | 'html' {
-  const best = negotiateType(accept, types) ?? types[0]
+  const best = negotiateType(accept, problemTypes) ?? problemTypes[0]
   if (best === 'text/html') return 'html'
   return best.endsWith('xml') ? 'xml' : 'json'
 }
@@ -199,12 +203,12 @@ function problemHtml(problem: Problem): string {
   )
 }
 
-/** The page that a problem's type leads to; undefined where there is no such problem. */
+/** The page that a problem's type leads to; undefined for an unknown problem. */
 export function writeProblemPage(slug: string, faults: readonly Fault[]): string | undefined {
   const fault = faults.find(each => each.fault === slug)
   if (fault)
     return writeHtmlPage(fault.title, `<p>${fault.fault}: a fault of the contract. Its status is ${fault.status}.</p>`)
-  if (!Object.hasOwn(explained, slug)) return undefined
-  const [title, advice] = explained[slug as RefusalKind] // hasOwn: it is a kind
+  if (!Object.hasOwn(explanations, slug)) return undefined
+  const [title, advice] = explanations[slug as RefusalKind] // hasOwn: it is a kind
   return writeHtmlPage(title, `<p>${escapeMarkup(advice)}</p>`)
 }

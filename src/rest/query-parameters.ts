@@ -1,4 +1,6 @@
-/** Row 14: what the query of a target asks for, each parameter known and typed; the first that is not is named in the 400. */
+/**
+ * Row 14: the query of a target, each parameter known and typed; a 400 names the first that is not.
+ */
 
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readScalar } from '../contract/lexical/scalar.ts'
@@ -17,9 +19,9 @@ import type { Route } from './route.ts'
 export interface ParsedQuery {
   readonly query: Omit<Query, 'within'> | undefined
   readonly only: ReadonlySet<string> | undefined
-  /** The parameters that links to other pages repeat: all but where the page begins. */
+  /** The parameters that links to other pages repeat: all but the position. */
   readonly kept: Pairs
-  /** Set when pages are asked for by number. */
+  /** The number of the page, if it was given. */
   readonly page: number | undefined
 }
 export const emptyQuery: ParsedQuery = { query: undefined, only: undefined, kept: [], page: undefined }
@@ -30,10 +32,13 @@ const isComparison = (text: string): text is Comparison => comparisons.has(text)
 
 const refuseParameter = (name: string, detail: string): never => refuseRequest({ kind: 'bad-parameter', name, detail })
 
-const paged: readonly Operation['kind'][] = ['list', 'search', 'getSearch']
-const selecting: readonly Operation['kind'][] = [...paged, 'get']
+const pagedKinds: readonly Operation['kind'][] = ['list', 'search', 'getSearch']
+const selectingKinds: readonly Operation['kind'][] = [...pagedKinds, 'get']
 
-/** @param lenient `Prefer: handling=lenient`: what is unknown is passed over (RFC 7240 §4.4); never where it would widen a removal */
+/**
+ * @param lenient `Prefer: handling=lenient`: unknown parameters are ignored (RFC 7240 §4.4); never
+ * where that would widen a removal
+ */
 export function parseParameters(
   operation: Operation,
   route: Route,
@@ -43,9 +48,9 @@ export function parseParameters(
 ): ParsedQuery {
   const { kind } = operation
   const own = route.within && id !== undefined ? [{ field: route.within.by, is: 'eq' as const, value: id }] : []
-  if (pairs.length === 0 && !paged.includes(kind)) return kind === 'bulk' ? refuseWithoutFilter() : emptyQuery
+  if (pairs.length === 0 && !pagedKinds.includes(kind)) return kind === 'bulk' ? refuseWithoutFilter() : emptyQuery
   if (pairs.length > restLimits.parameters)
-    refuseParameter('', `there are more than ${restLimits.parameters} parameters`)
+    refuseParameter('', `the query has more than ${restLimits.parameters} parameters: send fewer`)
   const given = new Map<string, string>()
   const filters: Filter[] = [...own]
   const known: [string, string][] = []
@@ -55,8 +60,8 @@ export function parseParameters(
     if (filter) filters.push(filter)
     else if (!controls) {
       if (lenient) continue
-      refuseParameter(name, 'is not a parameter of this')
-    } else if (given.has(name)) refuseParameter(name, 'comes twice')
+      refuseParameter(name, 'is not a known query parameter here')
+    } else if (given.has(name)) refuseParameter(name, 'is given twice')
     else given.set(name, value)
     known.push([name, value])
   }
@@ -64,26 +69,33 @@ export function parseParameters(
     return filters.length === 0 ? refuseWithoutFilter() : { ...emptyQuery, query: bulkQuery(filters) }
   if (!('resource' in operation)) return emptyQuery
   const only = parseSelection(operation.resource, given.get('fields'))
-  if (!paged.includes(kind)) return { ...emptyQuery, only }
+  if (!pagedKinds.includes(kind)) return { ...emptyQuery, only }
   return {
     ...parsePaging(operation.resource, given, filters),
     only,
-    kept: known.filter(([name]) => !positions.has(name)),
+    kept: known.filter(([name]) => !positionParameters.has(name)),
   }
 }
 
 const refuseWithoutFilter = (): never =>
-  refuseRequest({ kind: 'bad-parameter', name: '', detail: 'a collection is removed with a filter alone' })
-const positions: ReadonlySet<string> = new Set(['page', 'cursor'])
+  refuseRequest({
+    kind: 'bad-parameter',
+    name: '',
+    detail: 'removing items of a collection requires a filter: give at least one',
+  })
+const positionParameters: ReadonlySet<string> = new Set(['page', 'cursor'])
 const bulkQuery = (filters: readonly Filter[]) => ({ filters, sort: [], size: restLimits.pageItems, counted: false })
 
-/** Parameters that are no filter: a field of such a name is filtered by with `size[eq]=3`. By QUERY words are content. */
+/**
+ * Parameters that are not filters: a field of such a name is filtered with `size[eq]=3`. QUERY has
+ * its words in the content.
+ */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
   if (operation.kind === 'search' && route.template === '/search') return searchControls
-  if (paged.includes(operation.kind)) return listControls
-  return selecting.includes(operation.kind) ? itemControls : none
+  if (pagedKinds.includes(operation.kind)) return listControls
+  return selectingKinds.includes(operation.kind) ? itemControls : noControls
 }
-const none: ReadonlySet<string> = new Set()
+const noControls: ReadonlySet<string> = new Set()
 const itemControls: ReadonlySet<string> = new Set(['fields'])
 const listControls: ReadonlySet<string> = new Set(['page', 'size', 'cursor', 'sort', 'fields'])
 const searchControls: ReadonlySet<string> = new Set([...listControls, 'q'])
@@ -102,25 +114,25 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
 }
 
 type ScalarShape = Parameters<typeof readScalar>[0]
-const filters = new WeakMap<Operation, ReadonlyMap<string, ScalarShape>>()
+const filterFields = new WeakMap<Operation, ReadonlyMap<string, ScalarShape>>()
 function filterableFields(operation: Operation & { readonly resource: Resource }, route: Route) {
-  const known = filters.get(operation)
+  const known = filterFields.get(operation)
   if (known) return known
   const { kind, resource } = operation
   const names =
     kind === 'search' ? (route.template === '/search' ? resource.given.searchBy : []) : resource.given.filter
-  const of = kind === 'list' || kind === 'bulk' || kind === 'search' ? (names ?? []) : []
+  const filterable = kind === 'list' || kind === 'bulk' || kind === 'search' ? (names ?? []) : []
   const found = new Map(
-    of.flatMap(name => {
+    filterable.flatMap(name => {
       const shape = resource.fields[name]?.shape
       return shape && isScalar(shape) ? [[name, shape] as const] : []
     }),
   )
-  if (kind !== 'search') filters.set(operation, found)
+  if (kind !== 'search') filterFields.set(operation, found)
   return found
 }
 
-/** The same selection is the same set, so that what was compiled for it is found again. */
+/** The same selection is the same set, so that its compiled writers are found again. */
 const selections = new WeakMap<Resource, Map<string, ReadonlySet<string>>>()
 function parseSelection(resource: Resource, text: string | undefined): ReadonlySet<string> | undefined {
   if (text === undefined) return undefined
@@ -130,7 +142,7 @@ function parseSelection(resource: Resource, text: string | undefined): ReadonlyS
   if (found) return found
   const names = text.split(',')
   const unknown = names.find(name => !Object.hasOwn(resource.fields, name) || resource.fields[name]?.isInternal)
-  if (unknown !== undefined) refuseParameter('fields', `${unknown} is not a field of ${resource.name}`)
+  if (unknown !== undefined) refuseParameter('fields', `${unknown} is not a known field of ${resource.name}`)
   const made = new Set(names)
   if (known.size >= 100) known.clear()
   known.set(text, made)
@@ -142,9 +154,10 @@ function parsePaging(resource: Resource, given: ReadonlyMap<string, string>, fil
   const sort = parseSort(resource, given.get('sort'))
   const cursor = given.get('cursor')
   const page = given.has('page') ? parseWhole('page', given.get('page'), 1, 1_000_000) : undefined
-  if (cursor !== undefined && page !== undefined) refuseParameter('cursor', 'does not go with page')
+  if (cursor !== undefined && page !== undefined)
+    refuseParameter('cursor', 'cannot be combined with page: give one of them')
   const from = cursor === undefined ? undefined : readCursor(resource, sort, cursor)
-  if (cursor !== undefined && !from) refuseParameter('cursor', 'is none that was given for this')
+  if (cursor !== undefined && !from) refuseParameter('cursor', 'is not a cursor of this query: follow a link to a page')
   const q = given.get('q')
   const sought = q === undefined ? undefined : searchWords(q)
   if (sought && sought.length > searchWordsMax) refuseParameter('q', `has more than ${searchWordsMax} words`)
@@ -160,10 +173,10 @@ function parsePaging(resource: Resource, given: ReadonlyMap<string, string>, fil
   return { query, only: undefined, kept: [], page }
 }
 
-function parseWhole(name: string, text: string | undefined, otherwise: number, most: number): number {
+function parseWhole(name: string, text: string | undefined, otherwise: number, max: number): number {
   if (text === undefined) return otherwise
   const number = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
-  if (number < 1 || number > most) refuseParameter(name, `must be a whole number from 1 to ${most}`)
+  if (number < 1 || number > max) refuseParameter(name, `must be a whole number from 1 to ${max}`)
   return number
 }
 
@@ -177,8 +190,8 @@ function parseSort(resource: Resource, text: string | undefined): readonly Sort[
   if (text === undefined) return sort.filter(({ field }) => resource.fields[field]) // those that this version knows
   for (const [i, { field }] of sort.entries()) {
     if (!resource.given.sort?.includes(field) || !resource.fields[field])
-      refuseParameter('sort', `${resource.name} are not sorted by ${field}`)
-    if (sort.findIndex(each => each.field === field) !== i) refuseParameter('sort', `${field} comes twice`)
+      refuseParameter('sort', `${resource.name} cannot be sorted by ${field}`)
+    if (sort.findIndex(each => each.field === field) !== i) refuseParameter('sort', `${field} is given twice`)
   }
   return sort
 }

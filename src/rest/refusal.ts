@@ -1,26 +1,27 @@
 /**
- * Which status a refusal is (rules A7.1–A7.18): one table, total at compile time, the twin of `soap/refusal.ts`. What this face
- * alone can refuse is declared here; the rest is `front/refusal.ts` and `service/refusal.ts`.
+ * The status of each refusal (rules A7.1–A7.18): one table, total at compile time, the twin of
+ * `soap/refusal.ts`. Refusals of this face alone are declared here; the others in
+ * `front/refusal.ts` and `service/refusal.ts`.
  */
 import { type FrontRefusal, statusOfFrontRefusal } from '../front/refusal.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
 
 export type HttpRefusal =
-  /** A query parameter that is unknown or does not read. */
+  /** A query parameter that is unknown or has an invalid value. */
   | { readonly kind: 'bad-parameter'; readonly name: string; readonly detail: string }
-  /** A version that is no longer served; `successor` is the address of the same in the newest. */
+  /** A version no longer served; `successor` is the same address in the newest one. */
   | { readonly kind: 'retired'; readonly successor: string }
   | { readonly kind: 'too-large'; readonly limit: number }
-  /** `take` are fields that say what would be taken: Accept-Post, Accept-Patch, Accept-Query, Accept-Encoding. */
+  /** `take`: the fields that list what is supported (Accept-Post, -Patch, -Query, -Encoding). */
   | {
       readonly kind: 'unsupported-media-type'
       readonly take: Readonly<Record<string, string>>
       readonly detail: string
     }
   | { readonly kind: 'not-acceptable'; readonly offers: readonly string[] }
-  /** No range that was asked for lies within the octets there are. */
+  /** No requested range lies within the content; `length` in octets. */
   | { readonly kind: 'range'; readonly length: number }
-  /** A bug of ours: nothing is said but the name of the incident. */
+  /** A bug of ours: the client learns the incident and nothing else. */
   | { readonly kind: 'failed'; readonly incident: string }
 
 export type AnyRestRefusal = Refusal | HttpRefusal | FrontRefusal
@@ -44,11 +45,11 @@ export const statusOf: Readonly<Record<RefusalKind, number>> = {
   range: 416,
   invalid: 422,
   'key-reused': 422,
-  /** The fault's own takes its place: `statusOfRefusal`. */
+  /** Replaced by the fault's own status: `statusOfRefusal`. */
   declared: 422,
   'precondition-required': 428,
   failed: 500,
-  /** For GET and HEAD; anything else is sent again as it is: `statusOfRefusal`. */
+  /** For GET and HEAD; other methods get 308: `statusOfRefusal`. */
   moved: 301,
 }
 

@@ -1,4 +1,6 @@
-/** An outcome in HTTP's words (row 30): status, content in the media type that was chosen, validators, links. */
+/**
+ * An outcome as an HTTP response (row 30): status, content in the chosen type, validators, links.
+ */
 
 import { chain, type Maybe } from '../base/maybe.ts'
 import { type Fields, t } from '../contract/field.ts'
@@ -30,155 +32,172 @@ import {
   writingOf,
 } from './representation.ts'
 
-export function replyWith(x: Exchange, outcome: Outcome): Maybe<Response> {
-  x.row = 30
+export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response> {
+  exchange.row = 30
   switch (outcome.kind) {
     case 'item':
-      return itemReply(x, outcome.item, outcome.created)
+      return itemReply(exchange, outcome.item, outcome.created)
     case 'output':
-      return outputReply(x, outcome)
+      return outputReply(exchange, outcome)
     case 'page':
-      return pageReply(x, outcome.page)
+      return pageReply(exchange, outcome.page)
     case 'removed':
       return { status: 204, fields: {} }
     case 'bulk':
-      return replyToChange(x, 200, bulkDocument(outcome))
+      return replyToChange(exchange, 200, bulkDocument(outcome))
     case 'file':
-      return outcome.octets ? replyWithFile(x, outcome.file, outcome.octets) : replyToPut(x, outcome, pathOf(x))
+      return outcome.octets
+        ? replyWithFile(exchange, outcome.file, outcome.octets)
+        : replyToPut(exchange, outcome, requestPath(exchange))
     case 'search':
-      return outcome.page ? searchReply(x, outcome.id, outcome.search, outcome.page) : searchCreated(x, outcome)
+      return outcome.page
+        ? searchReply(exchange, outcome.id, outcome.search, outcome.page)
+        : searchCreated(exchange, outcome)
     case 'job':
-      return jobReply(x, outcome.job, outcome.created)
+      return jobReply(exchange, outcome.job, outcome.created)
     case 'result':
-      return resultReply(x, outcome.job, outcome.output)
+      return resultReply(exchange, outcome.job, outcome.output)
     case 'unchanged':
-      x.row = 23
-      return { status: 304, fields: validatorFields(x, outcome.current) }
+      exchange.row = 23
+      return { status: 304, fields: validatorFields(exchange, outcome.current) }
   }
 }
 
-const resourceOf = (x: Exchange): Resource => {
-  if (x.operation && 'resource' in x.operation) return x.operation.resource
+const requireOwnResource = (exchange: Exchange): Resource => {
+  if (exchange.operation && 'resource' in exchange.operation) return exchange.operation.resource
   throw new Error('the operation has no resource')
 }
-const isMinimal = (x: Exchange): boolean => {
-  const asked = preferenceOf(x.entry.request, 'return')
-  if (asked === 'minimal' || asked === 'representation') applyPreference(x, 'return', asked)
+const isMinimal = (exchange: Exchange): boolean => {
+  const asked = preferenceOf(exchange.entry.request, 'return')
+  if (asked === 'minimal' || asked === 'representation') applyPreference(exchange, 'return', asked)
   return asked === 'minimal'
 }
 
-function itemReply(x: Exchange, item: Snapshot, created: boolean): Maybe<Response> {
-  const { name } = resourceOf(x)
-  const href = `${x.base}/${name}/${item.id}`
+function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<Response> {
+  const { name } = requireOwnResource(exchange)
+  const href = `${exchange.base}/${name}/${item.id}`
   const location = created ? { location: href } : {}
-  if (!x.isSafe && isMinimal(x))
-    return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(x, name, item) } }
-  const is = selectItem(x, name, item)
-  const content = writeSelected(x, is)
+  if (!exchange.isSafe && isMinimal(exchange))
+    return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(exchange, name, item) } }
+  const selected = selectItem(exchange, name, item)
+  const content = writeSelected(exchange, selected)
   const fields = {
     ...location,
-    ...(!x.isSafe && { 'content-location': href }),
-    etag: is.etag,
+    ...(!exchange.isSafe && { 'content-location': href }),
+    etag: selected.etag,
     'last-modified': writeDate(item.modified),
-    ...linkField(is.document.links),
+    ...linkField(selected.document.links),
   }
-  return chain(content, octets => replyWithContent(x, created ? 201 : 200, octets, is.coding, fields))
+  return chain(content, octets => replyWithContent(exchange, created ? 201 : 200, octets, selected.coding, fields))
 }
 
 /**
- * RFC 9110 §9.3.4: without content, a tag after PUT would say that what was sent is what stands; the server has added to it.
- * A PATCH says no such thing.
+ * RFC 9110 §9.3.4: without content, a tag after PUT would mean that the content was stored
+ * unchanged, but the server has added to it. A tag after PATCH means no such thing.
  */
-function minimalTag(x: Exchange, name: string, item: Snapshot): FieldDraft {
-  return x.entry.request.method === 'PUT' ? {} : { etag: selectItem(x, name, item).etag }
+function minimalTag(exchange: Exchange, name: string, item: Snapshot): FieldDraft {
+  return exchange.entry.request.method === 'PUT' ? {} : { etag: selectItem(exchange, name, item).etag }
 }
 
-/** Content in the coding that was settled with its tag. */
+/** Content in the coding that its tag was made for. */
 function replyWithContent(
-  x: Exchange,
+  exchange: Exchange,
   status: number,
   content: string | Uint8Array,
   coding: string,
   fields: FieldDraft,
 ): Response {
-  fields['content-type'] = x.head.offer?.sent ?? 'application/octet-stream'
+  fields['content-type'] = exchange.head.offer?.sent ?? 'application/octet-stream'
   if (coding === 'identity') return { status, fields, content }
   fields['content-encoding'] = coding
-  return { status, fields, content: encodeContent(x, coding, content, fields['etag']) }
+  return { status, fields, content: encodeContent(exchange, coding, content, fields['etag']) }
 }
 
-/** What is known of a representation beside its document. */
+/** What is known of a representation besides its document. */
 interface ReplyFacts {
-  /** Of the state; absent: the tag is made of the text. */
+  /** The version of the state; without it the tag is made of the text. */
   readonly version?: string | number
   readonly fields?: FieldDraft
   readonly modified?: number
-  /** Where it is written already. */
+  /** The text, if it is already written. */
   readonly text?: string | Uint8Array | undefined
 }
 
-/** A representation whose validators are known only now: the precondition of a safe request is asked here. */
-export function computedReply(x: Exchange, document: RepresentationDocument, about: ReplyFacts = {}): Maybe<Response> {
-  return chain(about.text ?? x.head.offer?.write(document, writingOf(x)) ?? '', text =>
-    replyWithValidators(x, document, about, text),
+/** A representation whose validators are known only now: a read's precondition is checked here. */
+export function computedReply(
+  exchange: Exchange,
+  document: RepresentationDocument,
+  about: ReplyFacts = {},
+): Maybe<Response> {
+  return chain(about.text ?? exchange.head.offer?.write(document, writingOf(exchange)) ?? '', text =>
+    replyWithValidators(exchange, document, about, text),
   )
 }
 
 function replyWithValidators(
-  x: Exchange,
+  exchange: Exchange,
   { links }: RepresentationDocument,
   about: ReplyFacts,
   text: string | Uint8Array,
 ): Response {
   const { version = shortDigest(text), fields, modified } = about
-  const coding = chooseCoding(x, text)
-  const etag = representationTag(x, version, '', coding)
+  const coding = chooseCoding(exchange, text)
+  const etag = representationTag(exchange, version, '', coding)
   const dated = modified === undefined ? {} : { 'last-modified': writeDate(modified) }
-  const verdict = evaluatePreconditions(readPreconditions(x), x.entry.request.method, {
+  const verdict = evaluatePreconditions(readPreconditions(exchange), exchange.entry.request.method, {
     etag,
     ...(modified !== undefined && { lastModified: modified }),
   })
   if (verdict === 'failed') refuseRequest({ kind: 'stale' })
   if (verdict === 'not-modified') {
-    x.row = 23
+    exchange.row = 23
     return { status: 304, fields: { ...fields, etag, ...dated } }
   }
-  return replyWithContent(x, 200, text, coding, { ...fields, etag, ...dated, ...linkField(links) })
+  return replyWithContent(exchange, 200, text, coding, { ...fields, etag, ...dated, ...linkField(links) })
 }
 
-/** What a change answers with; it is not what a later GET is compared with, so it has no validators. */
+/** The result of a change: a later GET is not compared with it, so it has no validators. */
 async function replyToChange(
-  x: Exchange,
+  exchange: Exchange,
   status: number,
   document: RepresentationDocument,
   fields: FieldDraft = {},
 ): Promise<Response> {
-  if (isMinimal(x)) return { status: status === 200 ? 204 : status, fields }
-  const content = (await x.head.offer?.write(document, writingOf(x))) ?? ''
-  return replyWithContent(x, status, content, chooseCoding(x, content), { ...fields, ...linkField(document.links) })
+  if (isMinimal(exchange)) return { status: status === 200 ? 204 : status, fields }
+  const content = (await exchange.head.offer?.write(document, writingOf(exchange))) ?? ''
+  return replyWithContent(exchange, status, content, chooseCoding(exchange, content), {
+    ...fields,
+    ...linkField(document.links),
+  })
 }
 
-function pageReply(x: Exchange, page: ItemPage): Maybe<Response> {
-  const resource = resourceOf(x)
-  const queried = x.entry.request.method === 'QUERY' && hasSearchPage(x)
-  const collection = buildCollectionPage(x, resource, page, queried ? `${x.base}/search` : pathOf(x))
+function pageReply(exchange: Exchange, page: ItemPage): Maybe<Response> {
+  const resource = requireOwnResource(exchange)
+  const queried = exchange.entry.request.method === 'QUERY' && hasSearchPage(exchange)
+  const collection = buildCollectionPage(
+    exchange,
+    resource,
+    page,
+    queried ? `${exchange.base}/search` : requestPath(exchange),
+  )
   const { document, version } = collection
-  const text = collection.text ?? x.head.offer?.write(document, writingOf(x)) ?? ''
+  const text = collection.text ?? exchange.head.offer?.write(document, writingOf(exchange)) ?? ''
   if (!(text instanceof Promise)) collection.text = text
-  // RFC 10008 §2.4: the address at which the same can be asked again by GET.
+  // RFC 10008 §2.4: the address of the same query by GET.
   const fields = queried ? { location: document.links[0]?.href ?? '' } : {}
-  return chain(text, text => computedReply(x, document, { version, fields, text }))
+  return chain(text, text => computedReply(exchange, document, { version, fields, text }))
 }
 
-const pathOf = (x: Exchange): string => `${x.base}${(x.route?.template ?? '').replace('{id}', x.id ?? '')}`
+const requestPath = (exchange: Exchange): string =>
+  `${exchange.base}${(exchange.route?.template ?? '').replace('{id}', exchange.id ?? '')}`
 
-function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Maybe<Response> {
-  const { operation } = x
+function outputReply(exchange: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Maybe<Response> {
+  const { operation } = exchange
   if (operation?.kind !== 'act' && operation?.kind !== 'look' && operation?.kind !== 'kept')
-    throw new Error('an output comes of an action')
+    throw new Error('only an action has an output')
   const { action } = operation
-  const href = pathOf(x)
-  const owner = { rel: 'related', href: `${x.base}/${operation.resource.name}/${outcome.item.id}` }
+  const href = requestPath(exchange)
+  const owner = { rel: 'related', href: `${exchange.base}/${operation.resource.name}/${outcome.item.id}` }
   const document: RepresentationDocument = {
     name: action.rel,
     title: action.rel,
@@ -186,11 +205,11 @@ function outputReply(x: Exchange, outcome: Extract<Outcome, { kind: 'output' }>)
     value: outcome.output,
     links: [{ rel: 'self', href }, owner],
   }
-  if (!x.isSafe)
-    return replyToChange(x, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
-  if (operation.kind === 'look') return computedReply(x, document)
+  if (!exchange.isSafe)
+    return replyToChange(exchange, outcome.created ? 201 : 200, document, outcome.created ? { location: href } : {})
+  if (operation.kind === 'look') return computedReply(exchange, document)
   const { version, modified } = outcome.item
-  return computedReply(x, document, { version, modified })
+  return computedReply(exchange, document, { version, modified })
 }
 
 const bulkFields = { removed: t.int(), refused: t.int() }
@@ -203,53 +222,53 @@ const bulkDocument = ({ removed, refused }: Extract<Outcome, { kind: 'bulk' }>):
 })
 
 function searchDocument(
-  x: Exchange,
+  exchange: Exchange,
   id: string,
   search: Search,
   links: readonly DocumentLink[],
 ): RepresentationDocument {
-  const resource = resourceOf(x)
+  const resource = requireOwnResource(exchange)
   const fields: Fields = { id: t.string(), ...searchFields(resource) }
   return { name: 'search', title: 'search', fields, value: { id, q: search.q, ...search.by }, links }
 }
 
-function searchCreated(x: Exchange, { id, search }: Extract<Outcome, { kind: 'search' }>): Promise<Response> {
-  const href = `${x.base}/searches/${id}`
-  return replyToChange(x, 201, searchDocument(x, id, search, [{ rel: 'self', href }]), {
+function searchCreated(exchange: Exchange, { id, search }: Extract<Outcome, { kind: 'search' }>): Promise<Response> {
+  const href = `${exchange.base}/searches/${id}`
+  return replyToChange(exchange, 201, searchDocument(exchange, id, search, [{ rel: 'self', href }]), {
     location: href,
     'content-location': href,
   })
 }
 
-function searchReply(x: Exchange, id: string, search: Search, page: ItemPage): Maybe<Response> {
-  const resource = resourceOf(x)
-  const { document, version } = buildCollectionPage(x, resource, page, `${x.base}/searches/${id}`)
-  const { fields, value } = searchDocument(x, id, search, [])
+function searchReply(exchange: Exchange, id: string, search: Search, page: ItemPage): Maybe<Response> {
+  const resource = requireOwnResource(exchange)
+  const { document, version } = buildCollectionPage(exchange, resource, page, `${exchange.base}/searches/${id}`)
+  const { fields, value } = searchDocument(exchange, id, search, [])
   const whole = { ...document, fields: { ...fields, ...document.fields }, value: { ...value, ...document.value } }
-  return computedReply(x, whole, { version })
+  return computedReply(exchange, whole, { version })
 }
 
 type JobOperation = OperationOf<'startJob' | 'getJob' | 'cancelJob' | 'getResult'>
-const isJob = (operation: Operation | undefined): operation is JobOperation =>
+const isJobOperation = (operation: Operation | undefined): operation is JobOperation =>
   operation !== undefined && 'job' in operation
-const jobOf = (x: Exchange): Job => {
-  if (isJob(x.operation)) return x.operation.job
+const requireJob = (exchange: Exchange): Job => {
+  if (isJobOperation(exchange.operation)) return exchange.operation.job
   throw new Error('the operation has no job')
 }
 
 const isRunning = (job: JobRow): boolean => job.state === 'queued' || job.state === 'running'
-/** Seconds after which a job that runs is worth another look. */
-const again = '1'
+/** Retry-After of a job that runs. */
+const pollSeconds = '1'
 
-function jobDocument(x: Exchange, row: JobRow): RepresentationDocument {
-  const job = jobOf(x)
-  const href = `${x.base}/${job.job}/jobs/${row.id}`
+function jobDocument(exchange: Exchange, row: JobRow): RepresentationDocument {
+  const job = requireJob(exchange)
+  const href = `${exchange.base}/${job.job}/jobs/${row.id}`
   const cancel: DocumentLink = {
     rel: 'cancel',
     href: `${href}/cancellation`,
     form: { method: 'POST', title: 'cancel', fields: {} },
   }
-  const related = { rel: 'related', href: `${x.base}/${job.job}/${row.id}` }
+  const related = { rel: 'related', href: `${exchange.base}/${job.job}/${row.id}` }
   return {
     name: 'job',
     title: `${job.job} job ${row.id}`,
@@ -269,34 +288,37 @@ function jobDocument(x: Exchange, row: JobRow): RepresentationDocument {
   }
 }
 
-/** Rules A3.1–A3.3: 202 when it is made, 200 while it runs and when it is done. */
-function jobReply(x: Exchange, row: JobRow, created: boolean): Maybe<Response> {
-  const document = jobDocument(x, row)
-  const wait: FieldDraft = isRunning(row) ? { 'retry-after': again } : {}
+/** Rules A3.1–A3.3: 202 when the job is created, 200 while it runs and when it is done. */
+function jobReply(exchange: Exchange, row: JobRow, created: boolean): Maybe<Response> {
+  const document = jobDocument(exchange, row)
+  const wait: FieldDraft = isRunning(row) ? { 'retry-after': pollSeconds } : {}
   const { version, modified } = row
-  if (!created && x.isSafe) return computedReply(x, document, { version, modified, fields: wait })
-  if (!created) return replyToChange(x, 200, document, wait)
-  if (preferenceOf(x.entry.request, 'respond-async') !== undefined) applyPreference(x, 'respond-async', '')
-  return replyToChange(x, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
+  if (!created && exchange.isSafe) return computedReply(exchange, document, { version, modified, fields: wait })
+  if (!created) return replyToChange(exchange, 200, document, wait)
+  if (preferenceOf(exchange.entry.request, 'respond-async') !== undefined)
+    applyPreference(exchange, 'respond-async', '')
+  return replyToChange(exchange, 202, document, { ...wait, location: document.links[0]?.href ?? '' })
 }
 
-function resultReply(x: Exchange, row: JobRow, output: RepresentationDocument['value']): Maybe<Response> {
-  const job = jobOf(x)
+function resultReply(exchange: Exchange, row: JobRow, output: RepresentationDocument['value']): Maybe<Response> {
+  const job = requireJob(exchange)
   const document: RepresentationDocument = {
     name: job.one,
     title: `${job.one} ${row.id}`,
     fields: job.output,
     value: output,
     links: [
-      { rel: 'self', href: pathOf(x) },
-      { rel: 'related', href: `${x.base}/${job.job}/jobs/${row.id}` },
+      { rel: 'self', href: requestPath(exchange) },
+      { rel: 'related', href: `${exchange.base}/${job.job}/jobs/${row.id}` },
     ],
   }
-  return computedReply(x, document, { version: row.version, modified: row.modified })
+  return computedReply(exchange, document, { version: row.version, modified: row.modified })
 }
 
-/** Relations that are registered (IANA): others are names in `_links` alone, where RFC 8288 would want a URI. */
-const registered: Readonly<Record<string, string>> = {
+/**
+ * Relations registered with IANA; others are in `_links` alone, where RFC 8288 would demand a URI.
+ */
+const registeredRelations: Readonly<Record<string, string>> = {
   collection: 'collection',
   next: 'next',
   previous: 'prev',
@@ -308,7 +330,7 @@ const registered: Readonly<Record<string, string>> = {
 function linkField(links: readonly DocumentLink[]): FieldDraft {
   let text = ''
   for (const { rel, href, templated } of links) {
-    const known = registered[rel]
+    const known = registeredRelations[rel]
     if (known !== undefined && !templated) text += `${text === '' ? '' : ', '}<${href}>; rel="${known}"`
   }
   return text === '' ? {} : { link: text }

@@ -1,8 +1,12 @@
 /**
- * The content of a request as the input of a call. Guards the service against content that is read two ways:
- *  (1) It is read once, by the media type it names, and only when the service asks for it: nobody who is refused is parsed for.
- *  (2) What it says of the server's own fields is handed on beside the value, to be compared and never written.
- *  (3) A patch applies to the representation that stands in this version, `_links` left out, or not at all.
+ * The content of a request as the input of a call. It guards the service against content with two
+ * readings:
+ *  (1) It is read once, by its media type, and only when the service asks for it: the content of a
+ *      refused request is not parsed.
+ *  (2) Values for read-only fields are passed on next to the value, to be compared and never
+ *      written.
+ *  (3) A patch applies to the current representation in this version, without `_links`, or not at
+ *      all.
  */
 
 import { decodeUtf8 } from '../base/attempt.ts'
@@ -31,7 +35,7 @@ const patchType = 'application/json-patch+json'
 const xmlTypes = ['application/xml', 'text/xml']
 const formType = 'application/x-www-form-urlencoded'
 
-/** The media types that a method takes here; none where it takes no content. */
+/** The media types that an operation accepts; empty for one without content. */
 function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion): readonly string[] {
   switch (operation?.kind) {
     case 'patch':
@@ -52,25 +56,30 @@ function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion):
   }
 }
 
-/** What this request may send: GET has no content, also where QUERY of the same operation has (RFC 9110 §9.3.1). */
+/**
+ * Types that this request may send: GET has no content, even where QUERY of the operation has (RFC
+ * 9110 §9.3.1).
+ */
 export const acceptedTypes = ({ operation, edition, entry }: HeadDraft): readonly string[] =>
   entry.request.method === 'GET' || entry.request.method === 'HEAD' ? [] : contentTypes(operation, edition)
 
-const field: Readonly<Record<string, string>> = {
+const acceptFieldOf: Readonly<Record<string, string>> = {
   POST: 'accept-post',
   PATCH: 'accept-patch',
   QUERY: 'accept-query',
   PUT: 'accept',
 }
 
-/** What would be taken, said with 415 and by OPTIONS (RFC 5789 §3.1, RFC 10008 §3, RFC 9110 §15.5.16). */
-export function acceptFields(x: HeadDraft): Record<string, string> {
-  const asked = x.entry.request.method
-  const methods = x.route ? [...x.route.methods] : []
+/**
+ * The supported types, with 415 and for OPTIONS (RFC 5789 §3.1, RFC 10008 §3, RFC 9110 §15.5.16).
+ */
+export function acceptFields(draft: HeadDraft): Record<string, string> {
+  const asked = draft.entry.request.method
+  const methods = draft.route ? [...draft.route.methods] : []
   return Object.fromEntries(
     methods.flatMap(([method, operation]) => {
-      const name = asked === method || asked === 'OPTIONS' ? field[method] : undefined
-      const types = contentTypes(operation, x.edition)
+      const name = asked === method || asked === 'OPTIONS' ? acceptFieldOf[method] : undefined
+      const types = contentTypes(operation, draft.edition)
       return name && types.length > 0 && !(asked === 'OPTIONS' && name === 'accept') ? [[name, types.join(', ')]] : []
     }),
   )
@@ -82,7 +91,7 @@ interface ContentShape {
   readonly fields: Fields
 }
 
-function shapeOf({ operation }: Exchange): ContentShape {
+function contentShapeOf({ operation }: Exchange): ContentShape {
   switch (operation?.kind) {
     case 'act':
       return { name: operation.action.rel, fields: operation.action.input }
@@ -101,14 +110,14 @@ function shapeOf({ operation }: Exchange): ContentShape {
 }
 
 /** Rows 26 and 27, on demand (1). */
-export function readInput(x: Exchange, bytes: Uint8Array): (current: Snapshot | undefined) => Input {
-  const { operation } = x
+export function readInput(exchange: Exchange, bytes: Uint8Array): (current: Snapshot | undefined) => Input {
+  const { operation } = exchange
   return current => {
-    if (operation?.kind === 'patch' && current) return applyPatch(x, operation, bytes, current)
-    const shape = shapeOf(x)
+    if (operation?.kind === 'patch' && current) return applyPatch(exchange, operation, bytes, current)
+    const shape = contentShapeOf(exchange)
     const how = readOptions(['_links'])
     const problems: FieldProblem[] = []
-    const value = readFields(shape.fields, jsonOf(x, shape, bytes), problems, how)
+    const value = readFields(shape.fields, readJson(exchange, shape, bytes), problems, how)
     return requireNoProblems(
       value,
       how,
@@ -122,28 +131,32 @@ function requireNoProblems(value: Input['value'], how: ReadOptions, problems: re
   return { value, server: how.server }
 }
 
-/** What a grant binds to a claim may be left out: the service fills it in, or misses it. */
+/** A field that a grant binds to a claim may be left out: the service fills it in or refuses. */
 function isNotOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) => boolean {
   const owned = new Set(grants.flatMap(grant => Object.keys(grant.where)))
   return ({ code, path }) => !(code === 'required' && path.length === 1 && owned.has(String(path[0])))
 }
 
-function jsonOf(x: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
-  if (x.head.mediaType === '') return bytes.length === 0 ? {} : refuseUntyped(x)
-  if (x.head.mediaType === formType) return formOf(bytes, fields)
-  if (!xmlTypes.includes(x.head.mediaType)) return parseContent(bytes)
-  const read = readXmlContent(bytes, name, x.edition.namespace, fields)
+function readJson(exchange: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
+  if (exchange.head.mediaType === '') return bytes.length === 0 ? {} : refuseUntyped(exchange)
+  if (exchange.head.mediaType === formType) return readFormContent(bytes, fields)
+  if (!xmlTypes.includes(exchange.head.mediaType)) return parseContent(bytes)
+  const read = readXmlContent(bytes, name, exchange.edition.namespace, fields)
   return 'json' in read ? read.json : refuse({ kind: 'malformed', detail: read.problem })
 }
 
-const refuseUntyped = (x: Exchange): never =>
-  refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(x), detail: 'there is no Content-Type' })
+const refuseUntyped = (exchange: Exchange): never =>
+  refuseRequest({
+    kind: 'unsupported-media-type',
+    take: acceptFields(exchange),
+    detail: 'the content has no Content-Type: name its media type',
+  })
 
-function formOf(bytes: Uint8Array, fields: Fields): Json {
+function readFormContent(bytes: Uint8Array, fields: Fields): Json {
   const text = decodeUtf8(bytes)?.replace(/^\ufeff/, '')
   const pairs = text === undefined ? undefined : parseQuery(text)
   const json = pairs && readFormValues(pairs, fields)
-  return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded, or a name comes twice' })
+  return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded or has a name twice' })
 }
 
 function parseContent(bytes: Uint8Array): Json {
@@ -154,30 +167,35 @@ function parseContent(bytes: Uint8Array): Json {
 }
 
 /** (3) RFC 7396, RFC 6902. */
-function applyPatch(x: Exchange, { resource }: OperationOf<'patch'>, bytes: Uint8Array, current: Snapshot): Input {
+function applyPatch(
+  exchange: Exchange,
+  { resource }: OperationOf<'patch'>,
+  bytes: Uint8Array,
+  current: Snapshot,
+): Input {
   const patch = parseContent(bytes)
-  const stands = parseContent(
+  const before = parseContent(
     new TextEncoder().encode(writePlainJson({ fields: resource.fields, value: current.value })),
   )
-  const json = x.head.mediaType === mergeType ? applyMergePatch(stands, patch) : applyOperations(stands, patch)
+  const json = exchange.head.mediaType === mergeType ? applyMergePatch(before, patch) : applyOperations(before, patch)
   const how = readOptions()
   const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)
-  return requireNoProblems(value, how, [...problems, ...findRemovedReadOnly(resource.fields, stands, json)])
+  return requireNoProblems(value, how, [...problems, ...findRemovedReadOnly(resource.fields, before, json)])
 }
 
-function applyOperations(stands: Json, patch: Json): Json {
-  const { value, failure } = applyJsonPatch(stands, patch)
+function applyOperations(before: Json, patch: Json): Json {
+  const { value, failure } = applyJsonPatch(before, patch)
   if (!failure) return value
   const detail = failure.operation === undefined ? failure.reason : `operation ${failure.operation}: ${failure.reason}`
   return failure.kind === 'conflict' ? refuse({ kind: 'conflict', detail }) : refuse({ kind: 'malformed', detail })
 }
 
-/** A member of the server's that stood and does not any more: as much a change of it as another value. */
+/** Removing a read-only member changes it as much as another value does. */
 function findRemovedReadOnly(fields: Fields, before: Json, after: Json): FieldProblem[] {
   const had = Object(before) as object // both are JSON; Object.hasOwn of a scalar finds nothing
   const has = Object(after) as object
   return Object.entries(fields)
     .filter(([name, field]) => field.isReadOnly && Object.hasOwn(had, name) && !Object.hasOwn(has, name))
-    .map(([name]) => ({ path: [name], code: 'readOnly', detail: 'is the server’s to remove' }))
+    .map(([name]) => ({ path: [name], code: 'readOnly', detail: 'is read-only and cannot be removed' }))
 }

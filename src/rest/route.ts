@@ -1,6 +1,7 @@
 /**
- * Where a request goes: the addresses of one version, compiled from its operations once. A path is matched segment by
- * segment, names before identifiers; what no route has is not found (row 10), whatever the method.
+ * The addresses of one version, compiled once from its operations. A path is matched segment by
+ * segment, names before identifiers; a path without a route is not found (row 10), whatever the
+ * method.
  */
 import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
@@ -10,13 +11,16 @@ import type { Service } from '../contract/service.ts'
 import { writeAllow } from '../front/front-rows.ts'
 
 export interface Route {
-  /** Below the version, `{id}` where an identifier stands. */
+  /** The path after the version, with `{id}` in place of an identifier. */
   readonly template: string
-  /** Method → operation. HEAD is wherever GET is; OPTIONS everywhere. */
+  /** Method → operation, without HEAD and OPTIONS. HEAD goes with GET; OPTIONS is everywhere. */
   readonly methods: ReadonlyMap<string, Operation>
   /** The value of Allow. */
   readonly allow: string
-  /** `/customers/{id}/orders`: the field of the listed resource that must equal the identifier, and whose relation it is. */
+  /**
+   * `/customers/{id}/orders`: the related resource, and the field of the listed one that equals the
+   * identifier.
+   */
   readonly within?: { readonly of: Resource; readonly by: string }
 }
 
@@ -29,7 +33,7 @@ const createNode = (): RouteNode => ({ route: undefined, names: new Map(), id: u
 
 export interface Routes {
   readonly root: RouteNode
-  /** Every route, in the contract's order. */
+  /** All routes, in the contract's order. */
   readonly all: readonly Route[]
 }
 export interface Match {
@@ -37,7 +41,7 @@ export interface Match {
   readonly id: string | undefined
 }
 
-/** @param from how many segments come before: `api` and perhaps the version */
+/** @param from the number of segments before: `api`, and perhaps the version */
 export function matchRoute(routes: Routes, segments: readonly string[], from: number): Match | undefined {
   let at: RouteNode | undefined = routes.root
   let id: string | undefined
@@ -122,7 +126,7 @@ function resourceRoutes(resource: Resource, known: readonly Operation[]): Route[
   ]
 }
 
-/** Actions that share a path share a route: what was done is read where it was done. */
+/** Actions that share a path share a route: the result of an action is read at its address. */
 function actionRoutes(base: string, resource: Resource, own: readonly Operation[]): Route[] {
   const paths = new Set(Object.values(resource.actions).map(action => action.rel))
   return [...paths].map(rel => {

@@ -1,6 +1,7 @@
 /**
- * One call, one outcome. A face hands over what was asked as functions; they are asked here, inside the one transaction,
- * so what was compared is what is changed, and nothing is parsed for a caller who is refused.
+ * One call, one outcome. A face passes preconditions and content as functions; they run inside the
+ * one transaction, so the version that was compared is the one that is changed, and the content of
+ * a refused call is never parsed.
  */
 
 import type { Maybe } from '../base/maybe.ts'
@@ -12,71 +13,75 @@ import type { ReceivedFile } from './file-content.ts'
 import type { Outcome } from './outcome.ts'
 import type { FileOctets, Query, Snapshot } from './store.ts'
 
-/** What a precondition says of what stands: go on, the caller has it already, or it does not hold. */
+/** The result of a precondition: it holds, the caller has the current state already, it failed. */
 export type ExpectsResult = 'proceed' | 'unchanged' | 'failed'
 
-/** The content of a call, read on demand; it refuses (`malformed`, `invalid`) when it can't be read. */
+/** The content of a call, read on demand; reading refuses (`malformed`, `invalid`). */
 export interface Input {
   readonly value: Values
-  /** Server fields that came along in content, to be compared with what will stand. */
+  /** Read-only fields in the content, to be compared with the new state. */
   readonly server: ReadOptions['server']
 }
 
 /**
- * Proof that this caller may ever do this and is within their rate: only `Calls.admit` makes one, and a call cannot be
- * written without it. So neither face, nor a job, nor a bridge has a way around.
+ * Proof that this caller may ever do this and is within their rate: only `Calls.admit` makes one,
+ * and a call cannot be written without it. So no face, job or bridge can go around admission.
  */
 export interface Admitted {
   readonly operation: Operation
   readonly caller: Caller
-  /** What is left of the caller's rate for this operation, for RateLimit fields. */
+  /** The rest of the caller's rate for this operation, for RateLimit fields. */
   readonly quota: Quota
 }
 export interface Quota {
   readonly limit: number
   readonly remaining: number
-  /** Seconds until it is whole again. */
+  /** Seconds until the quota is full again. */
   readonly reset: number
-  /** Seconds. */
+  /** Length of the window, in seconds. */
   readonly window: number
 }
 
 export interface Call {
   readonly admitted: Admitted
-  /** The item, file owner, search or job that is meant. */
+  /** The identifier of the item, the file's owner, the search or the job. */
   readonly id?: string
-  /** Of a list, a search or a bulk removal; `within` is the service's to fill. */
+  /** Of a list, a search or a bulk removal; the service adds `within`. */
   readonly query?: Omit<Query, 'within'>
-  /** The content; it is given what stands, so that a patch can be applied to it and parts can be kept. */
+  /** The content; it gets the current item, to apply a patch to it and to keep parts of it. */
   readonly input?: (current: Snapshot | undefined) => Input
-  /** What is to be the file. */
+  /** The new content of a file. */
   readonly file?: { readonly mediaType: string; readonly octets: FileOctets }
-  /** The precondition, asked once what stands is known. Absent: none was given. */
+  /** The precondition, asked once the current item is known. Default: none. */
   readonly expects?: (current: Snapshot | undefined) => ExpectsResult
-  /** Fields of the newest contract that the caller's version does not know: a replacement keeps them. */
+  /** Fields of the newest contract that the caller's version lacks: a replacement keeps them. */
   readonly hidden?: readonly string[]
-  /** At most once under this key for this caller; `fingerprint` tells whether it is the same request. */
+  /**
+   * At most one effect under this key for this caller; the same request has the same `fingerprint`.
+   */
   readonly once?: { readonly key: string; readonly fingerprint: string; readonly space: 'idempotency' | 'message' }
   readonly face: 'rest' | 'soap' | 'job'
   /** The request id, for the audit and the log. */
   readonly request: string
 }
 
-/** The service as a face sees it. Each throws `Refused` and nothing else that is expected. */
+/** The service as a face sees it. `Refused` is the only expected exception of each function. */
 export interface Calls {
   /**
-   * May this caller ever do this (401, 403)? Is it within their rate (429)? Rows 15–17 of the HTTP decisions.
-   * `from` is the peer's address: those who have not said who they are share the rate of it.
+   * May this caller ever do this (401, 403), and are they within their rate (429)? Rows 15–17 of
+   * the HTTP decisions. `from` is the peer's address, whose rate anonymous callers share.
    */
   admit(operation: Operation, caller: Caller, from: string, face: Call['face']): Maybe<Admitted>
-  /** The target and the precondition alone, before the content is asked for (rows 22–24). */
+  /** Checks the target and the precondition before the content is read (rows 22–24). */
   precheck(call: Call): Maybe<void>
   /**
-   * Takes the content of a file in as it arrives, for the call that `perform` is given next. Undefined as soon as there is more
-   * than `limit`; throws what the content throws. Either leaves nothing behind.
+   * Stores the content of a file as it arrives, for the next `perform`. Undefined once it exceeds
+   * `limit` octets; throws what the content throws. Both leave nothing behind.
    */
   keep(admitted: Admitted, content: AsyncIterable<Uint8Array>, limit: number): Promise<ReceivedFile | undefined>
   perform(call: Call): Maybe<Outcome>
-  /** May this caller do this to this item, now? For links: the same policy and machine that `perform` asks. */
+  /**
+   * May this caller do this to this item now? For links, by the policy and machine of `perform`.
+   */
   offers(operation: Operation, caller: Caller, item: Snapshot): boolean
 }

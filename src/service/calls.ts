@@ -1,6 +1,6 @@
 /**
- * START HERE for what a call means. Admission first, then one visit to the store: a consistent look for what is safe,
- * one transaction for what is not, with the audit and the change feed written in it.
+ * START HERE for what a call means. Admission first, then one visit to the store: a consistent read
+ * for a safe operation, one transaction for any other, which writes the audit and the change feed.
  */
 
 import { chain, type Maybe, settle } from '../base/maybe.ts'
@@ -29,7 +29,15 @@ import {
   type StoreWriter,
   Unavailable,
 } from './store.ts'
-import { actOnItem, createItem, putFile, removeItem, removeItems, replaceItem, type WriteContext } from './writes.ts'
+import {
+  actOnItem,
+  createItem,
+  putItemFile,
+  removeItem,
+  removeItems,
+  replaceItem,
+  type WriteContext,
+} from './writes.ts'
 
 export interface ServiceParts {
   readonly store: Store
@@ -38,20 +46,20 @@ export interface ServiceParts {
   readonly clock: () => number
   /** A new identifier, `prefix-…`. */
   readonly id: (prefix: string) => string
-  /** A job was started here: a worker need not wait for its next look. */
+  /** Called when a job has been started, so that a worker looks for it at once. */
   readonly started?: () => void
-  /** Sees each call; none: nothing is measured. */
+  /** Observes each call. Default: none. */
   readonly observer?: CallObserver
-  /** What was done and audited, once it is durable. */
+  /** Called with the audit record of a call once it is durable. */
   readonly done?: (deed: AuditRecord) => void
 }
 
-/** Sees calls as they pass, for figures and for tracing. */
+/** Observes calls, for metrics and traces. */
 export interface CallObserver {
-  /** Does the work, and is told how it ended. */
+  /** Runs the work and sees how it ends. */
   perform(call: Call, work: (call: Call) => Maybe<Outcome>): Maybe<Outcome>
   /** A call that was refused at admission. */
-  refused(operation: Operation, face: Call['face'], thrown: unknown): void
+  observeRefusal(operation: Operation, face: Call['face'], thrown: unknown): void
 }
 
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
@@ -73,11 +81,11 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
 
   const readInLook = (call: Call, reader: StoreReader): Maybe<Outcome> => {
     const { operation } = call.admitted
-    return look({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
+    return performRead({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
   }
   const changeInTransaction = async (call: Call, writer: StoreWriter, did: Did): Promise<Outcome> => {
     const { operation, caller } = call.admitted
-    did.deed = undefined // a try before may have been rolled back
+    did.deed = undefined // an earlier try may have been rolled back
     const change: WriteContext = {
       call,
       about: about(call),
@@ -98,7 +106,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     if (call.admitted.operation.kind === 'startJob') parts.started?.()
     return outcome
   }
-  /** Octets that became no file go again: also those of a call that was answered as it was before. */
+  /** Octets that became no file are discarded, also those of a replayed call. */
   const commit = async (call: Call): Promise<Did & { readonly outcome: Outcome }> => {
     const did: Did = { deed: undefined }
     let isKept = false
@@ -123,7 +131,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
         ? settle(
             () => admit(parts, operation, caller, from),
             thrown => {
-              observer.refused(operation, face, thrown)
+              observer.observeRefusal(operation, face, thrown)
               throw thrown
             },
           )
@@ -136,11 +144,11 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
   }
 }
 
-/** The resource or job that an operation is of. */
+/** The name of an operation's resource or job. */
 export const operationNameOf = (operation: Operation): string =>
   'job' in operation ? operation.job.job : operation.resource.name
 
-/** A store out of reach is the caller's to try again: 503, Receiver. */
+/** The caller may retry when the store is out of reach: 503, Receiver. */
 const whileReachable = <T>(work: () => Maybe<T>): Maybe<T> => settle(work, refuseUnreachable)
 function refuseUnreachable(thrown: unknown): never {
   if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
@@ -168,7 +176,7 @@ function requireWithinRate(
   return { operation, caller, quota }
 }
 
-/** Rows 22–24 alone: a caller is refused before the content is asked for. What it lets pass is asked again in the call. */
+/** Rows 22–24 alone, to refuse before the content is read. The call itself checks them again. */
 async function precheck(call: Call, reader: StoreReader, now: number): Promise<void> {
   const { operation, caller } = call.admitted
   if (!('resource' in operation) || call.id === undefined || operation.kind === 'getSearch') return
@@ -180,7 +188,7 @@ async function precheck(call: Call, reader: StoreReader, now: number): Promise<v
   requireConditional(call, operation.resource)
 }
 
-function look(look: ReadContext, operation: Operation): Maybe<Outcome> {
+function performRead(look: ReadContext, operation: Operation): Maybe<Outcome> {
   switch (operation.kind) {
     case 'get':
       return getItem(look, operation)
@@ -219,7 +227,7 @@ function performChange(change: WriteContext, operation: Operation): Promise<Outc
     case 'act':
       return actOnItem(change, operation)
     case 'putFile':
-      return putFile(change, operation)
+      return putItemFile(change, operation)
     case 'createSearch':
       return createSearch(call, about, writer, operation)
     case 'startJob':
@@ -231,7 +239,7 @@ function performChange(change: WriteContext, operation: Operation): Promise<Outc
   }
 }
 
-/** What a call has done, for the audit; an outcome that is given again has done nothing. */
+/** The deed of a call, for the audit; a replayed outcome has none. */
 interface Did {
   deed: AuditRecord | undefined
 }
@@ -243,14 +251,14 @@ function deedOf({ call, about }: WriteContext, outcome: Outcome): AuditRecord {
     subject: caller.subject ?? '',
     operation: operation.name,
     resource: operationNameOf(operation),
-    id: idOf(outcome) ?? call.id ?? '',
+    id: outcomeId(outcome) ?? call.id ?? '',
     version: 'item' in outcome ? outcome.item.version : undefined,
     face: call.face,
     request: call.request,
   }
 }
 
-function idOf(outcome: Outcome): string | undefined {
+function outcomeId(outcome: Outcome): string | undefined {
   if ('item' in outcome) return outcome.item.id
   if ('job' in outcome) return outcome.job.id
   return 'id' in outcome ? outcome.id : undefined

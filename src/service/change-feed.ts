@@ -1,6 +1,7 @@
 /**
- * The changes that were committed, in their order (rule C6.1), for whoever may know of them: each change is looked at with the
- * item as it stands now, by the same policy as a GET. What was removed or moved is told to those alone who may read all.
+ * The committed changes in their order (rule C6.1), for callers that may know of them: each change
+ * is checked with the item's current state, by the same policy as a GET. Only a caller that may
+ * read all items learns that one was removed or moved.
  */
 import type { Implementation } from '../contract/implement.ts'
 import { type Caller, isAllowed, readRestriction } from '../contract/policy.ts'
@@ -9,15 +10,18 @@ import { type ChangeRecord, isFormer, type Store, type StoreReader } from './sto
 
 export interface ChangesFor {
   readonly changes: readonly ChangeRecord[]
-  /** Where to go on: the last that was looked at, whether it was told or not. */
+  /** Where to continue: the sequence of the last change that was checked, reported or not. */
   readonly next: number
-  /** Whether there may be more already. */
+  /** There may be more already. */
   readonly more: boolean
-  /** Changes up to this one were swept away before they were read: nothing is told. */
+  /** Changes up to this one expired before they were read: `changes` is empty. */
   readonly missed?: number
 }
 
-/** Up to `limit` changes are looked at, after the one of that sequence; without one, from the oldest that is kept. */
+/**
+ * Checks up to `limit` changes after the sequence `after`, or from the oldest that is kept. `now`
+ * in milliseconds since 1970.
+ */
 export async function changesFor(
   app: Implementation,
   store: Store,
@@ -49,7 +53,7 @@ async function mayKnow(
   return isAllowed(grants, caller, now, found.value)
 }
 
-/** CloudEvents 1.0 §3.1: the same change has the same source and id, however often it is told. */
+/** CloudEvents 1.0 §3.1: a change has the same source and id in each delivery. */
 export interface CloudEvent {
   readonly specversion: '1.0'
   readonly id: string

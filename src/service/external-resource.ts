@@ -1,11 +1,14 @@
 /**
- * Resources that an application keeps elsewhere than in the store, behind the same port: policies, paging, preconditions
- * and audit are the same for them. What holds, by number:
- *  (1) A change goes to the provider with the version that was read; one that answers 'stale' ends the call.
- *  (2) The provider is asked within the call's transaction, after all that could refuse; what it has saved is its own:
- *      if the store fails after it, only the audit and the change feed of that call are lost.
- *  (3) A list is filtered, ordered and cut here, of all that the provider lists: it suits what fits in memory.
- * Deliberately absent: what was removed is forgotten (404, not 410), and nothing moves.
+ * Resources that an application keeps outside the store, behind the same port: policies, paging,
+ * preconditions and audit are the same for them. What always holds, by number:
+ *  (1) A change goes to the provider with the version that was read; the answer 'stale' ends the
+ *      call.
+ *  (2) The provider is called within the call's transaction, after everything that could refuse; it
+ *      commits by itself: if the store fails afterwards, only the audit and the change feed of that
+ *      call are lost.
+ *  (3) A list is filtered, ordered and cut here, from all that the provider lists: it suits
+ *      resources that fit in memory.
+ * Deliberately absent: the memory of removed items (404, not 410), and moves.
  */
 import type { Field } from '../contract/field.ts'
 import type { Implementation, Provider, Values } from '../contract/implement.ts'
@@ -23,7 +26,7 @@ interface ExternalEntry {
   readonly provider: Provider<Values>
 }
 
-/** The same store, where some resources are kept by providers; the store itself when none is. */
+/** The store, with providers for some resources; the store itself if there are none. */
 export function createExternalStore(app: Implementation, store: Store): Store {
   const kept = new Map<string, ExternalEntry>()
   for (const resource of app.contract.resources) {
@@ -37,7 +40,7 @@ export function createExternalStore(app: Implementation, store: Store): Store {
   })
 }
 
-/** The same object but for these of its methods. */
+/** The object with some of its methods replaced. */
 function extendObject<T extends object>(base: T, own: Partial<T>): T {
   return new Proxy(base, {
     get: (target, name) => {
@@ -122,14 +125,14 @@ async function listPage(
   const found = query.words ? await matchesWords(mine, query.words, resource, reader) : mine
   const order = compileOrder(resource, query)
   found.sort(order)
-  return cut(found, query, order)
+  return cutPage(found, query, order)
 }
 
 const isWithin = ({ value }: Snapshot, { within: rows }: Query): boolean =>
   rows === 'all' || rows.some(row => Object.entries(row).every(([field, text]) => value[field] === text))
 
 function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
-  const against = (other: unknown): number => compare(resource.fields[field], value[field], other)
+  const against = (other: unknown): number => compareValues(resource.fields[field], value[field], other)
   if (is === 'in') return Array.isArray(asked) && asked.some(each => against(each) === 0)
   if (is === 'eq') return against(asked) === 0
   if (is === 'ne') return against(asked) !== 0
@@ -138,8 +141,8 @@ function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, val
   return is === 'gt' ? order > 0 : is === 'gte' ? order >= 0 : is === 'lt' ? order < 0 : order <= 0
 }
 
-/** Order by value, as the stores have it: what is absent comes first. */
-function compare(field: Field<unknown, boolean, boolean, unknown> | undefined, a: unknown, b: unknown): number {
+/** Orders by value, as the stores do: absent members come first. */
+function compareValues(field: Field<unknown, boolean, boolean, unknown> | undefined, a: unknown, b: unknown): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
   const [x, y] = [toComparable(field, a), toComparable(field, b)]
   return x < y ? -1 : x > y ? 1 : 0
@@ -159,17 +162,17 @@ const byId: Order = (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 function compileOrder(resource: Resource, { sort }: Query): Order {
   return (a, b) => {
     for (const { field, descending } of sort) {
-      const order = compare(resource.fields[field], a.value[field], b.value[field])
+      const order = compareValues(resource.fields[field], a.value[field], b.value[field])
       if (order !== 0) return descending ? -order : order
     }
     return byId(a, b)
   }
 }
 
-const keysOf = ({ value, created }: Snapshot, { sort }: Query): unknown[] =>
+const sortKeysOf = ({ value, created }: Snapshot, { sort }: Query): unknown[] =>
   sort.length === 0 ? [created] : sort.map(({ field }) => value[field])
 
-function cut(found: Snapshot[], query: Query, order: Order): ItemPage {
+function cutPage(found: Snapshot[], query: Query, order: Order): ItemPage {
   const { size, offset = 0, from } = query
   const [start, end] = from ? windowOf(found, query, order) : [offset, Math.min(offset + size, found.length)]
   const items = found.slice(start, end)
@@ -178,11 +181,11 @@ function cut(found: Snapshot[], query: Query, order: Order): ItemPage {
     items,
     total: query.counted ? found.length : undefined,
     more: { before: start > 0, after: end < found.length },
-    edges: first && last && { first: keysOf(first, query), last: keysOf(last, query) },
+    edges: first && last && { first: sortKeysOf(first, query), last: sortKeysOf(last, query) },
   }
 }
 
-/** Beside the row of a cursor, which need not be there any more. */
+/** The window next to the row of a cursor, which may have been removed. */
 function windowOf(found: Snapshot[], query: Query, order: Order): [number, number] {
   const { from, sort, size } = query
   if (!from) return [0, Math.min(size, found.length)]
@@ -204,15 +207,15 @@ async function matchesWords(
   for (const item of items) {
     const texts: string[] = []
     for (const path of resource.given.search ?? [])
-      texts.push(...(await textsAt(resource.fields, item.value, path.split('.'), reader)))
-    const there = new Set(texts.flatMap(searchWords))
-    if (asked.every(word => there.has(word))) found.push(item)
+      texts.push(...(await searchTextsAt(resource.fields, item.value, path.split('.'), reader)))
+    const words = new Set(texts.flatMap(searchWords))
+    if (asked.every(word => words.has(word))) found.push(item)
   }
   return found
 }
 
 /** The texts at the end of a search path, through lists, objects and references. */
-async function textsAt(
+async function searchTextsAt(
   fields: Resource['fields'],
   value: Values,
   [name = '', ...rest]: readonly string[],
@@ -224,10 +227,10 @@ async function textsAt(
   const texts: string[] = []
   for (const each of values) {
     if (shape && Object.hasOwn(objectFields(shape), rest[0] ?? ''))
-      texts.push(...(await textsAt(objectFields(shape), each as Values, rest, reader)))
+      texts.push(...(await searchTextsAt(objectFields(shape), each as Values, rest, reader)))
     if (shape?.kind !== 'ref') continue
     const other = await reader.get(shape.resource, String(each))
-    if (other && !isFormer(other)) texts.push(...(await textsAt({}, other.value, rest, reader)))
+    if (other && !isFormer(other)) texts.push(...(await searchTextsAt({}, other.value, rest, reader)))
   }
   return texts
 }

@@ -1,4 +1,4 @@
-/** All that a face is given. Time, randomness, keys and people come in here and from nowhere else. */
+/** Everything that a face gets: it has no other source of time, randomness, keys or identities. */
 import type { Implementation } from '../contract/implement.ts'
 import type { Calls } from './call.ts'
 import type { Identities } from './identity-port.ts'
@@ -11,20 +11,20 @@ export interface FaceContext {
   readonly clock: () => number
   /** A new identifier of a request or an incident: unguessable, URL-safe. */
   readonly id: () => string
-  /** Something was thrown that is our bug; the face answers 500 or Receiver with this incident id and no detail. */
+  /** Reports a bug of ours; the face answers 500 or Receiver with this incident and no detail. */
   readonly report: (incident: string, thrown: unknown) => void
   readonly settings: Settings
 }
 
 export interface Settings {
-  /** The address clients know (`https://api.example.org`); without it the Host that was asked is used. */
+  /** The address that clients use (`https://api.example.org`). Default: the Host of the request. */
   readonly publicUrl?: string
-  /** A proxy in front is trusted: its Forwarded fields are read and content coding is left to it. */
+  /** A proxy in front is trusted: its Forwarded fields are read, and it does the content coding. */
   readonly trustProxy: boolean
-  /** `Diglot-Trace` on answers: development alone. */
+  /** Adds `Diglot-Trace` to responses: for development. */
   readonly trace: boolean
-  /** Password schemes over cleartext from loopback addresses. TLS always takes them. */
+  /** Accepts passwords over cleartext from loopback addresses. Over TLS they always are. */
   readonly passwordsOnLoopback: boolean
-  /** Origins that browsers may call from (CORS); none by default. */
+  /** Origins that browsers may call from (CORS). Default: none. */
   readonly origins: readonly string[]
 }

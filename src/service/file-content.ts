@@ -1,10 +1,12 @@
 /**
- * The octets of files. Few are one value, here and in the store; more are pieces, kept as they arrive and read as they are sent,
- * so that a file of any size takes the memory of a few of them. What always holds:
- *  (1) Pieces are never changed, and their name is used for one content alone: who reads on while the file is replaced gets what
- *      they began with, or is cut short.
- *  (2) Pieces are nobody's until the call's own transaction makes them a file; whatever ends the call before, they go.
- *  (3) No more is taken in than the limit, and the sender is held back while the store writes.
+ * The octets of files. A small file is one value, here and in the store; a larger one is pieces,
+ * stored as they arrive and read as they are sent, so that a file of any size takes the memory of a
+ * few pieces. What always holds:
+ *  (1) Pieces are never changed, and their name is used for one content alone: a reader of a file
+ *      that is being replaced gets the rest of the old one, or an incomplete response.
+ *  (2) Pieces belong to no file until the call's own transaction claims them; if the call ends
+ *      before, they are discarded.
+ *  (3) No more than the limit is received, and the sender is held back while the store writes.
  */
 
 import { createHash, hash } from 'node:crypto'
@@ -12,12 +14,15 @@ import type { Maybe } from '../base/maybe.ts'
 import { consumePieces, releaseBuffer } from '../base/octets.ts'
 import type { FileOctets, Store, StoredOctets } from './store.ts'
 
-/** Octets of every piece but the last, and of a file that is kept as one value: four reads of a socket, sixty-four pages of SQLite. */
+/**
+ * Octets of every piece but the last, and at most of a file that is one value: four reads of a
+ * socket, sixty-four pages of SQLite.
+ */
 export const pieceOctets = 256 * 1024
-/** Pieces in one transaction: a flush of the disk for each megabyte. */
-const atOnce = 4
+/** One flush of the disk for each megabyte. */
+const piecesPerTransaction = 4
 
-/** Octets that came with a call. */
+/** Octets that were received with a call. */
 export interface ReceivedFile extends FileOctets {
   /** SHA-256, in hexadecimal. */
   digest(): string
@@ -30,7 +35,7 @@ export const inMemoryFile = (octets: Uint8Array): ReceivedFile => ({
   digest: () => hash('sha256', octets, 'hex'),
 })
 
-/** Octets that are one value. */
+/** Stored octets that are one value. */
 export const asStored = (octets: Uint8Array): StoredOctets => ({
   length: octets.length,
   here: octets,
@@ -40,7 +45,7 @@ export const asStored = (octets: Uint8Array): StoredOctets => ({
   },
 })
 
-/** The pieces of a file went while it was read: it was replaced or removed long ago (1). */
+/** The pieces of a file were removed while it was read: it was replaced or removed long ago (1). */
 export class Swept extends Error {
   override readonly name = 'Swept'
   constructor() {
@@ -48,7 +53,9 @@ export class Swept extends Error {
   }
 }
 
-/** Octets that the store has in pieces; `next` finds some of those from one place up to another, as many as it likes. */
+/**
+ * Octets that the store has in pieces; `next` gives one or more octets from `from`, before `to`.
+ */
 export const splitIntoPieces = (
   name: string,
   length: number,
@@ -67,7 +74,7 @@ export const splitIntoPieces = (
   },
 })
 
-/** All of them as one value: for who can't take them piece by piece. */
+/** All octets as one value, for a reader that cannot stream. */
 export async function collectOctets(octets: StoredOctets): Promise<Uint8Array> {
   if (octets.here) return octets.here
   const all = new Uint8Array(octets.length)
@@ -85,34 +92,36 @@ export interface StagingContext {
   readonly id: (prefix: string) => string
 }
 
-/** Takes content in as it arrives. Undefined as soon as there is more than `limit`; throws what the content throws. */
+/**
+ * Stores content as it arrives; undefined beyond `limit` octets; throws what the content throws.
+ */
 export async function stageContent(
-  keeping: StagingContext,
+  staging: StagingContext,
   content: AsyncIterable<Uint8Array>,
   limit: number,
 ): Promise<ReceivedFile | undefined> {
   const held: Uint8Array[] = []
   let length = 0
-  let bench: StagingBuffer | undefined
+  let buffer: StagingBuffer | undefined
   try {
-    // Benched octets are copies: what they came in may go.
-    for await (const piece of consumePieces(content, () => bench !== undefined)) {
+    // The buffer has copies: the received octets may be released.
+    for await (const piece of consumePieces(content, () => buffer !== undefined)) {
       length += piece.length
       if (length > limit) break
       held.push(piece)
-      if (!bench && length > pieceOctets) bench = new StagingBuffer(keeping)
-      if (bench) for (const each of held.splice(0)) await bench.add(each)
+      if (!buffer && length > pieceOctets) buffer = new StagingBuffer(staging)
+      if (buffer) for (const each of held.splice(0)) await buffer.add(each)
     }
-    if (length <= limit) return bench ? await bench.done(length) : inMemoryFile(joinOctets(held))
+    if (length <= limit) return buffer ? await buffer.done(length) : inMemoryFile(joinOctets(held))
   } catch (thrown) {
-    await discardStaged(keeping.store, bench?.name)
+    await discardStaged(staging.store, buffer?.name)
     throw thrown
   }
-  await discardStaged(keeping.store, bench?.name)
+  await discardStaged(staging.store, buffer?.name)
   return undefined
 }
 
-/** (2) Said at once where the store can hear it; else its age tells. */
+/** (2) At once if the store can be reached; otherwise a sweep removes pieces by their age. */
 export async function discardStaged(store: Store, name: string | undefined): Promise<void> {
   if (name !== undefined) await store.write(writer => writer.discard(name)).catch(() => {})
 }
@@ -129,19 +138,21 @@ export function joinOctets(parts: readonly Uint8Array[]): Uint8Array {
   return all
 }
 
-/** Where octets are cut into pieces. One block of memory serves for all of them: a store has taken what it has answered for. */
+/**
+ * Cuts octets into pieces, which share one block of memory: a store copies what it acknowledges.
+ */
 class StagingBuffer {
   readonly name: string
   readonly #keeping: StagingContext
-  readonly #block = new Uint8Array(atOnce * pieceOctets)
+  readonly #block = new Uint8Array(piecesPerTransaction * pieceOctets)
   readonly #hash = createHash('sha256')
   #filled = 0
-  /** Pieces that are in the store. */
+  /** The number of pieces in the store. */
   #kept = 0
 
-  constructor(keeping: StagingContext) {
-    this.#keeping = keeping
-    this.name = keeping.id('file')
+  constructor(staging: StagingContext) {
+    this.#keeping = staging
+    this.name = staging.id('file')
   }
 
   async add(octets: Uint8Array): Promise<void> {

@@ -1,4 +1,4 @@
-/** What a handler is given: the time, who is asking, and the items beside its own, in the same transaction. */
+/** The context of a handler: the time, the caller, and other items, in the same transaction. */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Fault } from '../contract/fault.ts'
@@ -10,7 +10,7 @@ import { checkValue } from '../contract/typed-value.ts'
 import { refuse } from './refusal.ts'
 import { type ChangeRecord, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
 
-/** How a context reaches the store: within a call's transaction, or one small transaction each in a job. */
+/** Access to the store: within a call's transaction, or in a job by one small transaction each. */
 export interface StoreReach {
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
   write<T>(work: (writer: StoreWriter) => Maybe<T>): Maybe<T>
@@ -34,18 +34,18 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
     now: new Date(about.now).toISOString(),
     id: about.id,
     items: createItemReader(about, reach),
-    fail: (fault: Fault, detail?: unknown) => refuse({ kind: 'declared', fault, detail: (detail ?? {}) as Values }), // DetailOf<Fault>: members of its detail
+    fail: (fault: Fault, detail?: unknown) => refuse({ kind: 'declared', fault, detail: (detail ?? {}) as Values }), // DetailOf<Fault>: the members of its detail
     invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
     forbid: () => refuse({ kind: 'forbidden' }),
   } as Context // `createItemReader` is typed by the contract in the handler's eyes and by rows here
 }
 
-const mostListed = 1000
+const listedMax = 1000
 
 function createItemReader(about: ContextFacts, reach: StoreReach): ItemReader<Service> {
   return {
     get: async (resource, id) => (await reach.read(reader => findCurrent(reader, resource, id)))?.value,
-    list: async (resource, where = {}, limit = mostListed) =>
+    list: async (resource, where = {}, limit = listedMax) =>
       reach.read(async reader => {
         const filters = Object.entries(where).map(([field, value]) => ({ field, is: 'eq' as const, value }))
         const page = await reader.list(resource, { filters, within: 'all', sort: [], size: limit, counted: false })
@@ -54,7 +54,7 @@ function createItemReader(about: ContextFacts, reach: StoreReach): ItemReader<Se
     change: async (resource, id, set) =>
       reach.write(async writer => {
         const item = await findCurrent(writer, resource, id)
-        if (!item) throw new Error(`${about.operation}: there is no ${resource} ${id} to change`)
+        if (!item) throw new Error(`${about.operation}: cannot change ${resource} ${id}: it does not exist`)
         await putChanged(about, writer, resource, item, { ...item.value, ...set })
       }),
   } as ItemReader<Service> // rows in place of the contract's values: `implement` checked the handlers against those
@@ -65,7 +65,7 @@ async function findCurrent(reader: StoreReader, resource: string, id: string): P
   return found && !isFormer(found) ? found : undefined
 }
 
-/** Puts a value in an item's place, and says so in the feed. A value that is not the contract's is a handler's bug. */
+/** Replaces an item's value and records the change. An invalid value is a handler's bug. */
 export async function putChanged(
   about: ContextFacts,
   writer: StoreWriter,
@@ -91,11 +91,19 @@ export async function recordChange(
   await writer.changed({ at: about.now, resource, id, version, what, operation: about.operation })
 }
 
-/** The last look at a value before it is kept; what stands as it is in `sound` has been looked at. */
+/**
+ * The last check of a value before it is stored; members that `sound` shares were checked before.
+ */
 export function requireSound(about: ContextFacts, resource: string, value: Values, sound?: Values): void {
   const fields = about.contract.resources.find(each => each.name === resource)?.fields
   const [first] = fields ? checkValue(fields, value, sound) : [noResource(resource)]
   if (first)
-    throw new Error(`${about.operation}: a handler left ${resource}.${first.path.join('.')} that ${first.detail}`)
+    throw new Error(
+      `${about.operation}: invalid value of a handler: ${resource}.${first.path.join('.')} ${first.detail}`,
+    )
 }
-const noResource = (resource: string): FieldProblem => ({ path: [resource], code: 'unknown', detail: 'is no resource' })
+const noResource = (resource: string): FieldProblem => ({
+  path: [resource],
+  code: 'unknown',
+  detail: 'is not a known resource',
+})

@@ -1,7 +1,7 @@
 /**
- * At most one effect under a key (row 25 of the HTTP decisions; a MessageID in SOAP). The outcome is kept in the
- * transaction of the effect, under the caller's own name, and given again as it was. A call that was refused leaves
- * no key behind: its transaction was undone.
+ * At most one effect under a key (row 25 of the HTTP decisions; a MessageID in SOAP). The outcome
+ * is stored in the transaction of the effect, under the caller's own name, and replayed unchanged.
+ * A refused call leaves no key behind: its transaction was undone.
  */
 
 import type { Call } from './call.ts'
@@ -10,8 +10,7 @@ import { refuse } from './refusal.ts'
 import type { StoreWriter } from './store.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
-/** Milliseconds that an outcome is kept. */
-const kept = 24 * 3_600_000
+const keepMs = 24 * 3_600_000
 
 const inFlight = new Set<string>()
 
@@ -20,7 +19,9 @@ export function idempotencyKeyOf(call: Call): string | undefined {
   return call.once && JSON.stringify([caller.subject ?? null, operation.name, call.once.key])
 }
 
-/** Holds the key while the work is under way in this process: a second one is told so instead of waiting. */
+/**
+ * Holds the key while the work runs in this process: a second call is refused instead of waiting.
+ */
 export function withKeyLock<T>(call: Call, work: () => Promise<T>): Promise<T> {
   const key = idempotencyKeyOf(call)
   if (key === undefined) return work()
@@ -48,10 +49,10 @@ async function performOrRecall(
 ): Promise<Outcome> {
   const memo = await writer.recall(space, key)
   if (memo && memo.expires > now) {
-    const before = unpackTyped(memo.value) as { fingerprint: string; outcome: Outcome } // written below and nowhere else
+    const before = unpackTyped(memo.value) as { fingerprint: string; outcome: Outcome } // written below, and only there
     return before.fingerprint === fingerprint ? before.outcome : refuse({ kind: 'key-reused' })
   }
   const outcome = await work()
-  await writer.remember(space, key, { value: packTyped({ fingerprint, outcome }), expires: now + kept }, now)
+  await writer.remember(space, key, { value: packTyped({ fingerprint, outcome }), expires: now + keepMs }, now)
   return outcome
 }

@@ -1,24 +1,29 @@
-/** The port to whatever knows people, keys and certificates. A face finds the credentials; this says whose they are. */
+/**
+ * The port to the directory of people, keys and certificates. A face finds the credentials; this
+ * tells whose they are.
+ */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
 
-/** Each answers undefined for credentials that prove nothing, without saying why and in the same time. */
+/** Each gives undefined for invalid credentials, without a reason and in the same time. */
 export interface Identities {
-  /** RFC 6750: a token, as it stands in the field. `came` is what it came in: the same object when it comes again. */
+  /**
+   * RFC 6750: a token, as the field has it. `came`: the object it came in, the same if it repeats.
+   */
   bearer(token: string, came: object): Maybe<Caller | undefined>
   /** RFC 7617, and UsernameToken with PasswordText. `from` is the peer's address, for lockout. */
   password(name: string, password: string, from: string): Maybe<Caller | undefined>
-  /** The password itself, for UsernameToken with PasswordDigest; undefined for whom it is not kept. */
+  /** The password itself, for UsernameToken with PasswordDigest; undefined if it is not stored. */
   secret(name: string): Maybe<string | undefined>
-  /** Who this name is, after a message proved it: the digest held, or a trusted certificate names it. */
+  /** The caller of a name that a message has proven, by a valid digest or a trusted certificate. */
   known(name: string): Maybe<Caller | undefined>
-  /** DER of a certificate whose key the peer has proven to hold and whose issuer is trusted. */
+  /** By the DER of a certificate with a trusted issuer, whose key the peer has proven to hold. */
   certificate(der: Uint8Array): Maybe<Caller | undefined>
-  /** An API key, as it stands in its field. */
+  /** An API key, as its field has it. */
   key(key: string): Maybe<Caller | undefined>
-  /** Whether there are API keys: a refusal then names their scheme. */
+  /** There are API keys: a refusal then names their scheme. */
   readonly takesKeys?: () => boolean
-  /** The value of the cookie that signing in gave; absent where nobody can sign in. */
+  /** By the value of a session cookie; absent if signing in is not possible. */
   readonly cookie?: (value: string) => Maybe<Caller | undefined>
 }

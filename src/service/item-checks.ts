@@ -1,4 +1,7 @@
-/** The item a call is about, and whether this caller may know of it and do this to it (row 22 of the HTTP decisions). */
+/**
+ * The item of a call, and whether the caller may see it and do this to it (row 22 of the
+ * decisions).
+ */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -10,12 +13,14 @@ import { type Former, isFormer, type Snapshot, type StoreReader } from './store.
 
 export const readGrants = (resource: Resource): readonly Grant[] => resource.given.allow['read'] ?? []
 
-/** May this caller do this to this item, by policy and, for changes, by state? What links are offered by. */
+/**
+ * May this caller do this to this item, by policy and, for changes, by state? Links depend on it.
+ */
 export function isOffered(operation: Operation, caller: Caller, item: Snapshot, now: number): boolean {
   return isAllowed(operation.grants, caller, now, item.value) && isOfferedByState(operation, item)
 }
 
-/** Whether the item's state offers it (rule A3.4). */
+/** Whether the item's state allows it (rule A3.4). */
 export function isOfferedByState(operation: Operation, item: Snapshot): boolean {
   const state = stateOf(item)
   if (state === undefined) return true
@@ -35,8 +40,8 @@ export function stateOf(item: Snapshot): string | undefined {
 }
 
 /**
- * The item, for a caller who may know of it and may do this to it now. One that must be kept secret is `not-found`,
- * never `forbidden`; so is what it was once, for those who see only their own.
+ * The item, for a caller that may see it and do this to it now. A secret item is `not-found`, never
+ * `forbidden`; so is a former one, for a caller that may not read all items.
  */
 export function requireVisible(
   found: Snapshot | Former | undefined,
@@ -56,19 +61,21 @@ export function requireVisible(
 const refusalOfFormer = (found: Former) =>
   found.to === undefined ? ({ kind: 'gone' } as const) : ({ kind: 'moved', to: found.to } as const)
 
-/** Row 23: the precondition on what stands, of a call that reads. True: it says that the caller has what stands. */
+/**
+ * Row 23: the precondition of a call that reads. True: the caller has the current state already.
+ */
 export function isUnchanged(call: Call, current: Snapshot | undefined): boolean {
   const verdict = call.expects?.(current) ?? 'proceed'
   if (verdict === 'unchanged' && current) return true
   return verdict === 'proceed' ? false : refuse({ kind: 'stale', ...(current && { version: current.version }) })
 }
 
-/** The same for a change: whoever has what stands has not asked for another. */
+/** Row 23 for a change: a precondition that would give 304 for a read fails. */
 export function requirePrecondition(call: Call, current: Snapshot | undefined): void {
   if (isUnchanged(call, current)) refuse({ kind: 'stale', ...(current && { version: current.version }) })
 }
 
-/** Row 24: a change to an item where the contract demands a precondition. */
+/** Row 24: a change must have a precondition if the contract demands one. */
 export function requireConditional(call: Call, resource: Resource): void {
   const { kind } = call.admitted.operation
   const changes = kind === 'replace' || kind === 'patch' || kind === 'remove'

@@ -1,11 +1,14 @@
 /**
- * Jobs (rules A3.1–A3.3): a row that a worker leases, runs and finishes. What always holds, by number:
- *  (1) A job that was answered 202 is run, also when the worker dies: its lease ends and another takes it.
- *  (2) It is completed, failed or cancelled once; who has lost the lease writes nothing more.
+ * Jobs (rules A3.1–A3.3): rows that workers lease, run and finish. What always holds, by number:
+ *  (1) A job that was accepted with 202 is run, even if its worker dies: the lease ends and another
+ *      worker takes it.
+ *  (2) It is completed, failed or cancelled once; a worker that has lost the lease writes no more.
  *  (3) Its output is kept in the transaction that completes it.
- *  (4) Whoever has lost the lease changes nothing more: each write of a handler asks for it in the same transaction.
- *  (5) A job whose workers die of it has failed in the end; that it was stopped, or the store out of reach, is no failure of it.
- * It may be run more than once; what its handler does beside the store must bear that.
+ *  (4) A handler that has lost the lease changes nothing more: each of its writes checks the lease
+ *      in the same transaction.
+ *  (5) A job whose workers keep dying has failed in the end; being stopped, or a store out of
+ *      reach, does not count as a failure.
+ * A job may run more than once; the effects of its handler outside the store must allow for that.
  */
 import type { Implementation, Progress, Values } from '../contract/implement.ts'
 import { type Job, jobStates } from '../contract/job.ts'
@@ -18,10 +21,9 @@ import { Refused, refuse } from './refusal.ts'
 import { type JobRow, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
-const active = new Set<JobRow['state']>(jobStates.slice(0, 2))
-/** Milliseconds that a lease lasts, and after which the worker renews it. */
-const lease = 30_000
-const renewal = 5_000
+const activeStates = new Set<JobRow['state']>(jobStates.slice(0, 2))
+const leaseMs = 30_000
+const renewEveryMs = 5_000
 
 export async function startJob(
   call: Call,
@@ -36,7 +38,7 @@ export async function startJob(
   return { kind: 'job', job, created: true }
 }
 
-/** A job that nobody has begun. */
+/** A job that has not begun. */
 export const queuedJob = (id: string, job: string, caller: Caller, input: Values, now: number): JobRow => ({
   id,
   job,
@@ -55,7 +57,7 @@ export const queuedJob = (id: string, job: string, caller: Caller, input: Values
   due: now,
 })
 
-/** The job of this name, for its owner; to anyone else it does not exist. */
+/** The job, for its owner; for any other caller it does not exist. */
 async function requireOwnJob(call: Call, reader: StoreReader, job: Job): Promise<JobRow> {
   const row = call.id === undefined ? undefined : await reader.job(call.id)
   if (!row || row.job !== job.job || row.owner !== (call.admitted.caller.subject ?? ''))
@@ -71,7 +73,7 @@ export async function getJob(call: Call, reader: StoreReader, operation: Operati
   return { kind: 'job', job, created: false }
 }
 
-/** A job has a version as an item has; that is all a precondition asks. */
+/** A job has a version, as an item has: a precondition needs no more. */
 const asSnapshot = (job: JobRow) => ({ ...job, value: {}, kept: {} })
 
 export async function cancelJob(
@@ -81,7 +83,7 @@ export async function cancelJob(
   operation: OperationOf<'cancelJob'>,
 ): Promise<Outcome> {
   const job = await requireOwnJob(call, writer, operation.job)
-  if (!active.has(job.state)) return refuse({ kind: 'conflict', state: job.state, possible: [] })
+  if (!activeStates.has(job.state)) return refuse({ kind: 'conflict', state: job.state, possible: [] })
   const cancelled = nextVersion(job, { state: 'cancelled', modified: about.now })
   await writer.putJob(cancelled)
   return { kind: 'job', job: cancelled, created: false }
@@ -106,40 +108,43 @@ export interface JobContext {
   readonly store: Store
   readonly clock: () => number
   readonly id: (prefix: string) => string
-  /** A try that failed; `thrown` is for the log, never for a caller. */
+  /** Reports a failed try; `thrown` is for the log, never for a caller. */
   readonly failed: (job: JobRow, thrown: unknown) => void
 }
 
-/** Takes one job that is due and runs it to its end; false when there was none. `stop` ends it early: it is run again later. */
-export async function runNextJob(working: JobContext, stop: AbortSignal): Promise<boolean> {
-  const { app, store, clock } = working
+/**
+ * Leases a due job and runs it to its end; false if no job is due. After `stop` it runs again
+ * later.
+ */
+export async function runNextJob(context: JobContext, stop: AbortSignal): Promise<boolean> {
+  const { app, store, clock } = context
   const names = app.contract.jobs.map(job => job.job)
-  const job = await store.write(writer => writer.lease(names, clock(), clock() + lease))
+  const job = await store.write(writer => writer.lease(names, clock(), clock() + leaseMs))
   if (!job) return false
   const declared = app.contract.jobs.find(each => each.job === job.job)
   const run = app.handlers[job.job]?.run
   if (!declared || !run) return false
-  if (job.tries > declared.tries + mostDeaths)
-    await finish(working, job, { state: 'failed', failure: 'lost' }).catch(unlessLost) // (5)
-  else await attemptJob(working, declared, run, job, stop)
+  if (job.tries > declared.tries + lostLeasesMax)
+    await updateJob(context, job, { state: 'failed', failure: 'lost' }).catch(rethrowUnlessLost) // (5)
+  else await attemptJob(context, declared, run, job, stop)
   return true
 }
 
 async function attemptJob(
-  working: JobContext,
+  context: JobContext,
   declared: Job,
   run: NonNullable<Implementation['handlers'][string]['run']>,
   job: JobRow,
   stop: AbortSignal,
 ): Promise<void> {
-  const { app, store, clock, id } = working
+  const { app, store, clock, id } = context
   const caller = unpackTyped(job.caller) as Caller // packed by `queuedJob`
   const about: ContextFacts = { contract: app.contract, caller, now: clock(), operation: job.job, id }
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal, AbortSignal.timeout(declared.timeLimit * 1000)])
   const renewing = setInterval(() => {
-    finish(working, job, { leased: clock() + lease }).catch(thrown => thrown instanceof Lost && lost.abort(thrown))
-  }, renewal)
+    updateJob(context, job, { leased: clock() + leaseMs }).catch(thrown => thrown instanceof Lost && lost.abort(thrown))
+  }, renewEveryMs)
   try {
     const write: StoreReach['write'] = work =>
       store.write(async writer => {
@@ -147,84 +152,86 @@ async function attemptJob(
         return work(writer)
       })
     const ctx = createContext(about, { read: work => store.read(work), write })
-    const done = run(ctx, unpackTyped(job.input) as Values, progressOf(working, job, signal))
+    const done = run(ctx, unpackTyped(job.input) as Values, progressOf(context, job, signal))
     const output = await Promise.race([done, rejectOnAbort(signal)])
-    await finish(working, job, { state: 'completed', progress: 1, output: packTyped(output) })
+    await updateJob(context, job, { state: 'completed', progress: 1, output: packTyped(output) })
   } catch (thrown) {
-    await runHandler(working, declared, job, thrown, stop).catch(unlessLost)
+    await settleFailedTry(context, declared, job, thrown, stop).catch(rethrowUnlessLost)
   } finally {
     clearInterval(renewing)
-    lost.abort(new Lost(`${job.id} is over`))
+    lost.abort(new Lost(`${job.id} has ended`))
   }
 }
 
-/** Leases that may end because their worker did, beside the tries that the contract counts. */
-const mostDeaths = 10
+/**
+ * Leases that may end with the death of their worker, besides the tries that the contract counts.
+ */
+const lostLeasesMax = 10
 
-/** What becomes of a job whose try came to nothing (5). */
-async function runHandler(
-  working: JobContext,
+/** Queues or fails a job after a try that did not complete it (5). */
+async function settleFailedTry(
+  context: JobContext,
   declared: Job,
   job: JobRow,
   thrown: unknown,
   stop: AbortSignal,
 ): Promise<void> {
   if (thrown instanceof Lost) return
-  const { clock } = working
+  const { clock } = context
   if (stop.aborted || thrown instanceof Unavailable) {
     const due = clock() + (thrown instanceof Unavailable ? thrown.after * 1000 : 0)
-    return finish(working, job, { state: 'queued', tries: job.tries - 1, due, leased: 0 })
+    return updateJob(context, job, { state: 'queued', tries: job.tries - 1, due, leased: 0 })
   }
-  working.failed(job, thrown)
-  const again = !(thrown instanceof Refused) && job.tries < declared.tries
+  context.failed(job, thrown)
+  const isRetried = !(thrown instanceof Refused) && job.tries < declared.tries
   const failure = thrown instanceof Refused ? String(thrown.refusal.kind) : 'error'
-  const due = clock() + backOff(job.tries)
-  await finish(working, job, again ? { state: 'queued', due, leased: 0 } : { state: 'failed', failure })
+  const due = clock() + retryDelayMs(job.tries)
+  await updateJob(context, job, isRetried ? { state: 'queued', due, leased: 0 } : { state: 'failed', failure })
 }
 
-/** Milliseconds before the next try: one second, doubled each time, at most five minutes. */
-const backOff = (tries: number): number => Math.min(300_000, 1000 * 2 ** (tries - 1))
+/** Milliseconds before the next try: 1000, doubled each time, at most five minutes. */
+const retryDelayMs = (tries: number): number => Math.min(300_000, 1000 * 2 ** (tries - 1))
 
-/** The job was cancelled, or another worker has it: what is under way must end and write nothing. */
+/** The job was cancelled, or another worker has it: the current run must end and write nothing. */
 export class Lost extends Error {}
-function unlessLost(thrown: unknown): void {
+function rethrowUnlessLost(thrown: unknown): void {
   if (!(thrown instanceof Lost)) throw thrown
 }
 
-/** Rejects once it is. */
+/** Rejects with the signal's reason once it is aborted; never resolves. */
 export const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    const over = (): void => reject(signal.reason)
-    if (signal.aborted) over()
-    else signal.addEventListener('abort', over, { once: true })
+    const abort = (): void => reject(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
   })
 
-function progressOf(working: JobContext, job: JobRow, signal: AbortSignal): Progress {
+function progressOf(context: JobContext, job: JobRow, signal: AbortSignal): Progress {
   const report = async (part: number): Promise<void> => {
     signal.throwIfAborted()
     const progress = Math.min(1, Math.max(0, part))
-    await finish(working, job, { progress, leased: working.clock() + lease })
+    await updateJob(context, job, { progress, leased: context.clock() + leaseMs })
   }
   return Object.assign(report, { signal })
 }
 
-/** (4) */
+/** (4) Throws `Lost` unless the job still belongs to this try. */
 async function requireLease(reader: StoreReader, job: JobRow, signal?: AbortSignal): Promise<JobRow> {
   signal?.throwIfAborted()
   const row = await reader.job(job.id)
-  if (row?.state !== 'running' || row.tries !== job.tries) throw new Lost(`${job.id} is no longer this worker's`)
+  if (row?.state !== 'running' || row.tries !== job.tries) throw new Lost(`${job.id} no longer belongs to this worker`)
   return row
 }
 
-/** Writes a change of a job that is still ours (2): running, and on the same try. */
-async function finish(working: JobContext, job: JobRow, change: Partial<JobRow>): Promise<void> {
-  await working.store.write(async writer => {
+/** Writes a change of a job that is still this worker's (2): running, and on the same try. */
+async function updateJob(context: JobContext, job: JobRow, change: Partial<JobRow>): Promise<void> {
+  await context.store.write(async writer => {
     const row = await requireLease(writer, job)
-    await writer.putJob(nextVersion(row, { ...change, modified: working.clock() }))
+    await writer.putJob(nextVersion(row, { ...change, modified: context.clock() }))
   })
 }
 
-/** What an operator is shown of a job that has failed; its cause is in the log, under the job's id. */
+/** A failed job as an operator sees it; its cause is in the log, under the job's id. */
 export interface FailedJob {
   readonly id: string
   readonly job: string
@@ -234,7 +241,7 @@ export interface FailedJob {
   readonly at: string
 }
 
-/** Those that failed last, a thousand at most. */
+/** The jobs that failed last, a thousand at most. */
 export async function failedJobs(store: Store): Promise<readonly FailedJob[]> {
   const rows = await store.read(reader => reader.jobs('failed', 1000))
   return rows.map(({ id, job, owner, failure = '', tries, modified }) => {
@@ -242,7 +249,7 @@ export async function failedJobs(store: Store): Promise<readonly FailedJob[]> {
   })
 }
 
-/** Puts a failed job back, with all its tries; false when it is none. */
+/** Queues a failed job again, with all its tries; false if it is not a failed job. */
 export function retryJob(store: Store, id: string, now: number): Promise<boolean> {
   return store.write(async writer => {
     const row = await writer.job(id)

@@ -4,13 +4,16 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Rate } from '../contract/resource.ts'
 import type { Quota } from './call.ts'
 
-/** Counts one; undefined once the window is full. Several instances share one through the database. */
+/** Counts one request; `exceeded` beyond the limit. Instances may share windows by the database. */
 export interface Limiter {
   take(key: string, rate: Rate, now: number): Maybe<Quota & { readonly exceeded: boolean }>
 }
 
-/** Callers it remembers at most; when full, windows that are over go first, then all: a limit is never worth the memory. */
-const mostKeys = 100_000
+/**
+ * Keys remembered at most; when full, ended windows are dropped first, then all: no limit is worth
+ * more memory.
+ */
+const keysMax = 100_000
 
 /** Fixed windows by key. */
 class MemoryWindows {
@@ -19,7 +22,7 @@ class MemoryWindows {
   add(key: string, span: number, by: number, now: number): Counted {
     let window = this.#kept.get(key)
     if (!window || now - window.from >= window.span || now < window.from) {
-      if (this.#kept.size >= mostKeys) this.#clear(now)
+      if (this.#kept.size >= keysMax) this.#clear(now)
       this.#kept.set(key, (window = { from: now, count: 0, span }))
     }
     window.count += by
@@ -28,57 +31,62 @@ class MemoryWindows {
 
   #clear(now: number): void {
     for (const [key, window] of this.#kept) if (now - window.from >= window.span) this.#kept.delete(key)
-    if (this.#kept.size >= mostKeys) this.#kept.clear()
+    if (this.#kept.size >= keysMax) this.#kept.clear()
   }
 }
 
-/** In the memory of one process. */
+/** Counts in the memory of one process. */
 export function createMemoryLimiter(): Limiter {
   const kept = new MemoryWindows()
   return { take: (key, rate, now) => quotaOf(rate, kept.add(key, rate.seconds * 1000, 1, now)) }
 }
 
-/** Milliseconds that windows out of reach are left alone. */
-const pause = 1000
+/** How often windows out of reach are tried again. */
+const retryEveryMs = 1000
 
-/** So many for one key, in a window of `span` milliseconds. */
+/** Adds `by` requests for a key, in a window of `span` milliseconds. */
 export interface Count {
   readonly key: string
   readonly span: number
   readonly by: number
 }
 export interface Counted {
-  /** In this window, these among them. */
+  /** Requests in this window, these included. */
   readonly count: number
-  /** Milliseconds until the window is over. */
+  /** Milliseconds until the window ends. */
   readonly left: number
 }
 
 /**
- * One limit over all instances: `count` adds to windows that they share, all or none. It is never exceeded, and still cheap: one
- * question is under way at a time, who comes meanwhile goes along with the next, and for a caller with many requests at once
- * some more are counted ahead (`Ahead`), so that a busy instance asks once for many. While the
- * windows are out of reach each instance counts for itself: what needs them will be told so by the store. One caller a second
- * finds out whether they are back, and nobody waits with him.
+ * One limit over all instances: `count` adds to windows that they share, all or none. The limit is
+ * never exceeded, and still cheap: one query runs at a time, later requests join the next one, and
+ * for a caller with many requests at once some more are counted ahead (`Ahead`), so that a busy
+ * instance asks once for many. While the windows are out of reach each instance counts for itself:
+ * the store refuses operations that need it. One request a second tests whether the windows are
+ * back, and no other waits for it.
  */
 export function createSharedLimiter(count: (counts: readonly Count[]) => Promise<readonly Counted[]>): Limiter {
   const alone = createMemoryLimiter()
   const ahead = new Ahead()
-  const told = ({ key, rate, takers }: Asking, { by }: Pick<Count, 'by'> = { by: 0 }, counted?: Counted): void => {
+  const settleTakers = (
+    { key, rate, takers }: Asking,
+    { by }: Pick<Count, 'by'> = { by: 0 },
+    counted?: Counted,
+  ): void => {
     const before = counted && { ...counted, count: counted.count - by }
     if (before) ahead.keep(key, rate, { ...before, count: before.count + takers.length }, by - takers.length, latest)
-    // Each has a number of its own, in the order they came.
+    // Each taker has a number of its own, in order of arrival.
     for (const [i, taker] of takers.entries()) taker(before && { ...before, count: before.count + i + 1 })
   }
   let waiting = new Map<string, Asking>()
   let asking = false
   let latest = 0
-  /** When they were found out of reach. */
-  let away: number | undefined
+  /** When the windows were found to be out of reach. */
+  let unreachableSince: number | undefined
   const ask = async (): Promise<void> => {
     asking = true
     while (waiting.size > 0) {
-      // In one order, so that two instances never wait for each other.
+      // In one order, so that no two instances wait for each other.
       const asked = [...waiting.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
       waiting = new Map()
       const counts = asked.map(({ key, span, rate, takers }) => ({
@@ -87,10 +95,10 @@ export function createSharedLimiter(count: (counts: readonly Count[]) => Promise
         by: takers.length + wantedAhead(rate, takers.length),
       }))
       const counted = await count(counts).catch(() => undefined)
-      away = counted ? undefined : latest
-      for (const [i, one] of asked.entries()) told(one, counts[i], counted?.[i])
+      unreachableSince = counted ? undefined : latest
+      for (const [i, one] of asked.entries()) settleTakers(one, counts[i], counted?.[i])
       if (counted) continue
-      for (const one of waiting.values()) told(one, undefined, undefined)
+      for (const one of waiting.values()) settleTakers(one, undefined, undefined)
       waiting = new Map()
     }
     asking = false
@@ -98,7 +106,8 @@ export function createSharedLimiter(count: (counts: readonly Count[]) => Promise
   return {
     take(key, rate, now) {
       latest = now
-      if (away !== undefined && (asking || Math.abs(now - away) < pause)) return alone.take(key, rate, now)
+      if (unreachableSince !== undefined && (asking || Math.abs(now - unreachableSince) < retryEveryMs))
+        return alone.take(key, rate, now)
       const known = ahead.take(key, now)
       if (known) return quotaOf(rate, known)
       const span = rate.seconds * 1000
@@ -106,7 +115,7 @@ export function createSharedLimiter(count: (counts: readonly Count[]) => Promise
         const found = waiting.get(key)
         const takers = found?.takers ?? []
         if (!found) waiting.set(key, { key, span, rate, takers })
-        takers.push(counted => resolve(counted ? quotaOf(rate, counted) : (alone.take(key, rate, now) as LimitResult))) // memory answers at once
+        takers.push(counted => resolve(counted ? quotaOf(rate, counted) : (alone.take(key, rate, now) as LimitResult))) // the memory limiter is synchronous
         if (!asking) void ask()
       })
     },
@@ -120,15 +129,16 @@ interface Asking {
   readonly takers: ((counted: Counted | undefined) => void)[]
 }
 
-/** Requests of one caller at once, from which on more are counted ahead. */
-const many = 4
-/** At most one in a hundred of a limit, and as many as such a caller sends in a moment. */
+/** From this many requests of one caller at once, more are counted ahead. */
+const aheadFromTakers = 4
+/** At most 1 % of a limit, and what such a caller sends in a moment. */
 const wantedAhead = ({ count }: Rate, takers: number): number =>
-  takers < many ? 0 : Math.min(Math.floor(count / 100), takers * 16)
+  takers < aheadFromTakers ? 0 : Math.min(Math.floor(count / 100), takers * 16)
 
 /**
- * Counts that an instance has taken before they were asked for. What it does not use by the end of the window is lost, so a
- * caller who sends many at once may be told one in a hundred too early for each instance, and nobody is ever told too late.
+ * Requests that an instance has counted in advance. Those it does not use by the end of the window
+ * are lost, so a caller with many requests at once may be refused early, by 1 % of the limit for
+ * each instance, and never too late.
  */
 class Ahead {
   readonly #kept = new Map<string, { readonly from: number; readonly until: number; count: number; spare: number }>()
@@ -140,10 +150,10 @@ class Ahead {
     return { count: ++kept.count, left: kept.until - now }
   }
 
-  /** @param counted what was told to the last who asked; `taken` more were counted with it */
+  /** @param taken requests counted in advance, in addition to the given count */
   keep(key: string, rate: Rate, { count, left }: Counted, taken: number, now: number): void {
     if (taken === 0) return
-    if (this.#kept.size >= mostKeys) this.#kept.clear()
+    if (this.#kept.size >= keysMax) this.#kept.clear()
     const spare = Math.max(0, Math.min(taken, rate.count - count))
     this.#kept.set(key, { from: now, until: now + left, count, spare })
   }
@@ -159,8 +169,8 @@ function quotaOf({ count: limit, seconds }: Rate, { count, left }: Counted): Lim
   }
 }
 
-/** The windows themselves, where one process keeps them for several. */
-export function windowsOf(): (counts: readonly Count[], now: number) => readonly Counted[] {
+/** Windows that one process keeps for several. */
+export function createMemoryWindows(): (counts: readonly Count[], now: number) => readonly Counted[] {
   const kept = new MemoryWindows()
   return (counts, now) => counts.map(({ key, span, by }) => kept.add(key, span, by, now))
 }

@@ -1,4 +1,7 @@
-/** The server's own members inside of what a client sends (rule A2.1): as those of an item itself, they stay as they stand. */
+/**
+ * Read-only members inside the values of an item (rule A2.1): like those of the item itself, they
+ * keep their values.
+ */
 
 import { memoizeByObject } from '../base/memo.ts'
 import type { AnyField, Fields } from '../contract/field.ts'
@@ -6,37 +9,39 @@ import type { Values } from '../contract/implement.ts'
 import { foldShape, innerFields, type ShapeCases } from '../contract/shape.ts'
 import { packTyped } from './typed-json.ts'
 
-/** What was sent in place of what stood, with what of the server's stood inside of its objects. */
-export function keepReadOnlyMembers(fields: Fields, sent: Values, stood: Values): Values {
-  if (!hasInnerServerFields(fields)) return sent
+/** The new values, with the read-only members of the old ones inside their objects. */
+export function keepReadOnlyMembers(fields: Fields, sent: Values, previous: Values): Values {
+  if (!isAnyReadOnlyWithin(fields)) return sent
   return Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => [name, keepInside(fields[name], value, stood[name])]),
+    Object.entries(sent).map(([name, value]) => [name, keepWithin(fields[name], value, previous[name])]),
   )
 }
 
-function keepInside(field: AnyField | undefined, sent: unknown, stood: unknown): unknown {
-  if (!field || !innerFields(field.shape).some(hasServerFields)) return sent
-  return foldShape(field.shape, merges, sent, stood)
+function keepWithin(field: AnyField | undefined, sent: unknown, previous: unknown): unknown {
+  if (!field || !innerFields(field.shape).some(isAnyReadOnly)) return sent
+  return foldShape(field.shape, mergeCases, sent, previous)
 }
-const merges: ShapeCases<unknown, [sent: unknown, stood: unknown]> = {
+const mergeCases: ShapeCases<unknown, [sent: unknown, previous: unknown]> = {
   scalar: (_shape, sent) => sent,
-  // An item has no name to be known by: it keeps what is the server's where it stands as it was.
-  list: ({ item }, sent, stood) =>
-    Array.isArray(sent) && Array.isArray(stood)
+  // Items of a list have no name: one that is otherwise unchanged keeps its read-only members.
+  list: ({ item }, sent, previous) =>
+    Array.isArray(sent) && Array.isArray(previous)
       ? sent.map((each, at) =>
-          packTyped(keepInside(item, each, stood[at])) === packTyped(stood[at]) ? stood[at] : each,
+          packTyped(keepWithin(item, each, previous[at])) === packTyped(previous[at]) ? previous[at] : each,
         )
       : sent,
-  object: ({ fields }, sent, stood) => (isRow(sent) && isRow(stood) ? keepInFields(fields, sent, stood) : sent),
-  union: ({ on, of }, sent, stood) =>
-    isRow(sent) && isRow(stood) && sent[on] === stood[on]
-      ? { [on]: sent[on], ...keepInFields(of[String(sent[on])] ?? {}, sent, stood) }
+  object: ({ fields }, sent, previous) =>
+    isRow(sent) && isRow(previous) ? keepWithinFields(fields, sent, previous) : sent,
+  union: ({ on, of }, sent, previous) =>
+    isRow(sent) && isRow(previous) && sent[on] === previous[on]
+      ? { [on]: sent[on], ...keepWithinFields(of[String(sent[on])] ?? {}, sent, previous) }
       : sent,
 }
 
-function keepInFields(fields: Fields, sent: Values, stood: Values): Values {
+function keepWithinFields(fields: Fields, sent: Values, previous: Values): Values {
   const members = Object.entries(fields).map(
-    ([name, field]) => [name, field.isReadOnly ? stood[name] : keepInside(field, sent[name], stood[name])] as const,
+    ([name, field]) =>
+      [name, field.isReadOnly ? previous[name] : keepWithin(field, sent[name], previous[name])] as const,
   )
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }
@@ -44,10 +49,10 @@ function keepInFields(fields: Fields, sent: Values, stood: Values): Values {
 const isRow = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
 
-/** Whether something inside of these fields, or one of them, is the server's. */
-const hasInnerServerFields = memoizeByObject((fields: Fields): boolean =>
-  Object.values(fields).some(({ shape }) => innerFields(shape).some(hasServerFields)),
+/** Whether a member inside these fields is read-only. */
+const isAnyReadOnlyWithin = memoizeByObject((fields: Fields): boolean =>
+  Object.values(fields).some(({ shape }) => innerFields(shape).some(isAnyReadOnly)),
 )
-const hasServerFields = memoizeByObject(
-  (fields: Fields): boolean => hasInnerServerFields(fields) || Object.values(fields).some(field => field.isReadOnly),
+const isAnyReadOnly = memoizeByObject(
+  (fields: Fields): boolean => isAnyReadOnlyWithin(fields) || Object.values(fields).some(field => field.isReadOnly),
 )

@@ -1,15 +1,15 @@
-/** What a call came to, for a face to put in its words. */
+/** The outcome of a call, which a face puts in its own words. */
 import type { Values } from '../contract/implement.ts'
 import type { FileVersion, ItemPage, JobRow, Snapshot, StoredOctets } from './store.ts'
 
 export type Outcome =
-  /** An item, as it stands after the call. `created` also after a kept output: then `output` is what was created. */
+  /** The item after the call. An `output` that is kept is `created`, too. */
   | { readonly kind: 'item'; readonly item: Snapshot; readonly created: boolean }
   | { readonly kind: 'output'; readonly item: Snapshot; readonly output: Values; readonly created: boolean }
   | { readonly kind: 'page'; readonly page: ItemPage }
   | { readonly kind: 'removed'; readonly id: string }
   | { readonly kind: 'bulk'; readonly removed: number; readonly refused: number }
-  /** A file as it stands; without its octets after it was put: they need not be kept for who asks for the same again. */
+  /** A file; without its octets after a PUT, so that a replay need not keep them. */
   | {
       readonly kind: 'file'
       readonly item: Snapshot
@@ -20,10 +20,10 @@ export type Outcome =
   | { readonly kind: 'search'; readonly id: string; readonly search: Search; readonly page: ItemPage | undefined }
   | { readonly kind: 'job'; readonly job: JobRow; readonly created: boolean }
   | { readonly kind: 'result'; readonly job: JobRow; readonly output: Values }
-  /** The precondition says that the caller has what stands: nothing was read further. */
+  /** By its precondition the caller has the current state: nothing more was read. */
   | { readonly kind: 'unchanged'; readonly current: Current }
 
-/** What a face needs to name a version. Milliseconds since 1970. */
+/** What a face needs to name a version; `modified` in milliseconds since 1970. */
 export interface Current {
   readonly id: string
   readonly version: number

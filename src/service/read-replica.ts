@@ -1,32 +1,33 @@
 /**
- * A copy of the database for what only reads. It may be a little behind, so its word counts where it found what was asked
- * for; whatever it would refuse (what was just made is not there yet), and all it cannot answer, is asked of the original.
- * Changes, and what they compare, never see it. One that could not be asked is left alone for a while; then one read finds out
- * whether it is back, and nobody waits with that one.
+ * A copy of the database for reads. It may be a little behind, so its answer counts only if it
+ * found the item; a read that it refuses (a new item may be missing there) or cannot answer goes to
+ * the original. Changes, and the preconditions of changes, never use it. A replica out of reach is
+ * left alone for a while; then one read tests whether it is back, and no other waits for it.
  */
 
 import type { Maybe } from '../base/maybe.ts'
 import { Refused } from './refusal.ts'
 import type { Store, StoreReader } from './store.ts'
 
-/** Milliseconds that a copy which could not be asked is left alone. */
-const pause = 1000
+/** How often a replica out of reach is tried again. */
+const retryEveryMs = 1000
 
 export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: () => number): Store {
-  /** When it could not be asked. */
-  let away: number | undefined
+  /** When it was found to be out of reach. */
+  let unreachableSince: number | undefined
   let trying = false
-  const left = (): boolean => away !== undefined && (trying || Math.abs(clock() - away) < pause)
+  const isLeftAlone = (): boolean =>
+    unreachableSince !== undefined && (trying || Math.abs(clock() - unreachableSince) < retryEveryMs)
   const read = async <T>(work: (reader: StoreReader) => Maybe<T>): Promise<T> => {
-    if (left()) return store.read(work)
-    const first = away !== undefined
+    if (isLeftAlone()) return store.read(work)
+    const first = unreachableSince !== undefined
     if (first) trying = true
     try {
       const answer = await replica.read(work)
-      away = undefined
+      unreachableSince = undefined
       return answer
     } catch (thrown) {
-      away = thrown instanceof Refused ? undefined : clock()
+      unreachableSince = thrown instanceof Refused ? undefined : clock()
       return store.read(work)
     } finally {
       if (first) trying = false

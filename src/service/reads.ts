@@ -31,7 +31,7 @@ export function listItems(look: ReadContext, operation: OperationOf<'list' | 'se
   return chain(readPage(look, operation.resource, {}), found => ({ kind: 'page', page: found }))
 }
 
-/** A page of what this caller may see, restricted in the database and not after it. */
+/** A page of the items that this caller may see, restricted in the database and not afterwards. */
 export function readPage(look: ReadContext, resource: Resource, more: Partial<Query>): Maybe<ItemPage> {
   const within = readRestriction(readGrants(resource), look.call.admitted.caller, look.about.now)
   const asked = look.call.query ?? { filters: [], sort: [], size: 20, counted: false }
@@ -40,11 +40,11 @@ export function readPage(look: ReadContext, resource: Resource, more: Partial<Qu
   return look.reader.list(resource.name, { ...asked, ...more, filters, within })
 }
 
-/** Words of one search: each is a condition, of which SQLite takes a thousand. */
+/** Words of one search: each is a condition, and SQLite accepts a thousand. */
 export const searchWordsMax = 500
 const tooManyWords: FieldProblem = { path: ['q'], code: 'maxLength', detail: `has more than ${searchWordsMax} words` }
 
-/** An action that only reads: it is not found in states that do not offer it. */
+/** An action that only reads: not found in a state that does not allow it. */
 export async function readAction(look: ReadContext, operation: OperationOf<'look'>): Promise<Outcome> {
   const { call, about, handlers, reader } = look
   const item = requireVisible(
@@ -57,18 +57,18 @@ export async function readAction(look: ReadContext, operation: OperationOf<'look
   if (isUnchanged(call, item)) return { kind: 'unchanged', current: item }
   const handler = handlers.actions[operation.verb]
   if (!handler) throw new Error(`${operation.name} has no handler`)
-  const output = await handler(createContext(about, readOnly(reader)), item.value, {})
+  const output = await handler(createContext(about, readOnlyReach(reader)), item.value, {})
   return { kind: 'output', item, output: output ?? {}, created: false }
 }
 
-const readOnly = (reader: StoreReader): StoreReach => ({
+const readOnlyReach = (reader: StoreReader): StoreReach => ({
   read: work => work(reader),
   write: () => {
-    throw new Error('an action that only reads has nothing to change')
+    throw new Error('an action that only reads cannot change items')
   },
 })
 
-/** What an action left: a payment. */
+/** The kept output of an action, such as a payment. */
 export async function getExternal(
   { call, about, reader }: ReadContext,
   operation: OperationOf<'kept'>,
@@ -82,7 +82,7 @@ export async function getExternal(
   const output = item.kept[operation.verb]
   if (output === undefined) return refuse({ kind: 'not-found' })
   if (isUnchanged(call, item)) return { kind: 'unchanged', current: item }
-  return { kind: 'output', item, output: output as Record<string, unknown>, created: false } // kept by `act`: a row
+  return { kind: 'output', item, output: output as Record<string, unknown>, created: false } // stored by `actOnItem`: a row
 }
 
 export async function getFile(

@@ -1,24 +1,25 @@
 /**
- * Why a call was not carried out: a closed union. Each face has one table from these kinds to its own words
- * (`rest/refusal.ts`, `soap/refusal.ts`), total at compile time: add a kind and exactly those two stop compiling.
+ * Why a call was not carried out: a closed union. Each face has one table from these kinds to its
+ * own terms (`rest/refusal.ts`, `soap/refusal.ts`), total at compile time: add a kind and exactly
+ * those two stop compiling.
  */
 import type { Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 
 export type Refusal =
   | { readonly kind: 'not-found' }
-  /** Was here and is not any more, until its identifier is used again. */
+  /** The item has been removed, until its identifier is used again. */
   | { readonly kind: 'gone' }
-  /** Has another identifier now. */
+  /** The item has another identifier. */
   | { readonly kind: 'moved'; readonly to: string }
-  /** Nobody has said who is asking, or it could not be proven. */
+  /** Credentials are missing or invalid. */
   | { readonly kind: 'unauthenticated' }
   | { readonly kind: 'forbidden' }
-  /** The precondition does not hold; `version` is what stands, for those who may see it. */
+  /** The precondition failed; `version` is the current one, for a caller that may see it. */
   | { readonly kind: 'stale'; readonly version?: number }
-  /** The contract demands a precondition and there is none. */
+  /** The contract demands a precondition, and the call has none. */
   | { readonly kind: 'precondition-required' }
-  /** The state does not offer the transition. `possible` are the verbs that it does offer this caller. */
+  /** The state does not allow the transition. `possible`: the verbs that it allows this caller. */
   | {
       readonly kind: 'conflict'
       readonly state?: string
@@ -27,19 +28,22 @@ export type Refusal =
     }
   /** Well-formed content that breaks the declared shape or a domain rule. */
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] }
-  /** Content that is not of its own syntax. */
+  /** Content that breaks the syntax of its media type. */
   | { readonly kind: 'malformed'; readonly detail: string; readonly path?: FieldProblem['path'] }
   | { readonly kind: 'declared'; readonly fault: Fault; readonly detail: Readonly<Record<string, unknown>> }
-  /** Over the caller's limit; `after` in seconds. */
+  /** The caller is over their limit; `after` and `window` in seconds. */
   | { readonly kind: 'too-many'; readonly after: number; readonly limit: number; readonly window: number }
-  /** The same idempotency key is being worked on right now. */
+  /** A call with the same idempotency key is in progress. */
   | { readonly kind: 'in-flight' }
-  /** The idempotency key has been used for something else. */
+  /** The idempotency key belongs to another call. */
   | { readonly kind: 'key-reused' }
   /** The store is busy or out of reach, or the service is draining; `after` in seconds. */
   | { readonly kind: 'unavailable'; readonly after: number }
 
-/** Thrown, never returned: inside a transaction it undoes it. Not an `Error`: it keeps no stack, and nothing went wrong. */
+/**
+ * Thrown, never returned: it undoes its transaction. Not an `Error`: it has no stack, and nothing
+ * went wrong.
+ */
 export class Refused<R extends { readonly kind: string } = Refusal> {
   readonly refusal: R
   constructor(refusal: R) {

@@ -1,4 +1,4 @@
-/** Searches that have an address of their own (rules A4.12, A4.13). Each belongs to who made it. */
+/** Searches with an address of their own (rules A4.12, A4.13). Each belongs to its creator. */
 import type { OperationOf } from '../contract/operation.ts'
 import type { Call } from './call.ts'
 import type { ContextFacts } from './handler-context.ts'
@@ -9,7 +9,7 @@ import type { Filter, StoreWriter } from './store.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
 const space = 'search'
-const defaultKeep = 3600
+const defaultKeepSeconds = 3600
 
 export async function createSearch(
   call: Call,
@@ -20,7 +20,7 @@ export async function createSearch(
   const { q, ...by } = call.input?.(undefined).value ?? {}
   const search: Search = { q: String(q ?? ''), by }
   const id = about.id('s')
-  const expires = about.now + (operation.searches.keep ?? defaultKeep) * 1000
+  const expires = about.now + (operation.searches.keep ?? defaultKeepSeconds) * 1000
   const value = packTyped({ owner: call.admitted.caller.subject ?? null, search })
   await writer.remember(space, id, { value, expires }, about.now)
   return { kind: 'search', id, search, page: undefined }
@@ -42,5 +42,8 @@ export async function getSearch(look: ReadContext, operation: OperationOf<'getSe
 const equalityFilters = (by: Search['by']): Filter[] =>
   Object.entries(by).map(([field, value]) => ({ field, is: 'eq', value }))
 
-/** The words of `q`, each once: runs of letters and digits, in any case. Everything between them only separates. */
+/**
+ * The words of `q`, in lower case, each once: runs of letters, digits, `_` and `%`. Other
+ * characters separate.
+ */
 export const searchWords = (q: string): string[] => [...new Set(q.toLowerCase().match(/[\p{L}\p{N}_%]+/gu))]

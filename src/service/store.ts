@@ -1,24 +1,28 @@
 /**
- * The port to a database. The service asks; a store answers, synchronously or not. What every store holds, by number:
- *  (1) A version is larger than any its key has had before, also after a removal: no validator ever returns.
- *  (2) `write` resolves only after all it did is durable; what its work throws leaves no trace.
- *  (3) Within one `write` everything read is what will stand beside the change when it commits.
- *  (4) Values come back exactly as they went in, in the contract's types.
+ * The port to a database. The service asks; a store answers, synchronously or not. What always
+ * holds in every store, by number:
+ *  (1) A version is larger than any its key has had before, also after a removal: no validator ever
+ *      returns.
+ *  (2) `write` resolves only after all its changes are durable; work that throws leaves no trace.
+ *  (3) Within one `write` everything read is still current when the change commits.
+ *  (4) Values are read exactly as they were written, in the contract's types.
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Pieces } from '../base/octets.ts'
 import type { Values } from '../contract/implement.ts'
 import type { JobState } from '../contract/job.ts'
 
-/** One stored item. `value` has every field of the newest contract that is present, the id and state among them. */
+/**
+ * One stored item. `value` has all present fields of the newest contract, id and state included.
+ */
 export interface Snapshot {
   readonly id: string
   readonly version: number
-  /** Milliseconds since 1970, of the last change. */
+  /** Time of the last change, in milliseconds since 1970. */
   readonly modified: number
   readonly created: number
   readonly value: Values
-  /** Outputs of actions that are kept, by action. */
+  /** Kept outputs of actions, by action. */
   readonly kept: Values
 }
 /** An identifier that once named an item: removed, or merged into another. */
@@ -40,33 +44,43 @@ export interface Sort {
   readonly field: string
   readonly descending: boolean
 }
-/** What of a collection is asked for. Every name in here is one of the contract's; values are bound, never spelled out. */
+/**
+ * A query of a collection. Every name in it is one of the contract's; values are bound, never
+ * written into SQL.
+ */
 export interface Query {
   readonly filters: readonly Filter[]
-  /** The rows this caller may see: all, or those where any of these hold field by field. */
+  /**
+   * The rows that the caller may see: all, or those that equal one of these records field by field.
+   */
   readonly within: 'all' | readonly Readonly<Record<string, string>>[]
-  /** Words that must all occur, whole and in any case, somewhere in the resource's search paths. */
+  /** Words that must all occur, whole and in any case, in the resource's search paths. */
   readonly words?: readonly string[]
-  /** Empty: the newest first. The id, ascending, is always last. */
+  /** Empty: the newest first. The id, ascending, is always the last key. */
   readonly sort: readonly Sort[]
   readonly size: number
-  /** Rows to pass over (page by number). */
+  /** Rows to skip (page by number). */
   readonly offset?: number
   /** After or before the row with these sort values, in order, then its id (page by cursor). */
   readonly from?: { readonly keys: readonly unknown[]; readonly id: string; readonly backwards: boolean }
-  /** Count all matches too. */
+  /** Count all matches, too. */
   readonly counted: boolean
 }
 export interface ItemPage {
   readonly items: readonly Snapshot[]
   readonly total: number | undefined
-  /** Whether rows come after the last and before the first of these; `before` is only found out for a cursor or offset. */
+  /**
+   * Whether there are rows before the first and after the last; `before` is found only for a cursor
+   * or offset.
+   */
   readonly more: { readonly before: boolean; readonly after: boolean }
-  /** Sort values of the first and the last row, for cursors: the newest-first order gives [created]. */
+  /**
+   * Sort values of the first and the last row, for cursors; `[created]` for the newest-first order.
+   */
   readonly edges: { readonly first: readonly unknown[]; readonly last: readonly unknown[] } | undefined
 }
 
-/** Octets as a store takes them: those of one piece as they are, more by the name that their pieces were staged under. */
+/** Octets for a store: one piece in memory, or the name under which pieces were staged. */
 export interface FileOctets {
   readonly length: number
   readonly here: Uint8Array | undefined
@@ -74,12 +88,12 @@ export interface FileOctets {
 }
 export interface StoredOctets extends FileOctets {
   /**
-   * From octet `from` up to `to`, which is not among them, piece by piece; see base/octets.ts. It may outlast the look that
-   * it came from.
+   * Octets from `from` up to but without `to`, piece by piece; see base/octets.ts. Reading may
+   * outlast the `read` that found them.
    */
   read(from: number, to: number): Pieces
 }
-/** A file at one version, but for what is in it. */
+/** A file at one version, without its octets. */
 export interface FileVersion {
   readonly mediaType: string
   readonly version: number
@@ -89,7 +103,7 @@ export interface StoredFile extends FileVersion {
   readonly octets: StoredOctets
 }
 
-/** One row of a memory that forgets: idempotency keys, searches, replay, revoked tokens. */
+/** A record that expires: an idempotency key, a search, a seen message, a revoked token. */
 export interface ExpiringRecord {
   readonly value: string
   /** Milliseconds since 1970. */
@@ -100,10 +114,10 @@ export interface JobRow {
   readonly id: string
   readonly job: string
   readonly state: JobState
-  /** Parts of one. */
+  /** From 0 to 1. */
   readonly progress: number
   readonly owner: string
-  /** JSON texts, written and read by the service with the job's fields. */
+  /** JSON texts that the service writes and reads, as `input` and `output`. */
   readonly caller: string
   readonly input: string
   readonly output: string | undefined
@@ -112,12 +126,12 @@ export interface JobRow {
   readonly version: number
   readonly created: number
   readonly modified: number
-  /** Milliseconds since 1970: a running job whose lease is over may be taken by another worker. */
+  /** Milliseconds since 1970: after it another worker may take a running job. */
   readonly leased: number
   readonly due: number
 }
 
-/** One line of the audit: who did what to which, by which face. */
+/** One line of the audit: the deed of a subject, by a face. */
 export interface AuditRecord {
   readonly at: number
   readonly subject: string
@@ -146,18 +160,23 @@ export interface StoreReader {
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined>
   recall(space: string, key: string): Maybe<ExpiringRecord | undefined>
   job(id: string): Maybe<JobRow | undefined>
-  /** Jobs in this state, those that changed last first. */
+  /** Jobs in this state, the last changed first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
   changes(after: number, limit: number): Maybe<readonly ChangeRecord[]>
-  /** The sequence of the last change that was swept away; 0: none was. Who has read up to there has missed nothing. */
+  /**
+   * The sequence of the last expired change, or 0: a reader that has reached it has missed nothing.
+   */
   swept(): Maybe<number>
 }
 
 export interface StoreWriter extends StoreReader {
-  /** Writes the whole item; `seen` is the version it was read at, undefined for one that must not be there. Answers what now stands. */
+  /**
+   * Writes the whole item and returns it; `seen` is the version that was read, undefined if it must
+   * not exist.
+   */
   put(resource: string, id: string, value: Values, kept: Values, seen: number | undefined, now: number): Maybe<Snapshot>
   remove(resource: string, id: string, seen: number, now: number): Maybe<void>
-  /** Removes it in favour of another of its kind. */
+  /** Removes the item and lets its identifier lead to another item of the resource. */
   move(resource: string, id: string, to: string, seen: number, now: number): Maybe<void>
   putFile(
     resource: string,
@@ -166,17 +185,20 @@ export interface StoreWriter extends StoreReader {
     file: { readonly mediaType: string; readonly octets: FileOctets },
     now: number,
   ): Maybe<FileVersion>
-  /** Keeps pieces from this number on. They are nobody's until `putFile`, and are swept when that does not come within the hour. */
+  /**
+   * Stores pieces from this number on. They belong to no file until `putFile`, and are swept if
+   * that does not follow within the hour.
+   */
   stage(name: string, number: number, pieces: readonly Uint8Array[], now: number): Maybe<void>
-  /** Pieces that are nobody's are not wanted any more. Those of a file stay. */
+  /** Removes staged pieces. Those of a file stay. */
   discard(name: string): Maybe<void>
-  /** False when the key is there and has not expired: nothing is written then. */
+  /** False, and without effect, if the key exists and has not expired. */
   remember(space: string, key: string, memo: ExpiringRecord, now: number): Maybe<boolean>
   forget(space: string, key: string): Maybe<void>
   putJob(row: JobRow): Maybe<void>
-  /** Forgets a job at once, whatever became of it. */
+  /** Removes a job at once, in any state. */
   dropJob(id: string): Maybe<void>
-  /** Takes the next job that is due and nobody's, or whose lease is over, for this worker. */
+  /** Leases the next due job that is queued or whose lease has ended, until `until`. */
   lease(jobs: readonly string[], now: number, until: number): Maybe<JobRow | undefined>
   record(deed: AuditRecord): Maybe<void>
   /** Appends to the change feed. */
@@ -184,30 +206,38 @@ export interface StoreWriter extends StoreReader {
 }
 
 export interface Store {
-  /** One consistent look. */
+  /** One consistent read. */
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
-  /** One transaction: see (2) and (3). Work may run again after a serialisation failure, so it has no other effects. */
+  /**
+   * One transaction: see (2), (3). Work may run again after a serialisation failure, so it must
+   * have no other effects.
+   */
   write<T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T>
-  /** Deletes what has expired: memos, finished jobs, old changes, pieces that are no file's. Answers how many rows went. */
+  /**
+   * Deletes what has expired: records, finished jobs, old changes, unclaimed pieces. Returns the
+   * number of rows.
+   */
   sweep(now: number): Promise<number>
-  /** Whether it can answer now. */
+  /** Whether the store can be used now. */
   ready(): Promise<boolean>
-  /** How much of it is in use now, where that can be said. */
+  /** Current use, if the store can tell. */
   usage?(): Usage | undefined
   close(): Promise<void>
 }
 
-/** What an operator wants to know of a store that is busy. */
+/** The load of a store, for operators. */
 export interface Usage {
-  /** Works that wait for a connection, or for their turn to write. */
+  /** Calls that wait for a connection, or for their turn to write. */
   readonly waiting: number
-  /** Of a pool: in use or being made, and at rest. */
+  /** Of a pool: in use or being opened, and idle. */
   readonly connections?: { readonly busy: number; readonly idle: number }
 }
 
-/** A store that can't be reached or is busy throws this; the service answers 503 or Receiver (rule A7.16). */
+/**
+ * Thrown by a store that is busy or out of reach; the service answers 503 or Receiver (rule A7.16).
+ */
 export class Unavailable {
-  /** Seconds. */
+  /** Seconds after which a retry is worthwhile. */
   readonly after: number
   constructor(after = 1) {
     this.after = after

@@ -1,4 +1,7 @@
-/** Typed values as JSON text and back: bigint and bytes keep their type. For what the service itself keeps: outcomes, inputs of jobs. */
+/**
+ * Typed values as JSON text and back, where bigint and octets keep their type: for outcomes and
+ * inputs of jobs that the service stores.
+ */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
 
 type Packed = { readonly $n: string } | { readonly $b: string }
@@ -12,7 +15,7 @@ export function packTyped(value: unknown): string {
   })
 }
 
-/** What `packTyped` wrote. Throws SyntaxError for any other text. */
+/** The value of a text that `packTyped` wrote. Throws SyntaxError for any other text. */
 export function unpackTyped(text: string): unknown {
   return JSON.parse(text, (_name, part: unknown) => {
     if (!isPacked(part)) return part

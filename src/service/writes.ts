@@ -1,4 +1,6 @@
-/** The operations that change an item, inside the call's transaction, in the order of rows 22–29 of the HTTP decisions. */
+/**
+ * The operations that change an item, inside the call's transaction, in the order of rows 22–29.
+ */
 
 import { memoizeByObject } from '../base/memo.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
@@ -23,33 +25,35 @@ import { refuse } from './refusal.ts'
 import { type Former, isFormer, type Snapshot, type StoreWriter } from './store.ts'
 import { packTyped } from './typed-json.ts'
 
-/** All that one change works with. */
+/** Everything that one change needs. */
 export interface WriteContext {
   readonly call: Call
   readonly about: ContextFacts
   readonly handlers: Handlers
   readonly writer: StoreWriter
-  /** The verbs of the resource that the item's state offers and this caller may take. */
+  /** The verbs that the item's state and the policy allow this caller. */
   readonly possible: (item: Snapshot) => readonly string[]
 }
 
-const nothing: Input = { value: {}, server: [] }
+const emptyInput: Input = { value: {}, server: [] }
 
 export async function createItem(change: WriteContext, operation: OperationOf<'create'>): Promise<Outcome> {
   const { call, about } = change
-  const input = call.input?.(undefined) ?? nothing
+  const input = call.input?.(undefined) ?? emptyInput
   const draft = fillOwner(operation.grants, call.admitted.caller, about.now, input.value)
   const id = about.id(idPrefix(operation.resource))
   return putCreated(change, operation.resource, operation.grants, id, draft, input)
 }
 
-/** Fields that a grant binds to a claim are filled with it where the caller left them out: an order is for oneself. */
+/**
+ * Fills fields that a grant binds to a claim and the caller left out: an order is for its sender.
+ */
 function fillOwner(grants: readonly Grant[], caller: Caller, now: number, draft: Values): Values {
   const rows = readRestriction(grants, caller, now)
   return rows === 'all' || rows.length !== 1 ? draft : { ...rows[0], ...draft }
 }
 
-/** @param draft what was sent, and what a claim has filled */
+/** @param draft the content, with fields filled from claims */
 async function putCreated(
   change: WriteContext,
   resource: Resource,
@@ -59,23 +63,23 @@ async function putCreated(
   input: Input,
 ): Promise<Outcome> {
   const { about, writer, call } = change
-  requireComplete(resource, draft)
+  requireAllFields(resource, draft)
   if (!isAllowed(grants, call.admitted.caller, about.now, { ...draft, id })) refuse({ kind: 'forbidden' })
-  const stays = resource.states[0] === undefined ? { id } : { id, state: resource.states[0] }
-  const value = await deriveValue(change, resource, draft, stays)
-  requireAgreement(input.server, [value])
-  requireSound(about, resource.name, value, readAs(change, input))
+  const retained = resource.states[0] === undefined ? { id } : { id, state: resource.states[0] }
+  const value = await deriveValue(change, resource, draft, retained)
+  requireReadOnlyAgreement(input.server, [value])
+  requireSound(about, resource.name, value, checkedValues(change, input))
   const item = await writer.put(resource.name, id, value, {}, undefined, about.now)
   await recordChange(about, writer, resource.name, 'created', item)
   return { kind: 'item', item, created: true }
 }
 
-/** What a face has read is what the fields say, as long as no handler has had it in its hands. */
-const readAs = ({ handlers }: WriteContext, { value }: Input): Values | undefined =>
+/** Values that a face has checked, unless a handler may have changed them. */
+const checkedValues = ({ handlers }: WriteContext, { value }: Input): Values | undefined =>
   handlers.derive ? undefined : value
 
-/** Content may leave out what a claim fills; for whoever has no such claim it is required after all. */
-function requireComplete(resource: Resource, draft: Values): void {
+/** A field that a claim may fill is required after all for a caller without that claim. */
+function requireAllFields(resource: Resource, draft: Values): void {
   const missing = requiredFieldsOf(resource).filter(name => draft[name] === undefined)
   if (missing.length > 0)
     refuse({
@@ -87,20 +91,20 @@ const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string
   Object.keys(fields).filter(name => !fields[name]?.isOptional && !fields[name]?.isReadOnly),
 )
 
-/** The whole next value: what stays of the server's, what the client sent, what the application computes. */
+/** The whole next value: read-only fields, the client's content, fields that `derive` computes. */
 async function deriveValue(
   change: WriteContext,
   resource: Resource,
   draft: Values,
-  stays: Values,
+  retained: Values,
   current?: Values,
 ): Promise<Values> {
   const { handlers } = change
-  const { id, state } = stays
+  const { id, state } = retained
   await requireReferences(change, resource.fields, draft)
   const computed = await handlers.derive?.(createContext(change.about, reachOf(change.writer)), draft, current)
   return {
-    ...stays,
+    ...retained,
     ...(current ? keepReadOnlyMembers(resource.fields, draft, current) : draft),
     ...computed,
     id,
@@ -108,7 +112,7 @@ async function deriveValue(
   }
 }
 
-/** Row 28: what is referred to exists. */
+/** Row 28: references lead to existing items. */
 async function requireReferences(
   change: WriteContext,
   fields: Parameters<typeof findReferences>[0],
@@ -118,20 +122,20 @@ async function requireReferences(
   for (const { resource, id, path } of findReferences(fields, value)) {
     const found = await change.writer.get(resource, id)
     if (!found || isFormer(found))
-      problems.push({ path, code: 'reference', detail: `there is no ${id} in ${resource}` })
+      problems.push({ path, code: 'reference', detail: `refers to ${id}, which does not exist in ${resource}` })
   }
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
 }
 
-/** Server fields in content are ignored when they equal what stands or will stand, and refused when they differ. */
-function requireAgreement(server: Input['server'], values: readonly Values[]): void {
+/** Read-only fields in content are ignored if they equal the old or the new state, else refused. */
+function requireReadOnlyAgreement(server: Input['server'], values: readonly Values[]): void {
   const differing = server.filter(
-    ({ path, value }) => !values.some(row => packTyped(valueAt(row, path)) === packTyped(value)),
+    ({ path, value }) => !values.some(row => packTyped(valueAtPath(row, path)) === packTyped(value)),
   )
   const problems = differing.map(({ path }) => ({ path, code: 'readOnly', detail: 'is read-only' }))
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
 }
-const valueAt = (row: unknown, path: readonly (string | number)[]): unknown =>
+const valueAtPath = (row: unknown, path: readonly (string | number)[]): unknown =>
   path.reduce((value: unknown, part) => (value as Record<string | number, unknown> | undefined)?.[part], row)
 
 export async function replaceItem(change: WriteContext, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {
@@ -142,14 +146,14 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   const item = requireVisible(found, operation, call.admitted.caller, about.now)
   requirePrecondition(call, item)
   requireConditional(call, resource)
-  const input = call.input?.(item) ?? nothing
-  requireComplete(resource, { ...hiddenOf(call, item), ...input.value })
+  const input = call.input?.(item) ?? emptyInput
+  requireAllFields(resource, { ...hiddenOf(call, item), ...input.value })
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
-  const stays = { ...serverFields(resource, item.value), ...hiddenOf(call, item) }
-  const value = await deriveValue(change, resource, input.value, stays, item.value)
-  // Asked of the new value, too: whoever may change their own may not give it away.
+  const retained = { ...serverFields(resource, item.value), ...hiddenOf(call, item) }
+  const value = await deriveValue(change, resource, input.value, retained, item.value)
+  // For the new value, too: a caller that may change its own item may not give it away.
   if (!isAllowed(operation.grants, call.admitted.caller, about.now, value)) refuse({ kind: 'forbidden' })
-  requireAgreement(input.server, [item.value, value])
+  requireReadOnlyAgreement(input.server, [item.value, value])
   return { kind: 'item', item: await putChanged(about, writer, resource.name, item, value), created: false }
 }
 
@@ -162,7 +166,7 @@ function putNew(change: WriteContext, operation: OperationOf<'replace' | 'patch'
   requirePrecondition(call, undefined)
   const id = call.id ?? ''
   const grants = resource.given.allow['create'] ?? []
-  const input = call.input?.(undefined) ?? nothing
+  const input = call.input?.(undefined) ?? emptyInput
   return putCreated(change, resource, grants, id, input.value, input)
 }
 
@@ -196,18 +200,19 @@ async function removeOne(change: WriteContext, resource: Resource, item: Snapsho
   await recordChange(about, writer, resource.name, 'removed', item)
 }
 
-/** Row 28: nothing refers to what goes. References inside lists are history, and stay. */
+/** Row 28: no item refers to the removed one. References inside lists are history, and stay. */
 async function requireUnreferenced(change: WriteContext, resource: Resource, id: string): Promise<void> {
   for (const other of change.about.contract.resources)
     for (const [field, { shape }] of Object.entries(other.fields)) {
       if (shape.kind !== 'ref' || shape.resource !== resource.name) continue
       const filters = [{ field, is: 'eq' as const, value: id }]
       const page = await change.writer.list(other.name, { filters, within: 'all', sort: [], size: 1, counted: false })
-      if (page.items.length > 0) refuse({ kind: 'conflict', detail: `${other.name} refer to it` })
+      if (page.items.length > 0)
+        refuse({ kind: 'conflict', detail: `${other.name} refer to this item: change or remove them first` })
     }
 }
 
-/** Items that a bulk removal looks at, at most, in one transaction. */
+/** Items that one bulk removal checks at most, in one transaction. */
 const bulkItemsMax = 10_000
 
 export async function removeItems(change: WriteContext, operation: OperationOf<'bulk'>): Promise<Outcome> {
@@ -216,11 +221,11 @@ export async function removeItems(change: WriteContext, operation: OperationOf<'
   const seen = readRestriction(resource.given.allow['read'] ?? [], call.admitted.caller, about.now)
   const query = { filters: call.query?.filters ?? [], within: seen, sort: [], size: bulkItemsMax, counted: false }
   const { items } = await writer.list(resource.name, query)
-  const may = (item: Snapshot): boolean =>
+  const mayRemove = (item: Snapshot): boolean =>
     isAllowed(operation.grants, call.admitted.caller, about.now, item.value) && isOfferedByState(operation, item)
-  const going = items.filter(may)
-  for (const item of going) await removeOne(change, resource, item)
-  return { kind: 'bulk', removed: going.length, refused: items.length - going.length }
+  const removable = items.filter(mayRemove)
+  for (const item of removable) await removeOne(change, resource, item)
+  return { kind: 'bulk', removed: removable.length, refused: items.length - removable.length }
 }
 
 export async function actOnItem(change: WriteContext, operation: OperationOf<'act'>): Promise<Outcome> {
@@ -229,7 +234,7 @@ export async function actOnItem(change: WriteContext, operation: OperationOf<'ac
   const found = await findItem(writer, resource.name, call.id)
   const item = requireVisible(found, operation, call.admitted.caller, about.now)
   requirePrecondition(call, item)
-  const input = call.input?.(item) ?? nothing
+  const input = call.input?.(item) ?? emptyInput
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
   const handler = change.handlers.actions[verb]
   if (!handler) throw new Error(`${resource.name}.${verb} has no handler`)
@@ -252,17 +257,18 @@ async function applyEffect(
   const next = { ...item.value, ...effect?.set, ...(action.to !== undefined && { state: action.to }) }
   const output = effect?.output
   const kept = action.kept ? { ...item.kept, [verb]: output } : item.kept
-  const stands = await putChanged(about, writer, resource.name, item, next, kept)
+  const changed = await putChanged(about, writer, resource.name, item, next, kept)
   return action.output
-    ? { kind: 'output', item: stands, output: output ?? {}, created: action.kept }
-    : { kind: 'item', item: stands, created: false }
+    ? { kind: 'output', item: changed, output: output ?? {}, created: action.kept }
+    : { kind: 'item', item: changed, created: false }
 }
 
 async function moveItem(change: WriteContext, resource: Resource, item: Snapshot, to: string): Promise<Outcome> {
   const { about, writer } = change
   const target = await writer.get(resource.name, to)
-  if (to === item.id) refuse({ kind: 'conflict', detail: 'it cannot move into itself' })
-  if (!target || isFormer(target)) return refuse({ kind: 'conflict', detail: `there is no ${to} to move into` })
+  if (to === item.id) refuse({ kind: 'conflict', detail: 'an item cannot move into itself: name another target' })
+  if (!target || isFormer(target))
+    return refuse({ kind: 'conflict', detail: `the target ${to} does not exist: name an existing item` })
   await writer.move(resource.name, item.id, to, item.version, about.now)
   await recordChange(about, writer, resource.name, 'moved', item)
   return { kind: 'item', item: target, created: false }
@@ -273,7 +279,7 @@ function refuseByState(change: WriteContext, item: Snapshot): never {
   return refuse({ kind: 'conflict', ...(state !== undefined && { state }), possible: change.possible(item) })
 }
 
-export async function putFile(change: WriteContext, operation: OperationOf<'putFile'>): Promise<Outcome> {
+export async function putItemFile(change: WriteContext, operation: OperationOf<'putFile'>): Promise<Outcome> {
   const { call, about, writer } = change
   const { resource, part } = operation
   const item = requireVisible(

@@ -1,4 +1,4 @@
-/** What a binding and the processing model hand each other, and what a node is made of. */
+/** Types shared by the bindings and the processing model: endpoints, nodes, messages. */
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Caller } from '../contract/policy.ts'
@@ -22,35 +22,44 @@ export interface Endpoint {
   readonly version: string
   readonly path: string
   readonly style: MessageStyle
-  /** Demands WS-Security, whatever the transport knows of its caller. */
+  /** Demands WS-Security, even if the transport knows the caller. */
   readonly secure: boolean
   readonly versions: 'both' | '1.1' | '1.2'
 }
 
-/** What an application may add to an endpoint. */
+/** Options of an endpoint. */
 export interface SoapOptions {
-  /** Header blocks that are understood here, beside those of WS-Addressing and WS-Security. */
+  /** Header blocks understood besides those of WS-Addressing and WS-Security. */
   readonly blocks?: readonly Block[]
-  /** Roles that this node plays beside `next` and the ultimate receiver. */
+  /** URIs of roles that this node plays besides `next` and the ultimate receiver. */
   readonly roles?: readonly string[]
   readonly secure?: VerifyMessage
-  /** Where replies may go beside back. Default: nowhere. */
+  /** Reply addresses allowed besides the response itself. Default: none. */
   readonly elsewhere?: ReplyTargets
-  /** `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every fault has 500 (rule B4.5). */
+  /**
+   * `w3c`: a Sender fault of SOAP 1.2 has status 400 (SOAP 1.2 Part 2 Table 20). Default: every
+   * fault has 500 (rule B4.5).
+   */
   readonly faultStatus?: 'w3c'
-  /** Decodes gzip; undefined when the octets are not gzip, have something behind it, or would exceed the limit. */
+  /**
+   * Decodes gzip; undefined if invalid or more than `limit` octets. Default: gzip is not accepted.
+   */
   readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
-  /** What GET on the endpoint answers with this query: a WSDL, a schema. Undefined: nothing of the kind. */
+  /**
+   * The description that GET on the endpoint gives for a query: a WSDL, a schema; undefined: 404.
+   */
   readonly describe?: (query: string, address: string) => Maybe<Description | undefined>
   /** Content codings of descriptions by name, the preferred first. */
   readonly codings?: Readonly<Record<string, (octets: Uint8Array) => Uint8Array>>
-  /** The name of the service in challenges; default `soap`. */
+  /** The name of the service in challenges. Default: `soap`. */
   readonly realm?: string
-  /** The page of the service, for browsers. */
+  /** The page of the endpoint for browsers, as HTML. */
   readonly page?: (address: string) => Maybe<string>
 }
 
-/** A description of an endpoint: kept by its owner, so that it is digested and coded once. */
+/**
+ * A description of an endpoint: one object is digested and compressed once, so its owner keeps it.
+ */
 export interface Description {
   readonly mediaType: string
   readonly content: string
@@ -64,49 +73,49 @@ export interface SoapNode extends SoapOptions {
   readonly exchanges: readonly BoundOperation[]
   readonly byElement: ReadonlyMap<BoundOperation['element'], BoundOperation>
   readonly byAction: ReadonlyMap<string, BoundOperation>
-  /** Octets that the operations take: the least of them, and the most. */
+  /** Octets that a message may have: the smallest and the largest limit of the operations. */
   readonly sizes: { readonly shortest: number; readonly longest: number }
   readonly place: NodeRoles
   /** For faults before an operation is known. */
   readonly wording: FaultWording
 }
 
-/** One message, as a binding hands it over. */
+/** One message, as a binding received it. */
 export interface ReceivedMessage {
   readonly bytes: Uint8Array
   readonly charset: string | undefined
-  /** The version whose media type it came with. */
+  /** The version that its media type names. */
   readonly media: SoapVersion
-  /** What the transport says of the action: a hint (rule 1). */
+  /** The action according to the transport: a hint, see (1) of `face.ts`. */
   readonly action: string | undefined
   readonly parts: RemainingParts | undefined
-  /** Whether its sender takes a package for an answer. */
+  /** The sender accepts a package as the reply. */
   readonly takesPackage: boolean
-  /** This endpoint as it was asked, and as it is known. */
+  /** The addresses of this endpoint: the public one, if there is one, and that of the request. */
   readonly addresses: readonly [string, ...string[]]
   readonly from: string
-  /** What the request that brought it is called. */
+  /** The id of the request. */
   readonly request: string
   readonly confidential: boolean
-  /** Who the transport says is asking; refuses bad credentials. */
+  /** The caller according to the transport; refuses invalid credentials. */
   readonly caller: () => Maybe<Caller>
 }
 
-/** What a binding is to send. */
+/** A message for a binding to send. */
 export interface SentMessage {
   readonly version: SoapVersion
-  /** Undefined: nothing but that the message was accepted. */
+  /** Undefined: the message was accepted, and there is no reply. */
   readonly envelope: string | undefined
   readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnySoapRefusal }
   readonly attached?: readonly Attached[]
-  /** Octets whose base64 stands in the envelope where this mark does. */
+  /** Octets whose base64 replaces the mark in the envelope. */
   readonly filling?: Base64Insert
   readonly standing?: Standing | undefined
 }
 
-/** What is known of the exchange so far, for a fault at any step. */
+/** The facts of the exchange so far, for a fault at any step. */
 export interface ExchangeFacts {
-  /** This endpoint, for the fault's Node. */
+  /** The address of this endpoint, for the fault's Node. */
   readonly address: string
   version: SoapVersion
   exchange?: BoundOperation
@@ -114,11 +123,11 @@ export interface ExchangeFacts {
   agreed?: AgreedAddressing
   /** Blocks that handlers added to the reply. */
   readonly blocks: string[]
-  /** What the declared blocks for this node say. */
+  /** The values of the declared blocks for this node. */
   readonly values: { readonly declaration: Block; readonly value: unknown }[]
 }
 export interface Exchanged extends ExchangeFacts {
   readonly message: ReceivedMessage
-  /** Over the octets of the message. */
+  /** The cursor over the octets of the message. */
   cursor?: Cursor
 }

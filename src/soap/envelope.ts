@@ -1,6 +1,6 @@
 /**
- * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: what is handed on is one message of one version, its blocks
- * and its one Body; nothing stands where the structure has no place for it.
+ * The Envelope: SOAP 1.1 §4, SOAP 1.2 Part 1 §5.1–§5.3. Guards: the result is one message of one
+ * version, its blocks and its one Body; nothing is where the structure does not allow it.
  */
 
 import { type Cursor, type Document, Element, type ParseOptions, readElement, walkTree } from '../xml/index.ts'
@@ -8,40 +8,42 @@ import { type SoapFault, soapPrefix } from './fault.ts'
 import { refuseMessage } from './refusal.ts'
 import { namesSoapVersion, type SoapVersion } from './version.ts'
 
-/** How a message is parsed: SOAP 1.2 Part 1 §5 has no processing instruction; a DTD is no syntax of ours at all. */
-export const strict: ParseOptions = {
+/** SOAP 1.2 Part 1 §5 forbids processing instructions; our XML has no DTD at all. */
+export const strictParsing: ParseOptions = {
   instructions: 'refuse',
   limits: { elements: 100_000 }, // a list of 10,000 items with their fields; a tree of so many takes 30 MB
 }
-/** Octets of a Header: it becomes a tree before anybody is known. A signature with its certificates has some 20,000. */
-const longest = 1024 * 1024
+/**
+ * It becomes a tree before the caller is known. A signature with its certificates has some 20,000.
+ */
+const headerOctetsMax = 1024 * 1024
 
 export interface Envelope {
   readonly version: SoapVersion
-  /** The Body as it was opened: what is made into elements of it has this for a parent. */
+  /** The Body's start tag: the parent of elements that are made from its content. */
   readonly around: Element
   readonly blocks: readonly Element[]
-  /** At the Body's `start`. `closeEnvelope` takes it from the Body's `end` to the end of the message. */
+  /** At the Body's `start`. `closeEnvelope` moves it from the Body's `end` to the message's. */
   readonly body: Cursor
 }
 
-/** Goes to the Body's `start` and reads the blocks on the way. */
+/** Moves to the Body's `start` and reads the blocks on the way. */
 export function openEnvelope(
   cursor: Cursor,
   spoken: readonly SoapVersion[],
   block: (cursor: Cursor) => Element = readElement,
 ): Envelope {
-  const version = versionOf(cursor, spoken)
-  const root = elementAt(cursor)
+  const version = requireVersion(cursor, spoken)
+  const root = currentElement(cursor)
   if (cursor.child() !== 'start') refuseStructure('the Envelope has no Body')
   const blocks = cursor.name === version.header ? readHeader(cursor, version, root, block) : []
   if (cursor.event !== 'start' || cursor.name !== version.body)
-    refuseStructure('the Envelope holds an optional Header, then one Body')
+    refuseStructure('the Envelope must contain an optional Header, then one Body')
   checkAttributes(cursor, version)
-  return { version, around: elementAt(cursor, root), blocks, body: cursor }
+  return { version, around: currentElement(cursor, root), blocks, body: cursor }
 }
 
-/** The same of a tree: the blocks and the Body are its own elements. */
+/** Opens the Envelope of a tree: the blocks and the Body are elements of the tree. */
 export function openEnvelopeTree(
   document: Document,
   spoken: readonly SoapVersion[],
@@ -51,7 +53,7 @@ export function openEnvelopeTree(
   let next = 0
   const envelope = openEnvelope(walkTree(document.root), spoken, cursor => {
     cursor.skip()
-    return blocks[next++]! // the walker goes through the same children
+    return blocks[next++]! // the walker visits the same children
   })
   const element = children.find(each => each.name === envelope.version.body)! // `openEnvelope` has found it
   envelope.body.skip()
@@ -59,19 +61,18 @@ export function openEnvelopeTree(
   return { ...envelope, element }
 }
 
-/** SOAP 1.2 Part 1 §4.1.2: the namespace of the Envelope says the version, and nothing else does. */
-function versionOf(cursor: Cursor, spoken: readonly SoapVersion[]): SoapVersion {
+/** SOAP 1.2 Part 1 §4.1.2: the namespace of the Envelope alone determines the version. */
+function requireVersion(cursor: Cursor, spoken: readonly SoapVersion[]): SoapVersion {
   while (cursor.next() !== 'start');
   const found = cursor.name
-  if (found.local !== 'Envelope')
-    refuseStructure(`the root is ${found.local} and no Envelope: this is not a SOAP message`)
+  if (found.local !== 'Envelope') refuseStructure(`not a SOAP message: the root is ${found.local}, not Envelope`)
   const version = spoken.find(each => each.envelope === found)
   if (!version) return refuseMessage({ kind: 'version-mismatch', found })
   checkAttributes(cursor, version)
   return version
 }
 
-/** From the Header's `start` to the next event behind it. */
+/** Moves from the Header's `start` to the next event after its `end`. */
 function readHeader(
   cursor: Cursor,
   version: SoapVersion,
@@ -79,36 +80,39 @@ function readHeader(
   block: (cursor: Cursor, parent: Element) => Element,
 ): readonly Element[] {
   checkAttributes(cursor, version)
-  const around = elementAt(cursor, root)
+  const around = currentElement(cursor, root)
   const blocks: Element[] = []
   const { from } = cursor
   while (cursor.child() === 'start') {
-    if (cursor.from - from > longest) refuseStructure(`the Header is longer than ${longest} octets`)
+    if (cursor.from - from > headerOctetsMax)
+      refuseStructure(`the Header is longer than the limit of ${headerOctetsMax} octets`)
     if (cursor.name.uri === '') refuseStructure(`the header block ${cursor.name.local} has no namespace`)
     blocks.push(block(cursor, around))
   }
-  if (cursor.event !== 'end') refuseStructure('the Header has text')
+  if (cursor.event !== 'end') refuseStructure('the Header contains text')
   cursor.child()
   return blocks
 }
 
-/** The element at hand without what is in it, for the namespaces in scope there. */
-const elementAt = (cursor: Cursor, parent?: Element): Element =>
+/** The current element without its content, for the namespaces in scope. */
+const currentElement = (cursor: Cursor, parent?: Element): Element =>
   new Element(parent, cursor.name, cursor.prefix, [], cursor.declarations())
 
-/** From the Body's `end`: nothing follows it, and the message is well-formed to its last byte. */
+/** From the Body's `end`: refuses content after it, and a message that is not well-formed. */
 export function closeEnvelope(cursor: Cursor): void {
-  if (cursor.child() !== 'end') refuseStructure('something follows the Body') // so WS-I Basic Profile 1.1 R1011 for SOAP 1.1
+  if (cursor.child() !== 'end') refuseStructure('the Envelope has content after the Body') // WS-I Basic Profile 1.1 R1011 for SOAP 1.1
   cursor.finish()
 }
 
-/** Of Envelope, Header and Body: qualified, and an encodingStyle only where the version lets it be. */
+/**
+ * Envelope, Header and Body: attributes are qualified; encodingStyle only if the version allows it.
+ */
 function checkAttributes(cursor: Cursor, version: SoapVersion): void {
   for (let index = 0; index < cursor.attributes; index++) {
     const { uri, local } = cursor.attributeName(index)
     if (uri === '') refuseStructure(`${cursor.name.local} has the unqualified attribute ${local}`)
     if (cursor.attributeName(index) !== version.encodingStyle) continue
-    if (!version.encodingAnywhere) refuseStructure(`${cursor.name.local} may not have an encodingStyle`)
+    if (!version.encodingAnywhere) refuseStructure(`${cursor.name.local} must not have an encodingStyle`)
     const encoding = cursor.attributeValue(index).trim()
     if (!namesSoapVersion(version, encoding, [version.encoding, ...version.literal]))
       refuseMessage({ kind: 'encoding-unknown', encoding })
@@ -119,13 +123,13 @@ function refuseStructure(detail: string): never {
   return refuseMessage({ kind: 'structure', detail })
 }
 
-/** @param body the child elements of Body, @param blocks those of Header, both written */
+/** @param body the children of Body, @param blocks those of Header, both as XML */
 export function writeEnvelope(version: SoapVersion, body: string, blocks: readonly string[] = []): string {
   const header = blocks.length === 0 ? '' : `<${soapPrefix}:Header>${blocks.join('')}</${soapPrefix}:Header>`
   return `<?xml version="1.0" encoding="UTF-8"?><${soapPrefix}:Envelope xmlns:${soapPrefix}="${version.namespace}">${header}<${soapPrefix}:Body>${body}</${soapPrefix}:Body></${soapPrefix}:Envelope>`
 }
 
-/** The envelope of a fault, with the blocks that belong to it. */
+/** The envelope of a fault, with its blocks. */
 export function writeFaultEnvelope(version: SoapVersion, fault: SoapFault, blocks: readonly string[] = []): string {
   const about =
     version.faultDetail && fault.about

@@ -1,10 +1,13 @@
 /**
- * The SOAP face: START HERE. `converse` is the processing model (SOAP 1.2 Part 1 §2.6; rule B4.8), one line for each step.
- * What always holds, by number:
- *  (1) The version is that of the Envelope's namespace, the operation that of the Body's element; media type and action only agree.
- *  (2) Nothing is performed before the message has been read to its last byte and every mandatory block is understood.
- *  (3) The Body that was proven is the Body that is read.
- *  (4) Every refusal becomes a fault in one place; anything else that is thrown becomes Receiver with an incident id.
+ * The SOAP face: START HERE. `runSteps` is the processing model (SOAP 1.2 Part 1 §2.6; rule
+ * B4.8), one line for each step. What always holds, by number:
+ *  (1) The Envelope's namespace determines the version, the Body's element the operation; media
+ *      type and action must only agree.
+ *  (2) Nothing is performed before the message has been read to its last octet and every mandatory
+ *      block is understood.
+ *  (3) The Body that was proven is the Body that is read, by identity.
+ *  (4) Every refusal becomes a fault in one place; any other exception becomes Receiver with an
+ *      incident.
  */
 
 import { createHash } from 'node:crypto'
@@ -32,7 +35,7 @@ import type {
   SoapNode,
   SoapOptions,
 } from './endpoint.ts'
-import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree, strict } from './envelope.ts'
+import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree, strictParsing } from './envelope.ts'
 import { agreeOnAction, agreeOnReplies, isAddressingBlock, readAddressing } from './headers/addressing.ts'
 import { type Block, readBlock as blockContent, findBlock } from './headers/block.ts'
 import { requireUnderstood, targetedBlocks } from './headers/node.ts'
@@ -44,7 +47,7 @@ import type { SoapVersion } from './version.ts'
 
 export type { Endpoint, SoapOptions }
 
-const startExchange = (message: ReceivedMessage): Exchanged => ({
+const createFacts = (message: ReceivedMessage): Exchanged => ({
   address: message.addresses[0],
   version: message.media,
   message,
@@ -52,24 +55,24 @@ const startExchange = (message: ReceivedMessage): Exchanged => ({
   values: [],
 })
 
-export const converse = (node: SoapNode, message: ReceivedMessage): Maybe<SentMessage> => {
-  const known = startExchange(message)
+export const processMessage = (node: SoapNode, message: ReceivedMessage): Maybe<SentMessage> => {
+  const known = createFacts(message)
   return settle(
-    () => processMessage(node, known),
-    thrown => replyWithFault(node, known, findMalformed(known, thrown) ?? refusalOf(node, message, thrown)),
+    () => runSteps(node, known),
+    thrown => replyWithFault(node, known, findMalformed(known, thrown) ?? toSoapRefusal(node, message, thrown)),
   )
 }
 
-/** The steps in their order, up to who sent it, and then those that rest on that. */
-function processMessage(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
+/** The steps in their order: first those that prove the sender, then those that rely on it. */
+function runSteps(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
   const envelope = openMessage(node, known) // XML, its version, its Envelope
   const blocks = targetedBlocks(envelope.blocks, envelope.version, node.place) // blocks for this node
   known.addressing = readAddressing(blocks)
-  requireUnderstood(blocks, envelope.version, each => isKnown(node, known, each)) // every mandatory one
-  return chain(prove(node, known, envelope, blocks), proven => {
-    const exchange = operationOf(node, known, proven.body) // the operation: the Body's element
+  requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // every mandatory one
+  return chain(proveSender(node, known, envelope, blocks), proven => {
+    const exchange = requireOperation(node, known, proven.body) // the operation: the Body's element
     requireAgreement(node, known, exchange) // addressing and action agree with it
-    const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect() // what travels beside it
+    const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect() // the parts of its package
     return chain(parts, () => processBody(node, known, exchange, proven, blocks))
   })
 }
@@ -81,10 +84,10 @@ function processBody(
   proven: Proven,
   blocks: readonly Element[],
 ): Maybe<SentMessage> {
-  const content = readContent(known, exchange, proven, blocks) // Body to its end, message to its last byte
+  const content = readBody(known, exchange, proven, blocks) // Body to its end, message to its last byte
   return chain(proven.caller ?? known.message.caller(), caller =>
     chain(content.sound ? processBlocks(node, known, blocks, caller) : undefined, () =>
-      // blocks that handlers are for
+      // blocks with handlers
       performExchange(node, known, exchange, { content: content.row, caller }),
     ),
   )
@@ -94,20 +97,20 @@ const performExchange = (
   node: SoapNode,
   known: Exchanged,
   exchange: BoundOperation,
-  of: Pick<OperationRequest, 'content' | 'caller' | 'expects'>,
+  request: Pick<OperationRequest, 'content' | 'caller' | 'expects'>,
 ): Maybe<SentMessage> =>
-  chain(exchange.perform({ ...requestFacts(known, exchange), ...of }), answer =>
+  chain(exchange.perform({ ...operationFacts(known, exchange), ...request }), answer =>
     replyWithAnswer(node, known, exchange, answer),
   )
 
-/** Whatever else is refused, a message that is not well-formed to its last byte is refused for that. */
+/** A message that is not well-formed to its end is refused for that, whatever else is wrong. */
 function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {
   if (!(thrown instanceof Refused) || thrown.refusal.kind === 'too-long') return undefined
   const why = parseOrUndefined(() => cursor?.finish())
   return why instanceof Malformed ? { kind: 'not-well-formed', why } : undefined
 }
 
-/** SOAP 1.2 Part 2 §7.4, the response pattern: what a safe operation answers, asked without a message. */
+/** SOAP 1.2 Part 2 §7.4, the response pattern: the reply of a safe operation without a request. */
 export function performRetrieval(
   node: SoapNode,
   message: ReceivedMessage,
@@ -115,14 +118,14 @@ export function performRetrieval(
   row: () => Values,
   expects: NonNullable<OperationRequest['expects']>,
 ): Maybe<SentMessage> {
-  const known = { ...startExchange(message), exchange }
+  const known = { ...createFacts(message), exchange }
   return settle(
     () => chain(message.caller(), caller => performExchange(node, known, exchange, { content: row, caller, expects })),
-    thrown => replyWithFault(node, known, refusalOf(node, message, thrown)),
+    thrown => replyWithFault(node, known, toSoapRefusal(node, message, thrown)),
   )
 }
 
-/** The fault for what a binding refuses before it has a message. */
+/** The fault of a binding that refuses before it has a message. */
 export const refuseEarly = (
   node: SoapNode,
   version: SoapVersion,
@@ -134,20 +137,20 @@ export const refuseEarly = (
 
 function openMessage(node: SoapNode, known: Exchanged): Envelope {
   const { bytes, charset, media } = known.message
-  known.cursor = scanDocument(bytes, { ...strict, ...(charset !== undefined && { charset }) })
+  known.cursor = scanDocument(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
   const envelope = openEnvelope(known.cursor, node.spoken)
   known.version = envelope.version
   if (envelope.version !== media)
     refuseMessage({
       kind: 'structure',
-      detail: `an Envelope of SOAP ${envelope.version.number} does not come as ${media.mediaType}`,
+      detail: `a SOAP ${envelope.version.number} envelope must not be sent as ${media.mediaType}`,
     })
   return envelope
 }
 
 // Blocks
 
-const isKnown = (node: SoapNode, { version, addressing }: ExchangeFacts, block: Element): boolean =>
+const isKnownBlock = (node: SoapNode, { version, addressing }: ExchangeFacts, block: Element): boolean =>
   (addressing !== undefined && isAddressingBlock(addressing, block)) ||
   (block.name === securityName && node.secure !== undefined) ||
   findBlock(block, version, node.blocks ?? []) !== undefined
@@ -179,14 +182,14 @@ async function handleBlocks(
 interface Proven {
   /** At the Body's `start`. */
   readonly body: Cursor
-  /** The Body itself, or as it was opened. */
+  /** The Body, or its start tag alone. */
   readonly around: Element
-  /** Whether the cursor goes on behind the Body to the end of the message. */
+  /** The cursor continues after the Body to the end of the message. */
   readonly streamed: boolean
   readonly caller: Caller | undefined
 }
 
-function prove(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
+function proveSender(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
   const asked = node.endpoint.secure || blocks.some(each => each.name === securityName)
   return node.secure && asked
     ? proveBySecurity(node, known, node.secure)
@@ -195,16 +198,16 @@ function prove(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: rea
 
 async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyMessage): Promise<Proven> {
   const { bytes, charset, ...message } = known.message
-  await message.parts?.collect() // a signature may cover any of them
-  const document = parseXml(bytes, { ...strict, ...(charset !== undefined && { charset }) })
+  await message.parts?.collect() // a signature may cover any part
+  const document = parseXml(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
-  const whole = openEnvelopeTree(document, node.spoken)
+  const envelope = openEnvelopeTree(document, node.spoken)
   const proven = await secure({
-    version: whole.version,
+    version: envelope.version,
     document,
-    body: whole.element,
-    blocks: whole.blocks,
-    targeted: targetedBlocks(whole.blocks, whole.version, node.place),
+    body: envelope.element,
+    blocks: envelope.blocks,
+    targeted: targetedBlocks(envelope.blocks, envelope.version, node.place),
     demanded: node.endpoint.secure,
     now: node.serving.clock(),
     address: message.addresses[0],
@@ -220,14 +223,14 @@ async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyM
 
 // Body
 
-function operationOf(node: SoapNode, known: Exchanged, body: Cursor): BoundOperation {
+function requireOperation(node: SoapNode, known: Exchanged, body: Cursor): BoundOperation {
   const event = body.child()
-  if (event === 'text') refuseMessage({ kind: 'structure', detail: 'the Body has text' })
+  if (event === 'text') refuseMessage({ kind: 'structure', detail: 'the Body contains text' })
   const element = event === 'start' ? body.name : undefined
-  if (element === known.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault asks for nothing' })
+  if (element === known.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault is not a request' })
   const exchange = node.byElement.get(element)
   if (!exchange) {
-    const detail = element ? `${clark(element)} is no operation of this endpoint` : 'the Body is empty'
+    const detail = element ? `${clark(element)} is not a known operation of this endpoint` : 'the Body is empty'
     return refuseMessage({ kind: 'no-operation', detail })
   }
   known.exchange = exchange
@@ -250,8 +253,8 @@ function requireAgreement(node: SoapNode, known: Exchanged, { action, replyActio
     refuseMessage({ kind: 'action-disagrees', action: message.action, expected: action })
 }
 
-/** What was wrong with the content is kept until its sender is known to be allowed to ask. */
-function readContent(
+/** Refusals of the content wait until the sender is known to be admitted. */
+function readBody(
   known: Exchanged,
   exchange: BoundOperation,
   { body, around, streamed }: Proven,
@@ -266,7 +269,7 @@ function readContent(
       : { row: () => refuseMessage({ kind: 'bounds', problems: reading.found }), sound: false }
   } catch (thrown) {
     if (!(thrown instanceof Refused)) throw thrown
-    body.finish() // well-formed to the last byte, whatever it holds
+    body.finish() // it must be well-formed to its end
     return {
       row: () => {
         throw thrown
@@ -276,13 +279,14 @@ function readContent(
   }
 }
 
-/** What a call needs to know of the message beside its content. */
-function requestFacts(known: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
+/** What a call needs of the message besides its content. */
+function operationFacts(known: Exchanged, exchange: BoundOperation): Omit<OperationRequest, 'content' | 'caller'> {
   const key = exchange.safe ? undefined : known.addressing?.messageId
   return {
     from: known.message.from,
     request: known.message.request,
-    blocks: <T>(of: Block<T>) => known.values.filter(each => each.declaration === of).map(each => each.value as T), // its `read` gives what it says
+    blocks: <T>(declared: Block<T>) =>
+      known.values.filter(each => each.declaration === declared).map(each => each.value as T), // its `read` gives a T
     add: block => known.blocks.push(block),
     beside: known.message.parts,
     once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprintOf(exchange, row) }),
@@ -294,11 +298,11 @@ const fingerprintOf = (exchange: BoundOperation, row: Values): string =>
     .update(`${exchange.name} ${packTyped(row)}`)
     .digest('base64url')
 
-/** Every refusal is one; our own bugs become one that tells nothing. */
-function refusalOf(node: SoapNode, { request: incident }: ReceivedMessage, thrown: unknown): AnySoapRefusal {
+/** The refusal for an exception; a bug of ours becomes one without details. */
+function toSoapRefusal(node: SoapNode, { request: incident }: ReceivedMessage, thrown: unknown): AnySoapRefusal {
   if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
-  if (thrown instanceof Error && thrown.name === 'Aborted') throw thrown // its sender has gone: the transport says the last word
-  if (thrown instanceof Refused) return thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
+  if (thrown instanceof Error && thrown.name === 'Aborted') throw thrown // the sender has left: the transport handles it
+  if (thrown instanceof Refused) return thrown.refusal as AnySoapRefusal // Refused has no other refusals
   node.serving.report(incident, thrown)
   return { kind: 'incident', incident }
 }

@@ -1,41 +1,48 @@
 /**
- * Faults in both structures: SOAP 1.1 §4.4 and SOAP 1.2 Part 1 §5.4. A fault is a value; which of the two is written is
- * the version's to say (`version.ts`).
+ * Faults in both structures: SOAP 1.1 §4.4 and SOAP 1.2 Part 1 §5.4. A fault is a value; the
+ * version decides how it is written (`version.ts`).
  */
 import { escapeText, type Name, writeAttribute } from '../xml/index.ts'
 
-/** SOAP 1.2 Part 1 §5.4.6; SOAP 1.1 has its own words for the last two and none for the third. */
+/** SOAP 1.2 Part 1 §5.4.6; SOAP 1.1 has other names for the last two and none for the third. */
 export type Code = 'VersionMismatch' | 'MustUnderstand' | 'DataEncodingUnknown' | 'Sender' | 'Receiver'
 
 export interface SoapFault {
   readonly code: Code
-  /** Outermost first. SOAP 1.1 has no such place and leaves them out. */
+  /** Outermost first. SOAP 1.1 has no place for them. */
   readonly subcodes?: readonly Name[]
-  /** What SOAP 1.1 writes for the code, where an extension says so (WS-Addressing SOAP binding §6, WSS SOAP §12). */
+  /**
+   * SOAP 1.1's faultcode, if an extension defines it (WS-Addressing SOAP Binding §6, WSS SOAP §12).
+   */
   readonly faultcode?: Name
-  /** At least one; each language once. SOAP 1.1 takes the first. */
+  /** At least one, each language once. SOAP 1.1 has the first. */
   readonly reasons: readonly Reason[]
   /** The URI of the node; SOAP 1.1's faultactor. */
   readonly node?: string
-  /** The role the node was playing. */
+  /** The role that the node was playing. */
   readonly role?: string
-  /** Elements, written. Defined, if only as '', when the Body could not be processed (SOAP 1.1 §4.4). */
+  /**
+   * Elements, as XML. Defined, perhaps as '', if the Body could not be processed (SOAP 1.1 §4.4).
+   */
   readonly detail?: string
-  /** An element about header blocks: SOAP 1.2 has it in Detail, SOAP 1.1 in a block (WS-Addressing SOAP Binding §6.2). */
+  /**
+   * An element about header blocks, in Detail in SOAP 1.2, in a block in SOAP 1.1 (WS-Addressing
+   * SOAP Binding §6.2).
+   */
   readonly about?: string
-  /** Header blocks that belong to it, written: Upgrade, NotUnderstood. */
+  /** Header blocks of the fault, as XML: Upgrade, NotUnderstood. */
   readonly blocks?: readonly string[]
 }
 
 export interface Reason {
-  /** BCP 47. */
+  /** A language tag of BCP 47. */
   readonly language: string
   readonly text: string
 }
 
 export const faultReason = (text: string, language = 'en'): readonly Reason[] => [{ language, text }]
 
-/** The prefix that every envelope written here binds to its own namespace. */
+/** The prefix of SOAP's namespace in every envelope that we write. */
 export const soapPrefix = 'soap'
 
 const codes11: Readonly<Record<Code, string>> = {

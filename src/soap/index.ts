@@ -1,4 +1,4 @@
-/** SOAP for applications: endpoints of a contract, messages and header blocks of their own, and the intermediary. */
+/** SOAP for applications: endpoints of a contract, custom messages and blocks, the intermediary. */
 
 export type { Description, Endpoint, SoapOptions } from './endpoint.ts'
 export { type Code, faultReason, type Reason, type SoapFault } from './fault.ts'

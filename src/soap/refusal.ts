@@ -1,6 +1,6 @@
 /**
- * Why a message gets a fault instead of its answer, and which fault: the twin of `rest/refusal.ts`. The table is total at
- * compile time; add a kind of refusal and it stops compiling.
+ * Why a message gets a fault instead of a reply, and which fault: the twin of `rest/refusal.ts`.
+ * The table is total at compile time; add a kind of refusal and it stops compiling.
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
@@ -12,25 +12,25 @@ import { clark, escapeText, type Malformed, type Name, writeAttribute } from '..
 import { type Code, faultReason, type SoapFault, soapPrefix } from './fault.ts'
 import { type SoapVersion, versions } from './version.ts'
 
-/** What only SOAP can refuse. */
+/** Refusals of SOAP alone. */
 export type SoapRefusal =
-  /** Asked by GET, under a precondition: the client has what stands (304). */
+  /** By the precondition of a GET, the client has the current state (304). */
   | { readonly kind: 'unchanged'; readonly current: Current }
-  /** The Envelope is of a version that is not spoken here. */
+  /** The Envelope is of a version that this node does not support. */
   | { readonly kind: 'version-mismatch'; readonly found: Name }
   /** Mandatory blocks for this node that it cannot process. */
   | { readonly kind: 'not-understood'; readonly blocks: readonly Name[] }
   | { readonly kind: 'encoding-unknown'; readonly encoding: string }
   | { readonly kind: 'not-well-formed'; readonly why: Malformed }
-  /** XML that is no SOAP message, or not in the order of one. */
+  /** XML without the structure of a SOAP message. */
   | { readonly kind: 'structure'; readonly detail: string }
   | { readonly kind: 'no-operation'; readonly detail: string }
   | { readonly kind: 'action-disagrees'; readonly action: string; readonly expected: string }
-  /** Content that is not of its schema; `path` is that of the element. */
+  /** Content that breaks its schema; `path` is that of the element. */
   | { readonly kind: 'schema'; readonly path: string; readonly detail: string; readonly inHeader?: true }
-  /** Content of its schema whose values are outside their bounds. Paths are those of elements. */
+  /** Valid content with values outside their bounds. Paths are those of elements. */
   | { readonly kind: 'bounds'; readonly problems: readonly SchemaFlaw[] }
-  /** SOAP 1.2 Part 2 §3.1.4, §4.4: data that the encoding or the RPC representation has a subcode for. */
+  /** SOAP 1.2 Part 2 §3.1.4, §4.4: content for which the encoding or RPC has a subcode. */
   | { readonly kind: 'encoded'; readonly subcode: Name; readonly path: string; readonly detail: string }
   /** A predefined fault of WS-Addressing. */
   | {
@@ -39,15 +39,15 @@ export type SoapRefusal =
       readonly detail: string
       readonly about?: string
     }
-  /** WSS SOAP Message Security §12: told with as little as helps. */
+  /** WSS SOAP Message Security §12: with no more detail than helps. */
   | { readonly kind: 'security'; readonly subcode: Name; readonly detail: string }
-  /** A multipart package that does not hold what its message refers to. */
+  /** An invalid multipart package, or one without a part that its message refers to. */
   | { readonly kind: 'package'; readonly detail: string }
-  /** A message longer than its operation takes: 413, and no message is answered. */
+  /** A message longer than its operation allows, in octets: 413 without a message. */
   | { readonly kind: 'too-long'; readonly limit: number }
-  /** What a handler of header blocks decided. */
+  /** The fault of a block handler. */
   | { readonly kind: 'faulted'; readonly fault: SoapFault }
-  /** Our bug, under an incident id. */
+  /** A bug of ours, by its incident. */
   | { readonly kind: 'incident'; readonly incident: string }
 
 /** A value outside its bounds, and the path of its element. */
@@ -64,7 +64,7 @@ export function refuseMessage(refusal: SoapRefusal): never {
 export type AnySoapRefusal = Refusal | SoapRefusal
 export { Refused }
 
-/** What `act` refuses for its schema is refused as `as` makes it. */
+/** Runs `act`, and converts its `schema` refusals by `as`. */
 export function asSchemaRefusal<T>(
   act: () => T,
   as: (refusal: Extract<SoapRefusal, { kind: 'schema' }>) => SoapRefusal,
@@ -72,13 +72,13 @@ export function asSchemaRefusal<T>(
   try {
     return act()
   } catch (thrown) {
-    const refusal = thrown instanceof Refused ? (thrown.refusal as AnySoapRefusal) : undefined // all that is thrown as Refused
+    const refusal = thrown instanceof Refused ? (thrown.refusal as AnySoapRefusal) : undefined // Refused has no other refusals
     if (refusal?.kind !== 'schema') throw thrown
     return refuseMessage(as(refusal))
   }
 }
 
-/** Sender: the message was at fault; Receiver: this node was (rule B7.3). */
+/** Sender: the message is at fault; Receiver: this node is (rule B7.3). */
 export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   'version-mismatch': 'VersionMismatch',
   'not-understood': 'MustUnderstand',
@@ -114,21 +114,21 @@ export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   incident: 'Receiver',
 }
 
-/** How a fault's own element is written, and how a path of content is: each endpoint has its vocabulary. */
+/** Writes faults and paths in the vocabulary of an endpoint. */
 export interface FaultWording {
-  /** The element of a declared fault with its detail. */
+  /** The element of a declared fault with its detail, as XML. */
   readonly element: (fault: Fault, detail: Values) => string
-  /** Its name. */
+  /** The name of a declared fault's element. */
   readonly nameOf: (fault: Fault) => Name
-  /** Where in the request a path from the content's root is. */
+  /** The XPath in the request of a path from the content's root. */
   readonly place: (path: FieldProblem['path']) => string
 }
 
-/** The fault that tells of a refusal. */
+/** The fault for a refusal. */
 export function createFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
   const code = codeOf[refusal.kind]
-  const plain = (detail: string): SoapFault => ({ code, reasons: faultReason(detail) })
-  const inBody = (detail: string, more = ''): SoapFault => ({ ...plain(detail), detail: more })
+  const reasonOnly = (detail: string): SoapFault => ({ code, reasons: faultReason(detail) })
+  const inBody = (detail: string, more = ''): SoapFault => ({ ...reasonOnly(detail), detail: more })
   const declared = (fault: Fault, says: string, detail: Values = {}): SoapFault => ({
     code: fault.status >= 500 ? 'Receiver' : code,
     subcodes: [wording.nameOf(fault)],
@@ -137,24 +137,24 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
   })
   switch (refusal.kind) {
     case 'version-mismatch':
-      return { ...plain(`no SOAP version spoken here has the Envelope ${clark(refusal.found)}`) }
+      return { ...reasonOnly(`unsupported SOAP version: the Envelope is ${clark(refusal.found)}`) }
     case 'not-understood':
-      return { ...plain(`a mandatory header block is not understood: ${refusal.blocks.map(clark).join(', ')}`) }
+      return { ...reasonOnly(`a mandatory header block is not understood: ${refusal.blocks.map(clark).join(', ')}`) }
     case 'encoding-unknown':
-      return inBody(`the encoding ${refusal.encoding} is not known here`)
+      return inBody(`the encoding ${refusal.encoding} is not supported`)
     case 'not-well-formed':
       return inBody(
-        `not well-formed, or beyond a limit: ${refusal.why.reason} (octet ${refusal.why.at})`,
+        `the XML is not well-formed or exceeds a limit: ${refusal.why.reason} (octet ${refusal.why.at})`,
         describeLimit(refusal.why),
       )
     case 'structure':
-      return plain(refusal.detail)
+      return reasonOnly(refusal.detail)
     case 'no-operation':
       return { ...inBody(refusal.detail), subcodes: [procedureNotPresent] }
     case 'action-disagrees':
-      return plain(`the action is ${refusal.action}, and that of what is in the Body is ${refusal.expected}`)
+      return reasonOnly(`the action ${refusal.action} does not match the Body: expected ${refusal.expected}`)
     case 'schema':
-      if (refusal.inHeader) return plain(`${refusal.path} ${refusal.detail}`) // SOAP 1.1 §4.4: detail is for the Body
+      if (refusal.inHeader) return reasonOnly(`${refusal.path} ${refusal.detail}`) // SOAP 1.1 §4.4: detail is for the Body
       return inBody(`${refusal.path} ${refusal.detail}`, describeViolation(refusal.path, refusal.detail))
     case 'bounds':
       return declared(Invalid, 'values are outside their bounds', { problems: refusal.problems })
@@ -165,44 +165,44 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
       }
     case 'addressing':
       return {
-        ...plain(refusal.detail),
+        ...reasonOnly(refusal.detail),
         subcodes: refusal.subcodes,
         ...(refusal.subcodes[0] && { faultcode: refusal.subcodes.at(-1) ?? refusal.subcodes[0] }),
         ...(refusal.about !== undefined && { about: refusal.about }),
       }
     case 'security':
-      return { ...plain(refusal.detail), subcodes: [refusal.subcode], faultcode: refusal.subcode }
+      return { ...reasonOnly(refusal.detail), subcodes: [refusal.subcode], faultcode: refusal.subcode }
     case 'package':
       return inBody(refusal.detail)
     case 'too-long':
-      return plain(`the message is longer than ${refusal.limit} octets`)
+      return reasonOnly(`the message is longer than the limit of ${refusal.limit} octets`)
     case 'faulted':
       return refusal.fault
     case 'incident':
       return {
-        ...plain('the service failed'),
-        detail: `<incident xmlns=${writeAttribute(own)}>${escapeText(refusal.incident)}</incident>`,
+        ...reasonOnly('the service failed'),
+        detail: `<incident xmlns=${writeAttribute(ownFaults)}>${escapeText(refusal.incident)}</incident>`,
       }
     case 'not-found':
     case 'gone':
-      return declared(NotFound, refusal.kind === 'gone' ? 'it is not there any more' : 'it is not there')
+      return declared(NotFound, refusal.kind === 'gone' ? 'the item has been removed' : 'the item does not exist')
     case 'moved':
-      return declared(NotFound, `it is ${refusal.to} now`)
+      return declared(NotFound, `the item has moved to ${refusal.to}`)
     case 'unauthenticated':
-      return plain('credentials are missing, or prove nothing')
+      return reasonOnly('credentials are missing or invalid')
     case 'forbidden':
       return declared(Forbidden, 'this caller may not do this')
     case 'stale':
       return declared(
         VersionConflict,
-        'the version has changed',
+        'the item has changed since it was read: read it again',
         refusal.version === undefined ? {} : { version: String(refusal.version) },
       )
     case 'unchanged':
     case 'precondition-required':
-      return declared(VersionConflict, 'the version that is meant has to be given')
+      return declared(VersionConflict, 'the request must state the expected version')
     case 'conflict':
-      return declared(StateConflict, refusal.detail ?? 'the state does not offer this', {
+      return declared(StateConflict, refusal.detail ?? 'the current state does not allow this', {
         ...(refusal.state !== undefined && { state: refusal.state }),
         ...(refusal.possible && { possible: refusal.possible }),
       })
@@ -216,27 +216,27 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
       return declared(refusal.fault, refusal.fault.title, refusal.detail)
     case 'too-many':
     case 'unavailable':
-      return declared(Busy, 'too busy: try again later', { retryAfter: refusal.after })
+      return declared(Busy, 'the service is busy: retry later', { retryAfter: refusal.after })
     case 'in-flight':
-      return declared(Busy, 'a message with this MessageID is being worked on', { retryAfter: 1 })
+      return declared(Busy, 'a message with this MessageID is still in progress: retry later', { retryAfter: 1 })
     case 'key-reused':
-      return plain('this MessageID was used for another message')
+      return reasonOnly('this MessageID belongs to another message: use a new one')
   }
 }
 
-/** Elements of Detail that no contract declares. */
-const own = 'urn:diglot:fault'
+/** The namespace of elements of Detail that no contract declares. */
+const ownFaults = 'urn:diglot:fault'
 const describeViolation = (path: string, detail: string): string =>
-  `<violation xmlns=${writeAttribute(own)}><path>${escapeText(path)}</path><detail>${escapeText(detail)}</detail></violation>`
+  `<violation xmlns=${writeAttribute(ownFaults)}><path>${escapeText(path)}</path><detail>${escapeText(detail)}</detail></violation>`
 const describeLimit = ({ limit }: Malformed): string =>
-  limit === undefined ? '' : `<limit xmlns=${writeAttribute(own)}>${limit}</limit>`
+  limit === undefined ? '' : `<limit xmlns=${writeAttribute(ownFaults)}>${limit}</limit>`
 
 /** SOAP 1.2 Part 2 §4.4. */
 const rpc = 'http://www.w3.org/2003/05/soap-rpc'
 const procedureNotPresent: Name = { uri: rpc, local: 'ProcedureNotPresent' }
 export const asBadArguments: Name = { uri: rpc, local: 'BadArguments' }
 
-/** SOAP 1.2 Part 1 §5.4.7: the envelopes that are spoken here, best first. */
+/** SOAP 1.2 Part 1 §5.4.7: the supported envelopes, best first. */
 export function writeUpgrade(spoken: readonly SoapVersion[]): string {
   const supported = spoken.map(
     ({ namespace }) => `<up:SupportedEnvelope qname="s:Envelope" xmlns:s=${writeAttribute(namespace)}/>`,

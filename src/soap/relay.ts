@@ -1,21 +1,22 @@
 /**
- * A forwarding intermediary (SOAP 1.2 Part 1 §2.7; SOAP 1.1 §4.2.2; rule B4.9): a message in, the message to forward or a
- * fault out. Guards: (1) blocks for others, and the Body, go on octet by octet as they came; (2) a block for this node goes
- * no further, unless it was not processed and says that it is to be relayed; (3) a mandatory one that is not understood ends it.
+ * A forwarding intermediary (SOAP 1.2 Part 1 §2.7; SOAP 1.1 §4.2.2; rule B4.9): a message in, the
+ * message to forward or a fault out. Guards: (1) blocks for other nodes, and the Body, are
+ * forwarded octet by octet; (2) a block for this node is removed, unless it was not processed and
+ * asks to be relayed; (3) a mandatory block that is not understood ends the message.
  */
 import { anonymous } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
 import { type Document, type Element, Malformed, parseXml } from '../xml/index.ts'
-import { openEnvelopeTree, strict, writeFaultEnvelope } from './envelope.ts'
+import { openEnvelopeTree, strictParsing, writeFaultEnvelope } from './envelope.ts'
 import { type Block, findBlock, readBlock } from './headers/block.ts'
 import { type NodeRoles, readFlag, requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import { type AnySoapRefusal, createFault, type FaultWording, writeNotUnderstood, writeUpgrade } from './refusal.ts'
 import { type SoapVersion, versions } from './version.ts'
 
 export interface Intermediary {
-  /** The URI of this node, for faults: an intermediary must say who it is (SOAP 1.2 Part 1 §5.4.3). */
+  /** The URI of this node, which its faults must name (SOAP 1.2 Part 1 §5.4.3). */
   readonly uri: string
-  /** Roles that it plays beside `next`. */
+  /** URIs of roles that it plays besides `next`. */
   readonly roles: readonly string[]
   readonly blocks: readonly Block[]
 }
@@ -24,7 +25,10 @@ export type Relayed =
   | { readonly kind: 'forward'; readonly version: SoapVersion; readonly bytes: Uint8Array }
   | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string }
 
-/** @param media the version whose media type the message came with @throws what a handler throws beside a refusal */
+/**
+ * @param media the version that the media type of the message names
+ * @throws exceptions of block handlers that are not refusals
+ */
 export async function relayMessage(
   bytes: Uint8Array,
   media: SoapVersion,
@@ -34,7 +38,7 @@ export async function relayMessage(
   let version = media
   let role = media.next
   try {
-    const document = parseXml(bytes, { ...strict, ...(charset !== undefined && { charset }) })
+    const document = parseXml(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
     if (document instanceof Malformed) throw document
     const envelope = openEnvelopeTree(document, versions)
     version = envelope.version
@@ -43,38 +47,38 @@ export async function relayMessage(
     const mine = targetedBlocks(envelope.blocks, version, place)
     requireUnderstood(mine, version, each => findBlock(each, version, node.blocks) !== undefined)
     const added: string[] = []
-    const gone = new Set<Element>()
+    const removed = new Set<Element>()
     for (const block of mine) {
       role = roleOf(block, version)
       const declaration = findBlock(block, version, node.blocks)
-      if (declaration || !isRelayed(block, version)) gone.add(block)
+      if (declaration || !isRelayed(block, version)) removed.add(block)
       if (!declaration) continue
       const value = readBlock(block, declaration.read)
       await declaration.process(value, { block, version, caller: anonymous, add: written => added.push(written) })
     }
-    const forwarded = rewriteMessage(document, envelope.blocks, gone, added, envelope.element)
+    const forwarded = rewriteMessage(document, envelope.blocks, removed, added, envelope.element)
     return { kind: 'forward', version, bytes: forwarded }
   } catch (thrown) {
     return relayFault(thrown, version, node.uri, role)
   }
 }
 
-/** §5.2.4: only a block that was not processed. */
+/** §5.2.4, for a block that was not processed. */
 const isRelayed = (block: Element, version: SoapVersion): boolean =>
   version.relay !== undefined && readFlag(block, version.relay)
 
-/** The root's octets without the blocks that are gone, and with those that were added behind the last one. */
+/** The root's octets without the removed blocks, and with the added ones after the last one. */
 function rewriteMessage(
   { root, bytes }: Document,
   blocks: readonly Element[],
-  gone: ReadonlySet<Element>,
+  removed: ReadonlySet<Element>,
   added: readonly string[],
   body: Element,
 ): Uint8Array {
   const pieces: Uint8Array[] = []
   let at = root.from
   for (const block of blocks) {
-    if (!gone.has(block)) continue
+    if (!removed.has(block)) continue
     pieces.push(bytes.subarray(at, block.from))
     at = block.to
   }
@@ -90,7 +94,7 @@ function rewriteMessage(
   return Buffer.concat([...pieces, bytes.subarray(at, root.to)])
 }
 
-/** A Header for an Envelope that has none, or takes the place of one that is empty. */
+/** A Header for an Envelope that has none or an empty one. */
 function rewriteHeader(root: Element, added: readonly string[]): string {
   const tag = root.prefix === '' ? 'Header' : `${root.prefix}:Header`
   return `<${tag}>${added.join('')}</${tag}>`
@@ -115,5 +119,5 @@ function relayFault(thrown: unknown, version: SoapVersion, node: string, role: s
 
 function refusalOfThrown(thrown: unknown): AnySoapRefusal {
   if (!(thrown instanceof Refused)) throw thrown
-  return thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
+  return thrown.refusal as AnySoapRefusal // Refused has no other refusals
 }

@@ -1,3 +1,4 @@
+/** Replies and faults as messages, and where they go. */
 import { encodeBase64 } from '../base/base64.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { Exchanged, ExchangeFacts, SentMessage, SoapNode } from './endpoint.ts'
@@ -14,8 +15,6 @@ import type { Attached } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
 import { type SoapVersion, soap11 } from './version.ts'
-
-// Replies
 
 export function replyWithAnswer(
   node: SoapNode,
@@ -35,8 +34,8 @@ export function replyWithAnswer(
     attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes: octets })
     return `cid:${id}`
   }
-  const whole = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
-  const body = packed ? exchange.write(whole.row, { attach }, version) : writeBody(exchange, whole, version)
+  const complete = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
+  const body = packed ? exchange.write(complete.row, { attach }, version) : writeBody(exchange, complete, version)
   const action = exchange.replyAction
   const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
   const text = writeEnvelope(version, body, [...blocks, ...known.blocks])
@@ -51,23 +50,27 @@ export function replyWithAnswer(
   return deliver(node, destination, action, sent)
 }
 
-/** In place of octets that are many: what stands for them where they are attached, and is found where they are not. */
+/** A placeholder for large octets: attached, or replaced in the envelope as it is sent. */
 function markOctets({ serving }: SoapNode, { field, octets }: NonNullable<OperationResponse['large']>) {
   const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
   return { bytes, octets, row: { [field]: bytes }, mark: encodeBase64(bytes) }
 }
 
-/** A store that finds an item unchanged gives the same snapshot again: so it is the same text. */
+/** A store gives the same snapshot for an unchanged item, and so the text is the same. */
 const texts = new WeakMap<
   object,
   { readonly exchange: BoundOperation; readonly version: SoapVersion; readonly text: string }
 >()
 
-export function writeBody(exchange: BoundOperation, { row, of }: OperationResponse, version: SoapVersion): string {
-  const before = of && texts.get(of)
+export function writeBody(
+  exchange: BoundOperation,
+  { row, of: item }: OperationResponse,
+  version: SoapVersion,
+): string {
+  const before = item && texts.get(item)
   if (before && before.exchange === exchange && before.version === version) return before.text
   const text = exchange.write(row, { attach: undefined }, version)
-  if (of && exchange.safe) texts.set(of, { exchange, version, text })
+  if (item && exchange.safe) texts.set(item, { exchange, version, text })
   return text
 }
 
@@ -77,7 +80,7 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
   const told = { ...createFault(refusal, (exchange ?? node).wording), node: known.address }
   const answering = refusal.kind === 'version-mismatch' ? versionOfMismatch(node, version) : version
   const fault = { role: answering.ultimateReceiver, ...told }
-  const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes are SOAP's
+  const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes belong to SOAP
   const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', own, fault)
   const blocks = [
     ...(addressing && action !== undefined ? replyBlocks(addressing, action, node.serving.id(), true) : []),
@@ -95,7 +98,9 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
 
 const back: Destination = { to: 'back' }
 
-/** SOAP 1.2 Part 1 appendix A: a 1.1 message is answered in 1.1, and so is any by a node that speaks only that. */
+/**
+ * SOAP 1.2 Part 1 appendix A: a 1.1 message gets a 1.1 fault, and so does any at a 1.1-only node.
+ */
 const versionOfMismatch = (node: SoapNode, media: SoapVersion): SoapVersion =>
   node.spoken.includes(media) || media === soap11 ? media : soap11
 
@@ -106,12 +111,12 @@ function deliver(node: SoapNode, destination: Destination, action: string, sent:
   if (destination.to !== 'address' || text === undefined) return accepted
   const { mediaType } = version
   const { address } = destination
-  return chain(filling ? textOf(text, filling) : text, content =>
+  return chain(filling ? collectEnvelope(text, filling) : text, content =>
     chain(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted),
   )
 }
 
-/** A letter is one text. */
-async function textOf(envelope: string, filling: Base64Insert): Promise<string> {
+/** A message to another address is one text. */
+async function collectEnvelope(envelope: string, filling: Base64Insert): Promise<string> {
   return Buffer.concat(await Array.fromAsync(streamEnvelope(envelope, filling))).toString('utf8')
 }

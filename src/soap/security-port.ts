@@ -1,6 +1,7 @@
 /**
- * The step between the blocks and the Body at which a message proves who sent it (WSS SOAP Message Security). What it hands
- * on is what was proven, not the place where it was found: the Body that is read is the element it answers, by identity.
+ * The step between the blocks and the Body that proves the sender of a message (WSS SOAP Message
+ * Security). It returns the proven Body and not its place: the Body that is read is this element,
+ * by identity.
  */
 
 import type { Maybe } from '../base/maybe.ts'
@@ -13,45 +14,49 @@ export const securityName = internName(
   'Security',
 )
 
-/** The identifier of an element by which a signature refers to it (WSS SOAP Message Security 1.1 §4.2). */
+/**
+ * The identifier by which a signature refers to an element (WSS SOAP Message Security 1.1 §4.2).
+ */
 export const wsuId = internName(
   'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd',
   'Id',
 )
 
-/** What there is to prove from. */
+/** The message and its circumstances, for verification. */
 export interface Evidence {
   readonly version: SoapVersion
-  /** The whole message: `document.root` is its Envelope. Its elements have their places in `document.bytes`. */
+  /**
+   * The message: `document.root` is its Envelope; elements have their places in `document.bytes`.
+   */
   readonly document: Document
-  /** The one Body of it. */
+  /** The one Body. */
   readonly body: Element
   /** All header blocks. */
   readonly blocks: readonly Element[]
-  /** Those for this node, the Security block among them if there is one. */
+  /** The blocks for this node, among them the Security block if there is one. */
   readonly targeted: readonly Element[]
-  /** Whether this endpoint demands it (`/secure`); otherwise it is asked only when there is a Security block. */
+  /** The endpoint demands WS-Security (`/secure`); another verifies only messages that have it. */
   readonly demanded: boolean
   /** Milliseconds since 1970. */
   readonly now: number
-  /** This endpoint, as it was asked. */
+  /** The address of this endpoint. */
   readonly address: string
   /** The address of the peer. */
   readonly from: string
-  /** Whether a password may travel here: TLS, or loopback where settings allow it. */
+  /** A password may travel with this message: over TLS, or on loopback if the settings allow it. */
   readonly confidential: boolean
   /** `cid:` URIs of all parts of the package but the message itself. */
   readonly parts: readonly string[]
-  /** Octets of the parts of the package by `cid:` URI, without taking them. */
+  /** The octets of a part by its `cid:` URI; it stays available. */
   readonly part: (href: string) => Uint8Array | undefined
 }
 
 export interface SecuredMessage {
-  /** Who was proven to have sent it. Undefined: the block says nothing of a person, and the transport's caller stands. */
+  /** The proven sender. Undefined: the block names none, and the transport's caller counts. */
   readonly caller: Caller | undefined
-  /** The Body that was proven, or the one it decrypted: this element is read, and no other. */
+  /** The Body that was proven, or decrypted: this element is read, and no other. */
   readonly body: Element
 }
 
-/** Refuses with `no({ kind: 'security', … })`. */
+/** Refuses with `refuseMessage({ kind: 'security', … })`. */
 export type VerifyMessage = (evidence: Evidence) => Maybe<SecuredMessage>

@@ -1,5 +1,6 @@
 /**
- * All in which SOAP 1.1 and SOAP 1.2 differ, as two records to be read as two columns. No other file asks which one it has.
+ * All differences of SOAP 1.1 and SOAP 1.2, as two records to be read as two columns. No other file
+ * asks for the version.
  */
 import { internName, type Name } from '../xml/index.ts'
 import { type SoapFault, writeFault11, writeFault12 } from './fault.ts'
@@ -19,24 +20,32 @@ export interface SoapVersion {
   /** SOAP 1.2 Part 1 §5.2.4; SOAP 1.1 has none: a block that was processed is always removed. */
   readonly relay: Name | undefined
   readonly encodingStyle: Name
-  /** The encoding that this version describes itself. */
+  /** The encoding that this version defines. */
   readonly encoding: string
-  /** Names of encodings that promise nothing, and are fine on any literal content. */
+  /** Names of encodings that promise nothing and are accepted on literal content. */
   readonly literal: readonly string[]
-  /** SOAP 1.2 Part 1 §5.1.1: only at and below header blocks, children of Body and of Detail. SOAP 1.1 §4.1.1: anywhere. */
+  /**
+   * SOAP 1.2 Part 1 §5.1.1: only at and below header blocks, children of Body and of Detail. SOAP
+   * 1.1 §4.1.1: anywhere.
+   */
   readonly encodingAnywhere: boolean
   readonly next: string
-  /** SOAP 1.2 Part 1 §2.2. Undefined: no role is for nobody. */
+  /** SOAP 1.2 Part 1 §2.2: the role that no node plays. Undefined: the version lacks it. */
   readonly none: string | undefined
   readonly ultimateReceiver: string
-  /** An action beside the media type, or as a parameter of it (SOAP 1.2 Part 2 §7.1.4, §7.5.2.2). */
+  /**
+   * The action has a field, or is a parameter of the media type (SOAP 1.2 Part 2 §7.1.4, §7.5.2.2).
+   */
   readonly actionIn: 'SOAPAction' | 'media type'
   readonly writeFault: (fault: SoapFault) => string
-  /** The block that holds what a fault says about blocks; undefined: Detail does. */
+  /** The block for the part of a fault about blocks; undefined: it is in Detail. */
   readonly faultDetail: string | undefined
-  /** Whether a block that was not understood is named in the Header of the fault (SOAP 1.2 Part 1 §5.4.8). */
+  /** The block of a fault that names one that was not understood (SOAP 1.2 Part 1 §5.4.8). */
   readonly notUnderstood: Name | undefined
-  /** The HTTP status of a Sender fault in the W3C's own binding; all others have 500 (SOAP 1.1 §6.2; SOAP 1.2 Part 2 Table 20). */
+  /**
+   * The HTTP status of a Sender fault in the binding of the W3C; others have 500 (SOAP 1.1 §6.2;
+   * SOAP 1.2 Part 2 Table 20).
+   */
   readonly senderStatus: number
 }
 
@@ -96,8 +105,8 @@ export const soap12: SoapVersion = {
 export const versions: readonly SoapVersion[] = [soap12, soap11]
 
 /**
- * SOAP 1.1 §4.1.1: any of the encodings that a message names, the narrowest first, can be used to read it. In SOAP 1.2 Part 1
- * §5.1.1 it names one.
+ * SOAP 1.1 §4.1.1: each of the encodings that a message names, the narrowest first, can be used to
+ * read it. In SOAP 1.2 Part 1 §5.1.1 it names one.
  */
 export const namesSoapVersion = (
   { encodingAnywhere }: SoapVersion,

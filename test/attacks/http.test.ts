@@ -626,7 +626,7 @@ describe('attacks that another test holds', () => {
     ['H6 CR LF in a field', 'server/request', 'RFC 9110 §5.5: a bare CR in a field value'],
     ['H7 the action in the media type', 'soap/http-binding', 'H7 1.2: an action of another operation'],
     ['H8 Expect and content', 'server/content', 'RFC 9110 §10.1.1: content comes after 100'],
-    ['H9 an error of ours', 'host/secrets', 'a failure inside is a line with the incident'],
+    ['H9 an error of ours', 'host/secrets', 'an internal error is a line with the incident'],
     ['request smuggling: CL.TE', 'server/request', 'RFC 9112 §6.1: length and coding (CL.TE)'],
     ['request smuggling: TE.CL', 'server/request', 'RFC 9112 §6.1: coding and length (TE.CL)'],
     ['request smuggling: TE.TE', 'server/request', 'RFC 9112 §6.3: a coding that hides chunked (TE.TE)'],
@@ -644,7 +644,7 @@ describe('attacks that another test holds', () => {
     ['JWT times', 'identity/bearer-token', 'JWT expired'],
     ['JWT kid traversal', 'identity/bearer-token', 'JWT kid traversal'],
     ['lockout', 'identity/credentials', 'lockout after ten failures'],
-    ['names that are not known', 'identity/credentials', 'a name that is not known costs what a wrong password costs'],
+    ['names that are not known', 'identity/credentials', 'an unknown name takes as long as a wrong password'],
     ['races for one version', 'rest/races', 'A4.20 twenty PUTs with one tag'],
   ]
   for (const [attack, file, title] of held)

@@ -1,4 +1,7 @@
-/** The command line says what is wrong in one line, with its exit status: 2 for usage, 1 for all else, never a stack. */
+/**
+ * The command line says what is wrong in one line, with its exit status: 2 for usage, 1 for other
+ * errors, never a stack.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -28,7 +31,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['an unknown command', ['fly'], 2, /unknown command 'fly'/],
   ['a wrong flag', ['serve', orders, '--prot', '1'], 2, /unknown option '--prot'.*\n.*Did you mean --port/],
   ['a port that is none', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
-  ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts is not there/],
+  ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts not found: give the file/],
   ['a file that is no service', ['serve', wrong], 1, /has no default export made by implement/],
   ['a file with a syntax error', ['serve', broken], 1, /broken\.ts/],
   ['an unreadable database', ['serve', orders, '--port', '0', '--data', folder], 1, /diglot: /],
@@ -36,7 +39,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     'an address that others reach',
     ['serve', orders, '--host', '0.0.0.0', '--port', '0', '--data', ':memory:'],
     1,
-    /^diglot: 0\.0\.0\.0 is reached from other machines, and no credentials are configured[^\n]*--insecure[^\n]*\n$/,
+    /^diglot: 0\.0\.0\.0 can be reached from other machines, but no credentials are configured[^\n]*--insecure[^\n]*\n$/,
   ],
   [
     'a JWKS that is not there',
@@ -50,16 +53,21 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     1,
     /give --issuer/,
   ],
-  ['an issuer without JWKS', ['serve', orders, '--issuer', 'x'], 2, /--issuer is for --jwks/],
-  ['client certificates without TLS', ['serve', orders, '--authorities', 'ca.pem'], 2, /are needed for --authorities/],
+  ['an issuer without JWKS', ['serve', orders, '--issuer', 'x'], 2, /--issuer requires --jwks/],
+  ['client certificates without TLS', ['serve', orders, '--authorities', 'ca.pem'], 2, /are required by --authorities/],
   [
     'an origin that is none',
     ['serve', orders, '--port', '0', '--data', ':memory:', '--origin', '*'],
     1,
-    /the origin \* is none/,
+    /the origin \* is invalid/,
   ],
   ['describe, and not what', ['describe', orders], 2, /--access, --openapi, --wsdl/],
-  ['describe a version that is none', ['describe', orders, '--xsd', '--contract', 'v9'], 1, /versions are v1, v2/],
+  [
+    'describe a version that is none',
+    ['describe', orders, '--xsd', '--contract', 'v9'],
+    1,
+    /v9 is not a known version: use v1, v2/,
+  ],
   ['a token for nobody', ['token'], 2, /--subject <name>/],
 ]
 for (const [title, words, status, says] of cases)
@@ -96,14 +104,14 @@ test('what package.json promises of Node is what the start demands', () => {
   assert.equal(engines.node, '>=24.16')
 })
 
-test('diglot: a reader who has seen enough is no error', { skip: process.platform === 'win32' }, () => {
+test('diglot: a reader that has seen enough is not an error', { skip: process.platform === 'win32' }, () => {
   const words = [process.execPath, '--conditions=source', join(root, 'src', 'cli.ts'), 'describe', orders, '--openapi']
   const ended = spawnSync('sh', ['-c', '"$@" | head -n 1', 'sh', ...words], { encoding: 'utf8', timeout: 20_000 })
   assert.equal(ended.stdout, '{\n')
   assert.equal(ended.stderr, '')
 })
 
-test('diglot: a taken port is one line', async () => {
+test('diglot: a port in use is one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise(resolve => taken.once('listening', resolve))
   const address = taken.address()

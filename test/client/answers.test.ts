@@ -127,7 +127,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     'something behind the Body',
     v => came(200, mediaType[v], envelope(v, product).replace('</e:Body>', '</e:Body><x/>')),
     'structure',
-    /follows/,
+    /has content after the Body/,
   ],
   ['a message that is no fault with status 500', v => came(500, mediaType[v], envelope(v, product)), 'status', /500/],
   [

@@ -122,7 +122,12 @@ describe('packages that come, asked for or not', () => {
     ['no boundary', packaged(whole(include('cid:1@x')), 'type="application/xop+xml"'), 'package', /boundary/],
     ['cut short', packaged(whole(include('cid:1@x')).slice(0, -10)), 'package', /last boundary/],
     ['cut short in the message', packaged(whole('').slice(0, 300)), 'package', /last boundary/],
-    ['no root', packaged(whole(include('cid:1@x')).replaceAll('<root>', '<stem>')), 'package', /has no root$/],
+    [
+      'no root',
+      packaged(whole(include('cid:1@x')).replaceAll('<root>', '<stem>')),
+      'package',
+      /the root part of the package is missing$/,
+    ],
     [
       'two parts of one name',
       packaged(whole(include('cid:1@x'), part('a', 'Content-ID: <1@x>') + part('b', 'Content-ID: <1@x>'))),

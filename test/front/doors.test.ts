@@ -1,4 +1,6 @@
-/** Rows 1–9 and the rule for passwords: one table for REST, SOAP and every page, without a socket. */
+/**
+ * Rows 1–9 and the rule for passwords: one table for REST, SOAP and every page, without a socket.
+ */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
@@ -14,17 +16,17 @@ import type { Settings } from '../../src/service/face-context.ts'
 import { createMemoryLimiter } from '../../src/service/limiter.ts'
 import { type Answer, readAnswer, request, startOrders } from '../rest/orders-over-rest.ts'
 
-interface House {
+interface TestServer {
   readonly ask: (asked: Request) => Promise<Answer>
   readonly load: LoadGauge
 }
 
-async function startHouse(settings: Partial<Settings> = {}, floodLimit = 1000): Promise<House> {
+async function startServer(settings: Partial<Settings> = {}, floodLimit = 1000): Promise<TestServer> {
   const { serving, store } = await startOrders({ settings: { trace: false, ...settings } })
   const { load } = openGate()
   const { identities, clock } = serving
   const mounts = createMounts(serving, {
-    people: { ...identities, session: async () => undefined, cookie: () => undefined } as never, // no one signs in here
+    people: { ...identities, session: async () => undefined, cookie: () => undefined } as never, // the test has no sessions
     health: { store, load },
     figures: new Metrics(),
     peers: undefined,
@@ -47,7 +49,7 @@ const soapType = { 'content-type': 'application/soap+xml' }
 interface Door {
   readonly name: string
   readonly target: string
-  /** Of a request that is in order, by alice. */
+  /** The fields of a valid request of alice. */
   readonly status: number
   readonly post?: string
   readonly allow: string
@@ -65,32 +67,35 @@ const doors: readonly Door[] = [
 ]
 const alice = { authorization: 'Bearer alice' }
 
-function through({ target, post }: Door, fields: Record<string, string> = {}, more: Partial<Request> = {}): Request {
+function requestTo({ target, post }: Door, fields: Record<string, string> = {}, more: Partial<Request> = {}): Request {
   const asked = request(post ? 'POST' : 'GET', target, { ...alice, ...(post && soapType), ...fields }, post, more)
   return post ? { ...asked, content: contentOf(post) } : asked
 }
 
 describe('rows 1–9 at every door', async () => {
-  const house = await startHouse()
+  const server = await startServer()
   for (const door of doors) {
     const { name, target, status } = door
     it(`RFC 9112 §3.2.2: ${name} takes the absolute form, and its host wins over the field`, async () => {
-      assert.equal((await house.ask(through(door))).status, status)
-      assert.equal((await house.ask(through(door, {}, { target: `http://shop.test${target}` }))).status, status)
-      assert.equal((await house.ask(through(door, { host: 'x' }, { target: `http://a.test${target}` }))).status, status)
+      assert.equal((await server.ask(requestTo(door))).status, status)
+      assert.equal((await server.ask(requestTo(door, {}, { target: `http://shop.test${target}` }))).status, status)
+      assert.equal(
+        (await server.ask(requestTo(door, { host: 'x' }, { target: `http://a.test${target}` }))).status,
+        status,
+      )
     })
     it(`RFC 9110 §7.4: ${name} has no https target over cleartext`, async () => {
-      assert.equal((await house.ask(through(door, {}, { target: `https://shop.test${target}` }))).status, 421)
+      assert.equal((await server.ask(requestTo(door, {}, { target: `https://shop.test${target}` }))).status, 421)
     })
     it(`RFC 9112 §3.2: ${name} asks for exactly one valid Host`, async () => {
       for (const host of ['', 'a, b', 'u@a', 'a/b'])
-        assert.equal((await house.ask(through(door, { host }))).status, 400, JSON.stringify(host))
-      const { host: _, ...fields } = through(door).fields
-      assert.equal((await house.ask({ ...through(door), fields })).status, 400)
-      assert.equal((await house.ask({ ...through(door), fields, version: '1.0' })).status, status)
+        assert.equal((await server.ask(requestTo(door, { host }))).status, 400, JSON.stringify(host))
+      const { host: _, ...fields } = requestTo(door).fields
+      assert.equal((await server.ask({ ...requestTo(door), fields })).status, 400)
+      assert.equal((await server.ask({ ...requestTo(door), fields, version: '1.0' })).status, status)
     })
     it(`RFC 9110 §15.6.2, §15.5.6, §9.3.7: methods at ${name}`, async () => {
-      const asked = (method: string) => house.ask({ ...through({ ...door, post: '' }), method })
+      const asked = (method: string) => server.ask({ ...requestTo({ ...door, post: '' }), method })
       assert.equal((await asked('BREW')).status, 501)
       const [options, tracing] = [await asked('OPTIONS'), await asked('TRACE')]
       assert.deepEqual([options.status, options.fields['allow']], [204, door.allow])
@@ -101,21 +106,21 @@ describe('rows 1–9 at every door', async () => {
       assert.ok(refused.json.detail)
     })
     it(`RFC 9110 §10.1.1, RFC 3986 §6.2.2: expectations and paths at ${name}`, async () => {
-      assert.equal((await house.ask(through(door, { expect: 'payment' }))).status, 417)
-      assert.equal((await house.ask(through(door, {}, { target: `/.${target}` }))).status, 400)
+      assert.equal((await server.ask(requestTo(door, { expect: 'payment' }))).status, 417)
+      assert.equal((await server.ask(requestTo(door, {}, { target: `/.${target}` }))).status, 400)
       assert.equal(
-        (await house.ask(through(door, {}, { target: `${target}${target.includes('?') ? '&' : '?'}a=%zz` }))).status,
+        (await server.ask(requestTo(door, {}, { target: `${target}${target.includes('?') ? '&' : '?'}a=%zz` }))).status,
         400,
       )
     })
     it(`${name} names each answer, guards its reader, and answers HEAD as GET`, async () => {
-      const answer = await house.ask(through(door))
+      const answer = await server.ask(requestTo(door))
       assert.match(answer.fields['request-id'] ?? '', /^[0-9a-f-]{36}$/)
       assert.equal(answer.fields['x-content-type-options'], 'nosniff')
       if (door.post) return
-      const head = await house.ask({ ...through(door), method: 'HEAD' })
+      const head = await server.ask({ ...requestTo(door), method: 'HEAD' })
       assert.deepEqual([head.status, head.bytes.length], [status, 0])
-      // Figures change from one answer to the next.
+      // Metrics differ from one response to the next.
       const length = name === 'metrics' ? /^\d+$/ : new RegExp(`^${answer.bytes.length}$`)
       assert.match(head.fields['content-length'] ?? '', length)
     })
@@ -125,31 +130,34 @@ describe('rows 1–9 at every door', async () => {
 describe('row 3 and row 5 at every door', () => {
   for (const door of doors)
     it(`${door.name}: out of service, and in a flood`, async () => {
-      const [busy, flooded] = [await startHouse(), await startHouse({}, 2)]
+      const [busy, flooded] = [await startServer(), await startServer({}, 2)]
       busy.load.inFlightMax = 0
       const isExempt = door.name === 'health' || door.name === 'metrics'
-      const answer = await busy.ask(through(door))
+      const answer = await busy.ask(requestTo(door))
       assert.deepEqual([answer.status, answer.fields['retry-after']], isExempt ? [door.status, undefined] : [503, '5'])
-      await flooded.ask(through(door))
-      await flooded.ask(through(door))
-      const third = await flooded.ask(through(door))
+      await flooded.ask(requestTo(door))
+      await flooded.ask(requestTo(door))
+      const third = await flooded.ask(requestTo(door))
       assert.equal(third.status, door.name === 'health' ? 200 : 429)
       if (door.name === 'SOAP') assert.match(third.text, /Receiver/, 'a message gets a fault')
       assert.equal(
-        (await flooded.ask(through(door, {}, { from: '127.0.0.2' }))).status,
+        (await flooded.ask(requestTo(door, {}, { from: '127.0.0.2' }))).status,
         door.status,
         'others are let in',
       )
     })
-  it('counts what is under way, whatever becomes of it', async () => {
-    const house = await startHouse()
-    for (const door of doors) await house.ask(through(door, { host: '' }))
-    for (const door of doors) await house.ask(through(door))
-    assert.equal(house.load.inFlight, 0)
+  it('counts requests in progress, with any outcome', async () => {
+    const server = await startServer()
+    for (const door of doors) await server.ask(requestTo(door, { host: '' }))
+    for (const door of doors) await server.ask(requestTo(door))
+    assert.equal(server.load.inFlight, 0)
   })
 })
 
-/** RFC 7617 §4: where a password may travel. One row, one answer, at every door that proves callers. */
+/**
+ * RFC 7617 §4: where a password may travel. One row has one result at every mount that proves
+ * callers.
+ */
 const passwordRows: readonly (readonly [
   how: string,
   Partial<Settings>,
@@ -181,10 +189,10 @@ describe('A5.1: whether a password may travel is one rule', () => {
   const basic = { authorization: `Basic ${btoa('alice:alice-secret')}` }
   const proving = doors.filter(({ name }) => ['REST, an item', 'SOAP', 'the feed'].includes(name))
   for (const [how, settings, fields, more, isTaken] of passwordRows)
-    it(`${how}: ${isTaken ? 'taken' : 'refused'} everywhere`, async () => {
-      const house = await startHouse(settings)
+    it(`${how}: ${isTaken ? 'accepted' : 'refused'} everywhere`, async () => {
+      const server = await startServer(settings)
       for (const door of proving) {
-        const answer = await house.ask(through(door, { ...fields, ...basic }, more))
+        const answer = await server.ask(requestTo(door, { ...fields, ...basic }, more))
         assert.equal(answer.status, isTaken ? 200 : 401, door.name)
         if (isTaken) continue
         const challenge = answer.fields['www-authenticate'] ?? ''
@@ -192,13 +200,13 @@ describe('A5.1: whether a password may travel is one rule', () => {
         assert.doesNotMatch(challenge, /Basic/, 'what is refused is not offered')
       }
       const form = { 'content-type': 'application/x-www-form-urlencoded', ...fields }
-      const login = await house.ask(request('POST', '/login', form, 'name=alice&password=wrong', more))
+      const login = await server.ask(request('POST', '/login', form, 'name=alice&password=wrong', more))
       assert.equal(login.status, isTaken ? 401 : 403)
     })
 })
 
 describe('A1.3, A4.18, A4.19: descriptions have a lifetime, validators and codings', async () => {
-  const house = await startHouse()
+  const server = await startServer()
   for (const target of [
     '/openapi.json',
     '/soap/v2?wsdl',
@@ -208,7 +216,7 @@ describe('A1.3, A4.18, A4.19: descriptions have a lifetime, validators and codin
     '/soap/v2/secure?wsdl',
   ])
     it(target, async () => {
-      const asked = (fields: Record<string, string> = {}) => house.ask(request('GET', target, fields))
+      const asked = (fields: Record<string, string> = {}) => server.ask(request('GET', target, fields))
       const plain = await asked()
       assert.equal(plain.fields['cache-control'], 'public, max-age=60')
       assert.match(plain.fields['vary'] ?? '', /Accept-Encoding/)
@@ -227,20 +235,20 @@ describe('A1.3, A4.18, A4.19: descriptions have a lifetime, validators and codin
     const list = getOrder
       .replace('GetOrder', 'ListOrders')
       .replace('<id>o-1</id></GetOrder>', '<size>50</size></ListOrders>')
-    const coded = (from: House) => from.ask(through({ ...doors[2]!, post: list }, { 'accept-encoding': 'gzip' }))
-    assert.equal((await coded(house)).fields['content-encoding'], 'gzip')
-    const proxied = await startHouse({ trustProxy: true })
+    const coded = (from: TestServer) => from.ask(requestTo({ ...doors[2]!, post: list }, { 'accept-encoding': 'gzip' }))
+    assert.equal((await coded(server)).fields['content-encoding'], 'gzip')
+    const proxied = await startServer({ trustProxy: true })
     assert.equal((await coded(proxied)).fields['content-encoding'], undefined)
   })
 })
 
 it('/metrics is for this machine, or a caller with credentials', async () => {
-  const house = await startHouse()
+  const server = await startServer()
   const asked = (fields: Record<string, string>) =>
-    house.ask(request('GET', '/metrics', fields, undefined, { from: '192.0.2.1' }))
+    server.ask(request('GET', '/metrics', fields, undefined, { from: '192.0.2.1' }))
   assert.equal((await asked({})).status, 401)
   assert.equal((await asked(alice)).status, 200)
-  const proxied = await startHouse({ trustProxy: true })
+  const proxied = await startServer({ trustProxy: true })
   assert.equal(
     (await proxied.ask(request('GET', '/metrics'))).status,
     401,
@@ -249,7 +257,7 @@ it('/metrics is for this machine, or a caller with credentials', async () => {
 })
 
 it('/changes names an unknown parameter, and one that comes twice', async () => {
-  const house = await startHouse()
+  const server = await startServer()
   for (const query of ['since=3', 'after=1&after=2', 'after=x', 'limit=0', 'limit=1001'])
-    assert.equal((await house.ask(request('GET', `/changes?${query}`, alice))).status, 400, query)
+    assert.equal((await server.ask(request('GET', `/changes?${query}`, alice))).status, 400, query)
 })

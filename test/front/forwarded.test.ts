@@ -62,10 +62,10 @@ const rows: readonly [title: string, fields: Readonly<Record<string, string>>, i
   ],
 ]
 
-for (const [title, fields, is] of rows) {
+for (const [title, fields, expected] of rows) {
   test(`RFC 7239 ${title}`, () => {
     const request = applyForwarded({ ...proxy, fields: { host, ...fields } })
-    assert.deepEqual([request.from, request.scheme, request.fields['host']], is)
+    assert.deepEqual([request.from, request.scheme, request.fields['host']], expected)
   })
 }
 

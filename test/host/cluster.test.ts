@@ -1,4 +1,7 @@
-/** Several processes on one machine (A1.2): one address, one file, one limit, and no difference to a client. */
+/**
+ * Several processes on one machine (rule A1.2): one address, one file, one limit, and no difference
+ * to a client.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createSharedLimiter, windowsOf } from '../../src/service/limiter.ts'
+import { createMemoryWindows, createSharedLimiter } from '../../src/service/limiter.ts'
 import { bearer, json, sendRequest } from './hosted-service.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -19,7 +22,7 @@ after(() => {
   rmSync(folder, { recursive: true })
 })
 
-function started(...words: string[]) {
+function startCli(...words: string[]) {
   const child = spawn(process.execPath, [...cli, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
   children.push(child)
   const said = { out: '', err: '' }
@@ -29,7 +32,7 @@ function started(...words: string[]) {
   return { child, said, ended }
 }
 
-async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+async function waitUntil(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await holds()) return
     await pause(50)
@@ -39,8 +42,8 @@ async function until(holds: () => boolean | Promise<boolean>, what: string): Pro
 
 describe('diglot serve --workers 2', async () => {
   const data = join(folder, 'orders.sqlite')
-  const { child, said, ended } = started('serve', orders, '--port', '0', '--data', data, '--workers', '2')
-  await until(() => said.out.includes('try:'), 'it does not listen')
+  const { child, said, ended } = startCli('serve', orders, '--port', '0', '--data', data, '--workers', '2')
+  await waitUntil(() => said.out.includes('try:'), 'it does not listen')
   const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said.out)?.[1])
   const ask = (method: string, path: string, fields = {}, content?: string) =>
     sendRequest(port, method, path, fields, content)
@@ -55,7 +58,7 @@ describe('diglot serve --workers 2', async () => {
       .split(/\s+/)
       .map(Number)
 
-  test('says once where it listens', () => {
+  test('prints once where it listens', () => {
     assert.equal(said.out.match(/listening on/g)?.length, 1)
     assert.equal(workers().length, 2)
   })
@@ -64,7 +67,7 @@ describe('diglot serve --workers 2', async () => {
     for (let i = 0; i < 4; i++) assert.equal((await ask('GET', '/metrics')).status, 200)
   })
 
-  test('A8.1 one limit: each answer has one less left, whoever gave it', async () => {
+  test('A8.1 one limit: each response has one less remaining, from any process', async () => {
     const left: number[] = []
     for (let i = 0; i < 10; i++) {
       const { fields } = await ask('GET', '/api/v1/products/p-1')
@@ -99,7 +102,7 @@ describe('diglot serve --workers 2', async () => {
     assert.equal(JSON.parse((await ask('GET', target, manager)).text).stock, 24)
   })
 
-  test('a key is used once, whoever it is sent to', async () => {
+  test('a key is used once, by any process', async () => {
     const product = JSON.stringify({ name: 'Vase', price: '1.00', stock: 0 })
     const fields = { ...manager, ...json, 'idempotency-key': '"one"' }
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask('POST', '/api/v1/products', fields, product)))
@@ -128,9 +131,9 @@ describe('diglot serve --workers 2', async () => {
     )
     const [first = 0] = workers()
     process.kill(first, 'SIGKILL')
-    await until(() => workers().length === 2 && !workers().includes(first), 'it is not replaced')
-    await until(() => said.err.includes('a worker ended (SIGKILL)'), 'nobody says so')
-    await until(
+    await waitUntil(() => workers().length === 2 && !workers().includes(first), 'it is not replaced')
+    await waitUntil(() => said.err.includes('a worker ended (SIGKILL)'), 'nobody says so')
+    await waitUntil(
       async () => (await ask('GET', '/health/ready').catch(() => undefined))?.status === 200,
       'it does not answer',
     )
@@ -146,15 +149,15 @@ describe('diglot serve --workers 2', async () => {
   })
 })
 
-test('what cannot start ends with its cause, and leaves nobody', async () => {
-  const { said, ended } = started('serve', orders, '--port', '0', '--data', folder, '--workers', '2')
+test('a service that cannot start ends with the cause, and leaves no process', async () => {
+  const { said, ended } = startCli('serve', orders, '--port', '0', '--data', folder, '--workers', '2')
   assert.equal(await ended, 1)
   assert.equal(said.out, '')
   assert.match(said.err, /^diglot: .*unable to open database file|is a directory|diglot: /)
 })
 
 test('A8.1 a limit over instances is exact, and asks once for many', async () => {
-  const count = windowsOf()
+  const count = createMemoryWindows()
   let asks = 0
   const ask = async (counts: Parameters<typeof count>[0]) => {
     asks++
@@ -176,7 +179,7 @@ test('A8.1 a limit over instances is exact, and asks once for many', async () =>
 })
 
 test('A8.1 a large limit over instances is never exceeded, is used but for one in a hundred each, and is asked about seldom', async () => {
-  const count = windowsOf()
+  const count = createMemoryWindows()
   let asks = 0
   let now = 0
   const ask = async (counts: Parameters<typeof count>[0]) => {
@@ -220,7 +223,7 @@ test('A8.1 while the windows are out of reach, each instance counts for itself',
 test('A8.1 windows that do not answer hold up one caller a second, and count again for all when they are back', async () => {
   let gone = true
   let asks = 0
-  const count = windowsOf()
+  const count = createMemoryWindows()
   const shared = createSharedLimiter(async counts => {
     asks++
     await pause(50)

@@ -1,4 +1,4 @@
-/** The commands for whoever runs a service: work, jobs, backup. */
+/** The commands for operators: work, jobs, backup. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,11 +20,11 @@ const diglot = (...words: string[]) =>
   spawnSync(process.execPath, [...cli, ...words], { encoding: 'utf8', timeout: 20_000 })
 const wish = { from: '2026-01-01', to: '2026-01-31', kind: 'stock' }
 
-test('diglot work runs what an instance that runs none has taken, and ends at a signal', async () => {
+test('diglot work runs the jobs that an instance without workers has accepted, and ends at a signal', async () => {
   const data = join(folder, 'work.sqlite')
-  const house = await startHosted({ data, work: false })
-  const clerk = bearer(await house.server.token('clara', ['clerk']))
-  const started = await house.ask('POST', '/api/v1/reports', { ...clerk, ...json }, JSON.stringify(wish))
+  const hosted = await startHosted({ data, work: false })
+  const clerk = bearer(await hosted.server.token('clara', ['clerk']))
+  const started = await hosted.ask('POST', '/api/v1/reports', { ...clerk, ...json }, JSON.stringify(wish))
   const job = String(started.fields['location'])
   const worker = spawn(process.execPath, [...cli, 'work', file, '--data', data], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,7 +34,7 @@ test('diglot work runs what an instance that runs none has taken, and ends at a 
   const ended = new Promise(resolve => worker.once('exit', resolve))
   assert.equal(await said, 'working on reports\n')
   for (let tries = 0; ; tries++) {
-    const { state } = JSON.parse((await house.ask('GET', job, clerk)).text)
+    const { state } = JSON.parse((await hosted.ask('GET', job, clerk)).text)
     if (state === 'completed') break
     assert.ok(tries < 100, state)
     await new Promise(resolve => setTimeout(resolve, 50))
@@ -64,7 +64,10 @@ test('diglot jobs lists what has failed and puts it back', async () => {
     at: '1970-01-01T00:00:01.000Z',
   })
   const wrong = diglot('jobs', file, '--data', data, '--retry', 'j-none')
-  assert.deepEqual([wrong.status, wrong.stderr], [1, 'diglot: j-none is no failed job\n'])
+  assert.deepEqual(
+    [wrong.status, wrong.stderr],
+    [1, 'diglot: j-none is not a failed job: run the command without --retry to list them\n'],
+  )
   assert.equal(diglot('jobs', file, '--data', data, '--retry', failed.id).status, 0)
   assert.equal(list().stdout, '')
   assert.equal((await store.read(reader => reader.job(failed.id)))?.state, 'queued')
@@ -73,16 +76,16 @@ test('diglot jobs lists what has failed and puts it back', async () => {
 
 test('diglot backup copies a file in use, whole, and overwrites none', async () => {
   const data = join(folder, 'backup.sqlite')
-  const house = await startHosted({ data })
+  const hosted = await startHosted({ data })
   const copy = join(folder, 'copy.sqlite')
   assert.equal(diglot('backup', copy, '--data', data).status, 0)
   const again = diglot('backup', copy, '--data', data)
-  assert.deepEqual([again.status, again.stderr], [1, `diglot: ${copy} is there already: name another file\n`])
+  assert.deepEqual([again.status, again.stderr], [1, `diglot: ${copy} already exists: give another file\n`])
   const none = diglot('backup', join(folder, 'other.sqlite'), '--data', join(folder, 'none.sqlite'))
-  assert.match(none.stderr, /none\.sqlite is not there: name the database file with --data/)
+  assert.match(none.stderr, /database file .*none\.sqlite not found: give its path with --data/)
   const restored = await startHosted({ data: copy })
   const [before, there] = [
-    await house.ask('GET', '/api/v1/products/p-1'),
+    await hosted.ask('GET', '/api/v1/products/p-1'),
     await restored.ask('GET', '/api/v1/products/p-1'),
   ]
   assert.deepEqual([there.status, there.text], [200, before.text])

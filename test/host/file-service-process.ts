@@ -1,4 +1,7 @@
-/** A service with files of 64 MB, as a process of its own, so that its memory can be read: `file-service-process.ts <file> [<key> <certificate>]`. */
+/**
+ * A service with files of 64 MB, as a process of its own, so that its memory can be read:
+ * `file-service-process.ts <file> [<key> <certificate>]`.
+ */
 import { anyone, implement, resource, serve, service, t } from '../../src/index.ts'
 
 const papers = resource('papers', {

@@ -3,7 +3,7 @@ import { request as ask } from 'node:http'
 import { after } from 'node:test'
 import orders from '../../examples/orders/service.ts'
 import type { Implementation } from '../../src/contract/implement.ts'
-import { type ServeOptions, type Server, serve } from '../../src/host/serve.ts'
+import { type ServeOptions, type Server, startService } from '../../src/host/serve.ts'
 
 export interface Line {
   readonly level: 'info' | 'warn' | 'error'
@@ -22,9 +22,9 @@ type Fields = Readonly<Record<string, string>>
 export interface Hosted {
   readonly server: Server
   readonly lines: Line[]
-  /** As node:http sends it, which adds nothing but Host and Connection. */
+  /** Sends a request by node:http, which adds only Host and Connection. */
   ask(method: string, path: string, fields?: Fields, content?: string): Promise<Answer>
-  /** The cookie of who signs in, or '' for whom it was refused. */
+  /** The cookie of a person after signing in, or '' if it was refused. */
   signIn(name: string, password: string): Promise<string>
 }
 
@@ -33,18 +33,18 @@ export async function startHosted(options: ServeOptions = {}, app: Implementatio
   const line = (level: Line['level']) => (fields: object, message: string) =>
     void lines.push({ level, fields: { ...fields }, message })
   const logger = { info: line('info'), warn: line('warn'), error: line('error') }
-  const server = await serve(app, { port: 0, data: ':memory:', logger, ...options })
+  const server = await startService(app, { port: 0, data: ':memory:', logger, ...options })
   after(() => server.close(0))
-  const house: Hosted = {
+  const hosted: Hosted = {
     server,
     lines,
     ask: (method, path, fields, content) => sendRequest(server.port, method, path, fields, content),
     signIn: async (name, password) => {
-      const { fields } = await house.ask('POST', '/login', form, new URLSearchParams({ name, password }).toString())
+      const { fields } = await hosted.ask('POST', '/login', form, new URLSearchParams({ name, password }).toString())
       return fields['set-cookie']?.[0]?.split(';')[0] ?? ''
     },
   }
-  return house
+  return hosted
 }
 
 export const form: Fields = { 'content-type': 'application/x-www-form-urlencoded' }

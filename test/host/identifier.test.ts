@@ -9,7 +9,7 @@ test('an identifier is a prefix, the time and 55 random bits, in characters that
   assert.equal(createItemIdentifier('o', 2 ** 45 - 1).slice(0, 11), 'o-zzzzzzzzz')
 })
 
-test('what is made later stands later, by octets', () => {
+test('later identifiers sort later, by octets', () => {
   const times = [0, 1, 31, 32, 1_763_000_000_000, 1_763_000_000_001, 4_000_000_000_000]
   const made = times.map(now => createItemIdentifier('n', now))
   assert.deepEqual([...made].sort(), made)

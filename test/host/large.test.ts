@@ -1,6 +1,6 @@
 /**
- * Fifty megabytes through real sockets, both ways: the octets are the same, and neither a fast sender nor a slow reader makes the
- * server hold them.
+ * Fifty megabytes through real sockets, both ways: the octets are the same, and the server holds
+ * them neither for a fast sender nor for a slow reader.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -26,7 +26,7 @@ const size = 50 * megabyte
 const path = '/api/v1/papers/p-1/scan'
 const type = { 'content-type': 'application/pdf' }
 
-/** No two megabytes of it are alike. */
+/** No two of its megabytes are alike. */
 function* octets(): Generator<Buffer> {
   for (let at = 0; at < size; at += megabyte) yield Buffer.alloc(megabyte, `${at} of a message that comes in pieces. `)
 }
@@ -40,7 +40,7 @@ const base64Digest = createHash('sha256')
   .update(Buffer.concat([...octets()]).toString('base64'))
   .digest('hex')
 
-/** A self-signed certificate and its key, as paths; undefined where there is no openssl. */
+/** A self-signed certificate and its key, as paths; undefined without openssl. */
 function certificate(): readonly [string, string] | undefined {
   const [key, made] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   const options = 'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost'.split(' ')
@@ -52,14 +52,14 @@ function certificate(): readonly [string, string] | undefined {
   }
 }
 
-interface House {
+interface FileService {
   readonly port: number
-  /** Where its database is. */
+  /** The file of its database. */
   readonly data: string
   readonly child: ChildProcess
 }
 let count = 0
-async function house(words: readonly string[] = []): Promise<House> {
+async function startFileService(words: readonly string[] = []): Promise<FileService> {
   const program = join(import.meta.dirname, 'file-service-process.ts')
   const data = join(folder, `papers-${++count}.sqlite`)
   const child = spawn(process.execPath, ['--conditions=source', program, data, ...words], {
@@ -70,8 +70,8 @@ async function house(words: readonly string[] = []): Promise<House> {
   return { port, data, child }
 }
 
-/** A PUT whose sender has got to its twentieth piece. */
-async function begun({ port }: House): Promise<Socket> {
+/** A PUT whose sender has reached its twentieth piece. */
+async function beginPut({ port }: FileService): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   socket.write(
     `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/pdf\r\nContent-Length: ${size}\r\n\r\n`,
@@ -81,30 +81,40 @@ async function begun({ port }: House): Promise<Socket> {
 }
 
 const measurable = existsSync('/proc/self/clear_refs')
-const kilobytes = ({ child: { pid } }: House, name: string): number =>
+const kilobytes = ({ child: { pid } }: FileService, name: string): number =>
   Number(new RegExp(`${name}:\\s+([0-9]+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 
-/** Megabytes. Node's TLS hands on buffers that only the collector frees, when it comes to it. */
+/**
+ * In megabytes. Only the garbage collector frees the buffers of Node's TLS, at a time of its own.
+ */
 const [mostPlain, mostSecure] = [40, 64]
 
-/** What `work` takes at most above what the server had before: in one of three tries, for the collector comes when it likes. */
-async function within(of: House, what: string, work: () => Promise<void>, most = mostPlain): Promise<void> {
+/**
+ * The peak of memory during `work` above that before, the least of three tries: the collector runs
+ * at times of its own.
+ */
+async function requireMemory(
+  service: FileService,
+  what: string,
+  work: () => Promise<void>,
+  max = mostPlain,
+): Promise<void> {
   if (!measurable) return work()
   const all: number[] = []
   do {
-    const before = kilobytes(of, 'VmRSS')
-    writeFileSync(`/proc/${of.child.pid}/clear_refs`, '5') // proc(5): the peak begins anew
+    const before = kilobytes(service, 'VmRSS')
+    writeFileSync(`/proc/${service.child.pid}/clear_refs`, '5') // proc(5): resets the peak
     await work()
-    all.push(Math.round((kilobytes(of, 'VmHWM') - before) / 1024))
-  } while (Math.min(...all) >= most && all.length < 3)
-  assert.ok(Math.min(...all) < most, `${what} took ${all.join(', ')} MB`)
+    all.push(Math.round((kilobytes(service, 'VmHWM') - before) / 1024))
+  } while (Math.min(...all) >= max && all.length < 3)
+  assert.ok(Math.min(...all) < max, `${what} took ${all.join(', ')} MB`)
 }
 
 interface Stream extends AsyncIterable<Buffer> {
   readonly status: number
 }
-/** One message out, one in. Undefined content: a GET. */
-type Way = (of: House, content: Iterable<Buffer> | undefined) => Promise<Stream>
+/** Sends a request and reads its response. Undefined content: a GET. */
+type Way = (service: FileService, content: Iterable<Buffer> | undefined) => Promise<Stream>
 
 const overHttp =
   (library: typeof http | typeof https, fields: Record<string, string>): Way =>
@@ -137,15 +147,15 @@ const envelope = (body: string): string =>
 const getScan = '<GetPaperScan xmlns="urn:papers:v1"><id>p-1</id></GetPaperScan>'
 const putScan = `<PutPaperScan xmlns="urn:papers:v1"><id>p-1</id><scan><x:Include xmlns:x="http://www.w3.org/2004/08/xop/include" href="cid:scan"/></scan><mediaType>application/pdf</mediaType></PutPaperScan>`
 const packed = 'multipart/related; type="application/xop+xml"; start-info="text/xml"; boundary=B'
-function* packageOf(): Generator<Buffer> {
+function* writePackage(): Generator<Buffer> {
   yield Buffer.from(`--B\r\nContent-Type: application/xop+xml; type="text/xml"\r\n\r\n${envelope(putScan)}\r\n`)
   yield Buffer.from('--B\r\nContent-Type: application/pdf\r\nContent-ID: <scan>\r\n\r\n')
   yield* octets()
   yield Buffer.from('\r\n--B--\r\n')
 }
 
-/** A digest of what follows these words, as it comes. */
-function between(words: string) {
+/** A digest of the octets after this text, as they arrive. */
+function digestAfter(words: string) {
   const hash = createHash('sha256')
   let before = Buffer.alloc(0)
   let found = false
@@ -176,15 +186,15 @@ const ways: readonly (readonly [string, Way, readonly string[], string | false])
 describe('A4.10 A8.3 a file of 50 MB', () => {
   for (const [name, way, words, skip] of ways)
     test(`${name}: in as fast as it comes, out as slowly as it is read`, { skip }, async () => {
-      const of = await house(words)
+      const service = await startFileService(words)
       const upload = async () => {
-        const put = await way(of, octets())
+        const put = await way(service, octets())
         assert.ok([201, 204].includes(put.status), String(put.status))
         for await (const _ of put);
       }
-      await within(of, 'the upload', upload, words.length > 0 ? mostSecure : mostPlain)
-      await within(of, 'the slow reader', async () => {
-        const got = await way(of, undefined)
+      await requireMemory(service, 'the upload', upload, words.length > 0 ? mostSecure : mostPlain)
+      await requireMemory(service, 'the slow reader', async () => {
+        const got = await way(service, undefined)
         assert.equal(got.status, 200)
         await sleep(300)
         const hash = createHash('sha256')
@@ -196,23 +206,23 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
         assert.equal(read, size)
         assert.equal(hash.digest('hex'), digest)
       })
-      of.child.kill()
+      service.child.kill()
     })
 
   test('B4.12 by SOAP: as a part of a package, in and out; and as base64, out', async () => {
-    const of = await house()
+    const service = await startFileService()
     const soap = async (fields: Record<string, string>, content: Iterable<Buffer>): Promise<Stream> => {
-      const request = http.request({ port: of.port, path: '/soap/v1', method: 'POST', headers: fields })
+      const request = http.request({ port: service.port, path: '/soap/v1', method: 'POST', headers: fields })
       const answer = once(request, 'response') as Promise<[http.IncomingMessage]>
       for (const each of content) if (!request.write(each)) await once(request, 'drain')
       request.end()
       const [response] = await answer
       return Object.assign(response, { status: response.statusCode ?? 0 })
     }
-    // SOAP is loaded when it is first asked for: that is no part of what a message takes.
+    // SOAP is loaded on first use, which is not part of the memory of a message.
     for await (const _ of await soap({ 'content-type': 'text/xml' }, [Buffer.from(envelope(getScan))]));
-    await within(of, 'the upload', async () => {
-      const put = await soap({ 'content-type': packed }, packageOf())
+    await requireMemory(service, 'the upload', async () => {
+      const put = await soap({ 'content-type': packed }, writePackage())
       assert.equal(put.status, 200)
       for await (const _ of put);
     })
@@ -222,50 +232,50 @@ describe('A4.10 A8.3 a file of 50 MB', () => {
       await sleep(300)
       for await (const each of got) take(each)
     }
-    await within(of, 'the reader of a package', async () => {
-      const found = between('Content-ID: <1@diglot>\r\n\r\n')
+    await requireMemory(service, 'the reader of a package', async () => {
+      const found = digestAfter('Content-ID: <1@diglot>\r\n\r\n')
       await slowly({ accept: 'multipart/related, text/xml' }, found.take)
       assert.equal(found.digest(size), digest)
     })
-    await within(of, 'the reader of base64', async () => {
-      const found = between('<scan>')
+    await requireMemory(service, 'the reader of base64', async () => {
+      const found = digestAfter('<scan>')
       await slowly({}, found.take)
       assert.equal(found.digest(Math.ceil(size / 3) * 4), base64Digest)
     })
-    of.child.kill()
+    service.child.kill()
   })
 
-  test('a reader who does not read makes the server read nothing more, and is let go', async () => {
-    const of = await house()
-    const put = await overHttp(http, {})(of, octets())
+  test('for a reader that stalls the server reads no more, and closes the connection', async () => {
+    const service = await startFileService()
+    const put = await overHttp(http, {})(service, octets())
     for await (const _ of put);
-    await within(of, 'a hundred readers', async () => {
-      const readers = Array.from({ length: 100 }, () => connect(of.port, '127.0.0.1').on('error', () => {}))
+    await requireMemory(service, 'a hundred readers', async () => {
+      const readers = Array.from({ length: 100 }, () => connect(service.port, '127.0.0.1').on('error', () => {}))
       for (const each of readers) each.pause().write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
       await sleep(500)
       for (const each of readers) each.destroy()
     })
-    of.child.kill()
+    service.child.kill()
   })
 
-  test('cut short: the old one stands, and the sender of the next is served', async () => {
-    const of = await house()
-    for await (const _ of await overHttp(http, {})(of, [Buffer.from('the old one')]));
-    ;(await begun(of)).destroy()
+  test('an incomplete file: the old one stays, and the next sender is served', async () => {
+    const service = await startFileService()
+    for await (const _ of await overHttp(http, {})(service, [Buffer.from('the old one')]));
+    ;(await beginPut(service)).destroy()
     await sleep(50)
     const parts: Buffer[] = []
-    for await (const each of await overHttp(http, {})(of, undefined)) parts.push(each)
+    for await (const each of await overHttp(http, {})(service, undefined)) parts.push(each)
     assert.equal(Buffer.concat(parts).toString(), 'the old one')
-    of.child.kill()
+    service.child.kill()
   })
 
-  test('killed on the way: the old one stands, and what had come is swept when it is an hour old', async () => {
-    const of = await house()
-    for await (const _ of await overHttp(http, {})(of, [Buffer.from('the old one')]));
-    await begun(of)
-    of.child.kill('SIGKILL')
-    await once(of.child, 'exit')
-    const store = openSqliteStore(app.contract, of.data)
+  test('a server that is killed: the old file stays, and received pieces are swept after an hour', async () => {
+    const service = await startFileService()
+    for await (const _ of await overHttp(http, {})(service, [Buffer.from('the old one')]));
+    await beginPut(service)
+    service.child.kill('SIGKILL')
+    await once(service.child, 'exit')
+    const store = openSqliteStore(app.contract, service.data)
     const file = await store.read(reader => reader.file('papers', 'p-1', 'scan'))
     assert.equal(Buffer.from(file?.octets.here ?? []).toString(), 'the old one')
     assert.equal(await store.sweep(Date.now()), 0)

@@ -1,4 +1,7 @@
-/** Replies to an address of their own: W1 where they may go, B4.11 what comes there, and what outlives a crash. */
+/**
+ * Replies to other addresses: where they may go (attack W1), what arrives there (rule B4.11), and
+ * what survives a crash.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,7 +21,7 @@ import {
   Undeliverable,
 } from '../../src/host/delivery/safe-post.ts'
 import { createItemIdentifier } from '../../src/host/item-identifier.ts'
-import { serve } from '../../src/host/serve.ts'
+import { startService } from '../../src/host/serve.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { sendRequest, startHosted } from './hosted-service.ts'
 
@@ -28,8 +31,11 @@ interface Came {
   readonly content: string
 }
 
-/** Who waits for replies; answers as it is told. */
-async function partner(status: (count: number) => number = () => 202, more: Readonly<Record<string, string>> = {}) {
+/** A receiver of replies, with the given statuses. */
+async function startReceiver(
+  status: (count: number) => number = () => 202,
+  more: Readonly<Record<string, string>> = {},
+) {
   const came: Came[] = []
   const server = createServer(async (request, response) => {
     let content = ''
@@ -43,7 +49,7 @@ async function partner(status: (count: number) => number = () => 202, more: Read
   return { came, port, url: `http://127.0.0.1:${port}/replies` }
 }
 
-async function until(holds: () => boolean, what: string, seconds = 10): Promise<void> {
+async function waitUntil(holds: () => boolean, what: string, seconds = 10): Promise<void> {
   for (let tries = 0; tries < seconds * 20 && !holds(); tries++) await pause(50)
   assert.ok(holds(), what)
 }
@@ -56,7 +62,7 @@ const message = (replyTo: string, { id = 'p-1', of = '1.2', to = 'ReplyTo' } = {
 const soap12 = { 'content-type': 'application/soap+xml' }
 
 const addresses = [
-  // W1: what a name may not lead to, and what it may
+  // W1: addresses that a name may resolve to, and may not
   [false, '127.0.0.1'],
   [false, '127.8.8.8'],
   [false, '0.0.0.0'],
@@ -117,7 +123,7 @@ const allowed = [
 for (const [expected, address] of allowed)
   test(`W1 a reply ${expected ? 'may' : 'may not'} go to ${address}`, () => assert.equal(listed(address), expected))
 
-const letter = (to: string, mediaType = 'text/xml'): OutboundMessage => ({
+const sampleMessage = (to: string, mediaType = 'text/xml'): OutboundMessage => ({
   to,
   mediaType,
   action: 'urn:a',
@@ -126,10 +132,10 @@ const letter = (to: string, mediaType = 'text/xml'): OutboundMessage => ({
 const never = new AbortController().signal
 
 test('W1 a name that leads to this machine, alone or among others, is not asked', async () => {
-  const { came, port } = await partner()
+  const { came, port } = await startReceiver()
   for (const found of [['127.0.0.1'], ['93.184.216.34', '127.0.0.1'], ['::ffff:127.0.0.1'], ['169.254.169.254']])
     await assert.rejects(
-      postSafely(letter(`http://partner.example:${port}/`), never, async () =>
+      postSafely(sampleMessage(`http://partner.example:${port}/`), never, async () =>
         found.map(address => ({ address, family: address.includes(':') ? 6 : 4 })),
       ),
       Undeliverable,
@@ -138,9 +144,9 @@ test('W1 a name that leads to this machine, alone or among others, is not asked'
 })
 
 test('W1 a name is resolved once, and that address is connected to', async () => {
-  const { came, port } = await partner()
+  const { came, port } = await startReceiver()
   const names: string[] = []
-  await postSafely(letter(`http://localhost:${port}/x?y=1`), never, async name => {
+  await postSafely(sampleMessage(`http://localhost:${port}/x?y=1`), never, async name => {
     names.push(name)
     return [{ address: '127.0.0.1', family: 4 }]
   })
@@ -163,9 +169,9 @@ const answers = [
 ] as const
 for (const [status, expected] of answers)
   test(`W1 no redirect is followed: ${status} is ${expected}`, async () => {
-    const other = await partner()
-    const { came, url } = await partner(() => status, { location: other.url })
-    const outcome = await postSafely(letter(url, 'application/soap+xml'), never).then(
+    const other = await startReceiver()
+    const { came, url } = await startReceiver(() => status, { location: other.url })
+    const outcome = await postSafely(sampleMessage(url, 'application/soap+xml'), never).then(
       () => 'taken',
       thrown => (thrown instanceof Undeliverable ? 'given up' : 'again'),
     )
@@ -174,7 +180,7 @@ for (const [status, expected] of answers)
   })
 
 describe('B4.11 a reply to an address of its own', async () => {
-  const receiver = await partner()
+  const receiver = await startReceiver()
   const { ask } = await startHosted({ replies: [receiver.url] })
   const rows = [
     ['the answer', message(receiver.url), 'GetProductResponse', '<GetProductResponse'],
@@ -193,7 +199,7 @@ describe('B4.11 a reply to an address of its own', async () => {
       const type = request.includes('2003') ? soap12 : { 'content-type': 'text/xml' }
       const { status, text } = await ask('POST', '/soap/v1', type, request)
       assert.deepEqual([status, text], [202, ''])
-      await until(() => receiver.came.length > before, 'the reply has not come')
+      await waitUntil(() => receiver.came.length > before, 'the reply has not come')
       const { content, fields } = receiver.came.at(-1) ?? assert.fail()
       assert.match(content, /<wsa:RelatesTo[^>]*>urn:uuid:7</)
       assert.match(content, new RegExp(`<wsa:To[^>]*>${receiver.url}<`))
@@ -211,14 +217,17 @@ describe('B4.11 a reply to an address of its own', async () => {
     assert.equal(receiver.came.length, before)
   })
 
-  test('an allow-list that is none does not start', async () => {
+  test('an invalid allow-list does not start', async () => {
     for (const wrong of ['partner.example', 'ftp://partner.example/', 'https://me:x@partner.example/', 'https://a/#b'])
-      await assert.rejects(serve(orders, { port: 0, data: ':memory:', replies: [wrong] }), /replies to .* cannot be/)
+      await assert.rejects(
+        startService(orders, { port: 0, data: ':memory:', replies: [wrong] }),
+        /replies to .* cannot be/,
+      )
   })
 })
 
-/** An outbox whose process has ended: what it took over is in the store. */
-async function left(to: string) {
+/** An outbox whose process has ended: the replies that it accepted are in the store. */
+async function createEndedOutbox(to: string) {
   const store = openSqliteStore(orders.contract, ':memory:')
   const failures: unknown[] = []
   const time = { now: 1_000_000 }
@@ -236,12 +245,12 @@ async function left(to: string) {
 }
 
 test('what someone had in hand when he died is delivered when his lease is over, and forgotten', async () => {
-  const { came, url } = await partner()
-  const { store, failures, time, posting, lease } = await left(url)
+  const { came, url } = await startReceiver()
+  const { store, failures, time, posting, lease } = await createEndedOutbox(url)
   const row = (await lease()) ?? assert.fail()
   time.now += 30_001
   const next = startOutbox(posting, [url])
-  await until(() => came.length === 1, 'not delivered')
+  await waitUntil(() => came.length === 1, 'not delivered')
   await next.stop()
   assert.deepEqual([came[0]?.content, failures.length], ['<left/>', 0])
   assert.equal(await store.read(reader => reader.job(row.id)), undefined)
@@ -249,12 +258,12 @@ test('what someone had in hand when he died is delivered when his lease is over,
 })
 
 test('the twelfth try is the last; what is not allowed any more is not tried', async () => {
-  const { came, url } = await partner(() => 500)
+  const { came, url } = await startReceiver(() => 500)
   for (const [tried, prefixes] of [
     [11, [url]],
     [1, ['https://other.example/']],
   ] as const) {
-    const { store, failures, time, posting, lease } = await left(url)
+    const { store, failures, time, posting, lease } = await createEndedOutbox(url)
     let row = await lease()
     for (let more = 1; more < tried; more++) {
       time.now += 30_001
@@ -262,7 +271,7 @@ test('the twelfth try is the last; what is not allowed any more is not tried', a
     }
     time.now += 30_001
     const next = startOutbox(posting, prefixes)
-    await until(() => failures.length === 1, 'not tried')
+    await waitUntil(() => failures.length === 1, 'not tried')
     await next.stop()
     assert.equal(await store.read(reader => reader.job(row?.id ?? '')), undefined)
     await store.close()
@@ -274,7 +283,7 @@ test('B4.11 a reply outlives kill -9 of the process that took it over', async ()
   const folder = mkdtempSync(join(tmpdir(), 'diglot-'))
   const root = join(import.meta.dirname, '..', '..')
   let isOpen = false
-  const receiver = await partner(() => (isOpen ? 200 : 503))
+  const receiver = await startReceiver(() => (isOpen ? 200 : 503))
   const start = async () => {
     const words = ['--port', '0', '--data', join(folder, 'orders.sqlite'), '--reply-to', receiver.url]
     const file = join(root, 'examples', 'orders', 'service.ts')
@@ -284,19 +293,19 @@ test('B4.11 a reply outlives kill -9 of the process that took it over', async ()
     let out = ''
     child.stdout.on('data', piece => (out += piece))
     const port = () => /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(out)?.[1]
-    await until(() => port() !== undefined, 'it does not listen')
+    await waitUntil(() => port() !== undefined, 'it does not listen')
     return { child, port: Number(port()), ended: new Promise(resolve => child.once('exit', resolve)) }
   }
   const first = await start()
   assert.equal((await sendRequest(first.port, 'POST', '/soap/v1', soap12, message(receiver.url))).status, 202)
-  await until(() => receiver.came.length > 0, 'no first try')
+  await waitUntil(() => receiver.came.length > 0, 'no first try')
   first.child.kill('SIGKILL')
   await first.ended
   isOpen = true
   const before = receiver.came.length
   const second = await start()
-  // Who died with it in hand had it for half a minute.
-  await until(() => receiver.came.length > before, 'not delivered after the restart', 60)
+  // The process that died while delivering it had a lease of half a minute.
+  await waitUntil(() => receiver.came.length > before, 'not delivered after the restart', 60)
   assert.equal(receiver.came.at(-1)?.content, receiver.came[0]?.content, 'the same message, under the same MessageID')
   second.child.kill('SIGTERM')
   await second.ended

@@ -1,4 +1,7 @@
-/** B4.9 `diglot relay`: the intermediary between HTTP and HTTP, with the real service behind it. */
+/**
+ * Rule B4.9, `diglot relay`: the intermediary between HTTP and HTTP, with the real service behind
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer as socket } from 'node:net'
@@ -38,7 +41,7 @@ interface Came {
   readonly fields: IncomingMessage['headers']
 }
 
-/** A next node that keeps what it gets. */
+/** A next node that records requests. */
 async function nextNode(answer: { status?: number; fields?: Record<string, string>; content?: string } = {}) {
   const came: Came[] = []
   const server = createServer(async (request, response) => {
@@ -100,7 +103,7 @@ describe('between a client and the service', async () => {
     assert.match(changed.text, /FailedCheck|InvalidSecurity/, 'and what was changed is not')
   })
 
-  test('an answer of the service that is no message, or none at all', async () => {
+  test('a response of the service without a message, and no response', async () => {
     const notify = '<NotifyDelivery xmlns="urn:diglot:orders:v1"><id>o-1</id></NotifyDelivery>'
     const username = { name: 'maria', password: 'maria-secret', kind: 'text' } as const
     const { envelope } = protectMessage(message('', notify), { username }, now)
@@ -180,7 +183,7 @@ test('an answer is a message on its way, too: its blocks for next end here', asy
   assert.deepEqual([answer.status, answer.fields.get('retry-after')], [503, '5'])
 })
 
-test('a next node that cannot be asked: a Receiver fault that says so', async () => {
+test('a next node that cannot be reached: a Receiver fault that says so', async () => {
   const silent = socket(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
   const rude = socket(each => each.once('data', () => each.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n<a')))
@@ -194,10 +197,10 @@ test('a next node that cannot be asked: a Receiver fault that says so', async ()
   const long = await nextNode({ content: message('', `<ok>${'x'.repeat(2000)}</ok>`) })
   const rows = [
     [goneAt, /out of reach/],
-    [at(silent), /too slow/],
+    [at(silent), /did not answer in time/],
     [at(rude), /out of reach/],
     [html.url, /answered with 502/],
-    [long.url, /says too much/],
+    [long.url, /reply of the next node is too long/],
   ] as const
   for (const [to, why] of rows) {
     const relay = await relayTo(to, { patience: 200, longest: 1000 })
@@ -213,7 +216,7 @@ test('a next node that cannot be asked: a Receiver fault that says so', async ()
   rude.close()
 })
 
-test('what is no SOAP message has its status, and nothing is forwarded', async () => {
+test('a request without a SOAP message has its status, and is not forwarded', async () => {
   const { came, url } = await nextNode()
   const relay = await relayTo(url, { longest: 1000 })
   const statuses = [
@@ -226,5 +229,8 @@ test('what is no SOAP message has its status, and nothing is forwarded', async (
       .status,
   ]
   assert.deepEqual([statuses, came.length], [[405, 415, 415, 415, 413, 413], 0])
-  await assert.rejects(startSoapRelay({ to: 'ftp://next.example/' }), /no http or https address/)
+  await assert.rejects(
+    startSoapRelay({ to: 'ftp://next.example/' }),
+    /cannot relay to ftp:.*: not an http or https address/,
+  )
 })

@@ -1,32 +1,39 @@
-/** A service that could not hold what it promises does not start, and says why in one line; it starts with the cure. */
+/**
+ * A service with unsafe settings does not start, and says why in one line; it starts once they are
+ * mended.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { allowsSeededPasswords, ensureSafe, type Promised, Unsafe } from '../../src/host/safety.ts'
+import { allowsSeededPasswords, ensureSafe, type SafetyOptions, Unsafe } from '../../src/host/safety.ts'
 import { basic, startHosted } from './hosted-service.ts'
 
 const tokens = { jwks: 'https://id.example/jwks', issuer: 'https://id.example' }
 
 describe('what does not start', () => {
-  const rows: readonly [string, Promised, RegExp][] = [
+  const rows: readonly [string, SafetyOptions, RegExp][] = [
     ['all addresses, no credentials', { host: '0.0.0.0' }, /no credentials are configured/],
     ['all addresses of IPv6', { host: '::' }, /no credentials are configured/],
     ['a name that is not this machine', { host: 'api.example' }, /no credentials are configured/],
     ['a name that only looks like loopback', { host: '127.0.0.1.evil.example' }, /no credentials are configured/],
     ['tokens of any issuer', { tokens: { ...tokens, issuer: '' } }, /give --issuer/],
     ['tokens for anybody', { tokens: { ...tokens, audience: '' } }, /give --audience/],
-    ['no algorithm', { tokens: { ...tokens, algorithms: [] } }, /no algorithm/],
-    ['none as an algorithm', { tokens: { ...tokens, algorithms: ['none'] } }, /the algorithm none is not taken/],
+    ['no algorithm', { tokens: { ...tokens, algorithms: [] } }, /no token algorithm would be accepted/],
+    [
+      'none as an algorithm',
+      { tokens: { ...tokens, algorithms: ['none'] } },
+      /the token algorithm none is not supported/,
+    ],
     [
       'a secret as a key',
       { tokens: { ...tokens, algorithms: ['RS256', 'HS256'] } },
-      /the algorithm HS256 is not taken/,
+      /the token algorithm HS256 is not supported/,
     ],
-    ['keys in cleartext', { tokens: { ...tokens, jwks: 'http://id.example/jwks' } }, /anybody on the way/],
-    ['keys at no address', { tokens: { ...tokens, jwks: 'https://' } }, /no address/],
-    ['every origin', { settings: { origins: ['*'] } }, /the origin \* is none/],
-    ['an origin with a path', { settings: { origins: ['https://app.example/'] } }, /is none/],
-    ['the origin of a sandbox', { settings: { origins: ['null'] } }, /the origin null is none/],
-    ['a public address that is none', { settings: { publicUrl: 'ftp://x' } }, /no http or https address/],
+    ['keys in cleartext', { tokens: { ...tokens, jwks: 'http://id.example/jwks' } }, /could be forged on the way/],
+    ['keys at no address', { tokens: { ...tokens, jwks: 'https://' } }, /is not a valid address of a JWKS/],
+    ['every origin', { settings: { origins: ['*'] } }, /the origin \* is invalid/],
+    ['an origin with a path', { settings: { origins: ['https://app.example/'] } }, /the origin .* is invalid/],
+    ['the origin of a sandbox', { settings: { origins: ['null'] } }, /the origin null is invalid/],
+    ['a public address that is none', { settings: { publicUrl: 'ftp://x' } }, /is not an http or https address/],
   ]
   for (const [title, options, says] of rows)
     test(title, () =>
@@ -41,7 +48,7 @@ describe('what does not start', () => {
 })
 
 describe('what starts', () => {
-  const rows: readonly [string, Promised, seeded: boolean][] = [
+  const rows: readonly [string, SafetyOptions, seeded: boolean][] = [
     ['loopback', {}, true],
     ['loopback by name', { host: 'localhost' }, true],
     ['all addresses with a JWKS', { host: '0.0.0.0', tokens }, false],
@@ -51,11 +58,11 @@ describe('what starts', () => {
     ['a JWKS in cleartext on loopback', { tokens: { ...tokens, jwks: 'http://127.0.0.1:1/jwks' } }, false],
   ]
   for (const [title, options, seeded] of rows)
-    test(`${title}: the example’s people are ${seeded ? 'let in' : 'nobody'}`, () => {
+    test(`${title}: the example’s people are ${seeded ? 'accepted' : 'refused'}`, () => {
       ensureSafe(options)
       assert.equal(allowsSeededPasswords(options), seeded)
     })
-  test('in production the example’s passwords are nobody’s, at any door', async () => {
+  test('in production the example’s passwords are refused, at any mount', async () => {
     const { ask, signIn, server } = await startHosted({ tokens: { ...tokens, jwks: 'http://127.0.0.1:1/jwks' } })
     assert.equal((await ask('GET', '/api/v1/orders/o-1', basic('clara', 'clara-secret'))).status, 401)
     assert.equal(await signIn('clara', 'clara-secret'), '')

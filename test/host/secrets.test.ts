@@ -1,4 +1,7 @@
-/** Nothing of a credential is in a log, a problem, a fault, a trace or a database; and every change leaves a line. */
+/**
+ * No part of a credential is in a log, a problem, a fault, a trace or a database; and every change
+ * logs a line.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -162,7 +165,7 @@ describe('the audit', () => {
     })
   })
 
-  test('a failure inside is a line with the incident that the caller was told, and nothing else was told', async () => {
+  test('an internal error is a line with the incident that the client was given, and the client gets no more', async () => {
     const derive = (): never => {
       throw new Error('SELECT hunter2 FROM orders: Bearer hunter3')
     }

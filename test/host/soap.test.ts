@@ -1,4 +1,7 @@
-/** The SOAP endpoints as they are hosted: who is turned away, and which address they say they have. */
+/**
+ * The SOAP endpoints of a hosted service: which callers are refused, and which address descriptions
+ * have.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
@@ -37,7 +40,7 @@ test('row 2: exactly one Host', async () => {
     assert.equal((await sendRequest(server.port, 'GET', '/soap/v1?wsdl', { host })).status, 400, host)
 })
 
-describe('a trusted proxy says how the endpoint was asked', async () => {
+describe('a trusted proxy names the address of the endpoint', async () => {
   const behind = await startHosted({ settings: { trustProxy: true } })
   const alone = await startHosted()
   const wsa = 'http://www.w3.org/2005/08/addressing'

@@ -1,4 +1,7 @@
-/** Jobs (A3.1–A3.3) as workers see them: what is tried again, given back, cancelled, lost, begun by the clock. */
+/**
+ * Jobs (rules A3.1–A3.3) as workers see them: retried, queued again, cancelled, lost, started by
+ * the clock.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -24,7 +27,7 @@ const contract = service('work', { namespace: 'urn:work', resources: [tallies], 
 type Does = (try_: number, ctx: Parameters<Run>[0], progress: Parameters<Run>[2]) => Promise<void> | void
 type Run = NonNullable<Parameters<typeof implement<typeof contract>>[1]['sums']>['run']
 
-/** A store with one tally, a clock that is moved by hand, and a job that does as it is told. */
+/** A store with one tally, a manual clock, and a job with a given handler. */
 function place(does: Does = () => {}) {
   let now = 1_000_000
   let tries = 0
@@ -105,7 +108,7 @@ describe('a job', () => {
     assert.deepEqual([(await row(id)).state, (await row(id)).failure, tries()], ['failed', 'lost', 0])
   })
 
-  test('is taken by another worker when its lease is over; the first one changes nothing more', async () => {
+  test('is leased by another worker when its lease has ended; the first one changes nothing more', async () => {
     const first = Promise.withResolvers<void>()
     const refused: unknown[] = []
     const { store, start, row, go, pass } = place(async (try_, ctx) => {
@@ -238,8 +241,11 @@ describe('schedules', () => {
     '*/0 * * * *',
     'a * * * *',
   ])
-    test(`${at} is none`, () => {
-      assert.throws(() => parseSchedule(at), /no (interval|schedule|minute|hour|day)|is no/)
+    test(`${at} is not a schedule`, () => {
+      assert.throws(
+        () => parseSchedule(at),
+        /invalid interval of .* seconds|is not a valid (schedule|minute|hour|day|month|weekday)/,
+      )
     })
 
   const schedule: Schedule = { name: 'nightly', job: 'sums', at: 3600, input: () => ({ what: 'x' }), as: anonymous }
@@ -277,6 +283,6 @@ describe('schedules', () => {
   })
 
   test('one of a job that is not there does not start', () => {
-    assert.throws(() => startJobWorkers(place().working, [{ ...schedule, job: 'none' }]), /the contract does not have/)
+    assert.throws(() => startJobWorkers(place().working, [{ ...schedule, job: 'none' }]), /names the unknown job none/)
   })
 })

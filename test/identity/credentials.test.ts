@@ -1,4 +1,4 @@
-/** Rules A5.1, A5.3, A5.4: each way to say who one is, over the whole service and real sockets. */
+/** Rules A5.1, A5.3, A5.4: each kind of credentials, over the whole service and real sockets. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { argon2Sync } from 'node:crypto'
@@ -27,12 +27,12 @@ const envelope = (body: string) =>
 const getOrder = envelope('<GetOrder xmlns="urn:diglot:orders:v1"><id>o-1</id></GetOrder>')
 const soap = { 'content-type': 'application/soap+xml' }
 
-describe('A5.3 what is taken, on both faces', async () => {
+describe('A5.3 accepted credentials, on both faces', async () => {
   const keys = join(folder, 'taken.keys')
   const key = issueKey(keys, { subject: 'robot', roles: ['clerk'], claims: {} })
   const old = issueKey(keys, { subject: 'robot', roles: ['clerk'], claims: {}, expires: Date.now() - 1 })
-  const house = await startHosted({ keys })
-  const token = await house.server.token('clara', ['clerk'])
+  const hosted = await startHosted({ keys })
+  const token = await hosted.server.token('clara', ['clerk'])
   const rows: readonly [string, Record<string, string>, number][] = [
     ['a bearer token', bearer(token), 200],
     ['Basic on loopback', basic('clara', 'clara-secret'), 200],
@@ -57,24 +57,24 @@ describe('A5.3 what is taken, on both faces', async () => {
   ]
   for (const [title, fields, status] of rows)
     test(`${title} → ${status}`, async () => {
-      assert.equal((await house.ask('GET', '/api/v1/orders/o-1', fields)).status, status)
-      assert.equal((await house.ask('POST', '/soap/v1', { ...soap, ...fields }, getOrder)).status, status)
+      assert.equal((await hosted.ask('GET', '/api/v1/orders/o-1', fields)).status, status)
+      assert.equal((await hosted.ask('POST', '/soap/v1', { ...soap, ...fields }, getOrder)).status, status)
     })
 
   test('401 names every scheme it takes; the realm is ours', async () => {
-    const { fields } = await house.ask('GET', '/api/v1/orders/o-1')
+    const { fields } = await hosted.ask('GET', '/api/v1/orders/o-1')
     assert.equal(
       fields['www-authenticate'],
       'Bearer realm="orders", Basic realm="orders", charset="UTF-8", ApiKey realm="orders"',
     )
-    const failed = await house.ask('GET', '/api/v1/orders/o-1', bearer('x'))
+    const failed = await hosted.ask('GET', '/api/v1/orders/o-1', bearer('x'))
     assert.match(String(failed.fields['www-authenticate']), /^Bearer realm="orders", error="invalid_token", Basic/)
     assert.match(
-      String((await house.ask('POST', '/soap/v1', soap, getOrder)).fields['www-authenticate']),
+      String((await hosted.ask('POST', '/soap/v1', soap, getOrder)).fields['www-authenticate']),
       /Bearer.*Basic.*ApiKey/,
     )
   })
-  test('a key whose line is taken out is nobody’s', async () => {
+  test('a key whose line is removed is invalid', async () => {
     const lines = join(folder, 'revoked.keys')
     const revoked = issueKey(lines, { subject: 'robot', roles: ['clerk'], claims: {} })
     const { ask } = await startHosted({ keys: lines })
@@ -83,7 +83,7 @@ describe('A5.3 what is taken, on both faces', async () => {
     await pause(1100)
     assert.equal((await ask('GET', '/api/v1/orders/o-1', { 'api-key': revoked })).status, 401)
   })
-  test('a file of keys that cannot be read does not start, and says the line', async () => {
+  test('a service with an invalid file of keys does not start, and names the line', async () => {
     const broken = join(folder, 'broken.keys')
     appendFileSync(broken, '\n{"hash":"x"}\n')
     await assert.rejects(startHosted({ keys: broken }), /line 2 has no hash/)
@@ -91,15 +91,15 @@ describe('A5.3 what is taken, on both faces', async () => {
 })
 
 describe('A5.1 cookies without a session on our side', async () => {
-  const house = await startHosted()
-  const cookie = await house.signIn('clara', 'clara-secret')
+  const hosted = await startHosted()
+  const cookie = await hosted.signIn('clara', 'clara-secret')
   const [name = '', value = ''] = cookie.split('=')
   const [who = '', until = '', tag = ''] = value.split('.')
-  const own = house.server.url
+  const own = hosted.server.url
   const alice = Buffer.from('maria').toString('base64url')
 
   test('signing in: 303 to a path of ours, and a cookie that scripts and other sites do not get', async () => {
-    const { status, fields } = await house.ask(
+    const { status, fields } = await hosted.ask(
       'POST',
       '/login',
       form,
@@ -123,16 +123,16 @@ describe('A5.1 cookies without a session on our side', async () => {
   ]
   for (const [title, sent, status] of cookies)
     test(`a cookie ${title} → ${status}`, async () =>
-      assert.equal((await house.ask('GET', '/api/v1/orders/o-1', { cookie: sent })).status, status))
+      assert.equal((await hosted.ask('GET', '/api/v1/orders/o-1', { cookie: sent })).status, status))
 
-  test('a cookie that proves nobody is no obstacle where nobody need be proven', async () => {
-    const { status, fields } = await house.ask('GET', '/api/v1/products/p-1', {
+  test('an invalid cookie is ignored where no caller need be proven', async () => {
+    const { status, fields } = await hosted.ask('GET', '/api/v1/products/p-1', {
       cookie: `${name}=old.1.${'A'.repeat(43)}`,
     })
     assert.equal(status, 200)
     assert.match(String(fields['vary']), /Authorization, Cookie/)
     assert.match(String(fields['cache-control']), /^public/)
-    const mine = await house.ask('GET', '/api/v1/products/p-1', { cookie })
+    const mine = await hosted.ask('GET', '/api/v1/products/p-1', { cookie })
     assert.match(String(mine.fields['cache-control']), /^private/)
   })
   test('a new password ends every cookie that the old one gave', () => {
@@ -142,7 +142,7 @@ describe('A5.1 cookies without a session on our side', async () => {
     assert.equal(verifySession(secret, value, 'salt of the new'), undefined)
   })
   test('no SOAP by cookie', async () =>
-    assert.equal((await house.ask('POST', '/soap/v1', { ...soap, cookie }, getOrder)).status, 401))
+    assert.equal((await hosted.ask('POST', '/soap/v1', { ...soap, cookie }, getOrder)).status, 401))
   test('it ends after eight hours, and another instance with the same key takes it until then', async () => {
     let now = Date.now()
     const data = join(folder, 'shared.sqlite')
@@ -157,7 +157,7 @@ describe('A5.1 cookies without a session on our side', async () => {
     assert.equal(await status(), 401)
   })
   test('signing out takes the cookie back', async () => {
-    const { status, fields } = await house.ask('POST', '/logout', { cookie })
+    const { status, fields } = await hosted.ask('POST', '/logout', { cookie })
     assert.equal(status, 303)
     assert.match(String(fields['set-cookie']), /^orders=; Max-Age=0; /)
   })
@@ -175,11 +175,11 @@ describe('A5.1 cookies without a session on our side', async () => {
   for (const [title, fields, status] of origins)
     test(`CSRF: a change by cookie from ${title} → ${status}`, async () => {
       const sent = { cookie, ...json, ...fields }
-      assert.equal((await house.ask('POST', '/api/v1/reports', sent, report)).status, status)
+      assert.equal((await hosted.ask('POST', '/api/v1/reports', sent, report)).status, status)
       if (status === 202) return
-      const signing = await house.ask('POST', '/login', { ...form, ...fields }, 'name=clara&password=clara-secret')
+      const signing = await hosted.ask('POST', '/login', { ...form, ...fields }, 'name=clara&password=clara-secret')
       assert.deepEqual([signing.status, signing.fields['set-cookie']], [403, undefined])
-      assert.equal((await house.ask('POST', '/logout', fields)).status, 403)
+      assert.equal((await hosted.ask('POST', '/logout', fields)).status, 403)
     })
   test('CSRF: an origin of the settings may call with a token, and not with a cookie', async () => {
     const settings = { origins: ['https://app.example'] }
@@ -204,8 +204,8 @@ describe('A5.1 cookies without a session on our side', async () => {
     test(`open redirects: after signing in to ${JSON.stringify(to)}`, async () => {
       assert.equal(safeLocalPath(to), path)
       const sent = new URLSearchParams({ name: 'clara', password: 'clara-secret', to })
-      assert.equal((await house.ask('POST', '/login', form, sent.toString())).fields['location'], path ?? '/')
-      const page = await house.ask('GET', `/login?to=${encodeURIComponent(to)}`)
+      assert.equal((await hosted.ask('POST', '/login', form, sent.toString())).fields['location'], path ?? '/')
+      const page = await hosted.ask('GET', `/login?to=${encodeURIComponent(to)}`)
       assert.ok(path !== undefined || page.text.includes('type="hidden" value=""'))
     })
   const contents: readonly [string, Record<string, string>, string, number][] = [
@@ -218,7 +218,7 @@ describe('A5.1 cookies without a session on our side', async () => {
   ]
   for (const [title, fields, content, status] of contents)
     test(`POST /login with ${title} → ${status}`, async () => {
-      const answer = await house.ask('POST', '/login', fields, content)
+      const answer = await hosted.ask('POST', '/login', fields, content)
       assert.deepEqual([answer.status, answer.fields['set-cookie']], [status, undefined])
       assert.equal(answer.fields['www-authenticate'], status === 401 ? 'Bearer realm="orders"' : undefined)
     })
@@ -227,12 +227,12 @@ describe('A5.1 cookies without a session on our side', async () => {
       ['PUT', '/login', 'GET, HEAD, OPTIONS, POST'],
       ['GET', '/logout', 'OPTIONS, POST'],
     ] as const) {
-      const { status, fields } = await house.ask(method, path)
+      const { status, fields } = await hosted.ask(method, path)
       assert.deepEqual([status, fields['allow']], [405, allow])
     }
   })
   test('the page has no script, may not be framed, and names our origin alone to us', async () => {
-    const { fields } = await house.ask('GET', '/login')
+    const { fields } = await hosted.ask('GET', '/login')
     assert.match(String(fields['content-security-policy']), /default-src 'none'.*frame-ancestors 'none'/)
     assert.equal(fields['referrer-policy'], 'same-origin')
     assert.equal(fields['x-content-type-options'], 'nosniff')
@@ -277,18 +277,18 @@ describe('A5.1 passwords where the way is safe', async () => {
   ]
   for (const [title, options, fields, status] of rows)
     test(`${title} → ${status}`, async () => {
-      const house = await startHosted(options)
+      const hosted = await startHosted(options)
       const asking = { ...fields, ...basic('clara', 'clara-secret') }
-      const answer = await house.ask('GET', '/api/v1/orders/o-1', asking)
+      const answer = await hosted.ask('GET', '/api/v1/orders/o-1', asking)
       assert.equal(answer.status, status)
       const names = String(answer.fields['www-authenticate'])
       if (status === 401) assert.ok(!names.includes('Basic'), 'a scheme that is not taken is not named')
-      const signing = await house.ask('POST', '/login', { ...form, ...fields }, 'name=clara&password=clara-secret')
+      const signing = await hosted.ask('POST', '/login', { ...form, ...fields }, 'name=clara&password=clara-secret')
       assert.equal(signing.status, status === 200 ? 303 : 403)
     })
 })
 
-test('A5.1 who was enrolled when a hash cost more memory and fewer passes is known, by his password alone', async () => {
+test('A5.1 a person who was enrolled when a hash cost more memory and fewer passes is known by the password', async () => {
   const data = join(folder, 'former.sqlite')
   await (await startHosted({ data })).server.close(0)
   const salt = Buffer.alloc(16, 7)
@@ -321,8 +321,8 @@ describe('guessing', () => {
     const data = join(folder, 'locked.sqlite')
     const options = { data, clock: () => now }
     const one = await startHosted(options)
-    const order = (house: typeof one, password: string) =>
-      house.ask('GET', '/api/v1/orders/o-1', basic('clara', password))
+    const order = (hosted: typeof one, password: string) =>
+      hosted.ask('GET', '/api/v1/orders/o-1', basic('clara', password))
     for (let i = 0; i < 10; i++) assert.equal((await order(one, `wrong-${i}`)).status, 401)
     assert.equal((await order(one, 'clara-secret')).status, 401, 'the right one comes too late')
     const two = await startHosted(options)
@@ -340,7 +340,7 @@ describe('guessing', () => {
     now += 61_000
     assert.equal((await order(two, 'clara-secret')).status, 200)
   })
-  test('a name that is not known costs what a wrong password costs, and says the same', async () => {
+  test('an unknown name takes as long as a wrong password, and gets the same response', async () => {
     const { ask } = await startHosted()
     const took = async (name: string, i: number) => {
       const began = performance.now()
@@ -363,7 +363,7 @@ describe('guessing', () => {
     assert.ok(ratio > 0.5 && ratio < 2, `an unknown name takes ${ratio.toFixed(2)} of the time`)
     for (const answer of said) assert.deepEqual(answer, said[0])
   })
-  test('many passwords at once wait in line or come back later; who has a token is served meanwhile', async () => {
+  test('many passwords at once wait in line or are refused; callers with a token are served meanwhile', async () => {
     const { ask, server } = await startHosted()
     const token = bearer(await server.token('clara', ['clerk']))
     await ask('GET', '/api/v1/orders/o-1', token)
@@ -379,12 +379,12 @@ describe('guessing', () => {
 })
 
 describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here' }, async () => {
-  const of = (name: string) => join(folder, name)
-  const tls = { key: of('server.key'), certificate: of('server.pem'), authorities: of('ca.pem') }
+  const pathOf = (name: string) => join(folder, name)
+  const tls = { key: pathOf('server.key'), certificate: pathOf('server.pem'), authorities: pathOf('ca.pem') }
   const over = (port: number, who: string | undefined, method = 'GET', fields: Record<string, string> = {}) =>
     new Promise<{ status: number | undefined; fields: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
       const shown =
-        who === undefined ? {} : { key: readFileSync(of(`${who}.key`)), cert: readFileSync(of(`${who}.pem`)) }
+        who === undefined ? {} : { key: readFileSync(pathOf(`${who}.key`)), cert: readFileSync(pathOf(`${who}.pem`)) }
       const path = method === 'POST' ? '/login' : '/api/v1/orders/o-1'
       const options = {
         port,
@@ -439,10 +439,10 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
     assert.equal(evil.status, 403, 'a page in cleartext is not ours')
   })
   test('reload: a new certificate for new handshakes; one that cannot be used changes nothing', async () => {
-    const [key, certificate] = [of('turned.key'), of('turned.pem')]
+    const [key, certificate] = [pathOf('turned.key'), pathOf('turned.pem')]
     const take = (name: string) => {
-      writeFileSync(key, readFileSync(of(`${name}.key`)))
-      writeFileSync(certificate, readFileSync(of(`${name}.pem`)))
+      writeFileSync(key, readFileSync(pathOf(`${name}.key`)))
+      writeFileSync(certificate, readFileSync(pathOf(`${name}.pem`)))
     }
     take('server')
     const { server } = await startHosted({ tls: { key, certificate } })
@@ -463,7 +463,7 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
   })
 })
 
-/** An authority, a server, people; false where there is no openssl. */
+/** An authority, a server, people; false without openssl. */
 function certificates(): boolean {
   const run = (words: string) => execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' })
   const fresh = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'

@@ -1,4 +1,4 @@
-/** Operations: names of requests, figures, tracing, overload and the pages that say how the service is. */
+/** Operations: names of requests, metrics, tracing, overload and the pages for operators. */
 import assert from 'node:assert/strict'
 import { tracingChannel } from 'node:diagnostics_channel'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
-import { serve, startWorkers } from '../../src/host/serve.ts'
+import { startService, startWorkers } from '../../src/host/serve.ts'
 import { bearer, json, sendRequest, startHosted } from '../host/hosted-service.ts'
 
 const envelope = (body: string) =>
@@ -70,8 +70,8 @@ describe('Request-Id', async () => {
   })
 })
 
-/** One resource whose creation waits until it is let go, and one whose handler is broken. */
-function slow() {
+/** A resource whose creation waits until it is released, and one with a broken handler. */
+function createSlowService() {
   const gate = Promise.withResolvers<void>()
   const things = resource('things', { fields: { id: t.id('t'), name: t.string() } }).rules({
     allow: { read: [anyone], create: [anyone], change: [anyone] },
@@ -89,17 +89,22 @@ function slow() {
   })
   return { app, release: () => gate.resolve() }
 }
-const thing = (name: string) => JSON.stringify({ name })
+const thingJson = (name: string) => JSON.stringify({ name })
 
 describe('overload (row 3)', async () => {
-  const { app, release } = slow()
-  const server = await serve(app, { port: 0, data: ':memory:', overload: { concurrent: 2 }, logger: silent() })
+  const { app, release } = createSlowService()
+  const server = await startService(app, {
+    port: 0,
+    data: ':memory:',
+    overload: { concurrent: 2 },
+    logger: silentLogger(),
+  })
   after(() => server.close(0))
   const ask = (method: string, target: string, fields = {}, content?: string) =>
     sendRequest(server.port, method, target, fields, content)
 
-  test('what is too much is turned away on both faces, and health is not', async () => {
-    const held = [1, 2].map(() => ask('POST', '/api/v1/things', json, thing('slow')))
+  test('requests under load are refused on both faces, and health is not', async () => {
+    const held = [1, 2].map(() => ask('POST', '/api/v1/things', json, thingJson('slow')))
     await pause(100)
     const rest = await ask('GET', '/api/v1/things')
     assert.deepEqual([rest.status, rest.fields['retry-after']], [503, '5'])
@@ -125,19 +130,19 @@ describe('overload (row 3)', async () => {
   })
 })
 
-function silent() {
+function silentLogger() {
   return { info: () => {}, warn: () => {}, error: () => {} }
 }
 
 describe('figures and traces', async () => {
-  const server = await serve(slow().app, { port: 0, data: ':memory:', logger: silent() })
+  const server = await startService(createSlowService().app, { port: 0, data: ':memory:', logger: silentLogger() })
   after(() => server.close(0))
   const ask = (method: string, target: string, fields = {}, content?: string) =>
     sendRequest(server.port, method, target, fields, content)
 
   test('calls by operation, face and outcome; answers by status; the process itself', async () => {
-    await ask('POST', '/api/v1/things', json, thing('a'))
-    await ask('POST', '/api/v1/things', json, thing('broken'))
+    await ask('POST', '/api/v1/things', json, thingJson('a'))
+    await ask('POST', '/api/v1/things', json, thingJson('broken'))
     await ask('GET', '/api/v1/things/none')
     await ask('POST', '/soap/v1', soap, envelope('<GetThing xmlns="urn:slow:v1"><id>none</id></GetThing>'))
     const { text: body, status, fields } = await ask('GET', '/metrics')
@@ -190,10 +195,10 @@ describe('figures and traces', async () => {
   })
 })
 
-test('closing: what is under way is answered within the limit, what comes is turned away, readiness says so', async () => {
-  const { app, release } = slow()
-  const server = await serve(app, { port: 0, data: ':memory:', logger: silent() })
-  const held = sendRequest(server.port, 'POST', '/api/v1/things', json, thing('slow'))
+test('closing: current requests are answered within the limit, new ones are refused, readiness says so', async () => {
+  const { app, release } = createSlowService()
+  const server = await startService(app, { port: 0, data: ':memory:', logger: silentLogger() })
+  const held = sendRequest(server.port, 'POST', '/api/v1/things', json, thingJson('slow'))
   await pause(100)
   const closed = server.close(5000)
   release()
@@ -205,7 +210,7 @@ test('closing: what is under way is answered within the limit, what comes is tur
 describe('a start that fails leaves nothing open', () => {
   const folder = mkdtempSync(join(tmpdir(), 'diglot-start-'))
   after(() => rmSync(folder, { recursive: true }))
-  const { app } = slow()
+  const { app } = createSlowService()
   const schedule = { name: 's', job: 'none', at: 60, input: () => ({}), as: { subject: 's', roles: [], claims: {} } }
   const sinks = [{ name: 's', deliver: async () => {} }]
   const starts: readonly [string, (data: string) => Promise<unknown>, RegExp][] = [
@@ -213,18 +218,28 @@ describe('a start that fails leaves nothing open', () => {
       'where the address is taken',
       async data => {
         const { server } = await startHosted()
-        return serve(app, { port: server.port, data, sinks, replies: ['https://example.org/'], logger: silent() })
+        return startService(app, {
+          port: server.port,
+          data,
+          sinks,
+          replies: ['https://example.org/'],
+          logger: silentLogger(),
+        })
       },
       /in use/,
     ],
-    ['where a schedule has no job', data => serve(app, { port: 0, data, schedules: [schedule] }), /no.* have/],
-    ['of workers alone', data => startWorkers(app, { data, schedules: [schedule] }), /no.* have/],
+    [
+      'where a schedule has no job',
+      data => startService(app, { port: 0, data, schedules: [schedule] }),
+      /names the unknown job none/,
+    ],
+    ['of workers alone', data => startWorkers(app, { data, schedules: [schedule] }), /names the unknown job none/],
   ]
   for (const [i, [title, start, why]] of starts.entries())
     test(title, async () => {
       const data = join(folder, `${i}.sqlite`)
       await assert.rejects(start(data), why)
-      // SQLite removes its log with the last connection.
+      // SQLite removes its log with its last connection.
       assert.deepEqual([existsSync(data), existsSync(`${data}-wal`)], [true, false])
     })
 })

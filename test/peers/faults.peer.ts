@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import orders from '../../examples/orders/service.ts'
-import { serve } from '../../src/host/serve.ts'
+import { startService } from '../../src/host/serve.ts'
 import { proxy } from '../proxy.ts'
 import { type Answer, ask } from './curl-request.ts'
 import { type Database, database, noDatabase } from './database.ts'
@@ -361,7 +361,7 @@ it('two instances on one SQLite file whose clocks jump, each its own way', async
 async function moved(data: string) {
   let off = 0
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
-  const server = await serve(orders, { port: 0, data, logger, clock: () => Date.now() + off })
+  const server = await startService(orders, { port: 0, data, logger, clock: () => Date.now() + off })
   atEnd(() => server.close(0))
   const token = (subject: string, role: string): string =>
     run(process.execPath, [

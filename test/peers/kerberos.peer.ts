@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 import { before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import orders from '../../examples/orders/service.ts'
-import { serve } from '../../src/host/serve.ts'
+import { startService } from '../../src/host/serve.ts'
 import { atEnd, folder, missing } from './peer.ts'
 
 const python = '/usr/bin/python3' // Debian's, whose packages these are
@@ -122,7 +122,7 @@ describe('Kerberos', { skip }, () => {
     await kdc()
     const messageSecurity = { policy: { anyOf: [{ caller: 'kerberos' as const }] }, means: { kerberos: verifier() } }
     const logger = { info() {}, warn() {}, error() {}, debug() {} }
-    const server = await serve(orders, { port: 0, data: ':memory:', messageSecurity, logger })
+    const server = await startService(orders, { port: 0, data: ':memory:', messageSecurity, logger })
     atEnd(() => server.close())
     url = server.url
   })

@@ -5,9 +5,9 @@ import type { Request } from '../../src/http/message.ts'
 import { decisionRows } from '../../src/rest/plan.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { drainingGate, floodedGate } from '../support/gates.ts'
-import { type Answer, json, type OrdersOptions, order, type Shop, startOrders } from './orders-over-rest.ts'
+import { type Answer, json, type OrdersOptions, type OrdersOverRest, order, startOrders } from './orders-over-rest.ts'
 
-/** The edges of the plan that a case has been down: `23 stale`, `30 201`. */
+/** The edges of the plan that a case has taken: `23 stale`, `30 201`. */
 const walked = new Set<string>()
 
 function edgeOf(answer: Answer): string {
@@ -22,7 +22,7 @@ type Case = readonly [
   edge: string,
   status: number,
   title: string,
-  ask: (shop: Shop) => Promise<Answer>,
+  ask: (shop: OrdersOverRest) => Promise<Answer>,
   fields?: Readonly<Record<string, RegExp>>,
 ]
 
@@ -505,8 +505,8 @@ const others: readonly (readonly [OrdersOptions, Case])[] = [
   ],
 ]
 
-async function holds(of: Shop, [edge, status, title, ask, fields = {}]: Case): Promise<void> {
-  const answer = await ask(of)
+async function requireEdge(shop: OrdersOverRest, [edge, status, title, ask, fields = {}]: Case): Promise<void> {
+  const answer = await ask(shop)
   assert.equal(`${edgeOf(answer)} ${answer.status}`, `${edge} ${status}`, `${title}\n${answer.text}`)
   for (const [name, value] of Object.entries(fields)) assert.match(answer.fields[name] ?? 'absent', value)
   if (edge !== '6 204') assert.ok(answer.fields['vary'], 'Vary is on every answer of the face')
@@ -515,28 +515,28 @@ async function holds(of: Shop, [edge, status, title, ask, fields = {}]: Case): P
   if (status < 400) return
   assert.equal(answer.fields['content-type'], 'application/problem+json')
   assert.equal(answer.json.status, status)
-  const about = await of.as.anyone('GET', answer.json.type)
+  const about = await shop.as.anyone('GET', answer.json.type)
   if (!/draining|flood/.test(title)) assert.equal(about.status, 200, `A2.5: ${answer.json.type} resolves`)
 }
 
 for (const repeats of [false, true])
   describe(`the order of decisions${repeats ? ', asked again with the same fields' : ''}`, async () => {
-    const of = await startOrders({ repeats })
+    const shop = await startOrders({ repeats })
     for (const each of [...cases, ...withPicture])
       it(`row ${each[0]}: ${each[2]}`, async () => {
-        of.clock.now += 61_000
-        await holds(of, each)
-        assert.deepEqual(of.incidents, [])
+        shop.clock.now += 61_000
+        await requireEdge(shop, each)
+        assert.deepEqual(shop.incidents, [])
       })
     for (const [how, each] of others)
-      it(`row ${each[0]}: ${each[2]}`, async () => holds(await startOrders({ ...how, repeats }), each))
+      it(`row ${each[0]}: ${each[2]}`, async () => requireEdge(await startOrders({ ...how, repeats }), each))
 
     it('row 29 unavailable: the store is busy', async () => {
-      const { edge, answer } = await thrown(new Refused({ kind: 'unavailable', after: 3 }))
+      const { edge, answer } = await answerToThrown(new Refused({ kind: 'unavailable', after: 3 }))
       assert.deepEqual([edge, answer.status, answer.fields['retry-after']], ['29 unavailable', 503, '3'])
     })
     it('row 29 failed: 500 with an incident and nothing else (H9)', async () => {
-      const { edge, answer, reported } = await thrown(new Error('SELECT * FROM secrets'))
+      const { edge, answer, reported } = await answerToThrown(new Error('SELECT * FROM secrets'))
       assert.deepEqual([edge, answer.status, reported], ['29 failed', 500, 1])
       assert.deepEqual(Object.keys(answer.json), ['type', 'title', 'status', 'detail', 'incident'])
       assert.doesNotMatch(answer.text, /secret|SELECT|\.ts/)
@@ -556,10 +556,10 @@ for (const repeats of [false, true])
     })
   })
 
-async function thrown(what: unknown) {
-  const of = await startOrders()
-  const broken = { ...of.serving.calls, perform: () => Promise.reject(what) }
-  Object.assign(of.serving, { calls: broken })
-  const answer = await of.as.clara('GET', '/api/v1/orders/o-1')
-  return { edge: edgeOf(answer), answer, reported: of.incidents.length }
+async function answerToThrown(what: unknown) {
+  const shop = await startOrders()
+  const broken = { ...shop.serving.calls, perform: () => Promise.reject(what) }
+  Object.assign(shop.serving, { calls: broken })
+  const answer = await shop.as.clara('GET', '/api/v1/orders/o-1')
+  return { edge: edgeOf(answer), answer, reported: shop.incidents.length }
 }

@@ -1,11 +1,14 @@
-/** Files of many pieces through the REST face (rules A4.10, A8.3): what is asked before they are read, and what of them is sent. */
+/**
+ * Files of many pieces through the REST face (rules A4.10, A8.3): what is checked before they are
+ * read, and what is sent of them.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { anyone, implement, resource, role, service, t } from 'diglot'
 import type { Content } from '../../src/http/message.ts'
 import { pieceOctets } from '../../src/service/file-content.ts'
-import { type Answer, type Shop, startOrders } from './orders-over-rest.ts'
+import { type Answer, type OrdersOverRest, startOrders } from './orders-over-rest.ts'
 
 const at = '/api/v1/products/p-1/picture'
 const png = { 'content-type': 'image/png' }
@@ -18,7 +21,7 @@ function octets(seed: number, length = 3 * pieceOctets + 100): Uint8Array {
   return new Uint8Array(made.buffer, 0, length)
 }
 
-/** As it comes in chunks: nobody knows how much it is. */
+/** Chunked content, whose length is unknown. */
 function chunked(all: Uint8Array, failing?: Error): Content & { readonly taken: () => number } {
   let taken = 0
   const chunks = async function* () {
@@ -31,58 +34,61 @@ function chunked(all: Uint8Array, failing?: Error): Content & { readonly taken: 
   }
   return { length: undefined, bytes, chunks, taken: () => taken }
 }
-const put = (of: Shop, content: Content, fields: Record<string, string> = {}): Promise<Answer> =>
-  of.as.maria('PUT', at, { ...png, ...fields }, undefined, { content })
-const get = (of: Shop, fields: Record<string, string> = {}): Promise<Answer> => of.as.anyone('GET', at, fields)
-const same = (found: Uint8Array, expected: Uint8Array) => assert.ok(Buffer.from(expected).equals(found), 'other octets')
-/** How many rows go when all that is nobody's has expired. */
-const leftOver = (of: Shop): Promise<number> => of.store.sweep(of.clock.now + 20 * hour)
+const put = (shop: OrdersOverRest, content: Content, fields: Record<string, string> = {}): Promise<Answer> =>
+  shop.as.maria('PUT', at, { ...png, ...fields }, undefined, { content })
+const get = (shop: OrdersOverRest, fields: Record<string, string> = {}): Promise<Answer> =>
+  shop.as.anyone('GET', at, fields)
+const requireEqual = (found: Uint8Array, expected: Uint8Array) =>
+  assert.ok(Buffer.from(expected).equals(found), 'other octets')
+/** The number of rows that a sweep removes once all unclaimed pieces have expired. */
+const sweepLater = (shop: OrdersOverRest): Promise<number> => shop.store.sweep(shop.clock.now + 20 * hour)
 const rows = 5
-/** Of those, how many were said to be nobody's: others wait until they are an hour old. */
-const givenUp = (of: Shop): Promise<number> => of.store.sweep(of.clock.now)
+/** Of those, the pieces that were discarded; others are kept for an hour. */
+const sweepNow = (shop: OrdersOverRest): Promise<number> => shop.store.sweep(shop.clock.now)
 
 describe('A4.10 a picture of many pieces', () => {
   it('201, 204, its octets, its length, its type, its tag; HEAD reads none of it', async () => {
-    const of = await startOrders()
-    const made = await put(of, chunked(octets(1)))
+    const shop = await startOrders()
+    const made = await put(shop, chunked(octets(1)))
     assert.deepEqual([made.status, made.fields['location']], [201, at])
-    const got = await get(of)
+    const got = await get(shop)
     assert.deepEqual(
       [got.status, got.fields['content-type'], got.fields['content-length'], got.fields['etag']],
       [200, 'image/png', String(octets(1).length), made.fields['etag']],
     )
-    same(got.bytes, octets(1))
-    const again = await put(of, chunked(octets(2)), { 'if-match': made.fields['etag'] ?? '' })
+    requireEqual(got.bytes, octets(1))
+    const again = await put(shop, chunked(octets(2)), { 'if-match': made.fields['etag'] ?? '' })
     assert.equal(again.status, 204)
-    same((await get(of)).bytes, octets(2))
-    const head = await of.as.anyone('HEAD', at)
+    requireEqual((await get(shop)).bytes, octets(2))
+    const head = await shop.as.anyone('HEAD', at)
     assert.deepEqual(
       [head.status, head.fields['content-length'], head.bytes.length],
       [200, got.fields['content-length'], 0],
     )
-    assert.equal((await get(of, { 'if-none-match': again.fields['etag'] ?? '' })).status, 304)
-    assert.equal(await leftOver(of), rows, 'those of the first alone')
+    assert.equal((await get(shop, { 'if-none-match': again.fields['etag'] ?? '' })).status, 304)
+    assert.equal(await sweepLater(shop), rows, 'those of the first alone')
   })
 
   it('RFC 9110 §14 ranges across pieces: one, several, none', async () => {
-    const of = await startOrders()
+    const shop = await startOrders()
     const all = octets(1)
-    await put(of, chunked(all))
+    await put(shop, chunked(all))
     const edge = pieceOctets - 2
-    const part = await get(of, { range: `bytes=${edge}-${edge + 3}` })
+    const part = await get(shop, { range: `bytes=${edge}-${edge + 3}` })
     assert.deepEqual(
       [part.status, part.fields['content-range'], part.fields['content-length']],
       [206, `bytes ${edge}-${edge + 3}/${all.length}`, '4'],
     )
-    same(part.bytes, all.subarray(edge, edge + 4))
+    requireEqual(part.bytes, all.subarray(edge, edge + 4))
     const ranges: [number, number][] = [
       [0, 0],
       [edge, 2 * pieceOctets + 1],
       [all.length - 5, all.length - 1],
     ]
     const range = `bytes=${ranges.map(range => range.join('-')).join(', ')}`
-    // A request may be called what no boundary can be: not a token (RFC 9110 §8.3.1), over 70 characters (RFC 2046 §5.1.1).
-    const several = await of.as.anyone('GET', at, { range }, undefined, { id: `Root=1:${'a'.repeat(99)}` })
+    // The name of a request may be no boundary: not a token (RFC 9110 §8.3.1), over 70 characters
+    // (RFC 2046 §5.1.1).
+    const several = await shop.as.anyone('GET', at, { range }, undefined, { id: `Root=1:${'a'.repeat(99)}` })
     const [, boundary = ''] =
       /^multipart\/byteranges; boundary=([\w-]{1,70})$/.exec(several.fields['content-type'] ?? '') ?? []
     const expected = ranges.flatMap(([first, last]) => [
@@ -91,40 +97,40 @@ describe('A4.10 a picture of many pieces', () => {
       ),
       all.subarray(first, last + 1),
     ])
-    same(several.bytes, Buffer.concat([...expected, Buffer.from(`\r\n--${boundary}--\r\n`)]))
+    requireEqual(several.bytes, Buffer.concat([...expected, Buffer.from(`\r\n--${boundary}--\r\n`)]))
     assert.equal(several.fields['content-length'], String(several.bytes.length))
-    assert.equal((await get(of, { range: `bytes=${all.length}-` })).status, 416)
+    assert.equal((await get(shop, { range: `bytes=${all.length}-` })).status, 416)
   })
 
-  it('whoever reads while it is replaced gets the octets that they began with', async () => {
-    const of = await startOrders()
-    await put(of, chunked(octets(1)))
-    const { content } = await of.face({ ...(await requested()), method: 'GET' })
+  it('a reader of a file that is being replaced gets the old octets', async () => {
+    const shop = await startOrders()
+    await put(shop, chunked(octets(1)))
+    const { content } = await shop.face({ ...(await createRequest()), method: 'GET' })
     assert.ok(typeof content === 'object' && !(content instanceof Uint8Array))
     const reading = content[Symbol.asyncIterator]()
     const parts = [(await reading.next()).value as Uint8Array]
-    assert.equal((await put(of, chunked(octets(2)))).status, 204)
-    assert.equal((await of.as.maria('DELETE', '/api/v1/products/p-1', { 'if-match': '*' })).status, 204)
+    assert.equal((await put(shop, chunked(octets(2)))).status, 204)
+    assert.equal((await shop.as.maria('DELETE', '/api/v1/products/p-1', { 'if-match': '*' })).status, 204)
     for (let next = await reading.next(); !next.done; next = await reading.next()) parts.push(next.value)
-    same(Buffer.concat(parts), octets(1))
+    requireEqual(Buffer.concat(parts), octets(1))
   })
 
   it('RFC 9110 §12.5.3 for a client that takes no identity it is coded as it is sent', async () => {
-    const of = await startOrders()
+    const shop = await startOrders()
     const all = octets(1)
-    await put(of, chunked(all))
+    await put(shop, chunked(all))
     for (const [coding, decode] of [
       ['gzip', gunzipSync],
       ['br', brotliDecompressSync],
     ] as const) {
-      const coded = await get(of, { 'accept-encoding': `${coding}, identity;q=0` })
+      const coded = await get(shop, { 'accept-encoding': `${coding}, identity;q=0` })
       assert.equal(coded.fields['content-encoding'], coding)
-      same(decode(coded.bytes), all)
+      requireEqual(decode(coded.bytes), all)
     }
   })
 })
 
-const requested = async () => ({
+const createRequest = async () => ({
   target: at,
   fields: { host: 'shop.test' },
   content: { length: 0, bytes: () => new Uint8Array(), async *chunks() {} },
@@ -133,55 +139,55 @@ const requested = async () => ({
   from: '127.0.0.1',
 })
 
-describe('A8.3 what a picture may be, and who may send one, is asked in time', () => {
+describe('A8.3 media type and size of a picture, and its sender, are checked in time', () => {
   it('413 as soon as there is too much, announced or not, and nothing of it stays', async () => {
-    const of = await startOrders()
-    await put(of, chunked(octets(1)))
+    const shop = await startOrders()
+    await put(shop, chunked(octets(1)))
     const content = chunked(octets(2, 3 * most))
-    assert.equal((await put(of, content)).status, 413)
+    assert.equal((await put(shop, content)).status, 413)
     assert.ok(content.taken() <= most + 50_000, 'no more was read')
-    assert.equal(await givenUp(of), 4 * 4 + 1)
+    assert.equal(await sweepNow(shop), 4 * 4 + 1)
     const announced = chunked(octets(2, 3 * most))
-    assert.equal((await put(of, { ...announced, length: 3 * most })).status, 413)
+    assert.equal((await put(shop, { ...announced, length: 3 * most })).status, 413)
     assert.equal(announced.taken(), 0)
-    same((await get(of)).bytes, octets(1))
+    requireEqual((await get(shop)).bytes, octets(1))
   })
 
   it('401, 403, 404, 415: nothing is read; 412 leaves the old one and nothing of the new one', async () => {
-    const of = await startOrders()
-    await put(of, chunked(octets(1)))
+    const shop = await startOrders()
+    await put(shop, chunked(octets(1)))
     const content = chunked(octets(2))
     const refused = [
-      await of.as.anyone('PUT', at, png, undefined, { content }),
-      await of.as.clara('PUT', at, png, undefined, { content }),
-      await of.as.maria('PUT', at.replace('p-1', 'p-0'), png, undefined, { content }),
-      await of.as.maria('PUT', at, { 'content-type': 'image/gif' }, undefined, { content }),
+      await shop.as.anyone('PUT', at, png, undefined, { content }),
+      await shop.as.clara('PUT', at, png, undefined, { content }),
+      await shop.as.maria('PUT', at.replace('p-1', 'p-0'), png, undefined, { content }),
+      await shop.as.maria('PUT', at, { 'content-type': 'image/gif' }, undefined, { content }),
     ]
     assert.deepEqual(
       refused.map(each => each.status),
       [401, 403, 404, 415],
     )
     assert.equal(content.taken(), 0)
-    assert.equal((await put(of, content, { 'if-match': '"other"' })).status, 412)
-    same((await get(of)).bytes, octets(1))
-    assert.equal(await givenUp(of), rows)
+    assert.equal((await put(shop, content, { 'if-match': '"other"' })).status, 412)
+    requireEqual((await get(shop)).bytes, octets(1))
+    assert.equal(await sweepNow(shop), rows)
   })
 
-  it('400 where it is cut short: the old one stands, and nothing of the new one stays', async () => {
-    const of = await startOrders()
-    await put(of, chunked(octets(1)))
+  it('400 for an incomplete file: the old one stays, and nothing of the new one is kept', async () => {
+    const shop = await startOrders()
+    await put(shop, chunked(octets(1)))
     const aborted = Object.assign(new Error('the content ended before it was complete'), { name: 'Aborted' })
-    assert.equal((await put(of, chunked(octets(2, 6 * pieceOctets), aborted))).status, 400)
-    assert.deepEqual(of.incidents, [])
-    same((await get(of)).bytes, octets(1))
-    assert.equal(await givenUp(of), 4 + 1)
+    assert.equal((await put(shop, chunked(octets(2, 6 * pieceOctets), aborted))).status, 400)
+    assert.deepEqual(shop.incidents, [])
+    requireEqual((await get(shop)).bytes, octets(1))
+    assert.equal(await sweepNow(shop), 4 + 1)
   })
 
-  it('A4.17 gzip: what comes out is kept and counted; what is none, or goes on behind it, is 400', async () => {
-    const of = await startOrders()
-    const coded = (octets: Uint8Array) => put(of, chunked(octets), { 'content-encoding': 'gzip' })
+  it('A4.17 gzip: the decoded octets are kept and counted; invalid or trailing octets are 400', async () => {
+    const shop = await startOrders()
+    const coded = (octets: Uint8Array) => put(shop, chunked(octets), { 'content-encoding': 'gzip' })
     assert.equal((await coded(gzipSync(octets(1)))).status, 201)
-    same((await get(of)).bytes, octets(1))
+    requireEqual((await get(shop)).bytes, octets(1))
     const bomb = gzipSync(new Uint8Array(most + 1))
     const rows: readonly [number, Uint8Array][] = [
       [400, bomb],
@@ -192,36 +198,41 @@ describe('A8.3 what a picture may be, and who may send one, is asked in time', (
     ]
     for (const [status, sent] of rows) assert.equal((await coded(sent)).status, status, `${sent.length}`)
     assert.equal(bomb.length < 50_000, true)
-    same((await get(of)).bytes, octets(1))
-    assert.deepEqual(of.incidents, [])
+    requireEqual((await get(shop)).bytes, octets(1))
+    assert.deepEqual(shop.incidents, [])
     assert.equal((await coded(new Uint8Array())).status, 204, 'nothing is nothing in any coding')
-    assert.equal((await get(of)).bytes.length, 0)
+    assert.equal((await get(shop)).bytes.length, 0)
   })
 
   it('the same key is the same upload: its answer is given again, its octets are kept once; other octets are 422', async () => {
-    const of = await startOrders()
+    const shop = await startOrders()
     const key = { 'idempotency-key': '"upload-1"' }
-    const first = await put(of, chunked(octets(1)), key)
-    const again = await put(of, chunked(octets(1)), key)
+    const first = await put(shop, chunked(octets(1)), key)
+    const again = await put(shop, chunked(octets(1)), key)
     assert.deepEqual([again.status, again.fields['etag']], [first.status, first.fields['etag']])
-    assert.equal((await put(of, chunked(octets(2)), key)).status, 422)
-    same((await get(of)).bytes, octets(1))
+    assert.equal((await put(shop, chunked(octets(2)), key)).status, 422)
+    requireEqual((await get(shop)).bytes, octets(1))
     const memo = 1
-    assert.equal(await givenUp(of), 2 * rows)
-    assert.equal(await of.store.sweep(of.clock.now + 30 * hour), memo)
+    assert.equal(await sweepNow(shop), 2 * rows)
+    assert.equal(await shop.store.sweep(shop.clock.now + 30 * hour), memo)
   })
 })
 
-it('CSP Level 3 §6.6: HTML that was uploaded is in a sandbox, and no page of ours', async () => {
+it('CSP Level 3 §6.6: uploaded HTML is in a sandbox, and never a page of ours', async () => {
   const notes = resource('notes', {
     fields: { id: t.id('n') },
     files: { page: { mediaTypes: ['text/html'], max: 1000 } },
   }).rules({ precondition: false, allow: { read: [anyone], create: [role('clerk')], change: [role('clerk')] } })
-  const of = await startOrders({
+  const shop = await startOrders({
     app: implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), { notes: {} }),
   })
-  const made = await of.as.clara('POST', '/api/v1/notes', { 'content-type': 'application/json' }, {})
+  const made = await shop.as.clara('POST', '/api/v1/notes', { 'content-type': 'application/json' }, {})
   const page = `${made.fields['location']}/page`
-  await of.as.clara('PUT', page, { 'content-type': 'text/html' }, '<form method="post" action="/api/v1/notes"></form>')
-  assert.match((await of.as.anyone('GET', page)).fields['content-security-policy'] ?? '', /; sandbox$/)
+  await shop.as.clara(
+    'PUT',
+    page,
+    { 'content-type': 'text/html' },
+    '<form method="post" action="/api/v1/notes"></form>',
+  )
+  assert.match((await shop.as.anyone('GET', page)).fields['content-security-policy'] ?? '', /; sandbox$/)
 })

@@ -143,15 +143,15 @@ for (const [name, how] of [
   ['orders', {}],
   ['library', { app: library }],
 ] as const)
-  describe(`whatever is asked of ${name}`, async () => {
-    const of = await startOrders(how)
+  describe(`any request to ${name}`, async () => {
+    const shop = await startOrders(how)
 
-    it('there is an answer, and it is no 500', async () => {
+    it('gets a response, and never a 500', async () => {
       await fc.assert(
         fc.asyncProperty(method, target, fields, content, async (method, target, fields, content) => {
-          of.clock.now += 1000
-          const found = await readAnswer(await of.face(request(method, target, Object.fromEntries(fields), content)))
-          assert.deepEqual(of.incidents, [])
+          shop.clock.now += 1000
+          const found = await readAnswer(await shop.face(request(method, target, Object.fromEntries(fields), content)))
+          assert.deepEqual(shop.incidents, [])
           assert.ok(found.status >= 200 && found.status < 600 && found.status !== 500, `${found.status}`)
           assert.ok(found.fields['cache-control'] && found.fields['vary'])
           for (const value of Object.values(found.fields)) assert.match(value, /^[\t\x20-\x7e]*$/)

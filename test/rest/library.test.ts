@@ -26,8 +26,8 @@ const xmlType = { 'content-type': 'application/xml' }
 const formType = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('every kind of field, in every media type', async () => {
-  const of = await startOrders({ app: library })
-  const make = (content: object = book) => of.as.clara('POST', '/api/v1/books', json, text(content))
+  const shop = await startOrders({ app: library })
+  const make = (content: object = book) => shop.as.clara('POST', '/api/v1/books', json, text(content))
   const match = (answer: Answer) => ({ 'if-match': answer.fields['etag'] ?? '' })
 
   it('JSON: exact integers, bytes, null, a union; nothing internal', async () => {
@@ -41,7 +41,7 @@ describe('every kind of field, in every media type', async () => {
 
   it('XML: an attribute, nil, lists, a union; read back it is the same', async () => {
     const made = await make()
-    const got = await of.as.clara('GET', made.fields['location'] ?? '', { accept: 'text/xml' })
+    const got = await shop.as.clara('GET', made.fields['location'] ?? '', { accept: 'text/xml' })
     assert.match(
       got.text,
       /^<\?xml version="1.0" encoding="UTF-8"\?>\n<book xmlns="urn:library:v1" isbn="978-3-16"><id>b-/,
@@ -54,7 +54,7 @@ describe('every kind of field, in every media type', async () => {
       got.text,
       /<tags><tag>a<\/tag><tag>b,c<\/tag><\/tags><cover>AAEC<\/cover><from><gift><giver>Ann<\/giver><\/gift><\/from>/,
     )
-    const put = await of.as.clara(
+    const put = await shop.as.clara(
       'PUT',
       made.fields['location'] ?? '',
       { ...xmlType, accept: 'text/xml', ...match(got) },
@@ -64,8 +64,8 @@ describe('every kind of field, in every media type', async () => {
   })
 
   it('XML that is not of the version: another namespace, another root, members of elsewhere', async () => {
-    const got = await of.as.clara('GET', (await make()).fields['location'] ?? '', { accept: 'application/xml' })
-    const send = (content: string) => of.as.clara('POST', '/api/v1/books', xmlType, content)
+    const got = await shop.as.clara('GET', (await make()).fields['location'] ?? '', { accept: 'application/xml' })
+    const send = (content: string) => shop.as.clara('POST', '/api/v1/books', xmlType, content)
     assert.equal((await send(got.text.replace('urn:library:v1', 'urn:other'))).status, 400)
     assert.equal((await send(got.text.replaceAll('book', 'brook'))).status, 400)
     const own = got.text.replace(/<id>[^<]*<\/id>/, '')
@@ -78,26 +78,26 @@ describe('every kind of field, in every media type', async () => {
     )
   })
 
-  it('a form: what is left empty is absent, what comes twice is refused, what is no UTF-8 too', async () => {
+  it('a form: an empty field is absent; a repeated one, and one that is not UTF-8, are refused', async () => {
     const filled =
       'isbn=1&title=t&blurb=b&copies=3&rating=1.5&lent=on&tags[0]=x&tags[1]=&cover=AAEC&from[kind]=shop&from[price]=2'
-    const made = await of.as.clara('POST', '/api/v1/books', formType, `${filled}&published=`)
+    const made = await shop.as.clara('POST', '/api/v1/books', formType, `${filled}&published=`)
     assert.equal(made.status, 201, made.text)
     assert.deepEqual(
       [made.json.copies, made.json.lent, made.json.tags, made.json.from, made.json.published],
       [3, true, ['x'], { kind: 'shop', price: '2.00' }, undefined],
     )
-    assert.equal((await of.as.clara('POST', '/api/v1/books', formType, `${filled}&title=u`)).status, 400)
+    assert.equal((await shop.as.clara('POST', '/api/v1/books', formType, `${filled}&title=u`)).status, 400)
     const bytes = Uint8Array.from([...new TextEncoder().encode(`${filled}&published=`), 0xff])
-    assert.equal((await of.as.clara('POST', '/api/v1/books', formType, bytes)).status, 400)
+    assert.equal((await shop.as.clara('POST', '/api/v1/books', formType, bytes)).status, 400)
   })
 
   it('CSV quotes what it must; a writer of the application has its own media type', async () => {
     const made = await make()
-    const csv = await of.as.clara('GET', '/api/v1/books?fields=title,tags,lent&lent=false', { accept: 'text/csv' })
+    const csv = await shop.as.clara('GET', '/api/v1/books?fields=title,tags,lent&lent=false', { accept: 'text/csv' })
     assert.match(csv.text, /^title,lent,tags\r\n/)
     assert.match(csv.text, /"A ""B"", & <C>",false,"\[""a"",""b,c""\]"\r\n/)
-    const plain = await of.as.clara('GET', made.fields['location'] ?? '', {
+    const plain = await shop.as.clara('GET', made.fields['location'] ?? '', {
       accept: 'text/plain',
       'accept-encoding': 'gzip',
     })
@@ -105,7 +105,7 @@ describe('every kind of field, in every media type', async () => {
       [plain.status, plain.text, plain.fields['content-type']],
       [200, book.title, 'text/plain;charset=utf-8'],
     )
-    assert.equal((await of.as.clara('GET', '/api/v1/books', { accept: 'text/plain' })).status, 406)
+    assert.equal((await shop.as.clara('GET', '/api/v1/books', { accept: 'text/plain' })).status, 406)
   })
 
   it('a cursor where the member that is sorted by is absent, and none for another sort', async () => {
@@ -115,7 +115,7 @@ describe('every kind of field, in every media type', async () => {
     let href = '/api/v1/books?sort=published&size=2'
     let first: Answer | undefined
     while (href) {
-      const page = await of.as.clara('GET', href)
+      const page = await shop.as.clara('GET', href)
       first ??= page
       seen.push(...page.json.items.map((item: { id: string }) => item.id))
       href = page.json._links.next?.href
@@ -123,46 +123,46 @@ describe('every kind of field, in every media type', async () => {
     assert.equal(seen.length, first?.json.total)
     assert.equal(new Set(seen).size, seen.length)
     const other = String(first?.json._links.next.href).replace('sort=published', 'sort=title')
-    assert.equal((await of.as.clara('GET', other)).json.parameter, 'cursor')
+    assert.equal((await shop.as.clara('GET', other)).json.parameter, 'cursor')
   })
 
   it('A4.23 a field that is called as a parameter is: filtered by with [eq]', async () => {
     await make({ ...book, size: 3 })
-    const { json: page } = await of.as.clara('GET', '/api/v1/books?size=2&size[eq]=3')
+    const { json: page } = await shop.as.clara('GET', '/api/v1/books?size=2&size[eq]=3')
     assert.deepEqual([page.items.length, page.total, page.items[0].size], [1, 1, 3])
   })
 
   it('fresh is the caller’s own where reading is not public; an error is never kept', async () => {
     const made = await make()
     const at = made.fields['location'] ?? ''
-    assert.equal((await of.as.clara('GET', at)).fields['cache-control'], 'private, no-cache')
-    assert.equal((await of.as.anyone('GET', '/api/v1/rules')).fields['cache-control'], 'public, max-age=30')
-    assert.equal((await of.as.anyone('GET', '/api/v1/rules/r-none')).fields['cache-control'], 'no-store')
+    assert.equal((await shop.as.clara('GET', at)).fields['cache-control'], 'private, no-cache')
+    assert.equal((await shop.as.anyone('GET', '/api/v1/rules')).fields['cache-control'], 'public, max-age=30')
+    assert.equal((await shop.as.anyone('GET', '/api/v1/rules/r-none')).fields['cache-control'], 'no-store')
   })
 
-  it('a fault’s detail never takes the place of what a problem says of itself', async () => {
+  it('a fault’s detail never replaces the members of RFC 9457', async () => {
     const at = (await make()).fields['location'] ?? ''
-    const torn = await of.as.clara('POST', `${at}/tear`, json, { pages: 0 })
+    const torn = await shop.as.clara('POST', `${at}/tear`, json, { pages: 0 })
     assert.deepEqual([torn.status, torn.json.status, torn.json.pages], [409, 409, 7])
   })
 
   it('a fault that a handler gets wrong is a 500 with an incident', async () => {
     const at = (await make()).fields['location'] ?? ''
-    const broken = await of.as.clara('POST', `${at}/tear`, json, { pages: 1 })
-    assert.deepEqual([broken.status, broken.json.type, of.incidents.length], [500, '/problems/failed', 1])
+    const broken = await shop.as.clara('POST', `${at}/tear`, json, { pages: 1 })
+    assert.deepEqual([broken.status, broken.json.type, shop.incidents.length], [500, '/problems/failed', 1])
   })
 
   it('A4.4 a PUT without a precondition, where the contract demands none', async () => {
-    const put = await of.as.clara('PUT', '/api/v1/books/b-mine', json, text(book))
+    const put = await shop.as.clara('PUT', '/api/v1/books/b-mine', json, text(book))
     assert.equal(put.status, 201)
-    assert.equal((await of.as.clara('PUT', '/api/v1/books/b-mine', json, text(book))).status, 200)
+    assert.equal((await shop.as.clara('PUT', '/api/v1/books/b-mine', json, text(book))).status, 200)
   })
 })
 
 describe('details', async () => {
-  const of = await startOrders()
+  const shop = await startOrders()
   const bad = async (path: string, parameter: string) => {
-    const answer = await of.as.clara('GET', path)
+    const answer = await shop.as.clara('GET', path)
     assert.deepEqual([answer.status, answer.json.parameter], [400, parameter])
   }
 
@@ -173,40 +173,43 @@ describe('details', async () => {
     await bad('/api/v1/orders?state[like]=paid', 'state[like]')
     await bad('/api/v1/orders?lines=x', 'lines')
     await bad('/api/v1/orders?page=0', 'page')
-    const { json: page } = await of.as.clara('GET', '/api/v1/orders?size=1')
+    const { json: page } = await shop.as.clara('GET', '/api/v1/orders?size=1')
     await bad(`${page._links.next.href}&page=2`, 'cursor')
   })
 
   it('lenient is for reading: DELETE with an unknown parameter is refused', async () => {
-    const answer = await of.as.maria('DELETE', '/api/v1/orders/o-1?x=1', {
+    const answer = await shop.as.maria('DELETE', '/api/v1/orders/o-1?x=1', {
       'if-match': '*',
       prefer: 'handling=lenient',
     })
     assert.equal(answer.status, 400)
   })
 
-  it('A4.18 who takes nothing as it is gets files in a coding, too', async () => {
+  it('A4.18 a client that refuses identity gets files in a coding, too', async () => {
     const at = '/api/v1/products/p-9/picture'
-    await of.as.maria('PUT', at, { 'content-type': 'image/png' }, new Uint8Array(2000))
-    const plain = await of.as.anyone('GET', at, { 'accept-encoding': 'gzip' })
+    await shop.as.maria('PUT', at, { 'content-type': 'image/png' }, new Uint8Array(2000))
+    const plain = await shop.as.anyone('GET', at, { 'accept-encoding': 'gzip' })
     assert.equal(plain.fields['content-encoding'], undefined)
     const only = { 'accept-encoding': 'gzip, identity;q=0' }
-    const coded = await of.as.anyone('GET', at, only)
+    const coded = await shop.as.anyone('GET', at, only)
     assert.deepEqual([coded.fields['content-encoding'], gunzipSync(coded.bytes).length], ['gzip', 2000])
     assert.notEqual(coded.fields['etag'], plain.fields['etag'])
-    const again = await of.as.anyone('GET', at, { ...only, 'if-none-match': coded.fields['etag'] ?? '' })
+    const again = await shop.as.anyone('GET', at, { ...only, 'if-none-match': coded.fields['etag'] ?? '' })
     assert.deepEqual([again.status, again.fields['etag']], [304, coded.fields['etag']])
   })
 
-  it('the tag of a page tells apart who is offered to add to it', async () => {
-    const [one, other] = [await of.as.clara('GET', '/api/v1/customers'), await of.as.maria('GET', '/api/v1/customers')]
+  it('the tag of a page differs for callers that may add to it', async () => {
+    const [one, other] = [
+      await shop.as.clara('GET', '/api/v1/customers'),
+      await shop.as.maria('GET', '/api/v1/customers'),
+    ]
     assert.ok(other.json._links.create && !one.json._links.create)
     assert.notEqual(one.fields['etag'], other.fields['etag'])
   })
 
   it('a page of our own origin may send a form; one of no origin may not', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
-    const send = (origin: string, to = of) =>
+    const send = (origin: string, to = shop) =>
       to.as.clara('POST', '/api/v1/orders/o-2/cancellation', { ...form, origin }, 'reason=no')
     assert.equal((await send('null')).status, 403)
     assert.equal((await send('https://elsewhere.test')).status, 403)
@@ -216,58 +219,58 @@ describe('details', async () => {
   })
 
   it('If-Match on what is read compares the whole tag; on a computed representation too', async () => {
-    const xml = (await of.as.clara('GET', '/api/v1/orders/o-1', { accept: 'application/xml' })).fields['etag'] ?? ''
-    assert.equal((await of.as.clara('GET', '/api/v1/orders/o-1', { 'if-match': xml })).status, 412)
+    const xml = (await shop.as.clara('GET', '/api/v1/orders/o-1', { accept: 'application/xml' })).fields['etag'] ?? ''
+    assert.equal((await shop.as.clara('GET', '/api/v1/orders/o-1', { 'if-match': xml })).status, 412)
     assert.equal(
-      (await of.as.clara('GET', '/api/v1/orders/o-1', { 'if-match': xml, accept: 'application/xml' })).status,
+      (await shop.as.clara('GET', '/api/v1/orders/o-1', { 'if-match': xml, accept: 'application/xml' })).status,
       200,
     )
-    assert.equal((await of.as.clara('GET', '/api/v1/orders', { 'if-match': xml })).status, 412)
+    assert.equal((await shop.as.clara('GET', '/api/v1/orders', { 'if-match': xml })).status, 412)
   })
 
   it('A2.3 the tag of a page changes with each item on it', async () => {
-    const before = await of.as.clara('GET', '/api/v1/orders?state=placed&size=5')
+    const before = await shop.as.clara('GET', '/api/v1/orders?state=placed&size=5')
     const [first] = before.json.items
-    const changed = await of.as.clara(
+    const changed = await shop.as.clara(
       'PATCH',
       `/api/v1/orders/${first.id}`,
       { 'content-type': 'application/merge-patch+json', 'if-match': '*' },
       { currency: 'GBP' },
     )
     assert.equal(changed.status, 200)
-    const after = await of.as.clara('GET', '/api/v1/orders?state=placed&size=5')
+    const after = await shop.as.clara('GET', '/api/v1/orders?state=placed&size=5')
     assert.notEqual(after.fields['etag'], before.fields['etag'])
   })
 
   it('A9.2 what the client prefers decides the version; the representation of another has another tag', async () => {
     const vendor = 'application/vnd.diglot.orders.v1+json'
-    const made = await of.as.clara('POST', '/api/orders', { 'content-type': vendor }, order)
+    const made = await shop.as.clara('POST', '/api/orders', { 'content-type': vendor }, order)
     const at = made.fields['location'] ?? ''
-    const got = await of.as.clara('GET', at)
+    const got = await shop.as.clara('GET', at)
     assert.notEqual(got.fields['etag'], made.fields['etag'])
-    const prefers = await of.as.clara('GET', '/api', { accept: `application/json, ${vendor};q=0.1` })
+    const prefers = await shop.as.clara('GET', '/api', { accept: `application/json, ${vendor};q=0.1` })
     assert.equal(prefers.json.version, 'v2')
-    assert.equal((await of.as.clara('GET', '/api', { accept: vendor })).json.version, 'v1')
+    assert.equal((await shop.as.clara('GET', '/api', { accept: vendor })).json.version, 'v1')
   })
 
-  it('A2.5 who takes problem+json and something that there is not: 406, and a problem', async () => {
-    const answer = await of.as.clara('GET', '/api/v1/orders/o-1', { accept: 'image/png, application/problem+json' })
+  it('A2.5 Accept with problem+json and an unavailable type: 406, and a problem', async () => {
+    const answer = await shop.as.clara('GET', '/api/v1/orders/o-1', { accept: 'image/png, application/problem+json' })
     assert.deepEqual([answer.status, answer.fields['content-type']], [406, 'application/problem+json'])
-    assert.equal((await of.as.clara('GET', '/api/v1/orders/o-1', { accept: 'application/problem+xml' })).status, 200)
+    assert.equal((await shop.as.clara('GET', '/api/v1/orders/o-1', { accept: 'application/problem+xml' })).status, 200)
   })
 
   it('301 keeps the rest of the address', async () => {
-    await of.as.maria('POST', '/api/v1/customers/c-2/merger', json, { into: 'c-3' })
-    const moved = await of.as.clara('GET', '/api/v1/customers/c-2/orders?size=3')
+    await shop.as.maria('POST', '/api/v1/customers/c-2/merger', json, { into: 'c-3' })
+    const moved = await shop.as.clara('GET', '/api/v1/customers/c-2/orders?size=3')
     assert.deepEqual([moved.status, moved.fields['location']], [301, '/api/v1/customers/c-3/orders?size=3'])
-    assert.equal((await of.as.maria('POST', '/api/v1/customers/c-3/merger', json, { into: 'c-3' })).status, 409)
+    assert.equal((await shop.as.maria('POST', '/api/v1/customers/c-3/merger', json, { into: 'c-3' })).status, 409)
   })
 
   it('a large request under a key that is done is answered as it was, though its tag is old by now', async () => {
-    const { fields } = await of.as.clara('POST', '/api/v2/orders', json, order)
+    const { fields } = await shop.as.clara('POST', '/api/v2/orders', json, order)
     const lines = Array.from({ length: 400 }, (_, i) => ({ product: `p-${(i % 20) + 1}`, quantity: i + 1 }))
     const again = () =>
-      of.as.clara(
+      shop.as.clara(
         'PUT',
         fields['location'] ?? '',
         { ...json, 'if-match': fields['etag'] ?? '', 'idempotency-key': '"big"' },
@@ -277,11 +280,11 @@ describe('details', async () => {
     assert.deepEqual([first.status, second.status, second.text], [200, 200, first.text])
   })
 
-  it('content that is cut short is no bug of ours', async () => {
+  it('incomplete content is not a bug of ours', async () => {
     const aborted = Object.assign(new Error('cut'), { name: 'Aborted' })
     const broken = { content: { length: undefined, bytes: () => Promise.reject(aborted), chunks: () => assert.fail() } }
-    assert.equal((await of.as.clara('POST', '/api/v1/orders', json, undefined, broken)).status, 400)
-    assert.deepEqual(of.incidents, [])
+    assert.equal((await shop.as.clara('POST', '/api/v1/orders', json, undefined, broken)).status, 400)
+    assert.deepEqual(shop.incidents, [])
   })
 
   it('a store or a directory of people out of reach: 503, not 500', async () => {
@@ -291,7 +294,7 @@ describe('details', async () => {
     assert.deepEqual([answer.status, answer.fields['retry-after'], down.incidents], [503, '2', []])
   })
 
-  it('an answer that a refusal of the service ends says which row it was', async () => {
+  it('the trace of a refusal by the service names its row', async () => {
     const late = await startOrders()
     Object.assign(late.serving, { calls: { ...late.serving.calls, admit: () => refuse({ kind: 'forbidden' }) } })
     assert.equal(

@@ -1,4 +1,7 @@
-/** A service unlike orders: every kind of field, a public and a private resource, faults that a handler gets wrong. */
+/**
+ * A service unlike orders: every kind of field, a public and a private resource, invalid faults of
+ * a handler.
+ */
 import { anyone, fault, type Implementation, implement, resource, role, service, t } from 'diglot'
 
 const clerk = role('clerk')
@@ -44,7 +47,7 @@ export const library: Implementation = implement(
     books: {
       tear: (ctx, _book, { pages }) => {
         if (pages === 0) return ctx.fail(Torn, { status: 'torn', pages: 7 })
-        // What a handler in JavaScript could do: a detail that is not what was declared.
+        // A handler in JavaScript could do this: a detail that was not declared.
         return ctx.fail(Torn, { status: Symbol('not text') as never, pages: 1 })
       },
       formats: { 'text/plain': async book => book.title },

@@ -1,4 +1,7 @@
-/** `rest/memory.ts`: what is remembered of a connection that repeats its fields, and what never is. */
+/**
+ * `rest/memory.ts`: what a connection that repeats its fields is spared, and what is always
+ * checked.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -22,12 +25,14 @@ test('a decision that looks at the clock cannot be one that is remembered', () =
 
 test('row 11: a version past its sunset is refused on a connection that was answered before (A9.1, RFC 8594)', async () => {
   const sunset = '2026-12-01T00:00:00Z'
-  const of = await startOrders({ app: { ...app, contract: { ...app.contract, versions: { v1: { sunset }, v2: {} } } } })
+  const shop = await startOrders({
+    app: { ...app, contract: { ...app.contract, versions: { v1: { sunset }, v2: {} } } },
+  })
   const asked = request('GET', '/api/v1/products/p-1')
-  assert.equal((await readAnswer(await of.face(asked))).status, 200)
-  assert.equal((await readAnswer(await of.face(asked))).status, 200)
-  of.clock.now = Date.parse(sunset)
-  assert.equal((await readAnswer(await of.face(asked))).status, 410)
+  assert.equal((await readAnswer(await shop.face(asked))).status, 200)
+  assert.equal((await readAnswer(await shop.face(asked))).status, 200)
+  shop.clock.now = Date.parse(sunset)
+  assert.equal((await readAnswer(await shop.face(asked))).status, 410)
 })
 
 test('row 5: a flood is refused on a connection that was answered before', async () => {
@@ -35,23 +40,23 @@ test('row 5: a flood is refused on a connection that was answered before', async
   const requireUnflooded = (): void => {
     if (isFlooded) refuseAtFront({ kind: 'too-many', after: 1, limit: 1000, window: 1 })
   }
-  const of = await startOrders({ options: { gate: { ...openGate(), requireUnflooded } } })
+  const shop = await startOrders({ options: { gate: { ...openGate(), requireUnflooded } } })
   const asked = request('GET', '/api/v1/products/p-1')
-  assert.equal((await of.face(asked)).status, 200)
+  assert.equal((await shop.face(asked)).status, 200)
   isFlooded = true
-  assert.equal((await of.face(asked)).status, 429)
+  assert.equal((await shop.face(asked)).status, 429)
 })
 
 test('one head serves every identifier, and no other route, method or fields', async () => {
-  const of = await startOrders()
+  const shop = await startOrders()
   const first = request('GET', '/api/v1/products/p-1', { accept: 'application/xml' })
   const again = { ...first, target: '/api/v1/products/p-2' }
   const other = { ...first, target: '/api/v1/products' }
   for (const asked of [first, again, other, first, { ...first, method: 'HEAD' }]) {
-    const answer = await readAnswer(await of.face(asked))
+    const answer = await readAnswer(await shop.face(asked))
     assert.deepEqual([answer.status, answer.fields['content-type']], [200, 'application/xml;charset=utf-8'])
   }
-  const json = await readAnswer(await of.face(request('GET', '/api/v1/products/p-1', { accept: 'application/json' })))
+  const json = await readAnswer(await shop.face(request('GET', '/api/v1/products/p-1', { accept: 'application/json' })))
   assert.equal(json.fields['content-type'], 'application/json')
 })
 

@@ -1,4 +1,7 @@
-/** The orders service behind its REST face, without a socket, on an in-memory database with a clock that is moved by hand. */
+/**
+ * The orders service behind its REST face, without a socket, on an in-memory database with a manual
+ * clock.
+ */
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { brotliCompressSync, constants, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -39,13 +42,13 @@ type Ask = (
   sent?: string | Uint8Array | object,
   more?: Partial<Request>,
 ) => Promise<Answer>
-export interface Shop {
+export interface OrdersOverRest {
   readonly as: Readonly<Record<'anyone' | 'alice' | 'clara' | 'maria', Ask>>
   readonly face: (request: Request) => Response | Promise<Response>
   readonly clock: { now: number }
   readonly serving: FaceContext
   readonly store: Store
-  /** What was reported as a bug of ours. */
+  /** Exceptions that were reported as bugs. */
   readonly incidents: unknown[]
   /** Runs every job that is due. */
   work(): Promise<void>
@@ -75,27 +78,35 @@ export interface OrdersOptions {
   readonly settings?: Partial<Settings>
   readonly options?: RestOptions & Pick<FrontOptions, 'gate'>
   readonly app?: Implementation
-  /** Each request that may be asked twice is, as a connection does that repeats its fields: the answers must be the same. */
+  /**
+   * Repeats each request that may be repeated, with the same fields object: the responses must be
+   * equal.
+   */
   readonly repeats?: boolean
 }
 
-export async function startOrders(how: OrdersOptions = {}): Promise<Shop> {
-  const of = how.app ?? app
-  const store = await openSqliteStore(of.contract, ':memory:')
+export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRest> {
+  const implementation = how.app ?? app
+  const store = await openSqliteStore(implementation.contract, ':memory:')
   after(() => store.close())
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   let count = 0
   const id = (prefix: string): string => `${prefix}-new${++count}`
   const incidents: unknown[] = []
-  const calls = createServiceCalls(of, { store, limiter: createMemoryLimiter(), clock: () => clock.now, id })
-  const { items = {} } = of.seed()
+  const calls = createServiceCalls(implementation, {
+    store,
+    limiter: createMemoryLimiter(),
+    clock: () => clock.now,
+    id,
+  })
+  const { items = {} } = implementation.seed()
   await store.write(async writer => {
-    for (const { name } of of.contract.resources)
+    for (const { name } of implementation.contract.resources)
       for (const value of items[name] ?? [])
         await writer.put(name, String(value['id']), value, {}, undefined, clock.now)
   })
   const serving: FaceContext = {
-    app: of,
+    app: implementation,
     calls,
     identities: {
       bearer: token => (Object.hasOwn(people, token) ? people[token] : undefined),
@@ -117,7 +128,7 @@ export async function startOrders(how: OrdersOptions = {}): Promise<Shop> {
       askTwice(face, request(method, target, { ...who, ...fields }, sent, more), how.repeats === true)
   }
   const working = {
-    app: of,
+    app: implementation,
     store,
     clock: () => clock.now,
     id,
@@ -138,8 +149,8 @@ export async function startOrders(how: OrdersOptions = {}): Promise<Shop> {
 
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** One object for the fields: what is remembered of them is found the second time. */
-async function askTwice(face: Shop['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
+/** One object for the fields, so that findings for them are recalled the second time. */
+async function askTwice(face: OrdersOverRest['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
   const first = await readAnswer(await face(asked))
   if (!isRepeated || !repeatable.has(asked.method) || asked.content !== noContent) return first
   const second = await readAnswer(await face(asked))

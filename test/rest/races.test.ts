@@ -8,14 +8,14 @@ const count = (answers: readonly Answer[], status: number): number =>
   answers.filter(answer => answer.status === status).length
 
 describe('many at once', async () => {
-  const of = await startOrders()
-  const made = async (): Promise<Answer> => of.as.clara('POST', '/api/v1/orders', json, order)
+  const shop = await startOrders()
+  const made = async (): Promise<Answer> => shop.as.clara('POST', '/api/v1/orders', json, order)
 
-  it('A4.20 twenty PUTs with one tag: one wins, nineteen are told', async () => {
+  it('A4.20 twenty PUTs with one tag: one wins, nineteen get 412', async () => {
     const { fields } = await made()
     const location = fields['location'] ?? ''
     const answers = await twenty(n =>
-      of.as.clara(
+      shop.as.clara(
         'PUT',
         location,
         { ...json, 'if-match': fields['etag'] ?? '' },
@@ -24,23 +24,23 @@ describe('many at once', async () => {
     )
     assert.deepEqual([count(answers, 200), count(answers, 412)], [1, 19])
     const winner = answers.find(answer => answer.status === 200)
-    assert.deepEqual((await of.as.clara('GET', location)).json, winner?.json)
+    assert.deepEqual((await shop.as.clara('GET', location)).json, winner?.json)
   })
 
   it('A4.11 twenty payments: one', async () => {
     const { fields, json: is } = await made()
-    const pay = () => of.as.clara('POST', `${fields['location']}/payment`, json, { method: 'card', amount: is.total })
+    const pay = () => shop.as.clara('POST', `${fields['location']}/payment`, json, { method: 'card', amount: is.total })
     const answers = await twenty(pay)
     assert.deepEqual([count(answers, 201), count(answers, 409)], [1, 19])
   })
 
   it('twenty times one Idempotency-Key: one effect, and the same answer afterwards', async () => {
     const key = { ...json, 'idempotency-key': '"once"' }
-    const before = (await of.as.clara('GET', '/api/v1/orders?size=1')).json.total
-    const answers = await twenty(() => of.as.clara('POST', '/api/v1/orders', key, order))
+    const before = (await shop.as.clara('GET', '/api/v1/orders?size=1')).json.total
+    const answers = await twenty(() => shop.as.clara('POST', '/api/v1/orders', key, order))
     assert.equal(count(answers, 201) + count(answers, 409), 20)
-    assert.equal((await of.as.clara('GET', '/api/v1/orders?size=1')).json.total, before + 1)
-    const again = await of.as.clara('POST', '/api/v1/orders', key, order)
+    assert.equal((await shop.as.clara('GET', '/api/v1/orders?size=1')).json.total, before + 1)
+    const again = await shop.as.clara('POST', '/api/v1/orders', key, order)
     const first = answers.find(answer => answer.status === 201)
     assert.deepEqual(
       [again.status, again.fields['location'], again.text],
@@ -50,20 +50,20 @@ describe('many at once', async () => {
 
   it('the key is its caller’s: another’s is another', async () => {
     const key = { ...json, 'idempotency-key': '"shared"' }
-    const one = await of.as.clara('POST', '/api/v1/orders', key, order)
-    const other = await of.as.alice('POST', '/api/v1/orders', key, order)
+    const one = await shop.as.clara('POST', '/api/v1/orders', key, order)
+    const other = await shop.as.alice('POST', '/api/v1/orders', key, order)
     assert.notEqual(one.fields['location'], other.fields['location'])
   })
 
   it('a key whose request was refused is free again', async () => {
     const key = { ...json, 'idempotency-key': '"again"' }
-    assert.equal((await of.as.clara('POST', '/api/v1/orders', key, { ...order, currency: 'XXX' })).status, 422)
-    assert.equal((await of.as.clara('POST', '/api/v1/orders', key, order)).status, 201)
+    assert.equal((await shop.as.clara('POST', '/api/v1/orders', key, { ...order, currency: 'XXX' })).status, 422)
+    assert.equal((await shop.as.clara('POST', '/api/v1/orders', key, order)).status, 201)
   })
 
-  it('a key that is no quoted string: 400', async () => {
+  it('a key that is not a quoted string: 400', async () => {
     assert.equal(
-      (await of.as.clara('POST', '/api/v1/orders', { ...json, 'idempotency-key': 'bare' }, order)).status,
+      (await shop.as.clara('POST', '/api/v1/orders', { ...json, 'idempotency-key': 'bare' }, order)).status,
       400,
     )
   })

@@ -1,4 +1,7 @@
-/** What a call means, by rule id: policy, machine, preconditions, idempotency, references, jobs and searches. */
+/**
+ * What a call means, by rule id: policy, machine, preconditions, idempotency, references, jobs and
+ * searches.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -14,7 +17,7 @@ import { runNextJob } from '../../src/service/job.ts'
 import { createMemoryLimiter } from '../../src/service/limiter.ts'
 import type { AuditRecord, ExpiringRecord, Store } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
-import { alice, clara, input, maria, shop } from './orders-service.ts'
+import { alice, clara, input, maria, startOrdersService } from './orders-service.ts'
 
 const proceed: Partial<Call> = { expects: () => 'proceed' }
 const lines = [{ product: 'p-1', quantity: 2 }]
@@ -22,9 +25,9 @@ const draft = { customer: 'c-1', lines, currency: 'EUR' }
 const kind = (answer: { readonly kind: string }): string => answer.kind
 
 test('A5.2 the access table of orders.md, by caller and operation', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const rows = [
-    // operation, of, anonymous, customer (c-1), clerk, manager
+    // operation, resource, anonymous, customer (c-1), clerk, manager
     ['GetProduct', { id: 'p-1' }, 'item', 'item', 'item', 'item'],
     [
       'ReplaceProduct',
@@ -62,7 +65,7 @@ test('A5.2 the access table of orders.md, by caller and operation', async () => 
 })
 
 test('A5.2 a list holds only what the caller may see', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const query = { filters: [], sort: [], size: 100, counted: true }
   const mine = await ask(alice, 'ListOrders', { query })
   const all = await ask(clara, 'ListOrders', { query })
@@ -72,8 +75,8 @@ test('A5.2 a list holds only what the caller may see', async () => {
   assert.ok(mine.page.items.every(item => item.value['customer'] === 'c-1'))
 })
 
-test('A3.4 the machine decides: every edge leads on, every other is a conflict that says what is possible', async () => {
-  const { ask } = await shop()
+test('A3.4 the machine decides: every edge is taken, every other transition is a conflict that lists the possible ones', async () => {
+  const { ask } = await startOrdersService()
   const edges: Record<string, Record<string, string>> = {
     placed: { PayOrder: 'paid', CancelOrder: 'cancelled' },
     paid: { CancelOrder: 'cancelled', ShipOrder: 'shipped' },
@@ -107,7 +110,7 @@ test('A3.4 the machine decides: every edge leads on, every other is a conflict t
 })
 
 test('A4.20 what was compared is what is changed: of twenty changes with one version, one wins', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const before = await ask(maria, 'GetProduct', { id: 'p-1' })
   assert.ok(before.kind === 'item')
   const expects: Call['expects'] = current => (current?.version === before.item.version ? 'proceed' : 'failed')
@@ -121,7 +124,7 @@ test('A4.20 what was compared is what is changed: of twenty changes with one ver
 })
 
 test('A3.4 of twenty payments at once one succeeds', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const order = await ask(clara, 'GetOrder', { id: 'o-1' })
   assert.ok(order.kind === 'item')
   const pay = () =>
@@ -133,7 +136,7 @@ test('A3.4 of twenty payments at once one succeeds', async () => {
 })
 
 test('A1.8 one key, one effect: the first outcome again, another request under it refused, another caller apart', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
   const first = await ask(alice, 'CreateOrder', { once, ...input(draft) })
   const again = await ask(alice, 'CreateOrder', { once, ...input(draft) })
@@ -156,12 +159,12 @@ test('A1.8 one key, one effect: the first outcome again, another request under i
   assert.deepEqual(answers.map(kind).sort(), ['in-flight', 'in-flight', 'in-flight', 'in-flight', 'item'])
 })
 
-test('A1.8 what a try has done that did not hold is not told: under the same key it was done elsewhere', async () => {
-  const { store, clock } = await shop()
+test('A1.8 a try that was rolled back is not audited: under the same key it was done elsewhere', async () => {
+  const { store, clock } = await startOrdersService()
   const done: AuditRecord[] = []
   const undone = new Error('it collides')
   let tries = 0
-  // As a database does that runs work again: another instance was there first.
+  // As a database that runs work again: another instance was first.
   const write: Store['write'] = async work => {
     if (tries++ > 0) return store.write(work)
     const key = JSON.stringify(['clara', 'CreateOrder', 'k'])
@@ -196,7 +199,7 @@ test('A1.8 what a try has done that did not hold is not told: under the same key
 })
 
 test('B7.4 a declared fault ends the call and nothing of it stays', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const declined = await ask(alice, 'PayOrder', { id: 'o-1', ...input({ method: 'card', amount: '0.01' }) })
   assert.ok(declined.kind === 'declared' && declined.fault.fault === 'PaymentDeclined')
   await ask(maria, 'ReplaceProduct', { id: 'p-7', ...proceed, ...input({ name: 'x', price: '1.00', stock: 0 }) })
@@ -207,7 +210,7 @@ test('B7.4 a declared fault ends the call and nothing of it stays', async () => 
 })
 
 test('A2.1 server fields in content: equal is ignored, different is refused', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const order = await ask(clara, 'GetOrder', { id: 'o-1' })
   assert.ok(order.kind === 'item')
   const { value } = order.item
@@ -230,7 +233,7 @@ test('A2.1 server fields in content: equal is ignored, different is refused', as
   assert.ok(refused.kind === 'invalid' && refused.problems[0]?.code === 'readOnly')
 })
 
-test('A2.1 A4.4 what is the server’s inside of objects stays as well; inside of lists where an item stands as it was', async () => {
+test('A2.1 A4.4 read-only members inside objects stay, too; inside lists if the item is otherwise unchanged', async () => {
   const own = { seen: t.int().optional().readOnly(), note: t.string().optional().internal() }
   const part = t.object({ name: t.string(), ...own })
   const which = t.union('kind', { a: { name: t.string(), ...own }, b: {} })
@@ -288,7 +291,7 @@ test('A2.1 A4.4 what is the server’s inside of objects stays as well; inside o
 })
 
 test('A7.9 references hold: what is named must exist, what is referred to stays', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const order = await ask(clara, 'CreateOrder', input({ ...draft, lines: [{ product: 'p-99', quantity: 1 }] }))
   assert.ok(order.kind === 'invalid')
   assert.deepEqual(order.problems[0]?.path, ['lines', 0, 'product'])
@@ -296,7 +299,7 @@ test('A7.9 references hold: what is named must exist, what is referred to stays'
 })
 
 test('A7.6 gone and moved: 410 after removal until the identifier is used again, moved after a merger', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const before = await ask(maria, 'GetProduct', { id: 'p-20' })
   assert.ok(before.kind === 'item')
   assert.equal(kind(await ask(maria, 'DeleteProduct', { id: 'p-20', ...proceed })), 'removed')
@@ -318,16 +321,16 @@ test('A7.6 gone and moved: 410 after removal until the identifier is used again,
   assert.ok(orders.kind === 'page' && orders.page.total === 0)
 })
 
-test('A7.13 a change needs a precondition where the contract says so; 304 and 412 come of it', async () => {
-  const { ask } = await shop()
+test('A7.13 a change needs a precondition if the contract demands one; the results are 304 and 412', async () => {
+  const { ask } = await startOrdersService()
   assert.equal(kind(await ask(maria, 'DeleteOrder', { id: 'o-5' })), 'precondition-required')
   const says = (verdict: ExpectsResult): Partial<Call> => ({ id: 'o-5', expects: () => verdict })
   assert.equal(kind(await ask(maria, 'GetOrder', says('unchanged'))), 'unchanged')
   assert.equal(kind(await ask(maria, 'DeleteOrder', says('failed'))), 'stale')
 })
 
-test('A8.1 over the rate a caller is told when to come back, and others are not', async () => {
-  const { ask, clock } = await shop()
+test('A8.1 beyond the rate a caller learns when to retry, and others are served', async () => {
+  const { ask, clock } = await startOrdersService()
   const search = () => ask(clara, 'CreateSearch', input({ q: 'gift' }))
   for (let i = 0; i < 30; i++) assert.equal(kind(await search()), 'search')
   const over = await search()
@@ -338,7 +341,7 @@ test('A8.1 over the rate a caller is told when to come back, and others are not'
 })
 
 test('A4.13 a search finds whole words in notes, customers and products, and is its maker’s alone', async () => {
-  const { ask } = await shop()
+  const { ask } = await startOrdersService()
   const found = async (q: string, by: object = {}) => {
     const made = await ask(clara, 'CreateSearch', input({ q, ...by }))
     assert.ok(made.kind === 'search')
@@ -359,7 +362,7 @@ test('A4.13 a search finds whole words in notes, customers and products, and is 
 })
 
 test('A3.1–A3.3 a job is queued, runs, completes with its result; a cancelled one never does', async () => {
-  const { ask, store, clock } = await shop()
+  const { ask, store, clock } = await startOrdersService()
   const failures: unknown[] = []
   let count = 0
   const working = {

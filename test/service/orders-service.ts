@@ -1,4 +1,4 @@
-/** The orders service on an in-memory database, seeded, with a clock that stands still unless it is moved. */
+/** The orders service on an in-memory database, seeded, with a manual clock. */
 
 import app from '../../examples/orders/service.ts'
 import { listOperations, type Operation } from '../../src/contract/operation.ts'
@@ -15,15 +15,15 @@ export const alice: Caller = { subject: 'alice', roles: ['customer'], claims: { 
 export const clara: Caller = { subject: 'clara', roles: ['clerk'], claims: {} }
 export const maria: Caller = { subject: 'maria', roles: ['manager'], claims: {} }
 
-export interface Shop {
+export interface OrdersService {
   readonly store: Store
   readonly calls: Calls
   readonly clock: { now: number }
-  /** The outcome, or the refusal it ended with. */
+  /** The outcome, or the refusal. */
   ask(caller: Caller, name: string, more?: Partial<Call>): Promise<Outcome | Refusal>
 }
 
-export async function shop(): Promise<Shop> {
+export async function startOrdersService(): Promise<OrdersService> {
   const store = await openSqliteStore(app.contract, ':memory:')
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   let count = 0
@@ -57,7 +57,7 @@ export async function shop(): Promise<Shop> {
     },
   }
 }
-/** Content as a face would hand it over. */
+/** Content as a face gives it. */
 export const input = (
   value: Record<string, unknown>,
   server: Call extends never ? never : { path: (string | number)[]; value: unknown }[] = [],

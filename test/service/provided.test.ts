@@ -1,4 +1,7 @@
-/** A resource that the application keeps itself: the same policies, preconditions, paging and refusals as in the store. */
+/**
+ * A resource that the application keeps itself has the same policies, preconditions, paging and
+ * refusals as one in the store.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listOperations } from '../../src/contract/operation.ts'
@@ -40,7 +43,9 @@ const shelves = resource('shelves', { fields: { id: t.id('s'), name: t.string() 
 })
 const library = service('library', { namespace: 'urn:library', resources: [books, shelves] })
 
-function kept(): Provider<Book> & { readonly rows: Map<string, { value: Book; version: number; modified: number }> } {
+function createProvider(): Provider<Book> & {
+  readonly rows: Map<string, { value: Book; version: number; modified: number }>
+} {
   const rows = new Map<string, { value: Book; version: number; modified: number }>()
   return {
     rows,
@@ -56,8 +61,8 @@ function kept(): Provider<Book> & { readonly rows: Map<string, { value: Book; ve
   }
 }
 
-function started() {
-  const keep = kept()
+function startLibrary() {
+  const keep = createProvider()
   const app = implement(library, { books: { keep, lend: () => {} } })
   let count = 0
   const store = openSqliteStore(app.contract, ':memory:')
@@ -88,11 +93,11 @@ const content = (value: Record<string, unknown>): Partial<Call> => ({ input: () 
 const query = (more: Partial<Query> = {}): Partial<Call> => ({
   query: { filters: [], sort: [], size: 2, counted: true, ...more },
 })
-const titles = (answer: Awaited<ReturnType<ReturnType<typeof started>['ask']>>): unknown[] =>
+const titlesOf = (answer: Awaited<ReturnType<ReturnType<typeof startLibrary>['ask']>>): unknown[] =>
   answer.kind === 'page' ? answer.page.items.map(item => item.value['title']) : [answer.kind]
 
 test('an item of a provider is made, read, changed, moved through its states and removed', async () => {
-  const { keep, ask } = started()
+  const { keep, ask } = startLibrary()
   await ask('CreateShelf', content({ name: 'Poetry' }))
   const made = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-1' }))
   assert.ok(made.kind === 'item' && made.item.value['state'] === 'in')
@@ -109,7 +114,7 @@ test('an item of a provider is made, read, changed, moved through its states and
 })
 
 test('of two changes of one version the provider takes one', async () => {
-  const { keep, ask } = started()
+  const { keep, ask } = startLibrary()
   await ask('CreateShelf', content({ name: 'Poetry' }))
   const made = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-1' }))
   assert.ok(made.kind === 'item')
@@ -117,14 +122,14 @@ test('of two changes of one version the provider takes one', async () => {
   const slow = keep.load
   keep.load = async key => {
     const found = await slow(key)
-    if (found) keep.rows.set(key, { ...found, version: found.version + 1 }) // someone else was faster
+    if (found) keep.rows.set(key, { ...found, version: found.version + 1 }) // another caller was faster
     return found
   }
   assert.equal((await ask('LendBook', { id })).kind, 'stale')
 })
 
 test('a list of a provider is restricted, filtered, searched, ordered and paged', async () => {
-  const { ask } = started()
+  const { ask } = startLibrary()
   await ask('CreateShelf', content({ name: 'Poetry' }))
   await ask('CreateShelf', content({ name: 'Maps' }))
   for (const [title, price, shelf] of [
@@ -136,22 +141,22 @@ test('a list of a provider is restricted, filtered, searched, ordered and paged'
     await ask('CreateBook', content({ title, price, shelf }))
   const sort = [{ field: 'price', descending: true }]
   const first = await ask('ListBooks', query({ sort }))
-  assert.deepEqual(titles(first), ['C', 'A'])
+  assert.deepEqual(titlesOf(first), ['C', 'A'])
   assert.ok(first.kind === 'page' && first.page.total === 4 && first.page.more.after && !first.page.more.before)
   const last = first.page.items.at(-1)
   const from = { keys: first.page.edges?.last ?? [], id: last?.id ?? '', backwards: false }
   const second = await ask('ListBooks', query({ sort, from }))
-  assert.deepEqual(titles(second), ['B', 'D'])
+  assert.deepEqual(titlesOf(second), ['B', 'D'])
   assert.ok(second.kind === 'page' && !second.page.more.after && second.page.more.before)
   const back = { keys: second.page.edges?.first ?? [], id: second.page.items[0]?.id ?? '', backwards: true }
-  assert.deepEqual(titles(await ask('ListBooks', query({ sort, from: back }))), ['C', 'A'])
-  const filter = (is: 'gte' | 'ne' | 'in', value: unknown) =>
-    query({ filters: [{ field: 'price', is, value }], size: 9 })
-  assert.deepEqual(titles(await ask('ListBooks', filter('gte', '10.00'))), ['A', 'C'])
-  assert.deepEqual(titles(await ask('ListBooks', filter('ne', '9.50'))), ['A', 'C'])
-  assert.deepEqual(titles(await ask('ListBooks', filter('in', ['9.50', '100.00']))), ['B', 'C', 'D'])
-  assert.deepEqual(titles(await ask('SearchBooks', query({ words: ['maps'], size: 9 }))), ['C', 'D'])
+  assert.deepEqual(titlesOf(await ask('ListBooks', query({ sort, from: back }))), ['C', 'A'])
+  const filter = (comparison: 'gte' | 'ne' | 'in', value: unknown) =>
+    query({ filters: [{ field: 'price', is: comparison, value }], size: 9 })
+  assert.deepEqual(titlesOf(await ask('ListBooks', filter('gte', '10.00'))), ['A', 'C'])
+  assert.deepEqual(titlesOf(await ask('ListBooks', filter('ne', '9.50'))), ['A', 'C'])
+  assert.deepEqual(titlesOf(await ask('ListBooks', filter('in', ['9.50', '100.00']))), ['B', 'C', 'D'])
+  assert.deepEqual(titlesOf(await ask('SearchBooks', query({ words: ['maps'], size: 9 }))), ['C', 'D'])
   const owner = { subject: 'o', roles: ['owner'], claims: { shelf: 's-2' } }
-  assert.deepEqual(titles(await ask('ListBooks', query({ size: 9 }), owner)), ['C', 'D'])
+  assert.deepEqual(titlesOf(await ask('ListBooks', query({ size: 9 }), owner)), ['C', 'D'])
   assert.equal((await ask('GetBook', { id: 'b-3' }, owner)).kind, 'not-found')
 })

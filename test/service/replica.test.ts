@@ -1,4 +1,4 @@
-/** A replica answers what it has; whatever it would refuse or cannot answer is asked of the original. */
+/** A replica answers reads; those that it would refuse or cannot answer go to the original. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,31 +8,31 @@ import { refuse } from '../../src/service/refusal.ts'
 import { type StoreReader, Unavailable } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 
-const ware = (id: string, name: string) => ({ id, name, price: '1.00', stock: 1 })
-const called = async (reader: StoreReader, id: string): Promise<unknown> => {
+const createProduct = (id: string, name: string) => ({ id, name, price: '1.00', stock: 1 })
+const readName = async (reader: StoreReader, id: string): Promise<unknown> => {
   const found = await reader.get('products', id)
   return found && 'value' in found ? found.value['name'] : refuse({ kind: 'not-found' })
 }
-async function two() {
+async function openBoth() {
   const store = openSqliteStore(app.contract, ':memory:')
   const copy = openSqliteStore(app.contract, ':memory:')
-  await store.write(writer => writer.put('products', 'p-1', ware('p-1', 'new'), {}, undefined, 1))
-  await store.write(writer => writer.put('products', 'p-2', ware('p-2', 'just made'), {}, undefined, 1))
-  await copy.write(writer => writer.put('products', 'p-1', ware('p-1', 'old'), {}, undefined, 1))
+  await store.write(writer => writer.put('products', 'p-1', createProduct('p-1', 'new'), {}, undefined, 1))
+  await store.write(writer => writer.put('products', 'p-2', createProduct('p-2', 'just made'), {}, undefined, 1))
+  await copy.write(writer => writer.put('products', 'p-1', createProduct('p-1', 'old'), {}, undefined, 1))
   return { store, copy }
 }
 
 test('what the replica has it answers; what it has not yet is found in the original; changes never see it', async () => {
-  const { store, copy } = await two()
+  const { store, copy } = await openBoth()
   const both = withReplica(store, copy, () => 0)
-  assert.equal(await both.read(reader => called(reader, 'p-1')), 'old')
-  assert.equal(await both.read(reader => called(reader, 'p-2')), 'just made')
-  assert.equal(await both.write(writer => called(writer, 'p-1')), 'new')
-  await assert.rejects(async () => both.read(reader => called(reader, 'p-3')))
+  assert.equal(await both.read(reader => readName(reader, 'p-1')), 'old')
+  assert.equal(await both.read(reader => readName(reader, 'p-2')), 'just made')
+  assert.equal(await both.write(writer => readName(writer, 'p-1')), 'new')
+  await assert.rejects(async () => both.read(reader => readName(reader, 'p-3')))
 })
 
 test('a replica out of reach is left alone for a second', async () => {
-  const { store } = await two()
+  const { store } = await openBoth()
   let now = 10_000
   let asked = 0
   const lost = {
@@ -42,15 +42,15 @@ test('a replica out of reach is left alone for a second', async () => {
     },
   }
   const both = withReplica(store, lost, () => now)
-  for (let i = 0; i < 3; i++) assert.equal(await both.read(reader => called(reader, 'p-1')), 'new')
+  for (let i = 0; i < 3; i++) assert.equal(await both.read(reader => readName(reader, 'p-1')), 'new')
   assert.equal(asked, 1)
   now += 1000
-  assert.equal(await both.read(reader => called(reader, 'p-1')), 'new')
+  assert.equal(await both.read(reader => readName(reader, 'p-1')), 'new')
   assert.equal(asked, 2)
 })
 
 test('a replica that does not answer holds up one read a second; when it is back it answers all', async () => {
-  const { store, copy } = await two()
+  const { store, copy } = await openBoth()
   let now = 10_000
   let gone = true
   let asked = 0
@@ -62,7 +62,7 @@ test('a replica that does not answer holds up one read a second; when it is back
     },
   }
   const both = withReplica(store, slow, () => now)
-  const read = () => both.read(reader => called(reader, 'p-1'))
+  const read = () => both.read(reader => readName(reader, 'p-1'))
   assert.equal(await read(), 'new')
   now += 1000
   const first = read()

@@ -7,7 +7,7 @@ import { t } from '../../src/contract/field.ts'
 import type { ReplyTargets } from '../../src/soap/headers/addressing.ts'
 import { bareElement } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
-import { node } from './echo.ts'
+import { createEchoNode } from './echo.ts'
 import { type Answer, find, ns, ns12, startConversation } from './orders-over-soap.ts'
 
 const uri10 = 'http://www.w3.org/2005/08/addressing'
@@ -40,21 +40,21 @@ function blocks(uri: string, operation: string, { more = '', ...given }: Blocks 
 const get = `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`
 const pay = (id = 'o-1') =>
   `<PayOrder xmlns="${ns}"><id>${id}</id><method>card</method><amount>4.95</amount></PayOrder>`
-const said = (answer: Answer, uri: string) =>
+const readBlocks = (answer: Answer, uri: string) =>
   Object.fromEntries(answer.blocks.filter(each => each.name.uri === uri).map(each => [each.name.local, each.text]))
 
 const shop = await startConversation()
-const changes = async (of = shop) => (await of.store.read(reader => reader.changes(0, 1000))).length
+const countChanges = async (of = shop) => (await of.store.read(reader => reader.changes(0, 1000))).length
 
 for (const [uri, anonymous] of [
   [uri10, `${uri10}/anonymous`],
   [uri04, `${uri04}/role/anonymous`],
 ] as const)
   for (const version of ['1.1', '1.2'] as const) {
-    test(`B2.11 B4.11 a reply says what it answers: ${uri}, SOAP ${version}`, async () => {
+    test(`B2.11 B4.11 a reply relates to its request: ${uri}, SOAP ${version}`, async () => {
       const answer = await shop.post({ version, body: get, header: blocks(uri, 'GetOrder', { replyTo: anonymous }) })
       assert.equal(answer.status, 200, answer.text)
-      const { Action, RelatesTo, To, MessageID } = said(answer, uri)
+      const { Action, RelatesTo, To, MessageID } = readBlocks(answer, uri)
       assert.deepEqual([Action, RelatesTo, To], [`${ns}/GetOrderResponse`, 'urn:uuid:1', anonymous])
       assert.match(MessageID ?? '', /^urn:diglot:message:/)
     })
@@ -62,7 +62,7 @@ for (const [uri, anonymous] of [
       const header = blocks(uri, 'GetOrder', { replyTo: anonymous })
       const declared = await shop.post({ version, body: get.replace('o-1', 'o-nope'), header })
       assert.deepEqual(
-        [said(declared, uri)['RelatesTo'], said(declared, uri)['Action']],
+        [readBlocks(declared, uri)['RelatesTo'], readBlocks(declared, uri)['Action']],
         ['urn:uuid:1', `${ns}/GetOrder/Fault/NotFound`],
       )
       const early = await shop.post({
@@ -72,11 +72,11 @@ for (const [uri, anonymous] of [
       })
       assert.equal(early.fault?.code, 'MustUnderstand')
       assert.deepEqual(
-        [said(early, uri)['RelatesTo'], said(early, uri)['Action']],
+        [readBlocks(early, uri)['RelatesTo'], readBlocks(early, uri)['Action']],
         ['urn:uuid:1', uri === uri10 ? `${uri10}/soap/fault` : `${uri04}/fault`],
       )
       const malformed = await shop.post({ version, body: '<a', header })
-      assert.equal(said(malformed, uri)['RelatesTo'], 'urn:uuid:1', 'also when the Body is not well-formed')
+      assert.equal(readBlocks(malformed, uri)['RelatesTo'], 'urn:uuid:1', 'also when the Body is not well-formed')
     })
   }
 
@@ -86,14 +86,14 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
     const body = `<m:GetOrder xmlns:m="${ns}"><nothing/></m:GetOrder>`
     const answer = await styled.post({ version: '1.2', body, header: blocks(uri10, 'GetOrder') })
     assert.deepEqual(answer.fault?.subcodes, style === 'document' ? [] : ['BadArguments'])
-    assert.equal(said(answer, uri10)['Action'], `${uri10}/soap/fault`)
+    assert.equal(readBlocks(answer, uri10)['Action'], `${uri10}/soap/fault`)
   })
 
 const anonymous = `${uri10}/anonymous`
-const evil = (parameter: string) =>
+const withParameter = (parameter: string) =>
   `<w:Address>${anonymous}</w:Address><w:ReferenceParameters>${parameter}</w:ReferenceParameters>`
-const twice = (name: string) => `<w:${name} xmlns:w="${uri10}">urn:2</w:${name}>`
-/** [title, what the blocks say, subcodes] */
+const repeatBlock = (name: string) => `<w:${name} xmlns:w="${uri10}">urn:2</w:${name}>`
+/** [title, blocks, subcodes] */
 const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
   ...[
     'http://127.0.0.1:9/x',
@@ -121,9 +121,9 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
     ] as const,
   ]),
   ['W2 ReplyTo ourselves', { replyTo: here }, ['InvalidAddressingHeader', 'OnlyAnonymousAddressSupported']],
-  ['W3 two MessageIDs', { more: twice('MessageID') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
-  ['W3 two Actions', { more: twice('Action') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
-  ['W3 two Tos', { more: twice('To') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
+  ['W3 two MessageIDs', { more: repeatBlock('MessageID') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
+  ['W3 two Actions', { more: repeatBlock('Action') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
+  ['W3 two Tos', { more: repeatBlock('To') }, ['InvalidAddressingHeader', 'InvalidCardinality']],
   [
     'W3 two ReplyTos',
     { replyTo: anonymous, more: `<w:ReplyTo xmlns:w="${uri10}"><w:Address>${anonymous}</w:Address></w:ReplyTo>` },
@@ -140,13 +140,13 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
   ],
   [
     'W6 a reference parameter that is an Action',
-    { replyTo: evil('<w:Action>urn:x</w:Action>') },
+    { replyTo: withParameter('<w:Action>urn:x</w:Action>') },
     ['InvalidAddressingHeader', 'InvalidEPR'],
   ],
   [
     'W6 a reference parameter that is a Security block',
     {
-      replyTo: evil(
+      replyTo: withParameter(
         '<s:Security xmlns:s="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"/>',
       ),
     },
@@ -154,17 +154,17 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
   ],
   [
     'W6 a reference parameter of SOAP’s own',
-    { replyTo: evil(`<e:Upgrade xmlns:e="${ns12}"/>`) },
+    { replyTo: withParameter(`<e:Upgrade xmlns:e="${ns12}"/>`) },
     ['InvalidAddressingHeader', 'InvalidEPR'],
   ],
   [
     'W9 a thousand reference parameters',
-    { replyTo: evil('<a xmlns="urn:x"/>'.repeat(1000)) },
+    { replyTo: withParameter('<a xmlns="urn:x"/>'.repeat(1000)) },
     ['InvalidAddressingHeader', 'InvalidEPR'],
   ],
   [
     'W9 a reference parameter of 100 KB',
-    { replyTo: evil(`<a xmlns="urn:x">${'y'.repeat(100_000)}</a>`) },
+    { replyTo: withParameter(`<a xmlns="urn:x">${'y'.repeat(100_000)}</a>`) },
     ['InvalidAddressingHeader', 'InvalidEPR'],
   ],
   [
@@ -177,14 +177,14 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
   ['W7 To that is no URL', { to: 'mailto:fabrikam@example.com' }, ['DestinationUnreachable']],
   ['H7 an action of another operation', { action: `${ns}/GetOrder` }, ['ActionNotSupported']],
 ]
-/** SOAP Binding §6.4.3, §6.4.4: what they tell beside the header. */
+/** SOAP Binding §6.4.3, §6.4.4: details of faults besides the header. */
 const problems: Readonly<Record<string, string>> = {
   DestinationUnreachable: 'ProblemIRI',
   ActionNotSupported: 'ProblemAction',
 }
 for (const [title, given, subcodes] of refusedRows)
   test(`${title}: a Sender fault, and nothing runs`, async () => {
-    const before = await changes()
+    const before = await countChanges()
     const answer = await shop.post({ version: '1.2', body: pay(), header: blocks(uri10, 'PayOrder', given) })
     assert.deepEqual([answer.status, answer.fault?.code, answer.fault?.subcodes], [500, 'Sender', subcodes])
     const [problem] = answer.fault?.detail?.elements() ?? []
@@ -194,10 +194,10 @@ for (const [title, given, subcodes] of refusedRows)
     )
     if (problem?.name.local === 'ProblemIRI') assert.equal(problem.text, given.to)
     if (problem?.name.local === 'ProblemAction') assert.equal(find(problem, 'Action')?.text, given.action)
-    assert.equal(said(answer, uri10)['Action'], `${uri10}/fault`)
+    assert.equal(readBlocks(answer, uri10)['Action'], `${uri10}/fault`)
     const hasNoId = 'id' in given ? !given.id : title === 'W3 two MessageIDs'
     assert.equal(
-      said(answer, uri10)['RelatesTo'],
+      readBlocks(answer, uri10)['RelatesTo'],
       hasNoId ? `${uri10}/unspecified` : (given.id ?? 'urn:uuid:1'),
       'SOAP Binding §6',
     )
@@ -208,11 +208,11 @@ for (const [title, given, subcodes] of refusedRows)
     const old = await shop.post({ body: pay(), header: blocks(uri10, 'PayOrder', given) })
     assert.equal(old.fault?.code, subcodes.at(-1), 'SOAP Binding §6.2: SOAP 1.1 has the subcode for its faultcode')
     assert.ok(old.blocks.some(each => each.name.local === 'FaultDetail') && !old.fault?.detail)
-    assert.equal(await changes(), before)
+    assert.equal(await countChanges(), before)
   })
 
 test('W6 a bad reference parameter is not echoed by an earlier fault either', async () => {
-  const header = blocks(uri10, 'PayOrder', { replyTo: evil('<w:Action>urn:x</w:Action>') })
+  const header = blocks(uri10, 'PayOrder', { replyTo: withParameter('<w:Action>urn:x</w:Action>') })
   const answer = await shop.post({
     version: '1.2',
     body: pay(),
@@ -247,7 +247,7 @@ test('B2.11 reference parameters are echoed and marked, names in their content k
 })
 
 test('B4.10 ReplyTo none: 202, and it was carried out; W8 with a fault too', async () => {
-  const before = await changes()
+  const before = await countChanges()
   const none = { replyTo: `${uri10}/none` }
   const paid = await shop.post({
     version: '1.2',
@@ -268,25 +268,25 @@ test('B4.10 ReplyTo none: 202, and it was carried out; W8 with a fault too', asy
   })
   assert.equal(back.fault?.code, 'Sender', 'FaultTo brings it back')
   const order = await shop.post({ body: get.replace('o-1', 'o-6') })
-  assert.ok((await changes()) >= before && order.status === 200)
+  assert.ok((await countChanges()) >= before && order.status === 200)
 })
 
 test('W4 RelatesTo of another exchange changes nothing: the reply relates to the request', async () => {
   const more = `<w:RelatesTo xmlns:w="${uri10}">urn:another</w:RelatesTo>`
   const answer = await shop.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', { more }) })
-  assert.equal(said(answer, uri10)['RelatesTo'], 'urn:uuid:1')
+  assert.equal(readBlocks(answer, uri10)['RelatesTo'], 'urn:uuid:1')
 })
 
 test('W5 a MessageID seen before: the first answer again for the same message, a refusal for another, one effect', async () => {
   const create = `<CreateOrder xmlns="${ns}"><order><customer>c-1</customer><lines><line><product>p-1</product><quantity>2</quantity></line></lines><currency>EUR</currency></order></CreateOrder>`
   const header = blocks(uri10, 'CreateOrder', { id: 'urn:uuid:w5' })
-  const before = await changes()
+  const before = await countChanges()
   const first = await shop.post({ version: '1.2', body: create, header })
   const again = await shop.post({ version: '1.2', body: create, header })
   assert.equal(find(again.body, 'order', 'id')?.text, find(first.body, 'order', 'id')?.text)
   const other = await shop.post({ version: '1.2', body: create.replace('>2<', '>3<'), header })
   assert.deepEqual(other.fault?.subcodes, ['InvalidAddressingHeader', 'DuplicateMessageID'])
-  assert.equal(await changes(), before + 1)
+  assert.equal(await countChanges(), before + 1)
 })
 
 test('W1 an allow-listed address gets the reply from the outbox; its fault too; others do not', async () => {
@@ -341,7 +341,7 @@ test('an action of the transport that is not that of the blocks: ActionMismatch'
   assert.equal(answer.fault?.code, 'ActionMismatch')
 })
 
-test('S11 a one-way message needs no MessageID, and gets no answer whatever it asks for', async () => {
+test('S11 a one-way message needs no MessageID, and never gets a reply', async () => {
   const notify = `<NotifyDelivery xmlns="${ns}"><id>o-1</id></NotifyDelivery>`
   for (const given of [{ id: undefined }, { replyTo: anonymous }])
     assert.deepEqual(
@@ -350,7 +350,10 @@ test('S11 a one-way message needs no MessageID, and gets no answer whatever it a
     )
 })
 
-/** Of Spring-WS: an endpoint at mailto:fabrikam@example.com that answers Delete. Here replies go back, so what names another address is refused. */
+/**
+ * From Spring-WS: an endpoint at mailto:fabrikam@example.com with the operation Delete. Our replies
+ * go back to the sender, so messages with another address are refused.
+ */
 const folder = suites('ws-addressing')
 const expectations: Readonly<Record<string, string>> = {
   '10/request-anonymous.xml': 'answered',
@@ -373,7 +376,7 @@ const expectations: Readonly<Record<string, string>> = {
 const files: { file: string }[] = folder ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) : []
 for (const { file } of files) {
   const expected = expectations[file.replace('spring-ws/', '')]
-  if (expected === undefined) continue // replies, and what a client of the suite sends
+  if (expected === undefined) continue // replies, and messages of the suite's clients
   test(`Spring-WS ${file}: ${expected}`, async () => {
     const raw = readFileSync(join(folder ?? '', file), 'utf8')
     const [, space = '', local = ''] = /<S:Body>\s*<(?:\w+:Delete xmlns:\w+="([^"]+)"|\w+:(Delete))/.exec(raw) ?? []
@@ -381,7 +384,7 @@ for (const { file } of files) {
     const action = /<wsa:Action>([^<]+)</.exec(raw)?.[1] ?? ''
     const uri = raw.includes(uri10) ? uri10 : uri04
     const address = 'http://shop.example/mail'
-    const mail = node(
+    const mail = createEchoNode(
       [
         bareElement({
           namespace,
@@ -395,7 +398,8 @@ for (const { file } of files) {
       {},
       '/mail',
     )
-    // The samples address a mailbox; their Body has a child in no namespace in some and a qualified one in others.
+    // The samples address a mailbox; some have a Body with an unqualified child, others a qualified
+    // one.
     const asked = raw
       .replace(/(mailto:(fabrikam@example\.com|joe@fabrikam123\.example))(?=\s*<\/wsa:To)/, address)
       .replace(/<(\/?)maxCount>/g, raw.includes('f123') ? '<$1f123:maxCount>' : '<$1f:maxCount>')
@@ -403,6 +407,6 @@ for (const { file } of files) {
     if (expected === 'accepted') return assert.deepEqual([answer.status, answer.text], [202, ''])
     if (expected !== 'answered') return assert.equal(answer.fault?.subcodes.at(-1), expected, answer.text)
     assert.equal(answer.status, 200, answer.text)
-    assert.equal(said(answer, uri)['RelatesTo'], /<wsa:MessageID>([^<]+)</.exec(raw)?.[1])
+    assert.equal(readBlocks(answer, uri)['RelatesTo'], /<wsa:MessageID>([^<]+)</.exec(raw)?.[1])
   })
 }

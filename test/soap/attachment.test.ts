@@ -1,4 +1,7 @@
-/** B4.12 packages: MTOM and XOP both ways, SOAP with Attachments in; attacks M; the messages of Spring-WS's own suite. */
+/**
+ * Rule B4.12, packages: MTOM and XOP both ways, SOAP with Attachments in requests; attacks M; the
+ * messages of Spring-WS's own suite.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +14,7 @@ import { Refused } from '../../src/service/refusal.ts'
 import { type PackagePart, readParts } from '../../src/soap/mime/multipart.ts'
 import { bareElement } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
-import { node } from './echo.ts'
+import { createEchoNode } from './echo.ts'
 import {
   type Conversation,
   envelope,
@@ -53,8 +56,8 @@ function pack({ version = '1.1', body, parts = [[image(), picture]], root, end =
 const mtom = (version: '1.1' | '1.2' = '1.1') =>
   `multipart/related; boundary=B; type="application/xop+xml"; start="<root@x>"; start-info="${mediaType(version)}"`
 
-async function send(shop: Conversation, of: Pack, bytes: Uint8Array = pack(of)) {
-  const fields = { 'content-type': of.type ?? mtom(of.version), authorization: 'Bearer maria' }
+async function send(shop: Conversation, message: Pack, bytes: Uint8Array = pack(message)) {
+  const fields = { 'content-type': message.type ?? mtom(message.version), authorization: 'Bearer maria' }
   return shop.send({ fields, content: contentOf(bytes) })
 }
 
@@ -137,7 +140,7 @@ test('peers 10 Content-ID without brackets, escaped in the reference, base64 as 
   }
 })
 
-test('the root is the part that start names, wherever it stands', async () => {
+test('the root is the part that start names, in any place', async () => {
   const shop = await startConversation()
   const message = pack({ body: put(xop('cid:pic@x')) }).toString('latin1')
   const [, root, file] = message.split('--B\r\n')
@@ -145,11 +148,11 @@ test('the root is the part that start names, wherever it stands', async () => {
   assert.equal((await send(shop, { body: '' }, Buffer.from(swapped, 'latin1'))).status, 200)
 })
 
-const href = (of: string) => ({ body: put(xop(of)) })
+const putWithReference = (reference: string) => ({ body: put(xop(reference)) })
 const hostile: readonly (readonly [string, Pack, number])[] = [
-  ['M1 a reference to http:', href('http://127.0.0.1/x'), 500],
-  ['M1 a reference to file:', href('file:///etc/passwd'), 500],
-  ['M1 a part that is missing', href('cid:other@x'), 500],
+  ['M1 a reference to http:', putWithReference('http://127.0.0.1/x'), 500],
+  ['M1 a reference to file:', putWithReference('file:///etc/passwd'), 500],
+  ['M1 a part that is missing', putWithReference('cid:other@x'), 500],
   [
     'M1 a part that is used twice',
     { body: `${put(xop('cid:pic@x')).replace('</picture>', `${xop('cid:pic@x')}</picture>`)}` },
@@ -214,13 +217,13 @@ const hostile: readonly (readonly [string, Pack, number])[] = [
     500,
   ],
 ]
-for (const [title, of, status] of hostile)
+for (const [title, message, status] of hostile)
   test(title, async () => {
     const shop = await startConversation()
     const before = process.memoryUsage().arrayBuffers
-    const chunked: Content = { ...contentOf(pack(of)), length: undefined }
+    const chunked: Content = { ...contentOf(pack(message)), length: undefined }
     const answer = await shop.send({
-      fields: { 'content-type': of.type ?? mtom(), authorization: 'Bearer maria' },
+      fields: { 'content-type': message.type ?? mtom(), authorization: 'Bearer maria' },
       content: chunked,
     })
     assert.equal(answer.status, status, (await octets(answer.content)).toString())
@@ -238,8 +241,8 @@ for (const [version, type, root] of [
 ] as const)
   test(`B9.1 a broken package is answered in the version of its message: ${type}`, async () => {
     const shop = await startConversation()
-    const of = { version, type, end: '--\r\nmore', body: put(''), parts: [], ...(root && { root }) }
-    const answer = await readAnswer(await send(shop, of))
+    const message = { version, type, end: '--\r\nmore', body: put(''), parts: [], ...(root && { root }) }
+    const answer = await readAnswer(await send(shop, message))
     assert.equal(answer.fault?.code, version === '1.1' ? 'Client' : 'Sender')
     assert.equal(answer.fields['content-type'], `${mediaType(version)}; charset=utf-8`)
   })
@@ -260,7 +263,7 @@ test('M5 what a signature would cover is octets: the security step sees those of
 })
 
 test('M1 a part that two elements refer to', async () => {
-  const two = node([
+  const two = createEchoNode([
     bareElement({
       namespace: 'urn:two',
       name: 'put',
@@ -270,14 +273,14 @@ test('M1 a part that two elements refer to', async () => {
     }),
   ])
   const put = (more: string) => ({ body: `<put xmlns="urn:two"><a>${xop('cid:pic@x')}</a>${more}</put>` })
-  const ask = (of: Pack) => two.post({ raw: pack(of), as: mtom() })
+  const ask = (message: Pack) => two.post({ raw: pack(message), as: mtom() })
   assert.equal((await ask(put(''))).status, 200)
   assert.match((await ask(put(`<b>${xop('cid:pic@x')}</b>`))).fault?.reason ?? '', /twice/)
 })
 
-test('M1 XOP §2.1 an Include stands for base64, and not for what is hexadecimal', async () => {
+test('M1 XOP §2.1 an Include replaces base64, and never hexadecimal', async () => {
   const seen: Uint8Array[] = []
-  const hex = node([
+  const hex = createEchoNode([
     bareElement({
       namespace: 'urn:hex',
       name: 'put',
@@ -354,7 +357,7 @@ test('a package cut at any octet is refused', async () => {
 
 const folder = suites('envelopes-mime')
 const files: { file: string }[] = folder ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) : []
-const Anything = (namespace: string, name: string, field: string) =>
+const acceptAnything = (namespace: string, name: string, field: string) =>
   bareElement({
     namespace,
     name,
@@ -362,8 +365,8 @@ const Anything = (namespace: string, name: string, field: string) =>
     answer: { name: 'size', content: t.int() },
     perform: value => Object.values(value)[0]?.length ?? 0,
   })
-const spring = node([
-  Anything('http://springframework.org/spring-ws/mtom', 'image', 'image'),
+const spring = createEchoNode([
+  acceptAnything('http://springframework.org/spring-ws/mtom', 'image', 'image'),
   bareElement({
     namespace: 'http://example.org/alert',
     name: 'alert',
@@ -381,7 +384,8 @@ for (const { file } of files)
       ? `multipart/related; boundary="${boundary}"; type="${file.includes('mtom') ? 'application/xop+xml' : mediaType(version)}"`
       : mediaType(version)
     const answer = await spring.post({ version, raw, as })
-    // Each is read as a message; what their Bodies ask for is not of one service, so most end at the operation.
+    // Each is read as a message; their Bodies belong to several services, so most end at the
+    // operation.
     if (file.includes('ill-formed')) assert.match(answer.fault?.reason ?? '', /not well-formed/)
     else assert.doesNotMatch(answer.fault?.reason ?? '', /not well-formed|package|Envelope/, answer.text)
   })

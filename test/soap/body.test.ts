@@ -1,4 +1,7 @@
-/** B2.7 literal bodies: what a decoder takes, what it refuses and where it says so (XML Schema Part 1 §3.3.4, Part 2). */
+/**
+ * Rule B2.7, literal bodies: what a decoder accepts, what it refuses, and the path in the fault
+ * (XML Schema Part 1 §3.3.4, Part 2).
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
@@ -31,7 +34,7 @@ const write = compileRowWriter(fields, '')
 const scope =
   'xmlns="urn:t" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="urn:t"'
 
-function decoded(inside: string, attributes = '') {
+function decodeBody(inside: string, attributes = '') {
   const cursor = scanDocument(Buffer.from(envelope(`<Do ${scope}${attributes}>${inside}</Do>`)))
   cursor.next()
   cursor.child()
@@ -82,8 +85,8 @@ const taken: readonly (readonly [string, string, Record<string, unknown>, string
   ['octets with line breaks', '<id>a</id><octets> AQ\nID </octets>', { id: 'a', octets: Uint8Array.of(1, 2, 3) }],
 ]
 for (const [title, inside, row, attributes] of taken)
-  test(`B2.7 taken: ${title}`, () => {
-    assert.deepEqual(decoded(inside, attributes), { row, found: [] })
+  test(`B2.7 accepted: ${title}`, () => {
+    assert.deepEqual(decodeBody(inside, attributes), { row, found: [] })
   })
 
 const refused: readonly (readonly [string, string, string, RegExp, string?])[] = [
@@ -142,7 +145,7 @@ const refused: readonly (readonly [string, string, string, RegExp, string?])[] =
 ]
 for (const [title, inside, path, detail, attributes] of refused)
   test(`B7.2 refused: ${title}`, () => {
-    const { refusal } = decoded(inside, attributes)
+    const { refusal } = decodeBody(inside, attributes)
     assert.deepEqual([refusal?.kind, refusal?.path], ['schema', path], refusal?.detail ?? '')
     assert.match(refusal?.detail ?? '', detail)
   })
@@ -151,7 +154,7 @@ test('values outside their bounds are collected, each with its path; the structu
   const inside =
     '<id>a</id><count>10</count><price>-1</price><address><street>s</street><zip>1</zip></address><tags><tag>x</tag><tag>long</tag></tags><octets>AQIDBA==</octets>'
   assert.deepEqual(
-    decoded(inside).found?.map(({ path, code }) => `${path} ${code}`),
+    decodeBody(inside).found?.map(({ path, code }) => `${path} ${code}`),
     [
       '/Do[1]/count[1] maximum',
       '/Do[1]/price[1] pattern',
@@ -160,9 +163,9 @@ test('values outside their bounds are collected, each with its path; the structu
       '/Do[1]/octets[1] maxLength',
     ],
   )
-  assert.equal(decoded(`${inside}<other/>`).refusal?.kind, 'schema')
+  assert.equal(decodeBody(`${inside}<other/>`).refusal?.kind, 'schema')
   assert.deepEqual(
-    decoded('<id>a</id><tags/>').found?.map(each => each.code),
+    decodeBody('<id>a</id><tags/>').found?.map(each => each.code),
     ['minItems'],
   )
 })

@@ -8,7 +8,7 @@ import { bareElement, bindCustomOperation, emptyBodyOperation } from '../../src/
 import type { Intermediary } from '../../src/soap/relay.ts'
 import { identities, sendMessage } from './orders-over-soap.ts'
 
-export function node(exchanges: readonly BoundOperation[], options: SoapOptions = {}, path = '/echo') {
+export function createEchoNode(exchanges: readonly BoundOperation[], options: SoapOptions = {}, path = '/echo') {
   const incidents: unknown[] = []
   const face = createSoapNode(
     {
@@ -127,7 +127,7 @@ export const collection: readonly BoundOperation[] = [
 ]
 export const collectionOptions: SoapOptions = { blocks: [echoOk, requiredHeader], roles: [`${ts}/C`] }
 
-/** Node B of the collection: it puts two texts together and hands them on to node C. */
+/** Node B of the collection: it joins two texts and forwards them to node C. */
 const echoTo = compileBlockWriter(ts, 'echoOk', t.string())
 const concatenate = block({
   namespace: ts,
@@ -138,7 +138,7 @@ const concatenate = block({
 const part = (name: string, texts: string[]) =>
   block({ namespace: ts, name, content: t.string(), process: text => void texts.push(text.trim()) })
 
-export function intermediary(): Intermediary {
+export function createIntermediary(): Intermediary {
   const texts: string[] = []
   const second = block({
     namespace: ts,

@@ -1,4 +1,7 @@
-/** Files of many pieces through the SOAP face (rules B4.12, A8.3): parts that go to the store as they come, and come back as they are read. */
+/**
+ * Files of many pieces through the SOAP face (rules B4.12, A8.3): parts are stored as they arrive,
+ * and sent as they are read.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Content, contentOf } from '../../src/http/message.ts'
@@ -25,7 +28,7 @@ function picture(seed: number, length = 3 * pieceOctets + 100): Uint8Array {
   for (let i = 0; i < made.length; i++) made[i] = Math.imul(i + 1, 2654435761) ^ seed
   return new Uint8Array(made.buffer, 0, length)
 }
-/** Of a picture of that length: its pieces and its name. */
+/** The pieces and the name of a picture of this length. */
 const rows = 5
 
 const xop = (href: string) => `<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="${href}"/>`
@@ -42,14 +45,14 @@ const root = (body: string, header?: string): Part => [
   'Content-Type: application/xop+xml; charset=utf-8; type="text/xml"\r\nContent-ID: <root@x>',
   Buffer.from(envelope(body, header === undefined ? {} : { header })),
 ]
-const pack = (of: readonly Part[], end = '--'): Buffer =>
+const pack = (parts: readonly Part[], end = '--'): Buffer =>
   Buffer.concat([
-    ...of.flatMap(([fields, octets]) => [Buffer.from(`--B\r\n${fields}\r\n\r\n`), octets, Buffer.from('\r\n')]),
+    ...parts.flatMap(([fields, octets]) => [Buffer.from(`--B\r\n${fields}\r\n\r\n`), octets, Buffer.from('\r\n')]),
     Buffer.from(`--B${end}\r\n`),
   ])
 const type = 'multipart/related; boundary=B; type="application/xop+xml"; start="<root@x>"; start-info="text/xml"'
 
-/** As it comes in chunks. */
+/** Chunked content. */
 function chunked(all: Uint8Array, step = 50_000): Content & { readonly taken: () => number } {
   let taken = 0
   return {
@@ -63,18 +66,18 @@ function chunked(all: Uint8Array, step = 50_000): Content & { readonly taken: ()
 }
 const send = async (shop: Conversation, content: Content, who = 'maria'): Promise<Answer> =>
   readAnswer(await shop.send({ fields: { 'content-type': type, authorization: `Bearer ${who}` }, content }))
-const sendAll = (shop: Conversation, ...of: readonly Part[]) => send(shop, chunked(pack(of)))
-const same = (found: Uint8Array | undefined, expected: Uint8Array) =>
+const sendAll = (shop: Conversation, ...parts: readonly Part[]) => send(shop, chunked(pack(parts)))
+const requireEqual = (found: Uint8Array | undefined, expected: Uint8Array) =>
   assert.ok(Buffer.from(expected).equals(found ?? Buffer.alloc(0)), `${found?.length} octets, or others`)
-const stands = async (shop: Conversation, expected: Uint8Array | undefined) => {
+const requireStored = async (shop: Conversation, expected: Uint8Array | undefined) => {
   const file = await shop.store.read(reader => reader.file('products', 'p-1', 'picture'))
   if (!expected) return assert.equal(file, undefined)
-  same(Buffer.concat(await Array.fromAsync(file?.octets.read(0, file.octets.length) ?? [])), expected)
+  requireEqual(Buffer.concat(await Array.fromAsync(file?.octets.read(0, file.octets.length) ?? [])), expected)
 }
-const leftOver = (shop: Conversation) => shop.store.sweep(shop.clock.now + 20 * hour)
+const sweepLater = (shop: Conversation) => shop.store.sweep(shop.clock.now + 20 * hour)
 
 describe('B4.12 a part of many pieces, in', () => {
-  for (const [title, coding, of] of [
+  for (const [title, coding, parts] of [
     ['as octets', 'binary', picture(1)],
     [
       'as base64 in lines',
@@ -85,33 +88,33 @@ describe('B4.12 a part of many pieces, in', () => {
     for (const step of [50_000, 777_777, 1013])
       it(`${title}, ${step} octets at a time`, async () => {
         const shop = await startConversation()
-        const answer = await send(shop, chunked(pack([root(put()), image(of, 'pic@x', coding)]), step))
+        const answer = await send(shop, chunked(pack([root(put()), image(parts, 'pic@x', coding)]), step))
         assert.equal(answer.status, 200, answer.text)
-        await stands(shop, picture(1))
-        assert.equal(await leftOver(shop), 0)
+        await requireStored(shop, picture(1))
+        assert.equal(await sweepLater(shop), 0)
       })
 
-  it('wherever it stands: before the Envelope, behind others that nothing refers to, or as base64 in the XML', async () => {
+  it('in any place: before the Envelope, after unreferenced parts, or as base64 in the XML', async () => {
     const other = image(picture(9), 'other@x')
-    for (const of of [
+    for (const parts of [
       [image(picture(1)), root(put())],
       [other, root(put()), image(picture(1))],
       [root(put()), other, image(picture(1)), image(picture(8), 'more@x')],
     ]) {
       const shop = await startConversation()
-      const answer = await sendAll(shop, ...of)
+      const answer = await sendAll(shop, ...parts)
       assert.equal(answer.status, 200, answer.text)
-      await stands(shop, picture(1))
-      assert.equal(await leftOver(shop), 0, 'nothing but the file')
+      await requireStored(shop, picture(1))
+      assert.equal(await sweepLater(shop), 0, 'nothing but the file')
     }
     const shop = await startConversation()
     const body = put(Buffer.from(picture(1)).toString('base64'))
     assert.equal((await shop.post({ body, fields: { authorization: 'Bearer maria' } })).status, 200)
-    await stands(shop, picture(1))
+    await requireStored(shop, picture(1))
     assert.equal(await shop.store.sweep(1e15), 0)
   })
 
-  it('nothing of it is read for who may not send it, or of what is not there', async () => {
+  it('no part is read for a caller that may not send it, or for a missing item', async () => {
     const shop = await startConversation()
     for (const [who, body, fault] of [
       ['clara', put(), 'Forbidden'],
@@ -124,11 +127,11 @@ describe('B4.12 a part of many pieces, in', () => {
       assert.match(answer.text, new RegExp(fault))
       assert.ok(content.taken() <= 100_000, `${content.taken()} octets were read`)
     }
-    await stands(shop, undefined)
-    assert.equal(await leftOver(shop), 0)
+    await requireStored(shop, undefined)
+    assert.equal(await sweepLater(shop), 0)
   })
 
-  it('a package that is not whole, or refers to what it has not: a fault, the old one stands, nothing of the new one stays', async () => {
+  it('an incomplete package, or one without a referenced part: a fault, the old file stays, nothing of the new one is kept', async () => {
     const shop = await startConversation()
     assert.equal((await sendAll(shop, root(put()), image(picture(1)))).status, 200)
     const longer = picture(2, 6 * pieceOctets)
@@ -146,9 +149,9 @@ describe('B4.12 a part of many pieces, in', () => {
       const answer = await send(shop, chunked(each))
       assert.deepEqual([answer.status, answer.fault !== undefined], [500, true], answer.text)
     }
-    await stands(shop, picture(1))
+    await requireStored(shop, picture(1))
     assert.equal(await shop.store.sweep(shop.clock.now), 4 * rows, 'four had come as far as the store')
-    assert.equal(await leftOver(shop), 0)
+    assert.equal(await sweepLater(shop), 0)
     assert.deepEqual(shop.incidents, [])
   })
 
@@ -161,9 +164,9 @@ describe('B4.12 a part of many pieces, in', () => {
     const content = chunked(pack([root(put()), image(picture(1, 4 * most))]))
     assert.equal((await send(shop, content)).status, 413)
     assert.ok(content.taken() < 2 * most)
-    await stands(shop, undefined)
-    await leftOver(shop)
-    assert.equal(await leftOver(shop), 0)
+    await requireStored(shop, undefined)
+    await sweepLater(shop)
+    assert.equal(await sweepLater(shop), 0)
   })
 
   it('cut short: it is the transport’s to say, and nothing stays', async () => {
@@ -179,7 +182,7 @@ describe('B4.12 a part of many pieces, in', () => {
     }
     await assert.rejects(send(shop, cut), { name: 'Aborted' })
     assert.deepEqual(shop.incidents, [])
-    await stands(shop, undefined)
+    await requireStored(shop, undefined)
   })
 
   it('W5 the same MessageID is the same upload, and its octets are kept once; with other octets it is refused', async () => {
@@ -189,7 +192,7 @@ describe('B4.12 a part of many pieces, in', () => {
     const version = async (answer: Promise<Answer>) => /<version>(\d+)</.exec((await answer).text)?.[1]
     assert.deepEqual([await version(ask(1)), await version(ask(1))], ['1', '1'])
     assert.match((await ask(2)).text, /DuplicateMessageID/)
-    await stands(shop, picture(1))
+    await requireStored(shop, picture(1))
     assert.equal(await shop.store.sweep(shop.clock.now), 2 * rows)
   })
 })
@@ -202,7 +205,7 @@ describe('B4.12 a part of many pieces, out', () => {
   ]
   for (const [style, body] of styles)
     for (const length of [3 * pieceOctets + 100, 2 * pieceOctets, pieceOctets + 1, pieceOctets])
-      it(`${style}: ${length} octets in the XML, and beside it for who takes packages`, async () => {
+      it(`${style}: ${length} octets in the XML, and outside of it for clients that accept packages`, async () => {
         const shop = await startConversation({ style })
         await shop.store.write(async writer => {
           const all = picture(4, length)
@@ -216,7 +219,7 @@ describe('B4.12 a part of many pieces, out', () => {
         const plain = await shop.post({ body })
         assert.equal(plain.status, 200, plain.text)
         const inside = find(plain.body, 'picture') ?? find(plain.body, 'return', 'picture') ?? plain.body
-        same(Buffer.from(inside?.text.match(/[A-Za-z0-9+/=]{1000,}/)?.[0] ?? '', 'base64'), picture(4, length))
+        requireEqual(Buffer.from(inside?.text.match(/[A-Za-z0-9+/=]{1000,}/)?.[0] ?? '', 'base64'), picture(4, length))
         const packed = await shop.send({
           fields: { 'content-type': 'text/xml', accept: 'multipart/related', authorization: 'Bearer clara' },
           content: contentOf(envelope(body)),
@@ -228,7 +231,7 @@ describe('B4.12 a part of many pieces, out', () => {
         for await (const part of readParts(contentOf(whole).chunks(), boundary))
           found.push(Buffer.concat(await Array.fromAsync(part.content)))
         assert.equal(found.length, style === 'encoded' ? 1 : 2)
-        if (style !== 'encoded') same(found[1], picture(4, length))
+        if (style !== 'encoded') requireEqual(found[1], picture(4, length))
         else assert.ok(found[0]?.includes(Buffer.from(picture(4, length)).toString('base64')))
       })
 })

@@ -1,4 +1,7 @@
-/** SOAP over HTTP (rules B4.1–B4.7, B7.1, B8.1; attacks H): SOAP 1.1 §6, SOAP 1.2 Part 2 §7, and the settled details of orders.md. */
+/**
+ * SOAP over HTTP (rules B4.1–B4.7, B7.1, B8.1; attacks H): SOAP 1.1 §6, SOAP 1.2 Part 2 §7, and the
+ * settled details of orders.md.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -282,7 +285,7 @@ test('SOAP 1.2 Part 2 §7.4 the response pattern: GET of a safe operation, with 
 })
 
 const turnedAway = [
-  // request, status, media type of the answer
+  // request, status, media type of the response
   ['of SOAP 1.1', 'too-many', {}, 429, 'text/xml'],
   ['of SOAP 1.2', 'too-many', { as: 'application/soap+xml' }, 429, 'application/soap+xml'],
   ['of SOAP 1.1, out of service', 'unavailable', {}, 503, 'text/xml'],
@@ -297,7 +300,7 @@ const turnedAway = [
   ['of no SOAP', 'too-many', { as: 'text/plain' }, 429, 'application/problem+json'],
 ] as const
 for (const [title, kind, message, status, type] of turnedAway)
-  test(`B4.5 turned away before anything is read: ${title}`, async () => {
+  test(`B4.5 refused before anything is read: ${title}`, async () => {
     const away = kind === 'too-many' ? { kind, after: 3, limit: 10, window: 1 } : { kind, after: 3 }
     const { send, store } = await startConversation({}, { gate: refusingGate(away, '192.0.2.1') })
     let isRead = false
@@ -316,7 +319,7 @@ for (const [title, kind, message, status, type] of turnedAway)
     await store.close()
   })
 
-test('H1 a target that is not ours; exactly one Host, which is never echoed where it is none', async () => {
+test('H1 a foreign target; exactly one Host, and an invalid one is never echoed', async () => {
   assert.equal((await shop.send({ target: '/soap/v1x' })).status, 404)
   for (const host of ['"><x>', 'one.example, other.example', 'me@one.example', ''])
     assert.equal((await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: { host } })).status, 400, host)

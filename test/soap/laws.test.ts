@@ -1,4 +1,4 @@
-/** Laws of the codecs and of the face, for contracts and messages that nobody would write. */
+/** Laws of the codecs and of the face, for random contracts and messages. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,8 +19,8 @@ import { rowOf } from './values.ts'
 
 fc.configureGlobal({ includeErrorInReport: true })
 
-const reading = (): LiteralReading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
-/** The request of every operation, written as a client would and read back, in one style. */
+const createReading = (): LiteralReading => ({ found: [], parts: undefined, around: undefined, blocks: [] })
+/** The request of every operation, written as a client does and read back, in one style. */
 function requests(service: Service, style: MessageStyle) {
   const namespace = `${service.namespace}:v1`
   return compileMessages(service, 'v1').flatMap(message => {
@@ -30,8 +30,8 @@ function requests(service: Service, style: MessageStyle) {
   })
 }
 
-/** A refusal as an error that says what was refused. */
-function told<T>(read: () => T, text: string): T {
+/** A refusal as an error with the refusal in its message. */
+function withRefusalText<T>(read: () => T, text: string): T {
   try {
     return read()
   } catch (thrown) {
@@ -55,17 +55,17 @@ for (const [style, versions] of [
               const text = write(row, inlineWriting, version)
               const flaw = schema?.flaw(text)
               assert.equal(flaw, undefined, `${name}: ${text}`)
-              // In a Body, as it would come.
+              // In a Body, as it would be received.
               const cursor = scanDocument(
                 Buffer.from(envelope(text).replace('<s:Body>', '<s:Body xmlns:soap="urn:s">')),
               )
               cursor.next()
               cursor.child()
               cursor.child()
-              const found = reading()
-              const again = told(() => read(cursor, found, version), text)
+              const found = createReading()
+              const again = withRefusalText(() => read(cursor, found, version), text)
               assert.deepEqual(found.found, [])
-              // In RPC an optional parameter that is an empty text says nothing.
+              // In RPC an optional parameter with an empty text means an absent one.
               const says = ([key, value]: [string, unknown]) => value !== '' || !fields[key]?.isOptional
               const expected = style === 'document' ? row : Object.fromEntries(Object.entries(row).filter(says))
               assert.deepEqual(again, expected, text)
@@ -75,7 +75,7 @@ for (const [style, versions] of [
     )
   })
 
-test('what libxml2 says is invalid, the decoder refuses: a valid message with one thing changed', () => {
+test('the decoder refuses what libxml2 finds invalid: a valid message with one change', () => {
   let judged = 0
   fc.assert(
     fc.property(services, fc.integer({ min: 1 }), (service, seed) => {
@@ -95,7 +95,7 @@ test('what libxml2 says is invalid, the decoder refuses: a valid message with on
         ]) {
           if (changed === text || schema.flaw(changed) === undefined) continue
           judged++
-          assert.ok(!accepts(read, changed), changed)
+          assert.ok(!isAccepted(read, changed), changed)
         }
       }
     }),
@@ -104,7 +104,7 @@ test('what libxml2 says is invalid, the decoder refuses: a valid message with on
   assert.ok(judged > 100, `${judged} were judged`)
 })
 
-function accepts(
+function isAccepted(
   read: (typeof messageStyles)['document'] extends (...of: never[]) => infer C
     ? C extends { read: infer R }
       ? R
@@ -112,7 +112,7 @@ function accepts(
     : never,
   text: string,
 ): boolean {
-  const found = reading()
+  const found = createReading()
   try {
     const cursor = scanDocument(Buffer.from(envelope(text)))
     cursor.next()

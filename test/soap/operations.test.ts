@@ -1,4 +1,7 @@
-/** A journey through every SOAP operation of orders.md, at each endpoint, in both versions (rules B2.6–B2.8, B4.4, B7.4, B9.3). */
+/**
+ * A journey through every SOAP operation of orders.md, at each endpoint, in both versions (rules
+ * B2.6–B2.8, B4.4, B7.4, B9.3).
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
@@ -11,13 +14,13 @@ import { type Answer, createContext, find, type Message, sendMessage, startConve
 type Style = Endpoint['style']
 type Tree = string | { readonly [name: string]: Tree | readonly Tree[] }
 
-/** Content in the form of a style: qualified, parameters alone unqualified, or nothing qualified. */
-function written(tree: Tree, style: Style, depth = 0): string {
+/** Content in a style: qualified, with only parameters unqualified, or all unqualified. */
+function writeTree(tree: Tree, style: Style, depth = 0): string {
   if (typeof tree === 'string') return tree
   const prefix = style === 'document' || (style === 'rpc' && depth > 0) ? 'm:' : ''
   return Object.entries(tree)
     .flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map(each => [name, each] as const))
-    .map(([name, value]) => `<${prefix}${name}>${written(value, style, depth + 1)}</${prefix}${name}>`)
+    .map(([name, value]) => `<${prefix}${name}>${writeTree(value, style, depth + 1)}</${prefix}${name}>`)
     .join('')
 }
 
@@ -37,7 +40,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
       const ask = (name: string, tree: Tree, who = 'maria', more: Message = {}): Promise<Answer> =>
         shop.post({
           version,
-          body: `<m:${name} xmlns:m="${ns}">${written(tree, style)}</m:${name}>`,
+          body: `<m:${name} xmlns:m="${ns}">${writeTree(tree, style)}</m:${name}>`,
           ...more,
           fields: { authorization: `Bearer ${who}`, ...more.fields },
         })

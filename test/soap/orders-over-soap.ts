@@ -10,7 +10,7 @@ import type { Store } from '../../src/service/store.ts'
 import type { Endpoint, SoapOptions } from '../../src/soap/face.ts'
 import { createSoapFace } from '../../src/soap/http/binding.ts'
 import { type Document, type Element, Malformed, parseXml } from '../../src/xml/index.ts'
-import { alice, clara, maria, shop } from '../service/orders-service.ts'
+import { alice, clara, maria, startOrdersService } from '../service/orders-service.ts'
 
 export const ns = 'urn:diglot:orders:v1'
 export const ns11 = 'http://schemas.xmlsoap.org/soap/envelope/'
@@ -29,10 +29,10 @@ export const identities: Identities = {
 export interface Conversation {
   readonly store: Store
   readonly face: (request: Request) => Response | Promise<Response>
-  /** What was reported as our bug. */
+  /** Exceptions that were reported as bugs. */
   readonly incidents: unknown[]
   readonly clock: { now: number }
-  /** Posts a message and reads the answer. */
+  /** Posts a message and reads the reply. */
   post(message: Message): Promise<Answer>
   send(request: Partial<Request>): Promise<Response>
 }
@@ -59,7 +59,7 @@ export interface Answer {
 }
 
 export interface ReadFault {
-  /** Without its prefix: Sender, Client, …, or what a subcode of WS-* says in SOAP 1.1. */
+  /** Without its prefix: Sender, Client, …, or a subcode of WS-* in SOAP 1.1. */
   readonly code: string
   readonly subcodes: readonly string[]
   readonly reason: string
@@ -77,7 +77,7 @@ export async function createContext(): Promise<{
   incidents: unknown[]
   clock: { now: number }
 }> {
-  const { store, calls, clock } = await shop()
+  const { store, calls, clock } = await startOrdersService()
   const incidents: unknown[] = []
   let count = 0
   const serving: FaceContext = {
@@ -136,11 +136,11 @@ export function sendMessage(
   }
 }
 
-export async function octets(of: Response['content']): Promise<Buffer> {
-  if (of === undefined) return Buffer.alloc(0)
-  if (typeof of === 'string' || of instanceof Uint8Array) return Buffer.from(of)
+export async function octets(content: Response['content']): Promise<Buffer> {
+  if (content === undefined) return Buffer.alloc(0)
+  if (typeof content === 'string' || content instanceof Uint8Array) return Buffer.from(content)
   const pieces: Uint8Array[] = []
-  for await (const piece of of) pieces.push(piece)
+  for await (const piece of content) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 

@@ -1,4 +1,7 @@
-/** B4.9 the intermediary: SOAP 1.2 Part 1 §2.7, SOAP 1.1 §4.2.2; the multi-node cases of the W3C test collection. */
+/**
+ * Rule B4.9, the intermediary: SOAP 1.2 Part 1 §2.7, SOAP 1.1 §4.2.2; the multi-node cases of the
+ * W3C test collection.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,17 +10,17 @@ import { relayMessage } from '../../src/soap/relay.ts'
 import { soap11, soap12 } from '../../src/soap/version.ts'
 import { Malformed, parseXml } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
-import { intermediary, ts } from './echo.ts'
+import { createIntermediary, ts } from './echo.ts'
 import { ns11, ns12 } from './orders-over-soap.ts'
 
-const role = (of: string) => ` e:role="${ns12}/role/${of}"`
+const role = (name: string) => ` e:role="${ns12}/role/${name}"`
 const block = (name: string, attributes = '') => `<t:${name} xmlns:t="${ts}"${attributes}>x</t:${name}>`
 const message = (header: string, ns = ns12) =>
   `<?xml version="1.0"?><e:Envelope xmlns:e="${ns}"><e:Header>${header}</e:Header><e:Body><a>  b</a></e:Body></e:Envelope>`
 const own = ` e:role="${ts}/B"`
 
 const rows = [
-  // section, header in, header out or the code of a fault
+  // section, header received, header forwarded or the code of a fault
   ['§2.7.1 a block for the ultimate receiver goes on', block('A'), block('A')],
   ['§2.7.1 … also one that is mandatory', block('A', ' e:mustUnderstand="1"'), block('A', ' e:mustUnderstand="1"')],
   ['§2.2 a block for role none goes on', block('A', role('none')), block('A', role('none'))],
@@ -49,7 +52,7 @@ const rows = [
 ] as const
 for (const [title, header, expected] of rows)
   test(`S5 B4.9 SOAP 1.2 ${title}`, async () => {
-    const relayed = await relayMessage(Buffer.from(message(header)), soap12, intermediary())
+    const relayed = await relayMessage(Buffer.from(message(header)), soap12, createIntermediary())
     if (relayed.kind === 'forward')
       assert.equal(Buffer.from(relayed.bytes).toString(), message(expected).replace(/^<\?.*?\?>/, ''))
     else {
@@ -62,21 +65,21 @@ for (const [title, header, expected] of rows)
     }
   })
 
-test('SOAP 1.1 §4.2.2 a block for next is never forwarded; faultactor says who refused', async () => {
+test('SOAP 1.1 §4.2.2 a block for next is never forwarded; faultactor names the node that refused', async () => {
   const next = ' e:actor="http://schemas.xmlsoap.org/soap/actor/next"'
-  const gone = await relayMessage(Buffer.from(message(block('A', next), ns11)), soap11, intermediary())
+  const gone = await relayMessage(Buffer.from(message(block('A', next), ns11)), soap11, createIntermediary())
   assert.ok(gone.kind === 'forward' && Buffer.from(gone.bytes).includes('<e:Header></e:Header>'))
   const refused = await relayMessage(
     Buffer.from(message(block('A', `${next} e:mustUnderstand="1"`), ns11)),
     soap11,
-    intermediary(),
+    createIntermediary(),
   )
   assert.ok(refused.kind === 'fault')
   assert.match(refused.envelope, new RegExp(`soap:MustUnderstand</faultcode>.*<faultactor>${ts}/B</faultactor>`))
 })
 
-test('§2.7.2 what it adds stands in a Header, made where there is none', async () => {
-  const adding = { uri: 'urn:n', roles: ['urn:n'], blocks: intermediary().blocks }
+test('§2.7.2 added blocks are in a Header, which is created if it is missing', async () => {
+  const adding = { uri: 'urn:n', roles: ['urn:n'], blocks: createIntermediary().blocks }
   const asks = `<t:concatAndForwardEchoOkArg2 xmlns:t="${ts}" e:role="urn:n">B</t:concatAndForwardEchoOkArg2>`
   for (const header of [asks, `${asks}${block('A')}`, `${block('A')}${asks}`]) {
     const relayed = await relayMessage(Buffer.from(message(header)), soap12, adding)
@@ -91,7 +94,7 @@ test('§2.7.2 what it adds stands in a Header, made where there is none', async 
 
 test('a UTF-16 message goes on in UTF-8, its declaration left behind', async () => {
   const text = message(block('A')).replace('1.0"?', '1.0" encoding="UTF-16"?')
-  const relayed = await relayMessage(Buffer.from(`\ufeff${text}`, 'utf16le'), soap12, intermediary())
+  const relayed = await relayMessage(Buffer.from(`\ufeff${text}`, 'utf16le'), soap12, createIntermediary())
   assert.ok(relayed.kind === 'forward')
   assert.ok(!(parseXml(relayed.bytes) instanceof Malformed))
 })
@@ -103,18 +106,18 @@ for (const [id, expected] of [
   ['T18', undefined],
   ['T62', 'StringAStringB'],
 ] as const)
-  test(`${id} node B forwards what the collection says`, async t => {
+  test(`${id} node B forwards what the collection expects`, async t => {
     if (!folder) return t.skip()
     const asked = readFileSync(join(folder, `${id}_A.request.axis2.xml`), 'utf8')
     // The copy of T08 closes Ignore with the end tag of echoOk.
     const mended = asked.replace(/(<test:Ignore[^>]*>[^<]*<\/test:)echoOk/, '$1Ignore')
-    const relayed = await relayMessage(Buffer.from(mended), soap12, intermediary())
+    const relayed = await relayMessage(Buffer.from(mended), soap12, createIntermediary())
     const wanted = parseXml(readFileSync(join(folder, `${id}_B.request.axis2.xml`)))
     assert.ok(relayed.kind === 'forward' && !(wanted instanceof Malformed))
     const got = parseXml(relayed.bytes)
     assert.ok(!(got instanceof Malformed))
-    const blocks = (of: typeof got) =>
-      of.root
+    const blocks = (message: typeof got) =>
+      message.root
         .elements()[0]
         ?.elements()
         .map(each => [each.name.local, each.text.trim(), each.attributes.map(a => `${a.name.local}=${a.value}`)])

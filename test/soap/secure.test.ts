@@ -1,4 +1,7 @@
-/** The security step as the face sees it: where it stands, what it is given, and that its answer is what is read (X1, X14). */
+/**
+ * The security step as the face sees it: its place, its input, and that the face reads its result
+ * (attacks X1, X14).
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { refuseMessage } from '../../src/soap/refusal.ts'
@@ -10,7 +13,7 @@ const get = (id = 'o-1') => `<GetOrder xmlns="${ns}"><id>${id}</id></GetOrder>`
 const block = `<w:Security xmlns:w="${securityName.uri}"><w:Token>clara</w:Token></w:Security>`
 const failed = { uri: securityName.uri, local: 'FailedAuthentication' }
 
-/** Believes a token by its text. */
+/** Accepts a token by its text. */
 const believing: VerifyMessage = ({ targeted, body, demanded }) => {
   const token = targeted.find(each => each.name === securityName)?.elements()[0]?.text
   if (token === undefined && demanded) refuseMessage({ kind: 'security', subcode: failed, detail: 'no Security block' })
@@ -22,7 +25,7 @@ test('X14 an endpoint whose policy nothing could enforce does not start', async 
   await assert.rejects(startConversation({ secure: true }), /demands WS-Security/)
 })
 
-test('B5.1 where it is demanded, a bearer never stands in for it', async () => {
+test('B5.1 where WS-Security is demanded, a bearer token never replaces it', async () => {
   const shop = await startConversation({ secure: true }, { secure: believing })
   for (const version of ['1.1', '1.2'] as const) {
     const bare = await shop.post({ version, body: get() })
@@ -38,7 +41,7 @@ test('B5.1 where it is demanded, a bearer never stands in for it', async () => {
   assert.equal(got.status, 404, 'nor does the response pattern go around it')
 })
 
-test('elsewhere a Security block is asked when it is there: a bad one beside a good bearer is refused', async () => {
+test('elsewhere a Security block is verified if there is one: an invalid one with a valid bearer token is refused', async () => {
   const shop = await startConversation({}, { secure: believing })
   assert.equal((await shop.post({ body: get() })).status, 200)
   assert.equal(

@@ -1,10 +1,10 @@
-/** The W3C SOAP Version 1.2 test collection, asked of an echo service. */
+/** The W3C SOAP Version 1.2 test collection against an echo service. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { suites } from '../suites.ts'
-import { collection, collectionOptions, node, ts } from './echo.ts'
+import { collection, collectionOptions, createEchoNode, ts } from './echo.ts'
 import { type Answer, ns12 } from './orders-over-soap.ts'
 
 interface Expected {
@@ -21,7 +21,7 @@ interface Expected {
   readonly either?: readonly unknown[]
 }
 
-/** Where this node does otherwise, and why. */
+/** Cases in which this node differs, and why. */
 const exceptions: Readonly<Record<string, { readonly why: string; readonly fault: string }>> = {
   T26: {
     why: 'a processing instruction: SOAP 1.2 Part 1 §5 has none, and receivers SHOULD answer Sender; here they do',
@@ -35,7 +35,7 @@ const cases: { id: string; title: string; request: string; phpOutcome?: { bodyCh
   ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8'))
   : []
 
-const echo = node(collection, collectionOptions)
+const echo = createEchoNode(collection, collectionOptions)
 for (const { id, title, request, phpOutcome } of cases) {
   const expected = oracle[id.replace(/^T0/, 'T')] ?? {}
   if (expected.node === 'B' || expected.withdrawn || !request) continue
@@ -75,7 +75,7 @@ const binding: Record<
   string,
   { method: string; headers: Record<string, string>; body: string; expect: { status: number; fault: string } }
 > = folder ? JSON.parse(readFileSync(join(folder, 'http-binding-TH.json'), 'utf8')) : {}
-const strict = node(collection, { ...collectionOptions, faultStatus: 'w3c' })
+const strict = createEchoNode(collection, { ...collectionOptions, faultStatus: 'w3c' })
 for (const [id, { headers, body, expect }] of Object.entries(binding))
   test(`${id} SOAP 1.2 Part 2 §7.5.1.2, with faultStatus: w3c`, async () => {
     const answer = await strict.post({ version: '1.2', raw: body, as: headers['Content-Type'] ?? null })
@@ -84,7 +84,7 @@ for (const [id, { headers, body, expect }] of Object.entries(binding))
     assert.equal((await echo.post({ version: '1.2', raw: body })).status, 500, 'B4.5: 500 without the option')
   })
 
-test('the arrays and structs of T42–T54 come back as they went', async t => {
+test('the arrays and structs of T42–T54 come back unchanged', async t => {
   if (!folder) return t.skip()
   for (const id of ['T42', 'T44', 'T46', 'T48', 'T50', 'T52', 'T54']) {
     const request: string = readFileSync(join(folder, `${id}.request.xml`), 'utf8')

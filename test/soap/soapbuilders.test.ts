@@ -1,4 +1,7 @@
-/** The SOAPBuilders interoperability rounds: each request is asked of an echo that declares what its operation takes. */
+/**
+ * The SOAPBuilders interoperability rounds: each request goes to an echo that declares its
+ * operation.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +12,7 @@ import type { BoundOperation } from '../../src/soap/operations/bound-operation.t
 import { bareElement, bindCustomOperation, emptyBodyOperation } from '../../src/soap/operations/custom-operation.ts'
 import { type Element, Malformed, parseXml } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
-import { node } from './echo.ts'
+import { createEchoNode } from './echo.ts'
 import { find } from './orders-over-soap.ts'
 
 interface Outcome {
@@ -23,7 +26,7 @@ const cases: { id: string; title: string; group: string; messages: { file: strin
   ? JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8'))
   : []
 
-/** Requests that a contract has no words for. */
+/** Requests that a contract cannot express. */
 const exceptions: Readonly<Record<string, string>> = {
   r4_groupH_complex_doclit_002w: 'a request whose children are of another namespace than itself',
   r3_groupE_list_006w: 'a list that is part of itself: a graph with a circle is refused (S8)',
@@ -32,7 +35,7 @@ const exceptions: Readonly<Record<string, string>> = {
 }
 
 const float = t.double({ xsd: 'float' })
-/** What the rounds' own schemas say of a name. */
+/** Types of names in the schemas of the rounds. */
 const leaves: Readonly<Record<string, AnyField>> = {
   varString: t.string(),
   stringMessage: t.string(),
@@ -56,7 +59,7 @@ const leaves: Readonly<Record<string, AnyField>> = {
   inputBase64: t.bytes(),
   inputDecimal: t.decimal(18, 9),
 }
-/** What parameters without a name are: PHP calls them param0 and so on when it has no WSDL. */
+/** Parameters without a name: without a WSDL, PHP calls them param0 and so on. */
 const nameless: Readonly<Record<string, readonly AnyField[]>> = {
   echoString: [t.string()],
   echoInteger: [t.int()],
@@ -74,14 +77,16 @@ function fieldOf(element: Element, operation: string): AnyField {
   const [first] = children
   if (first && arrays.has(first.name.local) && !children.some(each => each.name !== first.name)) {
     const item =
-      first.name.local === 'value' || first.name.local === 'item' ? guess(first, operation) : fieldOf(first, operation)
+      first.name.local === 'value' || first.name.local === 'item'
+        ? guessField(first, operation)
+        : fieldOf(first, operation)
     return t.list(new Field(item.shape), { element: first.name.local })
   }
   if (/Array$/.test(local) || (operation.endsWith('Array') && local === 'param0')) return t.list(t.string())
   if (local === 'child' || operation === 'echoLinkedList') return list(element)
   if (first) return t.object(Object.fromEntries(children.map(each => [each.name.local, fieldOf(each, operation)])))
   const at = /^param(\d)$/.exec(local)?.[1]
-  return leaves[local] ?? nameless[operation]?.[Number(at)] ?? guess(element, operation)
+  return leaves[local] ?? nameless[operation]?.[Number(at)] ?? guessField(element, operation)
 }
 const list = (element: Element): AnyField =>
   t
@@ -95,7 +100,7 @@ const list = (element: Element): AnyField =>
     })
     .nullable()
 /** Parameters and items whose type depends on the case. */
-const guess = (element: Element, operation: string): AnyField =>
+const guessField = (element: Element, operation: string): AnyField =>
   element.elements().length > 0
     ? fieldOf(element.elements()[0]!.parent!, operation)
     : /^[\d.]+$/.test(element.text)
@@ -104,12 +109,12 @@ const guess = (element: Element, operation: string): AnyField =>
 
 const leafTexts = (element: Element | undefined): string[] =>
   element ? (element.elements().length === 0 ? [element.text] : element.elements().flatMap(leafTexts)) : []
-/** The value a text stands for, where a type has several texts for one. */
+/** The value of a text, for types with several texts for one value. */
 const booleans: Readonly<Record<string, string>> = { 0: 'FALSE', 1: 'TRUE', false: 'FALSE', true: 'TRUE' }
-const value = (text: string) =>
+const normalizeText = (text: string) =>
   booleans[text] ?? (/^-?[\d.]+$/.test(text) ? String(Math.fround(Number(text))) : text.toUpperCase())
 
-/** The namespace of the first type that is the service's own. */
+/** The namespace of the first type of the service itself. */
 function typesOf(element: Element): string | undefined {
   const type = element.attributes.find(each => each.name.local === 'type')?.value.split(':')[0]
   const uri = type && element.namespace(type)
@@ -121,7 +126,7 @@ function typesOf(element: Element): string | undefined {
   return undefined
 }
 
-/** An echo of just this request. */
+/** An echo of this one request. */
 function echoOf(call: Element | undefined, encoded: boolean, fails: boolean): BoundOperation {
   const failing = () => {
     throw refuseWithFault({
@@ -163,7 +168,7 @@ const headers = ['Header1', 'Header2'].map(name =>
     content: t.object(name === 'Header1' ? { string: t.string(), int: t.int() } : { int: t.int(), string: t.string() }),
   }),
 )
-const echoed = (name: string, fields: Fields) => {
+const echoBlock = (name: string, fields: Fields) => {
   const content = t.object(fields)
   return block({
     namespace: 'http://soapinterop.org/',
@@ -174,8 +179,8 @@ const echoed = (name: string, fields: Fields) => {
   })
 }
 const me = [
-  echoed('echoMeString', { varString: t.string() }),
-  echoed('echoMeComplexType', { varString: t.string(), varInt: t.int(), varFloat: float }),
+  echoBlock('echoMeString', { varString: t.string() }),
+  echoBlock('echoMeComplexType', { varString: t.string(), varInt: t.int(), varFloat: float }),
 ]
 
 for (const { id, title, messages } of cases)
@@ -188,7 +193,7 @@ for (const { id, title, messages } of cases)
     const call = find(document.root, 'Body')?.elements()[0]
     const encoded = raw.includes('encodingStyle')
     const fails = wanted?.outcome?.kind === 'fault' && wanted.outcome.code !== 'MustUnderstand'
-    const { post, incidents } = node([echoOf(call, encoded, fails)], { blocks: [...headers, ...me] })
+    const { post, incidents } = createEchoNode([echoOf(call, encoded, fails)], { blocks: [...headers, ...me] })
     const answer = await post({ raw, version: raw.includes('2003/05/soap-envelope') ? '1.2' : '1.1' })
     assert.deepEqual(incidents, [])
     if (exceptions[id]) return assert.ok(answer.fault)
@@ -198,5 +203,5 @@ for (const { id, title, messages } of cases)
       wanted?.outcome?.headers.map(each => each.replace(/^.*\}/, '')) ?? [],
     )
     if (answer.fault) return
-    assert.deepEqual(leafTexts(answer.body).map(value), leafTexts(call).map(value), answer.text)
+    assert.deepEqual(leafTexts(answer.body).map(normalizeText), leafTexts(call).map(normalizeText), answer.text)
   })

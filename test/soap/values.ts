@@ -1,4 +1,4 @@
-/** Values of any field, for laws that hold of all. */
+/** Random values of any field, for laws. */
 import fc from 'fast-check'
 import type { AnyField, Fields, Scalar, Shape } from '../../src/contract/field.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
@@ -46,7 +46,8 @@ const time = fc
 function candidates(shape: Scalar): fc.Arbitrary<unknown> {
   switch (shape.kind) {
     case 'string':
-      // libxml2 takes fewer URIs than XSD does, and a QName's prefix has to be declared, which a value can't do.
+      // libxml2 accepts fewer URIs than XSD, and the prefix of a QName must be declared outside of
+      // the value.
       if (shape.xsd === 'anyURI') return fc.constantFrom('urn:x', 'http://a.example/b?c=d#e', 'a/b', 'x'.repeat(20))
       if (shape.xsd === 'QName') return fc.constantFrom('a', 'Ab')
       return fc.oneof(string, fc.constantFrom(...samples))
@@ -82,19 +83,19 @@ function candidates(shape: Scalar): fc.Arbitrary<unknown> {
   }
 }
 
-/** Undefined where none of a hundred candidates is a value: such a type is not asked about. */
+/** Undefined if none of a hundred candidates is valid: such a type is skipped. */
 function scalarOf(shape: Scalar): fc.Arbitrary<unknown> | undefined {
-  const of = candidates(shape)
+  const values = candidates(shape)
   const fits = (value: unknown) => !(checkScalar(shape, value) instanceof Flaw)
-  const some = [...new Set(fc.sample(of, { numRuns: 100, seed: 7 }).filter(fits))]
+  const some = [...new Set(fc.sample(values, { numRuns: 100, seed: 7 }).filter(fits))]
   return some.length > 0
-    ? fc.oneof(fc.constantFrom(...some), of.filter(fits)).map(value => checkScalar(shape, value))
+    ? fc.oneof(fc.constantFrom(...some), values.filter(fits)).map(value => checkScalar(shape, value))
     : undefined
 }
 
 export function anyOf(field: AnyField): fc.Arbitrary<unknown> | undefined {
   const value = shapeOf(field.shape)
-  // XSD wants the required attributes of an element that is nil as well, and a null has none to give.
+  // XSD demands the required attributes of a nil element, too, and null has no attributes.
   const { shape } = field
   const wants =
     shape.kind === 'object' && Object.values(shape.fields).some(each => each.isAttribute && !each.isOptional)
@@ -118,7 +119,10 @@ function shapeOf(shape: Shape): fc.Arbitrary<unknown> | undefined {
   return scalarOf(shape)
 }
 
-/** A row as a codec of messages sees it: without what is internal, and in a request without what is the server's. */
+/**
+ * A row as a codec of messages sees it: without internal members, and in a request without
+ * read-only ones.
+ */
 export function rowOf(fields: Fields): fc.Arbitrary<Record<string, unknown>> | undefined {
   const parts: Record<string, fc.Arbitrary<unknown>> = {}
   const required: string[] = []

@@ -1,4 +1,7 @@
-/** PHP's schema serialisation cases: each request is read as what a contract would declare for its type, to the value that was written. */
+/**
+ * PHP's schema serialisation cases: each request, read by a contract's declaration of its type,
+ * gives the value that was written.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +9,7 @@ import { test } from 'node:test'
 import { type AnyField, t } from '../../src/contract/field.ts'
 import { bindCustomOperation } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
-import { node } from './echo.ts'
+import { createEchoNode } from './echo.ts'
 
 const struct = { int: t.int().optional(), str: t.string().optional() }
 const dates = {
@@ -22,15 +25,15 @@ const attributed = t.object({ int: t.int().attribute(), str: t.string().optional
 const inner = t.object({ int: t.int() })
 const numbers = [t.list(t.int()), [123, 123]] as const
 
-/** What is declared, and what is read. */
+/** The declaration, and the value that is read. */
 const read: Readonly<Record<string, readonly [AnyField, unknown]>> = {
   schema002: [t.int(), 123],
   schema004: [t.decimal(9, 1), '123.5'],
   schema006: [t.int(), 123],
   schema008: [t.int(), 123],
-  schema010: [t.string(), 'one two'], // a list of tokens is text: a contract has no lists inside a text
+  schema010: [t.string(), 'one two'], // a list of tokens is a text: a contract has no lists inside texts
   schema012: [t.string(), '123 456'],
-  schema014: [t.double({ xsd: 'float' }), 123.5], // of a union of simple types one is declared
+  schema014: [t.double({ xsd: 'float' }), 123.5], // one type of a union of simple types is declared
   schema016: [t.double(), 123.5],
   schema018: [t.string(), '123.5'],
   schema020: [t.string(), '123.5 456.7'],
@@ -51,7 +54,7 @@ const read: Readonly<Record<string, readonly [AnyField, unknown]>> = {
   schema082: numbers,
   schema084: numbers,
 }
-/** What a contract has no words for; each is refused, and why. */
+/** Types that a contract cannot express, and why each is refused. */
 const refused: Readonly<Record<string, string>> = {
   schema028: 'an array of two dimensions is refused (S9)',
   schema042: 'text with attributes: a field is a scalar or an object',
@@ -99,7 +102,7 @@ for (const { id, title, expectedRequest } of cases) {
     const [content, expected] = read[id] ?? [declaredFor[id] ?? assert.fail(`${id} is in no table`), undefined]
     const seen: unknown[] = []
     const asked = /Body><ns1:(\w+)/.exec(raw)?.[1] ?? ''
-    const { post, incidents } = node([
+    const { post, incidents } = createEchoNode([
       bindCustomOperation({
         namespace: 'http://test-uri/',
         name: asked,
@@ -124,7 +127,7 @@ test('the dates of schema064 but for gMonth', async context => {
   if (!folder) return context.skip()
   const raw = readFileSync(join(folder, 'schema064.request.xml'), 'utf8').replace(/<gMonth .*<\/gMonth>/, '')
   const seen: unknown[] = []
-  const { post } = node([
+  const { post } = createEchoNode([
     bindCustomOperation({
       namespace: 'http://test-uri/',
       name: 'test',

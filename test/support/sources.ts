@@ -1,4 +1,7 @@
-/** What src/ declares, read from its text: each top-level declaration begins a line, as the formatter writes it. */
+/**
+ * What src/ declares, read from its text: each top-level declaration begins a line, as the
+ * formatter writes it.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -53,7 +56,7 @@ function kindOf(word: string, text: string): Declaration['kind'] {
   return /^(?:: [^=]*?)? =\s+(?:async )?(?:<[^>]*>)?(?:\w+ =>|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:: (?:[^=]|=>)*?)? =>)/.test(
     text,
   ) ||
-    /^: [^=]*=> [^=]* =\s/.test(text) ||
+    /^: (?:<[^>]*>)?\((?:[^()]|\([^()]*\))*\) => (?:[^=]|=>)*? =\s/.test(text) || // a function type, and not a record of functions
     /^(?:: .*?)? =\s+memoize\w*\(/s.test(text)
     ? 'function'
     : 'value'

@@ -5,7 +5,7 @@ import { Session } from 'node:inspector/promises'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import orders from '../../examples/orders/service.ts'
-import { serve } from '../../src/host/serve.ts'
+import { startService } from '../../src/host/serve.ts'
 import { sourceRoot } from './sources.ts'
 
 export interface Journey {
@@ -50,7 +50,7 @@ export const journeys: Readonly<Record<string, Journey>> = {
 /** Each journey is sent often enough that everything is loaded and remembered, then once under the counter. */
 export async function walk(all: Readonly<Record<string, Journey>>): Promise<Readonly<Record<string, Passed>>> {
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
-  const server = await serve(orders, { port: 0, data: ':memory:', logger })
+  const server = await startService(orders, { port: 0, data: ':memory:', logger })
   const token = await server.token('clara', ['clerk'])
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const session = new Session()

@@ -1,9 +1,11 @@
 /**
- * Replies on their way to an address of their own (WS-Addressing ReplyTo, FaultTo; rule B4.11). What it guards:
- *  (1) A reply that was taken over is a row of the store, and stays one until it is delivered or given up; who dies with it
- *      in hand loses its lease, and another takes it. It may come twice then, under the same MessageID.
- *  (2) Where it may go is asked again at each try: an allow-list that became shorter holds for what is waiting, too.
- *  (3) At most `hands` replies are under way at a time, each is tried at most `tries` times, ever more slowly.
+ * Replies to other addresses (WS-Addressing ReplyTo, FaultTo; rule B4.11). What it guards:
+ *  (1) An accepted reply is a row of the store until it is delivered or given up; a process that
+ *      dies while delivering it loses the lease to another. The reply may then come twice, with the
+ *      same MessageID.
+ *  (2) Each try checks its address again: a shorter allow-list applies to waiting replies, too.
+ *  (3) At most `deliveriesMax` replies are delivered at a time; each is tried at most `triesMax`
+ *      times, ever more slowly.
  */
 import type { JobRow, Store } from '../../service/store.ts'
 import type { ReplyTargets } from '../../soap/headers/addressing.ts'
@@ -11,7 +13,7 @@ import { compileAllowList, type OutboundMessage, postSafely, type Resolve, Undel
 
 export interface Outbox {
   readonly elsewhere: ReplyTargets
-  /** Ends what is under way (it goes on after the next start), and takes up nothing more. */
+  /** Aborts current deliveries, which continue after the next start, and begins no other. */
   stop(): Promise<void>
 }
 
@@ -20,24 +22,23 @@ export interface Posting {
   /** Milliseconds since 1970. */
   readonly clock: () => number
   readonly id: (prefix: string) => string
-  /** Told of each try that failed. */
+  /** Reports each failed try. */
   readonly failed: (thrown: unknown) => void
-  /** Default: the machine's own. */
+  /** Default: DNS as the machine resolves it. */
   readonly resolve?: Resolve
 }
 
 /** No job of a contract can have this name. */
 const job = '#reply'
-const hands = 4
-const tries = 12
-/** Milliseconds: longer than any try lasts. */
-const lease = 30_000
-/** Milliseconds between looks while nothing is known to be there. */
-const pause = 1000
-/** Milliseconds before another try: a second, doubled each time, at most five minutes. */
-const backOff = (tried: number): number => Math.min(300_000, 1000 * 2 ** (tried - 1))
+const deliveriesMax = 4
+const triesMax = 12
+/** Longer than any try. */
+const leaseMs = 30_000
+const lookEveryMs = 1000
+/** Milliseconds before another try: 1000, doubled each time, at most five minutes. */
+const redeliveryDelayMs = (tried: number): number => Math.min(300_000, 1000 * 2 ** (tried - 1))
 
-/** @param prefixes addresses that replies may go to, and all below them */
+/** @param prefixes allowed addresses; a reply may go to one of them or below */
 export function startOutbox(posting: Posting, prefixes: readonly string[]): Outbox {
   const { store, clock } = posting
   const allowed = compileAllowList(prefixes)
@@ -46,29 +47,29 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
   const wake = (): void => {
     for (const each of sleepers) each()
   }
-  const rest = (): Promise<void> =>
+  const sleep = (): Promise<void> =>
     new Promise(resolve => {
-      const timer = setTimeout(() => up(), pause).unref()
-      const up = (): void => {
+      const timer = setTimeout(() => wakeUp(), lookEveryMs).unref()
+      const wakeUp = (): void => {
         clearTimeout(timer)
-        sleepers.delete(up)
+        sleepers.delete(wakeUp)
         resolve()
       }
-      sleepers.add(up)
+      sleepers.add(wakeUp)
     })
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const busy = await deliverNext(posting, allowed, stopping.signal).catch(() => false) // the store is out of reach: later
-      if (!busy && !stopping.signal.aborted) await rest()
+      const busy = await deliverNextReply(posting, allowed, stopping.signal).catch(() => false) // the store is out of reach: retry later
+      if (!busy && !stopping.signal.aborted) await sleep()
     }
   }
-  const running = Array.from({ length: hands }, run)
+  const running = Array.from({ length: deliveriesMax }, run)
   return {
     elsewhere: {
       allowed,
-      send: async (to, message) => {
-        const letter: OutboundMessage = { to, ...message }
-        await store.write(writer => writer.putJob(rowOf(letter, posting.id('reply'), clock())))
+      send: async (to, content) => {
+        const message: OutboundMessage = { to, ...content }
+        await store.write(writer => writer.putJob(rowOf(message, posting.id('reply'), clock())))
         wake()
       },
     },
@@ -80,14 +81,14 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
   }
 }
 
-const rowOf = (letter: OutboundMessage, id: string, now: number): JobRow => ({
+const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
   id,
   job,
   state: 'queued',
   progress: 0,
   owner: '',
   caller: '',
-  input: JSON.stringify(letter),
+  input: JSON.stringify(message),
   output: undefined,
   failure: undefined,
   tries: 0,
@@ -98,25 +99,29 @@ const rowOf = (letter: OutboundMessage, id: string, now: number): JobRow => ({
   due: now,
 })
 
-/** Whether there was one to deliver. */
-async function deliverNext(posting: Posting, allowed: ReplyTargets['allowed'], stop: AbortSignal): Promise<boolean> {
+/** Delivers the next due reply; false if no reply is due. */
+async function deliverNextReply(
+  posting: Posting,
+  allowed: ReplyTargets['allowed'],
+  stop: AbortSignal,
+): Promise<boolean> {
   const { store, clock, failed, resolve } = posting
-  const row = await store.write(writer => writer.lease([job], clock(), clock() + lease))
+  const row = await store.write(writer => writer.lease([job], clock(), clock() + leaseMs))
   if (!row) return false
   try {
-    const letter = JSON.parse(row.input) as OutboundMessage // written by `rowOf`
-    if (!allowed(letter.to)) throw new Undeliverable(`replies to ${letter.to} are not allowed any more`)
-    await postSafely(letter, stop, resolve)
+    const message = JSON.parse(row.input) as OutboundMessage // written by `rowOf`
+    if (!allowed(message.to)) throw new Undeliverable(`replies to ${message.to} are no longer allowed`)
+    await postSafely(message, stop, resolve)
     await store.write(writer => writer.dropJob(row.id))
   } catch (thrown) {
     if (!stop.aborted) failed(thrown)
-    const givenUp = !stop.aborted && (thrown instanceof Undeliverable || row.tries >= tries)
+    const isGivenUp = !stop.aborted && (thrown instanceof Undeliverable || row.tries >= triesMax)
     const tried = stop.aborted ? row.tries - 1 : row.tries
-    const due = stop.aborted ? clock() : clock() + backOff(row.tries)
+    const due = stop.aborted ? clock() : clock() + redeliveryDelayMs(row.tries)
     await store.write(async writer => {
       const now = await writer.job(row.id)
-      if (now?.state !== 'running' || now.tries !== row.tries) return // another has it
-      if (givenUp) await writer.dropJob(row.id)
+      if (now?.state !== 'running' || now.tries !== row.tries) return // another process has it
+      if (isGivenUp) await writer.dropJob(row.id)
       else await writer.putJob({ ...now, state: 'queued', tries: tried, due, leased: 0, modified: clock() })
     })
   }

@@ -1,10 +1,13 @@
 /**
- * Carries one message to an address that a stranger's message named. What it guards:
- *  (1) An address is allowed by its origin and the segments of its path, as a URL is read, never as text.
- *  (2) A name is resolved once, and the connection goes to what was found: a name that changes its mind changes nothing.
- *  (3) A name that leads into a private network, to this machine or to nowhere public is refused; who means such an
- *      address writes it, or `localhost`, in the allow-list himself.
- *  (4) No redirect is followed, nothing of the answer but its status is read, and nobody is waited for longer than `patience`.
+ * Posts one message to an address that a peer's message named. What it guards:
+ *  (1) An address is allowed by its origin and the segments of its path, as a parsed URL, never as
+ *      text.
+ *  (2) A name is resolved once, and the connection goes to that address: a later change of the name
+ *      has no effect.
+ *  (3) A name that resolves to a private network, this machine or any other address that is not
+ *      public is refused; such an address itself, or `localhost`, can be in the allow-list.
+ *  (4) No redirect is followed, only the status of the response is read, and no post takes longer
+ *      than `postMs`.
  */
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
@@ -21,48 +24,51 @@ export interface OutboundMessage {
 export type Resolve = (name: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
 const byDns: Resolve = name => lookup(name, { all: true })
 
-/** Trying again would change nothing. */
+/** A retry would be of no use. */
 export class Undeliverable extends Error {
   override readonly name = 'Undeliverable'
 }
 
-/** What is wrong with a prefix of an allow-list; undefined: nothing. */
+/** What is wrong with a prefix of an allow-list; undefined if it is valid. */
 export function checkTarget(prefix: string): string | undefined {
   const url = URL.parse(prefix)
-  if (!url || !isPlain(url) || url.search !== '')
-    return `replies to ${prefix} cannot be allowed: write an http or https address without password, query and fragment`
+  if (!url || !isBareHttp(url) || url.search !== '')
+    return `replies to ${prefix} cannot be allowed: give an http or https address without password, query and fragment`
   return undefined
 }
 
-/** (1) Whether an address is one of these, or below one of them. */
+/** (1) The test whether an address is one of the prefixes, or below one. */
 export function compileAllowList(prefixes: readonly string[]): (address: string) => boolean {
   const places = prefixes.map(prefix => new URL(prefix))
   return address => {
     const url = URL.parse(address)
-    if (!url || !isPlain(url)) return false
+    if (!url || !isBareHttp(url)) return false
     return places.some(({ origin, pathname }) => origin === url.origin && isBelow(url.pathname, pathname))
   }
 }
-const isPlain = ({ protocol, username, password, hash }: URL): boolean =>
+const isBareHttp = ({ protocol, username, password, hash }: URL): boolean =>
   (protocol === 'https:' || protocol === 'http:') && username === '' && password === '' && hash === ''
 const isBelow = (path: string, prefix: string): boolean =>
   path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`)
 
-/** Milliseconds for all of it. */
-const patience = 10_000
+/** For resolution, connection and response together. */
+const postMs = 10_000
 
-/** Resolves when the other side has taken it. Rejects with `Undeliverable` where another try is of no use. */
-export async function postSafely(letter: OutboundMessage, stop: AbortSignal, resolve: Resolve = byDns): Promise<void> {
-  const url = new URL(letter.to)
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(patience)])
-  const status = await post(url, await pinAddress(url, resolve, signal), letter, signal)
+/**
+ * Resolves once the receiver has accepted the message. Rejects with `Undeliverable` if a retry is
+ * of no use.
+ */
+export async function postSafely(message: OutboundMessage, stop: AbortSignal, resolve: Resolve = byDns): Promise<void> {
+  const url = new URL(message.to)
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(postMs)])
+  const status = await sendPost(url, await pinAddress(url, resolve, signal), message, signal)
   if (status >= 200 && status < 300) return
   const why = `${url.origin} answered a reply with ${status}`
-  throw passing.has(status) || status >= 500 ? new Error(why) : new Undeliverable(why)
+  throw retryableStatuses.has(status) || status >= 500 ? new Error(why) : new Undeliverable(why)
 }
 
 /** RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4. */
-const passing: ReadonlySet<number> = new Set([408, 425, 429])
+const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
 /** (2), (3) */
 async function pinAddress({ hostname }: URL, resolve: Resolve, signal: AbortSignal): Promise<string> {
@@ -74,17 +80,18 @@ async function pinAddress({ hostname }: URL, resolve: Resolve, signal: AbortSign
   const [first] = found
   if (!first) throw new Error(`${name} has no address`)
   const hidden = found.find(({ address }) => !isPublicAddress(address))
-  if (hidden && name !== 'localhost') throw new Undeliverable(`${name} leads to ${hidden.address}, which is not public`)
+  if (hidden && name !== 'localhost')
+    throw new Undeliverable(`${name} resolves to ${hidden.address}, which is not public`)
   return first.address
 }
 
-function post(url: URL, host: string, letter: OutboundMessage, signal: AbortSignal): Promise<number> {
-  // Loaded when the first is sent: a server by itself needs no client.
+function sendPost(url: URL, host: string, message: OutboundMessage, signal: AbortSignal): Promise<number> {
+  // Loaded with the first post: a server by itself needs no client.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const port = url.port === '' ? {} : { port: url.port }
   const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? { servername: url.hostname } : {}
   const path = `${url.pathname}${url.search}`
-  const headers = { host: url.host, ...fieldsOf(letter) }
+  const headers = { host: url.host, ...actionFields(message) }
   return new Promise((resolve, reject) => {
     const asking = request(
       { method: 'POST', host, ...port, ...servername, path, headers, agent: false, signal },
@@ -93,31 +100,34 @@ function post(url: URL, host: string, letter: OutboundMessage, signal: AbortSign
         resolve(answer.statusCode ?? 0)
       },
     )
-    asking.on('error', reject).end(letter.content)
+    asking.on('error', reject).end(message.content)
   })
 }
 
-/** The action where each version has it (SOAP 1.1 §6.1.1; RFC 3902). */
-function fieldsOf({ mediaType, action }: OutboundMessage): Readonly<Record<string, string>> {
+/** The action, where each version has it (SOAP 1.1 §6.1.1; RFC 3902). */
+function actionFields({ mediaType, action }: OutboundMessage): Readonly<Record<string, string>> {
   const type = `${mediaType}; charset=utf-8`
   return mediaType === 'text/xml'
     ? { 'content-type': type, soapaction: `"${action}"` }
     : { 'content-type': `${type}; action="${action}"` }
 }
 
-/** IANA's registries of special-purpose addresses: what of these is not globally reachable, and multicast. */
+/** IANA's registries of special-purpose addresses: those not globally reachable, and multicast. */
 const special = new BlockList()
 // biome-ignore format: a table
-const four = [
+const special4 = [
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
   '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
   '224.0.0.0/4', '240.0.0.0/4',
 ]
-/** Within 2000::/3, the only global unicast addresses there are: those that hold others, and those for documents. */
-const six = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
+/**
+ * Within 2000::/3, which has all global unicast addresses: those that embed others, and those for
+ * documentation.
+ */
+const special6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 for (const [family, ranges] of [
-  ['ipv4', four],
-  ['ipv6', six],
+  ['ipv4', special4],
+  ['ipv6', special6],
 ] as const)
   for (const range of ranges) {
     const [net = '', bits] = range.split('/')
@@ -126,7 +136,10 @@ for (const [family, ranges] of [
 const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an IP address can be reached from anywhere. One of IPv4 in one of IPv6 is not: nobody has to write it so. */
+/**
+ * Whether an IP address is globally reachable. An IPv4 address inside an IPv6 one is not: none need
+ * be written so.
+ */
 export function isPublicAddress(address: string): boolean {
   const bare = address.replace(/%.*$/s, '')
   if (isIP(bare) === 4) return !special.check(bare, 'ipv4')

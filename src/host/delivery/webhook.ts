@@ -1,9 +1,9 @@
 /**
- * A sink that posts each change to an address, signed as Standard Webhooks 1.0 says. What it guards:
+ * A sink that posts each change to an address, signed by Standard Webhooks 1.0. What it guards:
  *  (1) It sends to the addresses of the allow-list, over TLS, and follows no redirect.
- *  (2) It never reaches into the network it runs in: whatever a name resolves to is looked at when the connection is made, so
- *      that a name cannot change its mind in between.
- *  (3) What is answered is not read beyond its status, and is not waited for longer than the sink's time.
+ *  (2) It never reaches into the network it runs in: the addresses of a name are checked when the
+ *      connection is made, so that the name cannot change in between.
+ *  (3) Only the status of a response is read, within the sink's time limit.
  */
 import { createHmac } from 'node:crypto'
 import { lookup as resolve } from 'node:dns'
@@ -15,31 +15,32 @@ import { type EventSink, Gone, Later } from './sinks.ts'
 export interface WebhookOptions {
   readonly name: string
   readonly url: string
-  /** `whsec_` and at least 24 octets in base64. Several, while one takes the other's place: each signs. */
+  /** `whsec_` and at least 24 octets in base64; several during a rotation, each of which signs. */
   readonly secret: string | readonly string[]
   readonly resources?: readonly string[]
-  /** Hosts that may be sent to: `hooks.example.org`. The url's must be one. */
+  /** Allowed hosts, such as `hooks.example.org`, among them that of `url`. */
   readonly allow: readonly string[]
-  /** Addresses of this machine and its network are taken, and http: for what never leaves the machine. */
+  /** Allows http, and addresses of this machine and its network, for local use. Default: false. */
   readonly private?: boolean
 }
 
-/** Throws when it could not be used, with the cure. */
+/** Throws for options that cannot work; the message says what to change. */
 export function createWebhook({
   name,
   url,
   secret,
   resources,
   allow,
-  private: inside = false,
+  private: isPrivate = false,
 }: WebhookOptions): EventSink {
   const target = new URL(url)
-  if (target.protocol !== 'https:' && !(inside && target.protocol === 'http:'))
-    throw new Error(`webhook ${name}: ${url} is not https:`)
-  if (!allow.includes(target.hostname)) throw new Error(`webhook ${name}: ${target.hostname} is not in its allow-list`)
-  if (!inside && isIP(withoutBrackets(target.hostname)) !== 0 && !isPublicAddress(withoutBrackets(target.hostname)))
+  if (target.protocol !== 'https:' && !(isPrivate && target.protocol === 'http:'))
+    throw new Error(`webhook ${name}: ${url} is not an https address: use https, or set private`)
+  if (!allow.includes(target.hostname))
+    throw new Error(`webhook ${name}: ${target.hostname} is not allowed: add it to allow`)
+  if (!isPrivate && isIP(withoutBrackets(target.hostname)) !== 0 && !isPublicAddress(withoutBrackets(target.hostname)))
     throw new Error(`webhook ${name}: ${target.hostname} is an address of this network: set private to allow it`)
-  const keys = (typeof secret === 'string' ? [secret] : secret).map(each => keyOf(name, each))
+  const keys = (typeof secret === 'string' ? [secret] : secret).map(each => parseSecret(name, each))
   return {
     name,
     ...(resources && { resources }),
@@ -51,22 +52,24 @@ export function createWebhook({
         'user-agent': 'Diglot',
         ...signWebhook(`msg_${event.id}`, Math.floor(Date.now() / 1000), content, keys),
       }
-      settle(await postEvent(target, fields, content, inside, signal))
+      requireAccepted(await postEvent(target, fields, content, isPrivate, signal))
     },
   }
 }
 
-/** Standard Webhooks, "Signature scheme": over id, time and content, each key's signature after the other. */
+/**
+ * Standard Webhooks, "Signature scheme": each key's signature over id, time (seconds) and content.
+ */
 export function signWebhook(id: string, time: number, content: string, keys: readonly Uint8Array[]) {
   const sign = (key: Uint8Array): string =>
     `v1,${createHmac('sha256', key).update(`${id}.${time}.${content}`).digest('base64')}`
   return { 'webhook-id': id, 'webhook-timestamp': String(time), 'webhook-signature': keys.map(sign).join(' ') }
 }
 
-function keyOf(name: string, secret: string): Uint8Array {
+function parseSecret(name: string, secret: string): Uint8Array {
   const key = /^whsec_\S+$/.test(secret) ? decodeBase64Loosely(secret.slice(6)) : undefined
   if (!key || key.length < 24)
-    throw new Error(`webhook ${name}: its secret is not whsec_ and 24 octets or more in base64`)
+    throw new Error(`webhook ${name}: invalid secret: use whsec_ and at least 24 octets in base64`)
   return key
 }
 
@@ -75,24 +78,24 @@ interface WebhookReply {
   readonly after: string | undefined
 }
 
-function settle({ status, after }: WebhookReply): void {
+function requireAccepted({ status, after }: WebhookReply): void {
   if (status >= 200 && status < 300) return
-  if (status === 410) throw new Gone('it answers 410 (Gone)')
+  if (status === 410) throw new Gone('the receiver answered 410 (Gone)')
   const seconds = /^\d{1,6}$/.test(after ?? '') ? Number(after) : undefined
   if (seconds !== undefined && (status === 429 || status === 503)) throw new Later(seconds)
-  throw new Error(`it answers ${status}`)
+  throw new Error(`the receiver answered ${status}`)
 }
 
 function postEvent(
   target: URL,
   headers: Record<string, string>,
   content: string,
-  inside: boolean,
+  isPrivate: boolean,
   signal: AbortSignal,
 ): Promise<WebhookReply> {
   return new Promise((done, fail) => {
     const { request } = process.getBuiltinModule(target.protocol === 'https:' ? 'node:https' : 'node:http')
-    const options = { method: 'POST', headers, signal, agent: false, ...(!inside && { lookup: lookUpPublic }) }
+    const options = { method: 'POST', headers, signal, agent: false, ...(!isPrivate && { lookup: lookUpPublic }) }
     const asked = request(target, options, answer => {
       answer.on('error', () => {}) // (3)
       done({ status: answer.statusCode ?? 0, after: answer.headers['retry-after'] })
@@ -103,14 +106,14 @@ function postEvent(
 }
 
 /** (2) */
-const lookUpPublic: LookupFunction = (name, options, told) => {
+const lookUpPublic: LookupFunction = (name, options, done) => {
   resolve(name, { ...options, all: true }, (error, found) => {
-    if (error) return told(error, '')
+    if (error) return done(error, '')
     const safe = found.filter(({ address }) => isPublicAddress(address))
     const [first] = safe
-    if (!first) return told(new Error(`${name} is an address of this network`), '')
-    if (options.all) return told(null, safe)
-    told(null, first.address, first.family)
+    if (!first) return done(new Error(`${name} resolves to an address of this network`), '')
+    if (options.all) return done(null, safe)
+    done(null, first.address, first.family)
   })
 }
 

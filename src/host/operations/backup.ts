@@ -1,19 +1,22 @@
 /**
- * A copy of the database file while the service uses it. What always holds: the copy is one state, whole and checked, or it is
- * not there at all; and it takes the place of no file.
+ * A copy of the database file while the service uses it. What always holds: the copy is one state,
+ * complete and checked, or it does not exist; and it replaces no file.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
 
-/** Octets-for-octets of one moment. Throws, with the cure, when there is nothing to copy or something in the way. */
+/**
+ * Copies the database of one moment. Throws if `data` is missing or `to` exists; the message says
+ * what to do.
+ */
 export async function backUpDatabase(data: string, to: string): Promise<void> {
-  if (!existsSync(data)) throw new Error(`${data} is not there: name the database file with --data`)
-  if (existsSync(to)) throw new Error(`${to} is there already: name another file`)
+  if (!existsSync(data)) throw new Error(`database file ${data} not found: give its path with --data`)
+  if (existsSync(to)) throw new Error(`${to} already exists: give another file`)
   const unfinished = `${to}.unfinished`
   const source = new DatabaseSync(data, { readOnly: true })
   try {
     await copy(source, unfinished, { rate: everyPage })
-    ensureWhole(unfinished)
+    requireSoundCopy(unfinished)
     renameSync(unfinished, to)
   } finally {
     source.close()
@@ -21,14 +24,14 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
   }
 }
 
-/** In one step: no write restarts the copy. */
+/** In one step, so that no write restarts the copy. */
 const everyPage = 2 ** 31 - 1
 
-function ensureWhole(file: string): void {
+function requireSoundCopy(file: string): void {
   const made = new DatabaseSync(file, { readOnly: true })
   try {
     const found = made.prepare('pragma quick_check').get()?.['quick_check']
-    if (found !== 'ok') throw new Error(`the copy is not whole: ${found}`)
+    if (found !== 'ok') throw new Error(`the copy is damaged: ${found}`)
   } finally {
     made.close()
   }

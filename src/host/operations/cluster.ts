@@ -1,21 +1,22 @@
 /**
- * Several processes that are one service, on one machine: Node's cluster gives them one address. The first process serves
- * nothing itself; it keeps what all must share (windows of limits, figures) and starts again what dies. What always holds:
- *  (1) `ready` resolves once all workers listen; when one cannot start, none is left.
- *  (2) A worker that dies is replaced at once; one that cannot even start, more slowly each time.
- *  (3) `close` ends each worker as a signal to it would: what is under way is answered.
+ * Several processes as one service, on one machine: Node's cluster gives them one address. The
+ * first process serves nothing itself; it has what all must share (windows of limits, metrics) and
+ * replaces workers that die. What always holds:
+ *  (1) `ready` resolves once all workers listen; if one cannot start, none is left.
+ *  (2) A worker that dies is replaced at once; one that cannot start, more slowly each time.
+ *  (3) `close` ends each worker as a signal to it would: current requests are answered.
  */
 import cluster, { type Worker } from 'node:cluster'
-import { type Count, type Counted, windowsOf } from '../../service/limiter.ts'
+import { type Count, type Counted, createMemoryWindows } from '../../service/limiter.ts'
 import type { Family } from './metrics.ts'
 
-/** What a worker asks of the first process. */
+/** The first process, as a worker sees it. */
 export interface ClusterPeers {
   count(counts: readonly Count[]): Promise<readonly Counted[]>
-  /** The figures of each worker; `own` says those of this one when it is asked. */
+  /** The metrics of each worker. `answer` sets those of this one. */
   figures(): Promise<readonly (readonly Family[])[]>
   answer(own: () => Promise<readonly Family[]>): void
-  /** Says that this one listens; the first process prints the lines of one of them. */
+  /** Reports that this worker listens; the first process prints the lines of one worker. */
   ready(lines: readonly string[]): void
 }
 
@@ -31,55 +32,56 @@ type PrimaryReply =
 
 export const isWorker = (): boolean => cluster.isWorker
 
-/** Of a worker of `forkWorkers`. */
+/** The connection of a worker of `forkWorkers`. */
 export function connectToPrimary(): ClusterPeers {
-  const pending = new Map<number, (told: PrimaryReply) => void>()
+  const pending = new Map<number, (reply: PrimaryReply) => void>()
   let last = 0
   let own: () => Promise<readonly Family[]> = async () => []
-  const say = (asked: WorkerRequest): void => void process.send?.(asked)
-  const ask = (asked: (id: number) => WorkerRequest): Promise<PrimaryReply> =>
+  const send = (request: WorkerRequest): void => void process.send?.(request)
+  const ask = (request: (id: number) => WorkerRequest): Promise<PrimaryReply> =>
     new Promise(resolve => {
       const id = ++last
       pending.set(id, resolve)
-      say(asked(id))
+      send(request(id))
     })
-  cluster.worker?.once('error', () => process.exit(1)) // the first process is gone
-  process.on('message', (told: PrimaryReply) => {
-    // What the first process asks has numbers of its own.
-    if (told.kind === 'collect') return void own().then(families => say({ kind: 'collected', id: told.id, families }))
-    pending.get(told.id)?.(told)
-    pending.delete(told.id)
+  cluster.worker?.once('error', () => process.exit(1)) // the first process has ended
+  process.on('message', (reply: PrimaryReply) => {
+    // Requests of the first process have numbers of their own.
+    if (reply.kind === 'collect')
+      return void own().then(families => send({ kind: 'collected', id: reply.id, families }))
+    pending.get(reply.id)?.(reply)
+    pending.delete(reply.id)
   })
   return {
     count: async counts => {
-      const told = await ask(id => ({ kind: 'count', id, counts }))
-      return told.kind === 'counted' ? told.counted : []
+      const reply = await ask(id => ({ kind: 'count', id, counts }))
+      return reply.kind === 'counted' ? reply.counted : []
     },
     figures: async () => {
-      const told = await ask(id => ({ kind: 'figures', id }))
-      return told.kind === 'all' ? told.figures : []
+      const reply = await ask(id => ({ kind: 'figures', id }))
+      return reply.kind === 'all' ? reply.figures : []
     },
     answer: figures => {
       own = figures
     },
-    ready: lines => say({ kind: 'ready', lines }),
+    ready: lines => send({ kind: 'ready', lines }),
   }
 }
 
 export interface ClusterWorkers {
-  /** (1): what a worker said when it listened. Rejects with the status of one that could not. */
+  /** (1) The lines of the first worker that listened. Rejects with `WorkerFailed`. */
   readonly ready: Promise<readonly string[]>
-  /** Passes a signal on to all. */
+  /** Sends a signal to all workers. */
   signal(signal: NodeJS.Signals): void
   /** (3) */
   close(): Promise<void>
 }
 
-/** Milliseconds until another is started: at first, and where one after the other ends before it listens. */
-const leastWait = 100
-const longestWait = 10_000
-/** Milliseconds that the figures of a worker are waited for. */
-const patience = 2000
+/** Before a worker is replaced: at first, and after failures to start. */
+const restartMinMs = 100
+const restartMaxMs = 10_000
+/** For the metrics of a worker. */
+const collectMs = 2000
 
 /** A worker ended before it listened. */
 export class WorkerFailed extends Error {
@@ -90,71 +92,73 @@ export class WorkerFailed extends Error {
   }
 }
 
-/** Starts `count` processes of the same program with the same words. `failed` hears of each that dies. */
+/**
+ * Starts `count` processes of this program and its arguments; calls `failed` for each that dies.
+ */
 export function forkWorkers(count: number, failed: (why: string) => void): ClusterWorkers {
-  const counting = windowsOf()
+  const counting = createMemoryWindows()
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
   const collecting = new Map<string, (families: readonly Family[]) => void>()
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
-  let said: readonly string[] | undefined
+  let firstLines: readonly string[] | undefined
   let closing = false
-  let wait = leastWait
+  let wait = restartMinMs
   let last = 0
 
-  const tell = (worker: Worker, told: PrimaryReply): void => {
-    if (worker.isConnected()) worker.send(told)
+  const tell = (worker: Worker, reply: PrimaryReply): void => {
+    if (worker.isConnected()) worker.send(reply)
   }
   const collect = (worker: Worker): Promise<readonly Family[]> =>
     new Promise(done => {
       const id = ++last
-      const over = (families: readonly Family[]): void => {
+      const finish = (families: readonly Family[]): void => {
         collecting.delete(`${worker.id} ${id}`)
         clearTimeout(timer)
         done(families)
       }
-      const timer = setTimeout(over, patience, [])
-      collecting.set(`${worker.id} ${id}`, over)
+      const timer = setTimeout(finish, collectMs, [])
+      collecting.set(`${worker.id} ${id}`, finish)
       tell(worker, { kind: 'collect', id })
     })
-  const heard = (worker: Worker, asked: WorkerRequest): void => {
-    switch (asked.kind) {
+  const receive = (worker: Worker, request: WorkerRequest): void => {
+    switch (request.kind) {
       case 'count':
-        tell(worker, { kind: 'counted', id: asked.id, counted: counting(asked.counts, Date.now()) })
+        tell(worker, { kind: 'counted', id: request.id, counted: counting(request.counts, Date.now()) })
         break
       case 'figures':
         void Promise.all([...listening].map(collect)).then(figures =>
-          tell(worker, { kind: 'all', id: asked.id, figures }),
+          tell(worker, { kind: 'all', id: request.id, figures }),
         )
         break
       case 'collected':
-        collecting.get(`${worker.id} ${asked.id}`)?.(asked.families)
+        collecting.get(`${worker.id} ${request.id}`)?.(request.families)
         break
       case 'ready':
         listening.add(worker)
-        // The first makes what is there once: the file, the key, the seed.
-        if (!said) for (let others = count - 1; others > 0; others--) start()
-        said ??= asked.lines
-        if (listening.size === count) resolve(said)
+        // The first worker creates what exists once: the file, the key, the seed.
+        if (!firstLines) for (let others = count - 1; others > 0; others--) start()
+        firstLines ??= request.lines
+        if (listening.size === count) resolve(firstLines)
     }
   }
-  const died = (worker: Worker, how: string, status: number): void => {
+  const replace = (worker: Worker, how: string, status: number): void => {
     living.delete(worker)
     const listened = listening.delete(worker)
     if (closing) return
     failed(`a worker ended (${how})`)
-    if (!said) {
+    if (!firstLines) {
       reject(new WorkerFailed(status))
       return
     }
-    wait = listened ? leastWait : Math.min(longestWait, wait * 2)
+    wait = listened ? restartMinMs : Math.min(restartMaxMs, wait * 2)
     setTimeout(() => closing || start(), wait)
   }
   const start = (): void => {
     const worker = cluster.fork()
     living.add(worker)
-    worker.on('message', (asked: WorkerRequest) => heard(worker, asked))
-    worker.once('exit', (code, signal) => died(worker, signal ?? `status ${code}`, code ?? 1))
+    worker.on('message', (request: WorkerRequest) => receive(worker, request))
+    worker.once('exit', (code, signal) => replace(worker, signal ?? `status ${code}`, code ?? 1))
   }
   start()
   const signal = (name: NodeJS.Signals): void => {
@@ -165,7 +169,7 @@ export function forkWorkers(count: number, failed: (why: string) => void): Clust
     signal,
     close: async () => {
       closing = true
-      const ended = [...living].map(worker => new Promise(over => worker.once('exit', over)))
+      const ended = [...living].map(worker => new Promise(finish => worker.once('exit', finish)))
       signal('SIGTERM')
       await Promise.all(ended)
     },

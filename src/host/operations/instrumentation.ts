@@ -1,7 +1,8 @@
 /**
- * Sees each call as it passes from a face to the service: for figures, and for tracing through node:diagnostics_channel. Who
- * traces subscribes to `tracing:diglot:call:start`, `:end`, `:asyncStart`, `:asyncEnd`, `:error` (Node's TracingChannel) and
- * reads a `Traced`; nobody else pays for it.
+ * Observes each call from a face to the service: for metrics, and for tracing through
+ * node:diagnostics_channel. A tracer subscribes to `tracing:diglot:call:start`, `:end`,
+ * `:asyncStart`, `:asyncEnd`, `:error` (Node's TracingChannel) and reads a `Traced`; without a
+ * tracer it costs nothing.
  */
 import { tracingChannel } from 'node:diagnostics_channel'
 import { chain, type Maybe, settle } from '../../base/maybe.ts'
@@ -11,25 +12,25 @@ import type { Outcome } from '../../service/outcome.ts'
 import { Refused } from '../../service/refusal.ts'
 import { Unavailable } from '../../service/store.ts'
 
-/** What a tracer is told of one call. `outcome` is there once it is over. */
+/** One call for a tracer; it has an `outcome` once it has ended. */
 export interface Traced {
   readonly operation: string
   readonly face: Call['face']
-  /** The request's name, as in its Request-Id field. */
+  /** The request's id, as in its Request-Id field. */
   readonly request: string
   readonly subject: string | undefined
   readonly id: string | undefined
   outcome?: string
 }
 
-/** `ok`, the kind of the refusal, or `failed` for a bug of ours. */
+/** @param outcome `ok`, `unchanged`, the kind of a refusal, or `failed` for a bug of ours */
 export type OnCall = (face: Call['face'], operation: string, outcome: string, tookMs: number) => void
 
 const channel = tracingChannel<Traced, Traced>('diglot:call')
 
 export function createCallObserver(onCall: OnCall): CallObserver {
   return {
-    refused: (operation, face, thrown) => onCall(face, operation.name, labelOfThrown(thrown), 0),
+    observeRefusal: (operation, face, thrown) => onCall(face, operation.name, labelOfThrown(thrown), 0),
     perform: (call, work) => {
       const began = performance.now()
       const { name } = call.admitted.operation
@@ -65,7 +66,7 @@ function traceCall(call: Call, work: (call: Call) => Maybe<Outcome>): Promise<Ou
   }, context)
 }
 
-/** `unchanged` is an answer like any other; it is told apart because it costs less. */
+/** `unchanged` has a label of its own because it costs less. */
 const labelOfOutcome = ({ kind }: Outcome): string => (kind === 'unchanged' ? kind : 'ok')
 
 function labelOfThrown(thrown: unknown): string {

@@ -1,22 +1,26 @@
 /**
- * Lines for whoever runs the service, as JSON. What it guards:
- *  (1) No credential is in a line: of an error only its message, its stack and its code are said, and what looks like a
- *      credential in them is struck out. Nothing else is taken from a request but what the audit has.
+ * Log lines for operators, as JSON. What it guards:
+ *  (1) No line has a credential: of an error it has message, stack and code, in which texts that
+ *      look like credentials are redacted. Of a request it has what the audit has, and no more.
  */
 import { createRequire } from 'node:module'
 import type { AuditRecord } from '../../service/store.ts'
 
-/** The part of pino's logger that is used: pino itself, or whatever is called the same way. */
+/**
+ * The part of pino's interface that we use: pino itself, or another logger with these functions.
+ */
 export interface Logger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
 }
 
-/** pino on standard error, so that standard output is the application's; loaded when there is something to say. */
+/**
+ * pino on standard error, so that standard output is the application's; loaded with the first line.
+ */
 export function createLogger(): Logger {
   let made: Logger | undefined
-  const logger = (): Logger => (made ??= load())
+  const logger = (): Logger => (made ??= loadPino())
   return {
     info: (fields, message) => logger().info(fields, message),
     warn: (fields, message) => logger().warn(fields, message),
@@ -24,16 +28,16 @@ export function createLogger(): Logger {
   }
 }
 
-function load(): Logger {
+function loadPino(): Logger {
   const pino: typeof import('pino') = createRequire(import.meta.url)('pino')
-  const redact = { paths: secretNames.flatMap(name => [name, `*.${name}`]), censor: struck }
+  const redact = { paths: secretNames.flatMap(name => [name, `*.${name}`]), censor: redacted }
   return pino.pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, redact },
     pino.destination({ dest: 2, sync: true }),
   )
 }
 
-const struck = '[redacted]'
+const redacted = '[redacted]'
 const secretNames = ['password', 'token', 'cookie', 'authorization', 'secret', 'key']
 
 const secrets = [
@@ -42,7 +46,7 @@ const secrets = [
   /\bdk-[\w-]{43}/g, // an API key
   /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g, // the password of a URL
 ]
-const scrubText = (text: string): string => secrets.reduce((rest, secret) => rest.replace(secret, struck), text)
+const scrubText = (text: string): string => secrets.reduce((rest, secret) => rest.replace(secret, redacted), text)
 
 /** (1) */
 export function errorFields(thrown: unknown): object {
@@ -52,7 +56,7 @@ export function errorFields(thrown: unknown): object {
   return { error: scrubText(stack ?? message), ...(typeof code === 'string' && { code }) }
 }
 
-/** One committed change: who did what to which, by which face. */
+/** The fields of a line about a committed change. */
 export const changeFields = ({ subject, operation, resource, id, version, face, request }: AuditRecord): object => ({
   subject,
   operation,

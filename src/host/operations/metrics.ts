@@ -1,7 +1,7 @@
 /**
- * Figures for whoever runs the service: rate, errors and duration of each operation and face, answers by status, what is under
- * way, jobs, the store, and those of the process. Counting is two additions in plain memory; prom-client is loaded when
- * somebody asks for the figures, and writes them.
+ * Metrics for operators: rate, errors and duration of each operation and face, responses by status,
+ * requests in progress, jobs, the store, the process. Counting is two additions in memory;
+ * prom-client is loaded when the metrics are read, and writes them.
  */
 import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
@@ -9,7 +9,7 @@ import type { MountName } from '../../front/entry.ts'
 import type { Call } from '../../service/call.ts'
 import type { Store, Usage } from '../../service/store.ts'
 
-/** Upper bounds of the histogram's buckets, in seconds: from a read out of memory to a client's patience. */
+/** Upper bounds of the histogram's buckets: from a read in memory to a client's time limit. */
 export const histogramBoundsSeconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
@@ -19,11 +19,14 @@ interface Durations {
   count: number
   /** Seconds. */
   sum: number
-  /** Not cumulative; the last is beyond all bounds. */
+  /** Not cumulative; the last one is above all bounds. */
   readonly buckets: number[]
 }
 
-/** What is counted while the service runs. Labels are the contract's names and our own words: their number is bounded. */
+/**
+ * Counters of a running service. Labels are names of the contract and words of ours: their number
+ * is bounded.
+ */
 export class Metrics {
   readonly #calls = {
     rest: new Map<string, Map<string, Durations>>(),
@@ -38,7 +41,7 @@ export class Metrics {
   readonly #gauges = new Map<string, Gauge>()
 
   /** `took` in milliseconds. */
-  called(face: Call['face'], operation: string, outcome: string, took: number): void {
+  countCall(face: Call['face'], operation: string, outcome: string, took: number): void {
     const lines = getOrMake(this.#calls[face], operation, () => new Map<string, Durations>())
     const line = getOrMake(lines, outcome, () => createDurations({ face, operation, outcome }))
     const seconds = took / 1000
@@ -49,20 +52,20 @@ export class Metrics {
     line.buckets[at] = (line.buckets[at] ?? 0) + 1
   }
 
-  answered(face: MountName, status: number): void {
+  countResponse(face: MountName, status: number): void {
     const counts = this.#answers[face]
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
 
-  /** A figure that is asked for when it is wanted. */
-  gauge(name: string, help: string, read: Gauge['read'], type: Gauge['type'] = 'gauge'): void {
+  /** Adds a figure that is read on demand. */
+  addGauge(name: string, help: string, read: Gauge['read'], type: Gauge['type'] = 'gauge'): void {
     this.#gauges.set(name, { help, read, type })
   }
 
-  /** As prom-client has them. */
-  async families(): Promise<Family[]> {
+  /** All figures, in the form of prom-client. */
+  async listFamilies(): Promise<Family[]> {
     const asked = [...this.#gauges].map(async ([name, { help, read, type }]): Promise<Family> => {
-      const values = await inTime(read())
+      const values = await readInTime(read())
       return createFamily(name, type, help, [...values])
     })
     return [
@@ -77,7 +80,7 @@ export class Metrics {
       createFamily(
         'diglot_http_responses_total',
         'counter',
-        'Answers by face and status.',
+        'Responses by face and status.',
         Object.entries(this.#answers).flatMap(([face, counts]) =>
           [...counts].map(([status, value]) => ({ labels: { face, status: String(status) }, value })),
         ),
@@ -87,37 +90,36 @@ export class Metrics {
   }
 }
 
-/** How much of each store is in use, by its name here. */
+/** Adds the use of each store, by its name. */
 export function addStoreGauges(figures: Metrics, stores: readonly (readonly [string, Pick<Store, 'usage'>])[]): void {
-  const of = (read: (usage: Usage) => readonly MetricSample[]) => () =>
+  const byStore = (read: (usage: Usage) => readonly MetricSample[]) => () =>
     stores.flatMap(([store, one]) => {
       const now = one.usage?.()
       return now ? read(now).map(({ labels, value }) => ({ labels: { store, ...labels }, value })) : []
     })
-  figures.gauge(
+  figures.addGauge(
     'diglot_store_waiting',
-    'Works that wait for a connection, or for their turn to write.',
-    of(({ waiting }) => [{ labels: {}, value: waiting }]),
+    'Calls that wait for a connection, or for their turn to write.',
+    byStore(({ waiting }) => [{ labels: {}, value: waiting }]),
   )
-  figures.gauge(
+  figures.addGauge(
     'diglot_store_connections',
-    'Connections to a database, in use and at rest.',
-    of(({ connections }) =>
+    'Connections to a database, busy and idle.',
+    byStore(({ connections }) =>
       Object.entries(connections ?? {}).map(([state, value]) => ({ labels: { state }, value: Number(value) })),
     ),
   )
 }
 
-/** A store that is out of reach or busy has no figures, and holds up nobody else's. */
-async function inTime(asked: ReturnType<Gauge['read']>): Promise<readonly MetricSample[]> {
+/** A store that is busy or out of reach has no figures, and does not delay others. */
+async function readInTime(asked: ReturnType<Gauge['read']>): Promise<readonly MetricSample[]> {
   if (!(asked instanceof Promise)) return asked
   const late = new AbortController()
-  const none = setTimeout(patience, [], { signal: late.signal, ref: false })
+  const none = setTimeout(gaugeMs, [], { signal: late.signal, ref: false })
   none.catch(() => {})
   return Promise.race([asked.catch(() => []), none]).finally(() => late.abort())
 }
-/** Milliseconds. */
-const patience = 500
+const gaugeMs = 500
 
 interface Gauge {
   readonly help: string
@@ -128,7 +130,7 @@ export type MetricSample = MetricValue<string> & { readonly metricName?: string 
 export type Family = MetricObjectWithValues<MetricSample>
 
 const createFamily = (name: string, type: string, help: string, values: MetricSample[]): Family =>
-  ({ name, help, type, aggregator: 'sum', values }) as unknown as Family // prom-client's enum of types is these words
+  ({ name, help, type, aggregator: 'sum', values }) as unknown as Family // prom-client's enum of types has these words
 
 const createDurations = (labels: Record<string, string>): Durations => ({
   labels,
@@ -137,9 +139,9 @@ const createDurations = (labels: Record<string, string>): Durations => ({
   buckets: new Array(histogramBoundsSeconds.length + 1).fill(0),
 })
 
-function getOrMake<K, V>(of: Map<K, V>, key: K, make: () => V): V {
-  let found = of.get(key)
-  if (found === undefined) of.set(key, (found = make()))
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let found = map.get(key)
+  if (found === undefined) map.set(key, (found = make()))
   return found
 }
 
@@ -161,22 +163,24 @@ function cumulateBuckets({ labels, count, sum, buckets }: Durations): MetricSamp
   ]
 }
 
-/** The process's own: event loop, garbage, memory, descriptors, CPU. Measured from the first time they are asked for. */
+/**
+ * Metrics of the process: event loop, garbage, memory, descriptors, CPU; from the first read on.
+ */
 let process_: Promise<() => Promise<Family[]>> | undefined
-const ofProcess = (): Promise<() => Promise<Family[]>> =>
+const openProcessMetrics = (): Promise<() => Promise<Family[]>> =>
   (process_ ??= import('prom-client').then(({ default: { collectDefaultMetrics, Registry } }) => {
     const register = new Registry()
     collectDefaultMetrics({ register })
-    return () => register.getMetricsAsJSON() as Promise<Family[]> // values may have a name of their own, which the type leaves out
+    return () => register.getMetricsAsJSON() as Promise<Family[]> // values may have a name of their own, which the type lacks
   }))
 
 /** All figures of this process. */
 export const collectMetrics = async (figures: Metrics): Promise<Family[]> => [
-  ...(await figures.families()),
-  ...(await (await ofProcess())()),
+  ...(await figures.listFamilies()),
+  ...(await (await openProcessMetrics())()),
 ]
 
-/** The text that Prometheus reads, of one process or of several that are one service. */
+/** The text for Prometheus, of one process or of several that are one service. */
 export async function writeExposition(processes: readonly (readonly Family[])[]): Promise<string> {
   const { default: prometheus } = await import('prom-client')
   return prometheus.AggregatorRegistry.aggregate(processes.map(families => [...families])).metrics()

@@ -1,23 +1,23 @@
 /**
- * How much is under way, and whether it is too much (row 3). Who comes then is told to come back, in a few microseconds, so
- * that those who were let in are answered in time: without it a queue grows until everybody in it has given up.
+ * The requests in progress, and whether they are too many (row 3). The next request is then refused
+ * in a few microseconds, so that accepted ones are answered in time: otherwise a queue grows until
+ * all its clients have given up.
  */
 
 import type { LoadGauge } from '../../front/gate.ts'
 
 export interface Overload {
-  /** Requests at once; the next is answered 503. Default 4,096. */
+  /** Requests at once; the next one gets 503. Default: 4,096. */
   readonly concurrent?: number
   /**
-   * Milliseconds that the event loop may be late while more than `calm` requests are under way. Default 2,000: a pause to
-   * collect garbage is shorter, and a client's patience is longer.
+   * Milliseconds that the event loop may be late while more than `calm` requests are in progress.
+   * Default: 2,000, longer than a garbage collection, shorter than a client waits.
    */
   readonly late?: number
-  /** Default 256. */
+  /** Requests at once while the event loop is late. Default: 256. */
   readonly calm?: number
 }
 
-/** Milliseconds between two looks at the clock. */
 const pulseMs = 100
 
 export class OverloadGuard implements LoadGauge {
@@ -37,7 +37,7 @@ export class OverloadGuard implements LoadGauge {
     }, pulseMs).unref()
   }
 
-  /** Whether one more is too many. */
+  /** One more request would be too many. */
   get full(): boolean {
     return this.inFlight > this.inFlightMax
   }

@@ -20,78 +20,85 @@ import { type SoapVersion, versions } from '../version.ts'
 import { addressingVersions } from './addressing.ts'
 import { roleOf } from './node.ts'
 
-/** A header block as it is declared: its name, its content, and what is done with it. */
+/** A declared header block: its name, its content, its handler. */
 export interface Block<T = unknown> {
-  /** Of the type of its values; there is nothing here. */
+  /** The type of its values; never set. */
   readonly types?: T
   readonly name: Name
-  /** URIs of roles in which it is processed; undefined: in any that this node plays. */
+  /** URIs of roles in which it is processed; undefined: any that this node plays. */
   readonly roles: readonly string[] | undefined
   readonly read: ReadValue
   readonly process: (value: unknown, processing: BlockContext) => Maybe<void>
 }
 
-/** What a handler of blocks works with. It runs when the whole message has been read, before the application. */
+/**
+ * The context of a block handler, which runs after the message was read, before the application.
+ */
 export interface BlockContext {
-  /** The block as it came. */
+  /** The block as it was received. */
   readonly block: Element
   readonly version: SoapVersion
   readonly caller: Caller
-  /** Adds a block, as `compileBlockWriter` writes it, to what this node sends: the reply, or at an intermediary the message itself. */
+  /** Adds a block of `compileBlockWriter` to the reply, or at an intermediary to the message. */
   readonly add: (block: string) => void
 }
 
 /**
- * Declares a header block: `block({ namespace, name, content: t.string(), process })`. A handler refuses the message by
- * throwing `faulted(…)`; anything else that it throws is a bug.
+ * Declares a header block: `block({ namespace, name, content: t.string(), process })`. A handler
+ * refuses the message by throwing `refuseWithFault(…)`; any other exception is a bug.
  */
-export function block<T>(is: {
+export function block<T>(declaration: {
   readonly namespace: string
   readonly name: string
-  /** The namespace of the elements in it; `namespace` by default. */
+  /** The namespace of the elements in it. Default: `namespace`. */
   readonly types?: string
   readonly content: Field<T, boolean, boolean, unknown>
   readonly roles?: readonly string[]
   readonly process?: (value: T, processing: BlockContext) => Maybe<void>
 }): Block<T> {
   return {
-    name: internName(is.namespace, is.name),
-    roles: is.roles,
-    read: compileValueReader(is.content as AnyField, is.name, qualifiedSpace(is.types ?? is.namespace), beside),
-    process: (is.process ?? (() => {})) as Block['process'], // `read` gives what `content` says
+    name: internName(declaration.namespace, declaration.name),
+    roles: declaration.roles,
+    read: compileValueReader(
+      declaration.content as AnyField,
+      declaration.name,
+      qualifiedSpace(declaration.types ?? declaration.namespace),
+      envelopeAttributes,
+    ),
+    process: (declaration.process ?? (() => {})) as Block['process'], // `read` gives a T
   }
 }
 
 /**
- * Attributes of a block that are not of its content: whom it is for, by what a signature refers to it (WSS §4.2), and that it is
- * a reference parameter (WS-Addressing SOAP Binding §2.3).
+ * Attributes of a block besides its content: its addressee, the identifier for signatures (WSS
+ * §4.2), the mark of a reference parameter (WS-Addressing SOAP Binding §2.3).
  */
-const beside = new Set([
+const envelopeAttributes = new Set([
   ...versions.flatMap(({ role, mustUnderstand, relay }) => [role, mustUnderstand, ...(relay ? [relay] : [])]),
   ...addressingVersions.flatMap(({ isReference }) => isReference ?? []),
   wsuId,
 ])
 
-/** What a handler of blocks throws to answer with a fault of its own. */
+/** For a block handler to throw: the reply is this fault. */
 export const refuseWithFault = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })
 
-/** Whom a block is for, in SOAP's own attributes. */
+/** The addressee of a block, in SOAP's own attributes. */
 export interface Addressee {
   readonly version: SoapVersion
   /** Default: the ultimate receiver. */
   readonly role?: string
   readonly mandatory?: boolean
-  /** Whether it goes on when it is not processed; SOAP 1.1 can't say so. */
+  /** An intermediary that does not process it passes it on; SOAP 1.1 cannot express it. */
   readonly relay?: boolean
 }
 
-/** An encoder of a header block: `write(value, { version, role, mandatory: true })`. */
+/** A writer of a header block: `write(value, { version, role, mandatory: true })` gives XML. */
 export function compileBlockWriter<T>(
   namespace: string,
   local: string,
   content: Field<T, boolean, boolean, unknown>,
 ): (value: T, to?: Addressee) => string {
-  const write = elementOf(namespace, local, content)
+  const write = compileRootWriter(namespace, local, content)
   return (value, to) => write(value, inlineWriting, to ? attributesFor(to) : '')
 }
 
@@ -104,8 +111,8 @@ function attributesFor({ version, role, mandatory, relay }: Addressee): string {
   return given.length === 0 ? '' : ` xmlns:s="${version.namespace}" ${given.join(' ')}`
 }
 
-/** An encoder of a whole element that declares its namespace, with more attributes if given. */
-export function elementOf<T>(
+/** A writer of an element that declares its namespace, with further attributes as XML. */
+export function compileRootWriter<T>(
   namespace: string,
   local: string,
   content: Field<T, boolean, boolean, unknown>,
@@ -116,14 +123,14 @@ export function elementOf<T>(
     `${open} xmlns:b="${namespace}"${attributes}${write(value, writing).slice(open.length)}`
 }
 
-/** The declaration that is for this block in its role. */
+/** The declaration for this block in its role. */
 export function findBlock(block: Element, version: SoapVersion, blocks: readonly Block[]): Block | undefined {
   return blocks.find(
     each => each.name === block.name && (each.roles === undefined || each.roles.includes(roleOf(block, version))),
   )
 }
 
-/** The value of a block. */
+/** The value of a block; refuses one that breaks its declaration. */
 export function readBlock(block: Element, read: ReadValue): unknown {
   const cursor = walkTree(block)
   cursor.next()

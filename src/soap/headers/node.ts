@@ -2,9 +2,9 @@ import type { Element, Name } from '../../xml/index.ts'
 import { refuseMessage } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 
-/** What this node is. */
+/** The roles of a node. */
 export interface NodeRoles {
-  /** Roles beside `next` and, for the last node, the ultimate receiver. */
+  /** URIs of roles besides `next` and, for the last node, the ultimate receiver. */
   readonly roles: readonly string[]
   readonly ultimate: boolean
 }
@@ -19,14 +19,14 @@ export function playsRole(role: string, version: SoapVersion, node: NodeRoles): 
   return role === version.next || (node.ultimate && role === version.ultimateReceiver) || node.roles.includes(role)
 }
 
-/** §5.2.2: no role, or an empty one, is that of the ultimate receiver. */
+/** §5.2.2: a missing or empty role is that of the ultimate receiver. */
 export function roleOf(block: Element, version: SoapVersion): string {
   return block.attribute(version.role)?.trim() || version.ultimateReceiver
 }
 
 /**
- * §5.2.3. SOAP 1.1 writes 0 and 1 (its schema, WS-I Basic Profile R1013); `true` and `false` are taken there as meant, since
- * to pass over a block that its sender calls mandatory would be worse.
+ * §5.2.3. SOAP 1.1 writes 0 and 1 (its schema, WS-I Basic Profile R1013); `true` and `false` are
+ * accepted there, too, since ignoring a block that its sender calls mandatory would be worse.
  */
 export function isMandatory(block: Element, version: SoapVersion): boolean {
   return readFlag(block, version.mustUnderstand)
@@ -39,7 +39,7 @@ export function readFlag(block: Element, attribute: Name): boolean {
   return refuseMessage({ kind: 'structure', detail: `${attribute.local} of ${block.name.local} is not boolean` })
 }
 
-/** §2.6 steps 3 and 4: all mandatory blocks among these are understood, or a fault names those that are not. */
+/** §2.6 steps 3 and 4: all mandatory blocks are understood, or a fault names those that are not. */
 export function requireUnderstood(
   blocks: readonly Element[],
   version: SoapVersion,

@@ -1,6 +1,7 @@
 /**
- * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the room of `soap/` that knows HTTP. Guards: what is not
- * an HTTP request of a SOAP message gets its status before a message exists; nothing of the request is echoed in a field.
+ * SOAP over HTTP (rules B4.1–B4.7; SOAP 1.1 §6, SOAP 1.2 Part 2 §7): the room of `soap/` that knows
+ * HTTP. Guards: a request without a SOAP message gets a status before a message exists; no response
+ * field echoes the request.
  */
 import { chain, type Maybe, settle } from '../../base/maybe.ts'
 import { answerPreflight, isPreflight } from '../../front/cross-origin.ts'
@@ -20,7 +21,7 @@ import type { AnySoapRefusal } from '../refusal.ts'
 import { soap12, versions } from '../version.ts'
 import { receivePost } from './post.ts'
 import { addressesOf, announcedVersion } from './request-facts.ts'
-import { isRetrievable, retrieve } from './retrieve.ts'
+import { isRetrievable, respondToGet } from './retrieve.ts'
 import { endExchange, responseOfEnd, writeResponse } from './write-response.ts'
 
 export type { Request, Response }
@@ -28,7 +29,7 @@ export type { Request, Response }
 /** One endpoint behind the front door. */
 export type SoapEndpoint = Pick<Mount, 'serve' | 'refuse'>
 
-/** A contract's version at one endpoint. */
+/** The endpoint of one version of a contract. */
 export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, options: SoapOptions = {}): SoapEndpoint {
   const exchanges = bindOperations(serving, endpoint.version, endpoint.style)
   return bindNode(compileNode(serving, endpoint, exchanges, { realm: serving.app.contract.service, ...options }))
@@ -37,22 +38,22 @@ export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, op
 type SoapFace = (request: Request) => Maybe<Response>
 type FaceOptions = SoapOptions & Pick<FrontOptions, 'gate'>
 
-/** The same on its own, behind a front door of one mount. */
+/** Such an endpoint by itself, behind a front door of one mount. */
 export function createSoapFace(serving: FaceContext, endpoint: Endpoint, options: FaceOptions = {}): SoapFace {
-  return behindFront(serving, compileSoapEndpoint(serving, endpoint, options), options)
+  return createFaceAlone(serving, compileSoapEndpoint(serving, endpoint, options), options)
 }
 
-/** The same for any exchanges: a service whose messages are not a contract's. */
+/** A face for custom operations: a service without a contract. */
 export function createSoapNode(
   serving: Omit<FaceContext, 'app' | 'calls'>,
   endpoint: Omit<Endpoint, 'version' | 'style'>,
   exchanges: readonly BoundOperation[],
   options: FaceOptions = {},
 ): SoapFace {
-  return behindFront(serving, bindNode(compileNode(serving, endpoint, exchanges, options)), options)
+  return createFaceAlone(serving, bindNode(compileNode(serving, endpoint, exchanges, options)), options)
 }
 
-const behindFront = (
+const createFaceAlone = (
   serving: Omit<FaceContext, 'app' | 'calls'>,
   endpoint: SoapEndpoint,
   options: FaceOptions,
@@ -65,7 +66,7 @@ function compileNode(
   options: SoapOptions,
 ): SoapNode {
   if (endpoint.secure && !options.secure)
-    throw new Error(`${endpoint.path} demands WS-Security, and nothing is given that could prove it: pass \`secure\``)
+    throw new Error(`${endpoint.path} demands WS-Security but cannot verify it: pass \`secure\``)
   const spoken = versions.filter(each => endpoint.versions === 'both' || each.number === endpoint.versions)
   const sizes = exchanges.map(each => each.longest)
   return {
@@ -86,44 +87,45 @@ function compileNode(
 const bindNode = (node: SoapNode): SoapEndpoint => ({
   serve: entry =>
     settle(
-      () => answer(node, entry),
-      thrown => answerRefused(node, entry, thrown),
+      () => respondToEntry(node, entry),
+      thrown => respondToRefused(node, entry, thrown),
     ),
   refuse: (entry, refusal) => settle(() => refuseAsFault(node, entry, refusal), responseOfEnd),
 })
 
-/** What of an endpoint is asked: '' for itself, else the name of one of its operations. */
+/** The target: '' for the endpoint itself, else the name of one of its operations. */
 function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
   if (path === endpoint.path) return ''
   return path.startsWith(`${endpoint.path}/`)
     ? path.slice(endpoint.path.length + 1)
-    : endExchange(404, 'there is no endpoint here')
+    : endExchange(404, 'this endpoint does not exist')
 }
 
-function answer(node: SoapNode, entry: Entry): Maybe<Response> {
+function respondToEntry(node: SoapNode, entry: Entry): Maybe<Response> {
   const { request } = entry
   const operation = operationAt(node, entry)
-  if (operation !== '' && !isRetrievable(node, operation)) endExchange(404, 'there is no such operation')
+  if (operation !== '' && !isRetrievable(node, operation)) endExchange(404, 'this operation does not exist')
   const allow = writeAllow(operation !== '' ? ['GET'] : entry.query === '' ? ['GET', 'POST'] : ['GET'])
   if (isPreflight(request)) return answerPreflight(request, node.serving.settings, allow)
   if (request.method === 'OPTIONS') return { status: 204, fields: { allow, 'cache-control': 'no-store' } }
-  if (request.method === 'GET' || request.method === 'HEAD') return retrieve(node, entry, operation, allow)
+  if (request.method === 'GET' || request.method === 'HEAD') return respondToGet(node, entry, operation, allow)
   if (request.method !== 'POST' || operation !== '') return respondToRefusal({ kind: 'not-allowed', allow }) // B4.1
   return receivePost(node, entry)
 }
 
-function answerRefused(node: SoapNode, entry: Entry, thrown: unknown): Maybe<Response> {
+function respondToRefused(node: SoapNode, entry: Entry, thrown: unknown): Maybe<Response> {
   if (!(thrown instanceof Refused)) return responseOfEnd(thrown)
   const { request } = entry
   if (request.method !== 'POST' || !parseMediaType(request.fields['content-type'] ?? '')) throw thrown
-  // Before the XML is looked at only its packaging and its action can be refused: in the version of the media type.
-  const refusal = thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
+  // Before the XML is read, only its packaging and its action are refused: in the media type's
+  // version.
+  const refusal = thrown.refusal as AnySoapRefusal // Refused has no other refusals
   const [address] = addressesOf(node, entry)
   const fault = () => refuseEarly(node, announcedVersion(request) ?? soap12, address, refusal)
   return settle(() => chain(fault(), sent => writeResponse(node, entry, sent)), responseOfEnd)
 }
 
-/** With a fault where the request says which version of SOAP is spoken, else with the status alone. */
+/** By a fault if the request names a version of SOAP, else by the status alone. */
 function refuseAsFault(node: SoapNode, entry: Entry, refusal: FrontRefusal): Maybe<Response> {
   const { request } = entry
   const isMessage = refusal.kind === 'unavailable' || refusal.kind === 'too-many'

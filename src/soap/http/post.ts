@@ -1,4 +1,4 @@
-/** A message by POST (rules B4.1–B4.3, B4.12): what carries it, unpacked, and its answer. */
+/** A message by POST (rules B4.1–B4.3, B4.12): its packaging is undone, its reply is sent. */
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { memoizeByText } from '../../base/memo.ts'
 import { watchPieces } from '../../base/octets.ts'
@@ -8,7 +8,7 @@ import type { HttpFields, Request, Response } from '../../http/message.ts'
 import { parseAccept } from '../../http/negotiate.ts'
 import { pieceOctets } from '../../service/file-content.ts'
 import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
-import { converse } from '../face.ts'
+import { processMessage } from '../face.ts'
 import { openPackage } from '../mime/parts.ts'
 import { refuseMessage } from '../refusal.ts'
 import { type SoapVersion, soap11, soap12 } from '../version.ts'
@@ -16,17 +16,17 @@ import { requestFacts, versionOfMediaType } from './request-facts.ts'
 import { endExchange, refuseLength, writeResponse } from './write-response.ts'
 
 export function receivePost(node: SoapNode, entry: Entry): Maybe<Response> {
-  const type = parseMediaType(entry.request.fields['content-type'] ?? '') ?? refuseType() // B4.2
+  const type = parseMediaType(entry.request.fields['content-type'] ?? '') ?? refuseMediaType() // B4.2
   return chain(readMessage(node, entry, type), message =>
-    chain(converse(node, message), sent => writeResponse(node, entry, sent)),
+    chain(processMessage(node, message), sent => writeResponse(node, entry, sent)),
   )
 }
 
 const acceptedTypes = `${soap12.mediaType}, ${soap11.mediaType}, multipart/related`
-const refuseType = (): never =>
-  endExchange(415, `a SOAP message is sent as ${acceptedTypes}`, { accept: acceptedTypes })
+const refuseMediaType = (): never =>
+  endExchange(415, `this media type is not supported: send ${acceptedTypes}`, { accept: acceptedTypes })
 
-/** Octets that may be a message, of this media type, and what came beside them. */
+/** The octets of a message, its media type, and the parts of its package. */
 interface UnpackedContent {
   readonly bytes: Uint8Array
   readonly type: MediaType
@@ -36,15 +36,15 @@ interface UnpackedContent {
 function readMessage(node: SoapNode, entry: Entry, type: MediaType): Maybe<ReceivedMessage> {
   const { request } = entry
   if (type.essence === 'multipart/related')
-    return unpack(node, request, type).then(content => messageOf(node, entry, type, content))
-  if (!versionOfMediaType(type)) refuseType()
-  return chain(readContent(node, request, type), bytes => messageOf(node, entry, type, { bytes, type }))
+    return openMultipart(node, request, type).then(content => toReceivedMessage(node, entry, type, content))
+  if (!versionOfMediaType(type)) refuseMediaType()
+  return chain(readMessageOctets(node, request, type), bytes => toReceivedMessage(node, entry, type, { bytes, type }))
 }
 
-function messageOf(node: SoapNode, entry: Entry, type: MediaType, content: UnpackedContent): ReceivedMessage {
+function toReceivedMessage(node: SoapNode, entry: Entry, type: MediaType, content: UnpackedContent): ReceivedMessage {
   const { fields } = entry.request
-  const root = rootType(content.type, type)
-  const version = versionOfMediaType(root) ?? refuseType()
+  const root = requireRootType(content.type, type)
+  const version = versionOfMediaType(root) ?? refuseMediaType()
   const { charset } = content.type.parameters
   if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
     endExchange(415, 'this charset is not supported: send UTF-8 or UTF-16', { accept: acceptedTypes })
@@ -59,13 +59,13 @@ function messageOf(node: SoapNode, entry: Entry, type: MediaType, content: Unpac
   }
 }
 
-/** All octets of the content, within what the longest operation takes. */
-function readContent(node: SoapNode, request: Request, type: MediaType): Maybe<Uint8Array> {
-  const limit = limitOf(node, request, type)
+/** All octets of the content, decoded, within the limit of the longest operation. */
+function readMessageOctets(node: SoapNode, request: Request, type: MediaType): Maybe<Uint8Array> {
+  const limit = octetLimit(node, request, type)
   const { length } = request.content
   const coding = (request.fields['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (coding !== 'identity' && !(node.inflate && (coding === 'gzip' || coding === 'x-gzip')))
-    endExchange(415, 'this content coding is not supported: see Accept-Encoding', {
+    endExchange(415, 'this content coding is not supported: use one that Accept-Encoding lists', {
       'accept-encoding': node.inflate ? 'gzip' : 'identity',
     })
   if (length !== undefined && length > limit) refuseLength(limit)
@@ -74,13 +74,15 @@ function readContent(node: SoapNode, request: Request, type: MediaType): Maybe<U
     if (coding === 'identity') return octets
     return chain(
       node.inflate?.(octets, limit),
-      found => found ?? endExchange(413, `the content is not gzip to its end, or unfolds to more than ${limit} octets`),
+      found => found ?? endExchange(413, `the content is not valid gzip or exceeds ${limit} octets`),
     )
   })
 }
 
-/** What may be read before the operation is known: as much as the one that the action names takes, or as any takes. */
-function limitOf(node: SoapNode, { fields }: Request, type: MediaType): number {
+/**
+ * The limit before the operation is known: that of the one that the action names, or the largest.
+ */
+function octetLimit(node: SoapNode, { fields }: Request, type: MediaType): number {
   const hint = type.parameters['action'] ?? unquote(fields['soapaction'] ?? '')
   const named = hint ? node.byAction.get(hint) : undefined
   return named?.longest ?? node.sizes.longest
@@ -88,7 +90,7 @@ function limitOf(node: SoapNode, { fields }: Request, type: MediaType): number {
 
 const unquote = memoizeByText((field: string) => field.replace(/"/g, ''))
 
-async function unpack(node: SoapNode, request: Request, type: MediaType) {
+async function openMultipart(node: SoapNode, request: Request, type: MediaType) {
   const { boundary, start } = type.parameters
   if (boundary === undefined)
     return endExchange(415, 'multipart/related has no boundary parameter', { accept: acceptedTypes })
@@ -101,13 +103,13 @@ async function unpack(node: SoapNode, request: Request, type: MediaType) {
   const chunks = request.content.chunks()
   const found = await openPackage(length === undefined ? countOctets(chunks, limit) : chunks, boundary, start, sizes)
   if (!found) return refuseLength(limit)
-  // What is little has come: to wait for who sent it would cost more than it.
+  // A short message has arrived already: streaming it would cost more than it saves.
   if (length !== undefined && length <= pieceOctets) await found.rest.collect()
-  const root = parseMediaType(found.root.type) ?? refuseType()
+  const root = parseMediaType(found.root.type) ?? refuseMediaType()
   return { bytes: found.root.bytes, type: root, parts: found.rest }
 }
 
-/** All of a package of which nobody has said how long it is, whatever its parts are. */
+/** Limits the octets of a package that was sent without its length. */
 function countOctets(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncIterable<Uint8Array> {
   let length = 0
   return watchPieces(chunks, piece => {
@@ -116,18 +118,23 @@ function countOctets(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncIte
   })
 }
 
-/** XOP §4.1: the type of what is in an XOP document stands beside it; else the root is what it says it is. */
-function rootType(root: MediaType, packaged: MediaType): MediaType {
+/**
+ * XOP §4.1: an XOP document names its content's type in a parameter; another root has its own type.
+ */
+function requireRootType(root: MediaType, packaged: MediaType): MediaType {
   if (root.essence !== 'application/xop+xml') return root
-  return parseMediaType(root.parameters['type'] ?? packaged.parameters['start-info'] ?? '') ?? refuseType()
+  return parseMediaType(root.parameters['type'] ?? packaged.parameters['start-info'] ?? '') ?? refuseMediaType()
 }
 
-/** B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902). Empty or absent says nothing. */
+/**
+ * Rule B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902);
+ * undefined if empty or absent.
+ */
 function actionOf(version: SoapVersion, root: MediaType, type: MediaType, fields: HttpFields): string | undefined {
   if (version.actionIn === 'media type') return root.parameters['action'] ?? type.parameters['action']
   const field = fields['soapaction']?.trim()
   if (field === undefined || field === '') return undefined
-  return quotedUri(field) ?? refuseMessage({ kind: 'structure', detail: 'SOAPAction is one URI in quotes' })
+  return quotedUri(field) ?? refuseMessage({ kind: 'structure', detail: 'SOAPAction must be one URI in quotes' })
 }
 const quotedUri = memoizeByText((field: string): string | undefined => /^"([^"\\]*)"$/.exec(field)?.[1])
 

@@ -1,4 +1,4 @@
-/** What a request says of the message it carries, besides the message: its version, its address, its caller. */
+/** Facts of a request besides its message: the version of SOAP, the address, the caller. */
 import { type Maybe, settle } from '../../base/maybe.ts'
 import type { Caller } from '../../contract/policy.ts'
 import { authenticate } from '../../front/authenticate.ts'
@@ -11,7 +11,7 @@ import { Unavailable } from '../../service/store.ts'
 import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
 import { type SoapVersion, versions } from '../version.ts'
 
-/** The version of SOAP that the media type of a message, or of the root of its package, speaks. */
+/** The version of SOAP that the media type of a message, or of the root of its package, names. */
 export function announcedVersion({ fields }: Request): SoapVersion | undefined {
   const type = parseMediaType(fields['content-type'] ?? '')
   if (type?.essence !== 'multipart/related') return type && versionOfMediaType(type)
@@ -20,11 +20,11 @@ export function announcedVersion({ fields }: Request): SoapVersion | undefined {
   return ofMessage && versionOfMediaType(ofMessage)
 }
 
-/** The version that a media type speaks; that of a package is its root's. */
+/** The version of SOAP that a media type names; undefined for a package. */
 export const versionOfMediaType = ({ essence }: MediaType): SoapVersion | undefined =>
   versions.find(each => each.mediaType === essence)
 
-/** This endpoint as clients know it, and as it was asked. */
+/** The addresses of this endpoint: the public one, if there is one, and that of the request. */
 export function addressesOf({ serving, endpoint }: SoapNode, entry: Entry): [string, ...string[]] {
   const asked = `${originOf(entry)}${endpoint.path}`
   const known = serving.settings.publicUrl?.replace(/\/$/, '')
@@ -40,12 +40,12 @@ export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
     from: request.from,
     request: id,
     confidential: isConfidential(request, node.serving.settings),
-    caller: () => identifyCaller(node, request),
+    caller: () => authenticateSender(node, request),
   }
 }
 
-/** Cookies do not count: a message is never sent by a form of ours. */
-const identifyCaller = ({ serving }: SoapNode, request: Request): Maybe<Caller> =>
+/** Without cookies: no form of ours sends a message. */
+const authenticateSender = ({ serving }: SoapNode, request: Request): Maybe<Caller> =>
   settle(
     () => authenticate(request, serving),
     thrown => {

@@ -1,4 +1,4 @@
-/** GET on an endpoint: its descriptions, its page, and the response pattern of SOAP 1.2 (Part 2 §7.4). */
+/** GET on an endpoint: its descriptions, its page, the response pattern (SOAP 1.2 Part 2 §7.4). */
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { readScalar } from '../../contract/lexical/scalar.ts'
@@ -21,13 +21,13 @@ import { soap12 } from '../version.ts'
 import { addressesOf, requestFacts } from './request-facts.ts'
 import { endExchange, writeResponse } from './write-response.ts'
 
-/** @param operation '' for the endpoint itself */
-export async function retrieve(node: SoapNode, entry: Entry, operation: string, allow: string): Promise<Response> {
+/** @param operation its name; '' for the endpoint itself */
+export async function respondToGet(node: SoapNode, entry: Entry, operation: string, allow: string): Promise<Response> {
   if (operation !== '') return retrieveOutcome(node, entry, operation)
   const [address] = addressesOf(node, entry)
   if (entry.query !== '') {
     const found = await node.describe?.(entry.query, address)
-    return found ? replyWithText(entry, found, node.codings ?? {}) : endExchange(404, 'there is no such description')
+    return found ? replyWithText(entry, found, node.codings ?? {}) : endExchange(404, 'this description does not exist')
   }
   const page = acceptsHtml(entry.request.fields['accept']) ? await node.page?.(address) : undefined
   if (page === undefined) return respondToRefusal({ kind: 'not-allowed', allow })
@@ -40,7 +40,7 @@ const acceptsHtml = (accept: string | undefined): boolean =>
 export const isRetrievable = (node: SoapNode, operation: string): boolean =>
   findRetrievable(node, operation) !== undefined
 
-/** Safe operations, where nothing but the transport has to prove the caller. */
+/** Safe operations of endpoints where the transport alone proves the caller. */
 const findRetrievable = ({ exchanges, endpoint, spoken }: SoapNode, operation: string): BoundOperation | undefined =>
   endpoint.secure || !spoken.includes(soap12)
     ? undefined
@@ -48,11 +48,11 @@ const findRetrievable = ({ exchanges, endpoint, spoken }: SoapNode, operation: s
 const hasScalarShape = ({ shape }: BoundOperation['request'][string]): boolean => isScalar(shape)
 
 async function retrieveOutcome(node: SoapNode, entry: Entry, operation: string): Promise<Response> {
-  const exchange = findRetrievable(node, operation) ?? endExchange(404, 'there is no such operation')
+  const exchange = findRetrievable(node, operation) ?? endExchange(404, 'this operation does not exist')
   const { fields } = entry.request
   const media = `${soap12.mediaType}; charset=utf-8`
   negotiateType(fields['accept'], [media]) ?? endExchange(406, `available media type: ${media}`)
-  const given = parsePreconditions(fields, entry.now)
+  const preconditions = parsePreconditions(fields, entry.now)
   const message: ReceivedMessage = {
     bytes: new Uint8Array(0),
     charset: undefined,
@@ -66,32 +66,32 @@ async function retrieveOutcome(node: SoapNode, entry: Entry, operation: string):
     node,
     message,
     exchange,
-    () => readParameters(exchange, entry.pairs),
+    () => readUriParameters(exchange, entry.pairs),
     current => {
-      const verdict = evaluatePreconditions(given, 'GET', current && validatorsOf(current), sameVersion)
+      const verdict = evaluatePreconditions(preconditions, 'GET', current && standingValidators(current), sameVersion)
       return verdict === 'not-modified' ? 'unchanged' : verdict
     },
   )
   const caching = { 'cache-control': 'private, no-cache', vary: 'Accept, Authorization' }
   const refusal = sent.fault?.refusal
-  if (refusal?.kind === 'unchanged') return { status: 304, fields: { ...caching, ...validatorFields(refusal.current) } }
+  if (refusal?.kind === 'unchanged') return { status: 304, fields: { ...caching, ...standingFields(refusal.current) } }
   if (refusal?.kind === 'stale') endExchange(412, 'the precondition failed')
   const response = writeResponse(node, entry, sent)
   if (sent.fault) return response
   return {
     ...response,
-    fields: { ...response.fields, ...caching, ...(sent.standing && validatorFields(sent.standing)) },
+    fields: { ...response.fields, ...caching, ...(sent.standing && standingFields(sent.standing)) },
   }
 }
 
-const validatorsOf = ({ version, modified }: Standing) => ({ etag: `"${version}-soap"`, lastModified: modified })
-function validatorFields(standing: Standing): HttpFields {
-  const { etag, lastModified } = validatorsOf(standing)
+const standingValidators = ({ version, modified }: Standing) => ({ etag: `"${version}-soap"`, lastModified: modified })
+function standingFields(standing: Standing): HttpFields {
+  const { etag, lastModified } = standingValidators(standing)
   return { etag, 'last-modified': writeDate(lastModified) }
 }
 
-/** The parameters of a URI as the children of the request's element. */
-function readParameters({ name, request }: BoundOperation, pairs: Pairs): Values {
+/** The parameters of a URI, read as children of the request's element. */
+function readUriParameters({ name, request }: BoundOperation, pairs: Pairs): Values {
   const pathOf = (key: string) => `/${name}/${toXmlName(key)}`
   const row: Record<string, unknown> = {}
   for (const [key, field] of Object.entries(request)) {

@@ -1,4 +1,4 @@
-/** What goes back by HTTP: a message with its status, or a status without a message. */
+/** HTTP responses: a message with its status, or a status without a message. */
 import { writeAuthChallenges } from '../../front/authenticate.ts'
 import type { Entry } from '../../front/entry.ts'
 import { writeRetryAfter } from '../../http/fields.ts'
@@ -10,7 +10,7 @@ import { writePackage } from '../mime/write-package.ts'
 import type { AnySoapRefusal } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 
-/** Ends the exchange with a status and no message. */
+/** Thrown to end the exchange with a status and no message. */
 class EndOfExchange {
   readonly response: Response
   constructor(response: Response) {
@@ -32,7 +32,7 @@ export const refuseLength = (limit: number): never =>
 export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): Response {
   const { version, envelope: text, attached, fault, filling } = sent
   if (fault?.refusal.kind === 'too-long') refuseLength(fault.refusal.limit)
-  if (text === undefined) return { status: 202, fields: {} } // B4.10; 204 breaks half the peers
+  if (text === undefined) return { status: 202, fields: {} } // rule B4.10; 204 breaks half of the peers
   const envelope = filling ? streamEnvelope(text, filling) : text
   const packed = attached && writePackage(version.mediaType, envelope, attached, `diglot-${node.serving.id()}`)
   const fields: Record<string, string> = {
@@ -43,7 +43,7 @@ export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): 
   return { status: fault ? statusOfFault(node, version, fault) : 200, fields, content: packed?.content ?? envelope }
 }
 
-/** B4.5, B7.1: 500 for every fault but those that HTTP itself has to act on. */
+/** Rules B4.5, B7.1: 500 for every fault but those that HTTP clients must act on. */
 function statusOfFault(
   node: SoapNode,
   version: SoapVersion,

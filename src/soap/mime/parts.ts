@@ -1,22 +1,21 @@
+/** A message and the parts of its package, in memory or as they arrive. */
 import { decodePercent } from '../../base/attempt.ts'
 import { decodeBase64Loosely, removeBlanks } from '../../base/base64.ts'
 import { type Pieces, watchPieces } from '../../base/octets.ts'
 import { type PartSource, StreamedPart } from '../codecs/values.ts'
 import { refuseMessage } from '../refusal.ts'
-import { type PackagePart, readParts, refuse } from './multipart.ts'
+import { type PackagePart, readParts, refusePackage } from './multipart.ts'
 
-// A message and its parts
-
-/** The part that holds the Envelope, and its media type as it came. */
+/** The part with the Envelope, and its Content-Type. */
 export interface Root {
   readonly type: string
   readonly bytes: Uint8Array
 }
 
-/** A package that has arrived. */
+/** A package that has arrived completely. */
 export interface Package {
   readonly root: Root
-  /** The other parts by their Content-ID. */
+  /** The other parts by Content-ID. */
   readonly parts: ReadonlyMap<string, Uint8Array>
 }
 
@@ -27,7 +26,7 @@ export interface Sizes {
   readonly rest: number
 }
 
-/** Reads all of a package. Undefined when it exceeds a size. */
+/** Reads a whole package; undefined if it exceeds a size. */
 export async function readPackage(...given: Parameters<typeof openPackage>): Promise<Package | undefined> {
   const opened = await openPackage(...given)
   const all = await opened?.rest.all()
@@ -35,8 +34,9 @@ export async function readPackage(...given: Parameters<typeof openPackage>): Pro
 }
 
 /**
- * Reads a package up to the end of its root. `start` names the root by Content-ID (RFC 2387 §3.2); without it the first part is
- * the root. Parts before it are kept in memory. Undefined when it exceeds a size.
+ * Reads a package up to the end of its root; undefined if it exceeds a size. `start` is the
+ * Content-ID of the root (RFC 2387 §3.2). Default: the first part. Parts before it are kept in
+ * memory.
  */
 export async function openPackage(
   chunks: AsyncIterable<Uint8Array>,
@@ -44,12 +44,12 @@ export async function openPackage(
   start: string | undefined,
   sizes: Sizes,
 ): Promise<{ readonly root: Root; readonly rest: RemainingParts } | undefined> {
-  const rest = new RemainingParts(readParts(chunks, boundary), start && idOf(start), sizes)
+  const rest = new RemainingParts(readParts(chunks, boundary), start && parseContentId(start), sizes)
   const root = await rest.root()
   return root && { root, rest }
 }
 
-/** All parts of a package but its root: those that have come, and those that are still on their way. */
+/** All parts of a package but its root, arrived or not. */
 export class RemainingParts implements PartSource {
   readonly #coming: AsyncGenerator<PackagePart, void, undefined>
   readonly #wanted: string | undefined
@@ -68,7 +68,10 @@ export class RemainingParts implements PartSource {
     this.#left = sizes.rest
   }
 
-  /** The first, or the one that is named. Undefined when it, or what stands before it, is more than may be. */
+  /**
+   * The root: the first part or the one named by `start`; undefined if it, or the parts before it,
+   * exceed a size.
+   */
   async root(): Promise<Root | undefined> {
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.isRoot) {
@@ -77,21 +80,21 @@ export class RemainingParts implements PartSource {
       }
       if (!(await this.#keep(part))) return undefined
     }
-    return refuse('the package has no root')
+    return refusePackage('the root part of the package is missing')
   }
 
-  /** The next one. The root comes once, and so does each Content-ID. */
+  /** The next part. The root may come once, and so may each Content-ID. */
   async #next(): Promise<(PackagePart & { readonly id: string; readonly isRoot: boolean }) | undefined> {
     const next = await this.#coming.next()
     if (next.done) {
       this.#complete = true
       return undefined
     }
-    const id = idOf(next.value.fields['content-id'] ?? '')
+    const id = parseContentId(next.value.fields['content-id'] ?? '')
     const isRoot = this.#wanted === undefined ? !this.#rooted : id === this.#wanted
-    if (isRoot && this.#rooted) refuse('the root of the package is there twice')
+    if (isRoot && this.#rooted) refusePackage('the package has two root parts')
     if (isRoot) this.#rooted = true
-    else if (this.#ids.has(id)) refuse('two parts have the same Content-ID')
+    else if (this.#ids.has(id)) refusePackage('two parts have the same Content-ID')
     else if (id !== '') this.#ids.add(id)
     return { ...next.value, id, isRoot }
   }
@@ -104,7 +107,7 @@ export class RemainingParts implements PartSource {
     return true
   }
 
-  /** All of them, in memory. Undefined when there are more octets than may be. */
+  /** All parts, in memory; undefined if they exceed their size. */
   async all(): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
     if (!this.#complete)
       for (let part = await this.#next(); part; part = await this.#next())
@@ -112,7 +115,9 @@ export class RemainingParts implements PartSource {
     return this.#found
   }
 
-  /** The same, where more than may be ends the message. At once where all have come. */
+  /**
+   * Reads all parts into memory; refuses if they exceed a size. Synchronous once all have arrived.
+   */
   collect(): Promise<void> | undefined {
     return this.#complete ? undefined : this.all().then(found => (found ? undefined : this.#tooLong()))
   }
@@ -122,8 +127,8 @@ export class RemainingParts implements PartSource {
   }
 
   /**
-   * The octets of one that had not come, as they come; the others are passed over. It ends when the package has, so that nothing
-   * is taken for whole that is not.
+   * The octets of a part as they arrive; other parts are skipped. The stream ends with the package,
+   * so that an incomplete package is never mistaken for a complete one.
    */
   async *octets({ id }: StreamedPart): Pieces {
     let found = false
@@ -143,8 +148,8 @@ export class RemainingParts implements PartSource {
     if (this.#left < 0) this.#tooLong()
   }
 
-  /** Reads on to the end, where nothing of what comes is wanted. */
-  passed(): Promise<void> | undefined {
+  /** Reads to the end and drops the remaining parts. */
+  skipRest(): Promise<void> | undefined {
     return this.#complete ? undefined : this.#pass()
   }
   async #pass(): Promise<void> {
@@ -153,32 +158,32 @@ export class RemainingParts implements PartSource {
   }
 
   get uris(): readonly string[] {
-    return urisOf(this.#found)
+    return contentUris(this.#found)
   }
   look(href: string): Uint8Array | undefined {
     return this.#found.get(contentIdOf(href) ?? '')
   }
   take(href: string): Uint8Array | StreamedPart {
-    const id = takenOnce(href, this.#taken)
+    const id = claimPart(href, this.#taken)
     return this.#found.get(id) ?? (this.#complete ? refuseMissingPart() : new StreamedPart(id))
   }
 }
 
-const refuseMissingPart = (): never => refuse('a part that is referred to is missing')
-const urisOf = (of: ReadonlyMap<string, unknown>): readonly string[] =>
-  [...of.keys()].map(id => `cid:${encodeURIComponent(id)}`)
+const refuseMissingPart = (): never => refusePackage('a referenced part is missing')
+const contentUris = (parts: ReadonlyMap<string, unknown>): readonly string[] =>
+  [...parts.keys()].map(id => `cid:${encodeURIComponent(id)}`)
 
-/** XOP §2.1 has one Include for each part. */
-function takenOnce(href: string, taken: Set<string>): string {
-  const id = contentIdOf(href) ?? refuse('a message refers to parts of its own package alone, by cid:')
-  if (taken.has(id)) refuse('a part is referred to twice')
+/** XOP §2.1: one Include for each part. */
+function claimPart(href: string, taken: Set<string>): string {
+  const id = contentIdOf(href) ?? refusePackage('a message may refer only to parts of its own package, by cid:')
+  if (taken.has(id)) refusePackage('a part is referenced twice')
   taken.add(id)
   return id
 }
 
-const idOf = (field: string): string => field.trim().replace(/^<(.*)>$/s, '$1')
+const parseContentId = (field: string): string => field.trim().replace(/^<(.*)>$/s, '$1')
 
-/** The octets of a part, decoded; undefined when there are more than `limit`. */
+/** The octets of a part, decoded; undefined if there are more than `limit`. */
 async function collectPart(part: PackagePart, limit: number): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = []
   let length = 0
@@ -190,36 +195,37 @@ async function collectPart(part: PackagePart, limit: number): Promise<Uint8Array
   return Buffer.concat(pieces, length)
 }
 
-/** The octets of a part as they come, its transfer encoding undone. */
+/** The octets of a part as they arrive, with its transfer encoding undone. */
 function decodePart({ fields, content }: PackagePart): Pieces {
   const coding = (fields['content-transfer-encoding'] ?? 'binary').toLowerCase()
-  if (!['binary', '8bit', '7bit', 'base64'].includes(coding)) refuse(`the transfer encoding ${coding} is not read here`)
+  if (!['binary', '8bit', '7bit', 'base64'].includes(coding))
+    refusePackage('this transfer encoding is not supported: use binary, 8bit, 7bit or base64')
   return coding === 'base64' ? decodeBase64Part(content) : content
 }
 
-/** Quads of characters as they come (RFC 2045 §6.8); what is padded is the last. */
+/** Quads of characters as they arrive (RFC 2045 §6.8); a padded one is the last. */
 async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let rest = ''
   let ended = false
   for await (const piece of content) {
     const text = rest + removeBlanks(Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1'))
     const whole = text.length - (text.length % 4)
-    if (ended && text !== '') noBase64()
-    if (whole > 0) yield decodeBase64Loosely(text.slice(0, whole)) ?? noBase64()
+    if (ended && text !== '') refuseBase64()
+    if (whole > 0) yield decodeBase64Loosely(text.slice(0, whole)) ?? refuseBase64()
     ended = text.slice(0, whole).endsWith('=')
     rest = text.slice(whole)
   }
-  if (rest !== '') yield decodeBase64Loosely(rest) ?? noBase64()
+  if (rest !== '') yield decodeBase64Loosely(rest) ?? refuseBase64()
 }
-const noBase64 = (): never => refuse('a part declares base64 and is not')
+const refuseBase64 = (): never => refusePackage('a part is not valid base64')
 
-/** The parts that a message may refer to: each once. */
-export function collectParts(of: Package['parts']): PartSource {
+/** The parts of a package in memory, each of which may be taken once. */
+export function collectParts(parts: Package['parts']): PartSource {
   const taken = new Set<string>()
-  return { take: href => of.get(takenOnce(href, taken)) ?? refuseMissingPart() }
+  return { take: href => parts.get(claimPart(href, taken)) ?? refuseMissingPart() }
 }
 
-/** RFC 2392: the Content-ID that a cid: URI means. */
+/** RFC 2392: the Content-ID of a cid: URI. */
 function contentIdOf(href: string): string | undefined {
   const [, id] = /^cid:([^\s]+)$/i.exec(href) ?? []
   return id === undefined ? undefined : decodePercent(id)

@@ -5,7 +5,10 @@ export interface Attached {
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
 }
 
-/** MTOM §3: the package of an envelope and what it refers to. `boundary` is unguessable, so that nothing in it can be it. */
+/**
+ * MTOM §3: the package of an envelope and the octets that it refers to. `boundary` is unguessable,
+ * so that no content can contain it.
+ */
 export function writePackage(
   mediaType: string,
   envelope: string | AsyncIterable<Uint8Array>,
@@ -13,8 +16,8 @@ export function writePackage(
   boundary: string,
 ): { readonly type: string; readonly content: AsyncIterable<Uint8Array> } {
   const type = `multipart/related; type="application/xop+xml"; start="<root@diglot>"; start-info="${mediaType}"; boundary="${boundary}"`
-  const head = (of: string, id: string) =>
-    `--${boundary}\r\nContent-Type: ${of}\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <${id}>\r\n\r\n`
+  const head = (type: string, id: string) =>
+    `--${boundary}\r\nContent-Type: ${type}\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <${id}>\r\n\r\n`
   async function* content() {
     const around = head(`application/xop+xml; charset=utf-8; type="${mediaType}"`, 'root@diglot')
     if (typeof envelope === 'string') yield Buffer.from(`${around}${envelope}\r\n`)

@@ -1,6 +1,7 @@
 /**
- * What an endpoint can be asked: for each element that may stand in a Body, how it is read, what it does and how its answer
- * is written. The face knows operations by this alone; `operation.ts` makes one from each operation of a contract.
+ * The operations of an endpoint: for each possible element of a Body, how it is read, what it does
+ * and how its reply is written. The face knows operations by this alone; `contract-operation.ts`
+ * makes one from each operation of a contract.
  */
 
 import type { Maybe } from '../../base/maybe.ts'
@@ -17,55 +18,58 @@ import type { SoapVersion } from '../version.ts'
 
 export interface BoundOperation {
   readonly name: string
-  /** The child of Body that asks for it (rule B4.6); undefined: an empty Body does. */
+  /** The child of Body that requests it (rule B4.6); undefined: an empty Body. */
   readonly element: Name | undefined
   readonly action: string
-  /** Undefined: nothing answers (rule B4.10). */
+  /** Undefined: there is no reply (rule B4.10). */
   readonly replyAction: string | undefined
   readonly faultAction: (fault: string) => string
-  /** Changes nothing. */
+  /** It changes nothing. */
   readonly safe: boolean
-  /** Octets that a message may have, its attachments not counted. */
+  /** Octets that a message may have, without its attachments. */
   readonly longest: number
-  /** What must have come of a package before its message is read: where nothing must, octets may be `StreamedPart`. */
+  /**
+   * The parts of a package that must arrive before its message is read; with `nothing`, octets may
+   * be `StreamedPart`.
+   */
   readonly awaits?: 'all' | 'nothing'
   readonly request: Fields
-  /** At the `start` of its element; goes to the `end` of Body. */
+  /** From the `start` of its element to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values
-  /** The child of Body that answers, written. */
+  /** The child of the reply's Body, as XML. */
   readonly write: (answer: Values, writing: LiteralWriting, version: SoapVersion) => string
   readonly perform: (asked: OperationRequest) => Maybe<OperationResponse>
   readonly wording: FaultWording
 }
 
 export interface OperationRequest {
-  /** The content; what was wrong with it is thrown here, after the caller is admitted. */
+  /** The content; throws its refusals, so that they come after admission. */
   readonly content: () => Values
-  /** What of a package has not come yet. */
+  /** The parts of a package that have not arrived yet. */
   readonly beside: StreamedField | undefined
   readonly caller: Caller
   /** The address of the peer. */
   readonly from: string
   /** The id of this request, for the audit and the log. */
   readonly request: string
-  /** For content: the message's id, and what tells another message under it apart. */
+  /** For content: the message's id, and a fingerprint that differs for another message. */
   readonly once: ((content: Values) => { readonly key: string; readonly fingerprint: string }) | undefined
   /** The values of a declared header block for this node, in their order. */
   readonly blocks: <T>(declared: Block<T>) => readonly T[]
-  /** Adds a block, as `blockWriter` writes it, to the reply. */
+  /** Adds a block, as `compileBlockWriter` writes it, to the reply. */
   readonly add: (block: string) => void
-  /** A precondition of the transport's, on what stands. */
+  /** A precondition of the transport on the current item. */
   readonly expects?: (current: Standing | undefined) => ExpectsResult
 }
 
 export interface StreamedField {
-  /** The octets of one part as they come; they end when the package has. */
+  /** The octets of one part as they arrive; they end with the package. */
   octets(coming: StreamedPart): AsyncIterable<Uint8Array>
-  /** Reads on to the end, where nothing of what comes is wanted. */
-  passed(): Maybe<void>
+  /** Reads to the end and drops the remaining parts. */
+  skipRest(): Maybe<void>
 }
 
-/** What stands, for validators. Milliseconds since 1970. */
+/** The current state, for validators; `modified` in milliseconds since 1970. */
 export interface Standing {
   readonly version: number
   readonly modified: number
@@ -73,11 +77,11 @@ export interface Standing {
 
 export interface OperationResponse {
   readonly row: Values
-  /** The item that it shows and nothing else: the same again is written as it was. */
+  /** The item, if the response shows nothing else: the same item has the same text. */
   readonly of?: object
-  /** Of its octets, where they travel outside the XML. */
+  /** The media type of its octets, for a package. */
   readonly mediaType?: string
-  /** The octets of this field of the row, which has none: they are read as they are sent. */
+  /** The octets of a field that the row lacks: they are read while they are sent. */
   readonly large?: { readonly field: string; readonly octets: StoredOctets }
   readonly standing: Standing | undefined
 }

@@ -1,4 +1,4 @@
-/** From a contract's operations to what an endpoint can be asked, and from a message to a call and back. */
+/** A contract's operations at an endpoint: from a message to a call, and from its outcome back. */
 
 import { chain, type Maybe } from '../../base/maybe.ts'
 import type { Fault } from '../../contract/fault.ts'
@@ -31,8 +31,8 @@ import { type FaultWording, refuseMessage } from '../refusal.ts'
 import type { BoundOperation, OperationRequest, OperationResponse, StreamedField } from './bound-operation.ts'
 import { readQuery, writeNext } from './message-query.ts'
 
-/** Octets of a message that carries no file. */
-const plain = 1024 * 1024
+/** Of a message without a file. */
+const messageOctetsMax = 1024 * 1024
 
 export function bindOperations(
   { app, calls }: FaceContext,
@@ -51,24 +51,24 @@ export function bindOperations(
       replyAction: message.response && replyAction(message),
       faultAction: fault => faultAction(message, fault),
       safe: message.operation.safe,
-      longest: Math.max(plain, inXml(message.request.fields)),
+      longest: Math.max(messageOctetsMax, base64Octets(message.request.fields)),
       request: message.request.fields,
       read: codec.read,
       write: codec.write,
       awaits: message.operation.kind !== 'putFile' ? 'all' : 'nothing',
-      perform: asked => perform(calls, message, hidden, asked),
+      perform: asked => performMessage(calls, message, hidden, asked),
       wording: faultWordingOf(namespace, message),
     }
   })
 }
 
-/** Octets that the bytes of these fields take as base64, line breaks and all: 7 for 5. */
-function inXml(fields: Fields): number {
+/** Octets of these fields as base64 with line breaks: 7 for 5. */
+function base64Octets(fields: Fields): number {
   const files = Object.values(fields).map(({ shape }) => (shape.kind === 'bytes' ? (shape.max ?? 0) : 0))
   return Math.ceil((files.reduce((sum, each) => sum + each, 0) * 7) / 5)
 }
 
-function perform(
+function performMessage(
   calls: Calls,
   message: Message,
   hidden: readonly string[],
@@ -76,17 +76,20 @@ function perform(
 ): Maybe<OperationResponse> {
   return chain(calls.admit(message.operation, asked.caller, asked.from, 'soap'), admitted => {
     const row = asked.content()
-    const kept = message.operation.kind === 'putFile' ? keptFile(calls, message, admitted, row, asked) : row
+    const kept = message.operation.kind === 'putFile' ? storeFile(calls, message, admitted, row, asked) : row
     return chain(kept, row => {
-      const call = callOf(message, row, admitted, hidden, asked)
+      const call = buildCall(message, row, admitted, hidden, asked)
       if (!message.response) return performOneWay(calls, call)
-      return chain(calls.perform(call), outcome => responseOf(message, call, outcome))
+      return chain(calls.perform(call), outcome => toResponse(message, call, outcome))
     })
   })
 }
 
-/** The row with what was received in place of the octets of a file: many go to the store, from the message or as they come. */
-function keptFile(
+/**
+ * Replaces a file's octets in the row by a received file: large ones go to the store, from the
+ * message or as they arrive.
+ */
+function storeFile(
   calls: Calls,
   message: Message,
   admitted: Admitted,
@@ -94,15 +97,15 @@ function keptFile(
   asked: OperationRequest,
 ): Maybe<Values> {
   const { main = '' } = message.request
-  const file = row[main] as Uint8Array | StreamedPart // demanded by the vocabulary
-  if (file instanceof StreamedPart) return comingFile(calls, message, admitted, row, asked, file)
-  return chain(asked.beside?.passed(), () => {
+  const file = row[main] as Uint8Array | StreamedPart // the vocabulary demands it
+  if (file instanceof StreamedPart) return storeArrivingFile(calls, message, admitted, row, asked, file)
+  return chain(asked.beside?.skipRest(), () => {
     if (file.length <= pieceOctets) return { ...row, [main]: inMemoryFile(file) }
-    return performWithFile(calls, message, admitted, row, asStored(file).read(0, file.length))
+    return storeOctets(calls, message, admitted, row, asStored(file).read(0, file.length))
   })
 }
 
-async function comingFile(
+async function storeArrivingFile(
   calls: Calls,
   message: Message,
   admitted: Admitted,
@@ -110,15 +113,15 @@ async function comingFile(
   asked: OperationRequest,
   coming: StreamedPart,
 ): Promise<Values> {
-  const { id } = row as { id: string } // demanded by the vocabulary
-  // A replay is answered as it was, whatever stands by now: it is found in the transaction.
+  const { id } = row as { id: string } // the vocabulary demands it
+  // A replay gets its first reply whatever the current state is; the transaction finds it.
   if (!asked.once) await calls.precheck({ admitted, face: 'soap', request: asked.request, id })
   const { beside } = asked
-  if (!beside) throw new Error('parts come of packages alone')
-  return performWithFile(calls, message, admitted, row, beside.octets(coming), beside)
+  if (!beside) throw new Error('only a package has streamed parts')
+  return storeOctets(calls, message, admitted, row, beside.octets(coming), beside)
 }
 
-async function performWithFile(
+async function storeOctets(
   calls: Calls,
   message: Message,
   admitted: Admitted,
@@ -130,7 +133,7 @@ async function performWithFile(
   const max = message.operation.kind === 'putFile' ? message.operation.file.max : 0
   const received = await calls.keep(admitted, octets, max)
   if (received) return { ...row, [main]: received }
-  await beside?.passed() // a message that is too long as a whole is refused for that
+  await beside?.skipRest() // a message that is too long is refused for that first
   const path = faultWordingOf('', message).place([])
   return refuseMessage({
     kind: 'bounds',
@@ -138,10 +141,10 @@ async function performWithFile(
   })
 }
 
-function responseOf(message: Message, call: Call, outcome: Outcome): OperationResponse {
+function toResponse(message: Message, call: Call, outcome: Outcome): OperationResponse {
   if (outcome.kind === 'unchanged') return refuseMessage(outcome)
   return {
-    row: answerOf(message, call, outcome),
+    row: responseValues(message, call, outcome),
     standing: standingOf(outcome),
     ...(outcome.kind === 'file' && largeOf(message, outcome)),
     ...(outcome.kind === 'item' && { of: outcome.item }),
@@ -149,7 +152,7 @@ function responseOf(message: Message, call: Call, outcome: Outcome): OperationRe
   }
 }
 
-/** Nobody waits for what comes of it; that it could not be tried at all is told. */
+/** No client waits for the outcome, but it learns when the store is out of reach. */
 async function performOneWay(calls: Calls, call: Call): Promise<OperationResponse> {
   try {
     await calls.perform(call)
@@ -159,15 +162,15 @@ async function performOneWay(calls: Calls, call: Call): Promise<OperationRespons
   return { row: {}, standing: undefined }
 }
 
-function callOf(
+function buildCall(
   message: Message,
   row: Values,
   admitted: Admitted,
   hidden: readonly string[],
   asked: OperationRequest,
 ): Call {
-  const { id, version, ...rest } = row as { id?: string; version?: string } & Values // texts where the vocabulary has them
-  const expects = asked.expects ?? (version === undefined ? undefined : sameVersion(version))
+  const { id, version, ...rest } = row as { id?: string; version?: string } & Values // the vocabulary has them as texts
+  const expects = asked.expects ?? (version === undefined ? undefined : expectVersion(version))
   return {
     admitted,
     face: 'soap',
@@ -176,21 +179,21 @@ function callOf(
     ...(expects && { expects }),
     ...(hidden.length > 0 && { hidden }),
     ...(asked.once && { once: { ...asked.once(digestBytes(row)), space: 'message' } }),
-    ...contentOf(message, row, rest),
+    ...callContent(message, row, rest),
   }
 }
 
-/** As it tells one message from another: of octets that are many, their digest. */
+/** The row for a fingerprint, with the digest of large octets. */
 const digestBytes = (row: Values): Values =>
   Object.fromEntries(
     Object.entries(row).map(([key, value]) => [key, isReceived(value) ? (value.here ?? value.digest()) : value]),
   )
 const isReceived = (value: unknown): value is ReceivedFile => value instanceof Object && 'digest' in value
 
-const sameVersion = (version: string) => (current: Snapshot | undefined) =>
+const expectVersion = (version: string) => (current: Snapshot | undefined) =>
   current && String(current.version) === version ? 'proceed' : 'failed'
 
-function contentOf({ operation, request }: Message, row: Values, rest: Values): Partial<Call> {
+function callContent({ operation, request }: Message, row: Values, rest: Values): Partial<Call> {
   const main = request.main === undefined ? undefined : row[request.main]
   switch (operation.kind) {
     case 'create':
@@ -207,7 +210,7 @@ function contentOf({ operation, request }: Message, row: Values, rest: Values): 
       return { query: readQuery(operation.resource, row, request.main === undefined ? flat : ((main ?? {}) as Values)) }
     }
     case 'putFile': {
-      const { mediaType } = row as { mediaType: string } // demanded by the vocabulary
+      const { mediaType } = row as { mediaType: string } // the vocabulary demands it
       return { file: { mediaType, octets: main as ReceivedFile } }
     }
     default:
@@ -218,7 +221,7 @@ const inputOf = (value: Values): Partial<Call> => ({ input: () => ({ value, serv
 
 // Answers
 
-/** Octets that are read as they are sent. */
+/** Octets that are read while they are sent. */
 function largeOf(
   { response }: Message,
   { octets }: Extract<Outcome, { kind: 'file' }>,
@@ -231,38 +234,38 @@ function standingOf(outcome: Outcome): OperationResponse['standing'] {
   return 'item' in outcome ? outcome.item : undefined
 }
 
-function answerOf(message: Message, call: Call, outcome: Outcome): Values {
+function responseValues(message: Message, call: Call, outcome: Outcome): Values {
   const { response } = message
   if (!response) return {}
   const main = response.main ?? ''
-  const shown = (item: Snapshot): Values => ({ ...item.value, [message.version]: String(item.version) })
+  const itemValues = (item: Snapshot): Values => ({ ...item.value, [message.version]: String(item.version) })
   switch (outcome.kind) {
     case 'item':
-      return { [main]: shown(outcome.item) }
+      return { [main]: itemValues(outcome.item) }
     case 'output':
       return { [main]: outcome.output }
     case 'result':
       return { [main]: outcome.output }
     case 'page':
-      return { [main]: outcome.page.items.map(shown), ...aboutPage(call, outcome.page) }
+      return { [main]: outcome.page.items.map(itemValues), ...pageValues(call, outcome.page) }
     case 'file': {
       const { mediaType, version } = outcome.file
       const bytes = outcome.octets?.here
       return { ...(bytes && { [main]: bytes }), mediaType, version: String(version) }
     }
     case 'job':
-      return { job: jobOf(outcome.job), ...resultOf(response.fields, outcome.job) }
+      return { job: jobValues(outcome.job), ...resultOf(response.fields, outcome.job) }
     default:
       return {}
   }
 }
 
-function aboutPage({ query }: Call, page: ItemPage): Values {
+function pageValues({ query }: Call, page: ItemPage): Values {
   const next = query && writeNext(query, page)
   return { ...(page.total !== undefined && { total: page.total }), ...(next !== undefined && { next }) }
 }
 
-const jobOf = ({ id, state, progress, created, failure }: JobRow): Values => ({
+const jobValues = ({ id, state, progress, created, failure }: JobRow): Values => ({
   id,
   state,
   progress,
@@ -270,7 +273,7 @@ const jobOf = ({ id, state, progress, created, failure }: JobRow): Values => ({
   ...(failure !== undefined && { failure }),
 })
 
-/** The result stands beside the job that is completed, under the one other name of the answer. */
+/** The result of a completed job, under the one name of the response besides `job`. */
 function resultOf(fields: Fields, { output }: JobRow): Values {
   const result = Object.keys(fields).find(each => each !== 'job')
   return result === undefined || output === undefined ? {} : { [result]: unpackTyped(output) }
@@ -283,28 +286,28 @@ export function faultWordingOf(namespace: string, { request }: Pick<Message, 're
   const main = request.main
   return {
     nameOf: fault => internName(namespace, toXmlName(fault.fault)),
-    element: (fault, detail) => faultElement(namespace, fault, detail),
+    element: (fault, detail) => writeFaultElement(namespace, fault, detail),
     place: path =>
       main === undefined
-        ? wrapper + placeIn(request.fields, path)
-        : `${wrapper}/${toXmlName(main)}[1]${placeIn(objectFields(request.fields[main]?.shape), path)}`,
+        ? wrapper + writePlace(request.fields, path)
+        : `${wrapper}/${toXmlName(main)}[1]${writePlace(objectFields(request.fields[main]?.shape), path)}`,
   }
 }
 
-function faultElement(namespace: string, fault: Fault, detail: Values): string {
+function writeFaultElement(namespace: string, fault: Fault, detail: Values): string {
   const tag = toXmlName(fault.fault)
   let write = faultWriters.get(fault)
-  if (!write) faultWriters.set(fault, (write = elementOf(fault)))
+  if (!write) faultWriters.set(fault, (write = compileDetailWriter(fault)))
   return `<${tag} xmlns="${namespace}"${write(detail)}</${tag}>`
 }
-function elementOf({ detail }: Fault): (value: Values) => string {
+function compileDetailWriter({ detail }: Fault): (value: Values) => string {
   const [attributes, children] = [compileAttributesWriter(detail), compileRowWriter(detail, '')]
   return value => `${attributes?.(value) ?? ''}>${children(value, inlineWriting)}`
 }
 const faultWriters = new WeakMap<Fault, (detail: Values) => string>()
 
-/** A path of names and indices as a path of elements, as `place` of `body.ts` writes it. */
-function placeIn(fields: Fields, path: FieldProblem['path']): string {
+/** A path of names and indices as a path of elements, as the readers of `codecs/` write it. */
+function writePlace(fields: Fields, path: FieldProblem['path']): string {
   let written = ''
   let at: AnyField | undefined
   let key: string | undefined

@@ -1,4 +1,6 @@
-/** Exchanges of an application's own messages, beside or instead of those of a contract. */
+/**
+ * Operations of an application's own messages, in addition to those of a contract or without one.
+ */
 
 import type { Maybe } from '../../base/maybe.ts'
 import type { AnyField, Field, Fields, Value } from '../../contract/field.ts'
@@ -8,56 +10,62 @@ import { internName } from '../../xml/index.ts'
 import { compileValueReader } from '../codecs/literal-read.ts'
 import { messageStyles, onlyChild } from '../codecs/style.ts'
 import { qualifiedSpace } from '../codecs/values.ts'
-import { elementOf } from '../headers/block.ts'
+import { compileRootWriter } from '../headers/block.ts'
 import type { BoundOperation, OperationRequest } from './bound-operation.ts'
 import { faultWordingOf } from './contract-operation.ts'
 
 /**
- * Declares an exchange: `exchange({ namespace, name: 'echoString', style: 'rpc', request: { inputString: t.string() },
- * response: { return: t.string() }, perform: asked => ({ return: asked.inputString }) })`. Its action is `namespace` and
- * `internName` unless given. Who may ask is for `perform` to say: no contract's policy stands before it.
+ * Declares an operation: `bindCustomOperation({ namespace, name: 'echoString', style: 'rpc',
+ * request: { inputString: t.string() }, response: { return: t.string() }, perform: ({ inputString
+ * }) => ({ return: inputString }) })`. Its default action is `namespace/name`. `perform` itself
+ * must check the caller: there is no policy of a contract.
  */
-export function bindCustomOperation<I extends Fields, O extends Fields>(is: {
+export function bindCustomOperation<I extends Fields, O extends Fields>(declaration: {
   readonly namespace: string
   readonly name: string
   readonly style: MessageStyle
   readonly action?: string
-  /** The namespace of named types; `namespace` by default. */
+  /** The namespace of named types. Default: `namespace`. */
   readonly types?: string
-  /** Local name of the answer's element; `…Response` by default. */
+  /** Local name of the reply's element. Default: `…Response`. */
   readonly answer?: string
   readonly request: I
-  /** Absent: One-Way (rule B4.10). */
+  /** Absent: one-way (rule B4.10). */
   readonly response?: O
   readonly safe?: boolean
   readonly perform: (content: Value<I>, asked: OperationRequest) => Maybe<Value<O>>
 }): BoundOperation {
-  const request: MessagePart = { name: is.name, fields: is.request, main: undefined }
-  const response = is.response && { name: is.answer ?? `${is.name}Response`, fields: is.response, main: undefined }
-  const action = is.action ?? `${is.namespace}/${is.name}`
+  const request: MessagePart = { name: declaration.name, fields: declaration.request, main: undefined }
+  const response = declaration.response && {
+    name: declaration.answer ?? `${declaration.name}Response`,
+    fields: declaration.response,
+    main: undefined,
+  }
+  const action = declaration.action ?? `${declaration.namespace}/${declaration.name}`
   return {
-    name: is.name,
-    element: internName(is.namespace, is.name),
+    name: declaration.name,
+    element: internName(declaration.namespace, declaration.name),
     action,
     replyAction: response && `${action}Response`,
     faultAction: fault => `${action}/Fault/${fault}`,
-    safe: is.safe ?? false,
+    safe: declaration.safe ?? false,
     longest: 1024 * 1024,
-    request: is.request,
-    ...messageStyles[is.style](is.namespace, request, response, is.types),
+    request: declaration.request,
+    ...messageStyles[declaration.style](declaration.namespace, request, response, declaration.types),
     perform: async asked => {
-      const content = asked.content() as Value<I> // the codec reads what `request` says
-      return { row: (await is.perform(content, asked)) as Values, standing: undefined }
+      const content = asked.content() as Value<I> // the codec reads `request`
+      return { row: (await declaration.perform(content, asked)) as Values, standing: undefined }
     },
-    wording: faultWordingOf(is.namespace, { request }),
+    wording: faultWordingOf(declaration.namespace, { request }),
   }
 }
 
 /**
- * Declares an exchange in document/literal bare (rule B2.7): the child of Body is the business document itself, of any
- * content. `bare({ namespace, name: 'order', content: t.object(…), answer: { name: 'receipt', content: t.string() }, … })`.
+ * Declares an operation in document/literal bare (rule B2.7): the child of Body is the business
+ * document itself, of any content. `bareElement({ namespace, name: 'order', content: t.object(…),
+ * answer: { name: 'receipt', content: t.string() }, … })`.
  */
-export function bareElement<T, R>(is: {
+export function bareElement<T, R>(declaration: {
   readonly namespace: string
   readonly name: string
   readonly action?: string
@@ -66,29 +74,38 @@ export function bareElement<T, R>(is: {
   readonly safe?: boolean
   readonly perform: (content: T, asked: OperationRequest) => Maybe<R>
 }): BoundOperation {
-  const read = compileValueReader(is.content as AnyField, is.name, qualifiedSpace(is.namespace))
-  const write = elementOf(is.namespace, is.answer.name, is.answer.content)
-  const action = is.action ?? `${is.namespace}/${is.name}`
+  const read = compileValueReader(
+    declaration.content as AnyField,
+    declaration.name,
+    qualifiedSpace(declaration.namespace),
+  )
+  const write = compileRootWriter(declaration.namespace, declaration.answer.name, declaration.answer.content)
+  const action = declaration.action ?? `${declaration.namespace}/${declaration.name}`
   return {
-    name: is.name,
-    element: internName(is.namespace, is.name),
+    name: declaration.name,
+    element: internName(declaration.namespace, declaration.name),
     action,
     replyAction: `${action}Response`,
     faultAction: fault => `${action}/Fault/${fault}`,
-    safe: is.safe ?? false,
+    safe: declaration.safe ?? false,
     longest: 1024 * 1024,
     request: {},
     read: (cursor, reading) => onlyChild({ content: read(cursor, reading) }, cursor),
-    write: ({ content }, writing) => write(content as R, writing), // what `perform` answers
+    write: ({ content }, writing) => write(content as R, writing), // the result of `perform`
     perform: async asked => {
-      const { content } = asked.content() as { content: T } // the codec reads what `content` says
-      return { row: { content: await is.perform(content, asked) }, standing: undefined }
+      const { content } = asked.content() as { content: T } // the codec reads `content`
+      return { row: { content: await declaration.perform(content, asked) }, standing: undefined }
     },
-    wording: faultWordingOf(is.namespace, { request: { name: is.name, fields: {}, main: undefined } }),
+    wording: faultWordingOf(declaration.namespace, {
+      request: { name: declaration.name, fields: {}, main: undefined },
+    }),
   }
 }
 
-/** What an empty Body asks for, and is answered by (WS-I Basic Profile 1.1 §4.7.4): all is said in header blocks. */
+/**
+ * The operation of an empty Body, with an empty reply (WS-I Basic Profile 1.1 §4.7.4): its data are
+ * header blocks.
+ */
 export function emptyBodyOperation(action: string, perform: (asked: OperationRequest) => Maybe<void>): BoundOperation {
   return {
     name: 'empty',

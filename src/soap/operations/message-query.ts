@@ -1,4 +1,4 @@
-/** What of a list is asked for in a message, and where its next page begins. */
+/** The query of a list in a message, and the position of its next page. */
 
 import { attempt, decodeUtf8, isSyntaxError } from '../../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../../base/base64.ts'
@@ -12,64 +12,66 @@ import { searchWords } from '../../service/search.ts'
 import type { Filter, ItemPage, Query, Sort } from '../../service/store.ts'
 import { packTyped, unpackTyped } from '../../service/typed-json.ts'
 
-/** Items of a page where no size is given. */
-const size = 20
+/** Items of a page. */
+const defaultSize = 20
 
 /**
  * @param row `page`, `size`, `cursor`, `sort` and `q`, as far as the operation has them
- * @param by what narrows it: fields, each to be equal
+ * @param by fields and the values they must equal
  */
 export function readQuery(resource: Resource, row: Values, by: Values): Omit<Query, 'within'> {
-  const cursor = row['cursor'] as string | undefined // the vocabulary's own types: `paging`, `sorting`
+  const cursor = row['cursor'] as string | undefined // types of the vocabulary: `paging`, `sorting`
   const sort = row['sort'] as string | undefined
   const q = row['q'] as string | undefined
-  const sizeOf = (row['size'] as number | undefined) ?? size
-  const from = cursor === undefined ? undefined : placeOf(resource, cursor)
-  const asked = from?.sort ?? (sort === undefined ? usualOrder(resource) : sort.split(','))
+  const size = (row['size'] as number | undefined) ?? defaultSize
+  const from = cursor === undefined ? undefined : readPosition(resource, cursor)
+  const asked = from?.sort ?? (sort === undefined ? defaultOrder(resource) : sort.split(','))
   return {
     filters: Object.entries(by).map(([field, value]): Filter => ({ field, is: 'eq', value })),
-    sort: requireDistinct(asked.map(each => sortOf(resource, each.trim()))),
-    size: sizeOf,
+    sort: requireDistinct(asked.map(each => requireSort(resource, each.trim()))),
+    size,
     counted: from === undefined,
     ...(q !== undefined && { words: searchWords(q) }),
     ...(from
       ? { from: { keys: from.keys, id: from.id, backwards: false } }
-      : { offset: (((row['page'] as number | undefined) ?? 1) - 1) * sizeOf }),
+      : { offset: (((row['page'] as number | undefined) ?? 1) - 1) * size }),
   }
 }
 
 const fieldNameOf = (text: string): string => text.replace(/^-/, '')
 
 /** The contract's own order, by the fields that this version knows. */
-const usualOrder = ({ given, fields }: Resource): readonly string[] =>
+const defaultOrder = ({ given, fields }: Resource): readonly string[] =>
   (given.order ?? []).filter(each => fields[fieldNameOf(each)])
 
-function sortOf(resource: Resource, text: string): Sort {
+function requireSort(resource: Resource, text: string): Sort {
   const field = fieldNameOf(text)
   const descending = field !== text
   const sortable = (resource.given.sort ?? []).filter(each => resource.fields[each])
-  const may = [...sortable, ...usualOrder(resource).map(fieldNameOf)]
+  const may = [...sortable, ...defaultOrder(resource).map(fieldNameOf)]
   if (may.includes(field)) return { field, descending }
-  return refuseChild('sort', `"${text}" is none of ${may.join(', ')}`)
+  return refuseChild('sort', `"${text}" is not a known sort field: use ${may.join(', ')}`)
 }
 
 function requireDistinct(sort: readonly Sort[]): readonly Sort[] {
   for (const [i, { field }] of sort.entries())
-    if (sort.findIndex(each => each.field === field) !== i) refuseChild('sort', `${field} comes twice`)
+    if (sort.findIndex(each => each.field === field) !== i) refuseChild('sort', `${field} is given twice`)
   return sort
 }
 
 const refuseChild = (child: string, detail: string): never =>
   refuse({ kind: 'invalid', problems: [{ path: [child], code: 'value', detail }] })
 
-/** A place in an order, as it travels: it means the same to every instance, and after a restart. */
+/**
+ * A position in an order, as it travels: it means the same to every instance, and after a restart.
+ */
 interface SortPosition {
   readonly sort: readonly string[]
   readonly keys: readonly unknown[]
   readonly id: string
 }
 
-/** Where the page after this one begins, as text; undefined when this is the last. */
+/** The position of the next page, as text; undefined for the last page. */
 export function writeNext(query: Omit<Query, 'within'>, page: ItemPage): string | undefined {
   const last = page.items.at(-1)
   if (!page.more.after || !page.edges || !last) return undefined
@@ -78,10 +80,10 @@ export function writeNext(query: Omit<Query, 'within'>, page: ItemPage): string 
   return encodeBase64Url(new TextEncoder().encode(packTyped(place)))
 }
 
-/** A stranger may have written it: every key is held against the field that it is a value of. */
-function placeOf(resource: Resource, text: string): SortPosition {
+/** The text may be forged: every key is checked against its field. */
+function readPosition(resource: Resource, text: string): SortPosition {
   const place = decodePosition(text)
-  if (!isPlace(place)) return refuseChild('cursor', 'is not one that was given')
+  if (!isPosition(place)) return refuseChild('cursor', 'is not a cursor of this service: use the `next` of a page')
   const fields = place.sort.map(each => resource.fields[fieldNameOf(each)])
   const fits = place.keys.every((key, index) => {
     if (place.sort.length === 0) return index === 0 && typeof key === 'number' && Number.isSafeInteger(key)
@@ -90,7 +92,7 @@ function placeOf(resource: Resource, text: string): SortPosition {
     return key === null ? field.isOptional || field.isNullable : !(checkScalar(field.shape, key) instanceof Flaw)
   })
   const full = place.keys.length === Math.max(place.sort.length, 1)
-  return fits && full ? place : refuseChild('cursor', 'is not one that was given')
+  return fits && full ? place : refuseChild('cursor', 'is not a cursor of this service: use the `next` of a page')
 }
 
 function decodePosition(text: string): unknown {
@@ -101,7 +103,7 @@ function decodePosition(text: string): unknown {
 /** Also of text that is nested deeper than the stack. */
 const isStrange = (thrown: unknown): boolean => isSyntaxError(thrown) || thrown instanceof RangeError
 
-function isPlace(place: unknown): place is SortPosition {
+function isPosition(place: unknown): place is SortPosition {
   if (typeof place !== 'object' || place === null) return false
   const { sort, keys, id } = place as Partial<SortPosition>
   return (
