@@ -243,12 +243,12 @@ class Http2Inflow implements ContentSource {
     this.#stream.pause()
   }
 
-  readonly #piece = (piece: Buffer): void => this.content?.piece(piece)
+  readonly #piece = (piece: Buffer): void => this.content?.receive(piece)
   /** Node may tell of END_STREAM while the protocol is still at that frame: its state follows before the next turn. */
   readonly #end = (): void => {
     const { closed, state } = this.#stream
-    if (!closed && state.remoteClose === 0) setImmediate(() => this.content?.over())
-    else this.content?.over()
+    if (!closed && state.remoteClose === 0) setImmediate(() => this.content?.end())
+    else this.content?.end()
   }
 }
 

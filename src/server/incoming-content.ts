@@ -17,7 +17,7 @@ export class Aborted extends Error {
   }
 }
 
-/** Where content comes from. It hands on what arrives by `piece`, and says once by `over` that nothing more will. */
+/** Where content comes from. It hands on what arrives by `receive`, and says once by `end` that nothing more will. */
 export interface ContentSource {
   /** Pieces are wanted, now or again. */
   flow(): void
@@ -181,7 +181,7 @@ export class StreamedContent implements Content, IdleCheck {
   }
 
   /** From the source. */
-  piece(piece: Buffer): void {
+  receive(piece: Buffer): void {
     if (this.#ended) return
     this.received += piece.length
     this.#held.push(piece)
@@ -194,12 +194,12 @@ export class StreamedContent implements Content, IdleCheck {
   }
 
   /** From the source: of this buffer of its own it has handed on all that it will. */
-  spent(buffer: Buffer): void {
+  releaseLater(buffer: Buffer): void {
     if (this.#limit === undefined && !this.#ended && isWhole(buffer)) this.#spent.push(buffer)
   }
 
   /** From the source. */
-  over(): void {
+  end(): void {
     if (this.#ended) return
     this.#ended = true
     if (this.#reader) this.#settle(this.#reader)

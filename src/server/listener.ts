@@ -11,12 +11,11 @@ import type * as tls from 'node:tls'
 import type { Request } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { closeGracefully, Http1Connection } from './http1/connection.ts'
-import { keepAliveLine } from './http1/response-head.ts'
 import { destroyAfterFlush } from './http1/write-batch.ts'
 import { type Http2Session, openHttp2Session } from './http2.ts'
-import { defaultLimits, type ServerLimits } from './limits.ts'
+import type { ServerLimits } from './limits.ts'
 import { writeFinalResponse } from './response-framing.ts'
-import type { IdleCheck, Serve, ServerContext } from './server-context.ts'
+import { createServerContext, type IdleCheck, type Serve, type ServerContext } from './server-context.ts'
 import { explainStartFailure, StartFailure } from './start-failure.ts'
 import { createSecureContext, type Tls } from './tls.ts'
 
@@ -53,15 +52,7 @@ export interface HttpListener {
 
 /** Serves until closed. Rejects with `StartFailure`. */
 export async function startListener(serve: Serve, options: ListenOptions = {}): Promise<HttpListener> {
-  const limits = { ...defaultLimits, ...options.limits }
-  const house: ServerContext = {
-    serve,
-    limits,
-    kept: keepAliveLine(Math.floor(limits.idle / 1000)),
-    onError: options.onError ?? (() => {}),
-    waiting: new Set(),
-    draining: false,
-  }
+  const house = createServerContext(serve, options)
   const door = new SocketListener(house, options.tls)
   await door.open(options)
   return door
@@ -186,7 +177,7 @@ class SocketListener implements HttpListener {
     house.draining = true
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
-    for (const connection of this.#connections) connection.dismiss()
+    for (const connection of this.#connections) connection.closeWhenIdle()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
     await Promise.race([closed, late])

@@ -1,25 +1,30 @@
 /**
- * What is answered in one turn of the event loop leaves together at its end. Each write wakes whoever reads the other end, which
- * costs as much as a small request does; readers who are awake cost nothing. What always holds:
+ * What is answered in one turn of the event loop leaves together at its end. Each write wakes the
+ * reader at the other end, which costs as much as a small request does; readers that are awake cost
+ * nothing. What always holds:
  *  (1) Nothing waits longer than for what else has arrived already, and for so many answers at most.
- *  (2) A socket that ends, or is severed, sends before what it was given before.
+ *  (2) A socket that ends, or is destroyed by `destroyAfterFlush`, sends before what it was given before.
  */
 import type { Socket } from 'node:net'
 
-const most = 16
-let waiting: Socket[] = []
+const socketsMax = 16
 
-/** What is written to the socket from now on waits for the end of the turn. */
-export function batchWrite(socket: Socket): void {
-  socket.cork()
-  if (waiting.push(socket) === 1) setImmediate(leave)
-  else if (waiting.length === most) leave()
-}
+export class WriteBatch {
+  #sockets: Socket[] = []
 
-function leave(): void {
-  const sockets = waiting
-  waiting = []
-  for (const socket of sockets) socket.uncork()
+  /** What is written to the socket from now on waits for the end of the turn. */
+  add(socket: Socket): void {
+    socket.cork()
+    const count = this.#sockets.push(socket)
+    if (count === 1) setImmediate(this.#leave)
+    else if (count === socketsMax) this.#leave()
+  }
+
+  readonly #leave = (): void => {
+    const sockets = this.#sockets
+    this.#sockets = []
+    for (const socket of sockets) socket.uncork()
+  }
 }
 
 /** What the socket was given leaves now, as far as its peer takes it. */

@@ -1,0 +1,178 @@
+/**
+ * One request over HTTP/1.1 and its one response, from the head that was read to the last octet that
+ * was handed to the socket. It ends by `finish` of its turn, once.
+ */
+import type { Content, Request, Response } from '../../http/message.ts'
+import { respond } from '../../http/respond.ts'
+import { Aborted, type ContentOwner, type StreamedContent } from '../incoming-content.ts'
+import { discardContent, pipeContent } from '../pipe.ts'
+import { type FramedResponse, fieldLine, frameOrFail } from '../response-framing.ts'
+import type { IdleCheck } from '../server-context.ts'
+import { Outflow, writeWhole } from './outflow.ts'
+import type { Head } from './request-head.ts'
+import { continueResponse } from './response-head.ts'
+import type { Turn } from './turn.ts'
+import { destroyAfterFlush } from './write-batch.ts'
+
+export class Http1Exchange implements ContentOwner, IdleCheck {
+  /** Content that is still on its way. */
+  content: StreamedContent | undefined
+  /** The client waits for 100 (Continue) before it sends its content. */
+  isExpecting = false
+  readonly deadline = Number.POSITIVE_INFINITY
+  readonly #turn: Turn
+  readonly #head: Head
+  #request: Request | undefined
+  /** A response was chosen; another one comes too late. */
+  #isAnswered = false
+  #outflow: Outflow | undefined
+
+  constructor(turn: Turn, head: Head) {
+    this.#turn = turn
+    this.#head = head
+  }
+
+  /** Asks for the response. */
+  begin(content: Content): void {
+    const request = this.#createRequest(content)
+    this.#request = request
+    try {
+      const response = this.#turn.context.serve(request)
+      if (response instanceof Promise) {
+        response.then(
+          given => this.#answer(given, false),
+          error => this.#fail(error),
+        )
+      } else this.#answer(response, false)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #createRequest(content: Content): Request {
+    const { scheme, from, certificate } = this.#turn
+    const { method, target, version, lines } = this.#head
+    const request = { method, target, fields: lines.fields, content, scheme, version, from }
+    return certificate ? { ...request, certificate } : request
+  }
+
+  proceed(): void {
+    if (!this.isExpecting || this.#isAnswered) return
+    this.isExpecting = false
+    this.#turn.socket.write(continueResponse, 'latin1')
+  }
+
+  /**
+   * A client that closes its side may still be listening, or gone: it shows when something is written.
+   * A stream that has nothing to write for long is given up.
+   */
+  get moved(): number | undefined {
+    return this.#turn.socket.readableEnded ? this.#outflow?.written : undefined
+  }
+
+  stalled(): void {
+    this.#turn.socket.destroy()
+  }
+
+  refuse(status: number): void {
+    this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
+    if (this.#isAnswered) destroyAfterFlush(this.#turn.socket)
+    else this.#answer(respond(status), true)
+  }
+
+  #fail(error: unknown): void {
+    // An application that is told that content was cut short may say so by throwing it on; what the client did is no
+    // error of ours (RFC 9112 §8).
+    if (error instanceof Aborted) {
+      this.#answer(respond(400), true)
+      return
+    }
+    this.#turn.context.onError(error, this.#request)
+    this.#answer(respond(500), false)
+  }
+
+  #answer(response: Response, isLast: boolean): void {
+    const { context, socket } = this.#turn
+    if (this.#isAnswered || !socket.writable) {
+      discardContent(response)
+      return
+    }
+    this.#isAnswered = true
+    const framed = frameOrFail(response, this.#head.method, error => context.onError(error, this.#request))
+    const stays = !isLast && !framed.close && !context.draining && this.#mayStay()
+    const { content } = framed
+    if (content === undefined) discardContent(response)
+    if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
+      context.writes.add(socket)
+      writeWhole(socket, this.#writeHead(framed, stays), content, framed.length)
+      this.#finish(stays)
+    } else void this.#stream(framed, content, stays)
+  }
+
+  /**
+   * RFC 9112 §9.3: the connection can carry another request when the rest of this one's content is
+   * read. A little is read and dropped. A client that still waits for 100 (Continue) may send its
+   * content or may not: its connection ends.
+   */
+  #mayStay(): boolean {
+    const { method, version, lines } = this.#head
+    // RFC 9110 §9.3.6: what follows CONNECT was meant for the tunnel.
+    if (method === 'CONNECT' || lines.connection === 'close') return false
+    if (version === '1.0' && lines.connection !== 'keep-alive') return false
+    const { content } = this
+    if (content === undefined) return true
+    if (this.isExpecting) return false
+    return content.length === undefined || content.length - content.received <= this.#turn.context.limits.dump
+  }
+
+  #writeHead({ status, lines, length }: FramedResponse, stays: boolean): string {
+    if (length !== undefined) lines.push(fieldLine('content-length', String(length)))
+    return this.#turn.context.heads.write(status, lines, stays)
+  }
+
+  /**
+   * A stream of content, that of unknown length in chunks. HTTP/1.0 has none: there the end of the
+   * connection is its end. A stream that fails before its head has left becomes a 500; after that the
+   * connection is cut, so that no reader takes what came for whole.
+   */
+  async #stream(framed: FramedResponse, content: AsyncIterable<Uint8Array>, stays: boolean): Promise<void> {
+    const { context, socket } = this.#turn
+    const isChunked = framed.length === undefined && this.#head.version === '1.1'
+    const keeps = stays && (isChunked || framed.length !== undefined)
+    if (isChunked) framed.lines.push(fieldLine('transfer-encoding', 'chunked'))
+    const outflow = new Outflow(socket, isChunked, () => this.#writeHead(framed, keeps))
+    this.#outflow = outflow
+    context.waiting.add(this)
+    socket.setTimeout(context.limits.stall)
+    try {
+      await pipeContent(content, outflow, framed.length, (octets, isFirst) => outflow.announce(octets, isFirst))
+      socket.setTimeout(0)
+      this.#finish(keeps)
+    } catch (error) {
+      context.onError(error, this.#request)
+      if (outflow.hasBegun) return destroyAfterFlush(socket)
+      this.#isAnswered = false
+      this.#answer(respond(500), true)
+    } finally {
+      context.waiting.delete(this)
+    }
+  }
+
+  /** All of the response was handed to the socket. */
+  #finish(stays: boolean): void {
+    const turn = this.#turn
+    const { socket, context } = turn
+    this.content?.abort('the response was sent before the content was read')
+    if (stays && this.content) turn.dropContent()
+    if (!stays || !socket.writableNeedDrain) {
+      turn.finish(stays)
+      return
+    }
+    // Start the next response only after the client has read this one.
+    socket.setTimeout(context.limits.stall)
+    socket.once('drain', () => {
+      socket.setTimeout(0)
+      turn.finish(true)
+    })
+  }
+}
