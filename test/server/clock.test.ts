@@ -16,7 +16,7 @@ suite('clocks', { concurrency: 8 }, () => {
         const { text, closed, took } = await exchangeOctets(
           port,
           [message(['GET / HTTP/1.1']).slice(0, -2), ...Array.from({ length: 8 }, () => ['A: b\r\n', 100]).flat()],
-          1000,
+          'end',
         )
         assert.deepEqual(statuses(text), [408])
         assert.ok(closed)
@@ -29,7 +29,7 @@ suite('clocks', { concurrency: 8 }, () => {
     withServer(
       hello,
       async ({ port }) => {
-        const { text, closed } = await exchangeOctets(port, 'GET / HT', 5000)
+        const { text, closed } = await exchangeOctets(port, 'GET / HT', 'end')
         assert.deepEqual(statuses(text), [408])
         assert.ok(closed)
       },
@@ -40,7 +40,7 @@ suite('clocks', { concurrency: 8 }, () => {
     withServer(
       hello,
       async ({ port }) => {
-        const { text, closed, took } = await exchangeOctets(port, '', 5000)
+        const { text, closed, took } = await exchangeOctets(port, '', 'end')
         assert.equal(text, '')
         assert.ok(closed)
         assert.ok(took < 4000)
@@ -52,7 +52,7 @@ suite('clocks', { concurrency: 8 }, () => {
     withServer(
       hello,
       async ({ port }) => {
-        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 5000)
+        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 'end')
         assert.deepEqual(statuses(text), [200])
         assert.ok(closed)
       },
@@ -70,7 +70,7 @@ suite('clocks', { concurrency: 8 }, () => {
       withServer(
         echo,
         async ({ port, errors }) => {
-          const { text, closed } = await exchangeOctets(port, pieces, 5000)
+          const { text, closed } = await exchangeOctets(port, pieces, 'end')
           assert.deepEqual(statuses(text), [408])
           assert.ok(closed)
           assert.deepEqual(errors, [])
@@ -83,7 +83,7 @@ suite('clocks', { concurrency: 8 }, () => {
     withServer(
       async request => after(900, hello(request)),
       async ({ port }) => {
-        const { text } = await exchangeOctets(port, message(['GET /slow HTTP/1.1', 'Connection: close']), 5000)
+        const { text } = await exchangeOctets(port, message(['GET /slow HTTP/1.1', 'Connection: close']), 'end')
         assert.match(text, /\/slow$/)
       },
       options,
@@ -137,7 +137,7 @@ suite('crowds', { concurrency: 8 }, () => {
       async ({ port, listener }) => {
         const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
         await after(30)
-        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 500)
+        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 'end')
         assert.deepEqual(statuses(text), [503])
         assert.match(text, /retry-after: \d/)
         assert.ok(closed)
@@ -162,7 +162,7 @@ suite('crowds', { concurrency: 8 }, () => {
         }),
         async ({ port }) => {
           const head = message(post('Connection: close', 'Transfer-Encoding: chunked'))
-          const { text } = await exchangeOctets(port, `${head}${'1\r\na\r\n'.repeat(octets)}0\r\n\r\n`, 5000)
+          const { text } = await exchangeOctets(port, `${head}${'1\r\na\r\n'.repeat(octets)}0\r\n\r\n`, 'end')
           assert.deepEqual(statuses(text), [status])
           if (status === 200) assert.match(text, new RegExp(`${octets}$`))
         },

@@ -114,8 +114,8 @@ suite('close', { concurrency: 8 }, () => {
     const listener = await startListener(async request => after(request.target === '/slow' ? 150 : 0, hello(request)))
     const { port, url } = listener
     const idle = connect(port, '127.0.0.1')
-    const kept = exchangeOctets(port, message(['GET / HTTP/1.1']), 1000)
-    const slow = exchangeOctets(port, message(['GET /slow HTTP/1.1']) + message(['GET /after HTTP/1.1']), 1000)
+    const kept = exchangeOctets(port, message(['GET / HTTP/1.1']), 'end')
+    const slow = exchangeOctets(port, message(['GET /slow HTTP/1.1']) + message(['GET /after HTTP/1.1']), 'end')
     const session = connect2(url).on('error', () => {})
     const stream = session.request({ ':path': '/slow' })
     const text = stream.toArray()
@@ -144,8 +144,8 @@ suite('close', { concurrency: 8 }, () => {
   test('what takes longer than the limit is cut, and counted', async () => {
     const listener = await startListener(request => after(5000, hello(request), { ref: false }))
     const talks = [
-      exchangeOctets(listener.port, message(['GET / HTTP/1.1']), 2000),
-      exchangeOctets(listener.port, message(['GET / HTTP/1.1']), 2000),
+      exchangeOctets(listener.port, message(['GET / HTTP/1.1']), 'end'),
+      exchangeOctets(listener.port, message(['GET / HTTP/1.1']), 'end'),
     ]
     const session = connect2(listener.url).on('error', () => {})
     session.request({}).on('error', () => {})
@@ -161,7 +161,7 @@ suite('close', { concurrency: 8 }, () => {
       queueMicrotask(() => (closed = listener.close(1000)))
       return hello(request)
     })
-    const { text } = await exchangeOctets(listener.port, message(['GET /last HTTP/1.1']), 500)
+    const { text } = await exchangeOctets(listener.port, message(['GET /last HTTP/1.1']), 'end')
     assert.match(text, /\/last$/)
     assert.equal(await closed, 0)
   })
@@ -188,7 +188,7 @@ suite('close', { concurrency: 8 }, () => {
     const talk = exchangeOctets(
       listener.port,
       [message(['POST /p HTTP/1.1', 'Content-Length: 3']), 50, 'ab', 50, 'c'],
-      500,
+      'end',
     )
     await after(25)
     assert.equal(await listener.close(1000), 0)

@@ -85,7 +85,7 @@ suite('what no face sees: refused, answered with a problem, and the connection e
   for (const [title, octets, status] of refused) {
     test(`${title} → ${status}`, () =>
       withServer(echo, async ({ port, served, errors }) => {
-        const { text, closed } = await exchangeOctets(port, octets, 1000)
+        const { text, closed } = await exchangeOctets(port, octets, 'end')
         assert.deepEqual(statuses(text), [status])
         assert.ok(closed)
         assert.match(text, /content-type: application\/problem\+json/i)
@@ -103,7 +103,7 @@ suite('what no face sees: refused, answered with a problem, and the connection e
         const { text, closed } = await exchangeOctets(
           port,
           `${message(['GET /1 HTTP/1.1', 'Host: a'])}${message(['GET /2 HTTP/1.1', 'Host: a'])}B(AR / HTTP/1.1\r\n\r\n`,
-          1000,
+          'end',
         )
         assert.deepEqual(statuses(text), [200, 200, 400])
         assert.ok(closed)
@@ -114,13 +114,13 @@ suite('what no face sees: refused, answered with a problem, and the connection e
     withServer(echo, async ({ port, served }) => {
       const whole = message(post('Content-Length: 3'), 'abc')
       await Promise.all(
-        Array.from({ length: whole.length - 1 }, (_, at) => exchangeOctets(port, whole.slice(0, at + 1), 100)),
+        Array.from({ length: whole.length - 1 }, (_, at) => exchangeOctets(port, whole.slice(0, at + 1), 0)),
       )
       assert.ok(served.every(request => request.target === '/p'))
       const { text } = await exchangeOctets(
         port,
         [...whole].flatMap(octet => [octet, 1]),
-        500,
+        /abc$/,
       )
       assert.match(text, /POST \/p abc$/)
     }))
@@ -210,7 +210,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
       const octets = Array.from({ length: 20 }, (_, at) =>
         message([`PUT /${at} HTTP/1.1`, 'Content-Length: 2'], 'ab'),
       ).join('')
-      const { text } = await exchangeOctets(port, octets, 500)
+      const { text } = await exchangeOctets(port, octets, 20)
       assert.deepEqual(
         [...text.matchAll(/\/(\d+)(?:HTTP|$)/g)].map(found => Number(found[1])),
         Array.from({ length: 20 }, (_, at) => at),
@@ -226,7 +226,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
         const { text } = await exchangeOctets(
           port,
           message(['GET /slow HTTP/1.1']) + message(['GET /1 HTTP/1.1']).repeat(3000),
-          1500,
+          3001,
         )
         assert.equal(statuses(text).length, 3001)
       },
@@ -236,7 +236,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
     withServer(
       async () => after(20, { status: 200, fields: { connection: 'close' }, content: 'x' }),
       async ({ port, served }) => {
-        const { text, closed } = await exchangeOctets(port, message(['GET /1 HTTP/1.1']).repeat(3), 1000)
+        const { text, closed } = await exchangeOctets(port, message(['GET /1 HTTP/1.1']).repeat(3), 'end')
         assert.deepEqual(statuses(text), [200])
         assert.ok(closed)
         assert.equal(served.length, 1)
@@ -246,11 +246,11 @@ suite('what a face sees', { concurrency: 8 }, () => {
   test('RFC 9110 §7.8: an Upgrade that is not taken up changes nothing for the requests behind it', () =>
     withServer(hello, async ({ port, served }) => {
       const upgrade = message(['GET /1 HTTP/1.1', 'Connection: upgrade', 'Upgrade: h2c'])
-      const { text, closed } = await exchangeOctets(port, [
-        upgrade + message(['GET /2 HTTP/1.1']),
-        20,
-        message(['GET /3 HTTP/1.1']),
-      ])
+      const { text, closed } = await exchangeOctets(
+        port,
+        [upgrade + message(['GET /2 HTTP/1.1']), 20, message(['GET /3 HTTP/1.1'])],
+        3,
+      )
       assert.deepEqual(statuses(text), [200, 200, 200])
       assert.ok(!closed)
       assert.deepEqual(
