@@ -29,8 +29,9 @@ import { flushWrites } from './write-batch.ts'
 
 /** (4) Octets held while an exchange is under way. */
 const heldOctets = 64 * 1024
-/** Requests of one client that are served in one turn of the event loop: then the others have theirs. */
+/** Requests that one connection begins in one turn of the event loop, and for how long: then the others have theirs. */
 const requestsPerTurn = 64
+const turnMs = 10
 /** Octets in which a head is looked for first. */
 const usualHeadOctets = 2048
 const emptyLine = '\r\n\r\n'
@@ -59,6 +60,10 @@ export class Http1Connection implements Turn {
   #inflow: Inflow | undefined
   /** `read` is at work further up in the stack. */
   #isReading = false
+  /** The turn of the event loop in which a request was begun last, how many were, and when the second was. */
+  #turn = -1
+  #begun = 0
+  #turnBegan = 0
   #drained = 0
   /** Ends what `open` began. */
   #stopReading: (() => void) | undefined
@@ -120,22 +125,50 @@ export class Http1Connection implements Turn {
   read(): void {
     if (this.#isReading) return
     this.#isReading = true
-    let count = 0
+    let isOut = false
     do {
       this.#inflow?.read()
       if (this.#inflow?.ended) this.#inflow = undefined
-    } while (this.#isFree() && count++ < requestsPerTurn && this.#readNext())
+    } while (this.#hasNext() && !(isOut = !this.#mayBegin()) && this.#readNext())
     this.#isReading = false
-    if (count > requestsPerTurn) setImmediate(() => this.read())
-    else if (!this.#isFree()) this.#holdBack()
-    else if (this.isClosed) this.linger()
+    if (isOut) this.#readNextTurn()
+    else if (this.isClosed && this.#isFree()) this.linger()
+    else this.#holdOrFlow()
   }
   /** For another request. */
   #isFree(): boolean {
     return !this.exchange && !this.#inflow && !this.#isEnding
   }
-  #holdBack(): void {
-    if (this.received.octets.length >= heldOctets) this.socket.pause()
+  #hasNext(): boolean {
+    return this.#isFree() && this.received.octets.length > 0
+  }
+
+  /**
+   * Whether this connection has not had its share of this turn of the event loop. Promises that are
+   * kept at once pass from request to request without leaving the turn, so it is counted across them.
+   */
+  #mayBegin(): boolean {
+    const turn = this.context.writes.begin()
+    if (turn !== this.#turn) {
+      this.#turn = turn
+      this.#begun = 0
+    }
+    if (++this.#begun < 2) return true
+    const now = performance.now()
+    if (this.#begun === 2) this.#turnBegan = now
+    return this.#begun <= requestsPerTurn && now - this.#turnBegan < turnMs
+  }
+  /** Nothing is received meanwhile: the client waits as the others have. */
+  #readNextTurn(): void {
+    this.socket.pause()
+    setImmediate(() => this.read())
+  }
+
+  /** (4) */
+  #holdOrFlow(): void {
+    const mustHold = !this.#isFree() && this.received.octets.length >= heldOctets
+    if (mustHold) this.socket.pause()
+    else if (this.socket.isPaused()) this.socket.resume()
   }
 
   /** Begins the next request if all of its head is here. */
@@ -212,7 +245,6 @@ export class Http1Connection implements Turn {
       this.linger()
       return
     }
-    if (this.socket.isPaused()) this.socket.resume()
     this.read()
   }
 

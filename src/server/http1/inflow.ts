@@ -30,8 +30,6 @@ export class Inflow implements ContentSource {
 
   flow(): void {
     this.#isWanted = true
-    const { socket } = this.#turn
-    if (socket.isPaused()) socket.resume()
     this.#turn.read()
   }
   hold(): void {

@@ -10,17 +10,32 @@ import type { Socket } from 'node:net'
 const socketsMax = 16
 
 export class WriteBatch {
+  #turn = 0
+  #isScheduled = false
   #sockets: Socket[] = []
+
+  /** The number of this turn of the event loop: another one once whatever else has arrived had its chance. */
+  begin(): number {
+    if (!this.#isScheduled) {
+      this.#isScheduled = true
+      setImmediate(this.#end)
+    }
+    return this.#turn
+  }
 
   /** What is written to the socket from now on waits for the end of the turn. */
   add(socket: Socket): void {
+    this.begin()
     socket.cork()
-    const count = this.#sockets.push(socket)
-    if (count === 1) setImmediate(this.#leave)
-    else if (count === socketsMax) this.#leave()
+    if (this.#sockets.push(socket) === socketsMax) this.#leave()
   }
 
-  readonly #leave = (): void => {
+  readonly #end = (): void => {
+    this.#isScheduled = false
+    this.#turn++
+    this.#leave()
+  }
+  #leave(): void {
     const sockets = this.#sockets
     this.#sockets = []
     for (const socket of sockets) socket.uncork()
