@@ -109,6 +109,54 @@ suite('content', { concurrency: 8 }, () => {
       assert.deepEqual(statuses(text), [413])
     }))
 
+  const long: readonly (readonly [title: string, chunk: number, count: number, pauseMs: number])[] = [
+    ['100 KB', 10_000, 10, 0],
+    ['300 KB', 10_000, 30, 0],
+    ['1 MB in pieces with pauses', 50_000, 20, 2],
+    ['5 MB', 100_000, 50, 0],
+  ]
+  for (const [title, octets, count, pauseMs] of long) {
+    test(`RFC 9112 §9.6: an early response to ${title} of chunked content is read, 25 times of 25`, () =>
+      withServer(
+        () => ({ status: 401, fields: { 'www-authenticate': 'Basic realm="a"' } }),
+        async ({ port }) => {
+          const chunk = `${octets.toString(16)}\r\n${'a'.repeat(octets)}\r\n`
+          const head = message(post('Transfer-Encoding: chunked'))
+          const all = Array.from({ length: 25 }, async () => {
+            const socket = connect(port, '127.0.0.1').pause()
+            const gone = once(socket, 'close').catch(() => [])
+            socket.write(head)
+            for (let at = 0; at < count && !socket.destroyed; at++) {
+              await Promise.race([new Promise(resolve => socket.write(chunk, resolve)), gone])
+              if (pauseMs > 0) await after(pauseMs)
+            }
+            let text = ''
+            socket.on('data', piece => (text += piece.toString('latin1'))).resume()
+            socket.end('0\r\n\r\n')
+            await gone
+            return statuses(text)
+          })
+          assert.deepEqual(await Promise.all(all), Array.from({ length: 25 }, () => [401]))
+        },
+      ))
+  }
+
+  test('RFC 9112 §9.6: a response on its way arrives whole, though the content behind its request is malformed', () =>
+    withServer(
+      () => ({ status: 200, fields: {}, content: Buffer.alloc(5_000_000, 'a') }),
+      async ({ port, served }) => {
+        const socket = connect(port, '127.0.0.1').pause()
+        socket.write(message(post('Transfer-Encoding: chunked')))
+        while (served.length === 0) await after(1)
+        socket.write(`zz\r\n${after200}`)
+        await after(50)
+        const pieces = (await socket.resume().toArray()) as Buffer[]
+        const text = Buffer.concat(pieces).toString('latin1')
+        assert.deepEqual([statuses(text), text.length - text.indexOf('\r\n\r\n') - 4], [[200], 5_000_000])
+        assert.equal(served.length, 1)
+      },
+    ))
+
   test('RFC 9112 §9.6: a client that sends on after its mistake still gets its 400', () =>
     withServer(echo, async ({ port }) => {
       const wrong = message(post('Transfer-Encoding: chunked'), 'zz\r\n')

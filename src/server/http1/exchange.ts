@@ -25,6 +25,8 @@ export class Http1Exchange implements ContentOwner, IdleCheck {
   #request: Request | undefined
   /** A response was chosen; another one comes too late. */
   #isAnswered = false
+  /** The connection ends after the response, whatever its head has said. */
+  #isLast = false
   #outflow: Outflow | undefined
 
   constructor(turn: Turn, head: Head) {
@@ -74,10 +76,11 @@ export class Http1Exchange implements ContentOwner, IdleCheck {
     this.#turn.socket.destroy()
   }
 
+  /** A response that is on its way is not taken back: its connection ends behind it. */
   refuse(status: number): void {
     this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
-    if (this.#isAnswered) destroyAfterFlush(this.#turn.socket)
-    else this.#answer(respond(status), true)
+    this.#isLast = true
+    if (!this.#isAnswered) this.#answer(respond(status), true)
   }
 
   #fail(error: unknown): void {
@@ -159,7 +162,8 @@ export class Http1Exchange implements ContentOwner, IdleCheck {
   }
 
   /** All of the response was handed to the socket. */
-  #finish(stays: boolean): void {
+  #finish(mayStay: boolean): void {
+    const stays = mayStay && !this.#isLast
     const turn = this.#turn
     const { socket, context } = turn
     this.content?.abort('the response was sent before the content was read')
@@ -172,7 +176,7 @@ export class Http1Exchange implements ContentOwner, IdleCheck {
     socket.setTimeout(context.limits.stall)
     socket.once('drain', () => {
       socket.setTimeout(0)
-      turn.finish(true)
+      turn.finish(!this.#isLast)
     })
   }
 }

@@ -2,7 +2,6 @@
 import { type ContentOwner, type ContentSource, StreamedContent } from '../incoming-content.ts'
 import { Chunked } from './chunked.ts'
 import type { Turn } from './turn.ts'
-import { destroyAfterFlush } from './write-batch.ts'
 
 export class Inflow implements ContentSource {
   readonly content: StreamedContent
@@ -61,6 +60,7 @@ export class Inflow implements ContentSource {
     const { received } = this.#turn
     const octets = received.takeOwned(received.octets.length)
     const count = chunked.read(octets, piece => this.#handOn(piece))
+    if (this.#isCut) return
     if (count === undefined) this.#refuseMalformed()
     else if (count < octets.length) received.add(octets.subarray(count))
     else this.content.releaseLater(octets)
@@ -69,17 +69,22 @@ export class Inflow implements ContentSource {
   /** Where it ends is not known: no octet of it is read as a request. */
   #refuseMalformed(): void {
     const { exchange } = this.#turn
+    this.#isCut = true
     if (exchange) exchange.refuse(400)
     else this.#turn.linger()
   }
 
   #handOn(piece: Buffer): void {
+    if (this.#isCut) return
     if (!this.#isDropping) {
       this.content.receive(piece)
       return
     }
     this.#mayDrop -= piece.length + 512 // what a piece costs, however small
-    if (this.#mayDrop < 0) destroyAfterFlush(this.#turn.socket)
+    if (this.#mayDrop >= 0) return
+    // More than is dropped for another request: the client is still sending, and a reset would take its response away.
+    this.#isCut = true
+    this.#turn.linger()
   }
 
   /** Its sender has gone. */
