@@ -26,6 +26,8 @@ const internalError = 2
 const enhanceYourCalm = 11
 const cancel = 8
 const controlWindow = 10_000
+/** A reader that takes as much in `unread` is seen to move. */
+const pieceOctets = 256 * 1024
 
 export class Http2Session {
   readonly house: ServerContext
@@ -94,10 +96,12 @@ export class Exchange2 implements ContentOwner, IdleCheck {
   written = 0
   /** A long response may take its time, as long as it moves. */
   readonly deadline = Number.POSITIVE_INFINITY
+  readonly windowMs: number
 
   constructor(session: Http2Session, stream: http2.ServerHttp2Stream) {
     this.session = session
     this.stream = stream
+    this.windowMs = session.house.limits.unread
   }
 
   proceed(): void {
@@ -281,8 +285,7 @@ function answer(exchange: Exchange2, response: Response): void {
     decline(exchange)
   } else if (typeof content === 'string' || content instanceof Uint8Array) {
     writeHead(stream, out, false)
-    exchange.written = out.length ?? 0
-    stream.end(content)
+    writeWhole(exchange, typeof content === 'string' ? Buffer.from(content) : content)
   } else {
     const before = (octets: number, first: boolean) => {
       if (first) writeHead(stream, out, false)
@@ -290,6 +293,21 @@ function answer(exchange: Exchange2, response: Response): void {
     }
     pipeContent(content, stream, out.length, before).catch(error => torn(exchange, error))
   }
+}
+
+/** A stream tells of octets that it was given when all of them have left, so long content is given in pieces, two at once. */
+function writeWhole(exchange: Exchange2, content: Uint8Array): void {
+  const { stream } = exchange
+  let at = 0
+  const writeNext = (): void => {
+    if (stream.writableEnded || stream.destroyed) return
+    const piece = content.subarray(at, (at += pieceOctets))
+    exchange.written += piece.length
+    if (at >= content.length) stream.end(piece)
+    else stream.write(piece, writeNext)
+  }
+  writeNext()
+  writeNext()
 }
 
 function writeHead(stream: http2.ServerHttp2Stream, out: FramedResponse, endStream: boolean): void {

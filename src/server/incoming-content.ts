@@ -75,6 +75,7 @@ export class StreamedContent implements Content, IdleCheck {
   /** Octets that have arrived and were taken. */
   received = 0
   readonly deadline: number
+  readonly windowMs: number
   readonly #exchange: ContentOwner
   readonly #source: ContentSource
   readonly #house: ServerContext
@@ -97,6 +98,7 @@ export class StreamedContent implements Content, IdleCheck {
     this.#exchange = exchange
     this.#house = house
     this.deadline = performance.now() + house.limits.request
+    this.windowMs = house.limits.stall
   }
 
   get moved(): number {

@@ -8,9 +8,14 @@ export interface ServerLimits {
   readonly request: number
   /** A connection without a request in progress is closed after this time. */
   readonly idle: number
-  /** Who is waited for, to send content or to read a response, must move `pace` octets (or all there is) within this time. */
+  /** A peer that is to send content must move `pace` octets (or all there is) within this time. */
   readonly stall: number
   readonly pace: number
+  /**
+   * A peer that is to read a response must keep the same pace, seen over this time: systems hold
+   * megabytes of it and take the next in lumps, so that an honest reader seems to stand still for long.
+   */
+  readonly unread: number
   /** Chunks or DATA frames that content may come in, beyond one for every 16 octets; more is 400. */
   readonly pieces: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */
@@ -36,6 +41,7 @@ export const defaultLimits: ServerLimits = {
   idle: 15_000,
   stall: 10_000,
   pace: 1024,
+  unread: 60_000,
   pieces: 16_384,
   dump: 64 * 1024,
   linger: 2_000,

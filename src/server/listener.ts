@@ -14,8 +14,9 @@ import { closeGracefully, Http1Connection } from './http1/connection.ts'
 import { destroyAfterFlush } from './http1/write-batch.ts'
 import { type Http2Session, openHttp2Session } from './http2.ts'
 import type { ServerLimits } from './limits.ts'
+import { createWaitingWatch } from './pace.ts'
 import { writeFinalResponse } from './response-framing.ts'
-import { createServerContext, type IdleCheck, type Serve, type ServerContext } from './server-context.ts'
+import { createServerContext, type Serve, type ServerContext } from './server-context.ts'
 import { explainStartFailure, StartFailure } from './start-failure.ts'
 import { createSecureContext, type Tls } from './tls.ts'
 
@@ -88,7 +89,7 @@ class SocketListener implements HttpListener {
       server.once('error', fail)
       const ready = () => {
         server.off('error', fail).on('error', error => this.#house.onError(error))
-        this.#watch = setInterval(this.#watching(), Math.min(1000, this.#house.limits.stall)).unref()
+        this.#watch = setInterval(this.#createWatch(), Math.min(1000, this.#house.limits.stall)).unref()
         const address = server.address()
         if (typeof address === 'object' && address !== null) this.#name(address, host)
         else this.url = `unix:${path}`
@@ -162,11 +163,11 @@ class SocketListener implements HttpListener {
     if (this.#house.draining) session.wire.close()
   }
 
-  #watching(): () => void {
-    const waiting = watchOf(this.#house)
+  #createWatch(): () => void {
+    const watchWaiting = createWaitingWatch(this.#house)
     return () => {
       const now = performance.now()
-      waiting(now)
+      watchWaiting(now)
       for (const connection of this.#connections) connection.watch(now)
     }
   }
@@ -215,22 +216,4 @@ function serverOf(house: ServerContext, tls: Tls | undefined): Server | tls.Serv
     : createServer(options)
   server.maxConnections = limits.connections + 1000 // (1)
   return server
-}
-
-/** (2) for all that waits: `pace` octets within `stall`, and all of them by the deadline. */
-function watchOf({ waiting, limits }: ServerContext): (now: number) => void {
-  let marks = new Map<IdleCheck, { readonly moved: number; readonly since: number }>()
-  return now => {
-    const next: typeof marks = new Map()
-    for (const one of waiting) {
-      const { moved } = one
-      if (moved === undefined) continue
-      const mark = marks.get(one)
-      if (now > one.deadline) one.stalled()
-      else if (mark === undefined || moved - mark.moved >= limits.pace) next.set(one, { moved, since: now })
-      else if (now - mark.since > limits.stall) one.stalled()
-      else next.set(one, mark)
-    }
-    marks = next
-  }
 }

@@ -10,6 +10,8 @@ export type Serve = (request: Request) => Response | Promise<Response>
 export interface IdleCheck {
   /** Octets that have moved so far; undefined while it is not the peer that is waited for. */
   readonly moved: number | undefined
+  /** Over which the pace is seen. */
+  readonly windowMs: number
   /** When all of them must have moved, on the clock of `performance.now()`. */
   readonly deadline: number
   /** Too few of them moved for too long. */

@@ -3,9 +3,28 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
+import type { Response } from '../../src/http/message.ts'
 import { echo, exchangeOctets, hello, message, shortLimits, statuses, withServer } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
+
+const longOctets = 16_000_000
+
+/** Reads about 4 MB a second, for as long as there is something and `goesOn`. */
+async function readSlowly(port: number, field: string, goesOn: () => boolean): Promise<number> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  await once(socket, 'connect')
+  socket.pause().write(message(['GET / HTTP/1.1', field]))
+  let octets = 0
+  for (let quiet = 0; quiet < 300 && octets <= longOctets && goesOn(); ) {
+    const piece = socket.read() as Buffer | null
+    octets += piece?.length ?? 0
+    quiet = piece ? 0 : quiet + 1
+    await after(15)
+  }
+  socket.destroy()
+  return octets
+}
 
 suite('clocks', { concurrency: 8 }, () => {
   const options = { limits: shortLimits }
@@ -104,6 +123,34 @@ suite('clocks', { concurrency: 8 }, () => {
       },
       options,
     ))
+
+  const long = Buffer.alloc(longOctets)
+  async function* inPieces() {
+    for (let at = 0; at < long.length; at += 100_000) yield long.subarray(at, at + 100_000)
+  }
+  const readers: readonly (readonly [title: string, field: string, content: () => Response['content']])[] = [
+    ['content that is here', 'Connection: keep-alive', () => long],
+    ['a stream', 'Connection: keep-alive', inPieces],
+    ['the last response', 'Connection: close', () => long],
+  ]
+  for (const [title, field, content] of readers) {
+    test(`a reader below the pace is given up, though it reads on: ${title}`, () =>
+      withServer(
+        () => ({ status: 200, fields: {}, content: content()! }),
+        async ({ port, listener }) => {
+          const octets = await readSlowly(port, field, () => listener.connections() > 0)
+          assert.ok(octets < long.length, `${octets} octets were read`)
+        },
+        // Octets leave a system in lumps, of a megabyte and more over the loopback: the pace is beyond all of them.
+        { limits: { ...shortLimits, unread: 1500, pace: 1e9 } },
+      ))
+    test(`a reader that keeps the pace has all of it: ${title}`, () =>
+      withServer(
+        () => ({ status: 200, fields: {}, content: content()! }),
+        async ({ port }) => assert.ok((await readSlowly(port, field, () => true)) > long.length),
+        { limits: { ...shortLimits, unread: 4000 } },
+      ))
+  }
 
   test('peers.md 15: 200 stalled connections of all kinds are gone soon', () =>
     withServer(

@@ -136,7 +136,10 @@ suite('content', { concurrency: 8 }, () => {
             await gone
             return statuses(text)
           })
-          assert.deepEqual(await Promise.all(all), Array.from({ length: 25 }, () => [401]))
+          assert.deepEqual(
+            await Promise.all(all),
+            Array.from({ length: 25 }, () => [401]),
+          )
         },
       ))
   }

@@ -554,6 +554,24 @@ suite('clocks', { concurrency: 8 }, () => {
       options,
     ))
 
+  test('a reader that keeps the pace has all of it, though it reads for longer than `unread`', () =>
+    over2(
+      () => ({ status: 200, fields: {}, content: Buffer.alloc(2_000_000) }),
+      async ({ session }) => {
+        const stream = session.request({}).pause()
+        let octets = 0
+        stream.on('error', () => {})
+        for (let quiet = 0; quiet < 100 && !stream.destroyed && octets < 2_000_000; ) {
+          const piece = (stream.read(16_384) ?? stream.read()) as Buffer | null
+          octets += piece?.length ?? 0
+          quiet = piece ? 0 : quiet + 1
+          await after(25)
+        }
+        assert.equal(octets, 2_000_000)
+      },
+      { limits: { ...shortLimits, unread: 1500 } },
+    ))
+
   test('a connection without streams is closed', () =>
     over2(
       hello,

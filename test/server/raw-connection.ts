@@ -10,7 +10,7 @@ import {
 } from '../../src/server/listener.ts'
 
 /** Limits short enough to wait for. */
-export const shortLimits: Partial<ServerLimits> = { head: 300, stall: 300, idle: 600, linger: 300 }
+export const shortLimits: Partial<ServerLimits> = { head: 300, stall: 300, unread: 300, idle: 600, linger: 300 }
 
 export interface TestServer {
   readonly listener: HttpListener

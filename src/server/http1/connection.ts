@@ -16,6 +16,7 @@ import { type Content, noContent } from '../../http/message.ts'
 import { respond } from '../../http/respond.ts'
 import { BufferedContent } from '../incoming-content.ts'
 import { parserLimit } from '../limits.ts'
+import { countAcceptedOctets, Pace } from '../pace.ts'
 import { peerAddress, peerCertificate } from '../peer-address.ts'
 import { writeFinalResponse } from '../response-framing.ts'
 import type { ServerContext } from '../server-context.ts'
@@ -46,6 +47,8 @@ export class Http1Connection implements Turn {
   exchange: Http1Exchange | undefined
   /** The client has closed its side. */
   isClosed = false
+  /** Of a client that is waited for, to read a response. */
+  #pace: Pace | undefined
   /** Since when a watch has seen nothing change, and what it saw then. */
   #seen = { steps: -1, since: 0 }
   /** Goes up with every request begun and every one done: while it stays, nothing has changed. */
@@ -80,7 +83,7 @@ export class Http1Connection implements Turn {
   }
 
   open(): void {
-    this.socket.on('end', this.#onEnd).on('close', this.#onClose).on('timeout', this.#onTimeout)
+    this.socket.on('end', this.#onEnd).on('close', this.#onClose)
     this.#stopReading = readSocket(this.socket, this.#onData)
   }
 
@@ -101,10 +104,6 @@ export class Http1Connection implements Turn {
     this.isClosed = true
     if (!this.#isEnding) this.read()
   }
-  /** Nothing has moved for a while: a client that does not read a response that is there is given up. */
-  readonly #onTimeout = (): void => {
-    if (this.socket.writableLength > 0) this.socket.destroy()
-  }
   readonly #onClose = (): void => {
     this.#isEnding = true
     this.#inflow?.cut()
@@ -117,7 +116,7 @@ export class Http1Connection implements Turn {
     this.#openHttp2 = undefined
     if (begins !== 'PRI') return false
     this.#stopReading?.()
-    this.socket.off('end', this.#onEnd).off('timeout', this.#onTimeout).pause()
+    this.socket.off('end', this.#onEnd).pause()
     openHttp2(this.received.takeOwned(this.received.octets.length))
     return true
   }
@@ -270,11 +269,32 @@ export class Http1Connection implements Turn {
     else this.socket.destroy()
   }
 
-  /** Called now and again: a client that leaves a head incomplete, or has asked nothing for long, is let go. */
+  /** Called now and again: a client that does not read, leaves a head incomplete or asks nothing for long is let go. */
   watch(now: number): void {
+    if (this.#isReadTooSlowly(now)) {
+      this.socket.destroy()
+      return
+    }
     const steps = this.#steps
     if (this.#seen.steps !== steps) this.#seen = { steps, since: now }
     else if (!this.exchange && !this.#isEnding && now - this.#seen.since > this.#allowedMs()) this.#endLate()
+  }
+  #isReadTooSlowly(now: number): boolean {
+    if (!this.#isReaderAwaited()) {
+      this.#pace = undefined
+      return false
+    }
+    const { limits } = this.context
+    const moved = countAcceptedOctets(this.socket)
+    this.#pace ??= new Pace(moved, now)
+    return this.#pace.isTooSlow(moved, now, limits.unread, limits)
+  }
+  /**
+   * Octets wait for it; or it has closed its side, so that only what is written shows whether it still
+   * listens: a stream that has nothing to write for long is given up then.
+   */
+  #isReaderAwaited(): boolean {
+    return this.socket.writableLength > 0 || (this.isClosed && this.exchange?.isStreaming === true)
   }
   #allowedMs(): number {
     const { head, idle } = this.context.limits
@@ -293,15 +313,16 @@ export class Http1Connection implements Turn {
   }
 }
 
-/** (3): our side is closed, theirs is drained until they close it or patience ends. */
+/**
+ * (3): our side is closed, theirs is drained until they close it or `linger` ends. That time begins when
+ * all has left; until then the reader keeps the pace.
+ */
 export function closeGracefully(socket: Socket, { limits }: ServerContext): void {
   if (socket.destroyed) return
   const destroyLater = () => {
     const timer = setTimeout(() => socket.destroy(), limits.linger).unref()
     socket.once('close', () => clearTimeout(timer))
   }
-  // Until all has left, patience is for a reader that stalls; from then on for one that does not close.
-  if (socket.writableLength > 0) socket.setTimeout(limits.stall)
   socket.end(destroyLater)
   socket.resume()
 }

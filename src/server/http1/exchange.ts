@@ -7,19 +7,17 @@ import { respond } from '../../http/respond.ts'
 import { Aborted, type ContentOwner, type StreamedContent } from '../incoming-content.ts'
 import { discardContent, pipeContent } from '../pipe.ts'
 import { type FramedResponse, fieldLine, frameOrFail } from '../response-framing.ts'
-import type { IdleCheck } from '../server-context.ts'
 import { Outflow, writeWhole } from './outflow.ts'
 import type { Head } from './request-head.ts'
 import { continueResponse } from './response-head.ts'
 import type { Turn } from './turn.ts'
 import { destroyAfterFlush } from './write-batch.ts'
 
-export class Http1Exchange implements ContentOwner, IdleCheck {
+export class Http1Exchange implements ContentOwner {
   /** Content that is still on its way. */
   content: StreamedContent | undefined
   /** The client waits for 100 (Continue) before it sends its content. */
   isExpecting = false
-  readonly deadline = Number.POSITIVE_INFINITY
   readonly #turn: Turn
   readonly #head: Head
   #request: Request | undefined
@@ -64,16 +62,9 @@ export class Http1Exchange implements ContentOwner, IdleCheck {
     this.#turn.socket.write(continueResponse, 'latin1')
   }
 
-  /**
-   * A client that closes its side may still be listening, or gone: it shows when something is written.
-   * A stream that has nothing to write for long is given up.
-   */
-  get moved(): number | undefined {
-    return this.#turn.socket.readableEnded ? this.#outflow?.written : undefined
-  }
-
-  stalled(): void {
-    this.#turn.socket.destroy()
+  /** A response of streamed content is on its way. */
+  get isStreaming(): boolean {
+    return this.#outflow !== undefined
   }
 
   /** A response that is on its way is not taken back: its connection ends behind it. */
@@ -145,19 +136,16 @@ export class Http1Exchange implements ContentOwner, IdleCheck {
     if (isChunked) framed.lines.push(fieldLine('transfer-encoding', 'chunked'))
     const outflow = new Outflow(socket, isChunked, () => this.#writeHead(framed, keeps))
     this.#outflow = outflow
-    context.waiting.add(this)
-    socket.setTimeout(context.limits.stall)
     try {
-      await pipeContent(content, outflow, framed.length, (octets, isFirst) => outflow.announce(octets, isFirst))
-      socket.setTimeout(0)
+      await pipeContent(content, outflow, framed.length, (_octets, isFirst) => {
+        if (isFirst) outflow.begin()
+      })
       this.#finish(keeps)
     } catch (error) {
       context.onError(error, this.#request)
       if (outflow.hasBegun) return destroyAfterFlush(socket)
       this.#isAnswered = false
       this.#answer(respond(500), true)
-    } finally {
-      context.waiting.delete(this)
     }
   }
 
@@ -165,7 +153,7 @@ export class Http1Exchange implements ContentOwner, IdleCheck {
   #finish(mayStay: boolean): void {
     const stays = mayStay && !this.#isLast
     const turn = this.#turn
-    const { socket, context } = turn
+    const { socket } = turn
     this.content?.abort('the response was sent before the content was read')
     if (stays && this.content) turn.dropContent()
     if (!stays || !socket.writableNeedDrain) {
@@ -173,10 +161,6 @@ export class Http1Exchange implements ContentOwner, IdleCheck {
       return
     }
     // Start the next response only after the client has read this one.
-    socket.setTimeout(context.limits.stall)
-    socket.once('drain', () => {
-      socket.setTimeout(0)
-      turn.finish(!this.#isLast)
-    })
+    socket.once('drain', () => turn.finish(!this.#isLast))
   }
 }

@@ -33,8 +33,6 @@ export function writeWhole(
 export class Outflow implements PipeSink {
   /** Its head has left. */
   hasBegun = false
-  /** Octets of content that were handed to the socket. */
-  written = 0
   readonly #socket: Socket
   readonly #isChunked: boolean
   readonly #writeHead: () => string
@@ -46,15 +44,12 @@ export class Outflow implements PipeSink {
   }
 
   /** The head waits for the first piece and leaves with it, so that a source that fails at once is still a 500. */
-  announce(octets: number, isFirst: boolean): void {
-    if (isFirst) {
-      const socket = this.#socket
-      this.hasBegun = true
-      socket.cork()
-      socket.write(this.#writeHead(), 'latin1')
-      process.nextTick(() => socket.uncork())
-    }
-    this.written += octets
+  begin(): void {
+    const socket = this.#socket
+    this.hasBegun = true
+    socket.cork()
+    socket.write(this.#writeHead(), 'latin1')
+    process.nextTick(() => socket.uncork())
   }
 
   get destroyed(): boolean {
