@@ -25,6 +25,11 @@ export interface ServerLimits {
   readonly lingerOctets: number
   /** Connections at once; the next is answered 503. */
   readonly connections: number
+  /**
+   * Of them, those of one address (64 bits of IPv6); the next is answered 429. This machine's own and
+   * those of a Unix socket are not counted. Behind a proxy all come from its address: set it to Infinity.
+   */
+  readonly connectionsPerAddress: number
   /** HTTP/2: streams at once on one connection. */
   readonly streams: number
   /** HTTP/2: streams that a client may reset at once, and from then on in a second. */
@@ -47,6 +52,7 @@ export const defaultLimits: ServerLimits = {
   linger: 2_000,
   lingerOctets: 16 * 1024 * 1024,
   connections: 16_384,
+  connectionsPerAddress: 1_024,
   streams: 100,
   resets: 200,
   resetRate: 50,

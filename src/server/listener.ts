@@ -2,19 +2,22 @@
  * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or without TLS. What it
  * guards, each in the file that says how: connections (here), requests and responses (`http1.ts`, `http2.ts`), content
  * (`content.ts`), field lines (`framing.ts`). Nothing is decided here that is a matter of meaning.
- *  (1) One connection more than `limits.connections` is answered 503; far more are not answered at all.
+ *  (1) One connection more than `limits.connections` is answered 503, one more of an address than
+ *      `limits.connectionsPerAddress` 429; far more are not answered at all.
  *  (2) Nobody is waited for longer than `limits` says, whatever he does or leaves undone.
  *  (3) `close` ends what is idle at once, gives what is in progress until its limit, and leaves nothing open.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
-import type { Request } from '../http/message.ts'
+import type { Request, Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
+import { AddressCount } from './address-count.ts'
 import { closeGracefully, Http1Connection } from './http1/connection.ts'
 import { destroyAfterFlush } from './http1/write-batch.ts'
 import { type Http2Session, openHttp2Session } from './http2.ts'
 import type { ServerLimits } from './limits.ts'
 import { createWaitingWatch } from './pace.ts'
+import { peerAddress } from './peer-address.ts'
 import { writeFinalResponse } from './response-framing.ts'
 import { createServerContext, type Serve, type ServerContext } from './server-context.ts'
 import { explainStartFailure, StartFailure } from './start-failure.ts'
@@ -59,6 +62,15 @@ export async function startListener(serve: Serve, options: ListenOptions = {}): 
   return door
 }
 
+const tooManyConnections = respond(503, {
+  detail: 'all connections that the server allows are open: try again later',
+  fields: { 'retry-after': '5' },
+})
+const tooManyOfAddress = (max: number): string =>
+  `this address has ${max} connections open: reuse them, or close some before opening another`
+/** Connections of one address that are refused at once; the next is destroyed without a word. */
+const refusedPerAddress = 16
+
 class SocketListener implements HttpListener {
   url = ''
   port = 0
@@ -69,6 +81,7 @@ class SocketListener implements HttpListener {
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Set<Http1Connection>()
   readonly #sessions = new Set<Http2Session>()
+  readonly #addresses = new AddressCount()
   #watch: NodeJS.Timeout | undefined
 
   constructor(house: ServerContext, tls: Tls | undefined) {
@@ -121,15 +134,30 @@ class SocketListener implements HttpListener {
   /** (1) */
   #admit(socket: Socket): void {
     const { limits } = this.#house
+    const address = peerAddress(socket)
+    const ofAddress = this.#addresses.add(address)
     this.#sockets.add(socket)
-    socket.on('error', () => {}).once('close', () => this.#sockets.delete(socket))
-    if (this.#sockets.size > limits.connections) this.#turnAway(socket)
+    socket
+      .on('error', () => {})
+      .once('close', () => {
+        this.#sockets.delete(socket)
+        this.#addresses.remove(address)
+      })
+    if (ofAddress > limits.connectionsPerAddress) this.#refuseAddress(socket, ofAddress)
+    else if (this.#sockets.size > limits.connections) this.#refuse(socket, tooManyConnections)
     else if (!this.#secure) this.#http1(socket, octets => this.#http2(socket, octets))
   }
 
-  #turnAway(socket: Socket): void {
+  /** One that does not stop is not answered any more: what is refused takes a place for as long as it lingers. */
+  #refuseAddress(socket: Socket, ofAddress: number): void {
+    const { connectionsPerAddress: max } = this.#house.limits
+    if (ofAddress > max + refusedPerAddress) socket.destroy()
+    else this.#refuse(socket, respond(429, { detail: tooManyOfAddress(max), fields: { 'retry-after': '5' } }))
+  }
+
+  #refuse(socket: Socket, refusal: Response): void {
     if (this.#secure) return void socket.destroy()
-    socket.write(writeFinalResponse(respond(503, { fields: { 'retry-after': '5' } })))
+    socket.write(writeFinalResponse(refusal))
     closeGracefully(socket, this.#house)
   }
 

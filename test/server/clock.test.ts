@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Response } from '../../src/http/message.ts'
+import { AddressCount } from '../../src/server/address-count.ts'
 import { echo, exchangeOctets, hello, message, shortLimits, statuses, withServer } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
@@ -194,6 +196,47 @@ suite('crowds', { concurrency: 8 }, () => {
       },
       { limits: { connections: 2, linger: 50 } },
     ))
+
+  const own = Object.values(networkInterfaces())
+    .flatMap(each => each ?? [])
+    .find(each => !each.internal && each.family === 'IPv4')?.address
+  test(
+    'one connection too many of one address is answered 429, and another address is served',
+    {
+      skip: own === undefined && 'no address here but the loopback',
+    },
+    () =>
+      withServer(
+        hello,
+        async ({ port, listener }) => {
+          const places = Array.from({ length: 3 }, () => connect(port, own))
+          await Promise.all(places.map(each => once(each, 'connect')))
+          const refused = connect(port, own)
+          const text = (await refused.toArray()).join('')
+          assert.deepEqual(statuses(text), [429])
+          assert.match(text, /retry-after: \d/)
+          assert.match(text, /"detail":"this address has 3 connections open: /)
+          assert.deepEqual(statuses((await exchangeOctets(port, message(['GET / HTTP/1.1']))).text), [200])
+          for (const each of places) each.destroy()
+          while (listener.connections() > 0) await after(10)
+          const again = connect(port, own)
+          again.end(message(['GET / HTTP/1.1', 'Connection: close']))
+          assert.deepEqual(statuses((await again.toArray()).join('')), [200])
+        },
+        { host: '0.0.0.0', limits: { connectionsPerAddress: 3, linger: 50 } },
+      ),
+  )
+
+  test('connections of this machine, of a Unix socket and of 64 bits of IPv6 are counted as what they are', () => {
+    const count = new AddressCount()
+    const add = (...addresses: string[]) => addresses.map(each => count.add(each))
+    assert.deepEqual(add('', '', '127.0.0.1', '127.0.0.1', '::1'), [0, 0, 0, 0, 0])
+    assert.deepEqual(add('192.0.2.1', '192.0.2.1', '192.0.2.2'), [1, 2, 1])
+    assert.deepEqual(add('2001:db8::1', '2001:db8::2:1', '2001:db8:0:1::1'), [1, 2, 1])
+    count.remove('2001:db8::9')
+    count.remove('192.0.2.2')
+    assert.deepEqual(add('2001:db8::1', '192.0.2.2'), [2, 1])
+  })
 
   const tiny: readonly (readonly [title: string, octets: number, status: number])[] = [
     ['P20: 10,000 chunks of one octet are taken', 10_000, 200],
