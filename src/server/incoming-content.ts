@@ -7,6 +7,7 @@
  *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large one.
  */
 import type { Content, Octets } from '../http/message.ts'
+import { limitRefusals, refusals, type ServerRefusal } from './refusals.ts'
 import type { IdleCheck, ServerContext } from './server-context.ts'
 
 /** The sender went away, stalled or broke the framing before the content was complete. */
@@ -33,8 +34,8 @@ export interface ContentSource {
 export interface ContentOwner {
   /** Sends 100 (Continue) where it was asked for. */
   proceed(): void
-  /** Ends the exchange with this status, where none was sent yet. */
-  refuse(status: number): void
+  /** Ends the exchange with this refusal, where it has no response yet. */
+  refuse(refusal: ServerRefusal): void
 }
 
 /** Content that came with the head: nobody is waited for. */
@@ -78,7 +79,7 @@ export class StreamedContent implements Content, IdleCheck {
   readonly windowMs: number
   readonly #exchange: ContentOwner
   readonly #source: ContentSource
-  readonly #house: ServerContext
+  readonly #context: ServerContext
   #read = false
   #ended = false
   readonly #blocks: Buffer[] = []
@@ -92,13 +93,13 @@ export class StreamedContent implements Content, IdleCheck {
   #limit: number | undefined
   #reader: PendingRead | undefined
 
-  constructor(source: ContentSource, length: number | undefined, exchange: ContentOwner, house: ServerContext) {
+  constructor(source: ContentSource, length: number | undefined, exchange: ContentOwner, context: ServerContext) {
     this.#source = source
     this.length = length
     this.#exchange = exchange
-    this.#house = house
-    this.deadline = performance.now() + house.limits.request
-    this.windowMs = house.limits.stall
+    this.#context = context
+    this.deadline = performance.now() + context.limits.request
+    this.windowMs = context.limits.stall
   }
 
   get moved(): number {
@@ -106,7 +107,7 @@ export class StreamedContent implements Content, IdleCheck {
   }
 
   stalled(): void {
-    this.#exchange.refuse(408)
+    this.#exchange.refuse(limitRefusals.contentTime(this.#context.limits))
   }
 
   /** Ends the read that is under way, if there is one. */
@@ -154,7 +155,7 @@ export class StreamedContent implements Content, IdleCheck {
       return
     }
     this.#reader = reader
-    this.#house.waiting.add(this)
+    this.#context.waiting.add(this)
     this.#source.flow()
   }
 
@@ -178,7 +179,7 @@ export class StreamedContent implements Content, IdleCheck {
   #stop(): void {
     if (this.#ended) return
     this.#ended = true
-    this.#house.waiting.delete(this)
+    this.#context.waiting.delete(this)
     this.#source.hold()
   }
 
@@ -189,7 +190,7 @@ export class StreamedContent implements Content, IdleCheck {
     this.#held.push(piece)
     this.#heldOctets += piece.length
     // (5)
-    if (++this.#pieces > this.#house.limits.pieces + this.received / 16) this.#exchange.refuse(400)
+    if (++this.#pieces > this.#context.limits.pieces + this.received / 16) this.#exchange.refuse(refusals.pieces)
     else if (this.#limit !== undefined) this.#collect(this.#limit)
     else if (this.#reader) this.#settle(this.#reader)
     else if (this.#heldOctets >= ahead) this.#source.hold()
@@ -221,7 +222,7 @@ export class StreamedContent implements Content, IdleCheck {
 
   #settle(reader: PendingRead): void {
     this.#reader = undefined
-    this.#house.waiting.delete(this)
+    this.#context.waiting.delete(this)
     this.#answer(reader)
   }
 

@@ -9,7 +9,7 @@
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
-import type { Request, Response } from '../http/message.ts'
+import type { Request } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { AddressCount } from './address-count.ts'
 import { closeGracefully, Http1Connection } from './http1/connection.ts'
@@ -18,6 +18,7 @@ import { type Http2Session, openHttp2Session } from './http2.ts'
 import type { ServerLimits } from './limits.ts'
 import { createWaitingWatch } from './pace.ts'
 import { peerAddress } from './peer-address.ts'
+import { limitRefusals, refusals, type ServerRefusal } from './refusals.ts'
 import { writeFinalResponse } from './response-framing.ts'
 import { createServerContext, type Serve, type ServerContext } from './server-context.ts'
 import { explainStartFailure, StartFailure } from './start-failure.ts'
@@ -56,25 +57,19 @@ export interface HttpListener {
 
 /** Serves until closed. Rejects with `StartFailure`. */
 export async function startListener(serve: Serve, options: ListenOptions = {}): Promise<HttpListener> {
-  const house = createServerContext(serve, options)
-  const door = new SocketListener(house, options.tls)
+  const context = createServerContext(serve, options)
+  const door = new SocketListener(context, options.tls)
   await door.open(options)
   return door
 }
 
-const tooManyConnections = respond(503, {
-  detail: 'all connections that the server allows are open: try again later',
-  fields: { 'retry-after': '5' },
-})
-const tooManyOfAddress = (max: number): string =>
-  `this address has ${max} connections open: reuse them, or close some before opening another`
 /** Connections of one address that are refused at once; the next is destroyed without a word. */
 const refusedPerAddress = 16
 
 class SocketListener implements HttpListener {
   url = ''
   port = 0
-  readonly #house: ServerContext
+  readonly #context: ServerContext
   readonly #server: Server | tls.Server
   readonly #secure: boolean
   /** All sockets, also those whose handshake is awaited. */
@@ -84,10 +79,10 @@ class SocketListener implements HttpListener {
   readonly #addresses = new AddressCount()
   #watch: NodeJS.Timeout | undefined
 
-  constructor(house: ServerContext, tls: Tls | undefined) {
-    this.#house = house
+  constructor(context: ServerContext, tls: Tls | undefined) {
+    this.#context = context
     this.#secure = tls !== undefined
-    this.#server = serverOf(house, tls)
+    this.#server = createNodeServer(context, tls)
     this.#server.on('connection', socket => this.#admit(socket))
     if (!tls) return
     this.#server.on('secureConnection', (socket: Socket) => this.#greeted(socket))
@@ -101,8 +96,8 @@ class SocketListener implements HttpListener {
       const fail = (error: Error) => reject(explainStartFailure(error, where, path !== undefined))
       server.once('error', fail)
       const ready = () => {
-        server.off('error', fail).on('error', error => this.#house.onError(error))
-        this.#watch = setInterval(this.#createWatch(), Math.min(1000, this.#house.limits.stall)).unref()
+        server.off('error', fail).on('error', error => this.#context.onError(error))
+        this.#watch = setInterval(this.#createWatch(), Math.min(1000, this.#context.limits.stall)).unref()
         const address = server.address()
         if (typeof address === 'object' && address !== null) this.#name(address, host)
         else this.url = `unix:${path}`
@@ -133,7 +128,7 @@ class SocketListener implements HttpListener {
 
   /** (1) */
   #admit(socket: Socket): void {
-    const { limits } = this.#house
+    const { limits } = this.#context
     const address = peerAddress(socket)
     const ofAddress = this.#addresses.add(address)
     this.#sockets.add(socket)
@@ -144,21 +139,21 @@ class SocketListener implements HttpListener {
         this.#addresses.remove(address)
       })
     if (ofAddress > limits.connectionsPerAddress) this.#refuseAddress(socket, ofAddress)
-    else if (this.#sockets.size > limits.connections) this.#refuse(socket, tooManyConnections)
+    else if (this.#sockets.size > limits.connections) this.#refuse(socket, refusals.connections)
     else if (!this.#secure) this.#http1(socket, octets => this.#http2(socket, octets))
   }
 
   /** One that does not stop is not answered any more: what is refused takes a place for as long as it lingers. */
   #refuseAddress(socket: Socket, ofAddress: number): void {
-    const { connectionsPerAddress: max } = this.#house.limits
-    if (ofAddress > max + refusedPerAddress) socket.destroy()
-    else this.#refuse(socket, respond(429, { detail: tooManyOfAddress(max), fields: { 'retry-after': '5' } }))
+    const { limits } = this.#context
+    if (ofAddress > limits.connectionsPerAddress + refusedPerAddress) socket.destroy()
+    else this.#refuse(socket, limitRefusals.ofAddress(limits))
   }
 
-  #refuse(socket: Socket, refusal: Response): void {
+  #refuse(socket: Socket, { status, detail }: ServerRefusal): void {
     if (this.#secure) return void socket.destroy()
-    socket.write(writeFinalResponse(refusal))
-    closeGracefully(socket, this.#house)
+    socket.write(writeFinalResponse(respond(status, { detail, fields: { 'retry-after': '5' } })))
+    closeGracefully(socket, this.#context)
   }
 
   /** RFC 7301: the handshake has chosen. */
@@ -170,7 +165,7 @@ class SocketListener implements HttpListener {
   #http1(socket: Socket, preface?: (octets: Buffer) => void): void {
     const leave = () => this.#connections.delete(connection)
     const connection = new Http1Connection(
-      this.#house,
+      this.#context,
       socket,
       preface &&
         (octets => {
@@ -185,14 +180,14 @@ class SocketListener implements HttpListener {
 
   #http2(socket: Socket, first?: Buffer): void {
     if (first) socket.unshift(first)
-    const session = openHttp2Session(process.getBuiltinModule('node:http2'), this.#house, socket)
+    const session = openHttp2Session(process.getBuiltinModule('node:http2'), this.#context, socket)
     this.#sessions.add(session)
     session.wire.once('close', () => this.#sessions.delete(session))
-    if (this.#house.draining) session.wire.close()
+    if (this.#context.draining) session.wire.close()
   }
 
   #createWatch(): () => void {
-    const watchWaiting = createWaitingWatch(this.#house)
+    const watchWaiting = createWaitingWatch(this.#context)
     return () => {
       const now = performance.now()
       watchWaiting(now)
@@ -202,8 +197,8 @@ class SocketListener implements HttpListener {
 
   /** (3) */
   async close(limit: number): Promise<number> {
-    const house = this.#house
-    house.draining = true
+    const context = this.#context
+    context.draining = true
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
     for (const connection of this.#connections) connection.closeWhenIdle()
@@ -228,8 +223,8 @@ class SocketListener implements HttpListener {
   }
 }
 
-function serverOf(house: ServerContext, tls: Tls | undefined): Server | tls.Server {
-  const { limits } = house
+function createNodeServer(context: ServerContext, tls: Tls | undefined): Server | tls.Server {
+  const { limits } = context
   // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it is still answered.
   const options = { allowHalfOpen: true, noDelay: true }
   const server = tls

@@ -13,11 +13,11 @@
  */
 import type { Socket } from 'node:net'
 import { type Content, noContent } from '../../http/message.ts'
-import { respond } from '../../http/respond.ts'
 import { BufferedContent } from '../incoming-content.ts'
 import { parserLimit } from '../limits.ts'
 import { countAcceptedOctets, Pace } from '../pace.ts'
 import { peerAddress, peerCertificate } from '../peer-address.ts'
+import { isRefusal, limitRefusals, refusals, type ServerRefusal, writeRefusal } from '../refusals.ts'
 import { writeFinalResponse } from '../response-framing.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Http1Exchange } from './exchange.ts'
@@ -36,6 +36,8 @@ const turnMs = 10
 /** Octets in which a head is looked for first. */
 const usualHeadOctets = 2048
 const emptyLine = '\r\n\r\n'
+/** RFC 9113 §3.4 */
+const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
 export class Http1Connection implements Turn {
   readonly context: ServerContext
@@ -109,12 +111,12 @@ export class Http1Connection implements Turn {
     this.#inflow?.cut()
   }
 
-  /** Whether this is, or may become, "PRI": no method of HTTP/1.1 begins so. */
+  /** Whether this is, or may become, the preface of HTTP/2. */
   #isPreface(openHttp2: (octets: Buffer) => void): boolean {
-    const begins = this.received.octets.toString('latin1', 0, 3)
-    if (begins.length < 3 && 'PRI'.startsWith(begins)) return true
+    const begins = this.received.octets.toString('latin1', 0, preface.length)
+    if (begins.length < preface.length && preface.startsWith(begins)) return true
     this.#openHttp2 = undefined
-    if (begins !== 'PRI') return false
+    if (begins !== preface) return false
     this.#stopReading?.()
     this.socket.off('end', this.#onEnd).pause()
     openHttp2(this.received.takeOwned(this.received.octets.length))
@@ -183,8 +185,8 @@ export class Http1Connection implements Turn {
     }
     this.#searched = 0
     received.take(text.length + 2)
-    const head = readRequestHead(text, this.#lines, context.limits.fields)
-    if (typeof head === 'number') this.#refuse(head)
+    const head = readRequestHead(text, this.#lines, context.limits)
+    if (isRefusal(head)) this.#refuse(head)
     else this.#begin(head)
     return true
   }
@@ -207,11 +209,12 @@ export class Http1Connection implements Turn {
     const more = octets.toString('latin1', Math.max(0, this.#searched - 1))
     this.#searched = octets.length
     const [first = 0] = octets
-    if (octets.length > parserLimit) this.#refuse(431)
+    if (octets.length > parserLimit) this.#refuse(limitRefusals.head(parserLimit))
     // No method begins so, and no half of CRLF is longer than this: a handshake of TLS, say.
-    else if ((first < 0x21 || first > 0x7e) && (first !== 0x0d || octets.length > 1)) this.#refuse(400)
+    else if ((first < 0x21 || first > 0x7e) && (first !== 0x0d || octets.length > 1)) this.#refuse(refusals.notHttp)
     // Half of a CRLF stands alone: nothing that follows makes a head of it.
-    else if (/\r[^\n]|[^\r]\n/.test(more) || this.isClosed) this.#refuse(400)
+    else if (/\r[^\n]|[^\r]\n/.test(more)) this.#refuse(refusals.lineEnd)
+    else if (this.isClosed) this.#refuse(refusals.headIncomplete)
   }
 
   #begin(head: Head): void {
@@ -247,12 +250,12 @@ export class Http1Connection implements Turn {
     this.read()
   }
 
-  /** What cannot be understood as a request is answered with this status, and then the connection ends. */
-  #refuse(status: number): void {
+  /** What cannot be understood as a request is answered with this, and then the connection ends. */
+  #refuse(refusal: ServerRefusal): void {
     const { socket } = this
     if (this.#isEnding || !socket.writable) return void socket.destroy()
     this.#isEnding = true
-    socket.write(writeFinalResponse(respond(status)))
+    socket.write(writeFinalResponse(writeRefusal(refusal)))
     this.linger()
   }
 
@@ -302,7 +305,7 @@ export class Http1Connection implements Turn {
   }
   /** A client that has begun to ask is told. */
   #endLate(): void {
-    if (this.#searched > 0) this.#refuse(408)
+    if (this.#searched > 0) this.#refuse(limitRefusals.headTime(this.context.limits))
     else this.socket.destroy()
   }
 

@@ -6,6 +6,7 @@ import type { Content, Request, Response } from '../../http/message.ts'
 import { respond } from '../../http/respond.ts'
 import { Aborted, type ContentOwner, type StreamedContent } from '../incoming-content.ts'
 import { discardContent, pipeContent } from '../pipe.ts'
+import { type ServerRefusal, writeRefusal } from '../refusals.ts'
 import { type FramedResponse, fieldLine, frameOrFail } from '../response-framing.ts'
 import { Outflow, writeWhole } from './outflow.ts'
 import type { Head } from './request-head.ts'
@@ -68,17 +69,17 @@ export class Http1Exchange implements ContentOwner {
   }
 
   /** A response that is on its way is not taken back: its connection ends behind it. */
-  refuse(status: number): void {
-    this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
+  refuse(refusal: ServerRefusal): void {
+    this.content?.abort(refusal.detail)
     this.#isLast = true
-    if (!this.#isAnswered) this.#answer(respond(status), true)
+    if (!this.#isAnswered) this.#answer(writeRefusal(refusal), true)
   }
 
   #fail(error: unknown): void {
     // An application that is told that content was cut short may say so by throwing it on; what the client did is no
     // error of ours (RFC 9112 §8).
     if (error instanceof Aborted) {
-      this.#answer(respond(400), true)
+      this.#answer(respond(400, { detail: error.message }), true)
       return
     }
     this.#turn.context.onError(error, this.#request)

@@ -1,5 +1,6 @@
 /** The content of one HTTP/1.1 request on its way from the socket to its reader (RFC 9112 §6, §7.1). */
 import { type ContentOwner, type ContentSource, StreamedContent } from '../incoming-content.ts'
+import { refusals } from '../refusals.ts'
 import { Chunked } from './chunked.ts'
 import type { Turn } from './turn.ts'
 
@@ -70,7 +71,7 @@ export class Inflow implements ContentSource {
   #refuseMalformed(): void {
     const { exchange } = this.#turn
     this.#isCut = true
-    if (exchange) exchange.refuse(400)
+    if (exchange) exchange.refuse(refusals.chunks)
     else this.#turn.linger()
   }
 
