@@ -23,6 +23,8 @@ export interface ServerLimits {
   /** How long, and for how many octets, a connection that ends after its response still takes what is sent to it. */
   readonly linger: number
   readonly lingerOctets: number
+  /** Once the listener closes: how long a kept connection may still send a request, which is its last. */
+  readonly drain: number
   /** Connections at once; the next is answered 503. */
   readonly connections: number
   /**
@@ -51,6 +53,7 @@ export const defaultLimits: ServerLimits = {
   dump: 64 * 1024,
   linger: 2_000,
   lingerOctets: 16 * 1024 * 1024,
+  drain: 250,
   connections: 16_384,
   connectionsPerAddress: 1_024,
   streams: 100,

@@ -5,7 +5,8 @@
  *  (1) One connection more than `limits.connections` is answered 503, one more of an address than
  *      `limits.connectionsPerAddress` 429; far more are not answered at all.
  *  (2) Nobody is waited for longer than `limits` says, whatever he does or leaves undone.
- *  (3) `close` ends what is idle at once, gives what is in progress until its limit, and leaves nothing open.
+ *  (3) `close` lets no client in, answers those on kept connections for a last time, gives what is in
+ *      progress until its limit, and leaves nothing open.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
@@ -77,6 +78,8 @@ class SocketListener implements HttpListener {
   readonly #connections = new Set<Http1Connection>()
   readonly #sessions = new Set<Http2Session>()
   readonly #addresses = new AddressCount()
+  /** Connections that were let in so far. */
+  #admitted = 0
   #watch: NodeJS.Timeout | undefined
 
   constructor(context: ServerContext, tls: Tls | undefined) {
@@ -97,7 +100,10 @@ class SocketListener implements HttpListener {
       server.once('error', fail)
       const ready = () => {
         server.off('error', fail).on('error', error => this.#context.onError(error))
-        this.#watch = setInterval(this.#createWatch(), Math.min(1000, this.#context.limits.stall)).unref()
+        const watch = this.#createWatch()
+        // What arrived while the loop was busy is read before its sender is judged.
+        const watchNext = (): void => void setImmediate(watch)
+        this.#watch = setInterval(watchNext, Math.min(1000, this.#context.limits.stall)).unref()
         const address = server.address()
         if (typeof address === 'object' && address !== null) this.#name(address, host)
         else this.url = `unix:${path}`
@@ -129,6 +135,7 @@ class SocketListener implements HttpListener {
   /** (1) */
   #admit(socket: Socket): void {
     const { limits } = this.#context
+    this.#admitted++
     const address = peerAddress(socket)
     const ofAddress = this.#addresses.add(address)
     this.#sockets.add(socket)
@@ -199,13 +206,16 @@ class SocketListener implements HttpListener {
   async close(limit: number): Promise<number> {
     const context = this.#context
     context.draining = true
+    const late = new Timer(limit)
+    const lastRequests = new Timer(Math.min(context.limits.drain, limit / 2))
+    await this.#admitKnown(lastRequests)
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
+    await Promise.race([closed, lastRequests.over])
+    await passTurn()
     for (const connection of this.#connections) connection.closeWhenIdle()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
-    await Promise.race([closed, late])
-    clearTimeout(timer)
+    await Promise.race([closed, late.over])
+    for (const timer of [late, lastRequests]) timer.clear()
     clearInterval(this.#watch)
     const cut = this.#inProgress()
     for (const session of this.#sessions) session.wire.destroy()
@@ -215,11 +225,43 @@ class SocketListener implements HttpListener {
     return cut
   }
 
+  /** Clients that the system has let in already wait for their turn of the loop: closed now, it would reset them. */
+  async #admitKnown(timer: Timer): Promise<void> {
+    for (let before = -1; before !== this.#admitted && !timer.isOver; ) {
+      before = this.#admitted
+      await passTurn()
+    }
+  }
+
   #inProgress(): number {
     let sum = 0
     for (const connection of this.#connections) if (connection.exchange) sum++
     for (const session of this.#sessions) sum += session.exchanges.size
     return sum
+  }
+}
+
+/** What the system has accepted or received by now, though the loop was busy, has its events. */
+const passTurn = async (): Promise<void> => {
+  for (let phase = 0; phase < 2; phase++) await new Promise(resolve => setImmediate(resolve))
+}
+
+class Timer {
+  isOver = false
+  readonly over: Promise<void>
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(milliseconds: number) {
+    this.over = new Promise(resolve => {
+      this.#timer = setTimeout(() => {
+        this.isOver = true
+        resolve()
+      }, milliseconds)
+    })
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
   }
 }
 

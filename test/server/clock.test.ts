@@ -80,6 +80,22 @@ suite('clocks', { concurrency: 8 }, () => {
       { limits: { ...shortLimits, idle: 100 } },
     ))
 
+  test('a request that lies unread while the server is busy is served, though the connection was idle for too long', () =>
+    withServer(
+      hello,
+      async ({ port }) => {
+        const socket = connect(port, '127.0.0.1')
+        socket.write(message(['GET /1 HTTP/1.1']))
+        await once(socket, 'data')
+        await after(150)
+        await new Promise(setImmediate) // timers come next, then what has arrived
+        socket.write(message(['GET /2 HTTP/1.1', 'Connection: close']))
+        for (const until = performance.now() + 500; performance.now() < until; );
+        assert.match((await socket.toArray()).join(''), /\/2$/)
+      },
+      { limits: { ...shortLimits, idle: 300, stall: 100 } },
+    ))
+
   for (const [title, pieces] of [
     ['no content', [message(post('Content-Length: 3'))]],
     [

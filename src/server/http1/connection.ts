@@ -26,7 +26,6 @@ import { ReceiveBuffer } from './receive-buffer.ts'
 import { type Head, type Lines, readRequestHead } from './request-head.ts'
 import { type OnData, readSocket } from './socket-reader.ts'
 import type { Turn } from './turn.ts'
-import { flushWrites } from './write-batch.ts'
 
 /** (4) Octets held while an exchange is under way. */
 const heldOctets = 64 * 1024
@@ -264,12 +263,11 @@ export class Http1Connection implements Turn {
     return this.exchange !== undefined || this.#searched > 0
   }
 
-  /** The listener closes: a client that asks nothing is let go, as soon as it has what it was answered. */
+  /** The listener closes: a client that asks nothing is let go, and what it was answered is not taken back. */
   closeWhenIdle(): void {
-    if (this.#isBusy) return
-    flushWrites(this.socket)
-    if (this.socket.writableLength > 0) this.linger()
-    else this.socket.destroy()
+    if (this.#isBusy || this.#isEnding) return
+    if (this.#steps === 0) this.socket.destroy()
+    else this.linger()
   }
 
   /** Called now and again: a client that does not read, leaves a head incomplete or asks nothing for long is let go. */
