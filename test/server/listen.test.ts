@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { get as ask, request as askUnix } from 'node:http'
 import { connect as connect2 } from 'node:http2'
