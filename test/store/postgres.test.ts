@@ -238,7 +238,7 @@ test('the audit is only ever added to', only, async () => {
     `select schemaname from pg_tables where tablename = '_deed' order by schemaname desc limit 1`,
   )
   const table = `"${found?.['schemaname']}"."_deed"`
-  await assert.rejects(ask(`update ${table} set subject = 'eve' where true`), /only ever added to|no rows/)
+  await assert.rejects(ask(`update ${table} set subject = 'eve' where true`), /only added|no rows/)
   await store.close()
   await place.remove()
 })

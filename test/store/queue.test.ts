@@ -42,7 +42,7 @@ class Noted implements Transaction {
   }
 }
 
-const work = <T>(run: () => T | Promise<T>) => ({ run, over: () => {} })
+const work = <T>(run: () => T | Promise<T>) => ({ run, end: () => {} })
 const told = async (all: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(all)).map(each => (each.status === 'fulfilled' ? each.value : each.reason))
 
@@ -132,7 +132,7 @@ test('(3) a work that hangs is unavailable when its time is up, and is told that
   const noted = new Noted()
   const queue = new Queue(noted, { ...defaultBounds, work: 10 })
   let over = false
-  const hanging = queue.add({ run: () => new Promise<never>(() => {}), over: () => (over = true) })
+  const hanging = queue.add({ run: () => new Promise<never>(() => {}), end: () => (over = true) })
   assert.deepEqual((await told([hanging, queue.add(work(() => 2))])).map(String), [String(new Unavailable()), '2'])
   assert.ok(over)
   assert.deepEqual(noted.log, ['begin', 'save', 'undo', 'save', 'release', 'commit'])

@@ -115,7 +115,7 @@ test('(3) what a work does after its time is not sent, neither a statement nor i
       await sleep(time + 100)
     }),
   )
-  await assert.rejects(late, /over/)
+  await assert.rejects(late, /had ended/)
   await sleep(20)
   assert.deepEqual([sent, given], [[beginWrite], 1])
 })
