@@ -1,14 +1,14 @@
 /**
  * POSTs over connections of HTTP/1.1 that are kept. What always holds, by number:
- *  (1) A connection carries one message at a time and is used again only when its response was whole,
- *      nothing followed it, all of the message was sent, and neither side said that it ends.
- *  (2) No more connections than allowed, no more calls waiting for one than allowed; those that wait go
- *      in their order.
+ *  (1) A connection carries one message at a time and is used again only when its response was
+ *      whole, nothing followed it, all of the message was sent, and neither side said that it ends.
+ *  (2) No more connections than allowed, no more calls waiting for one than allowed; those that
+ *      wait go in their order.
  *  (3) A call settles once; its time limit holds from the moment it is made, waiting and connecting
  *      included.
  *  (4) No text of a caller can end a line of the head or begin another.
- * Its own and not http.Agent, which takes three times the CPU for a POST: 125 µs to 37, and 54 to 15 with
- * 32 at once. No message is tried twice here.
+ * Its own and not http.Agent, which takes three times the CPU for a POST: 125 µs to 37, and 54 to
+ * 15 with 32 at once. No message is tried twice here.
  */
 import type * as net from 'node:net'
 import type * as tls from 'node:tls'
@@ -22,7 +22,10 @@ export interface HttpOptions {
   readonly connections?: number
   /** Calls that may wait for one; default 10,000. */
   readonly waiting?: number
-  /** Milliseconds that a connection may lie unused; default 4,000, and less where the server says so (Keep-Alive). */
+  /**
+   * Milliseconds that a connection may lie unused; default 4,000, and less where the server says so
+   * (Keep-Alive).
+   */
   readonly idle?: number
   /** Octets of a response; default 16 MiB. */
   readonly longest?: number
@@ -218,7 +221,7 @@ class Pool {
     this.#sweeper ??= setTimeout(sweep, Math.max(this.#idleMs, 1), this).unref()
   }
 
-  /** A connection that is no more. */
+  /** A connection that has ended. */
   remove(connection: ClientConnection): void {
     this.#open.delete(connection)
     const at = this.#free.indexOf(connection)

@@ -1,9 +1,11 @@
 /**
  * Responses of HTTP/1.1 from octets (RFC 9112). What always holds, by number:
- *  (1) Where a response ends is certain, or it is refused: one length, or chunks to the last, or the end
- *      of the connection; a response that says both, or that says it in an unknown way, is refused (§6.3).
+ *  (1) Where a response ends is certain, or it is refused: one length, or chunks to the last, or
+ *      the end of the connection; a response that says both, or that says it in an unknown way, is
+ *      refused (§6.3).
  *  (2) No octet behind its end is read; the connection that brought one carries nothing more.
- *  (3) It holds no more than its limits, and works in proportion to the octets, however they are cut.
+ *  (3) It holds no more than its limits, and works in proportion to the octets, however they are
+ *      cut.
  * Deliberately absent: sockets, time, and what a response means.
  */
 import { trimSpace } from '../http/grammar.ts'
@@ -89,7 +91,10 @@ export class Responses {
 
   // §2.1: status-line, *( field-line ), an empty line
 
-  /** Where its content begins, or the next head after an interim response; undefined when the end has not come. */
+  /**
+   * Where its content begins, or the next head after an interim response; undefined when the end
+   * has not come.
+   */
   #readHead(piece: Buffer, at: number): number | undefined {
     const { head } = this.#limits
     const before = this.#held.length
@@ -119,7 +124,8 @@ export class Responses {
     this.mayKeep = persists && (connection === undefined || !/(^|[\s,])close($|[\s,])/i.test(connection))
     this.#missing = 0
     if (this.#status === 204 || this.#status === 304) {
-      // A server that announces content for them may be about to send it: what follows could be that.
+      // A server that announces content for them may be about to send it: what follows could be
+      // that.
       if (coding !== undefined || (this.#status === 204 && length !== undefined && length !== '0')) this.mayKeep = false
       this.#state = 'counted'
     } else if (coding !== undefined) {

@@ -4,7 +4,10 @@ import { addressBlock, isLoopbackAddress } from '../base/address.ts'
 export class AddressCount {
   readonly #counts = new Map<string, number>()
 
-  /** @returns how many it has now; 0 for this machine's own and those of a Unix socket, which are not counted */
+  /**
+   * @returns how many it has now; 0 for this machine's own and those of a Unix socket, which are
+   * not counted
+   */
   add(address: string): number {
     if (!isCounted(address)) return 0
     const block = addressBlock(address)

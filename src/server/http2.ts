@@ -1,15 +1,17 @@
 /**
  * HTTP/2 (RFC 9113) over node:http2, on sockets that were accepted elsewhere. What always holds:
- *  (1) A stream that was reset before its turn is never served; one that is reset later costs its client
- *      a place among `streams` until the application is done with it, so that resetting fast gains
- *      nothing. A client that resets on and on is told to calm down, and loses its connection.
- *  (2) Fields of the connection do not exist here; what a request says of them the framing layer refuses.
+ *  (1) A stream that was reset before its turn is never served; one that is reset later costs its
+ *      client a place among `streams` until the application is done with it, so that resetting fast
+ *      gains nothing. A client that resets on and on is told to calm down, and loses its
+ *      connection.
+ *  (2) Fields of the connection do not exist here; what a request says of them the framing layer
+ *      refuses.
  *  (3) SETTINGS and PING cost a frame back, so only so many are accepted in ten seconds.
- *  (4) After the response a little of the request's content is still read and dropped, for clients that
- *      are sending it; then the rest is declined (RFC 9113 §8.1).
+ *  (4) After the response a little of the request's content is still read and dropped, for clients
+ *      that are sending it; then the rest is declined (RFC 9113 §8.1).
  * Known gap: a field whose name or value has octets that no field may have (§8.2.1) is dropped by
- * nghttp2 before anything of ours sees it, and Node has no option for that; white space at the ends of a
- * value is refused here.
+ * nghttp2 before anything of ours sees it, and Node has no option for that; white space at the ends
+ * of a value is refused here.
  */
 import type * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
@@ -31,7 +33,10 @@ const internalError = 2
 const enhanceYourCalm = 11
 const cancel = 8
 const controlWindowMs = 10_000
-/** Octets of content that are given to a stream at once: a reader that takes as many in `unread` is seen to move. */
+/**
+ * Octets of content that are given to a stream at once: a reader that takes as many in `unread` is
+ * seen to move.
+ */
 const pieceOctets = 256 * 1024
 
 export class Http2Session {
@@ -59,7 +64,8 @@ export class Http2Session {
     wire.on('error', () => {})
     wire.on('remoteSettings', () => this.#countControl())
     wire.on('ping', () => this.#countControl())
-    // A client that closes its side asks no more; half a request that it leaves behind would keep the session waiting.
+    // A client that closes its side asks no more; half a request that it leaves behind would keep
+    // the session waiting.
     socket.once('end', () => (this.exchanges.size === 0 ? wire.destroy() : wire.close()))
     wire.setTimeout(context.limits.idle)
     wire.on('timeout', () => {
@@ -96,7 +102,10 @@ export class Http2Session {
     if (++this.#controls > this.context.limits.controls) this.#calmDown()
   }
 
-  /** (1), as nghttp2 counts, which knows no better code for it than INTERNAL_ERROR and allows twice as many. */
+  /**
+   * (1), as nghttp2 counts, which knows no better code for it than INTERNAL_ERROR and allows twice
+   * as many.
+   */
   #countReset(): void {
     const { resets, resetRate } = this.context.limits
     const now = performance.now()
@@ -167,7 +176,8 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     const authority = pseudo[':authority']
     const fields = joinFieldLines(lines)
     const host = fields['host']
-    // RFC 9113 §8.3.1: the authority stands for Host. Two that differ are both shown, and fail as two Hosts do.
+    // RFC 9113 §8.3.1: the authority stands for Host. Two that differ are both shown, and fail as
+    // two Hosts do.
     if (authority !== undefined && authority !== host)
       fields['host'] = host === undefined ? authority : `${authority}, ${host}`
     const request = {
@@ -266,7 +276,10 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     } else this.#writeStream(framed, content)
   }
 
-  /** A stream tells of octets that it was given when all of them have left, so long content is given in pieces, two at once. */
+  /**
+   * A stream tells of octets that it was given when all of them have left, so long content is given
+   * in pieces, two at once.
+   */
   #writeWhole(content: string | Uint8Array): void {
     const stream = this.#stream
     const octets = typeof content === 'string' ? Buffer.from(content) : content
@@ -290,7 +303,10 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     pipeContent(content, this.#stream, framed.length, before).catch(error => this.#failStream(error))
   }
 
-  /** A stream that fails before its head has left becomes a 500; after that it is reset, so that no reader takes it for whole. */
+  /**
+   * A stream that fails before its head has left becomes a 500; after that it is reset, so that no
+   * reader takes it for whole.
+   */
   #failStream(error: unknown): void {
     this.#session.context.onError(error, this.#request)
     if (this.#stream.headersSent) this.#reset(internalError)
@@ -317,7 +333,10 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   }
 }
 
-/** Speaks HTTP/2 on a socket whose first octets, still unread, are its preface, or whose handshake chose it. */
+/**
+ * Speaks HTTP/2 on a socket whose first octets, still unread, are its preface, or whose handshake
+ * chose it.
+ */
 export function openHttp2Session(node: typeof http2, context: ServerContext, socket: Socket): Http2Session {
   const { limits } = context
   const wire = node.performServerHandshake(socket, {
@@ -361,8 +380,8 @@ class Http2Inflow implements ContentSource {
   }
 
   /**
-   * Node ends a stream that its client resets just as a complete one and only then marks it as aborted;
-   * the protocol's state knows at once: was END_STREAM seen?
+   * Node ends a stream that its client resets just as a complete one and only then marks it as
+   * aborted; the protocol's state knows at once: was END_STREAM seen?
    */
   get complete(): boolean {
     const stream = this.#stream
@@ -382,7 +401,10 @@ class Http2Inflow implements ContentSource {
   }
 
   readonly #onData = (piece: Buffer): void => this.content?.receive(piece)
-  /** Node may tell of END_STREAM while the protocol is still at that frame: its state follows before the next turn. */
+  /**
+   * Node may tell of END_STREAM while the protocol is still at that frame: its state follows before
+   * the next turn.
+   */
   readonly #onEnd = (): void => {
     const { closed, state } = this.#stream
     if (!closed && state.remoteClose === 0) setImmediate(() => this.content?.end())

@@ -2,9 +2,12 @@
  * Content that is still on its way. What always holds:
  *  (1) It is read once, and 100 (Continue) is asked for by the first read alone.
  *  (2) No more than the reader's limit is kept, and the sender is held back while nobody reads.
- *  (3) A read ends with all the content or throws `Aborted`; content cut short is never taken for whole.
- *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those that stall.
- *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large one.
+ *  (3) A read ends with all the content or throws `Aborted`; content cut short is never taken for
+ *      whole.
+ *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those
+ *      that stall.
+ *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large
+ *      one.
  */
 import type { Content, Octets } from '../http/message.ts'
 import { limitRefusals, refusals, type ServerRefusal } from './refusals.ts'
@@ -18,7 +21,10 @@ export class Aborted extends Error {
   }
 }
 
-/** Where content comes from. It hands on what arrives by `receive`, and says once by `end` that nothing more will. */
+/**
+ * Where content comes from. It hands on what arrives by `receive`, and says once by `end` that
+ * nothing more will.
+ */
 export interface ContentSource {
   /** Pieces are wanted, now or again. */
   flow(): void
@@ -85,7 +91,10 @@ export class StreamedContent implements Content, IdleCheck {
   readonly #blocks: Buffer[] = []
   #held: Buffer[] = []
   #heldOctets = 0
-  /** Buffers of nothing but pieces that were handed on, and those of them whose last piece the reader has. */
+  /**
+   * Buffers of nothing but pieces that were handed on, and those of them whose last piece the
+   * reader has.
+   */
   #spent: Buffer[] = []
   #lent: Buffer[] = []
   #pieces = 0
@@ -246,7 +255,10 @@ export class StreamedContent implements Content, IdleCheck {
 /** Not a slice of what is others', too. */
 const isWhole = ({ byteLength, buffer }: Buffer): boolean => byteLength > 0 && byteLength === buffer.byteLength
 
-/** At once: memory beside the heap brings no collection about before there are tens of megabytes of it. */
+/**
+ * At once: memory beside the heap brings no collection about before there are tens of megabytes of
+ * it.
+ */
 function free({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }

@@ -2,7 +2,9 @@
 export interface ServerLimits {
   /** All field lines of a request; more is 431. */
   readonly fields: number
-  /** From the first octet of a request (or from connecting) to the end of its fields; later is 408. */
+  /**
+   * From the first octet of a request (or from connecting) to the end of its fields; later is 408.
+   */
   readonly head: number
   /** From the first octet of a request to the last of its content; later is 408. */
   readonly request: number
@@ -13,23 +15,33 @@ export interface ServerLimits {
   readonly pace: number
   /**
    * A peer that is to read a response must keep the same pace, seen over this time: systems hold
-   * megabytes of it and take the next in lumps, so that an honest reader seems to stand still for long.
+   * megabytes of it and take the next in lumps, so that an honest reader seems to stand still for
+   * long.
    */
   readonly unread: number
-  /** Chunks or DATA frames that content may come in, beyond one for every 16 octets; more is 400. */
+  /**
+   * Chunks or DATA frames that content may come in, beyond one for every 16 octets; more is 400.
+   */
   readonly pieces: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */
   readonly dump: number
-  /** How long, and for how many octets, a connection that ends after its response still takes what is sent to it. */
+  /**
+   * How long, and for how many octets, a connection that ends after its response still takes what
+   * is sent to it.
+   */
   readonly linger: number
   readonly lingerOctets: number
-  /** Once the listener closes: how long a kept connection may still send a request, which is its last. */
+  /**
+   * Once the listener closes: how long a kept connection may still send a request, which is its
+   * last.
+   */
   readonly drain: number
   /** Connections at once; the next is answered 503. */
   readonly connections: number
   /**
-   * Of them, those of one address (64 bits of IPv6); the next is answered 429. This machine's own and
-   * those of a Unix socket are not counted. Behind a proxy all come from its address: set it to Infinity.
+   * Of them, those of one address (64 bits of IPv6); the next is answered 429. This machine's own
+   * and those of a Unix socket are not counted. Behind a proxy all come from its address: set it to
+   * Infinity.
    */
   readonly connectionsPerAddress: number
   /** HTTP/2: streams at once on one connection. */
@@ -63,7 +75,8 @@ export const defaultLimits: ServerLimits = {
 }
 
 /**
- * What the parsers themselves take: above all of ours, so that a long target reaches the face (414) and fields too large
- * are refused by us (431), and still a bound on what one connection can make us keep.
+ * What the parsers themselves take: above all of ours, so that a long target reaches the face (414)
+ * and fields too large are refused by us (431), and still a bound on what one connection can make
+ * us keep.
  */
 export const parserLimit = 128 * 1024

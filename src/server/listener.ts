@@ -1,12 +1,13 @@
 /**
- * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or without TLS. What it
- * guards, each in the file that says how: connections (here), requests and responses (`http1.ts`, `http2.ts`), content
- * (`content.ts`), field lines (`framing.ts`). Nothing is decided here that is a matter of meaning.
+ * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or
+ * without TLS. What it guards, each in the file that says how: connections (here), requests and
+ * responses (`http1.ts`, `http2.ts`), content (`content.ts`), field lines (`framing.ts`). Nothing
+ * is decided here that is a matter of meaning.
  *  (1) One connection more than `limits.connections` is answered 503, one more of an address than
  *      `limits.connectionsPerAddress` 429; far more are not answered at all.
  *  (2) Nobody is waited for longer than `limits` says, whatever he does or leaves undone.
- *  (3) `close` lets no client in, answers those on kept connections for a last time, gives what is in
- *      progress until its limit, and leaves nothing open.
+ *  (3) `close` lets no client in, answers those on kept connections for a last time, gives what is
+ *      in progress until its limit, and leaves nothing open.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
@@ -36,10 +37,16 @@ export interface ListenOptions {
   readonly port?: number | undefined
   /** A Unix socket in place of host and port. */
   readonly path?: string | undefined
-  /** HTTPS, with HTTP/2 for who asks for it (ALPN). Without it HTTP/2 is taken by prior knowledge (RFC 9113 §3.3). */
+  /**
+   * HTTPS, with HTTP/2 for who asks for it (ALPN). Without it HTTP/2 is taken by prior knowledge
+   * (RFC 9113 §3.3).
+   */
   readonly tls?: Tls | undefined
   readonly limits?: Partial<ServerLimits> | undefined
-  /** What `serve` or a stream of content threw, and responses that cannot be sent. The client saw a bare 500, or a cut. */
+  /**
+   * What `serve` or a stream of content threw, and responses that cannot be sent. The client saw a
+   * bare 500, or a cut.
+   */
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
 }
 
@@ -50,9 +57,15 @@ export interface HttpListener {
   readonly port: number
   /** Connections open now. */
   connections(): number
-  /** Takes this key and certificate for the handshakes to come. Throws `StartFailure` and keeps the old ones. */
+  /**
+   * Takes this key and certificate for the handshakes to come. Throws `StartFailure` and keeps the
+   * old ones.
+   */
   secure(tls: Tls): void
-  /** Stops. What is in progress has `limit` milliseconds; resolves to the number of exchanges that were cut. */
+  /**
+   * Stops. What is in progress has `limit` milliseconds; resolves to the number of exchanges that
+   * were cut.
+   */
   close(limit: number): Promise<number>
 }
 
@@ -150,7 +163,10 @@ class SocketListener implements HttpListener {
     else if (!this.#secure) this.#http1(socket, octets => this.#http2(socket, octets))
   }
 
-  /** One that does not stop is not answered any more: what is refused takes a place for as long as it lingers. */
+  /**
+   * One that does not stop is not answered any more: what is refused takes a place for as long as
+   * it lingers.
+   */
   #refuseAddress(socket: Socket, ofAddress: number): void {
     const { limits } = this.#context
     if (ofAddress > limits.connectionsPerAddress + refusedPerAddress) socket.destroy()
@@ -225,7 +241,10 @@ class SocketListener implements HttpListener {
     return cut
   }
 
-  /** Clients that the system has let in already wait for their turn of the loop: closed now, it would reset them. */
+  /**
+   * Clients that the system has let in already wait for their turn of the loop: closed now, it
+   * would reset them.
+   */
   async #admitKnown(timer: Timer): Promise<void> {
     for (let before = -1; before !== this.#admitted && !timer.isOver; ) {
       before = this.#admitted
@@ -267,7 +286,8 @@ class Timer {
 
 function createNodeServer(context: ServerContext, tls: Tls | undefined): Server | tls.Server {
   const { limits } = context
-  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it is still answered.
+  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it
+  // is still answered.
   const options = { allowHalfOpen: true, noDelay: true }
   const server = tls
     ? process.getBuiltinModule('node:tls').createServer({

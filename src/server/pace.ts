@@ -1,7 +1,7 @@
 /**
- * Peers that are waited for keep a pace: `pace` octets (or all there is) in `stall` milliseconds, seen
- * over `stall` where they send content and over `unread` where they read a response. It is looked at
- * now and again, so nothing is counted in between.
+ * Peers that are waited for keep a pace: `pace` octets (or all there is) in `stall` milliseconds,
+ * seen over `stall` where they send content and over `unread` where they read a response. It is
+ * looked at now and again, so nothing is counted in between.
  */
 import type { Socket } from 'node:net'
 import type { ServerLimits } from './limits.ts'
@@ -25,7 +25,9 @@ export class Pace {
   }
 }
 
-/** Looks at all that waits in `waiting`: the pace, and the time by which all octets must have moved. */
+/**
+ * Looks at all that waits in `waiting`: the pace, and the time by which all octets must have moved.
+ */
 export function createWaitingWatch({ waiting, limits }: ServerContext): (now: number) => void {
   let paces = new Map<IdleCheck, Pace>()
   return now => {
@@ -52,8 +54,8 @@ interface CountingHandle {
 }
 
 /**
- * Octets that the system has accepted, because the peer made room for them. A socket itself counts a
- * buffer when all of it has left, which is too late for a large one.
+ * Octets that the system has accepted, because the peer made room for them. A socket itself counts
+ * a buffer when all of it has left, which is too late for a large one.
  */
 export function countAcceptedOctets(socket: Socket): number {
   const { _handle: handle } = socket as { readonly _handle?: CountingHandle | null }

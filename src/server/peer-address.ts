@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 
-/** The peer's address; IPv4 is written as IPv4 also where the socket speaks both. Empty on a Unix socket. */
+/**
+ * The peer's address; IPv4 is written as IPv4 also where the socket speaks both. Empty on a Unix
+ * socket.
+ */
 export function peerAddress(socket: Socket): string {
   const address = socket.remoteAddress ?? ''
   return address.startsWith('::ffff:') ? address.slice(7) : address

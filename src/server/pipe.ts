@@ -13,10 +13,11 @@ export interface PipeSink {
 }
 
 /**
- * Writes a stream of content at the speed of its reader. `before` hears of the octets that come next, at first (when there
- * may be none) to send the head: that goes out with the first piece, and an empty one will do, so that a source that fails at once can still be answered 500. When the client goes away the source is asked to return,
- * and what it says then is not heard.
- * Throws what the source throws, and when it gives more or fewer octets than `length` announced.
+ * Writes a stream of content at the speed of its reader. `before` hears of the octets that come
+ * next, at first (when there may be none) to send the head: that goes out with the first piece, and
+ * an empty one will do, so that a source that fails at once can still be answered 500. When the
+ * client goes away the source is asked to return, and what it says then is not heard. Throws what
+ * the source throws, and when it gives more or fewer octets than `length` announced.
  */
 export async function pipeContent(
   source: AsyncIterable<Uint8Array>,
@@ -67,7 +68,10 @@ export function discardContent({ content }: Response): void {
   leave(content, content[Symbol.asyncIterator]())
 }
 
-/** A generator returns when its piece is done; a stream of Node's is told itself, or it would keep what it has open. */
+/**
+ * A generator returns when its piece is done; a stream of Node's is told itself, or it would keep
+ * what it has open.
+ */
 function leave(source: AsyncIterable<Uint8Array>, pieces: AsyncIterator<Uint8Array>): void {
   if ('destroy' in source && typeof source.destroy === 'function') source.destroy()
   else void pieces.return?.().catch(() => {})

@@ -1,4 +1,7 @@
-/** What the server refuses before a face has seen it: the status, what is wrong, and what to do about it. */
+/**
+ * What the server refuses before a face has seen it: the status, what is wrong, and what to do
+ * about it.
+ */
 import type { Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import type { ServerLimits } from './limits.ts'

@@ -1,9 +1,10 @@
 /**
  * From a Response to what goes on the wire, for HTTP/1.1 and HTTP/2 alike. What always holds:
- *  (1) No octet of a field can end a line or begin another message: a name is a token, a value visible ASCII, SP and HTAB.
+ *  (1) No octet of a field can end a line or begin another message: a name is a token, a value
+ *      visible ASCII, SP and HTAB.
  *  (2) Framing and connection fields are the server's; those of a Response never reach the wire.
- *  (3) 204, 205, 304 and answers to HEAD carry no content; a Content-Length that is sent is the number of octets sent,
- *      or the number that GET would have sent.
+ *  (3) 204, 205, 304 and answers to HEAD carry no content; a Content-Length that is sent is the
+ *      number of octets sent, or the number that GET would have sent.
  */
 
 import { memoizeByText } from '../base/memo.ts'
@@ -38,13 +39,14 @@ export class Unsendable extends Error {
   override readonly name = 'Unsendable'
 }
 
-// RFC 9110 §5.5. obs-text is left out: Node would send it as Latin-1 or UTF-8, depending on the content beside it.
+// RFC 9110 §5.5. obs-text is left out: Node would send it as Latin-1 or UTF-8, depending on the
+// content beside it.
 const unsafe = /[^\t\x20-\x7e]/
 const digits = /^\d+$/
 
 /**
- * RFC 9110 §8.6, RFC 9112 §6. A `content-length` field counts where the content is not all here (a stream, an answer to
- * HEAD, 304); content that is here is counted. Throws `Unsendable`.
+ * RFC 9110 §8.6, RFC 9112 §6. A `content-length` field counts where the content is not all here (a
+ * stream, an answer to HEAD, 304); content that is here is counted. Throws `Unsendable`.
  */
 export function frameResponse(response: Response, method: string): FramedResponse {
   const { status, fields, content } = response

@@ -12,7 +12,10 @@ export interface Tls {
   readonly authorities?: string | undefined
 }
 
-/** TLS 1.2 with forward secrecy and AEAD alone: no CBC, which draws LUCKY13. TLS 1.3 has nothing else. */
+/**
+ * TLS 1.2 with forward secrecy and AEAD alone: no CBC, which draws LUCKY13. TLS 1.3 has nothing
+ * else.
+ */
 const ciphers = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -25,7 +28,9 @@ const ciphers = [
   'ECDHE-RSA-AES128-GCM-SHA256',
 ].join(':')
 
-/** What a handshake needs. Throws `StartFailure` for what cannot be read or does not fit together. */
+/**
+ * What a handshake needs. Throws `StartFailure` for what cannot be read or does not fit together.
+ */
 export function createSecureContext(tls: Tls): SecureContextOptions {
   const options: SecureContextOptions = {
     key: pem(tls.key, 'the key'),

@@ -80,10 +80,10 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     /octet/,
   ],
   [
-    'P too deep',
+    'P deep nesting that is not the reply: refused at its first element',
     v => came(200, mediaType[v], envelope(v, `${'<a>'.repeat(100)}${'</a>'.repeat(100)}`)),
     'unexpected',
-    /answer/,
+    /not the reply of this operation/,
   ],
   [
     'longer than answers may be',
@@ -103,7 +103,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     'B4.2 the other version’s media type',
     v => came(200, mediaType[v === '1.1' ? '1.2' : '1.1'], envelope(v, product)),
     'structure',
-    /does not come as/,
+    /must not be sent as/,
   ],
   [
     'B9.1 an answer in the other version',
@@ -112,7 +112,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
       return came(200, mediaType[o], envelope(o, product))
     },
     'structure',
-    /an answer in SOAP/,
+    /the reply is in SOAP/,
   ],
   ['B2.2 no Body', v => came(200, mediaType[v], `<e:Envelope xmlns:e="${uri[v]}"/>`), 'structure', /Body/],
   ['an empty Body', v => came(200, mediaType[v], envelope(v, '')), 'structure', /no element/],
@@ -134,7 +134,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     'something behind a Fault',
     v => came(500, mediaType[v], envelope(v, '<e:Fault/><x/>')),
     'structure',
-    /follows the Fault/,
+    /behind the Fault/,
   ],
   [
     'not well-formed behind a Fault',

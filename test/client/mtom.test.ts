@@ -133,7 +133,7 @@ describe('packages that come, asked for or not', () => {
       'a root that is no message',
       packaged(whole('').replace('type="application/soap+xml"', 'type="image/png"')),
       'media-type',
-      /no message/,
+      /not a SOAP message/,
     ],
     [
       'a root of no media type',

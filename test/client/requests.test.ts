@@ -304,7 +304,7 @@ test('time limits: of a call, of the client, or half a minute', async () => {
 
 test('a version that the contract does not have', () => {
   // @ts-expect-error there are v1 and v2
-  assert.throws(() => createSoapClient(shop, { address, version: 'v3' }), /orders has no version v3, but v1, v2/)
+  assert.throws(() => createSoapClient(shop, { address, version: 'v3' }), /unknown version v3 of orders: use v1, v2/)
 })
 
 test('the newest version unless another is asked for', async () => {

@@ -1,7 +1,8 @@
 /**
- * RFC 9112 §7.1: content that comes in chunks. Strict, for whoever is lenient here is told apart from a proxy that is not: a
- * size is hexadecimal digits, lines end with CRLF, and a chunk is as long as it says. Extensions are passed over and trailer
- * fields dropped (§7.1.1, §7.1.2), within a bound.
+ * RFC 9112 §7.1: content that comes in chunks. Strict, for whoever is lenient here is told apart
+ * from a proxy that is not: a size is hexadecimal digits, lines end with CRLF, and a chunk is as
+ * long as it says. Extensions are passed over and trailer fields dropped (§7.1.1, §7.1.2), within a
+ * bound.
  */
 
 /** Octets of extensions and trailer fields in one message. */
@@ -30,8 +31,8 @@ export class Chunked {
   }
 
   /**
-   * Hands on the content in these octets. Answers how many of them were this message's: all, or fewer once it is `done`;
-   * undefined when they are no chunks.
+   * Hands on the content in these octets. Answers how many of them were this message's: all, or
+   * fewer once it is `done`; undefined when they are no chunks.
    */
   read(octets: Buffer, take: (piece: Buffer) => void): number | undefined {
     let at = 0

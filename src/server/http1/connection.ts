@@ -1,12 +1,12 @@
 /**
  * HTTP/1.1 on a socket (RFC 9112). What always holds:
- *  (1) One request is read at a time: the next when the response before it has left and its content is
- *      read (§9.3.2). So responses leave in the order of their requests, and an unsafe request never
- *      overtakes another or is overtaken.
+ *  (1) One request is read at a time: the next when the response before it has left and its content
+ *      is read (§9.3.2). So responses leave in the order of their requests, and an unsafe request
+ *      never overtakes another or is overtaken.
  *  (2) After a request whose end is not certain the connection ends: no octet of it is ever read as
  *      another request.
- *  (3) A connection that ends after a response is first closed for writing and drained for a while, so
- *      that a reset does not take the response away from a client that is still sending (§9.6).
+ *  (3) A connection that ends after a response is first closed for writing and drained for a while,
+ *      so that a reset does not take the response away from a client that is still sending (§9.6).
  *  (4) Octets that have no reader yet are held within a bound; beyond it their sender is held back.
  * Deliberately absent: routes, media types, caches; CONNECT, Upgrade and unknown expectations go to
  * `serve` as they are.
@@ -29,7 +29,10 @@ import type { Turn } from './turn.ts'
 
 /** (4) Octets held while an exchange is under way. */
 const heldOctets = 64 * 1024
-/** Requests that one connection begins in one turn of the event loop, and for how long: then the others have theirs. */
+/**
+ * Requests that one connection begins in one turn of the event loop, and for how long: then the
+ * others have theirs.
+ */
 const requestsPerTurn = 64
 const turnMs = 10
 /** Octets in which a head is looked for first. */
@@ -64,14 +67,20 @@ export class Http1Connection implements Turn {
   #inflow: Inflow | undefined
   /** `read` is at work further up in the stack. */
   #isReading = false
-  /** The turn of the event loop in which a request was begun last, how many were, and when the second was. */
+  /**
+   * The turn of the event loop in which a request was begun last, how many were, and when the
+   * second was.
+   */
   #turn = -1
   #begun = 0
   #turnBegan = 0
   #drained = 0
   /** Ends what `open` began. */
   #stopReading: (() => void) | undefined
-  /** Takes the socket over from here when its first octets say that it speaks HTTP/2 (RFC 9113 §3.4). */
+  /**
+   * Takes the socket over from here when its first octets say that it speaks HTTP/2 (RFC 9113
+   * §3.4).
+   */
   #openHttp2: ((octets: Buffer) => void) | undefined
 
   constructor(context: ServerContext, socket: Socket, openHttp2?: (octets: Buffer) => void) {
@@ -90,8 +99,9 @@ export class Http1Connection implements Turn {
 
   readonly #onData: OnData = (octets, isLent) => {
     if (this.#isEnding) {
-      // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts too. From then on
-      // nothing is read: closed at once, the connection would take the answer with it (RFC 9112 §9.6).
+      // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts
+      // too. From then on nothing is read: closed at once, the connection would take the answer
+      // with it (RFC 9112 §9.6).
       this.#drained += octets.length + 512
       if (this.#drained > this.context.limits.lingerOctets) this.socket.pause()
       return
@@ -145,7 +155,8 @@ export class Http1Connection implements Turn {
 
   /**
    * Whether this connection has not had its share of this turn of the event loop. Promises that are
-   * kept at once pass from request to request without leaving the turn, so it is counted across them.
+   * kept at once pass from request to request without leaving the turn, so it is counted across
+   * them.
    */
   #mayBegin(): boolean {
     const turn = this.context.writes.begin()
@@ -190,7 +201,10 @@ export class Http1Connection implements Turn {
     return true
   }
 
-  /** Up to the CRLF of the last field line. A text is searched sooner than octets are, and most heads are short. */
+  /**
+   * Up to the CRLF of the last field line. A text is searched sooner than octets are, and most
+   * heads are short.
+   */
   #findHead(): string | undefined {
     const { octets } = this.received
     const text = this.#searched === 0 ? octets.toString('latin1', 0, usualHeadOctets) : ''
@@ -263,14 +277,20 @@ export class Http1Connection implements Turn {
     return this.exchange !== undefined || this.#searched > 0
   }
 
-  /** The listener closes: a client that asks nothing is let go, and what it was answered is not taken back. */
+  /**
+   * The listener closes: a client that asks nothing is let go, and what it was answered is not
+   * taken back.
+   */
   closeWhenIdle(): void {
     if (this.#isBusy || this.#isEnding) return
     if (this.#steps === 0) this.socket.destroy()
     else this.linger()
   }
 
-  /** Called now and again: a client that does not read, leaves a head incomplete or asks nothing for long is let go. */
+  /**
+   * Called now and again: a client that does not read, leaves a head incomplete or asks nothing for
+   * long is let go.
+   */
   watch(now: number): void {
     if (this.#isReadTooSlowly(now)) {
       this.socket.destroy()
@@ -291,8 +311,8 @@ export class Http1Connection implements Turn {
     return this.#pace.isTooSlow(moved, now, limits.unread, limits)
   }
   /**
-   * Octets wait for it; or it has closed its side, so that only what is written shows whether it still
-   * listens: a stream that has nothing to write for long is given up then.
+   * Octets wait for it; or it has closed its side, so that only what is written shows whether it
+   * still listens: a stream that has nothing to write for long is given up then.
    */
   #isReaderAwaited(): boolean {
     return this.socket.writableLength > 0 || (this.isClosed && this.exchange?.isStreaming === true)
@@ -315,8 +335,8 @@ export class Http1Connection implements Turn {
 }
 
 /**
- * (3): our side is closed, theirs is drained until they close it or `linger` ends. That time begins when
- * all has left; until then the reader keeps the pace.
+ * (3): our side is closed, theirs is drained until they close it or `linger` ends. That time begins
+ * when all has left; until then the reader keeps the pace.
  */
 export function closeGracefully(socket: Socket, { limits }: ServerContext): void {
   if (socket.destroyed) return

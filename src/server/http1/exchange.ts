@@ -1,6 +1,6 @@
 /**
- * One request over HTTP/1.1 and its one response, from the head that was read to the last octet that
- * was handed to the socket. It ends by `finish` of its turn, once.
+ * One request over HTTP/1.1 and its one response, from the head that was read to the last octet
+ * that was handed to the socket. It ends by `finish` of its turn, once.
  */
 import type { Content, Request, Response } from '../../http/message.ts'
 import { respond } from '../../http/respond.ts'
@@ -76,8 +76,8 @@ export class Http1Exchange implements ContentOwner {
   }
 
   #fail(error: unknown): void {
-    // An application that is told that content was cut short may say so by throwing it on; what the client did is no
-    // error of ours (RFC 9112 §8).
+    // An application that is told that content was cut short may say so by throwing it on; what the
+    // client did is no error of ours (RFC 9112 §8).
     if (error instanceof Aborted) {
       this.#answer(respond(400, { detail: error.message }), true)
       return
@@ -127,8 +127,8 @@ export class Http1Exchange implements ContentOwner {
 
   /**
    * A stream of content, that of unknown length in chunks. HTTP/1.0 has none: there the end of the
-   * connection is its end. A stream that fails before its head has left becomes a 500; after that the
-   * connection is cut, so that no reader takes what came for whole.
+   * connection is its end. A stream that fails before its head has left becomes a 500; after that
+   * the connection is cut, so that no reader takes what came for whole.
    */
   async #stream(framed: FramedResponse, content: AsyncIterable<Uint8Array>, stays: boolean): Promise<void> {
     const { context, socket } = this.#turn

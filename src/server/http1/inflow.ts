@@ -1,4 +1,6 @@
-/** The content of one HTTP/1.1 request on its way from the socket to its reader (RFC 9112 §6, §7.1). */
+/**
+ * The content of one HTTP/1.1 request on its way from the socket to its reader (RFC 9112 §6, §7.1).
+ */
 import { type ContentOwner, type ContentSource, StreamedContent } from '../incoming-content.ts'
 import { refusals } from '../refusals.ts'
 import { Chunked } from './chunked.ts'
@@ -83,7 +85,8 @@ export class Inflow implements ContentSource {
     }
     this.#mayDrop -= piece.length + 512 // what a piece costs, however small
     if (this.#mayDrop >= 0) return
-    // More than is dropped for another request: the client is still sending, and a reset would take its response away.
+    // More than is dropped for another request: the client is still sending, and a reset would take
+    // its response away.
     this.#isCut = true
     this.#turn.linger()
   }

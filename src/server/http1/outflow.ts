@@ -1,4 +1,7 @@
-/** A response on its way to an HTTP/1.1 socket: all at once, or as a stream of content behind its head. */
+/**
+ * A response on its way to an HTTP/1.1 socket: all at once, or as a stream of content behind its
+ * head.
+ */
 import type { Socket } from 'node:net'
 import type { PipeSink } from '../pipe.ts'
 
@@ -43,7 +46,10 @@ export class Outflow implements PipeSink {
     this.#writeHead = writeHead
   }
 
-  /** The head waits for the first piece and leaves with it, so that a source that fails at once is still a 500. */
+  /**
+   * The head waits for the first piece and leaves with it, so that a source that fails at once is
+   * still a 500.
+   */
   begin(): void {
     const socket = this.#socket
     this.hasBegun = true

@@ -1,6 +1,9 @@
 const none = Buffer.alloc(0)
 
-/** Octets that have arrived and are not read yet. To add some costs what they are, however many are held. */
+/**
+ * Octets that have arrived and are not read yet. To add some costs what they are, however many are
+ * held.
+ */
 export class ReceiveBuffer {
   octets: Buffer = none
   /** `octets` stand at its start. */
@@ -47,7 +50,10 @@ export class ReceiveBuffer {
   }
 }
 
-/** Copies of fewer octets share a buffer; a longer one has its own, which can be freed as soon as it is read. */
+/**
+ * Copies of fewer octets share a buffer; a longer one has its own, which can be freed as soon as it
+ * is read.
+ */
 const sharedCopyOctetsMax = 4096
 
 function copyOctets(octets: Buffer): Buffer {

@@ -1,11 +1,11 @@
 /**
- * The head of an HTTP/1.1 request, read from its octets as Latin-1 text (RFC 9112 §2.2). What always
- * holds:
- *  (1) Lines end with CRLF and with nothing else; what another reader of the same octets could split,
- *      join or hide is refused: bare CR and LF, NUL, folded lines, white space before a colon (§2.2,
- *      §5.1, §5.2).
- *  (2) Where the content ends is certain or the request is refused (§6.3): never a length and a coding,
- *      never two lengths.
+ * The head of an HTTP/1.1 request, read from its octets as Latin-1 text (RFC 9112 §2.2). What
+ * always holds:
+ *  (1) Lines end with CRLF and with nothing else; what another reader of the same octets could
+ *      split, join or hide is refused: bare CR and LF, NUL, folded lines, white space before a
+ *      colon (§2.2, §5.1, §5.2).
+ *  (2) Where the content ends is certain or the request is refused (§6.3): never a length and a
+ *      coding, never two lengths.
  *  (3) Field names are tokens; values keep every octet but the white space around them.
  * After a refusal the connection ends, for nothing says where the next request begins.
  */
@@ -64,10 +64,16 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
 /** RFC 9110 §9.1: any token. An unknown method is the face's to refuse, as in HTTP/2. */
 const tokenOf = memoizeByText((text: string): string | undefined => (isToken(text) ? text : undefined))
 
-/** §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to refuse. */
+/**
+ * §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to
+ * refuse.
+ */
 const visible = /^[\x21-\x7e]+$/
 
-/** §2.3; RFC 9110 §2.5: a later minor version is read as 1.1, and §15.6.6: it is the major one that 505 is about. */
+/**
+ * §2.3; RFC 9110 §2.5: a later minor version is read as 1.1, and §15.6.6: it is the major one that
+ * 505 is about.
+ */
 function readVersion(text: string): Head['version'] | ServerRefusal {
   if (text === 'HTTP/1.1' || /^HTTP\/1\.[2-9]$/.test(text)) return '1.1'
   if (text === 'HTTP/1.0') return '1.0'
@@ -119,7 +125,8 @@ function readFraming(fields: HttpFields): number | undefined | ServerRefusal {
   if (length !== undefined) return refusals.framing
   const codings = coding.split(',').map(each => trimSpace(each).toLowerCase())
   if (codings.length === 1 && codings[0] === 'chunked') return undefined
-  // Chunked is the last coding, and is applied once: else there is no end. Of those before it none is understood here.
+  // Chunked is the last coding, and is applied once: else there is no end. Of those before it none
+  // is understood here.
   return codings.indexOf('chunked') === codings.length - 1 ? refusals.coding : refusals.framing
 }
 

@@ -1,4 +1,7 @@
-/** The head of an HTTP/1.1 response as one text. `response-framing.ts` has seen every name and value. */
+/**
+ * The head of an HTTP/1.1 response as one text. `response-framing.ts` has seen every name and
+ * value.
+ */
 import { writeDate } from '../../http/date.ts'
 import { reasonPhrases } from '../../http/status.ts'
 import { type FieldLine, fieldLine } from '../response-framing.ts'

@@ -1,7 +1,7 @@
 /**
- * Octets of a socket as they come. All sockets read into one buffer where that can be, as sockets that a client opens with `onread`
- * do: otherwise each read makes a buffer of its own, which costs a seventh of a small request and a third of each collection.
- * What always holds:
+ * Octets of a socket as they come. All sockets read into one buffer where that can be, as sockets
+ * that a client opens with `onread` do: otherwise each read makes a buffer of its own, which costs
+ * a seventh of a small request and a third of each collection. What always holds:
  *  (1) Octets that are `lent` are good until `taken` returns; who keeps some of them copies them.
  *  (2) A socket is what it was to all others: it pauses, resumes, ends and closes as any does.
  */
@@ -18,7 +18,10 @@ export function readSocket(socket: Socket, taken: OnData): () => void {
   return () => socket.off('data', given)
 }
 
-/** Node reads into it and calls back before anything else is read: but on Windows, where reads are under way at once. */
+/**
+ * Node reads into it and calls back before anything else is read: but on Windows, where reads are
+ * under way at once.
+ */
 const room = process.platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(64 * 1024)
 
 /** Where a net.Socket keeps what `onread` gave it. */

@@ -2,8 +2,10 @@
  * What is answered in one turn of the event loop leaves together at its end. Each write wakes the
  * reader at the other end, which costs as much as a small request does; readers that are awake cost
  * nothing. What always holds:
- *  (1) Nothing waits longer than for what else has arrived already, and for so many answers at most.
- *  (2) A socket that ends, or is destroyed by `destroyAfterFlush`, sends before what it was given before.
+ *  (1) Nothing waits longer than for what else has arrived already, and for so many answers at
+ *      most.
+ *  (2) A socket that ends, or is destroyed by `destroyAfterFlush`, sends before what it was given
+ *      before.
  */
 import type { Socket } from 'node:net'
 
@@ -14,7 +16,10 @@ export class WriteBatch {
   #isScheduled = false
   #sockets: Socket[] = []
 
-  /** The number of this turn of the event loop: another one once whatever else has arrived had its chance. */
+  /**
+   * The number of this turn of the event loop: another one once whatever else has arrived had its
+   * chance.
+   */
   begin(): number {
     if (!this.#isScheduled) {
       this.#isScheduled = true
@@ -47,7 +52,10 @@ export function flushWrites(socket: Socket): void {
   while (socket.writableCorked > 0) socket.uncork()
 }
 
-/** Destroys the socket, as far as it goes after what it was given: octets that its peer does not take are lost. */
+/**
+ * Destroys the socket, as far as it goes after what it was given: octets that its peer does not
+ * take are lost.
+ */
 export function destroyAfterFlush(socket: Socket): void {
   flushWrites(socket)
   socket.destroy()
