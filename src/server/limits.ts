@@ -1,12 +1,13 @@
-/** What one peer may take of the server. Times in milliseconds, sizes in octets. */
+/** What one peer may use of the server. Times in milliseconds, sizes in octets. */
 export interface ServerLimits {
-  /** All field lines of a request; more is 431. */
+  /** All field lines of a request; above, 431. */
   readonly fields: number
   /**
-   * From the first octet of a request (or from connecting) to the end of its fields; later is 408.
+   * From the first octet of a request (or from connecting) to the end of its fields; after that,
+   * 408.
    */
   readonly head: number
-  /** From the first octet of a request to the last of its content; later is 408. */
+  /** From the first octet of a request to the last of its content; after that, 408. */
   readonly request: number
   /** A connection without a request in progress is closed after this time. */
   readonly idle: number
@@ -20,14 +21,13 @@ export interface ServerLimits {
    */
   readonly unread: number
   /**
-   * Chunks or DATA frames that content may come in, beyond one for every 16 octets; more is 400.
+   * Chunks or DATA frames of content, in addition to one for every 16 octets; above, 400.
    */
   readonly pieces: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */
   readonly dump: number
   /**
-   * How long, and for how many octets, a connection that ends after its response still takes what
-   * is sent to it.
+   * How long, and for how many octets, a connection that ends after its response still reads.
    */
   readonly linger: number
   readonly lingerOctets: number
@@ -75,8 +75,10 @@ export const defaultLimits: ServerLimits = {
 }
 
 /**
- * What the parsers themselves take: above all of ours, so that a long target reaches the face (414)
- * and fields too large are refused by us (431), and still a bound on what one connection can make
- * us keep.
+ * What the parsers themselves accept: more than the limits above, so that a long target reaches the
+ * face
+ * (414) and large fields are refused by us (431), and still a bound on what one connection can make
+ *       us
+ * hold.
  */
 export const parserLimit = 128 * 1024

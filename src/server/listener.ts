@@ -1,11 +1,11 @@
 /**
  * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or
- * without TLS. What it guards, each in the file that says how: connections (here), requests and
- * responses (`http1.ts`, `http2.ts`), content (`content.ts`), field lines (`framing.ts`). Nothing
- * is decided here that is a matter of meaning.
+ * without TLS. Each file says what it guards: connections here, requests and responses `http1/` and
+ * `http2.ts`, content `incoming-content.ts`, fields `response-framing.ts`. Nothing is decided here
+ * that is a matter of meaning.
  *  (1) One connection more than `limits.connections` is answered 503, one more of an address than
  *      `limits.connectionsPerAddress` 429; far more are not answered at all.
- *  (2) Nobody is waited for longer than `limits` says, whatever he does or leaves undone.
+ *  (2) Every wait on a peer is bounded by `limits`, whatever the peer does or omits.
  *  (3) `close` lets no client in, answers those on kept connections for a last time, gives what is
  *      in progress until its limit, and leaves nothing open.
  */
@@ -38,14 +38,14 @@ export interface ListenOptions {
   /** A Unix socket in place of host and port. */
   readonly path?: string | undefined
   /**
-   * HTTPS, with HTTP/2 for who asks for it (ALPN). Without it HTTP/2 is taken by prior knowledge
-   * (RFC 9113 §3.3).
+   * HTTPS, with HTTP/2 for clients that ask for it (ALPN). Without it HTTP/2 is accepted by prior
+   * knowledge (RFC 9113 §3.3).
    */
   readonly tls?: Tls | undefined
   readonly limits?: Partial<ServerLimits> | undefined
   /**
-   * What `serve` or a stream of content threw, and responses that cannot be sent. The client saw a
-   * bare 500, or a cut.
+   * Receives what `serve` or a stream of content threw, and responses that cannot be sent. The
+   * client has seen a bare 500, or its connection was cut.
    */
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
 }
@@ -55,11 +55,11 @@ export interface HttpListener {
   readonly url: string
   /** 0 on a Unix socket. */
   readonly port: number
-  /** Connections open now. */
+  /** How many connections are open. */
   connections(): number
   /**
-   * Takes this key and certificate for the handshakes to come. Throws `StartFailure` and keeps the
-   * old ones.
+   * Uses this key and certificate for the next handshakes. Throws `StartFailure` and keeps the old
+   * ones.
    */
   secure(tls: Tls): void
   /**
@@ -72,12 +72,12 @@ export interface HttpListener {
 /** Serves until closed. Rejects with `StartFailure`. */
 export async function startListener(serve: Serve, options: ListenOptions = {}): Promise<HttpListener> {
   const context = createServerContext(serve, options)
-  const door = new SocketListener(context, options.tls)
-  await door.open(options)
-  return door
+  const listener = new SocketListener(context, options.tls)
+  await listener.open(options)
+  return listener
 }
 
-/** Connections of one address that are refused at once; the next is destroyed without a word. */
+/** Refused connections of one address that may linger; the next is closed without a response. */
 const refusedPerAddress = 16
 
 class SocketListener implements HttpListener {
@@ -86,7 +86,7 @@ class SocketListener implements HttpListener {
   readonly #context: ServerContext
   readonly #server: Server | tls.Server
   readonly #secure: boolean
-  /** All sockets, also those whose handshake is awaited. */
+  /** All sockets, also those before the end of their handshake. */
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Set<Http1Connection>()
   readonly #sessions = new Set<Http2Session>()
@@ -101,7 +101,7 @@ class SocketListener implements HttpListener {
     this.#server = createNodeServer(context, tls)
     this.#server.on('connection', socket => this.#admit(socket))
     if (!tls) return
-    this.#server.on('secureConnection', (socket: Socket) => this.#greeted(socket))
+    this.#server.on('secureConnection', (socket: Socket) => this.#openSecure(socket))
     this.#server.on('tlsClientError', (_error, socket: Socket) => socket.destroy())
   }
 
@@ -114,21 +114,21 @@ class SocketListener implements HttpListener {
       const ready = () => {
         server.off('error', fail).on('error', error => this.#context.onError(error))
         const watch = this.#createWatch()
-        // What arrived while the loop was busy is read before its sender is judged.
+        // Octets that arrived while the loop was busy are read before their sender is judged.
         const watchNext = (): void => void setImmediate(watch)
         this.#watch = setInterval(watchNext, Math.min(1000, this.#context.limits.stall)).unref()
         const address = server.address()
-        if (typeof address === 'object' && address !== null) this.#name(address, host)
+        if (typeof address === 'object' && address !== null) this.#setUrl(address, host)
         else this.url = `unix:${path}`
         resolve()
       }
-      // 4096 clients may knock at once; Linux allows as many.
+      // So many clients may connect at once; Linux allows as many.
       if (path === undefined) server.listen({ host, port, backlog: 4096 }, ready)
       else server.listen({ path, backlog: 4096 }, ready)
     })
   }
 
-  #name({ port }: AddressInfo, host: string): void {
+  #setUrl({ port }: AddressInfo, host: string): void {
     this.port = port
     this.url = `${this.#secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
   }
@@ -139,7 +139,7 @@ class SocketListener implements HttpListener {
 
   secure(tls: Tls): void {
     if (!('setSecureContext' in this.#server))
-      throw new StartFailure('key', 'this address does not speak TLS', {
+      throw new StartFailure('key', 'this address was started without TLS', {
         cure: 'start it with a key and a certificate',
       })
     this.#server.setSecureContext(createSecureContext(tls))
@@ -160,12 +160,12 @@ class SocketListener implements HttpListener {
       })
     if (ofAddress > limits.connectionsPerAddress) this.#refuseAddress(socket, ofAddress)
     else if (this.#sockets.size > limits.connections) this.#refuse(socket, refusals.connections)
-    else if (!this.#secure) this.#http1(socket, octets => this.#http2(socket, octets))
+    else if (!this.#secure) this.#openHttp1(socket, octets => this.#openHttp2(socket, octets))
   }
 
   /**
-   * One that does not stop is not answered any more: what is refused takes a place for as long as
-   * it lingers.
+   * A client that goes on is no longer answered: a refused connection has a place for as long as it
+   * lingers.
    */
   #refuseAddress(socket: Socket, ofAddress: number): void {
     const { limits } = this.#context
@@ -180,28 +180,28 @@ class SocketListener implements HttpListener {
   }
 
   /** RFC 7301: the handshake has chosen. */
-  #greeted(socket: Socket): void {
-    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#http2(socket)
-    else this.#http1(socket)
+  #openSecure(socket: Socket): void {
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#openHttp2(socket)
+    else this.#openHttp1(socket)
   }
 
-  #http1(socket: Socket, preface?: (octets: Buffer) => void): void {
-    const leave = () => this.#connections.delete(connection)
+  #openHttp1(socket: Socket, preface?: (octets: Buffer) => void): void {
+    const remove = () => this.#connections.delete(connection)
     const connection = new Http1Connection(
       this.#context,
       socket,
       preface &&
         (octets => {
-          leave()
+          remove()
           preface(octets)
         }),
     )
     this.#connections.add(connection)
-    socket.once('close', leave)
+    socket.once('close', remove)
     connection.open()
   }
 
-  #http2(socket: Socket, first?: Buffer): void {
+  #openHttp2(socket: Socket, first?: Buffer): void {
     if (first) socket.unshift(first)
     const session = openHttp2Session(process.getBuiltinModule('node:http2'), this.#context, socket)
     this.#sessions.add(session)
@@ -222,8 +222,8 @@ class SocketListener implements HttpListener {
   async close(limit: number): Promise<number> {
     const context = this.#context
     context.draining = true
-    const late = new Timer(limit)
-    const lastRequests = new Timer(Math.min(context.limits.drain, limit / 2))
+    const late = new CloseTimer(limit)
+    const lastRequests = new CloseTimer(Math.min(context.limits.drain, limit / 2))
     await this.#admitKnown(lastRequests)
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
@@ -245,7 +245,7 @@ class SocketListener implements HttpListener {
    * Clients that the system has let in already wait for their turn of the loop: closed now, it
    * would reset them.
    */
-  async #admitKnown(timer: Timer): Promise<void> {
+  async #admitKnown(timer: CloseTimer): Promise<void> {
     for (let before = -1; before !== this.#admitted && !timer.isOver; ) {
       before = this.#admitted
       await passTurn()
@@ -265,7 +265,7 @@ const passTurn = async (): Promise<void> => {
   for (let phase = 0; phase < 2; phase++) await new Promise(resolve => setImmediate(resolve))
 }
 
-class Timer {
+class CloseTimer {
   isOver = false
   readonly over: Promise<void>
   #timer: NodeJS.Timeout | undefined
@@ -296,7 +296,7 @@ function createNodeServer(context: ServerContext, tls: Tls | undefined): Server 
         ALPNProtocols: ['h2', 'http/1.1'],
         handshakeTimeout: limits.head,
         requestCert: tls.authorities !== undefined,
-        rejectUnauthorized: false, // who shows no certificate, or a foreign one, is anonymous: the face refuses
+        rejectUnauthorized: false, // a client without a certificate, or with a foreign one, is anonymous: the face refuses it
       })
     : createServer(options)
   server.maxConnections = limits.connections + 1000 // (1)

@@ -177,7 +177,9 @@ function describeUndeclared(table: Table, field: string, was: ColumnSignature): 
     what: `${table.name}.${field} is no longer declared`,
     cure: [
       `-- drop the indexes that use it first`,
-      ...[field, ...further].map(column => `alter table ${quoteColumn(table.name)} drop column ${quoteColumn(column)};`),
+      ...[field, ...further].map(
+        column => `alter table ${quoteColumn(table.name)} drop column ${quoteColumn(column)};`,
+      ),
       `delete from "_shape" where ${shapeRow(table, field)};`,
     ],
   }

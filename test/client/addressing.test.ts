@@ -103,7 +103,11 @@ const answers: readonly (readonly [string, (id: string) => string, RegExp | unde
   ['it is for whoever asked', id => relates(id) + block('To', `${wsa}/anonymous`), undefined],
   ['no block at all', () => '', undefined],
   ['B4.11 it relates to another', () => relates(other) + action, /the reply to urn:uuid:0/],
-  ['it relates to the message in another way', id => relates(id, ' RelationshipType="urn:x"'), /does not name the message/],
+  [
+    'it relates to the message in another way',
+    id => relates(id, ' RelationshipType="urn:x"'),
+    /does not name the message/,
+  ],
   ['it relates to none', () => action, /does not name the message/],
   ['it is for another', id => relates(id) + block('To', 'http://other.example/'), /addressed to http:\/\/other/],
   ['it is of another action', id => relates(id) + block('Action', `${ns}/GetOrderResponse`), /action/],

@@ -129,7 +129,7 @@ function readChunks(pieces: readonly string[]): { content: string; rest: string 
   let rest = ''
   for (const piece of pieces) {
     const octets = Buffer.from(piece, 'latin1')
-    if (chunked.done) {
+    if (chunked.isDone) {
       rest += piece
       continue
     }
@@ -137,7 +137,7 @@ function readChunks(pieces: readonly string[]): { content: string; rest: string 
     if (read === undefined) return undefined
     rest += piece.slice(read)
   }
-  return chunked.done ? { content, rest } : undefined
+  return chunked.isDone ? { content, rest } : undefined
 }
 
 suite('RFC 9112 §7.1 chunked', () => {

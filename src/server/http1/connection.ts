@@ -51,21 +51,21 @@ export class Http1Connection implements Turn {
   exchange: Http1Exchange | undefined
   /** The client has closed its side. */
   isClosed = false
-  /** Of a client that is waited for, to read a response. */
+  /** Of a client that is to read a response. */
   #pace: Pace | undefined
-  /** Since when a watch has seen nothing change, and what it saw then. */
+  /** The steps that a watch has seen, and since when it has seen no other number. */
   #seen = { steps: -1, since: 0 }
-  /** Goes up with every request begun and every one done: while it stays, nothing has changed. */
+  /** Goes up with every request that begins and every one that ends. */
   #steps = 0
-  /** The last response was sent, or is being sent: no further request is looked at. */
+  /** The last response was sent, or is being sent: no further request is read. */
   #isEnding = false
-  /** Octets of `received` in which the end of a head was looked for. */
+  /** Octets of `received` that were searched for the end of a head. */
   #searched = 0
   /** The last request's field lines. */
   #lines: Lines | undefined
   /** The content that the connection carries now. */
   #inflow: Inflow | undefined
-  /** `read` is at work further up in the stack. */
+  /** `read` runs further up in the stack. */
   #isReading = false
   /**
    * The turn of the event loop in which a request was begun last, how many were, and when the
@@ -78,8 +78,7 @@ export class Http1Connection implements Turn {
   /** Ends what `open` began. */
   #stopReading: (() => void) | undefined
   /**
-   * Takes the socket over from here when its first octets say that it speaks HTTP/2 (RFC 9113
-   * §3.4).
+   * Gets the socket when its first octets are the preface of HTTP/2 (RFC 9113 §3.4).
    */
   #openHttp2: ((octets: Buffer) => void) | undefined
 
@@ -99,9 +98,9 @@ export class Http1Connection implements Turn {
 
   readonly #onData: OnData = (octets, isLent) => {
     if (this.#isEnding) {
-      // (3) lasts for so many octets, whatever they are; what a packet costs, however small, counts
-      // too. From then on nothing is read: closed at once, the connection would take the answer
-      // with it (RFC 9112 §9.6).
+      // (3) lasts for so many octets; what a packet costs, however small, counts too. After that
+      // the socket is no longer read: closed at once, it would take the response with it (RFC 9112
+      // §9.6).
       this.#drained += octets.length + 512
       if (this.#drained > this.context.limits.lingerOctets) this.socket.pause()
       return
@@ -169,7 +168,7 @@ export class Http1Connection implements Turn {
     if (this.#begun === 2) this.#turnBegan = now
     return this.#begun <= requestsPerTurn && now - this.#turnBegan < turnMs
   }
-  /** Nothing is received meanwhile: the client waits as the others have. */
+  /** Until then the socket is not read: this client waits as the others have. */
   #readNextTurn(): void {
     this.socket.pause()
     setImmediate(() => this.read())
@@ -202,7 +201,7 @@ export class Http1Connection implements Turn {
   }
 
   /**
-   * Up to the CRLF of the last field line. A text is searched sooner than octets are, and most
+   * Up to the CRLF of the last field line. A text is searched faster than octets are, and most
    * heads are short.
    */
   #findHead(): string | undefined {
@@ -215,7 +214,7 @@ export class Http1Connection implements Turn {
     return far < 0 ? undefined : octets.toString('latin1', 0, far + 2)
   }
 
-  /** Refuses a head that can not become one, whatever follows. */
+  /** Refuses what cannot become a head, whatever follows. */
   #checkIncomplete(): void {
     const { octets } = this.received
     if (this.#searched === 0) this.#steps++
@@ -223,9 +222,9 @@ export class Http1Connection implements Turn {
     this.#searched = octets.length
     const [first = 0] = octets
     if (octets.length > parserLimit) this.#refuse(limitRefusals.head(parserLimit))
-    // No method begins so, and no half of CRLF is longer than this: a handshake of TLS, say.
+    // Neither a method nor half of a CRLF begins so: a handshake of TLS, say.
     else if ((first < 0x21 || first > 0x7e) && (first !== 0x0d || octets.length > 1)) this.#refuse(refusals.notHttp)
-    // Half of a CRLF stands alone: nothing that follows makes a head of it.
+    // Half of a CRLF alone: whatever follows, it is not a head.
     else if (/\r[^\n]|[^\r]\n/.test(more)) this.#refuse(refusals.lineEnd)
     else if (this.isClosed) this.#refuse(refusals.headIncomplete)
   }
@@ -263,7 +262,7 @@ export class Http1Connection implements Turn {
     this.read()
   }
 
-  /** What cannot be understood as a request is answered with this, and then the connection ends. */
+  /** Answers what is not a request, and ends the connection. */
   #refuse(refusal: ServerRefusal): void {
     const { socket } = this
     if (this.#isEnding || !socket.writable) return void socket.destroy()
@@ -278,8 +277,7 @@ export class Http1Connection implements Turn {
   }
 
   /**
-   * The listener closes: a client that asks nothing is let go, and what it was answered is not
-   * taken back.
+   * The listener closes: a client without a request is let go, and its last response still arrives.
    */
   closeWhenIdle(): void {
     if (this.#isBusy || this.#isEnding) return
@@ -288,8 +286,8 @@ export class Http1Connection implements Turn {
   }
 
   /**
-   * Called now and again: a client that does not read, leaves a head incomplete or asks nothing for
-   * long is let go.
+   * Called now and again: lets go a client that reads too slowly, leaves a head incomplete, or
+   * sends no request for long.
    */
   watch(now: number): void {
     if (this.#isReadTooSlowly(now)) {
@@ -311,8 +309,8 @@ export class Http1Connection implements Turn {
     return this.#pace.isTooSlow(moved, now, limits.unread, limits)
   }
   /**
-   * Octets wait for it; or it has closed its side, so that only what is written shows whether it
-   * still listens: a stream that has nothing to write for long is given up then.
+   * Octets wait for the client; or it has closed its side, so that only what is written shows
+   * whether it still listens: a stream without anything to write for long is given up then.
    */
   #isReaderAwaited(): boolean {
     return this.socket.writableLength > 0 || (this.isClosed && this.exchange?.isStreaming === true)
@@ -321,7 +319,7 @@ export class Http1Connection implements Turn {
     const { head, idle } = this.context.limits
     return this.#searched > 0 || this.#steps === 0 ? head : idle
   }
-  /** A client that has begun to ask is told. */
+  /** A client that has begun a request is told. */
   #endLate(): void {
     if (this.#searched > 0) this.#refuse(limitRefusals.headTime(this.context.limits))
     else this.socket.destroy()

@@ -22,9 +22,9 @@ export class Http1Exchange implements ContentOwner {
   readonly #turn: Turn
   readonly #head: Head
   #request: Request | undefined
-  /** A response was chosen; another one comes too late. */
+  /** The response is chosen; another one comes too late. */
   #isAnswered = false
-  /** The connection ends after the response, whatever its head has said. */
+  /** The connection ends after the response, whatever its head says. */
   #isLast = false
   #outflow: Outflow | undefined
 
@@ -77,7 +77,7 @@ export class Http1Exchange implements ContentOwner {
 
   #fail(error: unknown): void {
     // An application that is told that content was cut short may say so by throwing it on; what the
-    // client did is no error of ours (RFC 9112 §8).
+    // client did is not an error of ours (RFC 9112 §8).
     if (error instanceof Aborted) {
       this.#answer(respond(400, { detail: error.message }), true)
       return

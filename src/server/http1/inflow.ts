@@ -24,7 +24,7 @@ export class Inflow implements ContentSource {
   }
 
   get complete(): boolean {
-    return typeof this.#missing === 'number' ? this.#missing === 0 : this.#missing.done
+    return typeof this.#missing === 'number' ? this.#missing === 0 : this.#missing.isDone
   }
   get ended(): boolean {
     return this.#isCut || this.complete

@@ -1,12 +1,10 @@
-const none = Buffer.alloc(0)
-
 /**
- * Octets that have arrived and are not read yet. To add some costs what they are, however many are
+ * Octets that have arrived and are not read yet. Adding some costs their number, however many are
  * held.
  */
 export class ReceiveBuffer {
-  octets: Buffer = none
-  /** `octets` stand at its start. */
+  octets: Buffer = noOctets
+  /** Memory that begins with `octets`. */
   #room: Buffer | undefined
   /** `octets` belong to another owner, who uses their memory again. */
   #isLent = false
@@ -29,26 +27,28 @@ export class ReceiveBuffer {
     this.#isLent = false
   }
 
-  /** What was lent is copied, for its owner will use it for something else. */
+  /** Copies what was lent, before its owner uses that memory again. */
   copyLent(): void {
     if (this.#isLent && this.octets.length > 0) this.octets = copyOctets(this.octets)
     this.#isLent = false
   }
 
-  /** The same as `take`, to be kept. */
+  /** The same as `take`, for octets that are kept. */
   takeOwned(count: number): Buffer {
     const taken = this.take(count)
     return this.#isLent ? copyOctets(taken) : taken
   }
 
-  /** The first so many, which are held no more. */
+  /** Removes the first so many. */
   take(count: number): Buffer {
     const taken = this.octets.subarray(0, count)
-    this.octets = count === this.octets.length ? none : this.octets.subarray(count)
+    this.octets = count === this.octets.length ? noOctets : this.octets.subarray(count)
     this.#room = undefined
     return taken
   }
 }
+
+const noOctets = Buffer.alloc(0)
 
 /**
  * Copies of fewer octets share a buffer; a longer one has its own, which can be freed as soon as it

@@ -51,7 +51,7 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
   const version = readVersion(text.slice(last + 1, end))
   if (typeof version !== 'string') return version
   const target = text.slice(first + 1, last)
-  if (!visible.test(target)) return refusals.target
+  if (!visibleOnly.test(target)) return refusals.target
   const rest = text.slice(end + 2)
   if (rest.length > limits.fields) return limitRefusals.fields(limits)
   const lines = before?.text === rest ? before : readLines(rest)
@@ -68,7 +68,7 @@ const tokenOf = memoizeByText((text: string): string | undefined => (isToken(tex
  * §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to
  * refuse.
  */
-const visible = /^[\x21-\x7e]+$/
+const visibleOnly = /^[\x21-\x7e]+$/
 
 /**
  * §2.3; RFC 9110 §2.5: a later minor version is read as 1.1, and §15.6.6: it is the major one that
@@ -81,11 +81,11 @@ function readVersion(text: string): Head['version'] | ServerRefusal {
 }
 
 /** (1) A control character, or half of a CRLF. */
-const unsound = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/
+const unsoundCharacter = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/
 
 /** §5: `text` is whole lines with their CRLF. */
 function readLines(text: string): Lines | ServerRefusal {
-  if (unsound.test(text)) return refusals.fieldOctets
+  if (unsoundCharacter.test(text)) return refusals.fieldOctets
   const fields: Record<string, string> = Object.create(null)
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf('\r\n', at)
@@ -125,8 +125,8 @@ function readFraming(fields: HttpFields): number | undefined | ServerRefusal {
   if (length !== undefined) return refusals.framing
   const codings = coding.split(',').map(each => trimSpace(each).toLowerCase())
   if (codings.length === 1 && codings[0] === 'chunked') return undefined
-  // Chunked is the last coding, and is applied once: else there is no end. Of those before it none
-  // is understood here.
+  // Chunked is the last coding, and is applied once: else the content has no end. No coding before
+  // it is supported.
   return codings.indexOf('chunked') === codings.length - 1 ? refusals.coding : refusals.framing
 }
 
