@@ -1,4 +1,7 @@
-/** Responses from octets, by clause of RFC 9112. Each row is read whole, octet by octet, and cut in two anywhere. */
+/**
+ * Responses from octets, by clause of RFC 9112. Each row is read whole, octet by octet, and cut in
+ * two anywhere.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Responses, Unreadable } from '../../src/client/response-reader.ts'
@@ -143,7 +146,7 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
   ['§5 no name', `${ok}: b\r\n\r\n`, /malformed/],
   ['RFC 9110 §5.5 a zero octet', `${ok}A: \0\r\n\r\n`, /malformed/],
   ['§6.3 5 two lengths', `${ok}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, /Content-Length is invalid/],
-  ['§6.3 5 a length that is no number', `${ok}Content-Length: 1a\r\n\r\na`, /Content-Length is invalid/],
+  ['§6.3 5 a length that is not a number', `${ok}Content-Length: 1a\r\n\r\na`, /Content-Length is invalid/],
   ['§6.3 5 a length with a sign', `${ok}Content-Length: +1\r\n\r\na`, /Content-Length is invalid/],
   ['§6.3 5 an empty length', `${ok}Content-Length:\r\n\r\n`, /Content-Length is invalid/],
   [
@@ -154,7 +157,7 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
   ['§6.1 chunks in 1.0', 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', /not supported/],
   ['§6.1 another coding', `${ok}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, /not supported/],
   ['§6.1 chunked twice', `${ok}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`, /not supported/],
-  ['§7.1 a size that is none', `${ok}Transfer-Encoding: chunked\r\n\r\nx\r\n`, /line of a chunk/],
+  ['§7.1 an invalid size', `${ok}Transfer-Encoding: chunked\r\n\r\nx\r\n`, /line of a chunk/],
   ['§7.1 no size', `${ok}Transfer-Encoding: chunked\r\n\r\n\r\n`, /line of a chunk/],
   ['§7.1 a size with a sign', `${ok}Transfer-Encoding: chunked\r\n\r\n-1\r\n`, /line of a chunk/],
   ['§7.1 a size of nine digits', `${ok}Transfer-Encoding: chunked\r\n\r\n000000001\r\n`, /line of a chunk/],
@@ -198,7 +201,7 @@ describe('what is a response', () => {
     })
 })
 
-describe('what is none', () => {
+describe('what is not a response', () => {
   for (const [title, text, why] of refused)
     test(title, () => {
       for (const pieces of cuts(text)) assert.match(String(read(pieces, true)), why, JSON.stringify(pieces))

@@ -159,7 +159,8 @@ suite('clocks', { concurrency: 8 }, () => {
           const octets = await readSlowly(port, field, () => listener.connections() > 0)
           assert.ok(octets < long.length, `${octets} octets were read`)
         },
-        // Octets leave a system in lumps, of a megabyte and more over the loopback: the pace is beyond all of them.
+        // Octets leave a system in lumps, of a megabyte and more over the loopback: the pace is
+        // beyond all of them.
         { limits: { ...shortLimits, unread: 1500, pace: 1e9 } },
       ))
     test(`a reader that keeps the pace has all of it: ${title}`, () =>
@@ -187,7 +188,7 @@ suite('clocks', { concurrency: 8 }, () => {
           socket.resume().write(starts[at % starts.length]!)
           return once(socket, 'close')
         })
-        await Promise.all(sockets) // nobody here ends one: each is closed by the server, or this test hangs
+        await Promise.all(sockets) // no client ends one: the server closes each, or this test hangs
         for (let tries = 0; listener.connections() > 0 && tries < 80; tries++) await after(100)
         assert.equal(listener.connections(), 0)
       },

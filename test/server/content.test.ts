@@ -73,7 +73,7 @@ suite('content', { concurrency: 8 }, () => {
       assert.match(text, /POST \/p abc$/)
     }))
 
-  test('content that nobody reads: a little is dropped, much ends the connection, an expected one too', () =>
+  test('content that is not read: a little is dropped, much ends the connection, and so does an expected one', () =>
     withServer(hello, async ({ port }) => {
       const little = await exchangeOctets(port, message(post('Content-Length: 2000'), 'a'.repeat(2000)) + after200, 2)
       assert.deepEqual([statuses(little.text), little.closed], [[200, 200], false])
@@ -260,7 +260,8 @@ suite('content', { concurrency: 8 }, () => {
     }
     await withServer(serve, async ({ port }) => {
       const [five, head] = ['a'.repeat(5000), message(post('Content-Length: 10000'))]
-      // Each piece but the last of a message is a packet of its own: so much later than the one before that nothing joins them.
+      // Each piece but the last of a message is a packet of its own: so much later than the one
+      // before that nothing joins them.
       const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
       const last = `${chunk('c')}0\r\n\r\n${message(post('Content-Length: 3'), 'end')}`
       const octets = [
@@ -300,7 +301,7 @@ suite('content', { concurrency: 8 }, () => {
     })
   }
 
-  test('RFC 9112 §8: content that its client leaves incomplete, who still listens → 400, and no error of ours', () =>
+  test('RFC 9112 §8: incomplete content of a client that still listens → 400, and not an error of ours', () =>
     withServer(echo, async ({ port, errors }) => {
       for (const cut of [post('Content-Length: 10'), post('Transfer-Encoding: chunked')]) {
         const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })

@@ -13,11 +13,11 @@ type Talk = TestServer & { readonly session: ClientHttp2Session }
 const over2 = (serve: Serve, journey: (talk: Talk) => Promise<void>, options: ListenOptions = {}) =>
   withServer(
     serve,
-    async house => {
-      const session = connect(house.listener.url)
+    async server => {
+      const session = connect(server.listener.url)
       session.on('error', () => {})
       try {
-        await journey({ ...house, session })
+        await journey({ ...server, session })
       } finally {
         session.destroy()
       }
@@ -71,12 +71,16 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = Bu
 }
 
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)])
-// RFC 7541: ":method: GET", ":scheme: http", ":path: /" from the static table, ":authority: a" written out.
+// RFC 7541: ":method: GET", ":scheme: http", ":path: /" from the static table, ":authority: a"
+// written out.
 const getHead = Buffer.from([0x82, 0x86, 0x84, 0x41, 0x01, 0x61])
 
 const postHead = Buffer.concat([Buffer.from([0x83]), getHead.subarray(1)])
 
-/** Sends frames after the preface, each in a packet of its own, with pauses (milliseconds, or until something) between. */
+/**
+ * Sends frames after the preface, each in a packet of its own, with pauses (milliseconds, or until
+ * something) between.
+ */
 async function pour(port: number, pieces: readonly (Buffer | number | Promise<void>)[], patience = 0): Promise<void> {
   const socket = dial(port, '127.0.0.1')
     .on('error', () => {})
@@ -103,9 +107,9 @@ suite('requests', { concurrency: 8 }, () => {
       { ':authority': 'example.org' },
       { fields: { host: 'example.org' } },
     ],
-    ['RFC 9113 §8.3.1: Host beside the same authority', { ':authority': 'a', host: 'a' }, { fields: { host: 'a' } }],
+    ['RFC 9113 §8.3.1: Host next to the same authority', { ':authority': 'a', host: 'a' }, { fields: { host: 'a' } }],
     [
-      'RFC 9113 §8.3.1: Host beside another authority fails as two Hosts do',
+      'RFC 9113 §8.3.1: Host next to another authority fails as two Hosts do',
       { ':authority': 'a', host: 'b' },
       { fields: { host: 'a, b' } },
     ],
@@ -362,7 +366,7 @@ suite('responses', { concurrency: 8 }, () => {
       },
     ))
 
-  test('a stream that fails is reset, so that nobody takes it for whole', () =>
+  test('a stream that fails is reset, so that it does not pass for whole', () =>
     over2(
       () => ({
         status: 200,
@@ -378,7 +382,7 @@ suite('responses', { concurrency: 8 }, () => {
       },
     ))
 
-  test('a stream is held back by a slow reader, and returns when he leaves', async () => {
+  test('a stream is held back by a slow reader, and returns when the reader leaves', async () => {
     let made = 0
     const returned = Promise.withResolvers<void>()
     async function* endless() {
@@ -606,7 +610,7 @@ suite('clocks', { concurrency: 8 }, () => {
       options,
     ))
 
-  test('a reader that stalls loses his stream', () =>
+  test('a reader that stalls loses its stream', () =>
     over2(
       () => ({ status: 200, fields: {}, content: Buffer.alloc(5_000_000) }),
       async ({ session }) => {

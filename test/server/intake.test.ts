@@ -83,14 +83,14 @@ describe('octets of a socket as they come', () => {
     )
   })
 
-  test('who stops hears no more, and the socket is as it was before', async () => {
+  test('a reader that stops receives no more, and the socket is as before', async () => {
     const texts: string[] = []
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
     const [socket] = (await once(server, 'connection')) as [Socket]
     readSocket(socket, octets => void texts.push(octets.toString()))()
-    client.write('nobody hears it')
+    client.write('not received')
     await pause(50)
     assert.deepEqual(texts, [])
     client.destroy()

@@ -64,7 +64,13 @@ suite('failures at start say what is wrong and what to do', () => {
   ])[] = [
     ['a port in use', port => ({ port }), 'taken', /127\.0\.0\.1:\d+ is in use/, /--port/],
     ['an address of another machine', () => ({ host: '203.0.113.1' }), 'no-address', /203\.0\.113\.1:0/, /--host/],
-    ['a path in a directory that is none', () => ({ path: '/nowhere/at/all/s' }), 'forbidden|other', /nowhere/, /./],
+    [
+      'a path in a directory that does not exist',
+      () => ({ path: '/nowhere/at/all/s' }),
+      'forbidden|other',
+      /nowhere/,
+      /./,
+    ],
     [
       'a key that cannot be read',
       () => ({ tls: { key: '/nowhere/key.pem', certificate: '/nowhere/c.pem' } }),
@@ -73,7 +79,7 @@ suite('failures at start say what is wrong and what to do', () => {
       /path/,
     ],
     [
-      'a key that is none',
+      'an invalid key',
       () => ({
         tls: {
           key: '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----',
@@ -110,7 +116,7 @@ suite('failures at start say what is wrong and what to do', () => {
 })
 
 suite('close', { concurrency: 8 }, () => {
-  test('what is in progress is finished, what is idle ends, and nobody new is let in', async () => {
+  test('what is in progress is finished, what is idle ends, and no new client is let in', async () => {
     const listener = await startListener(async request => after(request.target === '/slow' ? 150 : 0, hello(request)))
     const { port, url } = listener
     const idle = connect(port, '127.0.0.1')
@@ -121,7 +127,7 @@ suite('close', { concurrency: 8 }, () => {
     const text = stream.toArray()
     await after(50)
     const began = performance.now()
-    const closed = listener.close(1000)
+    const closed = listener.close(20_000)
     await after(20)
     await assert.rejects(
       new Promise((_, reject) =>
@@ -132,7 +138,7 @@ suite('close', { concurrency: 8 }, () => {
       /ECONNREFUSED/,
     )
     assert.equal(await closed, 0)
-    assert.ok(performance.now() - began < 900)
+    assert.ok(performance.now() - began < 10_000, 'it does not wait for its limit')
     const answered = await slow
     assert.deepEqual(statuses(answered.text), [200])
     assert.match(answered.text, /connection: close/i)
@@ -179,13 +185,13 @@ suite('close', { concurrency: 8 }, () => {
       client.write(message(['GET / HTTP/1.1', field]))
       await after(100)
       const began = performance.now()
-      const closed = listener.close(5000)
+      const closed = listener.close(20_000)
       await after(50)
       let octets = 0
       for await (const piece of client) octets += piece.length
       assert.ok(octets > content.length, `${octets} octets`)
       assert.equal(await closed, 0)
-      assert.ok(performance.now() - began < 2000)
+      assert.ok(performance.now() - began < 10_000, 'it does not wait for its limit')
     })
 
   test('RFC 9112 §9.6: clients on kept connections are answered for the last time, and none is reset', async () => {
@@ -193,7 +199,10 @@ suite('close', { concurrency: 8 }, () => {
       limits: { drain: 1000 },
     })
     const get = message(['GET /kept HTTP/1.1', 'Host: a'])
-    /** Asks, and asks again after a pause, until the server says that it closes; answers how that went. */
+    /**
+     * Asks, and asks again after a pause, until the server says that it closes; answers how that
+     * went.
+     */
     const ask = async (pause: () => number): Promise<string> => {
       const socket = connect(listener.port, '127.0.0.1')
       let isLast = false

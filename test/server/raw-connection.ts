@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
 import type { Request, Response } from '../../src/http/message.ts'
 import {
@@ -59,8 +59,8 @@ const generousMs = 20_000
 const quietMs = 100
 
 /**
- * Writes octets, piece by piece where there are pauses (milliseconds) between, and receives until what is expected is
- * there and silence follows, or the server ends.
+ * Writes octets, piece by piece where there are pauses (milliseconds) between, and receives until
+ * what is expected is there and silence follows, or the server ends.
  */
 export async function exchangeOctets(
   port: number,
@@ -69,6 +69,18 @@ export async function exchangeOctets(
 ): Promise<ReceivedOctets> {
   const socket = connect(port, '127.0.0.1')
   const began = performance.now()
+  const received = receiveOctets(socket)
+  for (const piece of typeof pieces === 'string' ? [pieces] : pieces) {
+    if (typeof piece === 'number') await after(piece)
+    else if (!socket.destroyed) socket.write(piece, 'latin1')
+  }
+  const { text, closed } = await received(until)
+  socket.destroy()
+  return { text, closed, took: performance.now() - began }
+}
+
+/** Receives from now on. @returns waits until what is expected is there and silence follows, or the server ends */
+export function receiveOctets(socket: Socket): (until: Until) => Promise<Omit<ReceivedOctets, 'took'>> {
   let text = ''
   let closed = false
   let isOver = false
@@ -86,17 +98,15 @@ export async function exchangeOctets(
     text += piece.toString('latin1')
     wake()
   })
-  for (const piece of typeof pieces === 'string' ? [pieces] : pieces) {
-    if (typeof piece === 'number') await after(piece)
-    else if (!socket.destroyed) socket.write(piece, 'latin1')
+  return async until => {
+    const latest = performance.now() + generousMs
+    while (!isOver) {
+      const event = new Promise<'event'>(resolve => (wake = () => resolve('event')))
+      const leftMs = isThere(text, until) ? quietMs : latest - performance.now()
+      if ((await Promise.race([event, listenFor(leftMs)])) === 'silence') break
+    }
+    return { text, closed }
   }
-  while (!isOver) {
-    const event = new Promise<'event'>(resolve => (wake = () => resolve('event')))
-    const leftMs = isThere(text, until) ? quietMs : began + generousMs - performance.now()
-    if ((await Promise.race([event, listenFor(leftMs)])) === 'silence') break
-  }
-  socket.destroy()
-  return { text, closed, took: performance.now() - began }
 }
 
 /** What arrived while the machine was busy with others is heard before silence is found. */

@@ -122,7 +122,9 @@ suite('RFC 9112 §6.3 where the content ends', () => {
     assert.partialDeepStrictEqual(get(`A: ${'b'.repeat(defaultLimits.fields)}`), { status: 431 }))
 })
 
-/** The content, how many octets it took, and whether that was all; undefined when it was refused. */
+/**
+ * The content, how many octets it took, and whether that was all; undefined when it was refused.
+ */
 function readChunks(pieces: readonly string[]): { content: string; rest: string } | undefined {
   const chunked = new Chunked()
   let content = ''

@@ -10,7 +10,7 @@ const after200 = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 
 suite('what no face sees: refused, answered with a problem, and the connection ends', { concurrency: 8 }, () => {
   const refused: readonly (readonly [title: string, octets: string, status: number])[] = [
-    ['RFC 9110 §9.1: a method that is no token', message(['GE(T / HTTP/1.1', 'Host: a']), 400],
+    ['RFC 9110 §9.1: a method that is not a token', message(['GE(T / HTTP/1.1', 'Host: a']), 400],
     ['RFC 9112 §3: no request line', 'hello\r\n\r\n', 400],
     ['RFC 9112 §3: a TLS handshake on the cleartext port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
     ['RFC 9112 §3: no target', message(['GET HTTP/1.1', 'Host: a']), 400],
@@ -50,7 +50,7 @@ suite('what no face sees: refused, answered with a problem, and the connection e
       400,
     ],
     [
-      'RFC 9112 §6.1: a coding nobody here understands',
+      'RFC 9112 §6.1: a coding that is not supported',
       message(post('Transfer-Encoding: gzip, chunked'), '0\r\n\r\n'),
       501,
     ],
@@ -59,7 +59,7 @@ suite('what no face sees: refused, answered with a problem, and the connection e
       message(['POST / HTTP/1.0', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
       400,
     ],
-    ['RFC 9112 §7.1: a chunk size that is none', message(post('Transfer-Encoding: chunked'), `zz\r\n${after200}`), 400],
+    ['RFC 9112 §7.1: an invalid chunk size', message(post('Transfer-Encoding: chunked'), `zz\r\n${after200}`), 400],
     [
       'RFC 9112 §7.1: a chunk longer than it says',
       message(post('Transfer-Encoding: chunked'), `3\r\nabcd\r\n0\r\n\r\n${after200}`),
@@ -167,7 +167,7 @@ suite('what a face sees', { concurrency: 8 }, () => {
       ],
       ['RFC 9112 §9.6: HTTP/1.0', message(['GET / HTTP/1.0']), { version: '1.0' }],
       [
-        'RFC 9110 §9.1: a method nobody has heard of, in its own case',
+        'RFC 9110 §9.1: an unknown method, in its own case',
         message(['getX / HTTP/1.1', 'Host: a']),
         { method: 'getX' },
       ],

@@ -145,7 +145,7 @@ suite('responses', { concurrency: 8 }, () => {
     ['NUL', () => ({ status: 200, fields: { a: 'spoof\0' } })],
     ['a value that is not ASCII', () => ({ status: 200, fields: { a: 'é spoof' } })],
     ['1xx', () => ({ status: 101, fields: {}, content: 'spoof' })],
-    ['a status that is none', () => ({ status: 2000, fields: {}, content: 'spoof' })],
+    ['an invalid status', () => ({ status: 2000, fields: {}, content: 'spoof' })],
     [
       'thrown',
       () => {
@@ -200,7 +200,7 @@ suite('responses', { concurrency: 8 }, () => {
     ['is longer than announced', '4', () => pieces('abc', 'def')],
   ]
   for (const [title, length, content] of torn) {
-    test(`a stream that ${title} is cut, so that nobody takes it for whole`, () =>
+    test(`a stream that ${title} is cut, so that it does not pass for whole`, () =>
       withServer(
         () => ({ status: 200, fields: length ? { 'content-length': length } : {}, content: content() }),
         async ({ port, errors }) => {
@@ -236,7 +236,7 @@ suite('responses', { concurrency: 8 }, () => {
     ['HEAD', 'HEAD', 200],
     ['304', 'GET', 304],
   ] as const) {
-    test(`a stream that nobody gets is closed: ${title}`, async () => {
+    test(`a stream that is not sent is closed: ${title}`, async () => {
       const file = createReadStream(import.meta.filename)
       await withServer(
         () => ({ status, fields: {}, content: file }),
@@ -263,7 +263,7 @@ suite('responses', { concurrency: 8 }, () => {
     )
   })
 
-  test('a stream is held back by a slow reader, and returns when he leaves', async () => {
+  test('a stream is held back by a slow reader, and returns when the reader leaves', async () => {
     let made = 0
     const returned = Promise.withResolvers<void>()
     async function* endless() {

@@ -36,7 +36,7 @@ const additions: readonly (readonly [what: string, now: Service, then?: Values])
   ['a new order and filter', notes(was, { filter: ['text', 'color'], sort: ['maybe'], order: ['-text'] })],
   ['a further value of an enumeration', notes({ ...was, color: t.enum('red', 'green', 'blue') })],
   ['an enumeration opened to any text', notes({ ...was, color: t.string() })],
-  ['any text narrowed to what stands', notes({ ...was, text: t.enum('Some words', 'others') })],
+  ['any text narrowed to the stored values', notes({ ...was, text: t.enum('Some words', 'others') })],
   ['a value of an enumeration that nothing has is gone', notes({ ...was, color: t.enum('red') })],
   ['a required field is optional', notes({ ...was, text: t.string().optional() })],
   ['a field may be null', notes({ ...was, maybe: t.int().optional().nullable(), text: t.string().nullable() })],

@@ -220,7 +220,7 @@ test('a work that caught the failure of a statement is not answered as if it had
   await place.remove()
 })
 
-test('the audit is only ever added to', only, async () => {
+test('records of the audit are only added', only, async () => {
   const place = await running.place()
   const store = await place.open(everything)
   const deed = {

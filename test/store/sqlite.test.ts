@@ -154,7 +154,7 @@ describe('sqlite: what only a file shows', () => {
     if (process.getuid?.() !== 0) assert.throws(() => openSqliteStore(everything, file), /readonly/)
   })
 
-  test('(6) a file that is no database, or is cut short, is an error of its own at start, never unavailable', async t => {
+  test('(6) a file that is not a database, or is cut short, is an error of its own at start, never unavailable', async t => {
     const own = await folder()
     t.after(() => rm(own, { recursive: true }))
     const file = join(own, 'data.sqlite')
@@ -188,7 +188,7 @@ describe('sqlite: what only a file shows', () => {
     await kept.close()
   })
 
-  test('the audit is only ever added to', async t => {
+  test('records of the audit are only added', async t => {
     const { file, store } = await opened(t)
     const deed = {
       at: 1,
