@@ -11,3 +11,17 @@ export const isLoopbackAddress = (host: string): boolean =>
 
 /** Whether a source is an address to fetch, rather than the name of a file. */
 export const isHttpAddress = (source: string): boolean => /^https?:/i.test(source)
+
+/**
+ * What one client has of the address space: an IPv4 address, or the 64 bits of an IPv6 address that a
+ * network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2), in all of which a client may vary.
+ */
+export function addressBlock(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.split('::', 2)
+  const before = splitGroups(head)
+  const after = splitGroups(tail ?? '')
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
+}
+const splitGroups = (text: string): readonly string[] => (text === '' ? [] : text.split(':'))

@@ -1,6 +1,7 @@
 /**
- * How a call can fail, in four classes: the service answered with a fault; what came is no answer; nothing came; it was
- * never sent, for the arguments are not of the contract. Each names its operation, and carries what it was made from.
+ * How a call can fail, in four classes: the reply is a fault; what came is not a reply to it; no
+ * reply came; it was never sent, because the arguments do not match the contract. Each names its
+ * operation, and carries what it was made from.
  */
 import type { DetailOf, Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
@@ -18,30 +19,30 @@ export abstract class CallError extends Error {
   }
 }
 
-/** A fault as it was read, whichever its structure. */
+/** A fault as it was read, in either structure. */
 export interface FaultRead {
-  /** Undefined where the sender has a vocabulary of its own and no standard code. */
+  /** Undefined where the sender uses codes of its own. */
   readonly code: Code | undefined
-  /** As they were sent, the outermost first: SOAP 1.2's Value and Subcodes, SOAP 1.1's faultcode. */
+  /** As sent, the outermost first: Value and Subcodes of SOAP 1.2, faultcode of SOAP 1.1. */
   readonly codes: readonly Name[]
   readonly reasons: readonly Reason[]
-  /** SOAP 1.1's faultactor. */
+  /** In SOAP 1.1, faultactor. */
   readonly node: string | undefined
   readonly role: string | undefined
-  /** What Detail holds. */
+  /** The children of Detail. */
   readonly entries: readonly Element[]
   readonly declared: { readonly fault: Fault; readonly detail: unknown } | undefined
 }
 
-/** Each of a union of faults by itself, so that `fault` tells them apart. */
+/** Each of a union of faults by itself, so that `fault` discriminates them. */
 export type Faulted<X extends Fault> = X extends Fault ? FaultError<X> & { readonly fault: X['fault'] } : never
 
-/** The service answered with a fault. */
+/** The reply is a fault. */
 export class FaultError<X extends Fault = Fault> extends CallError {
   override readonly name = 'FaultError'
-  /** The name of the declared fault: what Detail holds is its element, and of its schema. */
+  /** The name of the declared fault whose element Detail holds, valid by its schema. */
   readonly fault: X['fault'] | undefined
-  /** Of the declared fault; empty where it is none. */
+  /** Of the declared fault; empty for another one. */
   readonly detail: DetailOf<X>
   readonly code: Code | undefined
   readonly codes: readonly Name[]
@@ -68,69 +69,69 @@ export class FaultError<X extends Fault = Fault> extends CallError {
     this.fields = fields
   }
 
-  /** Whether it is one of these declared faults; `detail` then has its type. */
+  /** Whether it is one of these declared faults, whose type `detail` has then. */
   is<Y extends readonly Fault[]>(...faults: Y): this is Faulted<Y[number]> {
     return faults.some(each => each.fault === this.fault)
   }
 }
 
-/** Why something that came is no answer. */
+/** Why something that came is not a reply to the call. */
 export type FailureReason =
-  /** 3xx: messages are not sent on to where a stranger says. */
+  /** 3xx: messages are not sent on to an address that a response names. */
   | 'redirect'
-  /** A status that is no success, and no fault with it. */
+  /** A status without success, and without a fault. */
   | 'status'
-  /** Nothing, where an answer is declared. */
+  /** No content, where a reply is declared. */
   | 'empty'
   | 'media-type'
   | 'coding'
-  /** A multipart package that does not hold what it must. */
+  /** A multipart package without the parts it must have. */
   | 'package'
   /** Not well-formed, cut short, or beyond a limit. */
   | 'malformed'
-  /** XML that is no message of SOAP. */
+  /** XML, but not a SOAP message. */
   | 'structure'
-  /** A mandatory block for this node that it does not know. */
+  /** A mandatory block for this node that it does not understand. */
   | 'not-understood'
-  /** WS-Addressing says that it answers another message. */
+  /** By WS-Addressing it is the reply to another message. */
   | 'uncorrelated'
-  /** An answer, to something else. */
+  /** The reply of another operation. */
   | 'unexpected'
-  /** Not of the contract. */
+  /** Not valid by the contract. */
   | 'invalid'
 
-/** Something came that is no answer to this call. The service may have carried it out. */
+/** What came is not a reply to this call. The service may have carried it out. */
 export class AnswerError extends CallError {
   override readonly name = 'AnswerError'
   readonly why: FailureReason
   readonly status: number
   readonly fields: HttpFields
-  /** What came, as it came. */
+  /** The content, as it came. */
   readonly content: Uint8Array
-  /** Values outside their bounds, each with the path of its element. */
+  /** Values that are not valid, each with the path of its element. */
   readonly problems: readonly { readonly path: string; readonly detail: string }[]
 
   constructor(
     operation: string,
     why: FailureReason,
     detail: string,
-    came: TransportResponse,
+    response: TransportResponse,
     problems: AnswerError['problems'] = [],
   ) {
     super(operation, detail)
     this.why = why
-    this.status = came.status
-    this.fields = came.fields
-    this.content = came.content
+    this.status = response.status
+    this.fields = response.fields
+    this.content = response.content
     this.problems = problems
   }
 }
 
-/** Nothing came that could be an answer. */
+/** No reply came. */
 export class ConnectionError extends CallError {
   override readonly name = 'ConnectionError'
   readonly why: TransportFailure['why']
-  /** Whether the service may have carried it out. */
+  /** Whether the service may have carried the call out. */
   readonly mayHaveRun: boolean
 
   constructor(operation: string, { why, detail, mayHaveRun, cause }: TransportFailure) {
@@ -140,7 +141,7 @@ export class ConnectionError extends CallError {
   }
 }
 
-/** The arguments are not of the contract; nothing was sent. */
+/** The arguments do not match the contract; nothing was sent. */
 export class InputError extends CallError {
   override readonly name = 'InputError'
   readonly problems: readonly FieldProblem[]
@@ -151,25 +152,25 @@ export class InputError extends CallError {
   }
 }
 
-/** Why a transport brings no answer. */
+/** Why a transport has no response. */
 export class TransportFailure {
-  readonly why: /** No connection came about. */
+  readonly why: /** No connection could be opened. */
     | 'unreachable'
-    /** The connection ended before the answer did. */
+    /** The connection ended before the response was complete. */
     | 'lost'
     /** Not within the time limit. */
     | 'late'
-    /** As many calls are waiting for a connection as may. */
+    /** As many calls wait for a connection as are allowed. */
     | 'busy'
     /** The client was closed. */
     | 'closed'
-    /** What came is no HTTP, or not certain in its extent. */
+    /** Not a response of HTTP, or one whose end is not certain. */
     | 'no-http'
-    /** Longer than answers may be. */
+    /** Longer than the limit. */
     | 'too-long'
   readonly detail: string
   readonly mayHaveRun: boolean
-  /** Whether an octet of an answer had come. */
+  /** Whether an octet of a response had come. */
   readonly begun: boolean
   readonly cause: unknown
 

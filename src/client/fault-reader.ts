@@ -1,4 +1,7 @@
-/** Faults as they are read: both structures (SOAP 1.1 §4.4; SOAP 1.2 Part 1 §5.4), and the contract's in their Detail. */
+/**
+ * Reads faults in both structures (SOAP 1.1 §4.4; SOAP 1.2 Part 1 §5.4), and the contract's in
+ * their Detail.
+ */
 import { builtInFaults, type Fault } from '../contract/fault.ts'
 import { type Message, toXmlName } from '../contract/xml-message.ts'
 import { compileRowReader } from '../soap/codecs/literal-read.ts'
@@ -9,10 +12,10 @@ import { type SoapVersion, versions } from '../soap/version.ts'
 import { type Element, internName, internTransient, type Name, walkTree, xmlUri } from '../xml/index.ts'
 import type { FaultRead } from './errors.ts'
 
-/** The faults that a service may answer, by the element that stands for each in Detail. */
+/** The faults that a service may send, by the element of each in Detail. */
 export type Faults = ReadonlyMap<Name, { readonly fault: Fault; readonly read: ReadRow }>
 
-/** Those that a version declares, and those that any service has. */
+/** Those that a version declares, and those of every service. */
 export function compileFaultReaders(all: readonly Message[], namespace: string): Faults {
   const every = [...builtInFaults, ...all.flatMap(message => message.faults)]
   return new Map(
@@ -24,18 +27,19 @@ export function compileFaultReaders(all: readonly Message[], namespace: string):
 }
 
 /**
- * A Fault element in an Envelope of this version. What it lacks is left out, and either structure is read in either version:
- * a fault that is badly made is still one, and what its sender meant is worth more than what he got wrong.
+ * A Fault element in an Envelope of this version. What it lacks is left out, and either structure
+ * is read in either version: a badly formed fault is still a fault, and its meaning is worth more
+ * than its form.
  */
 export function readFault(element: Element, version: SoapVersion, faults: Faults): FaultRead {
-  const is11 = ['faultcode', 'faultstring'].some(local => child(element, '', local))
-  const read = is11 ? read11(element) : read12(element, version)
-  return { ...read, declared: declaredIn(read.entries, faults) }
+  const is11 = ['faultcode', 'faultstring'].some(local => findChild(element, '', local))
+  const read = is11 ? readFault11(element) : readFault12(element, version)
+  return { ...read, declared: findDeclared(read.entries, faults) }
 }
 
 type FaultBody = Omit<FaultRead, 'declared'>
 
-const child = (of: Element | undefined, uri: string, local: string): Element | undefined =>
+const findChild = (of: Element | undefined, uri: string, local: string): Element | undefined =>
   of?.elements(internName(uri, local))[0]
 
 const xmlLang = internName(xmlUri, 'lang')
@@ -45,29 +49,29 @@ const reasonOf = (element: Element): Reason => ({
 })
 
 /** SOAP 1.1: its children are in no namespace. */
-function read11(fault: Element): FaultBody {
-  const code = codeIn(child(fault, '', 'faultcode'))
-  const string = child(fault, '', 'faultstring')
+function readFault11(fault: Element): FaultBody {
+  const code = readCode(findChild(fault, '', 'faultcode'))
+  const string = findChild(fault, '', 'faultstring')
   return {
-    code: code && codeOf(code),
+    code: code && standardCodeOf(code),
     codes: code ? [code] : [],
     reasons: string ? [reasonOf(string)] : [],
-    node: child(fault, '', 'faultactor')?.text.trim(),
+    node: findChild(fault, '', 'faultactor')?.text.trim(),
     role: undefined,
-    entries: child(fault, '', 'detail')?.elements() ?? [],
+    entries: findChild(fault, '', 'detail')?.elements() ?? [],
   }
 }
 
-function read12(fault: Element, { namespace }: SoapVersion): FaultBody {
-  const at = (of: Element | undefined, local: string) => child(of, namespace, local)
+function readFault12(fault: Element, { namespace }: SoapVersion): FaultBody {
+  const at = (of: Element | undefined, local: string) => findChild(of, namespace, local)
   const codes: Name[] = []
   for (let code = at(fault, 'Code'); code; code = at(code, 'Subcode')) {
-    const value = codeIn(at(code, 'Value'))
+    const value = readCode(at(code, 'Value'))
     if (value) codes.push(value)
   }
   const [first] = codes
   return {
-    code: first && codeOf(first),
+    code: first && standardCodeOf(first),
     codes,
     reasons: at(fault, 'Reason')?.elements(internName(namespace, 'Text')).map(reasonOf) ?? [],
     node: at(fault, 'Node')?.text.trim(),
@@ -76,14 +80,16 @@ function read12(fault: Element, { namespace }: SoapVersion): FaultBody {
   }
 }
 
-/** A QName in content. Many senders use a prefix that they do not declare: then its namespace is empty. */
-function codeIn(element: Element | undefined): Name | undefined {
+/**
+ * A QName in content. Many senders use a prefix without declaring it: its namespace is empty then.
+ */
+function readCode(element: Element | undefined): Name | undefined {
   const [, prefix = '', local] = /^(?:([^:\s]+):)?([^:\s]+)$/.exec(element?.text.trim() ?? '') ?? []
   return local === undefined ? undefined : internTransient(element?.namespace(prefix) ?? '', local)
 }
 
 /** The words of both versions. SOAP 1.1 §4.4.1: `Client.Authentication` is a Client. */
-const words: Readonly<Record<string, Code>> = {
+const codeOfWord: Readonly<Record<string, Code>> = {
   VersionMismatch: 'VersionMismatch',
   MustUnderstand: 'MustUnderstand',
   DataEncodingUnknown: 'DataEncodingUnknown',
@@ -93,24 +99,24 @@ const words: Readonly<Record<string, Code>> = {
   Server: 'Receiver',
 }
 
-function codeOf({ uri, local }: Name): Code | undefined {
+function standardCodeOf({ uri, local }: Name): Code | undefined {
   const isOfSoap = uri === '' || versions.some(each => each.namespace === uri)
   const [generic = ''] = local.split('.')
-  return isOfSoap && Object.hasOwn(words, generic) ? words[generic] : undefined
+  return isOfSoap && Object.hasOwn(codeOfWord, generic) ? codeOfWord[generic] : undefined
 }
 
-/** The first entry that is a declared fault's, where its content is of the schema. */
-function declaredIn(entries: readonly Element[], faults: Faults): FaultRead['declared'] {
+/** The first entry that is the element of a declared fault and valid by its schema. */
+function findDeclared(entries: readonly Element[], faults: Faults): FaultRead['declared'] {
   for (const entry of entries) {
     const known = faults.get(entry.name)
     if (!known) continue
-    const detail = detailOf(entry, known.read)
+    const detail = readDetail(entry, known.read)
     if (detail !== undefined) return { fault: known.fault, detail }
   }
   return undefined
 }
 
-function detailOf(entry: Element, read: ReadRow): unknown {
+function readDetail(entry: Element, read: ReadRow): unknown {
   const cursor = walkTree(entry)
   cursor.next()
   const reading = { found: [], parts: undefined, around: undefined, blocks: [] }

@@ -1,4 +1,4 @@
-/** Clients of a contract: typed from the value that the service is made of. */
+/** Clients of a contract, typed from the same value as the service. */
 export { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
 export type { Protection } from '../security/protect/protect.ts'
 export { type Block, block, compileBlockWriter } from '../soap/headers/block.ts'

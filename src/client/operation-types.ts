@@ -1,6 +1,7 @@
 /**
- * The operations of a contract as types: the twin of `contract/xml-message.ts`, which makes the same messages as values. A
- * contract whose names are not known (`Service` itself) gives a client of plain rows.
+ * The operations of a contract as types: the twin of `contract/xml-message.ts`, which has the same
+ * messages as values. A contract whose names are unknown (`Service` itself) gives a client of plain
+ * values.
  */
 import type { Busy, Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
 import type { Draft, Fields, Value } from '../contract/field.ts'
@@ -15,10 +16,10 @@ import type { CallOptions } from './options.ts'
 export type AnyService = Service<readonly AnyResource[], readonly Job[], Versions>
 export type VersionOf<S extends AnyService> = keyof S['versions'] & string
 
-/** One operation: its children of the request's element in, those of the answer's out. */
+/** One operation: the children of the request's element in, those of the reply's out. */
 export interface OperationCall<I, O, X extends Fault = Fault> {
   (...given: {} extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions]): Promise<O>
-  /** What it declares that its callers should handle; `fault.is(...client.PayOrder.faults)` tells them apart. */
+  /** The faults that it declares; `fault.is(...client.PayOrder.faults)` discriminates them. */
   readonly faults: readonly X[]
 }
 
@@ -26,18 +27,19 @@ export interface OperationCall<I, O, X extends Fault = Fault> {
 export type Operations<S extends AnyService, V extends string> = string extends S['resources'][number]['name']
   ? { readonly [operation: string]: OperationCall<Values, Values> }
   : Flat<
-      Merged<
-        | { [R in S['resources'][number] as R['name']]: OfResource<R, Hidden<S['versions'], V, R['name']>> }[string &
-            S['resources'][number]['name']]
-        | OfJobs<S['jobs'][number]>
+      MergeAll<
+        | {
+            [R in S['resources'][number] as R['name']]: ResourceOperations<R, HiddenFields<S['versions'], V, R['name']>>
+          }[string & S['resources'][number]['name']]
+        | JobOperations<S['jobs'][number]>
       >
     >
 
 type Flat<T> = { readonly [K in keyof T]: T[K] }
-type Merged<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
+type MergeAll<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
 
 /** Fields that a version does not know. */
-type Hidden<All extends Versions, V extends string, N> = V extends keyof All
+type HiddenFields<All extends Versions, V extends string, N> = V extends keyof All
   ? All[V] extends { readonly without: infer W }
     ? N extends keyof W
       ? W[N] extends readonly (infer H)[]
@@ -47,111 +49,117 @@ type Hidden<All extends Versions, V extends string, N> = V extends keyof All
     : never
   : never
 
-/** An operation that is there, or not. */
-type When<Is extends boolean, N extends string, T> = Is extends true ? { readonly [K in N]: T } : {}
-type Granted<U extends Ruled, Doing extends string> = Doing extends keyof U['allow']
+/** An operation where the condition holds, else no operation. */
+type OfferedWhen<Is extends boolean, N extends string, T> = Is extends true ? { readonly [K in N]: T } : {}
+type IsGranted<U extends Ruled, Doing extends string> = Doing extends keyof U['allow']
   ? U['allow'][Doing] extends readonly []
     ? false
     : true
   : false
-type OfferedTransitions<U extends Ruled, Message extends string> = Message extends U['messages'] ? true : false
-type Both<A extends boolean, B extends boolean> = A extends true ? B : false
+type IsOffered<U extends Ruled, Message extends string> = Message extends U['messages'] ? true : false
+type And<A extends boolean, B extends boolean> = A extends true ? B : false
 
-/** A name that is not taken: itself, or with underscores behind it. */
-type Free<N extends string, Taken> = N extends Taken ? Free<`${N}_`, Taken> : N
+/** A name that is still free: itself, or with underscores behind it. */
+type FreeName<N extends string, Taken> = N extends Taken ? FreeName<`${N}_`, Taken> : N
 /** Without what is internal, which no draft has. */
 type VisibleFields<F extends Fields> = { readonly [K in keyof F as [F[K]['draft']] extends [never] ? never : K]: F[K] }
 
-type Id = { readonly id: string }
+type IdParameter = { readonly id: string }
 type VersionParameter = { readonly version?: string }
-type Paging = { readonly page?: number; readonly size?: number; readonly cursor?: string }
-type One<N extends string, T> = { readonly [K in N]: T }
+type PagingParameters = { readonly page?: number; readonly size?: number; readonly cursor?: string }
+type OneMember<N extends string, T> = { readonly [K in N]: T }
 
-/** Content flat beside what every such request has; in an element of its own where a name is both. */
+/**
+ * Content next to what every such request has; in an element of its own where a name is in both.
+ */
 type FlatBesides<Common, Content, Apart extends string> = Flat<
   [Extract<keyof Content, keyof Common>] extends [never]
     ? Common & Content
-    : Common & ({} extends Content ? { readonly [K in Apart]?: Content } : One<Apart, Content>)
+    : Common & ({} extends Content ? { readonly [K in Apart]?: Content } : OneMember<Apart, Content>)
 >
 
-type OfResource<R extends AnyResource, H> = KnownOperations<
+type ResourceOperations<R extends AnyResource, H> = KnownOperations<
   R,
   R['types']['rules'],
   R['types']['rules']['one'],
   VisibleFields<Omit<R['types']['fields'], H & PropertyKey>>
 >
 
-type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> = When<
-  Both<Granted<U, 'read'>, OfferedTransitions<U, 'get'>>,
+type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> = OfferedWhen<
+  And<IsGranted<U, 'read'>, IsOffered<U, 'get'>>,
   `Get${Capitalize<N>}`,
-  OperationCall<Id, ItemReply<N, F>, CommonFaults<typeof NotFound>>
+  OperationCall<IdParameter, ItemReply<N, F>, CommonFaults<typeof NotFound>>
 > &
-  When<
-    Both<Granted<U, 'read'>, OfferedTransitions<U, 'list'>>,
+  OfferedWhen<
+    And<IsGranted<U, 'read'>, IsOffered<U, 'list'>>,
     `List${Capitalize<R['name']>}`,
     OperationCall<
-      FlatBesides<Paging & { readonly sort?: string }, Narrowed<F, U['filter']>, 'where'>,
+      FlatBesides<PagingParameters & { readonly sort?: string }, FilterParameters<F, U['filter']>, 'where'>,
       PageReply<R['name'], F>,
       CommonFaults
     >
   > &
-  When<
-    Both<Granted<U, 'create'>, OfferedTransitions<U, 'create'>>,
+  OfferedWhen<
+    And<IsGranted<U, 'create'>, IsOffered<U, 'create'>>,
     `Create${Capitalize<N>}`,
-    OperationCall<One<N, DraftIn<F, U>>, ItemReply<N, F>, CommonFaults<typeof Invalid>>
+    OperationCall<OneMember<N, DraftIn<F, U>>, ItemReply<N, F>, CommonFaults<typeof Invalid>>
   > &
-  When<
-    Both<Granted<U, 'change'>, OfferedTransitions<U, 'replace'>>,
+  OfferedWhen<
+    And<IsGranted<U, 'change'>, IsOffered<U, 'replace'>>,
     `Replace${Capitalize<N>}`,
     OperationCall<
-      Flat<Id & VersionParameter & One<Free<N, 'id' | 'version'>, DraftIn<F, U>>>,
+      Flat<IdParameter & VersionParameter & OneMember<FreeName<N, 'id' | 'version'>, DraftIn<F, U>>>,
       ItemReply<N, F>,
       ChangeFaults
     >
   > &
-  When<
-    Both<Granted<U, 'remove'>, OfferedTransitions<U, 'delete'>>,
+  OfferedWhen<
+    And<IsGranted<U, 'remove'>, IsOffered<U, 'delete'>>,
     `Delete${Capitalize<N>}`,
-    OperationCall<Flat<Id & VersionParameter>, {}, ChangeFaults>
+    OperationCall<Flat<IdParameter & VersionParameter>, {}, ChangeFaults>
   > &
-  When<
-    Both<Granted<U, 'read'>, Both<[U['search']] extends [never] ? false : true, OfferedTransitions<U, 'search'>>>,
+  OfferedWhen<
+    And<IsGranted<U, 'read'>, And<[U['search']] extends [never] ? false : true, IsOffered<U, 'search'>>>,
     `Search${Capitalize<R['name']>}`,
     OperationCall<
-      FlatBesides<{ readonly q: string } & Paging, Narrowed<F, U['searchBy']>, 'where'>,
+      FlatBesides<{ readonly q: string } & PagingParameters, FilterParameters<F, U['searchBy']>, 'where'>,
       PageReply<R['name'], F>,
       CommonFaults
     >
   > &
-  Merged<
+  MergeAll<
     {
-      [K in keyof R['types']['actions'] & string]: OfAction<R['types']['actions'][K], K, U, N, F>
+      [K in keyof R['types']['actions'] & string]: ActionOperations<R['types']['actions'][K], K, U, N, F>
     }[keyof R['types']['actions'] & string]
   > &
-  Merged<{ [P in Files<R>]: OfFile<P, U, N> }[Files<R>]>
+  MergeAll<{ [P in FileNames<R>]: FileOperations<P, U, N> }[FileNames<R>]>
 
 type CommonFaults<X extends Fault = never> = X | typeof Forbidden
 type ChangeFaults = CommonFaults<typeof NotFound | typeof VersionConflict | typeof Invalid | typeof StateConflict>
-type Files<R extends AnyResource> = keyof R['files'] & string
+type FileNames<R extends AnyResource> = keyof R['files'] & string
 
-type VersionName<F extends Fields> = Free<'version', keyof F>
-type ItemOf<F extends Fields> = Flat<Value<F> & One<VersionName<F>, string>>
-type ItemReply<N extends string, F extends Fields> = One<N, ItemOf<F>>
+type VersionName<F extends Fields> = FreeName<'version', keyof F>
+type ItemOf<F extends Fields> = Flat<Value<F> & OneMember<VersionName<F>, string>>
+type ItemReply<N extends string, F extends Fields> = OneMember<N, ItemOf<F>>
 type PageReply<N extends string, F extends Fields> = Flat<
-  One<Free<N, 'total' | 'next'>, readonly ItemOf<F>[]> & { readonly total?: number; readonly next?: string }
+  OneMember<FreeName<N, 'total' | 'next'>, readonly ItemOf<F>[]> & { readonly total?: number; readonly next?: string }
 >
 
-/** Fields to be equal to. */
-type Narrowed<F extends Fields, Names> = { readonly [K in keyof F as K extends Names ? K : never]?: F[K]['type'] }
+/** Fields that items must equal. */
+type FilterParameters<F extends Fields, Names> = {
+  readonly [K in keyof F as K extends Names ? K : never]?: F[K]['type']
+}
 
-/** What a grant binds to a claim of the caller may be left out: it is the caller's. */
-type DraftIn<F extends Fields, U extends Ruled> = Loosened<Draft<F>, Bound<U, 'create' | 'change'>>
-type Loosened<D, K> = Flat<
+/**
+ * A field that a grant binds to a claim of the caller may be left out: it has the caller's value.
+ */
+type DraftIn<F extends Fields, U extends Ruled> = WithOptional<Draft<F>, BoundFields<U, 'create' | 'change'>>
+type WithOptional<D, K> = Flat<
   { readonly [N in keyof D as N extends K ? never : N]: D[N] } & {
     readonly [N in keyof D as N extends K ? N : never]?: D[N]
   }
 >
-type Bound<U extends Ruled, Doing extends string> = {
+type BoundFields<U extends Ruled, Doing extends string> = {
   [K in Extract<keyof U['allow'], Doing>]: NonNullable<U['allow'][K]>[number] extends infer G
     ? G extends GrantOf<infer B>
       ? B
@@ -159,70 +167,81 @@ type Bound<U extends Ruled, Doing extends string> = {
     : never
 }[Extract<keyof U['allow'], Doing>]
 
-type OfAction<A extends AnyAction, Verb extends string, U extends Ruled, N extends string, F extends Fields> = When<
-  Both<Verb extends keyof U['allow'] ? Granted<U, Verb> : Reads<A, U>, OfferedTransitions<U, Verb>>,
+type ActionOperations<
+  A extends AnyAction,
+  Verb extends string,
+  U extends Ruled,
+  N extends string,
+  F extends Fields,
+> = OfferedWhen<
+  And<Verb extends keyof U['allow'] ? IsGranted<U, Verb> : IsReadAction<A, U>, IsOffered<U, Verb>>,
   `${Capitalize<Verb>}${Capitalize<N>}`,
   OperationCall<ActionRequest<A>, ActionReply<A, N, F>, ActionFault<A>>
 > &
-  When<
-    Both<Granted<U, Verb>, A['oneWay'] extends string ? true : false>,
+  OfferedWhen<
+    And<IsGranted<U, Verb>, A['oneWay'] extends string ? true : false>,
     A['oneWay'] & string,
     OperationCall<ActionRequest<A>, void, never>
   >
-type Reads<A extends AnyAction, U extends Ruled> = A['effect'] extends 'read' ? Granted<U, 'read'> : false
+type IsReadAction<A extends AnyAction, U extends Ruled> = A['effect'] extends 'read' ? IsGranted<U, 'read'> : false
 type ActionRequest<A extends AnyAction> = A['effect'] extends 'read'
-  ? FlatBesides<Id, Draft<VisibleFields<A['input']>>, 'input'>
-  : FlatBesides<Id & VersionParameter, Draft<VisibleFields<A['input']>>, 'input'>
+  ? FlatBesides<IdParameter, Draft<VisibleFields<A['input']>>, 'input'>
+  : FlatBesides<IdParameter & VersionParameter, Draft<VisibleFields<A['input']>>, 'input'>
 type ActionReply<A extends AnyAction, N extends string, F extends Fields> = [A['output']] extends [Fields]
-  ? One<A['rel'], Value<VisibleFields<A['output']>>>
+  ? OneMember<A['rel'], Value<VisibleFields<A['output']>>>
   : ItemReply<N, F>
 type ActionFault<A extends AnyAction> =
   | A['faults'][number]
   | CommonFaults<typeof StateConflict | typeof NotFound | typeof VersionConflict | typeof Invalid>
 
-type OfFile<P extends string, U extends Ruled, N extends string> = When<
-  Both<Granted<U, 'read'>, OfferedTransitions<U, P>>,
+type FileOperations<P extends string, U extends Ruled, N extends string> = OfferedWhen<
+  And<IsGranted<U, 'read'>, IsOffered<U, P>>,
   `Get${Capitalize<N>}${Capitalize<P>}`,
   OperationCall<
-    Id,
-    Flat<One<Free<P, 'mediaType' | 'version'>, Uint8Array> & { readonly mediaType: string; readonly version: string }>,
+    IdParameter,
+    Flat<
+      OneMember<FreeName<P, 'mediaType' | 'version'>, Uint8Array> & {
+        readonly mediaType: string
+        readonly version: string
+      }
+    >,
     CommonFaults<typeof NotFound>
   >
 > &
-  When<
-    Both<Granted<U, 'change'>, OfferedTransitions<U, P>>,
+  OfferedWhen<
+    And<IsGranted<U, 'change'>, IsOffered<U, P>>,
     `Put${Capitalize<N>}${Capitalize<P>}`,
     OperationCall<
       Flat<
-        Id &
+        IdParameter &
           VersionParameter &
-          One<Free<P, 'id' | 'version' | 'mediaType'>, Uint8Array> & { readonly mediaType: string }
+          OneMember<FreeName<P, 'id' | 'version' | 'mediaType'>, Uint8Array> & { readonly mediaType: string }
       >,
       { readonly version: string },
       ChangeFaults
     >
   >
 
-type JobShown = Value<typeof jobFields>
-type OfJobs<J extends Job> =
+type JobValue = Value<typeof jobFields>
+type JobOperations<J extends Job> =
   J extends Job<string, infer I, infer O, infer N>
     ? {
         readonly [K in `Start${Capitalize<N>}`]: OperationCall<
           Draft<VisibleFields<I>>,
-          { readonly job: JobShown },
+          { readonly job: JobValue },
           CommonFaults<typeof Invalid>
         >
       } & {
         readonly [K in `Get${Capitalize<N>}Job`]: OperationCall<
-          Id,
-          Flat<{ readonly job: JobShown } & { readonly [R in Free<N, 'job'>]?: Value<VisibleFields<O>> }>,
+          IdParameter,
+          Flat<{ readonly job: JobValue } & { readonly [R in FreeName<N, 'job'>]?: Value<VisibleFields<O>> }>,
           CommonFaults<typeof NotFound>
         >
       }
     : never
 
-/** Faults that any service may answer beside those that an operation declares. */
-export type BuiltIn =
+/** Faults that any service may send in addition to those that an operation declares. */
+export type BuiltInFault =
   | typeof Busy
   | typeof Forbidden
   | typeof Invalid

@@ -1,7 +1,8 @@
 /**
- * From what came to a row, or to why it is none: in the order of the processing model (SOAP 1.2 Part 1 §2.6). Guards: an
- * answer is one message of SOAP to its last byte, of the operation that was asked, valid against the contract, and holds
- * nothing mandatory that is passed over; whatever else comes is an error that carries it.
+ * From a response to values, or to the reason why it has none, in the order of the processing model
+ * (SOAP 1.2 Part 1 §2.6). Guards: a reply is one SOAP message to its last byte, of the operation
+ * that was called, valid against the contract, and has no mandatory block that is not understood;
+ * anything else becomes an error that carries it.
  */
 import { type AnyField, Field, type Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
@@ -32,10 +33,10 @@ import { type Faults, readFault } from './fault-reader.ts'
 import { type AddressingState, type Correlation, findCorrelationError } from './request-addressing.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** What an operation is answered by. */
-export interface Expected {
+/** The reply that an operation expects. */
+export interface ExpectedReply {
   readonly operation: string
-  /** The child of Body; undefined: nothing answers (rule B4.10). */
+  /** The child of Body; undefined for an operation without a reply (rule B4.10). */
   readonly element: Name | undefined
   readonly action: string | undefined
   readonly read: MessageCodec['read']
@@ -44,12 +45,12 @@ export interface Expected {
   readonly addressing: AddressingState | undefined
   readonly blocks: readonly Block[]
   readonly limits: ParseOptions
-  /** Octets of a package: of its message, and of all other parts. */
+  /** Octets of a package: of its message, and of all other parts together. */
   readonly longest: number
 }
 
-/** Ends the reading with why what came is no answer. */
-class Unfit {
+/** Ends the reading with the reason why the response is not a reply. */
+class UnfitReply {
   readonly why: FailureReason
   readonly detail: string
   readonly problems: AnswerError['problems']
@@ -59,124 +60,140 @@ class Unfit {
     this.problems = problems
   }
 }
-function unfit(why: FailureReason, detail: string): never {
-  throw new Unfit(why, detail)
+function refuseReply(why: FailureReason, detail: string): never {
+  throw new UnfitReply(why, detail)
 }
 
-/** @param id the MessageID that was sent @throws FaultError, AnswerError */
+/** @param id the MessageID of the request @throws FaultError, AnswerError */
 export function readReply(
-  expected: Expected,
-  came: TransportResponse,
+  expected: ExpectedReply,
+  response: TransportResponse,
   id: string,
 ): Values | undefined | Promise<Values> {
   try {
-    if (expected.element === undefined && came.status < 300) return undefined // WS-I Basic Profile 1.1 R2750: whatever it holds
-    const type = typeOf(came)
+    if (expected.element === undefined && response.status < 300) return undefined // WS-I Basic Profile 1.1 R2750: whatever its content
+    const type = readReplyType(response)
     const row =
       type.essence === 'multipart/related'
-        ? unpacked(came, type, expected.longest).then(opened => message(expected, came, type, opened, id))
-        : message(expected, came, type, { bytes: came.content, type, parts: undefined }, id)
+        ? unpackReply(response, type, expected.longest).then(opened =>
+            readMessage(expected, response, type, opened, id),
+          )
+        : readMessage(expected, response, type, { bytes: response.content, type, parts: undefined }, id)
     return row instanceof Promise ? row.catch(failed) : row
   } catch (thrown) {
     return failed(thrown)
   }
   function failed(thrown: unknown): never {
-    throw errorOf(expected, came, thrown)
+    throw toCallError(expected, response, thrown)
   }
 }
 
-function errorOf({ operation }: Expected, came: TransportResponse, thrown: unknown): unknown {
-  if (thrown instanceof Unfit) return new AnswerError(operation, thrown.why, thrown.detail, came, thrown.problems)
+function toCallError({ operation }: ExpectedReply, response: TransportResponse, thrown: unknown): unknown {
+  if (thrown instanceof UnfitReply)
+    return new AnswerError(operation, thrown.why, thrown.detail, response, thrown.problems)
   if (thrown instanceof Malformed)
-    return new AnswerError(operation, 'malformed', `not well-formed: ${thrown.reason} (octet ${thrown.at})`, came)
+    return new AnswerError(operation, 'malformed', `not well-formed: ${thrown.reason} (octet ${thrown.at})`, response)
   if (!(thrown instanceof Refused)) return thrown
   const refusal = thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
-  const [reason] = createFault(refusal, wording).reasons
-  return new AnswerError(operation, whyOf(refusal), reason?.text ?? refusal.kind, came)
+  const [reason] = createFault(refusal, readerWords).reasons
+  return new AnswerError(operation, failureReasonOf(refusal), reason?.text ?? refusal.kind, response)
 }
 
-/** The readers of the service's side say it in their own words; no fault of a contract is among what they refuse. */
-const wording = { element: () => '', nameOf: () => ({ uri: '', local: '' }), place: () => '' }
+/** For the words of the service's readers; none of their refusals is a fault of a contract. */
+const readerWords = { element: () => '', nameOf: () => ({ uri: '', local: '' }), place: () => '' }
 
-function whyOf({ kind }: AnySoapRefusal): FailureReason {
+function failureReasonOf({ kind }: AnySoapRefusal): FailureReason {
   if (kind === 'not-understood' || kind === 'package') return kind
   return kind === 'schema' || kind === 'encoded' || kind === 'encoding-unknown' ? 'invalid' : 'structure'
 }
 
 // HTTP and packaging
 
-function typeOf({ status, fields, content }: TransportResponse): MediaType {
+function readReplyType({ status, fields, content }: TransportResponse): MediaType {
   if (status >= 300 && status < 400)
-    unfit('redirect', `it was sent on to ${fields['location'] ?? 'nowhere'} (${status}), which is not followed`)
+    refuseReply('redirect', `redirects are not followed: ${status} to ${fields['location'] ?? 'no location'}`)
   const coding = fields['content-encoding']?.trim().toLowerCase()
-  if (coding !== undefined && coding !== 'identity') unfit('coding', `the answer is coded as ${coding}`)
+  if (coding !== undefined && coding !== 'identity')
+    refuseReply('coding', `the content coding ${coding} is not supported`)
   const isSuccess = status < 300
-  if (content.length === 0) unfit(isSuccess ? 'empty' : 'status', `nothing came but the status ${status}`)
+  if (content.length === 0)
+    refuseReply(isSuccess ? 'empty' : 'status', `the response has the status ${status} and no content`)
   const field = fields['content-type'] ?? ''
   const type = parseMediaType(field)
-  if (type && (type.essence === 'multipart/related' || mediaOf(type))) return type
-  return unfit(isSuccess ? 'media-type' : 'status', `${status} with ${field || 'no media type'} is no message of SOAP`)
+  if (type && (type.essence === 'multipart/related' || soapVersionOf(type))) return type
+  return refuseReply(
+    isSuccess ? 'media-type' : 'status',
+    `not a SOAP message: status ${status} with ${field || 'no media type'}`,
+  )
 }
 
-const mediaOf = ({ essence }: MediaType): SoapVersion | undefined => versions.find(each => each.mediaType === essence)
+const soapVersionOf = ({ essence }: MediaType): SoapVersion | undefined =>
+  versions.find(each => each.mediaType === essence)
 
 /** The message of a package, or all that came. */
-interface Opened {
+interface UnpackedReply {
   readonly bytes: Uint8Array
   readonly type: MediaType
   readonly parts: PartSource | undefined
 }
 
-async function unpacked(came: TransportResponse, type: MediaType, longest: number): Promise<Opened> {
-  const { boundary = unfit('package', 'a package without a boundary'), start } = type.parameters
+async function unpackReply(response: TransportResponse, type: MediaType, longest: number): Promise<UnpackedReply> {
+  const { boundary = refuseReply('package', 'the media type of the package has no boundary'), start } = type.parameters
   const sizes = { root: longest, rest: longest }
-  const found = await readPackage(contentOf(came.content).chunks(), boundary, start, sizes)
-  if (!found) return unfit('package', `a package of more than ${longest} octets`)
-  const root = parseMediaType(found.root.type) ?? unfit('package', 'the root of the package has no media type')
+  const found = await readPackage(contentOf(response.content).chunks(), boundary, start, sizes)
+  if (!found) return refuseReply('package', `the package is longer than ${longest} octets`)
+  const root = parseMediaType(found.root.type) ?? refuseReply('package', 'the root of the package has no media type')
   return { bytes: found.root.bytes, type: root, parts: collectParts(found.parts) }
 }
 
-/** XOP §4.1: the type of what is in an XOP document stands beside it. */
-function rootType(root: MediaType, whole: MediaType): MediaType | undefined {
+/** XOP §4.1: the type of the message in an XOP document is a parameter. */
+function typeOfRoot(root: MediaType, whole: MediaType): MediaType | undefined {
   if (root.essence !== 'application/xop+xml') return root
   return parseMediaType(root.parameters['type'] ?? whole.parameters['start-info'] ?? '')
 }
 
 // The message
 
-const node: NodeRoles = { roles: [], ultimate: true }
+const receiverRoles: NodeRoles = { roles: [], ultimate: true }
 
-function message(
-  expected: Expected,
-  came: TransportResponse,
+function readMessage(
+  expected: ExpectedReply,
+  response: TransportResponse,
   whole: MediaType,
-  { bytes, type, parts }: Opened,
+  { bytes, type, parts }: UnpackedReply,
   id: string,
 ): Values | Promise<Values> {
-  const root = rootType(type, whole)
-  const media = (root && mediaOf(root)) ?? unfit('media-type', 'the package holds no message of SOAP')
+  const root = typeOfRoot(type, whole)
+  const media =
+    (root && soapVersionOf(root)) ?? refuseReply('media-type', 'the root of the package is not a SOAP message')
   const { charset } = type.parameters
-  if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset)) unfit('media-type', `messages in ${charset}`)
+  if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
+    refuseReply('media-type', `the charset ${charset} is not supported`)
   const cursor = scanDocument(bytes, charset === undefined ? expected.limits : { ...expected.limits, charset })
   const envelope = openEnvelope(cursor, versions)
   if (envelope.version !== media)
-    unfit('structure', `an Envelope of SOAP ${envelope.version.number} does not come as ${media.mediaType}`)
-  const blocks = targetedBlocks(envelope.blocks, envelope.version, node)
+    refuseReply('structure', `a SOAP ${envelope.version.number} envelope must not be sent as ${media.mediaType}`)
+  const blocks = targetedBlocks(envelope.blocks, envelope.version, receiverRoles)
   const addressing = expected.addressing && readAddressing(blocks)
-  requireUnderstood(blocks, envelope.version, each => isKnown(expected, addressing, envelope.version, each))
+  requireUnderstood(blocks, envelope.version, each => isUnderstood(expected, addressing, envelope.version, each))
   if (cursor.child() === 'start' && cursor.name === envelope.version.fault)
-    fault(expected, came, envelope, addressing, id)
-  if (came.status >= 300) unfit('status', `a message with the status ${came.status} that is no fault`)
-  if (envelope.version !== expected.version) unfit('structure', `an answer in SOAP ${envelope.version.number}`)
-  if (cursor.event !== 'start') unfit('structure', 'the Body has no element')
-  if (cursor.name !== expected.element) unfit('unexpected', `${clark(cursor.name)} is no answer to it`)
-  correlate(expected, addressing, { id, action: expected.action })
-  const row = contentIn(expected, envelope, parts)
-  return expected.blocks.length === 0 ? row : heard(expected.blocks, envelope.version, blocks, row)
+    throwFault(expected, response, envelope, addressing, id)
+  if (response.status >= 300) refuseReply('status', `the status is ${response.status}, and the message is not a fault`)
+  if (envelope.version !== expected.version)
+    refuseReply(
+      'structure',
+      `the reply is in SOAP ${envelope.version.number}, the request in SOAP ${expected.version.number}`,
+    )
+  if (cursor.event !== 'start') refuseReply('structure', 'the Body has no element')
+  if (cursor.name !== expected.element)
+    refuseReply('unexpected', `the Body has ${clark(cursor.name)}, not the reply of this operation`)
+  requireCorrelated(expected, addressing, { id, action: expected.action })
+  const row = readContent(expected, envelope, parts)
+  return expected.blocks.length === 0 ? row : processBlocks(expected.blocks, envelope.version, blocks, row)
 }
 
-const isKnown = (
-  expected: Expected,
+const isUnderstood = (
+  expected: ExpectedReply,
   addressing: Addressing | undefined,
   version: SoapVersion,
   block: Element,
@@ -184,36 +201,36 @@ const isKnown = (
   (addressing !== undefined && isAddressingBlock(addressing, block)) ||
   findBlock(block, version, expected.blocks) !== undefined
 
-function correlate(
-  { addressing: asked }: Expected,
+function requireCorrelated(
+  { addressing: asked }: ExpectedReply,
   addressing: Addressing | undefined,
   correlation: Correlation,
 ): void {
   if (!asked) return
   if (!addressing && asked.demanded && correlation.action !== undefined)
-    unfit('uncorrelated', 'it does not say which message it answers')
+    refuseReply('uncorrelated', 'the reply does not name the message it relates to')
   const flaw = addressing && findCorrelationError(addressing, correlation)
-  if (flaw !== undefined) unfit('uncorrelated', flaw)
+  if (flaw !== undefined) refuseReply('uncorrelated', flaw)
 }
 
-/** At the Fault's `start`. */
-function fault(
-  expected: Expected,
-  came: TransportResponse,
+/** The cursor is at the Fault's `start`. */
+function throwFault(
+  expected: ExpectedReply,
+  response: TransportResponse,
   { body, around, version }: Envelope,
   addressing: Addressing | undefined,
   id: string,
 ): never {
   const found = readElement(body, around)
-  if (body.child() !== 'end') unfit('structure', 'something follows the Fault')
+  if (body.child() !== 'end') refuseReply('structure', 'the Body has another element behind the Fault')
   closeEnvelope(body)
-  correlate(expected, addressing, { id, action: undefined })
-  throw new FaultError(expected.operation, readFault(found, version, expected.faults), came)
+  requireCorrelated(expected, addressing, { id, action: undefined })
+  throw new FaultError(expected.operation, readFault(found, version, expected.faults), response)
 }
 
-/** Body to its end, message to its last byte. */
-function contentIn(
-  expected: Expected,
+/** Reads the Body to its end and the message to its last byte. */
+function readContent(
+  expected: ExpectedReply,
   { body, around, blocks, version }: Envelope,
   parts: PartSource | undefined,
 ): Values {
@@ -222,12 +239,12 @@ function contentIn(
   closeEnvelope(body)
   const { found } = reading
   if (found.length > 0)
-    throw new Unfit('invalid', found.map(({ path, detail }) => `${path} ${detail}`).join('; '), found)
+    throw new UnfitReply('invalid', found.map(({ path, detail }) => `${path} ${detail}`).join('; '), found)
   return row
 }
 
-/** Blocks that are understood here are processed once all has been read. */
-async function heard(
+/** Blocks that are understood here are processed once the whole message has been read. */
+async function processBlocks(
   known: readonly Block[],
   version: SoapVersion,
   blocks: readonly Element[],
@@ -247,9 +264,9 @@ export const parserLimitsFor = (longest: number): ParseOptions => ({
   limits: { ...strictParsing.limits, bytes: longest },
 })
 
-/** Fields as they are in an answer: what is the server's alone is read there like the rest. */
+/** Fields as they are in a reply, where read-only ones are read like the rest. */
 export const toReplyFields = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldAnswered(field)]))
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, toReplyField(field)]))
 
-const fieldAnswered = (field: AnyField): AnyField =>
-  new Field(mapShape(field.shape, { item: fieldAnswered, fields: toReplyFields }), { ...field, isReadOnly: false })
+const toReplyField = (field: AnyField): AnyField =>
+  new Field(mapShape(field.shape, { item: toReplyField, fields: toReplyFields }), { ...field, isReadOnly: false })

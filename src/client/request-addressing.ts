@@ -1,6 +1,7 @@
 /**
- * WS-Addressing of the asking side (Core §3.4, SOAP Binding §6). Guards: no answer is taken that says it answers another
- * message, was meant for another endpoint, or is of another kind than the operation's.
+ * WS-Addressing on the side of the client (Core §3.4, SOAP Binding §6). Guards: no reply is
+ * accepted that relates to another message, is meant for another endpoint, or has the action of
+ * another operation.
  */
 import {
   type Addressing,
@@ -12,13 +13,16 @@ import type { SoapVersion } from '../soap/version.ts'
 import { type Element, escapeText, internName } from '../xml/index.ts'
 
 export interface AddressingOptions {
-  /** 1.0 by default; the submission of August 2004 for services of its time. */
+  /** Default 1.0; the submission of August 2004 is for services of its time. */
   readonly of?: '1.0' | '2004/08'
-  /** The service as it knows itself; default the address that is asked. */
+  /** The service's own address; default the one that messages are sent to. */
   readonly to?: string
-  /** The service must know WS-Addressing, and its answers must have it. */
+  /** The service must understand WS-Addressing, and its replies must have it. */
   readonly demanded?: boolean
-  /** The service carries out what has one MessageID once, however often it comes: unsafe operations may be sent again. */
+  /**
+   * The service carries out a MessageID once, however often it comes: unsafe operations may be sent
+   * again.
+   */
   readonly once?: boolean
 }
 
@@ -33,10 +37,13 @@ export const createAddressingState = (
 ): AddressingState | undefined => {
   if (!given) return undefined
   const options = given === true ? {} : given
-  return { to: address, ...options, dialect: addressingVersions[options.of === '2004/08' ? 1 : 0]! } // the two that there are
+  return { to: address, ...options, dialect: addressingVersions[options.of === '2004/08' ? 1 : 0]! } // there are two
 }
 
-/** The blocks of a request. Replies go back: ReplyTo is said where the dialect does not take that for granted. */
+/**
+ * The blocks of a request. ReplyTo is written only in the dialect whose default is not the
+ * response.
+ */
 export function requestBlocks(
   { dialect, to, demanded }: AddressingState,
   version: SoapVersion,
@@ -56,24 +63,27 @@ export function requestBlocks(
   ]
 }
 
-/** What an answer must be of. `action` is undefined for a fault, which may have any. */
+/** What a reply must relate to. `action` is undefined for a fault, which may have any. */
 export interface Correlation {
   readonly id: string
   readonly action: string | undefined
 }
 
-/** Why an answer is not one to this message; undefined when it is. */
+/** Why this is not the reply to the message; undefined when it is. */
 export function findCorrelationError({ dialect, found }: Addressing, asked: Correlation): string | undefined {
   const replies = (found.get('RelatesTo') ?? []).filter(each => isReply(each, dialect)).map(each => each.text.trim())
   const isFault = asked.action === undefined
-  // A fault of who could not read the message's id has none to relate to.
+  // The fault of a node that could not read the message's id has nothing to relate to.
   const isUnrelated = isFault && replies.every(each => each === `${dialect.uri}/unspecified`)
   if (!isUnrelated && !replies.includes(asked.id))
-    return replies.length === 0 ? 'it does not say which message it answers' : `it answers ${replies.join(', ')}`
+    return replies.length === 0
+      ? 'the reply does not name the message it relates to'
+      : `it is the reply to ${replies.join(', ')}`
   const to = propertyText(found, 'To')
-  if (to !== undefined && to !== dialect.anonymous) return `it is for ${to}`
+  if (to !== undefined && to !== dialect.anonymous) return `the reply is addressed to ${to}`
   const action = propertyText(found, 'Action')
-  if (!isFault && action !== undefined && action !== asked.action) return `its action is ${action}`
+  if (!isFault && action !== undefined && action !== asked.action)
+    return `the reply has the action ${action}, not ${asked.action}`
   return undefined
 }
 

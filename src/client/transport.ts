@@ -1,4 +1,7 @@
-/** What carries messages: plain records in and out, so that a client needs no socket to be tested, and can be given another. */
+/**
+ * Carries messages as plain records, so that a test needs no socket, and a client may have another
+ * transport.
+ */
 import type { HttpFields } from '../http/message.ts'
 
 /** A response with all of its content. */
@@ -11,9 +14,9 @@ export interface TransportResponse {
 
 /** One POST. */
 export interface TransportRequest {
-  /** Text goes as UTF-8. */
+  /** Text is sent as UTF-8. */
   readonly content: string | readonly Uint8Array[]
-  /** Beside those that were prepared. */
+  /** In addition to those that were prepared. */
   readonly fields: HttpFields | undefined
   /** Milliseconds. */
   readonly timeLimit: number
@@ -21,8 +24,11 @@ export interface TransportRequest {
 }
 
 export interface ClientTransport {
-  /** For POSTs that have these fields in common. The promise rejects with an `Unanswered`, or the signal's reason. */
+  /**
+   * For POSTs with these fields in common. The promise rejects with a `TransportFailure`, or the
+   * signal's reason.
+   */
   prepare(fields: HttpFields): (sending: TransportRequest) => Promise<TransportResponse>
-  /** Takes no more; what is under way ends `Unanswered`. */
+  /** Accepts no more; what is under way ends with a `TransportFailure`. */
   close(): void
 }

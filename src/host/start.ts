@@ -104,7 +104,8 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
       host: options.host ?? '127.0.0.1',
       port: options.port ?? 8080,
       ...(options.tls && { tls: options.tls }),
-      ...(options.limits && { limits: options.limits }),
+      // Behind a proxy every client comes from its address.
+      limits: { ...(context.settings.trustProxy && { connectionsPerAddress: Infinity }), ...options.limits },
       onError: failed,
     },
   )

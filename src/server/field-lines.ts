@@ -1,6 +1,7 @@
 /**
- * RFC 9110 §5.3: lines of one name become one value, in order, joined by ", " (Cookie by "; "). Nothing is dropped and
- * nothing inherited: two Hosts stay visible, and a field called "constructor" or "__proto__" is a field like any other.
+ * RFC 9110 §5.3: lines of one name become one value, in order, joined by ", " (Cookie by "; "). No
+ * line is dropped and no member inherited: two Hosts stay visible, and a field called "constructor"
+ * or "__proto__" is a field like any other.
  */
 export function addFieldLine(fields: Record<string, string>, name: string, value: string): void {
   const before = fields[name]
@@ -17,7 +18,7 @@ export function joinFieldLines(lines: readonly string[]): Record<string, string>
   return fields
 }
 
-/** Octets that field lines take in HTTP/1.1: name, colon, space, value, CRLF. */
+/** Octets of field lines in HTTP/1.1: name, colon, space, value, CRLF. */
 export function measureField(lines: readonly string[]): number {
   let size = 0
   for (const text of lines) size += text.length + 2

@@ -1,13 +1,18 @@
 /**
  * HTTP/2 (RFC 9113) over node:http2, on sockets that were accepted elsewhere. What always holds:
- *  (1) A stream that was reset before its turn is never served; one that is reset later costs its client a place among
- *      `streams` until the application is done with it, so that resetting fast gains nothing. A client that resets more
- *      than `resets` allows loses its connection. (nghttp2 counts too, but in older versions of Node it falls silent
+ *  (1) A stream that was reset before its turn is never served; one that is reset later costs its
+ *      client a place among `streams` until the application is done with it, so that resetting fast
+ *      gains nothing. A client that resets more than `resets` allows is told to calm down, and
+ *      loses its connection. (nghttp2 counts too, but in older versions of Node it falls silent
  *      then, and keeps the connection.)
- *  (2) Fields of the connection do not exist here; what a request says of them the framing layer refuses.
- *  (3) SETTINGS and PING cost an answer each, so only so many are taken in ten seconds.
- *  (4) After the response a little of the request's content is still read and dropped, for clients that are sending it;
- *      then the rest is declined (RFC 9113 §8.1).
+ *  (2) Fields of the connection do not exist here; what a request says of them the framing layer
+ *      refuses.
+ *  (3) SETTINGS and PING cost a frame back, so only so many are accepted in ten seconds.
+ *  (4) After the response a little of the request's content is still read and dropped, for clients
+ *      that are sending it; then the rest is declined (RFC 9113 §8.1).
+ * Known gap: a field whose name or value has octets that no field may have (§8.2.1) is dropped by
+ * nghttp2 before anything of ours sees it, and Node has no option for that; white space at the ends
+ * of a value is refused here.
  */
 import type * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
@@ -19,6 +24,7 @@ import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from 
 import { parserLimit } from './limits.ts'
 import { peerAddress, peerCertificate } from './peer-address.ts'
 import { discardContent, pipeContent } from './pipe.ts'
+import { limitRefusals, refusals, type ServerRefusal, writeRefusal } from './refusals.ts'
 import { type FramedResponse, frameOrFail } from './response-framing.ts'
 import type { IdleCheck, ServerContext } from './server-context.ts'
 
@@ -27,209 +33,344 @@ const noError = 0
 const internalError = 2
 const enhanceYourCalm = 11
 const cancel = 8
-const controlWindow = 10_000
+const controlWindowMs = 10_000
+/**
+ * Octets of content that are given to a stream at once: a reader that takes as many in `unread` is
+ * seen to move.
+ */
+const pieceOctets = 256 * 1024
 
 export class Http2Session {
-  readonly house: ServerContext
+  readonly context: ServerContext
   readonly wire: http2.ServerHttp2Session
   readonly socket: Socket
   readonly from: string
   readonly certificate: Uint8Array | undefined
   readonly scheme: 'http' | 'https'
-  readonly exchanges = new Set<Exchange2>()
+  readonly exchanges = new Set<Http2Exchange>()
   #controls = 0
-  #since = 0
+  #controlsSince = 0
+  /** Streams that the client has reset, less those that time has forgiven. */
   #resets = 0
-  #lastReset = 0
+  #resetSince = 0
 
-  constructor(house: ServerContext, wire: http2.ServerHttp2Session, socket: Socket) {
-    this.house = house
+  constructor(context: ServerContext, wire: http2.ServerHttp2Session, socket: Socket) {
+    this.context = context
     this.wire = wire
     this.socket = socket
     this.from = peerAddress(socket)
     this.certificate = peerCertificate(socket)
     this.scheme = 'encrypted' in socket ? 'https' : 'http'
-    wire.on('stream', (stream, _headers, _flags, lines) => this.#arrive(stream, lines))
+    wire.on('stream', (stream, _headers, _flags, lines) => this.#begin(stream, lines))
     wire.on('error', () => {})
-    wire.on('remoteSettings', () => this.#control())
-    wire.on('ping', () => this.#control())
-    // Who closes his side asks no more; half a request that he leaves behind would keep the session waiting.
+    wire.on('remoteSettings', () => this.#countControl())
+    wire.on('ping', () => this.#countControl())
+    // A client that closes its side asks no more; half a request that it leaves behind would keep
+    // the session waiting.
     socket.once('end', () => (this.exchanges.size === 0 ? wire.destroy() : wire.close()))
-    wire.setTimeout(house.limits.idle)
+    wire.setTimeout(context.limits.idle)
     wire.on('timeout', () => {
       if (this.exchanges.size === 0) wire.destroy()
     })
   }
 
-  #arrive(stream: http2.ServerHttp2Stream, lines: readonly string[]): void {
+  #begin(stream: http2.ServerHttp2Stream, lines: readonly string[]): void {
     stream.on('error', () => {})
     if (stream.destroyed || stream.closed) {
-      this.#reset()
+      this.#countReset()
       return
     }
-    if (this.exchanges.size >= this.house.limits.streams * 2) {
-      this.wire.destroy(undefined, enhanceYourCalm)
+    if (this.exchanges.size >= this.context.limits.streams * 2) {
+      this.#calmDown()
       return
     }
-    const exchange = new Exchange2(this, stream)
+    const exchange = new Http2Exchange(this, stream)
     this.exchanges.add(exchange)
-    stream.once('close', () => exchange.leave())
-    begin(exchange, lines)
-  }
-
-  /** (1) */
-  #reset(): void {
-    const { resets, resetRate } = this.house.limits
-    const now = performance.now()
-    const forgiven = ((now - this.#lastReset) / 1000) * resetRate
-    this.#lastReset = now
-    this.#resets = Math.max(0, this.#resets - forgiven) + 1
-    if (this.#resets > resets) this.wire.destroy(undefined, enhanceYourCalm)
+    stream.once('close', () => {
+      if (exchange.isResetByPeer) this.#countReset()
+      exchange.leave()
+    })
+    exchange.begin(lines)
   }
 
   /** (3) */
-  #control(): void {
+  #countControl(): void {
     const now = performance.now()
-    if (now - this.#since > controlWindow) {
-      this.#since = now
+    if (now - this.#controlsSince > controlWindowMs) {
+      this.#controlsSince = now
       this.#controls = 0
     }
-    if (++this.#controls > this.house.limits.controls) this.wire.destroy(undefined, enhanceYourCalm)
+    if (++this.#controls > this.context.limits.controls) this.#calmDown()
+  }
+
+  /**
+   * (1), as nghttp2 counts, which knows no better code for it than INTERNAL_ERROR and allows twice
+   * as many.
+   */
+  #countReset(): void {
+    const { resets, resetRate } = this.context.limits
+    const now = performance.now()
+    const forgiven = ((now - this.#resetSince) / 1000) * resetRate
+    this.#resets = Math.max(0, this.#resets - forgiven) + 1
+    this.#resetSince = now
+    if (this.#resets > resets) this.#calmDown()
+  }
+
+  /** With an error: Node makes of a code alone NO_ERROR. */
+  #calmDown(): void {
+    this.wire.destroy(new Error('the client floods this connection'), enhanceYourCalm)
   }
 }
 
-export class Exchange2 implements ContentOwner, IdleCheck {
-  readonly session: Http2Session
-  readonly stream: http2.ServerHttp2Stream
-  request: Request | undefined
-  content: StreamedContent | undefined
-  expecting = false
-  answered = false
-  /** The application has given its response, or never will. */
-  served = false
-  /** Octets of the response's content that were handed to the stream. */
-  written = 0
-  /** A long response may take its time, as long as it moves. */
+export class Http2Exchange implements ContentOwner, IdleCheck {
   readonly deadline = Number.POSITIVE_INFINITY
+  readonly windowMs: number
+  readonly #session: Http2Session
+  readonly #stream: http2.ServerHttp2Stream
+  #request: Request | undefined
+  #content: StreamedContent | undefined
+  /** The client waits for 100 (Continue) before it sends its content. */
+  #isExpecting = false
+  #isAnswered = false
+  /** The application has given its response, or never will. */
+  #isServed = false
+  /** Octets of the response's content that were handed to the stream. */
+  #written = 0
+  /** The stream was reset from here. */
+  #isReset = false
 
   constructor(session: Http2Session, stream: http2.ServerHttp2Stream) {
-    this.session = session
-    this.stream = stream
+    this.#session = session
+    this.#stream = stream
+    this.windowMs = session.context.limits.unread
+  }
+
+  /** Asks for the response. */
+  begin(lines: readonly string[]): void {
+    const { context } = this.#session
+    const request = this.#readRequest(lines)
+    this.#request = request
+    // The target has a limit of its own, and it is the face's.
+    const size = measureField(lines) - request.target.length
+    if (size > context.limits.fields) this.#serve(writeRefusal(limitRefusals.fields(context.limits)))
+    else if (hasSpaceAtEnds(lines)) this.#serve(writeRefusal(refusals.fieldEnds))
+    else this.#ask(request)
+  }
+
+  #ask(request: Request): void {
+    try {
+      const response = this.#session.context.serve(request)
+      if (response instanceof Promise) {
+        response.then(
+          given => this.#serve(given),
+          error => this.#fail(error),
+        )
+      } else this.#serve(response)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #readRequest(lines: readonly string[]): Request {
+    const { scheme, from, certificate } = this.#session
+    const pseudo = readPseudoFields(lines)
+    const authority = pseudo[':authority']
+    const fields = joinFieldLines(lines)
+    const host = fields['host']
+    // RFC 9113 §8.3.1: the authority stands for Host. Two that differ are both shown, and fail as
+    // two Hosts do.
+    if (authority !== undefined && authority !== host)
+      fields['host'] = host === undefined ? authority : `${authority}, ${host}`
+    const request = {
+      method: pseudo[':method'] ?? '',
+      target: pseudo[':path'] ?? authority ?? '',
+      fields,
+      content: this.#contentOf(fields),
+      scheme,
+      version: '2' as const,
+      from,
+    }
+    return certificate ? { ...request, certificate } : request
+  }
+
+  #contentOf(fields: HttpFields): Content {
+    if (this.#stream.endAfterHeaders) return noContent
+    const length = fields['content-length']
+    const expect = fields['expect']
+    this.#isExpecting = expect !== undefined && /^100-continue$/i.test(expect)
+    const octets = length === undefined ? undefined : Number(length)
+    const source = new Http2Inflow(this.#stream)
+    return (source.content = this.#content = new StreamedContent(source, octets, this, this.#session.context))
   }
 
   proceed(): void {
-    if (!this.expecting || this.answered || this.stream.destroyed) return
-    this.expecting = false
-    this.stream.additionalHeaders({ ':status': 100 })
+    if (!this.#isExpecting || this.#isAnswered || this.#stream.destroyed) return
+    this.#isExpecting = false
+    this.#stream.additionalHeaders({ ':status': 100 })
   }
 
-  refuse(status: number): void {
-    this.content?.abort(status === 408 ? 'the content stalled' : 'the content is malformed')
-    if (this.answered) this.stream.close(cancel)
-    else answer(this, respond(status))
+  refuse(refusal: ServerRefusal): void {
+    this.#content?.abort(refusal.detail)
+    if (this.#isAnswered) this.#reset(cancel)
+    else this.#answer(writeRefusal(refusal))
   }
 
   get moved(): number | undefined {
-    const left = this.stream.bufferSize
-    return left === 0 ? undefined : this.written - left
+    const left = this.#stream.bufferSize
+    return left === 0 ? undefined : this.#written - left
   }
 
-  /** A client that does not take its response holds memory. */
+  /** A client that does not read its response holds memory. */
   stalled(): void {
-    this.stream.close(cancel)
+    this.#reset(cancel)
+  }
+
+  #reset(code: number): void {
+    this.#isReset = true
+    this.#stream.close(code)
+  }
+  get isResetByPeer(): boolean {
+    return !this.#isReset && this.#stream.rstCode !== noError
   }
 
   /** (1): only when the stream is closed and the application is done does the place become free. */
   leave(): void {
-    if (!this.stream.closed) return
-    this.session.house.waiting.delete(this)
-    if (this.served) this.session.exchanges.delete(this)
+    if (!this.#stream.closed) return
+    this.#session.context.waiting.delete(this)
+    if (this.#isServed) this.#session.exchanges.delete(this)
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof Aborted) {
+      this.#serve(respond(400, { detail: error.message }))
+      return
+    }
+    this.#session.context.onError(error, this.#request)
+    this.#serve(respond(500))
+  }
+
+  #serve(response: Response): void {
+    this.#isServed = true
+    this.#answer(response)
+    this.leave()
+  }
+
+  #answer(response: Response): void {
+    const stream = this.#stream
+    const { context } = this.#session
+    if (this.#isAnswered || stream.destroyed || stream.closed) {
+      discardContent(response)
+      return
+    }
+    const framed = frameOrFail(response, this.#request?.method ?? '', error => context.onError(error, this.#request))
+    this.#isAnswered = true
+    context.waiting.add(this)
+    stream.once('finish', () => this.#declineContent())
+    const { content } = framed
+    if (content === undefined) {
+      discardContent(response)
+      writeHead(stream, framed, true)
+      this.#declineContent()
+    } else if (typeof content === 'string' || content instanceof Uint8Array) {
+      writeHead(stream, framed, false)
+      this.#writeWhole(content)
+    } else this.#writeStream(framed, content)
+  }
+
+  /**
+   * A stream tells of octets that it was given when all of them have left, so long content is given
+   * in pieces, two at once.
+   */
+  #writeWhole(content: string | Uint8Array): void {
+    const stream = this.#stream
+    const octets = typeof content === 'string' ? Buffer.from(content) : content
+    let at = 0
+    const writeNext = (): void => {
+      if (stream.writableEnded || stream.destroyed) return
+      const piece = octets.subarray(at, (at += pieceOctets))
+      this.#written += piece.length
+      if (at >= octets.length) stream.end(piece)
+      else stream.write(piece, writeNext)
+    }
+    writeNext()
+    writeNext()
+  }
+
+  #writeStream(framed: FramedResponse, content: AsyncIterable<Uint8Array>): void {
+    const before = (octets: number, isFirst: boolean): void => {
+      if (isFirst) writeHead(this.#stream, framed, false)
+      this.#written += octets
+    }
+    pipeContent(content, this.#stream, framed.length, before).catch(error => this.#failStream(error))
+  }
+
+  /**
+   * A stream that fails before its head has left becomes a 500; after that it is reset, so that no
+   * reader takes it for whole.
+   */
+  #failStream(error: unknown): void {
+    this.#session.context.onError(error, this.#request)
+    if (this.#stream.headersSent) this.#reset(internalError)
+    else {
+      this.#isAnswered = false
+      this.#answer(respond(500))
+    }
+  }
+
+  /** (4) */
+  #declineContent(): void {
+    const stream = this.#stream
+    const { limits } = this.#session.context
+    if (stream.readableEnded || stream.closed || stream.endAfterHeaders) return
+    const decline = (): void => stream.close(noError)
+    const timer = setTimeout(decline, limits.linger).unref()
+    let left = limits.dump
+    stream.once('close', () => clearTimeout(timer))
+    stream.on('data', (piece: Buffer) => {
+      left -= piece.length + 512 // what a piece costs, however small
+      if (left < 0) decline()
+    })
+    stream.resume()
   }
 }
 
-/** Speaks HTTP/2 on a socket whose first octets, still unread, are its preface, or whose handshake chose it. */
-export function openHttp2Session(node: typeof http2, house: ServerContext, socket: Socket): Http2Session {
-  const { limits } = house
+/**
+ * Speaks HTTP/2 on a socket whose first octets, still unread, are its preface, or whose handshake
+ * chose it.
+ */
+export function openHttp2Session(node: typeof http2, context: ServerContext, socket: Socket): Http2Session {
+  const { limits } = context
   const wire = node.performServerHandshake(socket, {
     maxHeaderListPairs: 2000,
     maxOutstandingPings: 10,
     maxSettings: 32,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
-    streamResetBurst: limits.resets,
+    streamResetBurst: limits.resets * 2,
     streamResetRate: limits.resetRate,
+    strictFieldWhitespaceValidation: false, // else nghttp2 drops the field and the request is served without it
     settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: parserLimit, enablePush: false },
   })
-  return new Http2Session(house, wire, socket)
+  return new Http2Session(context, wire, socket)
 }
 
-function begin(exchange: Exchange2, lines: readonly string[]): void {
-  const { session } = exchange
-  const request = requestOf(exchange, lines)
-  exchange.request = request
-  // The target has a limit of its own, and it is the face's.
-  const size = measureField(lines) - request.target.length
-  if (size > session.house.limits.fields) served(exchange, respond(431))
-  else ask(exchange, request)
-}
-
-function ask(exchange: Exchange2, request: Request): void {
-  try {
-    const response = exchange.session.house.serve(request)
-    if (response instanceof Promise) {
-      response.then(
-        it => served(exchange, it),
-        error => broken(exchange, error),
-      )
-    } else served(exchange, response)
-  } catch (error) {
-    broken(exchange, error)
-  }
-}
-
-function requestOf(exchange: Exchange2, lines: readonly string[]): Request {
-  const { session } = exchange
-  const pseudo = pseudoOf(lines)
-  const authority = pseudo[':authority']
-  const fields = joinFieldLines(lines)
-  const host = fields['host']
-  // RFC 9113 §8.3.1: the authority stands for Host. Two that differ are both shown, and fail as two Hosts do.
-  if (authority !== undefined && authority !== host)
-    fields['host'] = host === undefined ? authority : `${authority}, ${host}`
-  const request = {
-    method: pseudo[':method'] ?? '',
-    target: pseudo[':path'] ?? authority ?? '',
-    fields,
-    content: contentOf(exchange, fields),
-    scheme: session.scheme,
-    version: '2' as const,
-    from: session.from,
-  }
-  return session.certificate ? { ...request, certificate: session.certificate } : request
-}
-
-function pseudoOf(lines: readonly string[]): Partial<Record<string, string>> {
+function readPseudoFields(lines: readonly string[]): Partial<Record<string, string>> {
   const pseudo: Record<string, string> = {}
   for (let at = 0; at + 1 < lines.length && lines[at]!.startsWith(':'); at += 2) pseudo[lines[at]!] = lines[at + 1]!
   return pseudo
 }
 
-function contentOf(exchange: Exchange2, fields: HttpFields): Content {
-  const { stream, session } = exchange
-  if (stream.endAfterHeaders) return noContent
-  const length = fields['content-length']
-  const expect = fields['expect']
-  exchange.expecting = expect !== undefined && /^100-continue$/i.test(expect)
-  const octets = length === undefined ? undefined : Number(length)
-  const source = new Http2Inflow(stream)
-  return (source.content = exchange.content = new StreamedContent(source, octets, exchange, session.house))
+/** RFC 9113 §8.2.1: a field value must not begin or end with SP or HTAB. */
+function hasSpaceAtEnds(lines: readonly string[]): boolean {
+  for (let at = 1; at < lines.length; at += 2) if (/^[\t ]|[\t ]$/.test(lines[at]!)) return true
+  return false
 }
 
 /** The content of a stream, from when it is asked for. */
 class Http2Inflow implements ContentSource {
   readonly #stream: http2.ServerHttp2Stream
   content: StreamedContent | undefined
-  #listening = false
+  #isListening = false
 
   constructor(stream: http2.ServerHttp2Stream) {
     this.#stream = stream
@@ -240,8 +381,8 @@ class Http2Inflow implements ContentSource {
   }
 
   /**
-   * Node ends a stream that its client resets just as a complete one and only then marks it as aborted; the protocol's state
-   * knows at once: was END_STREAM seen?
+   * Node ends a stream that its client resets just as a complete one and only then marks it as
+   * aborted; the protocol's state knows at once: was END_STREAM seen?
    */
   get complete(): boolean {
     const stream = this.#stream
@@ -250,9 +391,9 @@ class Http2Inflow implements ContentSource {
 
   flow(): void {
     const stream = this.#stream
-    if (!this.#listening) {
-      this.#listening = true
-      stream.on('data', this.#piece).on('end', this.#end).on('close', this.#end)
+    if (!this.#isListening) {
+      this.#isListening = true
+      stream.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onEnd)
     }
     if (stream.isPaused()) stream.resume()
   }
@@ -260,88 +401,25 @@ class Http2Inflow implements ContentSource {
     this.#stream.pause()
   }
 
-  readonly #piece = (piece: Buffer): void => this.content?.piece(piece)
-  /** Node may tell of END_STREAM while the protocol is still at that frame: its state follows before the next turn. */
-  readonly #end = (): void => {
+  readonly #onData = (piece: Buffer): void => this.content?.receive(piece)
+  /**
+   * Node may tell of END_STREAM while the protocol is still at that frame: its state follows before
+   * the next turn.
+   */
+  readonly #onEnd = (): void => {
     const { closed, state } = this.#stream
-    if (!closed && state.remoteClose === 0) setImmediate(() => this.content?.over())
-    else this.content?.over()
+    if (!closed && state.remoteClose === 0) setImmediate(() => this.content?.end())
+    else this.content?.end()
   }
 }
 
-function broken(exchange: Exchange2, error: unknown): void {
-  const isTheirs = error instanceof Aborted
-  if (!isTheirs) exchange.session.house.onError(error, exchange.request)
-  served(exchange, respond(isTheirs ? 400 : 500))
-}
-
-function served(exchange: Exchange2, response: Response): void {
-  exchange.served = true
-  answer(exchange, response)
-  exchange.leave()
-}
-
-function answer(exchange: Exchange2, response: Response): void {
-  const { stream, request, session } = exchange
-  if (exchange.answered || stream.destroyed || stream.closed) {
-    discardContent(response)
-    return
-  }
-  const out = frameOrFail(response, request?.method ?? '', error => session.house.onError(error, request))
-  exchange.answered = true
-  session.house.waiting.add(exchange)
-  stream.once('finish', () => decline(exchange))
-  const { content } = out
-  if (content === undefined) {
-    discardContent(response)
-    writeHead(stream, out, true)
-    decline(exchange)
-  } else if (typeof content === 'string' || content instanceof Uint8Array) {
-    writeHead(stream, out, false)
-    exchange.written = out.length ?? 0
-    stream.end(content)
-  } else {
-    const before = (octets: number, first: boolean) => {
-      if (first) writeHead(stream, out, false)
-      exchange.written += octets
-    }
-    pipeContent(content, stream, out.length, before).catch(error => torn(exchange, error))
-  }
-}
-
-function writeHead(stream: http2.ServerHttp2Stream, out: FramedResponse, endStream: boolean): void {
-  const fields: Record<string, string | string[]> = { ':status': String(out.status) }
-  for (const line of out.lines) {
-    const name = line.name.toLowerCase()
-    const { value } = line
+function writeHead(stream: http2.ServerHttp2Stream, framed: FramedResponse, endStream: boolean): void {
+  const fields: Record<string, string | string[]> = { ':status': String(framed.status) }
+  for (const { name: written, value } of framed.lines) {
+    const name = written.toLowerCase()
     const before = fields[name]
     fields[name] = before === undefined ? value : [before, value].flat()
   }
-  if (out.length !== undefined) fields['content-length'] = String(out.length)
+  if (framed.length !== undefined) fields['content-length'] = String(framed.length)
   stream.respond(fields, { endStream })
-}
-
-/** (4) */
-function decline({ stream, session }: Exchange2): void {
-  if (stream.readableEnded || stream.closed || stream.endAfterHeaders) return
-  const { limits } = session.house
-  const enough = () => stream.close(noError)
-  const timer = setTimeout(enough, limits.linger).unref()
-  let left = limits.dump
-  stream.once('close', () => clearTimeout(timer))
-  stream.on('data', (piece: Buffer) => {
-    left -= piece.length + 512 // what a piece costs, however small
-    if (left < 0) enough()
-  })
-  stream.resume()
-}
-
-function torn(exchange: Exchange2, error: unknown): void {
-  const { stream, session, request } = exchange
-  session.house.onError(error, request)
-  if (stream.headersSent) stream.close(internalError)
-  else {
-    exchange.answered = false
-    answer(exchange, respond(500))
-  }
 }

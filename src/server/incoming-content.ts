@@ -1,13 +1,18 @@
 /**
  * Content that is still on its way. What always holds:
- *  (1) It is read once, and 100 (Continue) is asked for by the first read alone.
- *  (2) No more than the reader's limit is kept, and the sender is held back while nobody reads.
- *  (3) A read ends with all the content or throws `Aborted`; content cut short is never taken for whole.
- *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those that stall.
- *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large one.
+ *  (1) It is read once, and only the first read sends 100 (Continue).
+ *  (2) No more than the reader's limit is kept, and the sender is held back while the content has
+ *      no reader.
+ *  (3) A read ends with all the content or throws `Aborted`; content cut short never passes for
+ *      whole.
+ *  (4) While a read waits for the sender it is a member of `waiting`, where the watch finds those
+ *      that stall.
+ *  (5) Content in very many tiny pieces is refused: each piece costs what kilobytes cost in a large
+ *      one.
  */
 import { type Pieces, releaseBuffer } from '../base/octets.ts'
 import type { Content, Octets } from '../http/message.ts'
+import { limitRefusals, refusals, type ServerRefusal } from './refusals.ts'
 import type { IdleCheck, ServerContext } from './server-context.ts'
 
 /** The sender went away, stalled or broke the framing before the content was complete. */
@@ -18,27 +23,30 @@ export class Aborted extends Error {
   }
 }
 
-/** Where content comes from. It hands on what arrives by `piece`, and says once by `over` that nothing more will. */
+/**
+ * Where content comes from. It hands on what arrives by `receive`, and says once by `end` that
+ * nothing more will.
+ */
 export interface ContentSource {
-  /** Pieces are wanted, now or again. */
+  /** The reader wants pieces. */
   flow(): void
-  /** Enough for now. */
+  /** The reader has enough for now. */
   hold(): void
   /** Nothing more will come. */
   readonly ended: boolean
-  /** It came to its end, and all of it was handed on; where it has ended without, it was cut. */
+  /** All of it has come and was handed on; a source that has ended without this was cut. */
   readonly complete: boolean
 }
 
 /** What content needs of the exchange that it belongs to. */
 export interface ContentOwner {
-  /** Sends 100 (Continue) where it was asked for. */
+  /** Sends 100 (Continue) where the client waits for it. */
   proceed(): void
-  /** Ends the exchange with this status, where none was sent yet. */
-  refuse(status: number): void
+  /** Ends the exchange with this refusal, where it has no response yet. */
+  refuse(refusal: ServerRefusal): void
 }
 
-/** Content that came with the head: nobody is waited for. */
+/** Content that came with the head, so that its reader does not wait. */
 export class BufferedContent implements Content {
   readonly length: number
   readonly #octets: Buffer
@@ -50,21 +58,21 @@ export class BufferedContent implements Content {
   }
 
   bytes(limit: number): Octets | Promise<Octets> {
-    if (this.#read) return Promise.reject(readOnce())
+    if (this.#read) return Promise.reject(createReadOnceError())
     this.#read = true
     return this.length > limit ? undefined : this.#octets
   }
 
   async *chunks(): AsyncGenerator<Uint8Array> {
-    if (this.#read) throw readOnce()
+    if (this.#read) throw createReadOnceError()
     this.#read = true
     yield this.#octets
   }
 }
-const readOnce = (): Error => new Error('content can be read once')
+const createReadOnceError = (): Error => new Error('the content of this request was read already: it can be read once')
 
-/** Octets that are kept for a reader who is busy; beyond, the sender is held back. */
-const ahead = 64 * 1024
+/** Kept for a reader that is busy; beyond, the sender is held back. */
+const readAheadOctets = 64 * 1024
 
 interface PendingRead {
   readonly resolve: (octets: Buffer | undefined) => void
@@ -73,31 +81,35 @@ interface PendingRead {
 
 export class StreamedContent implements Content, IdleCheck {
   readonly length: number | undefined
-  /** Octets that have arrived and were taken. */
+  /** Octets that have arrived. */
   received = 0
   readonly deadline: number
+  readonly windowMs: number
   readonly #exchange: ContentOwner
   readonly #source: ContentSource
-  readonly #house: ServerContext
+  readonly #context: ServerContext
   #read = false
   #ended = false
   readonly #blocks: Buffer[] = []
   #held: Buffer[] = []
   #heldOctets = 0
-  /** Buffers of nothing but pieces that were handed on, and those of them whose last piece the reader has. */
-  #spent: Buffer[] = []
-  #lent: Buffer[] = []
+  /**
+   * Buffers all of whose pieces were handed on, and those of them whose last piece the reader has.
+   */
+  #consumed: Buffer[] = []
+  #lastPieces: Buffer[] = []
   #pieces = 0
   /** Of `bytes`; undefined for `chunks`. */
   #limit: number | undefined
   #reader: PendingRead | undefined
 
-  constructor(source: ContentSource, length: number | undefined, exchange: ContentOwner, house: ServerContext) {
+  constructor(source: ContentSource, length: number | undefined, exchange: ContentOwner, context: ServerContext) {
     this.#source = source
     this.length = length
     this.#exchange = exchange
-    this.#house = house
-    this.deadline = performance.now() + house.limits.request
+    this.#context = context
+    this.deadline = performance.now() + context.limits.request
+    this.windowMs = context.limits.stall
   }
 
   get moved(): number {
@@ -105,7 +117,7 @@ export class StreamedContent implements Content, IdleCheck {
   }
 
   stalled(): void {
-    this.#exchange.refuse(408)
+    this.#exchange.refuse(limitRefusals.contentTime(this.#context.limits))
   }
 
   /** Ends the read that is under way, if there is one. */
@@ -118,89 +130,89 @@ export class StreamedContent implements Content, IdleCheck {
 
   bytes(limit: number): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
-      this.#once()
+      this.#claimRead()
       if (this.length !== undefined && this.length > limit) return resolve(undefined)
       this.#limit = limit
       this.#exchange.proceed()
-      this.#wait({ resolve, reject })
+      this.#await({ resolve, reject })
     })
   }
 
   async *chunks(): Pieces {
-    this.#once()
+    this.#claimRead()
     this.#exchange.proceed()
     try {
       for (;;) {
         const piece = await this.#next()
         if (piece === undefined) return
-        if (yield piece) for (const buffer of this.#lent) releaseBuffer(buffer)
-        this.#lent = []
+        if (yield piece) for (const buffer of this.#lastPieces) releaseBuffer(buffer)
+        this.#lastPieces = []
       }
     } finally {
       this.#stop()
     }
   }
 
-  /** What has arrived since, as one piece; undefined after the last; else what arrives next. */
+  /** What has arrived since, as one piece, or what arrives next; undefined after the last. */
   #next(): Promise<Buffer | undefined> {
-    return new Promise((resolve, reject) => this.#wait({ resolve, reject }))
+    return new Promise((resolve, reject) => this.#await({ resolve, reject }))
   }
 
-  #wait(reader: PendingRead): void {
+  #await(reader: PendingRead): void {
     if (this.#ended || this.#source.ended || (this.#limit === undefined && this.#held.length > 0)) {
       this.#ended ||= this.#source.ended
-      this.#answer(reader)
+      this.#settleNow(reader)
       return
     }
     this.#reader = reader
-    this.#house.waiting.add(this)
+    this.#context.waiting.add(this)
     this.#source.flow()
   }
 
-  #take(): Buffer {
-    const piece = joined(this.#blocks.length === 0 ? this.#held : [...this.#blocks, ...this.#held])
+  #takeHeld(): Buffer {
+    const piece = joinPieces(this.#blocks.length === 0 ? this.#held : [...this.#blocks, ...this.#held])
     if (this.#limit === undefined) {
-      this.#lent = this.#held.length > 1 && isWhole(piece) ? [...this.#spent, piece] : this.#spent
-      this.#spent = []
+      this.#lastPieces = this.#held.length > 1 && ownsItsMemory(piece) ? [...this.#consumed, piece] : this.#consumed
+      this.#consumed = []
     }
     this.#held = []
     this.#heldOctets = 0
     return piece
   }
 
-  #once(): void {
-    if (this.#read) throw readOnce()
+  #claimRead(): void {
+    if (this.#read) throw createReadOnceError()
     this.#read = true
   }
 
-  /** No more is wanted. */
+  /** The reader wants no more. */
   #stop(): void {
     if (this.#ended) return
     this.#ended = true
-    this.#house.waiting.delete(this)
+    this.#context.waiting.delete(this)
     this.#source.hold()
   }
 
   /** From the source. */
-  piece(piece: Buffer): void {
+  receive(piece: Buffer): void {
     if (this.#ended) return
     this.received += piece.length
     this.#held.push(piece)
     this.#heldOctets += piece.length
     // (5)
-    if (++this.#pieces > this.#house.limits.pieces + this.received / 16) this.#exchange.refuse(400)
+    if (++this.#pieces > this.#context.limits.pieces + this.received / 16) this.#exchange.refuse(refusals.pieces)
     else if (this.#limit !== undefined) this.#collect(this.#limit)
     else if (this.#reader) this.#settle(this.#reader)
-    else if (this.#heldOctets >= ahead) this.#source.hold()
+    else if (this.#heldOctets >= readAheadOctets) this.#source.hold()
   }
 
-  /** From the source: of this buffer of its own it has handed on all that it will. */
-  spent(buffer: Buffer): void {
-    if (this.#limit === undefined && !this.#ended && isWhole(buffer)) this.#spent.push(buffer)
+  /** From the source: it has handed on all of this buffer of its own. */
+  releaseLater(buffer: Buffer): void {
+    if (this.#limit === undefined && !this.#ended && ownsItsMemory(buffer)) this.#consumed.push(buffer)
   }
 
   /** From the source. */
-  over(): void {
+  end(): void {
     if (this.#ended) return
     this.#ended = true
     if (this.#reader) this.#settle(this.#reader)
@@ -212,38 +224,38 @@ export class StreamedContent implements Content, IdleCheck {
       this.#reader?.resolve(undefined)
       this.#reader = undefined
     } else if (this.#held.length === 1024) {
-      // A tiny piece takes far more than its octets.
-      this.#blocks.push(joined(this.#held))
+      // A tiny piece takes far more memory than its octets.
+      this.#blocks.push(joinPieces(this.#held))
       this.#held = []
     }
   }
 
   #settle(reader: PendingRead): void {
     this.#reader = undefined
-    this.#house.waiting.delete(this)
-    this.#answer(reader)
+    this.#context.waiting.delete(this)
+    this.#settleNow(reader)
   }
 
-  /** `bytes` is answered at the end, a piece as soon as there is one. */
-  #answer(reader: PendingRead): void {
-    const whole = this.#ended && this.#whole()
+  /** `bytes` settles at the end, a piece as soon as there is one. */
+  #settleNow(reader: PendingRead): void {
+    const isComplete = this.#ended && this.#isComplete()
     if (this.#limit !== undefined) {
-      if (whole) reader.resolve(this.#take())
+      if (isComplete) reader.resolve(this.#takeHeld())
       else reader.reject(new Aborted())
-    } else if (this.#held.length > 0) reader.resolve(this.#take())
-    else if (whole) reader.resolve(undefined)
+    } else if (this.#held.length > 0) reader.resolve(this.#takeHeld())
+    else if (isComplete) reader.resolve(undefined)
     else reader.reject(new Aborted())
   }
 
-  /** As long as it said, too. */
-  #whole(): boolean {
+  /** Also as long as announced. */
+  #isComplete(): boolean {
     return this.#source.complete && (this.length === undefined || this.length === this.received)
   }
 }
 
-/** Not a slice of what is others', too. */
-const isWhole = ({ byteLength, buffer }: Buffer): boolean => byteLength > 0 && byteLength === buffer.byteLength
+/** Not a slice of memory that others share. */
+const ownsItsMemory = ({ byteLength, buffer }: Buffer): boolean => byteLength > 0 && byteLength === buffer.byteLength
 
-function joined(pieces: readonly Buffer[]): Buffer {
+function joinPieces(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }

@@ -1,25 +1,49 @@
-/** What one peer may take of the server. Times in milliseconds, sizes in octets. */
+/** What one peer may use of the server. Times in milliseconds, sizes in octets. */
 export interface ServerLimits {
-  /** All field lines of a request; more is 431. */
+  /** All field lines of a request; above, 431. */
   readonly fields: number
-  /** From the first octet of a request (or from connecting) to the end of its fields; later is 408. */
+  /**
+   * From the first octet of a request (or from connecting) to the end of its fields; after that,
+   * 408.
+   */
   readonly head: number
-  /** From the first octet of a request to the last of its content; later is 408. */
+  /** From the first octet of a request to the last of its content; after that, 408. */
   readonly request: number
   /** A connection without a request in progress is closed after this time. */
   readonly idle: number
-  /** Who is waited for, to send content or to read a response, must move `pace` octets (or all there is) within this time. */
+  /** A peer that is to send content must move `pace` octets (or all there is) within this time. */
   readonly stall: number
   readonly pace: number
-  /** Chunks or DATA frames that content may come in, beyond one for every 16 octets; more is 400. */
+  /**
+   * A peer that is to read a response must keep the same pace, seen over this time: systems hold
+   * megabytes of it and take the next in lumps, so that an honest reader seems to stand still for
+   * long.
+   */
+  readonly unread: number
+  /**
+   * Chunks or DATA frames of content, in addition to one for every 16 octets; above, 400.
+   */
   readonly pieces: number
   /** Unread content up to this size is read and dropped, so that the connection can be kept. */
   readonly dump: number
-  /** How long, and for how many octets, a connection that ends after its response still takes what is sent to it. */
+  /**
+   * How long, and for how many octets, a connection that ends after its response still reads.
+   */
   readonly linger: number
   readonly lingerOctets: number
+  /**
+   * Once the listener closes: how long a kept connection may still send a request, which is its
+   * last.
+   */
+  readonly drain: number
   /** Connections at once; the next is answered 503. */
   readonly connections: number
+  /**
+   * Of them, those of one address (64 bits of IPv6); the next is answered 429. This machine's own
+   * and those of a Unix socket are not counted. Behind a proxy all come from its address: set it to
+   * Infinity.
+   */
+  readonly connectionsPerAddress: number
   /** HTTP/2: streams at once on one connection. */
   readonly streams: number
   /** HTTP/2: streams that a client may reset at once, and from then on in a second. */
@@ -36,11 +60,14 @@ export const defaultLimits: ServerLimits = {
   idle: 15_000,
   stall: 10_000,
   pace: 1024,
+  unread: 60_000,
   pieces: 16_384,
   dump: 64 * 1024,
   linger: 2_000,
   lingerOctets: 16 * 1024 * 1024,
+  drain: 250,
   connections: 16_384,
+  connectionsPerAddress: 1_024,
   streams: 100,
   resets: 200,
   resetRate: 50,
@@ -48,7 +75,10 @@ export const defaultLimits: ServerLimits = {
 }
 
 /**
- * What the parsers themselves take: above all of ours, so that a long target reaches the face (414) and fields too large
- * are refused by us (431), and still a bound on what one connection can make us keep.
+ * What the parsers themselves accept: more than the limits above, so that a long target reaches the
+ * face
+ * (414) and large fields are refused by us (431), and still a bound on what one connection can make
+ *       us
+ * hold.
  */
 export const parserLimit = 128 * 1024

@@ -1,22 +1,28 @@
 /**
- * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or without TLS. What it
- * guards, each in the file that says how: connections (here), requests and responses (`http1.ts`, `http2.ts`), content
- * (`content.ts`), field lines (`framing.ts`). Nothing is decided here that is a matter of meaning.
- *  (1) One connection more than `limits.connections` is answered 503; far more are not answered at all.
- *  (2) Nobody is waited for longer than `limits` says, whatever he does or leaves undone.
- *  (3) `close` ends what is idle at once, gives what is in progress until its limit, and leaves nothing open.
+ * Bytes to plain records and back, within limits, on one address: HTTP/1.1 and HTTP/2, with or
+ * without TLS. Each file says what it guards: connections here, requests and responses `http1/` and
+ * `http2.ts`, content `incoming-content.ts`, fields `response-framing.ts`. Nothing is decided here
+ * that is a matter of meaning.
+ *  (1) One connection more than `limits.connections` is answered 503, one more of an address than
+ *      `limits.connectionsPerAddress` 429; far more are not answered at all.
+ *  (2) Every wait on a peer is bounded by `limits`, whatever the peer does or omits.
+ *  (3) `close` lets no client in, answers those on kept connections for a last time, gives what is
+ *      in progress until its limit, and leaves nothing open.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type * as tls from 'node:tls'
 import type { Request } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
+import { AddressCount } from './address-count.ts'
 import { closeGracefully, Http1Connection } from './http1/connection.ts'
-import { keepAliveLine } from './http1/response-head.ts'
 import { destroyAfterFlush } from './http1/write-batch.ts'
 import { type Http2Session, openHttp2Session } from './http2.ts'
-import { defaultLimits, type ServerLimits } from './limits.ts'
+import type { ServerLimits } from './limits.ts'
+import { createWaitingWatch } from './pace.ts'
+import { peerAddress } from './peer-address.ts'
+import { limitRefusals, refusals, type ServerRefusal } from './refusals.ts'
 import { writeFinalResponse } from './response-framing.ts'
-import type { IdleCheck, Serve, ServerContext } from './server-context.ts'
+import { createServerContext, type Serve, type ServerContext } from './server-context.ts'
 import { explainStartFailure, StartFailure } from './start-failure.ts'
 import { createSecureContext, type Tls } from './tls.ts'
 
@@ -31,10 +37,16 @@ export interface ListenOptions {
   readonly port?: number | undefined
   /** A Unix socket in place of host and port. */
   readonly path?: string | undefined
-  /** HTTPS, with HTTP/2 for who asks for it (ALPN). Without it HTTP/2 is taken by prior knowledge (RFC 9113 §3.3). */
+  /**
+   * HTTPS, with HTTP/2 for clients that ask for it (ALPN). Without it HTTP/2 is accepted by prior
+   * knowledge (RFC 9113 §3.3).
+   */
   readonly tls?: Tls | undefined
   readonly limits?: Partial<ServerLimits> | undefined
-  /** What `serve` or a stream of content threw, and responses that cannot be sent. The client saw a bare 500, or a cut. */
+  /**
+   * Receives what `serve` or a stream of content threw, and responses that cannot be sent. The
+   * client has seen a bare 500, or its connection was cut.
+   */
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
 }
 
@@ -43,49 +55,53 @@ export interface HttpListener {
   readonly url: string
   /** 0 on a Unix socket. */
   readonly port: number
-  /** Connections open now. */
+  /** How many connections are open. */
   connections(): number
-  /** Takes this key and certificate for the handshakes to come. Throws `StartFailure` and keeps the old ones. */
+  /**
+   * Uses this key and certificate for the next handshakes. Throws `StartFailure` and keeps the old
+   * ones.
+   */
   secure(tls: Tls): void
-  /** Stops. What is in progress has `limit` milliseconds; resolves to the number of exchanges that were cut. */
+  /**
+   * Stops. What is in progress has `limit` milliseconds; resolves to the number of exchanges that
+   * were cut.
+   */
   close(limit: number): Promise<number>
 }
 
 /** Serves until closed. Rejects with `StartFailure`. */
 export async function startListener(serve: Serve, options: ListenOptions = {}): Promise<HttpListener> {
-  const limits = { ...defaultLimits, ...options.limits }
-  const house: ServerContext = {
-    serve,
-    limits,
-    kept: keepAliveLine(Math.floor(limits.idle / 1000)),
-    onError: options.onError ?? (() => {}),
-    waiting: new Set(),
-    draining: false,
-  }
-  const door = new SocketListener(house, options.tls)
-  await door.open(options)
-  return door
+  const context = createServerContext(serve, options)
+  const listener = new SocketListener(context, options.tls)
+  await listener.open(options)
+  return listener
 }
+
+/** Refused connections of one address that may linger; the next is closed without a response. */
+const refusedPerAddress = 16
 
 class SocketListener implements HttpListener {
   url = ''
   port = 0
-  readonly #house: ServerContext
+  readonly #context: ServerContext
   readonly #server: Server | tls.Server
   readonly #secure: boolean
-  /** All sockets, also those whose handshake is awaited. */
+  /** All sockets, also those before the end of their handshake. */
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Set<Http1Connection>()
   readonly #sessions = new Set<Http2Session>()
+  readonly #addresses = new AddressCount()
+  /** Connections that were let in so far. */
+  #admitted = 0
   #watch: NodeJS.Timeout | undefined
 
-  constructor(house: ServerContext, tls: Tls | undefined) {
-    this.#house = house
+  constructor(context: ServerContext, tls: Tls | undefined) {
+    this.#context = context
     this.#secure = tls !== undefined
-    this.#server = serverOf(house, tls)
+    this.#server = createNodeServer(context, tls)
     this.#server.on('connection', socket => this.#admit(socket))
     if (!tls) return
-    this.#server.on('secureConnection', (socket: Socket) => this.#greeted(socket))
+    this.#server.on('secureConnection', (socket: Socket) => this.#openSecure(socket))
     this.#server.on('tlsClientError', (_error, socket: Socket) => socket.destroy())
   }
 
@@ -96,20 +112,23 @@ class SocketListener implements HttpListener {
       const fail = (error: Error) => reject(explainStartFailure(error, where, path !== undefined))
       server.once('error', fail)
       const ready = () => {
-        server.off('error', fail).on('error', error => this.#house.onError(error))
-        this.#watch = setInterval(this.#watching(), Math.min(1000, this.#house.limits.stall)).unref()
+        server.off('error', fail).on('error', error => this.#context.onError(error))
+        const watch = this.#createWatch()
+        // Octets that arrived while the loop was busy are read before their sender is judged.
+        const watchNext = (): void => void setImmediate(watch)
+        this.#watch = setInterval(watchNext, Math.min(1000, this.#context.limits.stall)).unref()
         const address = server.address()
-        if (typeof address === 'object' && address !== null) this.#name(address, host)
+        if (typeof address === 'object' && address !== null) this.#setUrl(address, host)
         else this.url = `unix:${path}`
         resolve()
       }
-      // 4096 clients may knock at once; Linux allows as many.
+      // So many clients may connect at once; Linux allows as many.
       if (path === undefined) server.listen({ host, port, backlog: 4096 }, ready)
       else server.listen({ path, backlog: 4096 }, ready)
     })
   }
 
-  #name({ port }: AddressInfo, host: string): void {
+  #setUrl({ port }: AddressInfo, host: string): void {
     this.port = port
     this.url = `${this.#secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
   }
@@ -120,7 +139,7 @@ class SocketListener implements HttpListener {
 
   secure(tls: Tls): void {
     if (!('setSecureContext' in this.#server))
-      throw new StartFailure('key', 'this address does not speak TLS', {
+      throw new StartFailure('key', 'this address was started without TLS', {
         cure: 'start it with a key and a certificate',
       })
     this.#server.setSecureContext(createSecureContext(tls))
@@ -128,69 +147,91 @@ class SocketListener implements HttpListener {
 
   /** (1) */
   #admit(socket: Socket): void {
-    const { limits } = this.#house
+    const { limits } = this.#context
+    this.#admitted++
+    const address = peerAddress(socket)
+    const ofAddress = this.#addresses.add(address)
     this.#sockets.add(socket)
-    socket.on('error', () => {}).once('close', () => this.#sockets.delete(socket))
-    if (this.#sockets.size > limits.connections) this.#turnAway(socket)
-    else if (!this.#secure) this.#http1(socket, octets => this.#http2(socket, octets))
+    socket
+      .on('error', () => {})
+      .once('close', () => {
+        this.#sockets.delete(socket)
+        this.#addresses.remove(address)
+      })
+    if (ofAddress > limits.connectionsPerAddress) this.#refuseAddress(socket, ofAddress)
+    else if (this.#sockets.size > limits.connections) this.#refuse(socket, refusals.connections)
+    else if (!this.#secure) this.#openHttp1(socket, octets => this.#openHttp2(socket, octets))
   }
 
-  #turnAway(socket: Socket): void {
+  /**
+   * A client that goes on is no longer answered: a refused connection has a place for as long as it
+   * lingers.
+   */
+  #refuseAddress(socket: Socket, ofAddress: number): void {
+    const { limits } = this.#context
+    if (ofAddress > limits.connectionsPerAddress + refusedPerAddress) socket.destroy()
+    else this.#refuse(socket, limitRefusals.ofAddress(limits))
+  }
+
+  #refuse(socket: Socket, { status, detail }: ServerRefusal): void {
     if (this.#secure) return void socket.destroy()
-    socket.write(writeFinalResponse(respond(503, { fields: { 'retry-after': '5' } })))
-    closeGracefully(socket, this.#house)
+    socket.write(writeFinalResponse(respond(status, { detail, fields: { 'retry-after': '5' } })))
+    closeGracefully(socket, this.#context)
   }
 
   /** RFC 7301: the handshake has chosen. */
-  #greeted(socket: Socket): void {
-    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#http2(socket)
-    else this.#http1(socket)
+  #openSecure(socket: Socket): void {
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#openHttp2(socket)
+    else this.#openHttp1(socket)
   }
 
-  #http1(socket: Socket, preface?: (octets: Buffer) => void): void {
-    const leave = () => this.#connections.delete(connection)
+  #openHttp1(socket: Socket, preface?: (octets: Buffer) => void): void {
+    const remove = () => this.#connections.delete(connection)
     const connection = new Http1Connection(
-      this.#house,
+      this.#context,
       socket,
       preface &&
         (octets => {
-          leave()
+          remove()
           preface(octets)
         }),
     )
     this.#connections.add(connection)
-    socket.once('close', leave)
+    socket.once('close', remove)
     connection.open()
   }
 
-  #http2(socket: Socket, first?: Buffer): void {
+  #openHttp2(socket: Socket, first?: Buffer): void {
     if (first) socket.unshift(first)
-    const session = openHttp2Session(process.getBuiltinModule('node:http2'), this.#house, socket)
+    const session = openHttp2Session(process.getBuiltinModule('node:http2'), this.#context, socket)
     this.#sessions.add(session)
     session.wire.once('close', () => this.#sessions.delete(session))
-    if (this.#house.draining) session.wire.close()
+    if (this.#context.draining) session.wire.close()
   }
 
-  #watching(): () => void {
-    const waiting = watchOf(this.#house)
+  #createWatch(): () => void {
+    const watchWaiting = createWaitingWatch(this.#context)
     return () => {
       const now = performance.now()
-      waiting(now)
+      watchWaiting(now)
       for (const connection of this.#connections) connection.watch(now)
     }
   }
 
   /** (3) */
   async close(limit: number): Promise<number> {
-    const house = this.#house
-    house.draining = true
+    const context = this.#context
+    context.draining = true
+    const late = new CloseTimer(limit)
+    const lastRequests = new CloseTimer(Math.min(context.limits.drain, limit / 2))
+    await this.#admitKnown(lastRequests)
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const session of this.#sessions) session.wire.close()
-    for (const connection of this.#connections) connection.dismiss()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>(resolve => (timer = setTimeout(resolve, limit)))
-    await Promise.race([closed, late])
-    clearTimeout(timer)
+    await Promise.race([closed, lastRequests.over])
+    await passTurn()
+    for (const connection of this.#connections) connection.closeWhenIdle()
+    await Promise.race([closed, late.over])
+    for (const timer of [late, lastRequests]) timer.clear()
     clearInterval(this.#watch)
     const cut = this.#inProgress()
     for (const session of this.#sessions) session.wire.destroy()
@@ -198,6 +239,17 @@ class SocketListener implements HttpListener {
     await closed
     this.#sockets.clear()
     return cut
+  }
+
+  /**
+   * Clients that the system has let in already wait for their turn of the loop: closed now, it
+   * would reset them.
+   */
+  async #admitKnown(timer: CloseTimer): Promise<void> {
+    for (let before = -1; before !== this.#admitted && !timer.isOver; ) {
+      before = this.#admitted
+      await passTurn()
+    }
   }
 
   #inProgress(): number {
@@ -208,9 +260,34 @@ class SocketListener implements HttpListener {
   }
 }
 
-function serverOf(house: ServerContext, tls: Tls | undefined): Server | tls.Server {
-  const { limits } = house
-  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it is still answered.
+/** What the system has accepted or received by now, though the loop was busy, has its events. */
+const passTurn = async (): Promise<void> => {
+  for (let phase = 0; phase < 2; phase++) await new Promise(resolve => setImmediate(resolve))
+}
+
+class CloseTimer {
+  isOver = false
+  readonly over: Promise<void>
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(milliseconds: number) {
+    this.over = new Promise(resolve => {
+      this.#timer = setTimeout(() => {
+        this.isOver = true
+        resolve()
+      }, milliseconds)
+    })
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+function createNodeServer(context: ServerContext, tls: Tls | undefined): Server | tls.Server {
+  const { limits } = context
+  // A client may close its side when it has asked (RFC 9112 §9.6 knows half-closed connections): it
+  // is still answered.
   const options = { allowHalfOpen: true, noDelay: true }
   const server = tls
     ? process.getBuiltinModule('node:tls').createServer({
@@ -219,27 +296,9 @@ function serverOf(house: ServerContext, tls: Tls | undefined): Server | tls.Serv
         ALPNProtocols: ['h2', 'http/1.1'],
         handshakeTimeout: limits.head,
         requestCert: tls.authorities !== undefined,
-        rejectUnauthorized: false, // who shows no certificate, or a foreign one, is anonymous: the face refuses
+        rejectUnauthorized: false, // a client without a certificate, or with a foreign one, is anonymous: the face refuses it
       })
     : createServer(options)
   server.maxConnections = limits.connections + 1000 // (1)
   return server
-}
-
-/** (2) for all that waits: `pace` octets within `stall`, and all of them by the deadline. */
-function watchOf({ waiting, limits }: ServerContext): (now: number) => void {
-  let marks = new Map<IdleCheck, { readonly moved: number; readonly since: number }>()
-  return now => {
-    const next: typeof marks = new Map()
-    for (const one of waiting) {
-      const { moved } = one
-      if (moved === undefined) continue
-      const mark = marks.get(one)
-      if (now > one.deadline) one.stalled()
-      else if (mark === undefined || moved - mark.moved >= limits.pace) next.set(one, { moved, since: now })
-      else if (now - mark.since > limits.stall) one.stalled()
-      else next.set(one, mark)
-    }
-    marks = next
-  }
 }

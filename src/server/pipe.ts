@@ -1,6 +1,7 @@
+/** Streams of content on their way out, at the speed of their reader. */
 import type { Response } from '../http/message.ts'
 
-/** What content is written to. */
+/** Where content is written to. */
 export interface PipeSink {
   readonly destroyed: boolean
   /** Octets that have not left yet. */
@@ -13,10 +14,11 @@ export interface PipeSink {
 }
 
 /**
- * Writes a stream of content at the speed of its reader. `before` hears of the octets that come next, at first (when there
- * may be none) to send the head: that goes out with the first piece, and an empty one will do, so that a source that fails at once can still be answered 500. When the client goes away the source is asked to return,
- * and what it says then is not heard.
- * Throws what the source throws, and when it gives more or fewer octets than `length` announced.
+ * Writes a stream of content at the speed of its reader. `before` is called with the number of the
+ * octets that come next, for the first time (when they may be none) to send the head: that leaves
+ * with the first piece, even an empty one, so that a source that fails at once still becomes a 500.
+ * When the client goes away the source is asked to return, and what it throws then is ignored.
+ * Throws what the source throws, and where it gives more or fewer octets than `length` announced.
  */
 export async function pipeContent(
   source: AsyncIterable<Uint8Array>,
@@ -25,7 +27,7 @@ export async function pipeContent(
   before: (octets: number, first: boolean) => void,
 ): Promise<void> {
   const pieces = source[Symbol.asyncIterator]()
-  const gone = () => leave(source, pieces)
+  const gone = () => endSource(source, pieces)
   sink.on('close', gone)
   let sent = 0
   try {
@@ -37,7 +39,7 @@ export async function pipeContent(
       if (length !== undefined && sent > length) throw new Error(`content longer than the ${length} octets announced`)
       before(octets, first)
       if (next.done) break
-      if (!sink.write(next.value)) await room(sink)
+      if (!sink.write(next.value)) await waitForRoom(sink)
       if (sink.destroyed) return
     }
     if (length !== undefined && sent !== length) throw new Error(`content of ${sent} octets, ${length} announced`)
@@ -49,7 +51,7 @@ export async function pipeContent(
   }
 }
 
-function room(sink: PipeSink): Promise<void> {
+function waitForRoom(sink: PipeSink): Promise<void> {
   return new Promise(resolve => {
     const go = () => {
       sink.off('drain', go)
@@ -61,14 +63,17 @@ function room(sink: PipeSink): Promise<void> {
   })
 }
 
-/** Nobody will read this response; whoever makes its content may stop. */
+/** The response has no reader any more: the source of its content may stop. */
 export function discardContent({ content }: Response): void {
   if (typeof content !== 'object' || content instanceof Uint8Array) return
-  leave(content, content[Symbol.asyncIterator]())
+  endSource(content, content[Symbol.asyncIterator]())
 }
 
-/** A generator returns when its piece is done; a stream of Node's is told itself, or it would keep what it has open. */
-function leave(source: AsyncIterable<Uint8Array>, pieces: AsyncIterator<Uint8Array>): void {
+/**
+ * A generator returns after its piece; a stream of Node's is destroyed, or it would keep its file
+ * open.
+ */
+function endSource(source: AsyncIterable<Uint8Array>, pieces: AsyncIterator<Uint8Array>): void {
   if ('destroy' in source && typeof source.destroy === 'function') source.destroy()
   else void pieces.return?.().catch(() => {})
 }

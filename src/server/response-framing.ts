@@ -1,9 +1,11 @@
 /**
  * From a Response to what goes on the wire, for HTTP/1.1 and HTTP/2 alike. What always holds:
- *  (1) No octet of a field can end a line or begin another message: a name is a token, a value visible ASCII, SP and HTAB.
- *  (2) Framing and connection fields are the server's; those of a Response never reach the wire.
- *  (3) 204, 205, 304 and answers to HEAD carry no content; a Content-Length that is sent is the number of octets sent,
- *      or the number that GET would have sent.
+ *  (1) No octet of a field can end a line or begin another message: a name is a token, a value
+ *      visible ASCII, SP and HTAB.
+ *  (2) Fields of framing and of the connection are the server's; those of a Response never reach
+ *      the wire.
+ *  (3) 204, 205, 304 and responses to HEAD have no content; a Content-Length that is sent is the
+ *      number of octets sent, or the number that GET would have sent.
  */
 
 import { memoizeByText } from '../base/memo.ts'
@@ -27,52 +29,55 @@ export interface FramedResponse {
   /** Without Content-Length and the fields of the connection. */
   readonly lines: FieldLine[]
   readonly content: string | Uint8Array | AsyncIterable<Uint8Array> | undefined
-  /** What Content-Length says; undefined when it is not sent. */
+  /** The Content-Length; undefined when it is not sent. */
   readonly length: number | undefined
-  /** The response asks for the connection to end after it. */
+  /** The application wants the connection to end after the response. */
   readonly close: boolean
 }
 
-/** A Response that cannot be sent as it is: a mistake of the application, answered 500. */
+/** A Response that cannot be sent: a mistake of the application, which becomes a 500. */
 export class Unsendable extends Error {
   override readonly name = 'Unsendable'
 }
 
-// RFC 9110 §5.5. obs-text is left out: Node would send it as Latin-1 or UTF-8, depending on the content beside it.
-const unsafe = /[^\t\x20-\x7e]/
-const digits = /^\d+$/
+// RFC 9110 §5.5, without obs-text: Node would send it as Latin-1 or UTF-8, depending on the
+// content.
+const unsafeCharacter = /[^\t\x20-\x7e]/
+const onlyDigits = /^\d+$/
 
 /**
- * RFC 9110 §8.6, RFC 9112 §6. A `content-length` field counts where the content is not all here (a stream, an answer to
- * HEAD, 304); content that is here is counted. Throws `Unsendable`.
+ * RFC 9110 §8.6, RFC 9112 §6. A `content-length` field is used where the content is not here as a
+ * whole (a stream, a response to HEAD, 304); content that is here is counted. Throws `Unsendable`.
  */
 export function frameResponse(response: Response, method: string): FramedResponse {
   const { status, fields, content } = response
-  if (!Number.isInteger(status) || status < 200 || status > 599) throw new Unsendable(`${status} is no final status`)
-  // RFC 9110 §9.3.6: the client would take what follows for the tunnel.
-  if (method === 'CONNECT' && status < 300) throw new Unsendable('CONNECT cannot succeed: there are no tunnels here')
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw new Unsendable(`${status} is not a final status: use 200 to 599`)
+  // RFC 9110 §9.3.6: for the client, what follows would be the tunnel.
+  if (method === 'CONNECT' && status < 300)
+    throw new Unsendable('CONNECT is not supported: answer it with a status from 300 up')
   const lines: FieldLine[] = []
   let announced: number | undefined
   let close = false
   for (const name in fields) {
     const value = fields[name]
     if (value === undefined) continue
-    const named = nameOf(name)
+    const named = fieldOfName(name)
     switch (named.kind) {
       case 'none':
-        throw new Unsendable(`no field can be called ${JSON.stringify(name)}`)
+        throw new Unsendable(`${JSON.stringify(name)} is not a field name: use a token (RFC 9110 §5.1)`)
       case 'length':
-        announced = lengthIn(value)
+        announced = readLength(value)
         break
       case 'connection':
         close = /(^|[\s,])close($|[\s,])/i.test(String(value))
         break
       case 'field':
-        if (typeof value === 'string') push(lines, named, value)
-        else for (const one of value) push(lines, named, one)
+        if (typeof value === 'string') addLine(lines, named, value)
+        else for (const one of value) addLine(lines, named, one)
     }
   }
-  const here = octets(content)
+  const here = countOctets(content)
   if (method === 'HEAD') {
     return { status, lines, content: undefined, length: status === 204 ? undefined : (here ?? announced), close }
   }
@@ -85,20 +90,22 @@ export function frameResponse(response: Response, method: string): FramedRespons
 interface NamedField {
   readonly name: string
   readonly kind: 'field' | 'length' | 'connection' | 'ours' | 'none'
-  /** The last one that was found sound: most fields have the same value again. */
+  /** The last one that was valid: most fields repeat their value. */
   line: FieldLine
 }
-const nameOf = memoizeByText((name: string): NamedField => ({ name, kind: kindOf(name), line: fieldLine(name, '') }))
+const fieldOfName = memoizeByText(
+  (name: string): NamedField => ({ name, kind: fieldKindOf(name), line: fieldLine(name, '') }),
+)
 
-/** (1), (2): what a name is, or that it is none. */
-function kindOf(name: string): NamedField['kind'] {
+/** (1), (2): the kind of a field by its name; `none` where it is not a name. */
+function fieldKindOf(name: string): NamedField['kind'] {
   if (!isToken(name)) return 'none'
   switch (name.toLowerCase()) {
     case 'content-length':
       return 'length'
     case 'connection':
       return 'connection'
-    case 'date': // RFC 9110 §6.6.1: when it was sent, by the clock of who sends it
+    case 'date': // RFC 9110 §6.6.1: when it was sent, by the clock of the sender
     case 'keep-alive':
     case 'proxy-connection':
     case 'trailer':
@@ -110,7 +117,9 @@ function kindOf(name: string): NamedField['kind'] {
   }
 }
 
-/** The same, where a response that cannot be sent becomes a 500 of which `onError` hears. */
+/**
+ * The same, where a response that cannot be sent becomes a 500, and `onError` receives the reason.
+ */
 export function frameOrFail(response: Response, method: string, onError: (error: unknown) => void): FramedResponse {
   try {
     return frameResponse(response, method)
@@ -121,20 +130,22 @@ export function frameOrFail(response: Response, method: string, onError: (error:
   }
 }
 
-function push(lines: FieldLine[], named: NamedField, value: string): void {
+function addLine(lines: FieldLine[], named: NamedField, value: string): void {
   if (value !== named.line.value) {
-    if (unsafe.test(value)) throw new Unsendable(`the value of ${named.name} has an octet that no field can carry`)
+    if (unsafeCharacter.test(value))
+      throw new Unsendable(`the value of ${named.name} has a character that fields cannot have: use visible ASCII`)
     named.line = fieldLine(named.name, value)
   }
   lines.push(named.line)
 }
 
-function lengthIn(value: string | readonly string[]): number {
-  if (typeof value !== 'string' || !digits.test(value)) throw new Unsendable('content-length is no number')
+function readLength(value: string | readonly string[]): number {
+  if (typeof value !== 'string' || !onlyDigits.test(value))
+    throw new Unsendable('content-length must be a whole number')
   return Number(value)
 }
 
-function octets(content: Response['content']): number | undefined {
+function countOctets(content: Response['content']): number | undefined {
   if (typeof content === 'string') return Buffer.byteLength(content)
   return content instanceof Uint8Array ? content.length : undefined
 }

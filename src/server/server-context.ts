@@ -1,27 +1,52 @@
+/** What all connections of one listener have in common. */
 import type { Request, Response } from '../http/message.ts'
-import type { ServerLimits } from './limits.ts'
+import { ResponseHeadWriter } from './http1/response-head.ts'
+import { WriteBatch } from './http1/write-batch.ts'
+import { defaultLimits, type ServerLimits } from './limits.ts'
 
 export type Serve = (request: Request) => Response | Promise<Response>
 
-/** Something that waits for its peer to send or to take octets. */
+/** Something that waits for its peer to send or to read octets. */
 export interface IdleCheck {
-  /** Octets that have moved so far; undefined while it is not the peer who is waited for. */
+  /** Octets that have moved so far; undefined while it is not the peer that is waited for. */
   readonly moved: number | undefined
+  /** Over which the pace is seen. */
+  readonly windowMs: number
   /** When all of them must have moved, on the clock of `performance.now()`. */
   readonly deadline: number
   /** Too few of them moved for too long. */
   stalled(): void
 }
 
-/** What all connections of one listener have in common. */
 export interface ServerContext {
   readonly serve: Serve
   readonly limits: ServerLimits
-  /** What HTTP/1.1 says of a connection that stays: `kept` of `head.ts`. */
-  readonly kept: string
-  /** The last resort: what nobody else caught. */
+  /** The last resort: what no other place caught. */
   readonly onError: (error: unknown, request?: Request) => void
   /** All that waits for a peer. */
   readonly waiting: Set<IdleCheck>
+  /** Heads of HTTP/1.1. */
+  readonly heads: ResponseHeadWriter
+  /** Responses of HTTP/1.1 that leave at the end of this turn of the event loop. */
+  readonly writes: WriteBatch
+  /** The listener is closing: connections end after their response. */
   draining: boolean
+}
+
+export interface ServerContextOptions {
+  readonly limits?: Partial<ServerLimits> | undefined
+  readonly onError?: ServerContext['onError'] | undefined
+}
+
+export function createServerContext(serve: Serve, options: ServerContextOptions): ServerContext {
+  const limits = { ...defaultLimits, ...options.limits }
+  return {
+    serve,
+    limits,
+    onError: options.onError ?? (() => {}),
+    waiting: new Set(),
+    heads: new ResponseHeadWriter(Math.floor(limits.idle / 1000)),
+    writes: new WriteBatch(),
+    draining: false,
+  }
 }

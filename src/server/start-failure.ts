@@ -1,6 +1,7 @@
+/** Why a listener cannot start: what is wrong, and what to do. */
 export type StartFailureKind = 'taken' | 'forbidden' | 'no-address' | 'key' | 'other'
 
-/** Why a listener could not start, in a line, and what to do about it, in another. */
+/** The message is one line, and the cure is another. */
 export class StartFailure extends Error {
   override readonly name = 'StartFailure'
   readonly kind: StartFailureKind
@@ -13,7 +14,10 @@ export class StartFailure extends Error {
   }
 }
 
-/** What `listen(2)` and the name service say, in words. `where` is a port, an address or a path. */
+/**
+ * The errors of `listen(2)` and of the name service in words.
+ * @param where a port, an address or a path
+ */
 export function explainStartFailure(error: NodeJS.ErrnoException, where: string, unix: boolean): StartFailure {
   const cause = error
   switch (error.code) {
@@ -21,8 +25,8 @@ export function explainStartFailure(error: NodeJS.ErrnoException, where: string,
       return new StartFailure('taken', `${where} is in use`, {
         cause,
         cure: unix
-          ? 'stop who uses it, or remove the file that a stopped one left'
-          : 'stop who uses it, or choose another --port (0 picks a free one)',
+          ? 'stop the process that uses it, or remove the file if that process has ended'
+          : 'stop the process that uses it, or choose another --port (0 picks a free one)',
       })
     case 'EACCES':
     case 'EPERM':
@@ -34,9 +38,9 @@ export function explainStartFailure(error: NodeJS.ErrnoException, where: string,
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EAFNOSUPPORT':
-      return new StartFailure('no-address', `${where} is no address of this machine`, {
+      return new StartFailure('no-address', `${where} is not an address of this machine`, {
         cause,
-        cure: 'choose another --host: 127.0.0.1 for this machine alone, 0.0.0.0 for everybody',
+        cure: 'choose another --host: 127.0.0.1 for this machine alone, 0.0.0.0 for all',
       })
     default:
       return new StartFailure('other', `cannot listen on ${where}: ${error.message}`, { cause, cure: 'see the cause' })

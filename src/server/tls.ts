@@ -1,3 +1,4 @@
+/** What TLS is started with, and how little of it is allowed. */
 import { readFileSync } from 'node:fs'
 import type { SecureContextOptions } from 'node:tls'
 import { StartFailure } from './start-failure.ts'
@@ -8,11 +9,15 @@ export interface Tls {
   /** The server's own first, then the intermediate ones. */
   readonly certificate: string
   readonly passphrase?: string | undefined
-  /** Client certificates are asked for; those that these authorities signed reach the request. */
+  /**
+   * Client certificates are requested; those that these authorities have signed reach the request.
+   */
   readonly authorities?: string | undefined
 }
 
-/** TLS 1.2 with forward secrecy and AEAD alone: no CBC, which draws LUCKY13. TLS 1.3 has nothing else. */
+/**
+ * TLS 1.2 with forward secrecy and AEAD only: CBC invites LUCKY13. TLS 1.3 has no others.
+ */
 const ciphers = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -25,16 +30,16 @@ const ciphers = [
   'ECDHE-RSA-AES128-GCM-SHA256',
 ].join(':')
 
-/** What a handshake needs. Throws `StartFailure` for what cannot be read or does not fit together. */
+/** For handshakes. Throws `StartFailure` for files that cannot be read or do not fit together. */
 export function createSecureContext(tls: Tls): SecureContextOptions {
   const options: SecureContextOptions = {
-    key: pem(tls.key, 'the key'),
-    cert: pem(tls.certificate, 'the certificate'),
+    key: readPem(tls.key, 'the key'),
+    cert: readPem(tls.certificate, 'the certificate'),
     ciphers,
     honorCipherOrder: true,
     minVersion: 'TLSv1.2',
     ...(tls.passphrase === undefined ? {} : { passphrase: tls.passphrase }),
-    ...(tls.authorities === undefined ? {} : { ca: pem(tls.authorities, 'the authorities') }),
+    ...(tls.authorities === undefined ? {} : { ca: readPem(tls.authorities, 'the authorities') }),
   }
   try {
     process.getBuiltinModule('node:tls').createSecureContext(options)
@@ -47,7 +52,7 @@ export function createSecureContext(tls: Tls): SecureContextOptions {
   return options
 }
 
-function pem(given: string, what: string): string {
+function readPem(given: string, what: string): string {
   if (given.includes('-----BEGIN ')) return given
   let text: string
   try {

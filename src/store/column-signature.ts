@@ -1,9 +1,12 @@
-/** What stored values of a field look like: kept beside them, so that a contract that would misread them is noticed. */
+/**
+ * How the stored values of a field look: kept next to them, so that a contract that would misread
+ * them is noticed.
+ */
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { isLarge } from './sort-key.ts'
 
-/** Facets are not in here: they say which values may come, not how they are kept. */
+/** Without facets: they say which values may come, not how they are kept. */
 export interface ColumnSignature {
   readonly kind: string
   readonly optional?: true
@@ -28,7 +31,7 @@ const shapeSignatures: ShapeCases<ColumnSignature> = {
   scalar: shape => foldScalar(shape, scalarSignatures),
   list: ({ item }) => ({ kind: 'list', item: signatureOf(item) }),
   object: ({ fields }) => ({ kind: 'object', members: signatures(fields) }),
-  union: ({ on, of }) => ({ kind: `union by ${on}`, of: mapped(of, signatures) }),
+  union: ({ on, of }) => ({ kind: `union by ${on}`, of: mapMembers(of, signatures) }),
 }
 const ownKind = ({ kind }: Scalar): ColumnSignature => ({ kind })
 const textKind = (): ColumnSignature => ({ kind: 'string' })
@@ -48,9 +51,9 @@ const scalarSignatures: ScalarCases<ColumnSignature> = {
   id: textKind,
   ref: textKind,
 }
-const mapped = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
+const mapMembers = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(of).map(([name, each]) => [name, change(each)]))
-const signatures = (fields: Fields): Signatures => mapped(fields, signatureOf)
+const signatures = (fields: Fields): Signatures => mapMembers(fields, signatureOf)
 
 /** Kinds whose values are kept as another's are, so that one may become the other. */
 const widens = (was: string, now: string): boolean =>
@@ -59,38 +62,40 @@ const widens = (was: string, now: string): boolean =>
 export const isCompatible = (was: ColumnSignature, now: ColumnSignature): boolean =>
   widens(was.kind, now.kind) || (was.kind === 'string' && now.kind === 'enum')
 
-/** Why values within a list, object or union could be misread; nothing for what only grew. `at` is for people. */
+/**
+ * Why values within a list, object or union could be misread; nothing where it only grew.
+ * @param at the field, as a person reads it
+ */
 export function findMisread(was: ColumnSignature, now: ColumnSignature, at: string): readonly string[] {
-  if (!widens(was.kind, now.kind)) return [`${at} was of kind ${was.kind} and is of kind ${now.kind}`]
-  const inside = [
-    ...(was.item && now.item ? misreadInside(was.item, now.item, `${at}[]`) : []),
-    ...(was.members && now.members ? misreadMembers(was.members, now.members, at) : []),
+  if (!widens(was.kind, now.kind)) return [`${at} was of kind ${was.kind} and is now of kind ${now.kind}`]
+  return [
+    ...(was.item && now.item ? findMisreadInside(was.item, now.item, `${at}[]`) : []),
+    ...(was.members && now.members ? findMisreadMembers(was.members, now.members, at) : []),
     ...Object.entries(was.of ?? {}).flatMap(([name, members]) =>
       now.of?.[name]
-        ? misreadMembers(members, now.of[name], `${at}(${name})`)
+        ? findMisreadMembers(members, now.of[name], `${at}(${name})`)
         : [`${at} no longer has the alternative ${name}`],
     ),
   ]
-  return inside
 }
 
-function misreadInside(was: ColumnSignature, now: ColumnSignature, at: string): readonly string[] {
+function findMisreadInside(was: ColumnSignature, now: ColumnSignature, at: string): readonly string[] {
   const gone = findMissing(was, now)
   return [
-    ...(was.optional && !now.optional ? [`${at} was optional and is required`] : []),
-    ...(was.nullable && !now.nullable ? [`${at} could be null and can't any more`] : []),
+    ...(was.optional && !now.optional ? [`${at} was optional and is now required`] : []),
+    ...(was.nullable && !now.nullable ? [`${at} could be null and no longer can`] : []),
     ...(now.kind === 'enum' && gone.length > 0 ? [`${at} no longer allows ${gone.join(', ')}`] : []),
     ...findMisread(was, now, at),
   ]
 }
 
-function misreadMembers(was: Signatures, now: Signatures, at: string): readonly string[] {
+function findMisreadMembers(was: Signatures, now: Signatures, at: string): readonly string[] {
   return [
     ...Object.entries(was).flatMap(([name, of]) =>
-      now[name] ? misreadInside(of, now[name], `${at}.${name}`) : [`${at}.${name} is no longer declared`],
+      now[name] ? findMisreadInside(of, now[name], `${at}.${name}`) : [`${at}.${name} is no longer declared`],
     ),
     ...Object.entries(now).flatMap(([name, of]) =>
-      was[name] || of.optional ? [] : [`${at}.${name} is new and required: rows that stand have none`],
+      was[name] || of.optional ? [] : [`${at}.${name} is new and required, and stored rows have no value for it`],
     ),
   ]
 }

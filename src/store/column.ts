@@ -3,27 +3,30 @@ import type { AnyField, Scalar, Shape } from '../contract/field.ts'
 import { parseScaledDecimal, writeScaledDecimal } from '../contract/lexical/decimal.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import type { Cell, ColumnKind, Dialect } from './dialect.ts'
-import { createCellCodec, doubleText, isPlainDouble } from './json-cell.ts'
+import { createCellCodec, isPlainDouble, writeDouble } from './json-cell.ts'
 import { durationKey, instantKey, integerKey, isLarge } from './sort-key.ts'
 
 export interface Column {
   readonly name: string
   readonly kind: ColumnKind
-  /** May hold integers that a double can't: read as text. */
+  /** May hold integers that a double cannot: read as text. */
   readonly wide: boolean
-  /** For comparing alone: no value is made of it. */
+  /** Only compared: no value is read from it. */
   readonly key?: true
 }
-/** Those that a value is made of, in order. */
+/** Those that a value is read from, in order. */
 export const valueColumns = (columns: readonly Column[]): readonly Column[] => columns.filter(each => !each.key)
 export interface FieldColumns {
   readonly field: string
   readonly columns: readonly Column[]
-  /** The cells of a value, undefined for an absent one, in the order of the columns. */
+  /** The cells of a value (undefined: an absent one) in the order of the columns. */
   readonly cells: (value: unknown) => readonly Cell[]
-  /** From the cells of its `valueColumns` columns, from this place of a row on; undefined when absent. Without it the one cell is the value. */
+  /**
+   * The value from the cells of its `valueColumns`, which begin at this place of a row; undefined
+   * when absent. Without this function the one cell is the value.
+   */
   readonly value: ((row: readonly Cell[], at: number) => unknown) | undefined
-  /** What filters and sorting compare; undefined for what can't be compared. */
+  /** What filters and sorting compare; undefined for what cannot be compared. */
   readonly compared: Compared | undefined
   /** The first cell is never null. */
   readonly present: boolean
@@ -31,55 +34,57 @@ export interface FieldColumns {
 export interface Compared {
   readonly column: string
   readonly cell: (value: unknown) => Cell
-  /** The value's own text stands in this column. */
+  /** The column that holds the value's own text. */
   readonly text: string | undefined
 }
 
-const absent: Cell = null
+const absentCell: Cell = null
 const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null
 
-/** A field name never holds "#": names of columns beside its own can't meet another field's. */
+/**
+ * A field name never contains "#", so the names of additional columns cannot meet another field's.
+ */
 export function columnsOfField(name: string, field: AnyField, dialect: Dialect): FieldColumns {
   const plain = foldShape(field.shape, shapeColumns, name, field, dialect)
-  // A NaN has an empty cell.
+  // The cell of a NaN is empty.
   const present = !field.isOptional && !field.isNullable && field.shape.kind !== 'double'
   if (!field.isNullable) return { ...plain, present }
-  return field.isOptional ? nullOrAbsent(plain, dialect) : { ...plain, present, value: nullWhenNothing(plain) }
+  return field.isOptional ? markNulls(plain, dialect) : { ...plain, present, value: readNullOrValue(plain) }
 }
 
 const readerOf = (of: FieldColumns) => of.value ?? ((row: readonly Cell[], at: number) => row[at] ?? undefined)
 
-function nullWhenNothing(of: FieldColumns): NonNullable<FieldColumns['value']> {
+function readNullOrValue(of: FieldColumns): NonNullable<FieldColumns['value']> {
   const value = readerOf(of)
   return (row, at) => value(row, at) ?? null
 }
 
 /** A further column tells a null from an absent value. */
-function nullOrAbsent(of: FieldColumns, dialect: Dialect): FieldColumns {
+function markNulls(of: FieldColumns, dialect: Dialect): FieldColumns {
   const value = readerOf(of)
   const marks = valueColumns(of.columns).length
   return {
     ...of,
     present: false,
     columns: [...of.columns, { name: `${of.field}#null`, kind: 'boolean', wide: false }],
-    cells: given => [...of.cells(given), given === null ? dialect.boolean(true) : absent],
+    cells: given => [...of.cells(given), given === null ? dialect.boolean(true) : absentCell],
     value: (row, at) => value(row, at) ?? (isNothing(row[at + marks]) ? undefined : null),
   }
 }
 
 const shapeColumns: ShapeCases<FieldColumns, [name: string, field: AnyField, dialect: Dialect]> = {
   scalar: (shape, name, _field, dialect) => foldScalar(shape, scalarColumns, name, dialect),
-  list: nested,
-  object: nested,
-  union: nested,
+  list: nestedColumns,
+  object: nestedColumns,
+  union: nestedColumns,
 }
 
-function nested(_shape: Shape, name: string, field: AnyField): FieldColumns {
+function nestedColumns(_shape: Shape, name: string, field: AnyField): FieldColumns {
   const { encode, decode } = createCellCodec(field)
   return {
     field: name,
     columns: [{ name, kind: 'text', wide: false }],
-    cells: value => [isNothing(value) ? absent : encode(value)],
+    cells: value => [isNothing(value) ? absentCell : encode(value)],
     value: (row, at) => {
       const cell = row[at]
       return typeof cell === 'string' ? decode(cell) : undefined
@@ -91,44 +96,44 @@ function nested(_shape: Shape, name: string, field: AnyField): FieldColumns {
 
 /** The casts rest on the contract's checks, which every stored value has passed. */
 const scalarColumns: ScalarCases<FieldColumns, [name: string, dialect: Dialect]> = {
-  string: text,
+  string: textColumn,
   boolean: (_shape, name, dialect) =>
-    single(name, {
+    singleColumn(name, {
       kind: 'boolean',
       wide: false,
       cell: value => dialect.boolean(value === true),
       value: cell => cell === 1 || cell === true,
     }),
-  int: (_shape, name) => single(name, { kind: 'integer', wide: false, cell: value => value as number }),
+  int: (_shape, name) => singleColumn(name, { kind: 'integer', wide: false, cell: value => value as number }),
   long: (shape, name) =>
     isLarge(shape)
-      ? ordered(
+      ? orderedColumns(
           name,
           value => integerKey(BigInt(value)),
           cell => BigInt(String(cell)),
         )
-      : single(name, {
+      : singleColumn(name, {
           kind: 'integer',
           wide: true,
           cell: value => value as bigint,
           value: cell => BigInt(cell as string),
         }),
-  decimal: ({ digits, places }, name) => single(name, decimal(digits, places)),
-  double: (_shape, name) => double(name),
-  date: instant,
-  time: instant,
-  dateTime: instant,
-  duration: (_shape, name) => ordered(name, durationKey),
-  bytes: (_shape, name) => single(name, { kind: 'blob', wide: false, cell: value => value as Uint8Array }),
-  enum: text,
-  id: text,
-  ref: text,
+  decimal: ({ digits, places }, name) => singleColumn(name, decimalColumn(digits, places)),
+  double: (_shape, name) => doubleColumns(name),
+  date: instantColumns,
+  time: instantColumns,
+  dateTime: instantColumns,
+  duration: (_shape, name) => orderedColumns(name, durationKey),
+  bytes: (_shape, name) => singleColumn(name, { kind: 'blob', wide: false, cell: value => value as Uint8Array }),
+  enum: textColumn,
+  id: textColumn,
+  ref: textColumn,
 }
-function text(_shape: Scalar, name: string): FieldColumns {
-  return single(name, { kind: 'text', wide: false, cell: value => value as string })
+function textColumn(_shape: Scalar, name: string): FieldColumns {
+  return singleColumn(name, { kind: 'text', wide: false, cell: value => value as string })
 }
-function instant(_shape: Scalar, name: string): FieldColumns {
-  return ordered(name, instantKey)
+function instantColumns(_shape: Scalar, name: string): FieldColumns {
+  return orderedColumns(name, instantKey)
 }
 
 interface SingleColumn {
@@ -137,37 +142,40 @@ interface SingleColumn {
   readonly cell: (value: unknown) => Cell
   readonly value?: (cell: unknown) => unknown
 }
-const single = (name: string, { kind, wide, cell, value }: SingleColumn): FieldColumns => ({
+const singleColumn = (name: string, { kind, wide, cell, value }: SingleColumn): FieldColumns => ({
   field: name,
   columns: [{ name, kind, wide }],
-  cells: given => [isNothing(given) ? absent : cell(given)],
+  cells: given => [isNothing(given) ? absentCell : cell(given)],
   value: value && ((row, at) => (isNothing(row[at]) ? undefined : value(row[at]))),
   compared: {
     column: name,
-    cell: given => (isNothing(given) ? absent : cell(given)),
+    cell: given => (isNothing(given) ? absentCell : cell(given)),
     text: kind === 'text' ? name : undefined,
   },
   present: false,
 })
 
-/** Digits that a double holds whatever they are. */
+/** So many digits fit in a double, whatever they are. */
 const exactDigits = 15
 
-/** Units of the last place: they compare and sum. At most 18 digits fit in 64 bits. */
-function decimal(digits: number, places: number): SingleColumn {
+/** As units of the last place, which compare and sum. At most 18 digits fit in 64 bits. */
+function decimalColumn(digits: number, places: number): SingleColumn {
   const wide = digits > exactDigits
   return {
     kind: 'integer',
     wide,
-    cell: value => parseScaledDecimal(String(value), places) ?? absent,
+    cell: value => parseScaledDecimal(String(value), places) ?? absentCell,
     value: wide
       ? cell => writeScaledDecimal(BigInt(cell as string), places)
       : cell => writeScaledDecimal(cell as number, places),
   }
 }
 
-/** The exact text, and beside it a key that compares. `parse`: for values that are not text themselves. */
-function ordered(name: string, keyOf: (text: string) => string, parse?: (cell: Cell) => unknown): FieldColumns {
+/**
+ * The exact text, and a key that compares.
+ * @param parse for values that are not text themselves
+ */
+function orderedColumns(name: string, keyOf: (text: string) => string, parse?: (cell: Cell) => unknown): FieldColumns {
   const column = `${name}#order`
   const key = (value: unknown): string => keyOf(String(value))
   return {
@@ -176,27 +184,33 @@ function ordered(name: string, keyOf: (text: string) => string, parse?: (cell: C
       { name, kind: 'text', wide: false },
       { name: column, kind: 'text', wide: false, key: true },
     ],
-    cells: value => (isNothing(value) ? [absent, absent] : [String(value), key(value)]),
-    value: parse && ((row, at) => (isNothing(row[at]) ? undefined : parse(row[at] ?? absent))),
+    cells: value => (isNothing(value) ? [absentCell, absentCell] : [String(value), key(value)]),
+    value: parse && ((row, at) => (isNothing(row[at]) ? undefined : parse(row[at] ?? absentCell))),
     compared: {
       column,
-      cell: value => (isNothing(value) ? absent : key(value)),
+      cell: value => (isNothing(value) ? absentCell : key(value)),
       text: parse ? undefined : name,
     },
     present: false,
   }
 }
 
-/** A number that SQL has; what it lacks or changes (NaN, the infinities, minus zero) as text beside it. NaN compares with nothing. */
-function double(name: string): FieldColumns {
-  const number = (value: unknown): Cell => (typeof value !== 'number' || Number.isNaN(value) ? absent : value)
+/**
+ * A number of SQL; what SQL lacks or changes (NaN, the infinities, minus zero) as text in another
+ * column. NaN compares with nothing.
+ */
+function doubleColumns(name: string): FieldColumns {
+  const number = (value: unknown): Cell => (typeof value !== 'number' || Number.isNaN(value) ? absentCell : value)
   return {
     field: name,
     columns: [
       { name, kind: 'real', wide: false },
       { name: `${name}#text`, kind: 'text', wide: false },
     ],
-    cells: value => [number(value), typeof value === 'number' && !isPlainDouble(value) ? doubleText(value) : absent],
+    cells: value => [
+      number(value),
+      typeof value === 'number' && !isPlainDouble(value) ? writeDouble(value) : absentCell,
+    ],
     value: (row, at) => {
       const text = row[at + 1]
       return typeof text === 'string' ? Number(text) : (row[at] ?? undefined)

@@ -1,10 +1,14 @@
+/**
+ * Connections of either database as readers and writers see them: rows as arrays, and nothing after
+ * their time.
+ */
 import type { Maybe } from '../base/maybe.ts'
 import type { Cell } from './dialect.ts'
 import type { Statement } from './statement.ts'
 
 export type Cells = readonly Cell[]
 
-/** What runs statements: within one transaction, for one reader or writer. */
+/** Runs statements within one transaction, for one reader or writer. */
 export interface StatementRunner {
   /** Rows as arrays, in the order of the statement's columns. */
   rows(statement: Statement, values: readonly Cell[]): Maybe<readonly Cells[]>
@@ -13,27 +17,30 @@ export interface StatementRunner {
   run(statement: Statement, values: readonly Cell[]): Maybe<void>
 }
 
-/** Refuses once the work that it was given to is over. */
+/** A mistake of an application that kept what it was given: it reaches its developer. */
+export const createEndedError = (): Error => new Error('this store was used after its transaction had ended')
+
+/** Refuses after the work that it was given to has ended. */
 export class BorrowedConnection implements StatementRunner {
   readonly #on: StatementRunner
-  #over = false
+  #hasEnded = false
   constructor(on: StatementRunner) {
     this.#on = on
   }
-  over(): void {
-    this.#over = true
+  end(): void {
+    this.#hasEnded = true
   }
-  #alive(): StatementRunner {
-    if (this.#over) throw new Error('the work that this was given to is over')
+  #requireOpen(): StatementRunner {
+    if (this.#hasEnded) throw createEndedError()
     return this.#on
   }
   rows(of: Statement, values: readonly Cell[]) {
-    return this.#alive().rows(of, values)
+    return this.#requireOpen().rows(of, values)
   }
   first(of: Statement, values: readonly Cell[]) {
-    return this.#alive().first(of, values)
+    return this.#requireOpen().first(of, values)
   }
   run(of: Statement, values: readonly Cell[]) {
-    return this.#alive().run(of, values)
+    return this.#requireOpen().run(of, values)
   }
 }

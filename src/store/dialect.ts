@@ -1,12 +1,12 @@
 /**
- * All in which the two databases differ as SQL, as two records; no other file asks which it has. Everything else is
- * written once, with the fragments of `sql.ts`.
+ * All differences of the two databases in SQL, as two records; no other file asks which one it has.
+ * Everything else is written once, with the fragments of `sql.ts`.
  */
 import { type Sql, sql } from './sql.ts'
 
 export type { Sql }
 export type Cell = null | number | bigint | string | boolean | Uint8Array
-/** What a column holds. `integer` is 64 bit. */
+/** What a column holds. `integer` has 64 bits. */
 export type ColumnKind = 'text' | 'integer' | 'real' | 'boolean' | 'blob'
 
 export interface Dialect {
@@ -15,20 +15,25 @@ export interface Dialect {
   readonly types: Readonly<Record<ColumnKind, Sql>>
   /** A key that counts up by itself and never back. */
   readonly counter: Sql
-  /** Octets that a key of an index may have; a field that may be longer gets none. */
+  /** Octets that a key of an index may have; a field that may be longer has no index. */
   readonly keyBytes: number
-  /** Octets of a column that one answer should have at most: more would gather as text and as buffers on their way here. */
+  /**
+   * Octets of a column to read at once: more would gather as text and as buffers on their way here.
+   */
   readonly answer: number
-  /** Statements by which a column of octets is kept as it comes, so that a part of it is found without the rest. */
+  /**
+   * Statements that keep a column of octets uncompressed, so that a part of it is found without the
+   * rest.
+   */
   readonly uncompressed: (table: string, column: string) => readonly Sql[]
-  /** A number that functions of text take. */
+  /** A number for functions of text. */
   readonly small: (number: Sql) => Sql
-  /** A row when this table is there. */
+  /** A row where this table exists. */
   readonly hasTable: (table: string) => Sql
   readonly boolean: (value: boolean) => Cell
   /** Whether the text has this part; case counts. */
   readonly contains: (text: Sql, part: Sql) => Sql
-  /** Absent values are first ascending and last descending, in both. */
+  /** In both, absent values come first ascending and last descending. */
   readonly ascending: Sql
   readonly descending: Sql
   readonly json: {
@@ -36,14 +41,14 @@ export interface Dialect {
     readonly of: (column: Sql) => Sql
     readonly member: (json: Sql, name: string) => Sql
     readonly memberText: (json: Sql, name: string) => Sql
-    /** A table of the items of an array, none where it is no array; each is `item(alias)`. */
+    /** A table of the items of an array, empty for another value; each is `item(alias)`. */
     readonly items: (json: Sql, alias: string) => Sql
     readonly item: (alias: string) => Sql
     readonly itemText: (alias: string) => Sql
   }
-  /** After the choice of a row that nobody else shall choose. */
+  /** Behind the choice of a row that no other transaction may choose. */
   readonly choosing: Sql
-  /** Statements that make a table refuse what is not an addition. */
+  /** Statements that make a table refuse all but additions. */
   readonly appendOnly: (table: string) => readonly Sql[]
 }
 
@@ -75,7 +80,7 @@ export const sqlite: Dialect = {
   appendOnly: table =>
     ['update', 'delete'].map(
       what => sql`create trigger ${sql.id(`${table} ${what}`)} before ${sql.raw(what)} on ${sql.id(table)}
-        begin select raise(abort, 'only ever added to'); end`,
+        begin select raise(abort, 'rows of this table are only added, never changed'); end`,
     ),
 }
 
@@ -90,7 +95,7 @@ export const postgres: Dialect = {
   },
   counter: sql`bigint generated always as identity primary key`,
   keyBytes: 2400, // a third of a page of 8 KiB, less the other columns
-  answer: 48 * 1024, // its digits and what the driver joins them in are four times that
+  answer: 48 * 1024, // its digits, and what the driver joins them in, take four times as much
   uncompressed: (table, column) => [
     sql`alter table ${sql.id(table)} alter column ${sql.id(column)} set storage external`,
   ],
@@ -112,7 +117,7 @@ export const postgres: Dialect = {
   choosing: sql`for update skip locked`,
   appendOnly: table => [
     sql`create or replace function ${sql.id(`${table} refuse`)}() returns trigger language plpgsql as
-      $$ begin raise exception 'only ever added to'; end $$`,
+      $$ begin raise exception 'rows of this table are only added, never changed'; end $$`,
     sql`create trigger ${sql.id(`${table} guard`)} before update or delete on ${sql.id(table)}
       for each row execute function ${sql.id(`${table} refuse`)}()`,
   ],

@@ -1,4 +1,4 @@
-/** Items of one table: the statements, the row of a value and the value of a row. */
+/** Items of one table: their statements, the row of a value, and the value of a row. */
 import type { Values } from '../contract/implement.ts'
 import type { Snapshot } from '../service/store.ts'
 import { valueColumns } from './column.ts'
@@ -18,7 +18,7 @@ import { columnsOf, systemColumns, type Table } from './table.ts'
 
 export interface ItemStatements {
   readonly table: Table
-  /** What `item` reads, as a list of columns. */
+  /** The columns that `item` reads. */
   readonly columns: Sql
   readonly item: (row: Cells) => Snapshot
   /** The cells of a value and of the words in it, in the order of the statements. */
@@ -27,11 +27,14 @@ export interface ItemStatements {
   /** Of an id. */
   readonly get: Statement
   readonly version: Statement
-  /** Of an id, now, kept, cells: no row when one stands there; else its version. */
+  /** Of an id, now, kept, cells: its version; no row where the id is in use. */
   readonly insert: Statement
-  /** Of an id, now, kept, the version seen, cells: no row when another stands there; else version and time of creation. */
+  /**
+   * Of an id, now, kept, the version seen, cells: version and time of creation; no row where it has
+   * another version.
+   */
   readonly update: Statement
-  /** Of an id and the version seen: a row when it went. */
+  /** Of an id and the version seen: a row where it was removed. */
   readonly remove: Statement
 }
 
@@ -53,8 +56,8 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   return {
     table,
     columns: own,
-    item: itemReader(table),
-    cells: cellsWriter(table),
+    item: createItemReader(table),
+    cells: createCellsWriter(table),
     kept: kept => (Object.keys(kept).length === 0 ? null : table.outputs.encode(kept)),
     get: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)}`),
     version: make(sql`select "_version" from ${at} where "id" = ${parameterAt(0)}`),
@@ -71,8 +74,8 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   }
 }
 
-/** Decided once for each field, so that a row costs one look at each of its cells. */
-function itemReader(table: Table): ItemStatements['item'] {
+/** Compiled for each field, so that a row costs one look at each of its cells. */
+function createItemReader(table: Table): ItemStatements['item'] {
   let next: number = systemColumns.length
   const fields = table.fields.map(({ field, columns, value }) => {
     const at = next
@@ -101,6 +104,6 @@ function itemReader(table: Table): ItemStatements['item'] {
   }
 }
 
-const cellsWriter =
+const createCellsWriter =
   (table: Table): ItemStatements['cells'] =>
   value => [...table.fields.flatMap(each => each.cells(value[each.field])), ...table.words.map(each => each.of(value))]

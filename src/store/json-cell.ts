@@ -1,4 +1,7 @@
-/** Lists, objects and unions as JSON text and back, exactly: what JSON has no type for is put by what the field says. */
+/**
+ * Lists, objects and unions as JSON text and back, exactly: the field says how a type is written
+ * that JSON lacks.
+ */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { foldShape, type ShapeCases } from '../contract/shape.ts'
@@ -7,40 +10,43 @@ export interface CellCodec {
   readonly encode: (value: unknown) => string
   readonly decode: (text: string) => unknown
 }
-/** One value to another; undefined where values stay as they are. */
+/** From one value to another; undefined where values stay as they are. */
 type CellConversion = ((value: unknown) => unknown) | undefined
-type Way = 'out' | 'in'
+type ConversionWay = 'out' | 'in'
 
-/** `JSON.stringify` and `JSON.parse` alone where nothing in the field needs more. */
+/** `JSON.stringify` and `JSON.parse` alone where the field needs no more. */
 export function createCellCodec(field: AnyField): CellCodec {
-  const out = change(field, 'out')
-  const back = change(field, 'in')
+  const out = compileConversion(field, 'out')
+  const back = compileConversion(field, 'in')
   return {
     encode: value => JSON.stringify(out ? out(value) : value),
     decode: text => (back ? back(JSON.parse(text)) : JSON.parse(text)),
   }
 }
 
-function change({ shape }: AnyField, way: Way): CellConversion {
+function compileConversion({ shape }: AnyField, way: ConversionWay): CellConversion {
   const made = foldShape(shape, conversions, way)
   return made && (value => (value === null ? null : made(value)))
 }
-const conversions: ShapeCases<CellConversion, [way: Way]> = {
+const conversions: ShapeCases<CellConversion, [way: ConversionWay]> = {
   scalar: ({ kind }, way) => scalarConversions[kind][way],
-  list: ({ item }, way) => ofList(change(item, way)),
-  object: ({ fields }, way) => ofMembers(fields, way),
-  union: ({ on, of }, way) => ofUnion(on, of, way),
+  list: ({ item }, way) => listConversion(compileConversion(item, way)),
+  object: ({ fields }, way) => memberConversion(fields, way),
+  union: ({ on, of }, way) => unionConversion(on, of, way),
 }
 
-const unchanged: Readonly<Record<Way, CellConversion>> = { out: undefined, in: undefined }
-/** A value of each kind as JSON, and back. The casts rest on the contract's checks, which every stored value has passed. */
-const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<Way, CellConversion>>>> = {
+const unchanged: Readonly<Record<ConversionWay, CellConversion>> = { out: undefined, in: undefined }
+/**
+ * A value of each kind as JSON, and back. The casts rest on the contract's checks, which every
+ * stored value has passed.
+ */
+const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<ConversionWay, CellConversion>>>> = {
   string: unchanged,
   boolean: unchanged,
   int: unchanged,
   long: { out: String, in: value => BigInt(value as string) },
   decimal: unchanged,
-  double: { out: value => (isPlainDouble(value as number) ? value : doubleText(value as number)), in: Number },
+  double: { out: value => (isPlainDouble(value as number) ? value : writeDouble(value as number)), in: Number },
   date: unchanged,
   time: unchanged,
   dateTime: unchanged,
@@ -53,13 +59,14 @@ const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<Way, Ce
 
 /** What JSON and SQL numbers hold: not NaN, an infinity or minus zero. */
 export const isPlainDouble = (value: number): boolean => Number.isFinite(value) && !Object.is(value, -0)
-export const doubleText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
+export const writeDouble = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
 
-const ofList = (item: CellConversion): CellConversion => item && (value => (value as readonly unknown[]).map(item))
+const listConversion = (item: CellConversion): CellConversion =>
+  item && (value => (value as readonly unknown[]).map(item))
 
-function ofMembers(fields: Fields, way: Way): CellConversion {
+function memberConversion(fields: Fields, way: ConversionWay): CellConversion {
   const changes = Object.entries(fields).flatMap(([name, field]) => {
-    const made = change(field, way)
+    const made = compileConversion(field, way)
     return made ? [{ name, made }] : []
   })
   if (changes.length === 0) return undefined
@@ -70,8 +77,8 @@ function ofMembers(fields: Fields, way: Way): CellConversion {
   }
 }
 
-function ofUnion(on: string, of: Readonly<Record<string, Fields>>, way: Way): CellConversion {
-  const changes = new Map(Object.entries(of).map(([name, fields]) => [name, ofMembers(fields, way)]))
+function unionConversion(on: string, of: Readonly<Record<string, Fields>>, way: ConversionWay): CellConversion {
+  const changes = new Map(Object.entries(of).map(([name, fields]) => [name, memberConversion(fields, way)]))
   if (![...changes.values()].some(Boolean)) return undefined
   return value => {
     const made = changes.get(String((value as Readonly<Record<string, unknown>>)[on]))

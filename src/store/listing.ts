@@ -1,9 +1,11 @@
 /**
- * A query as SQL. Its form (which fields, which comparisons, what is null) makes the text; its values are bound. What
- * always holds:
- *  (1) The order is total: the id is last. So a cursor stands between two rows, whatever came or went.
+ * A query as SQL. Its form (which fields, which comparisons, what is null) makes the text; its
+ * values are bound. What always holds:
+ *  (1) The order is total: the id comes last. So a cursor is between two rows, whatever came or
+ *      went.
  *  (2) Absent values come before all others ascending, after all descending.
- *  (3) No text of a request is part of a statement: every name is looked up among the contract's columns.
+ *  (3) No text of a request is part of a statement: every name is looked up among the contract's
+ *      columns.
  */
 import type { Filter, Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
@@ -13,22 +15,25 @@ import { sql } from './sql.ts'
 import { allOf, anyOf, joinList, parameterAt, quoteName } from './statement.ts'
 import type { SearchPath, Step, Table } from './table.ts'
 
-/** What a list needs to be run: the form's key and texts, and its values in the places that the texts name. */
+/**
+ * What it takes to run a list: the form's key and texts, and the values for the places that the
+ * texts name.
+ */
 export interface Listing {
   /** Equal for queries whose texts are equal. */
   readonly form: string
   readonly values: readonly Cell[]
-  /** Made only when the form is new. */
+  /** Written only when the form is new. */
   readonly texts: () => Texts
 }
 export interface Texts {
   readonly page: Sql
   readonly count: Sql
-  /** One row when there is any at or beyond the cursor in the direction that the page was not read in. */
+  /** A row where there is one at or beyond the cursor, in the direction opposite to the page's. */
   readonly other: Sql
 }
 
-interface Key {
+interface SortKey {
   readonly column: string
   readonly descending: boolean
   readonly present: boolean
@@ -46,13 +51,13 @@ export function compileListing(
   const values: Cell[] = []
   const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
   const conditions = [
-    ...query.filters.map(filter => condition(table, filter, bind, form)),
-    ...within(table, query.within, bind, form),
-    ...(query.words ?? []).flatMap(word => occurs(table, tables, word, dialect, bind, form)),
+    ...query.filters.map(filter => filterCondition(table, filter, bind, form)),
+    ...grantConditions(table, query.within, bind, form),
+    ...(query.words ?? []).flatMap(word => wordConditions(table, tables, word, dialect, bind, form)),
   ]
   const keys = sortKeys(table, query)
   const { from } = query
-  const cursor = from && keys.map((key, i) => place(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
+  const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
   const backwards = from?.backwards === true
   const size = bind(query.size + 1)
   const offset = query.offset === undefined ? undefined : bind(query.offset)
@@ -67,10 +72,12 @@ export function compileListing(
     values,
     texts: () => {
       const chosen = sql`from ${quoteName(table.name)} where ${allOf(conditions)}`
-      const beyond = (back: boolean, at: boolean) => (cursor ? sql`and ${after(keys, cursor, back, at)}` : sql``)
+      const beyond = (back: boolean, at: boolean) =>
+        cursor ? sql`and ${conditionBeyond(keys, cursor, back, at)}` : sql``
       const order = joinList(
         keys.map(
-          // Qualified: a bare name would be the column of the result, which is text where the table has a wide integer.
+          // Qualified: a bare name would be the column of the result, which is text where the table
+          // has a wide integer.
           key =>
             sql`${quoteName(table.name)}.${quoteName(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
         ),
@@ -84,16 +91,16 @@ export function compileListing(
   }
 }
 
-const signs = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const
+const signOf = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const
 
-function comparable(table: Table, field: string): Compared & { readonly present: boolean } {
+function requireCompared(table: Table, field: string): Compared & { readonly present: boolean } {
   const found = table.compared.get(field)
-  if (!found) throw new Error(`${table.name} can't be compared by ${field}`)
+  if (!found) throw new Error(`items of ${table.name} cannot be compared by ${field}`)
   return found
 }
 
-function condition(table: Table, filter: Filter, bind: (cell: Cell) => Sql, form: string[]): Sql {
-  const { column, cell } = comparable(table, filter.field)
+function filterCondition(table: Table, filter: Filter, bind: (cell: Cell) => Sql, form: string[]): Sql {
+  const { column, cell } = requireCompared(table, filter.field)
   const at = quoteName(column)
   if (filter.is === 'in') {
     const given = Array.isArray(filter.value) ? filter.value.map(cell) : []
@@ -104,26 +111,29 @@ function condition(table: Table, filter: Filter, bind: (cell: Cell) => Sql, form
   }
   const to = cell(filter.value)
   form.push(filter.field, filter.is, to === null ? '0' : '1')
-  if (to === null) return absence(filter, at)
+  if (to === null) return absenceCondition(filter, at)
   if (filter.is === 'eq') return sql`${at} = ${bind(to)}`
-  // An item without the field has no value that equals this one.
+  // An item without the field does not equal any value.
   if (filter.is === 'ne') return sql`${at} is distinct from ${bind(to)}`
-  return sql`${at} ${signs[filter.is]} ${bind(to)}`
+  return sql`${at} ${signOf[filter.is]} ${bind(to)}`
 }
 
-/** Compared with no value: absent values are equal to it, and have no order. */
-function absence(filter: Filter, at: Sql): Sql {
+/** Compared with null: absent values are equal to it, and have no order. */
+function absenceCondition(filter: Filter, at: Sql): Sql {
   if (filter.is === 'eq') return sql`${at} is null`
   return filter.is === 'ne' ? sql`${at} is not null` : sql`false`
 }
 
-/** Texts are compared exactly, as `allowed` does with one item; a field that holds none is nobody's. */
-function within(table: Table, groups: Query['within'], bind: (cell: Cell) => Sql, form: string[]): Sql[] {
+/**
+ * Texts are compared exactly, as `isAllowed` compares those of one item; a field without text
+ * belongs to no caller.
+ */
+function grantConditions(table: Table, groups: Query['within'], bind: (cell: Cell) => Sql, form: string[]): Sql[] {
   if (groups === 'all') return []
   const alternatives = groups.map(group =>
     allOf(
       Object.entries(group).map(([field, own]) => {
-        const column = comparable(table, field).text
+        const column = requireCompared(table, field).text
         form.push('within', field)
         return column === undefined ? sql`false` : sql`${quoteName(column)} = ${bind(own)}`
       }),
@@ -133,8 +143,8 @@ function within(table: Table, groups: Query['within'], bind: (cell: Cell) => Sql
   return [anyOf(alternatives)]
 }
 
-/** The word is in some path; text without any word says nothing. */
-function occurs(
+/** The word occurs in one of the paths; text without any word restricts nothing. */
+function wordConditions(
   table: Table,
   tables: ReadonlyMap<string, Table>,
   word: string,
@@ -146,11 +156,14 @@ function occurs(
   if (text === '') return []
   form.push('word')
   const part = bind(text)
-  return [anyOf(table.search.map(path => found(table.name, path, 0, tables, dialect, part)))]
+  return [anyOf(table.search.map(path => pathCondition(table.name, path, 0, tables, dialect, part)))]
 }
 
-/** Through the next reference to the rows that it may name, or, at the end of the path, in the words themselves. */
-function found(
+/**
+ * Through the next reference to the rows that it may name; at the end of the path, in the words
+ * themselves.
+ */
+function pathCondition(
   table: string,
   path: SearchPath,
   at: number,
@@ -160,12 +173,12 @@ function found(
 ): Sql {
   const hop = path.through[at]
   if (!hop) return dialect.contains(sql`${quoteName(table)}.${quoteName(path.column)}`, part)
-  const named = sql`(select ${quoteName(hop.table)}."id" from ${quoteName(hop.table)} where ${found(hop.table, path, at + 1, tables, dialect, part)})`
-  return reaching(table, hop.steps, dialect, `${at}`, reference => sql`${reference} in ${named}`)
+  const named = sql`(select ${quoteName(hop.table)}."id" from ${quoteName(hop.table)} where ${pathCondition(hop.table, path, at + 1, tables, dialect, part)})`
+  return referenceCondition(table, hop.steps, dialect, `${at}`, reference => sql`${reference} in ${named}`)
 }
 
 /** A condition on each reference at the end of the steps. */
-function reaching(
+function referenceCondition(
   table: string,
   steps: readonly Step[],
   dialect: Dialect,
@@ -173,7 +186,7 @@ function reaching(
   holds: (reference: Sql) => Sql,
 ): Sql {
   const [first, ...inner] = steps
-  if (first === undefined || first === 'each') throw new Error(`a search path of ${table} does not start with a field`)
+  if (first === undefined || first === 'each') throw new Error(`a search path of ${table} must start with a field`)
   const column = sql`${quoteName(table)}.${quoteName(first.member)}`
   if (inner.length === 0) return holds(column)
   const { json } = dialect
@@ -194,33 +207,39 @@ function reaching(
   return sources.length === 0 ? holds(text) : sql`exists (select 1 from ${joinList(sources)} where ${holds(text)})`
 }
 
-const created: Key = {
+const creationKey: SortKey = {
   column: '_created',
   descending: true,
   present: true,
   cell: value => (typeof value === 'number' ? value : null),
 }
 
-function sortKeys(table: Table, query: Query): Key[] {
-  const asked = query.sort.map(({ field, descending }) => ({ ...comparable(table, field), descending }))
-  const id = { ...comparable(table, 'id'), descending: false }
-  return [...(asked.length > 0 ? asked : [created]), id]
+function sortKeys(table: Table, query: Query): SortKey[] {
+  const asked = query.sort.map(({ field, descending }) => ({ ...requireCompared(table, field), descending }))
+  const id = { ...requireCompared(table, 'id'), descending: false }
+  return [...(asked.length > 0 ? asked : [creationKey]), id]
 }
 
-interface Placed {
+interface PlacedKey {
   readonly cell: Cell
   readonly value: Sql
 }
-function place(key: Key, of: unknown, bind: (cell: Cell) => Sql): Placed {
+function placeKey(key: SortKey, of: unknown, bind: (cell: Cell) => Sql): PlacedKey {
   const cell = key.cell(of)
   return { cell, value: cell === null ? sql`null` : bind(cell) }
 }
 
 /**
- * The rows after a place in the order of the keys, or before it: where the first key that differs is beyond. The leading
- * bound on the first key says nothing new, but lets an index start there.
+ * The rows after a place in the order of the keys, or before it: those where the first key that
+ * differs is beyond. The leading bound on the first key adds nothing, but lets an index start
+ * there.
  */
-function after(keys: readonly Key[], cursor: readonly Placed[], backwards: boolean, inclusive: boolean): Sql {
+function conditionBeyond(
+  keys: readonly SortKey[],
+  cursor: readonly PlacedKey[],
+  backwards: boolean,
+  inclusive: boolean,
+): Sql {
   const same = (i: number): Sql => {
     const at = cursor[i]
     return !at || at.cell === null
@@ -228,20 +247,20 @@ function after(keys: readonly Key[], cursor: readonly Placed[], backwards: boole
       : sql`${quoteName(keys[i]?.column ?? '')} = ${at.value}`
   }
   const alternatives = keys.map((key, i) =>
-    allOf([...Array.from({ length: i }, (_, j) => same(j)), beyondOne(key, cursor[i], key.descending !== backwards)]),
+    allOf([...Array.from({ length: i }, (_, j) => same(j)), keyBeyond(key, cursor[i], key.descending !== backwards)]),
   )
   if (inclusive) alternatives.push(allOf(keys.map((_, i) => same(i))))
-  return allOf([...leading(keys[0], cursor[0], backwards), anyOf(alternatives)])
+  return allOf([...leadingBound(keys[0], cursor[0], backwards), anyOf(alternatives)])
 }
 
-function beyondOne(key: Key, at: Placed | undefined, falling: boolean): Sql {
+function keyBeyond(key: SortKey, at: PlacedKey | undefined, falling: boolean): Sql {
   const column = quoteName(key.column)
   if (!at || at.cell === null) return falling ? sql`false` : sql`${column} is not null`
   if (!falling) return sql`${column} > ${at.value}`
   return key.present ? sql`${column} < ${at.value}` : sql`(${column} < ${at.value} or ${column} is null)`
 }
 
-function leading(key: Key | undefined, at: Placed | undefined, backwards: boolean): Sql[] {
+function leadingBound(key: SortKey | undefined, at: PlacedKey | undefined, backwards: boolean): Sql[] {
   if (!key || !at || at.cell === null) return []
   const falling = key.descending !== backwards
   if (!falling) return [sql`${quoteName(key.column)} >= ${at.value}`]

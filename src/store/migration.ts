@@ -1,12 +1,13 @@
 /**
  * Brings a database to the shape of the contract, at start. What always holds:
- *  (1) Only additions are made: a new table, an optional column, an index, a word index. No value that stands is lost or read
- *      as another.
- *  (2) Anything else is refused before anything is changed, all of it at once, each with the SQL that a person may run.
- *  (3) Files that an older program has kept as one value are cut into pieces, one after the other; an older program starts no more.
- * The shape that stands is kept in the table `_shape`: one row for each table, field and index.
+ *  (1) Only additions are made: a new table, an optional column, an index, a word index. No stored
+ *      value is lost or read as another.
+ *  (2) Any other difference is refused before the first change, all of them at once, each with the
+ *      SQL that a person may run.
+ *  (3) Files that an older program has kept as one value are cut into pieces, one after the other;
+ *      older programs no longer start on the database.
+ * The shape of the database is kept in its table `_shape`: one row for each table, field and index.
  */
-
 import { pieceOctets } from '../service/file-content.ts'
 import type { Column, FieldColumns } from './column.ts'
 import { type ColumnSignature, findMisread, findMissing, isCompatible, signatureOf } from './column-signature.ts'
@@ -20,16 +21,19 @@ import type { StoreSchema } from './sql-access.ts'
 import { joinList, parameterAt, quoteName } from './statement.ts'
 import type { Index, Table } from './table.ts'
 
-/** One statement to run; its rows come back. So the same steps serve a database that answers at once and one that doesn't. */
-export interface Run {
+/**
+ * One statement to run; its rows come back. So the same steps serve a database that replies at once
+ * and one that does not.
+ */
+export interface MigrationStep {
   readonly text: Sql
   readonly values?: readonly Cell[]
 }
-type Steps<T = void> = Generator<Run, T, readonly Cells[]>
+type Steps<T = void> = Generator<MigrationStep, T, readonly Cells[]>
 
-const format = '2'
-/** Files were one value each in it. */
-const before = '1'
+const shapeFormat = '2'
+/** In it a file was one value. */
+const formatBefore = '1'
 interface Difference {
   readonly what: string
   readonly cure: readonly string[]
@@ -39,24 +43,24 @@ type DatabaseShape = Map<string, Map<string, string>>
 
 export function* planMigration(schema: StoreSchema): Steps {
   const { dialect } = schema
-  const there = yield { text: dialect.hasTable('_shape') }
-  if (there.length === 0) {
+  const table = yield { text: dialect.hasTable('_shape') }
+  if (table.length === 0) {
     for (const text of declareRecordTables(dialect)) yield { text }
-    yield remember('store', 'format', format)
+    yield rememberShape('store', 'format', shapeFormat)
   }
-  const shape = shapeOf(yield { text: sql`select "of", "name", "is" from "_shape"` })
-  const differences = yield* different(schema, shape)
-  if (differences.length > 0) throw new Error(refusal(differences))
-  if (shape.get('store')?.get('format') === before) {
-    yield* cutFiles(dialect)
-    yield remember('store', 'format', format)
+  const shape = readShape(yield { text: sql`select "of", "name", "is" from "_shape"` })
+  const differences = yield* findDifferences(schema, shape)
+  if (differences.length > 0) throw new Error(createMigrationError(differences))
+  if (shape.get('store')?.get('format') === formatBefore) {
+    yield* migrateFiles(dialect)
+    yield rememberShape('store', 'format', shapeFormat)
   }
-  for (const items of schema.items.values()) yield* grow(items, dialect, shape)
-  yield* indexed(schema, shape)
+  for (const items of schema.items.values()) yield* growTable(items, dialect, shape)
+  yield* growIndexes(schema, shape)
 }
 
 /** (3) */
-function* cutFiles(dialect: Dialect): Steps {
+function* migrateFiles(dialect: Dialect): Steps {
   for (const text of migratePieces(dialect)) yield { text }
   const large = yield {
     text: sql`select "resource", "id", "part" from "_file" where length("bytes") > ${sql.lit(pieceOctets)}`,
@@ -79,7 +83,7 @@ function* cutFiles(dialect: Dialect): Steps {
   }
 }
 
-function shapeOf(rows: readonly Cells[]): DatabaseShape {
+function readShape(rows: readonly Cells[]): DatabaseShape {
   const shape: DatabaseShape = new Map()
   for (const [of, name, is] of rows) {
     const key = String(of)
@@ -89,35 +93,35 @@ function shapeOf(rows: readonly Cells[]): DatabaseShape {
   return shape
 }
 
-const remember = (of: string, name: string, is: string): Run => ({
+const rememberShape = (of: string, name: string, is: string): MigrationStep => ({
   text: sql`insert into "_shape" ("of", "name", "is") values (${parameterAt(0)}, ${parameterAt(1)}, ${parameterAt(2)})
     on conflict ("of", "name") do update set "is" = excluded."is"`,
   values: [of, name, is],
 })
-const forget = (of: string, name: string): Run => ({
+const forgetShape = (of: string, name: string): MigrationStep => ({
   text: sql`delete from "_shape" where "of" = ${parameterAt(0)} and "name" = ${parameterAt(1)}`,
   values: [of, name],
 })
 
-/** What is no table of a resource in `_shape`. */
+/** What is not the table of a resource in `_shape`. */
 const reserved = new Set(['store', 'index'])
 const tableKey = (of: string): string => `table ${of}`
 
-function refusal(differences: readonly Difference[]): string {
+function createMigrationError(differences: readonly Difference[]): string {
   const lines = differences.flatMap(({ what, cure }) => [`- ${what}`, ...cure.map(line => `    ${line}`)])
   return [
-    'The contract is not an addition to what the database holds. Change the contract, or run this and start again:',
+    'the contract is more than an addition to the database: change the contract, or run this SQL and start again:',
     ...lines,
   ].join('\n')
 }
 
-function* different(schema: StoreSchema, shape: DatabaseShape): Steps<readonly Difference[]> {
+function* findDifferences(schema: StoreSchema, shape: DatabaseShape): Steps<readonly Difference[]> {
   const found: Difference[] = []
-  const stands = shape.get('store')?.get('format')
-  if (stands !== format && stands !== before)
+  const format = shape.get('store')?.get('format')
+  if (format !== shapeFormat && format !== formatBefore)
     return [
       {
-        what: `the database has format ${stands} and this program writes ${format}`,
+        what: `the database has format ${format}, and this program supports ${shapeFormat}`,
         cure: ['-- start a newer program'],
       },
     ]
@@ -126,30 +130,30 @@ function* different(schema: StoreSchema, shape: DatabaseShape): Steps<readonly D
     if (!reserved.has(of) && !schema.tables.has(table))
       found.push({
         what: `${table} is no longer declared`,
-        cure: [`drop table ${quote(table)};`, `delete from "_shape" where "of" = ${text(of)};`],
+        cure: [`drop table ${quoteColumn(table)};`, `delete from "_shape" where "of" = ${quoteText(of)};`],
       })
   }
   for (const table of schema.tables.values()) {
     const was = shape.get(tableKey(table.name))
-    if (was) found.push(...(yield* differentTable(table, was)))
+    if (was) found.push(...(yield* findTableDifferences(table, was)))
   }
   return found
 }
 
-const text = (of: string): string => `'${of.replaceAll("'", "''")}'`
-const quote = (of: string): string => `"${of}"`
+const quoteText = (of: string): string => `'${of.replaceAll("'", "''")}'`
+const quoteColumn = (of: string): string => `"${of}"`
 
-function* differentTable(table: Table, was: ReadonlyMap<string, string>): Steps<readonly Difference[]> {
+function* findTableDifferences(table: Table, was: ReadonlyMap<string, string>): Steps<readonly Difference[]> {
   const found: Difference[] = []
   const declared = new Set(table.fields.map(each => each.field))
   for (const [field, is] of was)
     if (is.startsWith('{') && !declared.has(field))
-      found.push(undeclared(table, field, JSON.parse(is) as ColumnSignature))
+      found.push(describeUndeclared(table, field, JSON.parse(is) as ColumnSignature))
   for (const kept of table.fields) {
     const is = was.get(kept.field)
     const now = declaredSignature(table, kept)
-    if (is === undefined) found.push(...(yield* newField(table, kept, now)))
-    else found.push(...(yield* changedField(table, kept, JSON.parse(is) as ColumnSignature, now))) // written by `remember`
+    if (is === undefined) found.push(...(yield* checkNewField(table, kept, now)))
+    else found.push(...(yield* checkChangedField(table, kept, JSON.parse(is) as ColumnSignature, now))) // written by `rememberShape`
   }
   return found
 }
@@ -161,10 +165,10 @@ function declaredSignature(table: Table, { field }: FieldColumns): ColumnSignatu
 }
 
 const shapeRow = (table: Table, field: string): string =>
-  `"of" = ${text(tableKey(table.name))} and "name" = ${text(field)}`
+  `"of" = ${quoteText(tableKey(table.name))} and "name" = ${quoteText(field)}`
 
-function undeclared(table: Table, field: string, was: ColumnSignature): Difference {
-  const beside = [
+function describeUndeclared(table: Table, field: string, was: ColumnSignature): Difference {
+  const further = [
     ...(['date', 'time', 'dateTime', 'duration', 'integer'].includes(was.kind) ? [`${field}#order`] : []),
     ...(was.kind === 'double' ? [`${field}#text`] : []),
     ...(was.optional && was.nullable ? [`${field}#null`] : []),
@@ -173,31 +177,33 @@ function undeclared(table: Table, field: string, was: ColumnSignature): Differen
     what: `${table.name}.${field} is no longer declared`,
     cure: [
       `-- drop the indexes that use it first`,
-      ...[field, ...beside].map(column => `alter table ${quote(table.name)} drop column ${quote(column)};`),
+      ...[field, ...further].map(
+        column => `alter table ${quoteColumn(table.name)} drop column ${quoteColumn(column)};`,
+      ),
       `delete from "_shape" where ${shapeRow(table, field)};`,
     ],
   }
 }
 
-function* newField(table: Table, kept: FieldColumns, now: ColumnSignature): Steps<readonly Difference[]> {
+function* checkNewField(table: Table, kept: FieldColumns, now: ColumnSignature): Steps<readonly Difference[]> {
   if (now.optional) return []
   const rows = yield { text: sql`select 1 from ${quoteName(table.name)} limit 1` }
   if (rows.length === 0) return []
   const add = kept.columns.map(
-    ({ name, kind }) => `alter table ${quote(table.name)} add column ${quote(name)} ${sqlType[kind]};`,
+    ({ name, kind }) => `alter table ${quoteColumn(table.name)} add column ${quoteColumn(name)} ${sqlTypeOf[kind]};`,
   )
   return [
     {
-      what: `${table.name}.${kept.field} is new and required: rows that stand have none; make it optional, or give them one`,
+      what: `${table.name}.${kept.field} is new and required, and stored rows have no value for it: make it optional, or set it`,
       cure: [
         ...add,
-        `update ${quote(table.name)} set ${kept.columns.map(({ name }) => `${quote(name)} = …`).join(', ')};`,
-        `insert into "_shape" ("of", "name", "is") values (${text(tableKey(table.name))}, ${text(kept.field)}, ${text(JSON.stringify(now))});`,
+        `update ${quoteColumn(table.name)} set ${kept.columns.map(({ name }) => `${quoteColumn(name)} = …`).join(', ')};`,
+        `insert into "_shape" ("of", "name", "is") values (${quoteText(tableKey(table.name))}, ${quoteText(kept.field)}, ${quoteText(JSON.stringify(now))});`,
       ],
     },
   ]
 }
-const sqlType: Readonly<Record<Column['kind'], string>> = {
+const sqlTypeOf: Readonly<Record<Column['kind'], string>> = {
   text: 'text',
   integer: 'bigint',
   real: 'double precision',
@@ -205,7 +211,7 @@ const sqlType: Readonly<Record<Column['kind'], string>> = {
   blob: 'blob',
 }
 
-function* changedField(
+function* checkChangedField(
   table: Table,
   kept: FieldColumns,
   was: ColumnSignature,
@@ -221,35 +227,37 @@ function* changedField(
     return reasons.map(what => ({
       what,
       cure: [
-        `-- convert the values of ${quote(kept.field)} in ${quote(table.name)}, then`,
-        `update "_shape" set "is" = ${text(JSON.stringify(now))} where ${shapeRow(table, kept.field)};`,
+        `-- convert the values of ${quoteColumn(kept.field)} in ${quoteColumn(table.name)}, then`,
+        `update "_shape" set "is" = ${quoteText(JSON.stringify(now))} where ${shapeRow(table, kept.field)};`,
       ],
     }))
-  return [...(yield* lostNothing(table, kept, was, now)), ...(yield* lostValues(table, kept, was, now))]
+  return [...(yield* checkEmptyCells(table, kept, was, now)), ...(yield* checkEnumValues(table, kept, was, now))]
 }
 
-/** What an empty cell means. */
-const meaning = (of: ColumnSignature): string => (of.optional ? 'absent' : of.nullable ? 'null' : '')
+/** The meaning of an empty cell. */
+const emptyMeaning = (of: ColumnSignature): string => (of.optional ? 'absent' : of.nullable ? 'null' : '')
 
 /** Rows whose absent or null value the contract no longer allows. */
-function* lostNothing(
+function* checkEmptyCells(
   table: Table,
   kept: FieldColumns,
   was: ColumnSignature,
   now: ColumnSignature,
 ): Steps<readonly Difference[]> {
   const at = `${table.name}.${kept.field}`
-  const cure = (where: string) => [`update ${quote(table.name)} set ${quote(kept.field)} = … where ${where};`]
+  const cure = (where: string) => [
+    `update ${quoteColumn(table.name)} set ${quoteColumn(kept.field)} = … where ${where};`,
+  ]
   const found: Difference[] = []
   const growsMark = was.nullable === true && now.nullable === true
-  if (meaning(was) !== meaning(now) && meaning(was) !== '' && !(growsMark && now.optional)) {
+  if (emptyMeaning(was) !== emptyMeaning(now) && emptyMeaning(was) !== '' && !(growsMark && now.optional)) {
     const empty = yield {
       text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(kept.field)} is null limit 1`,
     }
     if (empty.length > 0)
       found.push({
-        what: `${at} has ${meaning(was)} values, which it no longer allows`,
-        cure: cure(`${quote(kept.field)} is null`),
+        what: `${at} has ${emptyMeaning(was)} values, which the contract no longer allows`,
+        cure: cure(`${quoteColumn(kept.field)} is null`),
       })
   }
   if (was.optional && was.nullable && !(now.optional && now.nullable)) {
@@ -258,13 +266,16 @@ function* lostNothing(
       text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(mark)} is not null limit 1`,
     }
     if (nulls.length > 0)
-      found.push({ what: `${at} has null values, which it no longer allows`, cure: cure(`${quote(mark)} is not null`) })
+      found.push({
+        what: `${at} has null values, which the contract no longer allows`,
+        cure: cure(`${quoteColumn(mark)} is not null`),
+      })
   }
   return found
 }
 
 /** Rows with a value that an enumeration has lost. */
-function* lostValues(
+function* checkEnumValues(
   table: Table,
   kept: FieldColumns,
   was: ColumnSignature,
@@ -279,21 +290,21 @@ function* lostValues(
   const lost = others.map(([each]) => String(each))
   return [
     {
-      what: `${table.name}.${kept.field} has values it no longer allows: ${lost.join(', ')}`,
+      what: `${table.name}.${kept.field} has values that the contract no longer allows: ${lost.join(', ')}`,
       cure: [
-        `update ${quote(table.name)} set ${quote(kept.field)} = … where ${quote(kept.field)} in (${lost.map(text).join(', ')});`,
+        `update ${quoteColumn(table.name)} set ${quoteColumn(kept.field)} = … where ${quoteColumn(kept.field)} in (${lost.map(quoteText).join(', ')});`,
       ],
     },
   ]
 }
 
-/** All that the contract has and the table has not. */
-function* grow(items: ItemStatements, dialect: Dialect, shape: DatabaseShape): Steps {
+/** Adds all that the contract has and the table lacks. */
+function* growTable(items: ItemStatements, dialect: Dialect, shape: DatabaseShape): Steps {
   const { table } = items
   const was = shape.get(tableKey(table.name))
   if (!was) {
-    yield { text: create(table, dialect) }
-    yield remember(tableKey(table.name), '', 'table')
+    yield { text: createTable(table, dialect) }
+    yield rememberShape(tableKey(table.name), '', 'table')
   }
   for (const kept of table.fields) {
     const now = declaredSignature(table, kept)
@@ -308,12 +319,12 @@ function* grow(items: ItemStatements, dialect: Dialect, shape: DatabaseShape): S
         before === undefined ? undefined : (JSON.parse(before) as ColumnSignature),
         now,
       )
-    yield remember(tableKey(table.name), kept.field, is)
+    yield rememberShape(tableKey(table.name), kept.field, is)
   }
   yield* growWords(items, dialect, was)
 }
 
-function create(table: Table, dialect: Dialect): Sql {
+function createTable(table: Table, dialect: Dialect): Sql {
   const { text, integer } = dialect.types
   const own = [
     sql`"id" ${text} primary key`,
@@ -353,57 +364,57 @@ function* addColumns(
     }
 }
 
-/** Columns of words are made from values that stand, so they come and go as searches need them. */
+/** Columns of words are made from stored values, so they come and go as searches need them. */
 function* growWords(items: ItemStatements, dialect: Dialect, was: ReadonlyMap<string, string> | undefined): Steps {
   const { table } = items
   const wanted = new Set(table.words.map(each => each.column))
   for (const [column, is] of was ?? [])
     if (is.startsWith('words') && !wanted.has(column)) {
       yield { text: sql`alter table ${quoteName(table.name)} drop column ${quoteName(column)}` }
-      yield forget(tableKey(table.name), column)
+      yield forgetShape(tableKey(table.name), column)
     }
   const stale = table.words.filter(each => was?.get(each.column) !== foldingVersion)
   for (const { column } of stale) {
     if (!was?.has(column))
       yield { text: sql`alter table ${quoteName(table.name)} add column ${quoteName(column)} ${dialect.types.text}` }
-    yield remember(tableKey(table.name), column, foldingVersion)
+    yield rememberShape(tableKey(table.name), column, foldingVersion)
   }
-  if (was && stale.length > 0) yield* foldAgain(items, stale)
+  if (was && stale.length > 0) yield* refoldWords(items, stale)
 }
 
-const rowsAtOnce = 500
-function* foldAgain(items: ItemStatements, stale: Table['words']): Steps {
+const foldedRowsMax = 500
+function* refoldWords(items: ItemStatements, stale: Table['words']): Steps {
   const { table, columns, item } = items
   const sets = stale.map(({ column }, i) => sql`${quoteName(column)} = ${parameterAt(i + 1)}`)
   const update = sql`update ${quoteName(table.name)} set ${joinList(sets)} where "id" = ${parameterAt(0)}`
-  const next = sql`select ${columns} from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(rowsAtOnce)}`
+  const next = sql`select ${columns} from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(foldedRowsMax)}`
   for (let last = ''; ; ) {
     const rows = yield { text: next, values: [last] }
     for (const each of rows.map(item)) {
       yield { text: update, values: [each.id, ...stale.map(({ of }) => of(each.value))] }
       last = each.id
     }
-    if (rows.length < rowsAtOnce) return
+    if (rows.length < foldedRowsMax) return
   }
 }
 
-function* indexed(schema: StoreSchema, shape: DatabaseShape): Steps {
+function* growIndexes(schema: StoreSchema, shape: DatabaseShape): Steps {
   const was = shape.get('index') ?? new Map<string, string>()
   const wanted = new Map<string, { table: Table; index: Index }>()
   for (const table of schema.tables.values())
     for (const index of table.indexes) wanted.set(index.name, { table, index })
-  const drop = (index: string): Run => ({ text: sql`drop index if exists ${quoteName(index)}` })
+  const drop = (index: string): MigrationStep => ({ text: sql`drop index if exists ${quoteName(index)}` })
   for (const index of was.keys())
     if (!wanted.has(index)) {
       yield drop(index)
-      yield forget('index', index)
+      yield forgetShape('index', index)
     }
   for (const [key, { table, index }] of wanted) {
     const is = JSON.stringify([table.name, index])
     if (was.get(key) === is) continue
     yield drop(key)
     yield { text: createIndex(table, index, schema.dialect) }
-    yield remember('index', key, is)
+    yield rememberShape('index', key, is)
   }
 }
 

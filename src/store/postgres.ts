@@ -1,12 +1,16 @@
 /**
- * The PostgreSQL store: the port of `service/store.ts` on a pool of connections. What always holds, by number:
- *  (1) A version is larger than any its key has had before, also after a removal: no validator ever returns.
- *  (2) A write is answered after its COMMIT was; one whose COMMIT is not answered is `Unavailable`.
- *  (3) Writes are SERIALIZABLE: what was read stands beside the change. Where that fails the work runs again, until its time is up.
+ * The PostgreSQL store: the port of `service/store.ts` on a pool of connections. What always holds,
+ * by number:
+ *  (1) A version is larger than any that its key has had before, also after a removal: no validator
+ *      ever returns.
+ *  (2) A write is answered after its COMMIT; one whose COMMIT has no reply is `Unavailable`.
+ *  (3) Writes are SERIALIZABLE: what the work has read still holds when its change is committed.
+ *      Where that fails the work runs again, until its time is up.
  *  (4) A read is one snapshot (REPEATABLE READ, READ ONLY) and waits for no writer.
  *  (5) A statement that failed ends its transaction, also when the work caught the error.
- *  (6) A connection that is lost, refused or out of time is `Unavailable`, is not used again, and the next call finds another.
- * Deliberately absent: HTTP, XML, and who is asking.
+ *  (6) A connection that is lost, refused or out of time is `Unavailable` and is not used again;
+ *      the next call finds another.
+ * Deliberately absent: HTTP, XML, and the caller.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -20,7 +24,7 @@ import {
   type StoreWriter,
   Unavailable,
 } from '../service/store.ts'
-import type { StatementRunner } from './connection.ts'
+import { createEndedError, type StatementRunner } from './connection.ts'
 import { postgres } from './dialect.ts'
 import { planMigration } from './migration.ts'
 import {
@@ -41,22 +45,23 @@ import { defaultBounds } from './write-queue.ts'
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-sessions.ts'
 
 export interface PostgresOptions {
-  /** Connections at most; default 10. Of a pool that is given, its own. */
+  /** Connections at most; default 10. A pool that is given has its own limit. */
   readonly connections?: number
-  /** Milliseconds that one work may take, with all its tries; default 10,000. */
+  /** Milliseconds for one work, all its tries included; default 10,000. */
   readonly work?: number
   /** Milliseconds that a committed change stays readable in the feed; default seven days. */
   readonly changesKept?: number
 }
-/** Milliseconds that bringing the database to the contract's shape may take: an index of a large table takes its time. */
-const migrating = 3_600_000
-/** Milliseconds to wait where there is another to be asked instead: of an instance that is not ready, of a copy. */
-const prompt = 2000
-const week = 7 * 24 * 3600 * 1000
+/** For bringing the database to the contract's shape: an index of a large table takes long. */
+const migrationTimeoutMs = 3_600_000
+/** To wait where another can be asked instead: for an instance that is not ready, for a copy. */
+const promptMs = 2000
+const weekMs = 7 * 24 * 3600 * 1000
 
 /**
- * Connects and brings the database to the contract's shape, in the connection's first schema. Rejects when that is no
- * addition, and in the server's own words when it can't be reached.
+ * Connects and brings the database to the contract's shape, in the connection's first schema.
+ * Rejects where that takes more than additions, and with the server's own error where it cannot be
+ * reached.
  */
 export async function openPostgresStore(
   service: Service,
@@ -64,41 +69,42 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<Store> {
   const time = options.work ?? defaultBounds.work
-  const pool = typeof to === 'string' ? connected(to, options.connections ?? 10, time) : to
+  const pool = typeof to === 'string' ? createPool(to, options.connections ?? 10, time) : to
   const sessions = new Sessions(pool, time)
-  const made: StoreSchema = compileStoreSchema(service, postgres, work =>
-    sessions.run(noTransaction, on => work(new SqlReader(made, on))),
+  const schema: StoreSchema = compileStoreSchema(service, postgres, work =>
+    sessions.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
   const end = async (): Promise<void> => {
     await sessions.close()
     if (typeof to === 'string') await pool.end()
   }
   try {
-    await sessions.run(beginPlain, on => migrate(made, on), migrating)
+    await sessions.run(beginPlain, on => migrate(schema, on), migrationTimeoutMs)
   } catch (thrown) {
     await end()
     throw sessions.failure(thrown)
   }
-  const sweeps = compileExpiries(service, postgres, options.changesKept ?? week)
+  const sweeps = compileExpiries(service, postgres, options.changesKept ?? weekMs)
   return {
-    read: <T>(work: (reader: StoreReader) => Maybe<T>) => sessions.run(beginRead, on => work(new SqlReader(made, on))),
+    read: <T>(work: (reader: StoreReader) => Maybe<T>) =>
+      sessions.run(beginRead, on => work(new SqlReader(schema, on))),
     write: <T>(work: (writer: StoreWriter) => Maybe<T>) =>
       sessions.run(beginWrite, async on => {
-        const writer = new Lastly(made, on)
+        const writer = new DeferringWriter(schema, on)
         const answer = await work(writer)
-        writer.tell()
+        writer.send()
         return answer
       }),
     sweep: async now => {
-      let gone = 0
+      let count = 0
       for (const sweep of sweeps)
-        for (let went = sweep.batch; went === sweep.batch; gone += went)
-          went = await sessions.run(beginPlain, on => removeExpired(sweep, on, now))
-      return gone
+        for (let removed = sweep.batch; removed === sweep.batch; count += removed)
+          removed = await sessions.run(beginPlain, on => removeExpired(sweep, on, now))
+      return count
     },
     ready: () =>
       sessions
-        .run(beginRead, on => on.first(made.records.ready, []), Math.min(time, prompt))
+        .run(beginRead, on => on.first(schema.records.ready, []), Math.min(time, promptMs))
         .then(
           () => true,
           () => false,
@@ -111,22 +117,23 @@ export async function openPostgresStore(
 export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
 
 /**
- * A copy of the same database that is only read: a standby, which is brought to the contract's shape by its original. One work
- * may take two seconds by default.
+ * A copy of the same database that is only read: a standby, which gets the contract's shape from
+ * its original. One work may take two seconds by default.
  */
 export async function openPostgresReplica(
   service: Service,
   url: string,
   options: Pick<PostgresOptions, 'connections' | 'work'> = {},
 ): Promise<Replica> {
-  const time = options.work ?? prompt
-  const pool = connected(url, options.connections ?? 10, time)
+  const time = options.work ?? promptMs
+  const pool = createPool(url, options.connections ?? 10, time)
   const sessions = new Sessions(pool, time)
-  const made: StoreSchema = compileStoreSchema(service, postgres, work =>
-    sessions.run(noTransaction, on => work(new SqlReader(made, on))),
+  const schema: StoreSchema = compileStoreSchema(service, postgres, work =>
+    sessions.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
   return {
-    read: <T>(work: (reader: StoreReader) => Maybe<T>) => sessions.run(beginRead, on => work(new SqlReader(made, on))),
+    read: <T>(work: (reader: StoreReader) => Maybe<T>) =>
+      sessions.run(beginRead, on => work(new SqlReader(schema, on))),
     usage: () => sessions.usage(),
     close: async () => {
       await sessions.close()
@@ -135,79 +142,81 @@ export async function openPostgresReplica(
   }
 }
 
-async function migrate(made: StoreSchema, on: StatementRunner): Promise<void> {
-  // Asked again and again, and not waited for: a server that is gone is not taken for one that is busy.
-  while (!(await promptly(on.first(exclusive, [])))?.[0]) await sleep(turn)
-  const steps = planMigration(made)
+async function migrate(schema: StoreSchema, on: StatementRunner): Promise<void> {
+  // Tried again and again, without waiting in the server: one that is gone does not pass for one
+  // that is busy.
+  while (!(await awaitPromptly(on.first(migrationLock, [])))?.[0]) await sleep(lockRetryMs)
+  const steps = planMigration(schema)
   for (let step = steps.next(); !step.done; ) {
     const { text, values = [] } = step.value
     step = steps.next(await on.rows(compileStatement(postgres, text, false), values))
   }
 }
 
-function promptly<T>(answer: Maybe<T>): Promise<T> {
+function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
   const late = sleep(transactionTimeoutMs, undefined, { ref: false }).then(() => Promise.reject(new Unavailable()))
   return Promise.race([answer, late])
 }
 
 /**
- * What is only written down, the deed and the changes, goes with the commit in one breath: nobody in the work waits for it.
- * Numbers of changes are taken one transaction at a time, from here to its commit: so they rise in the order of commits, and who
- * reads on from the last number seen misses none. As the last thing before the commit, others wait for that alone.
+ * Sends what is only recorded, the deed and the changes, together with the commit: the work does
+ * not wait for it. Numbers of changes are given to one transaction at a time, from here to its
+ * commit: so they rise in the order of commits, and a reader that goes on from the last number it
+ * has seen misses none. As this is the last step before the commit, other transactions wait no
+ * longer than for that.
  */
-class Lastly extends SqlWriter {
+class DeferringWriter extends SqlWriter {
   #changes: Omit<ChangeRecord, 'sequence'>[] | undefined = []
   #deeds: AuditRecord[] | undefined = []
 
   override changed(change: Omit<ChangeRecord, 'sequence'>): void {
-    if (!this.#changes) throw over()
+    if (!this.#changes) throw createEndedError()
     this.#changes.push(change)
   }
   override record(deed: AuditRecord): void {
-    if (!this.#deeds) throw over()
+    if (!this.#deeds) throw createEndedError()
     this.#deeds.push(deed)
   }
 
-  /** Sends it. What fails of it fails the transaction, and is told at its end. */
-  tell(): void {
+  /** What fails of it fails the transaction, which tells at its end. */
+  send(): void {
     const [changes, deeds] = [this.#changes ?? [], this.#deeds ?? []]
     this.#changes = this.#deeds = undefined
-    const told: Maybe<void>[] = deeds.map(deed => super.record(deed))
-    if (changes.length > 0) told.push(this.on.run(numbering, []), ...changes.map(change => super.changed(change)))
-    Promise.all(told).catch(() => {})
+    const sent: Maybe<void>[] = deeds.map(deed => super.record(deed))
+    if (changes.length > 0) sent.push(this.on.run(numberingLock, []), ...changes.map(change => super.changed(change)))
+    Promise.all(sent).catch(() => {})
   }
 }
-const over = (): Error => new Error('the work that this was given to is over')
-
-/** Milliseconds between two looks whether it is our turn. */
-const turn = 100
-/** Nobody else migrates meanwhile. The number is this program's among all that share the server. */
-const exclusive: Statement = {
+/** Between two tries to get the lock. */
+const lockRetryMs = 100
+/** One migration at a time. The number is this program's among all that share the server. */
+const migrationLock: Statement = {
   text: "select pg_try_advisory_xact_lock(7306358, hashtext(current_schema())), set_config('lock_timeout', '0', true)",
   places: [],
   straight: true,
   name: undefined,
 }
-const numbering: Statement = {
+const numberingLock: Statement = {
   text: 'select pg_advisory_xact_lock(7306359, hashtext(current_schema()))',
   places: [],
   straight: true,
   name: 'diglot numbering',
 }
 
-function connected(url: string, max: number, time: number): PostgresPool {
+function createPool(url: string, max: number, time: number): PostgresPool {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     pipeline: true,
     connectionTimeoutMillis: transactionTimeoutMs,
-    // Whoever waits for a lock does not see that nobody waits for him any more.
+    // A transaction that waits for a lock does not notice that its caller has given up.
     lock_timeout: time,
-    // Nor does the server see a client that is gone without a word: the locks of its transaction are held no longer than this.
+    // Nor does the server notice a client that is gone without a word: it holds that transaction's
+    // locks no longer than this.
     idle_in_transaction_session_timeout: time,
     ...keepAliveOptions,
   })
-  // An idle connection that breaks has left the pool already: whoever needs one gets another.
+  // An idle connection that breaks has left the pool already: the next caller gets another.
   pool.on('error', () => {})
   return pool
 }

@@ -1,7 +1,8 @@
 /**
  * Windows of limits in PostgreSQL, for `sharedLimiter`. What always holds:
- *  (1) The database's clock says when a window is over: instances whose clocks differ share one window all the same.
- *  (2) Nothing here waits for a disk: the table is not logged, and after a crash of the server every window begins anew.
+ *  (1) The database's clock ends a window, so instances whose clocks differ share one all the same.
+ *  (2) No call here waits for a disk: the table is not logged, and after a crash of the server
+ *      every window begins anew.
  *  (3) It has a connection of its own, so that limits never wait behind calls.
  */
 import pg from 'pg'
@@ -13,46 +14,46 @@ export interface RateWindows {
   close(): Promise<void>
 }
 
-const table = `create unlogged table if not exists "_limit" ("key" text primary key, "until" int8 not null, "count" int8 not null)`
-/** Two that make it at once collide in the catalogue; they take turns. */
-const turns = 'select pg_advisory_xact_lock(7306360, hashtext(current_schema()))'
+const tableText = `create unlogged table if not exists "_limit" ("key" text primary key, "until" int8 not null, "count" int8 not null)`
+/** Instances that create it at once would collide in the catalogue: one after the other. */
+const lockText = 'select pg_advisory_xact_lock(7306360, hashtext(current_schema()))'
 
-const milliseconds = '(extract(epoch from clock_timestamp()) * 1000)::int8'
-const count = `
+const nowMsText = '(extract(epoch from clock_timestamp()) * 1000)::int8'
+const countText = `
   with asked as materialized (
-    select key, span, by, ${milliseconds} as now from unnest($1::text[], $2::int8[], $3::int8[]) as t(key, span, by))
+    select key, span, by, ${nowMsText} as now from unnest($1::text[], $2::int8[], $3::int8[]) as t(key, span, by))
   insert into "_limit" as l ("key", "until", "count") select key, now + span, by from asked
   on conflict ("key") do update set
-    "count" = case when l."until" <= ${milliseconds} then excluded."count" else l."count" + excluded."count" end,
-    "until" = case when l."until" <= ${milliseconds} then excluded."until" else l."until" end
-  returning "key", "count", "until" - ${milliseconds}`
-const forget = `delete from "_limit" where "until" <= ${milliseconds}`
+    "count" = case when l."until" <= ${nowMsText} then excluded."count" else l."count" + excluded."count" end,
+    "until" = case when l."until" <= ${nowMsText} then excluded."until" else l."until" end
+  returning "key", "count", "until" - ${nowMsText}`
+const forgetText = `delete from "_limit" where "until" <= ${nowMsText}`
 
-/** Milliseconds between two removals of windows that are over. */
-const every = 60_000
-/** Milliseconds to wait for an answer: a limit is not worth more. */
-const patience = 2000
+/** Between two removals of windows that have ended. */
+const removeEveryMs = 60_000
+/** To wait for a reply: a limit is not worth more. */
+const answerTimeoutMs = 2000
 
 export async function openRateWindows(url: string): Promise<RateWindows> {
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
-    connectionTimeoutMillis: patience,
-    query_timeout: patience,
+    connectionTimeoutMillis: answerTimeoutMs,
+    query_timeout: answerTimeoutMs,
     ...keepAliveOptions,
   })
   pool.on('error', () => {})
   try {
-    await pool.query(`begin; ${turns}; ${table}; commit`)
+    await pool.query(`begin; ${lockText}; ${tableText}; commit`)
   } catch (thrown) {
     await pool.end()
     throw thrown
   }
-  const sweeping = setInterval(() => void pool.query(forget).catch(() => {}), every).unref()
+  const sweeping = setInterval(() => void pool.query(forgetText).catch(() => {}), removeEveryMs).unref()
   return {
     count: async counts => {
       const columns = [counts.map(each => each.key), counts.map(each => each.span), counts.map(each => each.by)]
-      const { rows } = await pool.query({ name: 'count', text: count, values: columns, rowMode: 'array' })
+      const { rows } = await pool.query({ name: 'count', text: countText, values: columns, rowMode: 'array' })
       const found = new Map(rows.map(([key, sum, left]) => [key, { count: Number(sum), left: Number(left) }]))
       return counts.map(({ key, by }) => found.get(key) ?? { count: by, left: 0 })
     },

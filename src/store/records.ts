@@ -1,4 +1,7 @@
-/** Everything beside the items: files, memos, jobs, the audit, changes and former items. Their tables and statements. */
+/**
+ * Everything besides the items: files, memos, jobs, the audit, changes and former items. Their
+ * tables and statements.
+ */
 
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
@@ -8,7 +11,7 @@ import type { Cell, Dialect, Sql } from './dialect.ts'
 import { sql } from './sql.ts'
 import { compileStatement, joinList, parameterAt, parameterList, quoteName, type Statement } from './statement.ts'
 
-/** Made once, when the store is new. */
+/** Created once, when the store is new. */
 export function declareRecordTables(dialect: Dialect): readonly Sql[] {
   const { text, integer, real, blob } = dialect.types
   return [
@@ -40,17 +43,20 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
 }
 
 /**
- * Of `_file`: the name of its pieces, where it is more than one, and the octets in them; and the name of those that it had before,
- * so that the statement that puts others in their place says whose time has come.
+ * Of `_file`: the name of its pieces, where it has more than one, and the octets in them; and the
+ * name of those that it had before, so that the statement that replaces them returns which have to
+ * go.
  */
-const fileColumns = ({ types: { text, integer } }: Dialect): Sql => joinList(ofPieces(text, integer))
-const ofPieces = (text: Sql, integer: Sql): readonly Sql[] => [
+const fileColumns = ({ types: { text, integer } }: Dialect): Sql => joinList(pieceColumns(text, integer))
+const pieceColumns = (text: Sql, integer: Sql): readonly Sql[] => [
   sql`"content" ${text}`,
   sql`"length" ${integer}`,
   sql`"before" ${text}`,
 ]
 
-/** `expires` is when pieces go that are not a file's, or not any more; those of a file have none. */
+/**
+ * `expires`: when pieces go that do not belong to a file, or no longer; those of a file have none.
+ */
 function pieceTables({ types: { text, integer, blob }, uncompressed }: Dialect): readonly Sql[] {
   return [
     sql`create table "_content" ("id" ${text} primary key, "expires" ${integer})`,
@@ -61,9 +67,11 @@ function pieceTables({ types: { text, integer, blob }, uncompressed }: Dialect):
   ]
 }
 
-/** What a store has not that was made when files were one value each. */
+/** What a store lacks that was created when a file was one value. */
 export const migratePieces = (dialect: Dialect): readonly Sql[] => [
-  ...ofPieces(dialect.types.text, dialect.types.integer).map(column => sql`alter table "_file" add column ${column}`),
+  ...pieceColumns(dialect.types.text, dialect.types.integer).map(
+    column => sql`alter table "_file" add column ${column}`,
+  ),
   ...pieceTables(dialect),
 ]
 
@@ -74,7 +82,7 @@ const jobColumns = [
 const deedColumns = ['at', 'subject', 'operation', 'resource', 'id', 'version', 'face', 'request'] as const
 const changeColumns = ['sequence', 'at', 'resource', 'id', 'version', 'what', 'operation'] as const
 
-/** A column that is null is a member that is undefined. The tables' types are those of the rows. */
+/** A null column is an undefined member. The tables have the types of the rows. */
 const recordOf =
   <T>(columns: readonly (keyof T & string)[]) =>
   (row: Cells): T =>
@@ -100,7 +108,7 @@ export function compileRecords(dialect: Dialect) {
   const job = columns(jobColumns)
   const file = sql`"resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)} and "part" = ${parameterAt(2)}`
   return {
-    /** Of a resource and an id: version and where it went. */
+    /** Of a resource and an id: its version, and where it went. */
     former: make(
       sql`select "version", "to" from "_former" where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)}`,
     ),
@@ -117,24 +125,26 @@ export function compileRecords(dialect: Dialect) {
         "length" = excluded."length", "modified" = excluded."modified", "version" = "_file"."version" + 1
         returning "version", "before"`,
     ),
-    /** The version stays, so that it is not used again. */
+    /** The version stays, so that it never returns. */
     emptyFiles: make(
       sql`update "_file" set "bytes" = null, "mediaType" = null, "before" = "content", "content" = null, "length" = null
         where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)} returning "before"`,
     ),
-    /** Of a name and when it expires: not of a file's. */
+    /** Of a name and when it expires; not for the pieces of a file. */
     staged: make(
       sql`insert into "_content" ("id", "expires") values (${parameterList(0, 2)}) on conflict ("id")
         do update set "expires" = excluded."expires" where "_content"."expires" is not null`,
     ),
     stage: make(sql`insert into "_piece" ("content", "number", "bytes") values (${parameterList(0, 3)})`),
     discard: make(sql`update "_content" set "expires" = 0 where "id" = ${parameterAt(0)} and "expires" is not null`),
-    /** Of a name and now: a file's from here on. No row where it is too late. */
+    /**
+     * Of a name and now: the pieces belong to a file from here on. No row where they have expired.
+     */
     claim: make(
       sql`update "_content" set "expires" = null where "id" = ${parameterAt(0)} and "expires" > ${parameterAt(1)} returning 1`,
     ),
     retire: make(sql`update "_content" set "expires" = ${parameterAt(1)} where "id" = ${parameterAt(0)}`),
-    /** Of a name, the number of a piece, where in it, and how many. */
+    /** Of a name, the number of a piece, the place in it, and how many octets. */
     octets: make(
       sql`select substr("bytes", ${dialect.small(parameterAt(2))}, ${dialect.small(parameterAt(3))}) from "_piece"
         where "content" = ${parameterAt(0)} and "number" = ${parameterAt(1)}`,
@@ -183,31 +193,33 @@ export function leaseStatement(dialect: Dialect, jobs: number): Statement {
   )
 }
 
-/** How many rows one transaction deletes, so that it is short. */
-const batch = 2000
+/** Rows that one transaction deletes, so that it is short. */
+const sweepBatch = 2000
 /** Eight megabytes. */
-const pieceBatch = 32
+const pieceSweepBatch = 32
 
 export interface Expiry {
   readonly statement: Statement
-  /** Rows in one batch: as many went as there may, so there may be more. */
+  /** Rows in one batch: when as many went, there may be more. */
   readonly batch: number
   readonly values: (now: number) => readonly Cell[]
-  /** Takes the largest number among those of the rows that went. */
+  /** Keeps the largest number of the rows that went. */
   readonly mark?: Statement
 }
-/** What a sweep deletes, a batch at a time; a row for each that went. `changesKept` in milliseconds. */
+/**
+ * What a sweep deletes, a batch at a time; returns a row for each. `changesKept` in milliseconds.
+ */
 export function compileExpiries(service: Service, dialect: Dialect, changesKept: number): readonly Expiry[] {
   const oldest = (table: string, key: string, where: Sql): Statement =>
     compileStatement(
       dialect,
       sql`delete from ${quoteName(table)} where ${quoteName(key)} in
-        (select ${quoteName(key)} from ${quoteName(table)} where ${where} limit ${sql.lit(batch)}) returning ${quoteName(key)}`,
+        (select ${quoteName(key)} from ${quoteName(table)} where ${where} limit ${sql.lit(sweepBatch)}) returning ${quoteName(key)}`,
     )
   const memos = compileStatement(
     dialect,
     sql`delete from "_memo" where ("space", "key") in
-      (select "space", "key" from "_memo" where "expires" <= ${parameterAt(0)} limit ${sql.lit(batch)}) returning 1`,
+      (select "space", "key" from "_memo" where "expires" <= ${parameterAt(0)} limit ${sql.lit(sweepBatch)}) returning 1`,
   )
   const mark = compileStatement(
     dialect,
@@ -220,28 +232,28 @@ export function compileExpiries(service: Service, dialect: Dialect, changesKept:
   const pieces = compileStatement(
     dialect,
     sql`delete from "_piece" where ("content", "number") in (select "content", "number" from "_piece" where "content" in
-      (select "id" from "_content" where ${over}) limit ${sql.lit(pieceBatch)}) returning 1`,
+      (select "id" from "_content" where ${over}) limit ${sql.lit(pieceSweepBatch)}) returning 1`,
   )
   const empty = sql`${over} and not exists (select 1 from "_piece" where "_piece"."content" = "_content"."id")`
   return [
-    { statement: memos, batch, values: now => [now] },
-    { statement: pieces, batch: pieceBatch, values: now => [now] },
-    { statement: oldest('_content', 'id', empty), batch, values: now => [now] },
+    { statement: memos, batch: sweepBatch, values: now => [now] },
+    { statement: pieces, batch: pieceSweepBatch, values: now => [now] },
+    { statement: oldest('_content', 'id', empty), batch: sweepBatch, values: now => [now] },
     ...service.jobs.map(job => ({
       statement: oldest('_job', 'id', finished),
-      batch,
+      batch: sweepBatch,
       values: (now: number) => [now - job.keep * 1000, job.job],
     })),
     {
       statement: oldest('_change', 'sequence', sql`"at" <= ${parameterAt(0)}`),
-      batch,
+      batch: sweepBatch,
       values: now => [now - changesKept],
       mark,
     },
   ]
 }
 
-/** Deletes one batch, within a transaction; how many rows went. */
+/** Deletes one batch, within a transaction. @returns how many rows went */
 export function removeExpired({ statement, values, mark }: Expiry, on: StatementRunner, now: number): Maybe<number> {
   return chain(on.rows(statement, values(now)), rows => {
     if (!mark || rows.length === 0) return rows.length

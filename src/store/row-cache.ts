@@ -1,7 +1,8 @@
 /**
- * Items that were read before. The same cells are the same item: a row that is, cell by cell, the one that was kept for its
- * identifier needs no second reading. So what has not changed costs its SQL alone, and whoever keeps something beside a
- * snapshot can tell by its identity that it still holds.
+ * Items that were read before. The same cells are the same item: a row that equals, cell by cell,
+ * the one that was kept for its identifier is not read again. So an item that has not changed costs
+ * its SQL alone, and a face that keeps something for a snapshot can tell by its identity that it
+ * still holds.
  */
 import type { Snapshot } from '../service/store.ts'
 import type { Cells } from './connection.ts'
@@ -11,26 +12,26 @@ interface CachedRow {
   readonly item: Snapshot
 }
 
-/** Items of all tables together. */
-const most = 4096
-/** Characters of text in the longest row that is kept. */
-const longest = 8192
+/** Of all tables together. */
+const itemsMax = 4096
+/** Of all texts in a row that is kept. */
+const rowCharactersMax = 8192
 
 export class RowCache {
   readonly #tables = new Map<string, Map<string, CachedRow>>()
   #count = 0
 
-  /** @param row with the cells that `system` of `table.ts` names first */
+  /** @param row begins with the cells that `systemColumns` names */
   item(table: string, row: Cells, read: (row: Cells) => Snapshot): Snapshot {
     const known = this.#tables.get(table)?.get(row[4] as string) // the column of identifiers is text
     if (known && isSame(known.row, row)) return known.item
     const item = read(row)
-    if (isKeepable(row)) this.#keep(table, { row, item: frozen(item) })
+    if (isKeepable(row)) this.#keep(table, { row, item: freezeDeep(item) })
     return item
   }
 
   #keep(table: string, kept: CachedRow): void {
-    if (this.#count >= most) {
+    if (this.#count >= itemsMax) {
       this.#tables.clear()
       this.#count = 0
     }
@@ -46,19 +47,19 @@ function isSame(a: Cells, b: Cells): boolean {
   return a.length === b.length
 }
 
-/** Bytes are left out: they can't be compared at a glance, nor frozen. */
+/** Not a row with bytes: they cannot be compared at a glance, nor frozen. */
 function isKeepable(row: Cells): boolean {
   let length = 0
   for (const cell of row) {
     if (typeof cell === 'string') length += cell.length
     else if (typeof cell === 'object' && cell !== null) return false
   }
-  return length <= longest
+  return length <= rowCharactersMax
 }
 
-/** Several readers share it. */
-function frozen<T>(value: T): T {
+/** Several readers share the value. */
+function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value
-  for (const part of Object.values(value)) frozen(part)
+  for (const part of Object.values(value)) freezeDeep(part)
   return Object.freeze(value)
 }

@@ -1,37 +1,41 @@
 /**
- * Keys by which a database that compares text byte by byte puts values in the order of their type (XML Schema Part 2 §3.2):
- * an instant whatever its zone, a duration, a whole number of any size. Equal keys are equal values.
+ * Keys by which a database that compares text byte by byte puts values in the order of their type
+ * (XML Schema Part 2 §3.2): an instant whatever its zone, a duration, a whole number of any size.
+ * Equal keys are equal values.
  */
 import { isRangeWithin, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import type { ScalarOf } from '../contract/shape.ts'
 
-const zoned = /(?:Z|([+-])(\d\d):(\d\d))?$/
-const dated = /^(-?\d+)-(\d\d)-(\d\d)/
-const timed = /(\d\d):(\d\d):(\d\d)(?:\.(\d+))?/
+const zonePattern = /(?:Z|([+-])(\d\d):(\d\d))?$/
+const datePattern = /^(-?\d+)-(\d\d)-(\d\d)/
+const timePattern = /(\d\d):(\d\d):(\d\d)(?:\.(\d+))?/
 
-/** Minutes are at most a tenth of it either way (years have nine digits), so that every key has as many digits. */
-const middle = 5e15
+/**
+ * Minutes reach at most a tenth of it either way (years have nine digits), so every key has as many
+ * digits.
+ */
+const minutesMiddle = 5e15
 
-/** Of a date, a time or a dateTime. A value without zone is taken as UTC. */
+/** Of a date, a time or a dateTime. A value without zone counts as UTC. */
 export function instantKey(text: string): string {
-  const [zone, sign, zoneHours = '0', zoneMinutes = '0'] = zoned.exec(text) ?? ['']
+  const [zone, sign, zoneHours = '0', zoneMinutes = '0'] = zonePattern.exec(text) ?? ['']
   const local = text.slice(0, text.length - zone.length)
-  const [date = '', year, month, day] = dated.exec(local) ?? []
-  const [, hours = '0', minutes = '0', seconds = '00', fraction = ''] = timed.exec(local.slice(date.length)) ?? []
+  const [date = '', year, month, day] = datePattern.exec(local) ?? []
+  const [, hours = '0', minutes = '0', seconds = '00', fraction = ''] = timePattern.exec(local.slice(date.length)) ?? []
   const days = year === undefined ? 0 : daysSince1970(Number(year), Number(month), Number(day))
   const offset = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === '-' ? -1 : 1)
   const whole = days * 1440 + Number(hours) * 60 + Number(minutes) - offset
-  return `${middle + whole}${seconds}${withoutZeros(fraction)}`
+  return `${minutesMiddle + whole}${seconds}${trimZeros(fraction)}`
 }
 
-/** By hand: an expression that looks for zeros at the end tries at each run of them. */
-function withoutZeros(fraction: string): string {
+/** By hand: a regular expression for zeros at the end would try at each run of them. */
+function trimZeros(fraction: string): string {
   let to = fraction.length
   while (fraction[to - 1] === '0') to--
   return fraction.slice(0, to)
 }
 
-/** The Gregorian calendar, reaching back before itself; a year begins in March, so that a leap day is its last. */
+/** The proleptic Gregorian calendar; a year begins in March, so that a leap day is its last. */
 function daysSince1970(year: number, month: number, day: number): number {
   const shifted = month > 2 ? year : year - 1
   const era = Math.floor(shifted / 400)
@@ -40,12 +44,15 @@ function daysSince1970(year: number, month: number, day: number): number {
   return era * 146097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719468
 }
 
-const durationText = /^(-?)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$/
-/** Seconds of a mean month of the Gregorian calendar. Months and seconds have no total order (§3.2.6.2): this is the nearest. */
+const durationPattern = /^(-?)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$/
+/**
+ * Of a mean month of the Gregorian calendar. Months and seconds have no total order (§3.2.6.2):
+ * this is the nearest.
+ */
 const monthSeconds = 2_629_746n
 
 export function durationKey(text: string): string {
-  const [, sign, ...parts] = durationText.exec(text) ?? []
+  const [, sign, ...parts] = durationPattern.exec(text) ?? []
   const [years, months, days, hours, minutes, seconds] = parts.slice(0, 6).map(part => BigInt(part ?? 0))
   const allMonths = (years ?? 0n) * 12n + (months ?? 0n)
   const allSeconds = (((days ?? 0n) * 24n + (hours ?? 0n)) * 60n + (minutes ?? 0n)) * 60n + (seconds ?? 0n)
@@ -54,7 +61,7 @@ export function durationKey(text: string): string {
   return `${5n * 10n ** 32n + signed(parted)}/${5n * 10n ** 12n + signed(allMonths)}`
 }
 
-/** A whole number of at most 400 digits: its length, then its digits; below zero both turned round. */
+/** A whole number of at most 400 digits: its length, then its digits; both inverted below zero. */
 export function integerKey(value: bigint): string {
   const digits = String(value < 0n ? -value : value)
   if (value >= 0n) return `p${String(digits.length).padStart(3, '0')}${digits}`

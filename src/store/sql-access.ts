@@ -1,4 +1,4 @@
-/** The port's readers and writers, over any connection of either database. */
+/** The port's readers and writers, on any connection of either database. */
 
 import { chain, forEachInTurn, type Maybe } from '../base/maybe.ts'
 import type { Values } from '../contract/implement.ts'
@@ -36,7 +36,7 @@ import { RowCache } from './row-cache.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { compileTables, type Table } from './table.ts'
 
-/** All that is read from the contract, once. */
+/** All that is compiled from the contract, once, and what is kept with it. */
 export interface StoreSchema {
   readonly service: Service
   readonly dialect: Dialect
@@ -44,10 +44,11 @@ export interface StoreSchema {
   readonly items: ReadonlyMap<string, ItemStatements>
   readonly records: Records
   readonly forms: Map<string, ListStatements>
+  /** How many forms were compiled. */
   readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
   readonly recent: RowCache
-  /** A look of its own at one row, for what is read after the look that it came from is over. */
+  /** Another look at the database, for what is read after the look that it came from has ended. */
   readonly look: LookAt
 }
 type LookAt = <T>(work: (reader: SqlReader) => Maybe<T>) => Maybe<T>
@@ -58,12 +59,12 @@ interface ListStatements {
 }
 
 export function compileStoreSchema(service: Service, dialect: Dialect, look: LookAt): StoreSchema {
-  const made = compileTables(service, dialect)
+  const tables = compileTables(service, dialect)
   return {
     service,
     dialect,
-    tables: made,
-    items: new Map([...made].map(([name, table]) => [name, compileItems(table, dialect)])),
+    tables,
+    items: new Map([...tables].map(([name, table]) => [name, compileItems(table, dialect)])),
     records: compileRecords(dialect),
     forms: new Map(),
     formsMade: { count: 0 },
@@ -73,12 +74,15 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
   }
 }
 
-/** Forms of queries whose statements are kept; a form is a handful of fields, so few are in use at a time. */
-const formsKept = 500
+/**
+ * Forms of queries whose statements are kept; a form is a handful of fields, so few are in use at
+ * once.
+ */
+const formsMax = 500
 
 function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
   const found = schema.items.get(resource)
-  if (!found) throw new Error(`the contract has no resource ${resource}`)
+  if (!found) throw new Error(`unknown resource ${resource}: the contract does not declare it`)
   return found
 }
 
@@ -91,8 +95,8 @@ export class SqlReader implements StoreReader {
   }
 
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
-    const of = itemsOf(this.schema, resource)
-    return chain(this.on.first(of.get, [id]), row => (row ? this.#item(of, row) : this.#former(resource, id)))
+    const items = itemsOf(this.schema, resource)
+    return chain(this.on.first(items.get, [id]), row => (row ? this.#item(items, row) : this.#former(resource, id)))
   }
 
   #item({ table, item }: ItemStatements, row: Cells): Snapshot {
@@ -105,13 +109,19 @@ export class SqlReader implements StoreReader {
   }
 
   list(resource: string, query: Query): Maybe<ItemPage> {
-    const of = itemsOf(this.schema, resource)
-    const { form, values, texts } = compileListing(of.table, this.schema.tables, query, this.schema.dialect, of.columns)
+    const items = itemsOf(this.schema, resource)
+    const { form, values, texts } = compileListing(
+      items.table,
+      this.schema.tables,
+      query,
+      this.schema.dialect,
+      items.columns,
+    )
     const run = this.#form(`${resource}\n${form}`, texts)
     return chain(this.on.rows(run.page, values), rows =>
       chain(this.#hasOther(run, values, query, rows.length), other =>
         chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
-          page(rows, query, other, total && Number(total[0]), row => this.#item(of, row)),
+          createPage(rows, query, other, total && Number(total[0]), row => this.#item(items, row)),
         ),
       ),
     )
@@ -121,9 +131,10 @@ export class SqlReader implements StoreReader {
     const { forms, dialect } = this.schema
     let found = forms.get(form)
     if (!found) {
-      if (forms.size >= formsKept) forms.clear()
-      // A server remembers names for as long as a connection stands: callers who make up forms get none.
-      const named = this.schema.formsMade.count++ < formsKept
+      if (forms.size >= formsMax) forms.clear()
+      // A server keeps named statements for as long as a connection lasts: forms that callers
+      // invent get no names.
+      const named = this.schema.formsMade.count++ < formsMax
       const { page, count, other } = texts()
       found = {
         page: compileStatement(dialect, page, named),
@@ -135,7 +146,10 @@ export class SqlReader implements StoreReader {
     return found
   }
 
-  /** Whether there are rows on the side from which the page was not read: only a cursor or an offset leaves any. */
+  /**
+   * Whether there are rows on the other side of the page's beginning: only a cursor or an offset
+   * leaves any.
+   */
   #hasOther(run: ListStatements, values: readonly Cell[], query: Query, rows: number): Maybe<boolean> {
     if (!query.from && (query.offset ?? 0) === 0) return false
     if (!query.from && rows > 0) return true
@@ -156,12 +170,15 @@ export class SqlReader implements StoreReader {
     return splitIntoPieces(content, length, (from, to) => look(reader => reader.octets(content, from, to)))
   }
 
-  /** Octets of one of the pieces of a file, from one place up to another; undefined where they are gone. */
+  /**
+   * Octets of one of the pieces of a file, from one place up to another; undefined where they were
+   * removed.
+   */
   octets(content: string, from: number, to: number): Maybe<Uint8Array | undefined> {
     const at = from % pieceOctets
     const most = Math.min(this.schema.dialect.answer, pieceOctets - at, to - from)
     const cells = [content, (from - at) / pieceOctets, at + 1, most] // substr counts from 1
-    // The table's type is this.
+    // The column's type is this.
     return chain(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
   }
 
@@ -189,7 +206,7 @@ export class SqlReader implements StoreReader {
 
 const textOf = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
 
-function page(
+function createPage(
   rows: readonly Cells[],
   query: Query,
   other: boolean,
@@ -214,10 +231,12 @@ function page(
   }
 }
 
-/** Milliseconds that pieces stay which nobody has made a file, from the last one that came. */
-const stagedKept = 3_600_000
-/** Milliseconds that the pieces of a file stay which was replaced or removed: as long as a slow reader of it may take. */
-const retiredKept = 600_000
+/** For which pieces stay that no file has claimed, from the last one that came. */
+const stagedKeptMs = 3_600_000
+/**
+ * For which the pieces of a replaced or removed file stay: as long as a slow reader of it may take.
+ */
+const retiredKeptMs = 600_000
 
 export class SqlWriter extends SqlReader implements StoreWriter {
   put(
@@ -228,9 +247,9 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     seen: number | undefined,
     now: number,
   ): Maybe<Snapshot> {
-    const of = itemsOf(this.schema, resource)
-    const cells = of.cells(value)
-    const stands = (version: number, created: number): Snapshot => ({
+    const items = itemsOf(this.schema, resource)
+    const cells = items.cells(value)
+    const snapshot = (version: number, created: number): Snapshot => ({
       id,
       version,
       modified: now,
@@ -239,20 +258,20 @@ export class SqlWriter extends SqlReader implements StoreWriter {
       kept,
     })
     if (seen === undefined)
-      return chain(this.on.first(of.insert, [id, now, of.kept(kept), ...cells]), row => {
-        if (!row) return this.#stale(of, id)
+      return chain(this.on.first(items.insert, [id, now, items.kept(kept), ...cells]), row => {
+        if (!row) return this.#refuseStale(items, id)
         const version = Number(row[0])
         const begun = version > 1 ? this.on.run(this.schema.records.begin, [resource, id]) : undefined
-        return chain(begun, () => stands(version, now))
+        return chain(begun, () => snapshot(version, now))
       })
-    return chain(this.on.first(of.update, [id, now, of.kept(kept), seen, ...cells]), row =>
-      row ? stands(Number(row[0]), Number(row[1])) : this.#stale(of, id),
+    return chain(this.on.first(items.update, [id, now, items.kept(kept), seen, ...cells]), row =>
+      row ? snapshot(Number(row[0]), Number(row[1])) : this.#refuseStale(items, id),
     )
   }
 
-  /** Something else stands there, or nothing. */
-  #stale(of: ItemStatements, id: string): Maybe<never> {
-    return chain(this.on.first(of.version, [id]), row => {
+  /** The item has another version, or does not exist. */
+  #refuseStale(items: ItemStatements, id: string): Maybe<never> {
+    return chain(this.on.first(items.version, [id]), row => {
       throw new Refused({ kind: 'stale', ...(row && { version: Number(row[0]) }) })
     })
   }
@@ -266,20 +285,20 @@ export class SqlWriter extends SqlReader implements StoreWriter {
   }
 
   #end(resource: string, id: string, seen: number, to: string | null, now: number): Maybe<void> {
-    const of = itemsOf(this.schema, resource)
+    const items = itemsOf(this.schema, resource)
     const { end, emptyFiles } = this.schema.records
-    return chain(this.on.first(of.remove, [id, seen]), (row): Maybe<void> => {
-      if (!row) return this.#stale(of, id)
+    return chain(this.on.first(items.remove, [id, seen]), (row): Maybe<void> => {
+      if (!row) return this.#refuseStale(items, id)
       return chain(this.on.run(end, [resource, id, seen, to]), () =>
         chain(this.on.rows(emptyFiles, [resource, id]), files => this.#retire(files, now)),
       )
     })
   }
 
-  /** Of rows with the name of pieces: whoever reads them has a while to come to their end. */
+  /** Of rows with the names of pieces: their readers have a while to come to the end. */
   #retire(files: readonly Cells[], now: number): Maybe<void> {
     return forEachInTurn(files, ([before = null]) =>
-      before === null ? undefined : this.on.run(this.schema.records.retire, [before, now + retiredKept]),
+      before === null ? undefined : this.on.run(this.schema.records.retire, [before, now + retiredKeptMs]),
     )
   }
 
@@ -309,7 +328,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
 
   stage(name: string, number: number, pieces: readonly Uint8Array[], now: number): Maybe<void> {
     const { staged, stage } = this.schema.records
-    return chain(this.on.run(staged, [name, now + stagedKept]), () =>
+    return chain(this.on.run(staged, [name, now + stagedKeptMs]), () =>
       forEachInTurn([...pieces.entries()], ([at, piece]) => this.on.run(stage, [name, number + at, piece])),
     )
   }

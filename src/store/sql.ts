@@ -1,11 +1,12 @@
 /**
- * SQL as fragments: text that stands in this program, and in it names, literals and places of values, each written so that it
- * cannot be anything else. Only fragments fit in a fragment: a text of a request has no way in but as a value.
+ * SQL as fragments: text of this program, and in it names, literals and places of values, each
+ * written so that it cannot be anything else. Only fragments fit in a fragment: a text of a request
+ * can enter as a value alone.
  */
 
 type SqlPart = string | Sql | ParameterPlace
 
-/** A piece of SQL. Made by `sql`. */
+/** A piece of SQL; the tag `sql` writes it. */
 export class Sql {
   readonly parts: readonly SqlPart[]
   constructor(parts: readonly SqlPart[]) {
@@ -22,15 +23,15 @@ class ParameterPlace {
 }
 
 export function sql(texts: TemplateStringsArray, ...inner: readonly Sql[]): Sql {
-  return new Sql(texts.flatMap((text, i) => (i < inner.length ? [text, inner[i]!] : [text]))) // as many as there are gaps
+  return new Sql(texts.flatMap((text, i) => (i < inner.length ? [text, inner[i]!] : [text]))) // one for each gap
 }
 
-const quoted = (text: string, quote: string): string => quote + text.replaceAll(quote, quote + quote) + quote
+const quoteWith = (text: string, quote: string): string => quote + text.replaceAll(quote, quote + quote) + quote
 
 /** A name, quoted as both databases quote it. */
-sql.id = (name: string): Sql => new Sql([quoted(name, '"')])
-/** A literal: of the contract, never of a request. */
-sql.lit = (value: string | number): Sql => new Sql([typeof value === 'number' ? String(value) : quoted(value, "'")])
+sql.id = (name: string): Sql => new Sql([quoteWith(name, '"')])
+/** A literal from the contract, never from a request. */
+sql.lit = (value: string | number): Sql => new Sql([typeof value === 'number' ? String(value) : quoteWith(value, "'")])
 /** Words of this program. */
 sql.raw = (text: string): Sql => new Sql([text])
 sql.place = (at: number): Sql => new Sql([new ParameterPlace(at)])
@@ -38,7 +39,10 @@ sql.join = (parts: readonly Sql[], between: Sql = comma): Sql =>
   new Sql(parts.flatMap((part, i) => (i === 0 ? [part] : [between, part])))
 const comma = new Sql([', '])
 
-/** The text, and for each parameter in it the number of its value. `mark` writes the parameter with this number, from 1. */
+/**
+ * The text, and for each parameter in it the number of its value.
+ * @param mark writes the parameter with this number, from 1
+ */
 export function compileSql(of: Sql, mark: (parameter: number) => string): { text: string; places: readonly number[] } {
   const places: number[] = []
   const write = ({ parts }: Sql): string =>

@@ -1,13 +1,18 @@
 /**
  * The SQLite store: the port of `service/store.ts` on one file. What always holds, by number:
- *  (1) A version is larger than any its key has had before, also after a removal: no validator ever returns.
- *  (2) A write is answered after the flush of the transaction that it is in (WAL, synchronous=FULL): no crash loses it.
- *  (3) Work that throws, or holds the transaction too long, leaves no trace; what it does afterwards throws.
- *  (4) A read sees one state, of commits alone, and waits for no writer. (Only `:memory:` has one connection, where reads
- *      take their turn among the writers.)
- *  (5) A contract that is no addition to what stands is refused at start, before anything is changed.
- *  (6) A database that is busy, full or read-only is `Unavailable`; what is our fault, or a broken file, is an ordinary error.
- * Deliberately absent: HTTP, XML, and who is asking.
+ *  (1) A version is larger than any that its key has had before, also after a removal: no validator
+ *      ever returns.
+ *  (2) A write is answered after the flush of its transaction (WAL, synchronous=FULL): no crash
+ *      loses it.
+ *  (3) Work that throws, or holds the transaction too long, leaves no trace; what it does
+ *      afterwards throws.
+ *  (4) A read sees one committed state and waits for no writer. (Only `:memory:` has one
+ *      connection, where reads take their turn among the writers.)
+ *  (5) A contract that is more than an addition to the database is refused at start, before any
+ *      change.
+ *  (6) A database that is busy, full or read-only is `Unavailable`; our own mistake, or a broken
+ *      file, is an ordinary error.
+ * Deliberately absent: HTTP, XML, and the caller.
  */
 
 import { backup as copy, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -35,39 +40,44 @@ export interface SqliteStore extends Store {
   backup(file: string): Promise<void>
 }
 
-/** In one step: no write restarts the copy. */
-const everyPage = 2 ** 31 - 1
-const week = 7 * 24 * 3600 * 1000
-/** Milliseconds that one statement waits for another process: the event loop stands still meanwhile. */
-const pause = 20
+/** A copy in one step: no write restarts it. */
+const allPages = 2 ** 31 - 1
+const weekMs = 7 * 24 * 3600 * 1000
+/** For which one statement waits for another process, and with it the event loop. */
+const lockWaitMs = 20
 
-/** Opens the file, makes it when it is not there, and brings it to the contract's shape; throws when that is no addition. */
+/**
+ * Opens or creates the file and brings it to the contract's shape; throws where that takes more
+ * than additions.
+ */
 export function openSqliteStore(service: Service, file: string, options: SqliteOptions = {}): SqliteStore {
-  const made = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is one
-  const writing = open(file, options.patience ?? 5000)
+  const schema = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is a SqlReader
+  const writing = openDatabase(file, options.patience ?? 5000)
   try {
-    migrate(writing, made)
+    migrate(writing, schema)
   } catch (thrown) {
     writing.close()
     throw thrown
   }
-  writing.exec(`pragma busy_timeout = ${pause}`)
+  writing.exec(`pragma busy_timeout = ${lockWaitMs}`)
   const store =
-    file === ':memory:' || file === '' ? inMemory(made, writing, options) : onFile(made, writing, file, options)
+    file === ':memory:' || file === ''
+      ? createMemoryStore(schema, writing, options)
+      : createFileStore(schema, writing, file, options)
   return store
 }
 
-function open(file: string, patience: number): DatabaseSync {
+function openDatabase(file: string, patience: number): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: patience, enableForeignKeyConstraints: false })
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = 67108864')
   return database
 }
 
-function migrate(database: DatabaseSync, made: StoreSchema): void {
+function migrate(database: DatabaseSync, schema: StoreSchema): void {
   database.exec('begin immediate')
   try {
-    const on = new Running(database)
-    const steps = planMigration(made)
+    const on = new PreparedRunner(database)
+    const steps = planMigration(schema)
     for (let step = steps.next(); !step.done; ) {
       const { text, values = [] } = step.value
       step = steps.next(on.rows(compileStatement(sqlite, text), values))
@@ -79,10 +89,10 @@ function migrate(database: DatabaseSync, made: StoreSchema): void {
   }
 }
 
-/** A connection and what it has prepared. */
-class Running implements StatementRunner {
+/** A connection and its prepared statements. */
+class PreparedRunner implements StatementRunner {
   readonly #database: DatabaseSync
-  /** A statement that is not used any more takes what was prepared of it along. */
+  /** What was prepared for a statement goes with the statement. */
   readonly #prepared = new WeakMap<Statement, StatementSync>()
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -100,7 +110,7 @@ class Running implements StatementRunner {
       const prepared = this.#prepared.get(of) ?? this.#prepare(of)
       return prepared.all(...(boundParameters(of, values) as readonly SQLInputValue[])) as unknown as readonly Cells[]
     } catch (thrown) {
-      throw explained(thrown)
+      throw toStoreError(thrown)
     }
   }
   first(of: Statement, values: readonly Cell[]): Cells | undefined {
@@ -108,7 +118,7 @@ class Running implements StatementRunner {
       const prepared = this.#prepared.get(of) ?? this.#prepare(of)
       return prepared.get(...(boundParameters(of, values) as readonly SQLInputValue[])) as unknown as Cells | undefined
     } catch (thrown) {
-      throw explained(thrown)
+      throw toStoreError(thrown)
     }
   }
   run(of: Statement, values: readonly Cell[]): void {
@@ -116,23 +126,26 @@ class Running implements StatementRunner {
       const prepared = this.#prepared.get(of) ?? this.#prepare(of)
       prepared.run(...(boundParameters(of, values) as readonly SQLInputValue[]))
     } catch (thrown) {
-      throw explained(thrown)
+      throw toStoreError(thrown)
     }
   }
 }
 
-/** SQLITE_BUSY, LOCKED, READONLY, FULL and CANTOPEN pass, or are for the operator: the caller may try again. */
-const passing = new Set([5, 6, 8, 13, 14])
-function explained(thrown: unknown): unknown {
+/**
+ * SQLITE_BUSY, LOCKED, READONLY, FULL and CANTOPEN pass, or the operator mends them: the caller may
+ * try again.
+ */
+const passingCodes = new Set([5, 6, 8, 13, 14])
+function toStoreError(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
-  return typeof code === 'number' && passing.has(code & 0xff) ? new Unavailable() : thrown
+  return typeof code === 'number' && passingCodes.has(code & 0xff) ? new Unavailable() : thrown
 }
 
 /** Busy, closed, or an error of SQLite's. */
 const isOutOfReach = (thrown: unknown): boolean =>
   thrown instanceof Unavailable || isSqliteError(thrown) || errorCodeOf(thrown) === 'ERR_INVALID_STATE'
 
-class Grouped implements Transaction {
+class GroupTransaction implements Transaction {
   readonly #database: DatabaseSync
   readonly #patience: number
   readonly #committed: () => void
@@ -156,7 +169,7 @@ class Grouped implements Transaction {
         this.#begin.run()
         return
       } catch (thrown) {
-        const why = explained(thrown)
+        const why = toStoreError(thrown)
         if (!(why instanceof Unavailable) || performance.now() > until) throw why
       }
       await sleep(wait)
@@ -183,38 +196,41 @@ class Grouped implements Transaction {
   }
 }
 
-/** Both kinds write alike. `committed` hears of each transaction. */
-function writers(made: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
-  const queue = new Queue(new Grouped(writing, options.patience ?? 5000, committed), { ...defaultBounds, ...options })
-  const running = new Running(writing)
+/** Both kinds write alike. @param committed is called after each commit */
+function createWriters(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
+  const queue = new Queue(new GroupTransaction(writing, options.patience ?? 5000, committed), {
+    ...defaultBounds,
+    ...options,
+  })
+  const running = new PreparedRunner(writing)
   const lend = <T>(work: (lent: BorrowedConnection) => Maybe<T>) => {
     const lent = new BorrowedConnection(running)
-    return { run: () => work(lent), over: () => lent.over() }
+    return { run: () => work(lent), end: () => lent.end() }
   }
   const write = <T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T> =>
-    queue.add(lend(lent => work(new SqlWriter(made, lent))))
+    queue.add(lend(lent => work(new SqlWriter(schema, lent))))
   const look = <T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> =>
-    queue.look(lend(lent => work(new SqlReader(made, lent))))
-  const sweeps = compileExpiries(made.service, sqlite, options.changesKept ?? week)
+    queue.look(lend(lent => work(new SqlReader(schema, lent))))
+  const expiries = compileExpiries(schema.service, sqlite, options.changesKept ?? weekMs)
   const sweep = async (now: number): Promise<number> => {
-    let gone = 0
-    for (const sweep of sweeps)
-      for (let went = sweep.batch; went === sweep.batch; gone += went)
-        went = await queue.add({ run: () => removeExpired(sweep, running, now), over: () => {} })
-    return gone
+    let count = 0
+    for (const sweep of expiries)
+      for (let removed = sweep.batch; removed === sweep.batch; count += removed)
+        removed = await queue.add({ run: () => removeExpired(sweep, running, now), end: () => {} })
+    return count
   }
   return { queue, write, look, sweep }
 }
 
-function inMemory(made: StoreSchema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
-  const { queue, write, look, sweep } = writers(made, writing, options, () => {})
+function createMemoryStore(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
+  const { queue, write, look, sweep } = createWriters(schema, writing, options, () => {})
   return {
     write,
     read: look,
     sweep,
     ready: async () => writing.isOpen,
     usage: () => ({ waiting: queue.length }),
-    backup: async file => void (await copy(writing, file, { rate: everyPage })),
+    backup: async file => void (await copy(writing, file, { rate: allPages })),
     close: async () => {
       await queue.close()
       if (writing.isOpen) writing.close()
@@ -222,9 +238,14 @@ function inMemory(made: StoreSchema, writing: DatabaseSync, options: SqliteOptio
   }
 }
 
-function onFile(made: StoreSchema, writing: DatabaseSync, file: string, options: SqliteOptions): SqliteStore {
-  const readers = new Readers(made, file)
-  const { queue, write, sweep } = writers(made, writing, options, () => readers.renew())
+function createFileStore(
+  schema: StoreSchema,
+  writing: DatabaseSync,
+  file: string,
+  options: SqliteOptions,
+): SqliteStore {
+  const readers = new Readers(schema, file)
+  const { queue, write, sweep } = createWriters(schema, writing, options, () => readers.renew())
   return {
     write,
     read: work => readers.read(work),
@@ -234,7 +255,7 @@ function onFile(made: StoreSchema, writing: DatabaseSync, file: string, options:
     backup: async to => {
       const source = new DatabaseSync(file, { readOnly: true })
       try {
-        await copy(source, to, { rate: everyPage })
+        await copy(source, to, { rate: allPages })
       } finally {
         source.close()
       }
@@ -250,20 +271,20 @@ function onFile(made: StoreSchema, writing: DatabaseSync, file: string, options:
 }
 
 /**
- * Reads that begin in one turn of the event loop share a connection and its snapshot: to take the lock of a snapshot costs twice
- * what finding a row does. A commit of ours ends the sharing, so that whoever was answered sees what they wrote; one of
- * another process is seen from the next turn on.
+ * Reads that begin in one turn of the event loop share a connection and its snapshot: the lock of a
+ * snapshot costs twice as much as finding a row. A commit of ours ends the sharing, so that callers
+ * see what they have written; a commit of another process is seen from the next turn on.
  */
 class Readers {
-  readonly #made: StoreSchema
+  readonly #schema: StoreSchema
   readonly #file: string
   readonly #free: OpenReader[] = []
   #busy = 0
   #shared: OpenReader | undefined
   #closed = false
 
-  constructor(made: StoreSchema, file: string) {
-    this.#made = made
+  constructor(schema: StoreSchema, file: string) {
+    this.#schema = schema
     this.#file = file
     this.#free.push(new OpenReader(file))
   }
@@ -274,18 +295,18 @@ class Readers {
     reading.users++
     let answer: Maybe<T>
     try {
-      answer = work(new SqlReader(this.#made, lent))
+      answer = work(new SqlReader(this.#schema, lent))
     } catch (thrown) {
-      this.#give(reading, lent)
+      this.#giveBack(reading, lent)
       throw thrown
     }
-    if (answer instanceof Promise) return answer.finally(() => this.#give(reading, lent))
-    this.#give(reading, lent)
+    if (answer instanceof Promise) return answer.finally(() => this.#giveBack(reading, lent))
+    this.#giveBack(reading, lent)
     return answer
   }
 
   #begin(): OpenReader {
-    if (this.#closed || this.#busy >= mostReads) throw new Unavailable()
+    if (this.#closed || this.#busy >= readsMax) throw new Unavailable()
     const reading = this.#free.pop() ?? new OpenReader(this.#file)
     reading.begin()
     this.#busy++
@@ -296,15 +317,15 @@ class Readers {
     return reading
   }
 
-  /** Reads from now on see what is committed now. */
+  /** Later reads see what is committed by now. */
   renew(): void {
     const reading = this.#shared
     this.#shared = undefined
     if (reading?.users === 0) this.#end(reading)
   }
 
-  #give(reading: OpenReader, lent: BorrowedConnection): void {
-    lent.over()
+  #giveBack(reading: OpenReader, lent: BorrowedConnection): void {
+    lent.end()
     reading.users--
     if (reading.users === 0 && reading !== this.#shared) this.#end(reading)
   }
@@ -312,7 +333,7 @@ class Readers {
   #end(reading: OpenReader): void {
     this.#busy--
     reading.end()
-    if (this.#closed || this.#free.length >= idleReads) reading.close()
+    if (this.#closed || this.#free.length >= idleReadersMax) reading.close()
     else this.#free.push(reading)
   }
 
@@ -320,26 +341,26 @@ class Readers {
     return attempt(() => this.read(() => true), isOutOfReach) === true
   }
 
-  /** Reads under way come to their end first. */
+  /** Reads under way keep their connection until they end. */
   close(): void {
     this.#closed = true
     this.renew()
     for (const reading of this.#free.splice(0)) reading.close()
   }
 }
-/** Reads that wait for something else hold a snapshot: connections are few. */
-const mostReads = 64
-const idleReads = 8
+/** A read that waits for something else holds a snapshot, so connections are few. */
+const readsMax = 64
+const idleReadersMax = 8
 
 class OpenReader {
-  readonly on: Running
+  readonly on: PreparedRunner
   users = 0
   readonly #database: DatabaseSync
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   constructor(file: string) {
-    this.#database = new DatabaseSync(file, { readOnly: true, timeout: pause })
-    this.on = new Running(this.#database)
+    this.#database = new DatabaseSync(file, { readOnly: true, timeout: lockWaitMs })
+    this.on = new PreparedRunner(this.#database)
     this.#begin = this.#database.prepare('begin')
     this.#commit = this.#database.prepare('commit')
   }

@@ -1,35 +1,41 @@
-/** SQL compiled once and run often: values have numbered places, so one text serves every call of its form. */
+/**
+ * SQL compiled once and run often: values have numbered places, so one text serves every call of
+ * its form.
+ */
+import { createHash } from 'node:crypto'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileSql, sql } from './sql.ts'
 
-/** One prepared text. `places` says which of a call's values each parameter takes. */
+/** One prepared text. `places` tells which of a call's values each parameter gets. */
 export interface Statement {
   readonly text: string
   readonly places: readonly number[]
-  /** Parameters are just the values, in order. */
+  /** The parameters are the values, in their order. */
   readonly straight: boolean
-  /** Unique in the process: a server keeps what it prepared under it. Undefined: prepared anew each time. */
+  /**
+   * By which a server keeps what it has prepared; the same for the same text. Undefined: prepared
+   * each time.
+   */
   readonly name: string | undefined
 }
 
 /** The place of the value with this number. */
 export const parameterAt = (at: number): Sql => sql.place(at)
 
-let made = 0
 export function compileStatement(dialect: Dialect, text: Sql, named = true): Statement {
   const { text: written, places } = compileSql(text, dialect.parameter)
   return {
     text: written,
     places,
     straight: places.every((at, i) => at === i),
-    name: named ? `diglot ${++made}` : undefined,
+    name: named ? `diglot ${createHash('sha256').update(written).digest('hex').slice(0, 32)}` : undefined,
   }
 }
 
 export const boundParameters = (of: Statement, values: readonly Cell[]): readonly Cell[] =>
   of.straight && of.places.length === values.length ? values : of.places.map(at => values[at] ?? null)
 
-/** Names of the contract, quoted; never of a request. */
+/** Names from the contract, quoted; never from a request. */
 export const quoteName = (text: string): Sql => sql.id(text)
 export const quoteNames = (texts: readonly string[]): Sql => joinList(texts.map(quoteName))
 export const joinList = (parts: readonly Sql[]): Sql => sql.join(parts)

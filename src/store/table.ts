@@ -1,4 +1,4 @@
-/** A resource as a table: what the contract says of it, in columns and indexes. */
+/** A resource as a table: what the contract declares, in columns and indexes. */
 import { createHash } from 'node:crypto'
 import type { Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
@@ -13,7 +13,7 @@ import { foldText } from './search-text.ts'
 export interface Table {
   readonly name: string
   readonly resource: Resource
-  /** Every field but the id, which has a column of its own in every table. */
+  /** Every field but the id, whose column every table has. */
   readonly fields: readonly FieldColumns[]
   readonly compared: ReadonlyMap<string, Compared & { readonly present: boolean }>
   readonly words: readonly Words[]
@@ -27,19 +27,19 @@ export interface Words {
   readonly column: string
   readonly of: (value: Readonly<Record<string, unknown>>) => string
 }
-/** Where a search looks: through these references, one table after the other, in this column of words. */
+/** Where a search looks: through these references, from table to table, in this column of words. */
 export interface SearchPath {
   readonly through: readonly { readonly steps: readonly Step[]; readonly table: string }[]
   /** From the last item to the text. */
   readonly path: string
   readonly column: string
 }
-/** Into a member, or into each item of a list. The first is always the member that is a column. */
+/** Into a member, or into each item of a list. The first is always the member that has a column. */
 export type Step = { readonly member: string } | 'each'
 export interface Index {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[]
-  /** Rows that have this column alone. */
+  /** Only rows where this column has a value. */
   readonly where?: string
 }
 
@@ -47,23 +47,23 @@ export interface Index {
 export const systemColumns = ['_version', '_modified', '_created', '_kept', 'id'] as const
 
 export function compileTables(service: Service, dialect: Dialect): ReadonlyMap<string, Table> {
-  distinct(
+  requireDistinct(
     service.resources.map(each => each.name),
     'resources',
   )
-  const paths = new Map(service.resources.map(each => [each.name, searchPaths(service, each)]))
+  const paths = new Map(service.resources.map(each => [each.name, compileSearchPaths(service, each)]))
   const searched = new Map<string, Set<string>>(service.resources.map(each => [each.name, new Set()]))
   for (const [name, of] of paths)
     for (const path of of) searched.get(path.through.at(-1)?.table ?? name)?.add(path.path)
   return new Map(
     service.resources.map(each => [
       each.name,
-      table(each, service, dialect, paths.get(each.name) ?? [], [...(searched.get(each.name) ?? [])]),
+      compileTable(each, service, dialect, paths.get(each.name) ?? [], [...(searched.get(each.name) ?? [])]),
     ]),
   )
 }
 
-function table(
+function compileTable(
   resource: Resource,
   service: Service,
   dialect: Dialect,
@@ -71,7 +71,7 @@ function table(
   searched: readonly string[],
 ): Table {
   const { id: _id, ...others } = resource.fields
-  distinct(['id', ...Object.keys(others)], `fields of ${resource.name}`)
+  requireDistinct(['id', ...Object.keys(others)], `fields of ${resource.name}`)
   const fields = Object.entries(others).map(([name, field]) => columnsOfField(name, field, dialect))
   const id = {
     column: 'id',
@@ -90,49 +90,50 @@ function table(
     resource,
     fields,
     compared,
-    words: searched.map(path => ({ column: wordsColumn(path), of: textOf(path) })),
+    words: searched.map(path => ({ column: wordsColumn(path), of: createTextReader(path) })),
     search,
-    indexes: indexes(resource, service, compared, dialect.keyBytes),
-    outputs: createCellCodec(t.object(outputs(resource))),
+    indexes: compileIndexes(resource, service, compared, dialect.keyBytes),
+    outputs: createCellCodec(t.object(outputFields(resource))),
   }
 }
 
 export const columnsOf = (of: Table): readonly Column[] => of.fields.flatMap(each => each.columns)
 
-const outputs = (resource: Resource): Fields =>
+const outputFields = (resource: Resource): Fields =>
   Object.fromEntries(
     Object.entries(resource.actions).flatMap(([name, { output }]) =>
       output ? [[name, t.object(output).optional()] as const] : [],
     ),
   )
 
-/** Names of the contract become names of the database, which tells fewer apart. */
-function distinct(names: readonly string[], of: string): void {
+/** Names of the contract become names of the database, which distinguishes fewer. */
+function requireDistinct(names: readonly string[], of: string): void {
   const seen = new Map<string, string>()
   for (const name of names) {
     const other = seen.get(name.toLowerCase())
     if (other !== undefined)
-      throw new Error(
-        `${of}: "${other}" and "${name}" differ in case alone, which a database does not tell apart: rename one`,
-      )
+      throw new Error(`${of}: "${other}" and "${name}" differ only in case, which a database ignores: rename one`)
     seen.set(name.toLowerCase(), name)
     if (/^(_|sqlite_)/i.test(name) || /["#\0]/.test(name) || Buffer.byteLength(name) > 50)
       throw new Error(
-        `${of}: "${name}" can't be a name in a database: use at most 50 bytes, none of them " or #, not starting with _`,
+        `${of}: "${name}" is not a valid name in a database: use at most 50 bytes without " and #, not beginning with _ or sqlite_`,
       )
   }
 }
 
-const wordsColumn = (path: string): string => identifier(`${path}#words`)
+const wordsColumn = (path: string): string => databaseName(`${path}#words`)
 
-/** PostgreSQL cuts a name after 63 bytes: a longer one ends in a digest of the whole. */
-function identifier(text: string): string {
+/** PostgreSQL truncates a name to 63 bytes: a longer one ends in a digest of the whole. */
+function databaseName(text: string): string {
   if (Buffer.byteLength(text) <= 63) return text
   return `${text.slice(0, 12)}#${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 }
 
-/** The paths of `rules({ search })`, each followed through the contract. `review` has seen that they lead to text. */
-function searchPaths(service: Service, resource: Resource): SearchPath[] {
+/**
+ * The paths of `rules({ search })`, each followed through the contract. `review` has checked that
+ * they lead to text.
+ */
+function compileSearchPaths(service: Service, resource: Resource): SearchPath[] {
   return (resource.given.search ?? []).map(path => {
     let at: Resource = resource
     let inside: string[] = []
@@ -142,12 +143,12 @@ function searchPaths(service: Service, resource: Resource): SearchPath[] {
     const parts = path.split('.')
     for (const [i, part] of parts.entries()) {
       const field = Object.hasOwn(fields, part) ? fields[part] : undefined
-      if (!field) throw new Error(`${resource.name}: the search path "${path}" leads nowhere at "${part}"`)
+      if (!field) throw new Error(`${resource.name}: unknown field "${part}" in the search path "${path}"`)
       inside.push(part)
       const shape = innermostShape(field.shape)
       steps.push({ member: part }, ...Array.from({ length: listDepth(field.shape) }, () => 'each' as const))
       fields = Object.assign({}, ...innerFields(shape))
-      const next = shape.kind === 'ref' && i + 1 < parts.length ? referred(service, shape.resource) : undefined
+      const next = shape.kind === 'ref' && i + 1 < parts.length ? findReferred(service, shape.resource) : undefined
       if (next) {
         through.push({ steps, table: next.name })
         at = next
@@ -160,10 +161,10 @@ function searchPaths(service: Service, resource: Resource): SearchPath[] {
   })
 }
 
-const referred = (service: Service, name: string): Resource | undefined =>
+const findReferred = (service: Service, name: string): Resource | undefined =>
   service.resources.find(each => each.name === name)
 
-/** How many lists are around what is in them. */
+/** How many lists are nested around the innermost items. */
 const listDepth = (shape: Shape): number =>
   foldShape<number>(shape, {
     scalar: () => 0,
@@ -173,7 +174,7 @@ const listDepth = (shape: Shape): number =>
   })
 
 /** All the text at a path within an item, folded. */
-function textOf(path: string): Words['of'] {
+function createTextReader(path: string): Words['of'] {
   const parts = path.split('.')
   return value => textsAt(value, parts).map(foldText).join('')
 }
@@ -186,10 +187,11 @@ function textsAt(value: unknown, parts: readonly string[]): string[] {
 }
 
 /**
- * The newest first, the contract's own order, and one for each field that lists are filtered or sorted by. Where a field
- * has few values, or restricts a list to some, the rows of each value stand in the order of the list.
+ * The newest first, the contract's own order, and one for each field that lists are filtered or
+ * sorted by. Where a field has few values, or restricts a list to some, the rows of each value
+ * stand in the order of the list.
  */
-function indexes(
+function compileIndexes(
   resource: Resource,
   service: Service,
   compared: ReadonlyMap<string, Compared & { readonly present: boolean }>,
@@ -230,7 +232,7 @@ function indexes(
     const first = { name: at.column, descending: false }
     const columns = grouping.has(field) ? [first, ...ordered.filter(key => key.name !== at.column), id] : [first, id]
     return [
-      { name: identifier(`${resource.name}#${field}`), columns, ...(!sorted && !at.present && { where: at.column }) },
+      { name: databaseName(`${resource.name}#${field}`), columns, ...(!sorted && !at.present && { where: at.column }) },
     ]
   })
   const whole = [{ name: `${resource.name}#newest`, columns: [...newest, id] }]
@@ -238,7 +240,7 @@ function indexes(
   return [...whole, ...each]
 }
 
-/** Octets that a key of this may need: a character has at most four. */
+/** Octets that a key of this shape may need: a character has at most four. */
 function keyOctets(shape: Shape | undefined): number {
   if (shape?.kind === 'string') return (shape.max ?? Number.POSITIVE_INFINITY) * 4
   return shape?.kind === 'bytes' ? (shape.max ?? Number.POSITIVE_INFINITY) : 0

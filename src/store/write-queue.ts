@@ -1,23 +1,27 @@
 /**
  * Writers in one line on one connection, in groups that share a transaction. What always holds:
- *  (1) One work at a time; each in a savepoint of its own, so that what it throws undoes it and nothing beside it.
- *  (2) No outcome is told, good or bad, before the transaction that it was reached in is durable. If that fails, nothing of the
- *      group happened, and all of it is unavailable.
+ *  (1) One work at a time, each in a savepoint of its own, so that what it throws undoes it and
+ *      nothing else.
+ *  (2) No outcome is told, good or bad, before its transaction is durable. If that fails, nothing
+ *      of the group has happened, and all of it is unavailable.
  *  (3) A work that takes too long is undone and is unavailable; what it tries afterwards throws.
- * A group is what comes in turns of the event loop that follow one another, so a write without company waits for nobody.
+ * A group is what arrives in successive turns of the event loop, so a write without company does
+ * not wait.
  */
-
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { Unavailable } from '../service/store.ts'
 
-/** The transaction of a group, on the one connection that writes. Each answers at once or throws. */
+/**
+ * The transaction of a group, on the one connection that writes. Each step but `begin` is done at
+ * once or throws.
+ */
 export interface Transaction {
-  /** May have to wait for another process. */
+  /** May wait for another process. */
   begin(): Promise<void>
   commit(): void
   rollback(): void
-  /** Whether it is open: some failures end it. */
+  /** Some failures end a transaction. */
   isOpen(): boolean
   save(): void
   release(): void
@@ -30,21 +34,26 @@ export const isSqliteError = (thrown: unknown): boolean => errorCodeOf(thrown) =
 export interface QueueBounds {
   /** Works in one transaction. */
   readonly group: number
-  /** Milliseconds after which a transaction takes in no further work. */
+  /** Milliseconds after which no further work joins a transaction. */
   readonly open: number
   /** Milliseconds that one work may hold the transaction. */
   readonly work: number
 }
-/** A group is large enough to share the cost of a disk's flush, and short enough that nobody notices having waited. */
+/**
+ * A group is large enough to share the cost of a disk's flush, and so short that its wait is not
+ * noticed.
+ */
 export const defaultBounds: QueueBounds = { group: 256, open: 50, work: 10_000 }
 
-/** Turns of the event loop in which a group gathers: each reads what has come meanwhile, and waits for nothing. */
-const mostTurns = 8
+/**
+ * Turns of the event loop in which a group gathers: each reads what has arrived, and does not wait.
+ */
+const gatherTurnsMax = 8
 
-/** Something to do within the transaction; `over` is called when its time is up or it is done. */
+/** Work within the transaction; `end` is called when it is done or its time is up. */
 export interface QueuedWork<T> {
   readonly run: () => Maybe<T>
-  readonly over: () => void
+  readonly end: () => void
 }
 interface QueueEntry {
   readonly work: QueuedWork<unknown>
@@ -70,7 +79,7 @@ export class Queue {
   add<T>(work: QueuedWork<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable())
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject }) // work.run answers a T
+      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject }) // work.run returns a T
       this.#running ??= this.#drain()
     })
   }
@@ -80,45 +89,51 @@ export class Queue {
     return this.#waiting.length
   }
 
-  /** A look at the same connection: at once when no transaction is open, and then none begins until it is over; else in line. */
+  /**
+   * A look at the same connection: at once where no transaction is open, and then none begins
+   * before its end; else in line.
+   */
   look<T>(work: QueuedWork<T>): Maybe<T> {
     if (this.#open || this.#closed) return this.add(work)
     const answer = work.run()
     if (!(answer instanceof Promise)) {
-      work.over()
+      work.end()
       return answer
     }
-    const look = this.#inTime(answer).then(
-      () => work.over(),
-      () => work.over(),
+    const look = this.#limitTime(answer).then(
+      () => work.end(),
+      () => work.end(),
     )
     this.#looks.add(look)
     look.finally(() => this.#looks.delete(look))
     return answer
   }
 
-  /** Finishes what waits and takes nothing more. */
+  /** Finishes what waits, and refuses what comes. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#running
   }
 
   async #drain(): Promise<void> {
-    await this.#gathered()
-    while (this.#waiting.length > 0) await this.#group()
+    await this.#gather()
+    while (this.#waiting.length > 0) await this.#runGroup()
     this.#running = undefined
   }
 
-  /** The others of this turn of the event loop come along, and those of the next ones while each brings some. */
-  async #gathered(): Promise<void> {
+  /**
+   * What arrives in this turn of the event loop joins, and in the next turns while each brings
+   * some.
+   */
+  async #gather(): Promise<void> {
     let before = 0
-    for (let turns = 0; turns < mostTurns && this.#waiting.length > before; turns++) {
+    for (let turns = 0; turns < gatherTurnsMax && this.#waiting.length > before; turns++) {
       before = this.#waiting.length
       await new Promise(resolve => setImmediate(resolve))
     }
   }
 
-  async #group(): Promise<void> {
+  async #runGroup(): Promise<void> {
     this.#open = true
     await Promise.all(this.#looks)
     try {
@@ -130,10 +145,10 @@ export class Queue {
     }
     const members: QueueEntry[] = []
     try {
-      const told = await this.#fill(members)
+      const outcomes = await this.#fill(members)
       this.#transaction.commit()
       this.#open = false
-      for (const tell of told) tell()
+      for (const tell of outcomes) tell()
     } catch (thrown) {
       this.#discard()
       this.#open = false
@@ -142,53 +157,53 @@ export class Queue {
     }
   }
 
-  /** A rollback that fails has nothing to undo, or a connection that is lost with all it held. */
+  /** A rollback that fails has nothing to undo, or has lost its connection and all that it held. */
   #discard(): void {
     attempt(() => this.#transaction.isOpen() && this.#transaction.rollback(), isSqliteError)
   }
 
-  /** Works one after the other; throws when the transaction was lost on the way. */
+  /** Runs works one after the other; throws when the transaction is lost on the way. */
   async #fill(members: QueueEntry[]): Promise<readonly OnSettled[]> {
-    const told: OnSettled[] = []
+    const outcomes: OnSettled[] = []
     const started = performance.now()
     while (members.length < this.#bounds.group && performance.now() - started < this.#bounds.open) {
       const next = this.#waiting.shift()
       if (!next) break
       members.push(next)
-      const one = this.#one(next)
-      told.push(one instanceof Promise ? await one : one)
+      const outcome = this.#runOne(next)
+      outcomes.push(outcome instanceof Promise ? await outcome : outcome)
     }
-    return told
+    return outcomes
   }
 
-  #one(next: QueueEntry): Maybe<OnSettled> {
+  #runOne(next: QueueEntry): Maybe<OnSettled> {
     this.#transaction.save()
     let answer: unknown
     try {
       answer = next.work.run()
     } catch (thrown) {
-      return this.#failed(next, thrown)
+      return this.#fail(next, thrown)
     }
-    if (!(answer instanceof Promise)) return this.#done(next, answer)
-    return this.#inTime(answer).then(
-      value => this.#done(next, value),
-      thrown => this.#failed(next, thrown),
+    if (!(answer instanceof Promise)) return this.#finish(next, answer)
+    return this.#limitTime(answer).then(
+      value => this.#finish(next, value),
+      thrown => this.#fail(next, thrown),
     )
   }
 
-  #done(next: QueueEntry, value: unknown): OnSettled {
-    next.work.over()
+  #finish(next: QueueEntry, value: unknown): OnSettled {
+    next.work.end()
     this.#transaction.release()
     return () => next.resolve(value)
   }
 
-  #failed(next: QueueEntry, thrown: unknown): OnSettled {
-    next.work.over()
+  #fail(next: QueueEntry, thrown: unknown): OnSettled {
+    next.work.end()
     this.#transaction.undo()
     return () => next.reject(thrown)
   }
 
-  #inTime(answer: Promise<unknown>): Promise<unknown> {
+  #limitTime(answer: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Unavailable()), this.#bounds.work)
       answer.then(resolve, reject).finally(() => clearTimeout(timer))

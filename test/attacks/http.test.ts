@@ -431,7 +431,6 @@ describe('attacks by HTTP', async () => {
     const { text } = await exchangeOctets(
       house.server.port,
       'GET /soap/v1?wsdl HTTP/1.1\r\nHost: a"><evil-marker\r\n\r\n',
-      1000,
     )
     assert.ok(!text.includes('evil-marker'))
   })
@@ -441,12 +440,12 @@ describe('attacks by HTTP', async () => {
     const { text } = await exchangeOctets(
       house.server.port,
       `POST /api/v1/orders HTTP/1.1\r\nHost: a\r\nContent-Length: ${hidden.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
-      500,
+      'end',
     )
     assert.deepEqual(statuses(text), [400])
     const get = `GET /health/live HTTP/1.1\r\nHost: a\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`
     assert.deepEqual(
-      statuses((await exchangeOctets(house.server.port, get, 300)).text),
+      statuses((await exchangeOctets(house.server.port, get)).text),
       [200],
       'content of a GET is no request',
     )
@@ -543,11 +542,11 @@ describe('attacks by HTTP', async () => {
       `Authorization: ${people.clara.authorization}`,
       'Content-Type: application/json',
     ]
-    const drip = exchangeOctets(slow.server.port, ['GET / HTTP/1.1\r\nA: ', 200, 'b', 200, 'b', 200, 'b'], 1500)
+    const drip = exchangeOctets(slow.server.port, ['GET / HTTP/1.1\r\nA: ', 200, 'b', 200, 'b', 200, 'b'], 'end')
     const body = exchangeOctets(
       slow.server.port,
       [`${head.join('\r\n')}\r\nContent-Length: 99999\r\n\r\n`, '{', 100, '"', 500, 'a'],
-      2500,
+      'end',
     )
     await answersAtOnce(slow)
     assert.deepEqual(statuses((await drip).text), [408])

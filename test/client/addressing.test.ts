@@ -1,4 +1,6 @@
-/** WS-Addressing of the asking side (rules B2.11, B4.11): what is said, and which answers are none. */
+/**
+ * WS-Addressing of the asking side (rules B2.11, B4.11): what is said, and which answers are none.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type AddressingOptions, AnswerError, compileBlockWriter, FaultError } from '../../src/client/index.ts'
@@ -80,7 +82,7 @@ describe('a message says which it is', () => {
     await client.GetProduct({ id: 'p-1' })
     assert.deepEqual(blocksOf(sent[0]!), [])
   })
-  test('beside blocks of the caller’s', async () => {
+  test('next to blocks of the caller’s', async () => {
     const tenant = compileBlockWriter('urn:x', 'Tenant', t.string())
     const { client, sent } = answering(relates)
     await client.GetProduct({ id: 'p-1' }, { blocks: [tenant('a & b')] })
@@ -93,7 +95,7 @@ describe('a message says which it is', () => {
 })
 
 const other = 'urn:uuid:00000000-0000-0000-0000-000000000000'
-/** [title, blocks of the answer, why it is none] */
+/** [title, blocks of the message, why it is not the reply] */
 const answers: readonly (readonly [string, (id: string) => string, RegExp | undefined])[] = [
   ['B4.11 it relates to the message', id => relates(id) + action, undefined],
   ['white space around the id', id => relates(`\n ${id} \n`), undefined],
@@ -102,10 +104,14 @@ const answers: readonly (readonly [string, (id: string) => string, RegExp | unde
   ['it is mandatory to understand', id => envelopeAttributes(relates(id) + action), undefined],
   ['it is for whoever asked', id => relates(id) + block('To', `${wsa}/anonymous`), undefined],
   ['no block at all', () => '', undefined],
-  ['B4.11 it relates to another', () => relates(other) + action, /answers urn:uuid:0/],
-  ['it relates to the message in another way', id => relates(id, ' RelationshipType="urn:x"'), /which message/],
-  ['it relates to none', () => action, /which message/],
-  ['it is for another', id => relates(id) + block('To', 'http://other.example/'), /for http:\/\/other/],
+  ['B4.11 it relates to another', () => relates(other) + action, /the reply to urn:uuid:0/],
+  [
+    'it relates to the message in another way',
+    id => relates(id, ' RelationshipType="urn:x"'),
+    /does not name the message/,
+  ],
+  ['it relates to none', () => action, /does not name the message/],
+  ['it is for another', id => relates(id) + block('To', 'http://other.example/'), /addressed to http:\/\/other/],
   ['it is of another action', id => relates(id) + block('Action', `${ns}/GetOrderResponse`), /action/],
 ]
 const envelopeAttributes = (blocks: string) => blocks.replaceAll(/<a:(\w+)/g, '<a:$1 e:mustUnderstand="1"')
@@ -132,8 +138,8 @@ const fault = '<e:Fault><e:Code><e:Value>e:Sender</e:Value></e:Code></e:Fault>'
 describe('a fault does so as far as it can', () => {
   const rows: readonly (readonly [string, (id: string) => string, boolean])[] = [
     ['it relates to the message, whatever its action', id => relates(id) + block('Action', `${wsa}/fault`), true],
-    ['of one who could not read the id', () => block('Action', `${wsa}/soap/fault`), true],
-    ['of one who says so', () => relates(`${wsa}/unspecified`), true],
+    ['of a node that could not read the id', () => block('Action', `${wsa}/soap/fault`), true],
+    ['of a node that says so', () => relates(`${wsa}/unspecified`), true],
     ['it relates to another', () => relates(other), false],
   ]
   for (const [title, written, taken] of rows)

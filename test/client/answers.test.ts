@@ -1,4 +1,4 @@
-/** What is an answer, and what is none: by rule and by clause, in both versions of SOAP. */
+/** What is a reply, and what is not: by rule and by clause, in both versions of SOAP. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -26,7 +26,7 @@ async function heard(answer: TransportResponse, options: Partial<SoapClientOptio
   )
 }
 
-/** [title, what comes in a version, why it is none] */
+/** [title, what comes in a version, why it is not a reply] */
 const refused: readonly (readonly [string, (version: Number) => TransportResponse, FailureReason, RegExp])[] = [
   // Not SOAP
   [
@@ -39,7 +39,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
   ['JSON', () => came(200, 'application/json', '{}'), 'media-type', /json/],
   ['a status and nothing else', () => came(503, undefined), 'status', /503/],
   ['no media type', () => came(200, undefined, 'x'), 'media-type', /no media type/],
-  ['a media type that is none', () => came(200, 'xml', 'x'), 'media-type', /xml/],
+  ['an invalid media type', () => came(200, 'xml', 'x'), 'media-type', /xml/],
   [
     '301, never followed',
     () => came(301, undefined, '', { location: 'http://other.example/' }),
@@ -51,7 +51,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
   ['202 where an answer is declared', () => came(202, undefined), 'empty', /202/],
   ['200 and nothing', v => came(200, mediaType[v]), 'empty', /200/],
   [
-    'a coding that nobody asked for',
+    'a coding that was not asked for',
     v => came(200, mediaType[v], 'x', { 'content-encoding': 'gzip' }),
     'coding',
     /gzip/,
@@ -80,10 +80,10 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     /octet/,
   ],
   [
-    'P too deep',
+    'P deep nesting that is not the reply: refused at its first element',
     v => came(200, mediaType[v], envelope(v, `${'<a>'.repeat(100)}${'</a>'.repeat(100)}`)),
     'unexpected',
-    /answer/,
+    /not the reply of this operation/,
   ],
   [
     'longer than answers may be',
@@ -92,7 +92,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     /too long/,
   ],
   // Not a message
-  ['B4.7 XML that is no Envelope', v => came(200, mediaType[v], product), 'structure', /Envelope/],
+  ['B4.7 XML that is not an Envelope', v => came(200, mediaType[v], product), 'structure', /Envelope/],
   [
     'B2.1 an Envelope of no version',
     v => came(200, mediaType[v], '<e:Envelope xmlns:e="urn:x"><e:Body/></e:Envelope>'),
@@ -103,7 +103,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     'B4.2 the other version’s media type',
     v => came(200, mediaType[v === '1.1' ? '1.2' : '1.1'], envelope(v, product)),
     'structure',
-    /does not come as/,
+    /must not be sent as/,
   ],
   [
     'B9.1 an answer in the other version',
@@ -112,7 +112,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
       return came(200, mediaType[o], envelope(o, product))
     },
     'structure',
-    /an answer in SOAP/,
+    /the reply is in SOAP/,
   ],
   ['B2.2 no Body', v => came(200, mediaType[v], `<e:Envelope xmlns:e="${uri[v]}"/>`), 'structure', /Body/],
   ['an empty Body', v => came(200, mediaType[v], envelope(v, '')), 'structure', /no element/],
@@ -129,12 +129,17 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     'structure',
     /has content after the Body/,
   ],
-  ['a message that is no fault with status 500', v => came(500, mediaType[v], envelope(v, product)), 'status', /500/],
+  [
+    'a message that is not a fault with status 500',
+    v => came(500, mediaType[v], envelope(v, product)),
+    'status',
+    /500/,
+  ],
   [
     'something behind a Fault',
     v => came(500, mediaType[v], envelope(v, '<e:Fault/><x/>')),
     'structure',
-    /follows the Fault/,
+    /behind the Fault/,
   ],
   [
     'not well-formed behind a Fault',
@@ -244,7 +249,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
     /id\[1\]/,
   ],
   [
-    'a number that is none',
+    'an invalid number',
     v => came(200, mediaType[v], envelope(v, product.replace('>3<', '>three<'))),
     'invalid',
     /stock\[1\] must be a whole number/,
@@ -292,7 +297,7 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
 ]
 
 for (const version of versions)
-  describe(`SOAP ${version}: what is none`, () => {
+  describe(`SOAP ${version}: what is not a reply`, () => {
     for (const [title, answer, why, detail] of refused)
       test(title, async () => {
         const answered = answer(version)

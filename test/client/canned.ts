@@ -1,4 +1,7 @@
-/** Clients of the orders contract without a socket: over a face of the service, or over answers that a test makes up. */
+/**
+ * Clients of the orders contract without a socket: over a face of the service, or over answers that
+ * a test makes up.
+ */
 import { shop } from '../../examples/orders/contract.ts'
 import {
   type ClientTransport,

@@ -1,4 +1,7 @@
-/** Faults as errors of the client, in both structures: SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4; rules B2.9, B2.10, B4.5, B7. */
+/**
+ * Faults as errors of the client, in both structures: SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4; rules
+ * B2.9, B2.10, B4.5, B7.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { PaymentDeclined } from '../../examples/orders/contract.ts'
@@ -115,8 +118,8 @@ describe('a fault that is badly made is still one', () => {
   for (const [title, found] of [
     ['1.1 empty', () => fault11('')],
     ['1.2 empty', () => fault12('')],
-    ['1.1 with a code that is no name', () => fault11('<faultcode>a b</faultcode>')],
-    ['1.2 with a code that is no name', () => fault12('<e:Code><e:Value>a:b:c</e:Value></e:Code>')],
+    ['1.1 with a code that is not a name', () => fault11('<faultcode>a b</faultcode>')],
+    ['1.2 with a code that is not a name', () => fault12('<e:Code><e:Value>a:b:c</e:Value></e:Code>')],
   ] as const)
     test(title, async () => {
       const { code, codes, message, detail, fault, entries } = await found()

@@ -93,7 +93,7 @@ describe('(1) a connection is used again, or not', async () => {
       for (let i = 0; i < 3; i++) assert.equal(await ask(), 'a')
       assert.equal(server.connections(), connections)
     })
-  test('an answer to nobody', async () => {
+  test('a response without a request', async () => {
     const { server, ask } = await serving(({ connection, socket }) => {
       if (connection === 1) setTimeout(() => socket.write(scriptedResponse('poison')), 20)
       return scriptedResponse(`${connection}`)
@@ -112,7 +112,7 @@ describe('(1) a connection is used again, or not', async () => {
     await pause(60)
     assert.equal(await ask(), '2')
   })
-  test('one that has lain unused too long, and one that nobody asks for again', async () => {
+  test('one that has lain unused too long, and one that is not asked for again', async () => {
     const { server, ask } = await serving(({ connection }) => scriptedResponse(`${connection}`), { idle: 30 })
     assert.equal(await ask(), '1')
     await pause(40)
@@ -252,7 +252,7 @@ describe('what ends without an answer', () => {
     const { ask } = await serving(({ socket }) => void socket.end('HTTP/1.1 200 OK\r\n\r\nabc'))
     assert.equal(await ask(), 'abc')
   })
-  test('nobody there', async () => {
+  test('no server there', async () => {
     const gone = createServer().listen(0, '127.0.0.1')
     await once(gone, 'listening')
     const address = addressOf(gone)

@@ -120,8 +120,8 @@ for (const [path, options] of ways)
     })
   })
 
-describe('who is asking', () => {
-  test('nobody: 401, and a fault', async () => {
+describe('credentials', () => {
+  test('none: 401, and a fault', async () => {
     const refused = await fault(createSoapClient(orders, { address: `${server.url}/soap/v2` }).GetOrder({ id: 'o-1' }))
     assert.deepEqual([refused.status, refused.code], [401, 'Sender'])
     assert.match(refused.fields['www-authenticate'] ?? '', /Bearer/)

@@ -1,4 +1,4 @@
-/** Laws of the client, for contracts and answers that nobody would write. */
+/** Laws of the client, for contracts and replies that no person would write. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

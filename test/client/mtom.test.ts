@@ -1,4 +1,6 @@
-/** Octets outside the XML, both ways (rule B4.12; MTOM, XOP 1.0, SOAP Messages with Attachments). */
+/**
+ * Octets outside the XML, both ways (rule B4.12; MTOM, XOP 1.0, SOAP Messages with Attachments).
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'
@@ -118,7 +120,7 @@ describe('packages that come, asked for or not', () => {
     })
   const refused: readonly (readonly [string, TransportResponse, FailureReason, RegExp])[] = [
     ['a part that is missing', packaged(whole(include('cid:2@x'))), 'package', /missing/],
-    ['a URI that is no part', packaged(whole(include('http://other.example/'))), 'package', /cid:/],
+    ['a URI without a part', packaged(whole(include('http://other.example/'))), 'package', /cid:/],
     ['no boundary', packaged(whole(include('cid:1@x')), 'type="application/xop+xml"'), 'package', /boundary/],
     ['cut short', packaged(whole(include('cid:1@x')).slice(0, -10)), 'package', /last boundary/],
     ['cut short in the message', packaged(whole('').slice(0, 300)), 'package', /last boundary/],
@@ -135,10 +137,10 @@ describe('packages that come, asked for or not', () => {
       /same Content-ID/,
     ],
     [
-      'a root that is no message',
+      'a root that is not a message',
       packaged(whole('').replace('type="application/soap+xml"', 'type="image/png"')),
       'media-type',
-      /no message/,
+      /not a SOAP message/,
     ],
     [
       'a root of no media type',
@@ -154,7 +156,7 @@ describe('packages that come, asked for or not', () => {
       'invalid',
       /element/,
     ],
-    ['content beside an Include', packaged(whole(`${include('cid:1@x')}AAAA`)), 'invalid', /stands alone/],
+    ['content next to an Include', packaged(whole(`${include('cid:1@x')}AAAA`)), 'invalid', /stands alone/],
   ]
   for (const [title, answered, why, detail] of refused)
     test(`none: ${title}`, async () => {

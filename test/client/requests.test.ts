@@ -194,7 +194,7 @@ describe('B5 credentials', () => {
     assert.match(digested, /#PasswordDigest">[A-Za-z0-9+/]{27}=</)
     assert.doesNotMatch(digested, /p&lt;w/)
   })
-  test('a Timestamp beside it', async () => {
+  test('a Timestamp next to it', async () => {
     const credentials = { username: 'clara', password: 'x' }
     const { client, sent } = recordRequests(answer, { credentials, security: { timestamp: { lifetime: 1000 } } })
     await client.GetProduct({ id: 'p-1' })
@@ -217,7 +217,7 @@ function failing(times: number, why: TransportFailure): { transport: ClientTrans
 }
 const lost = new TransportFailure('lost', 'it is lost', { mayHaveRun: true })
 const begun = new TransportFailure('lost', 'it is cut short', { mayHaveRun: true, begun: true })
-const unreachable = new TransportFailure('unreachable', 'nobody there', { cause: new Error('ECONNREFUSED') })
+const unreachable = new TransportFailure('unreachable', 'no server there', { cause: new Error('ECONNREFUSED') })
 const late = new TransportFailure('late', 'too late', { mayHaveRun: true })
 
 describe('a message is sent again only where that can have no second effect', () => {
@@ -263,7 +263,7 @@ describe('a message is sent again only where that can have no second effect', ()
     assert.ok(performance.now() - from < 1000)
     assert.equal(tries.length, 2)
   })
-  test('nor is one that nobody wants any more', async () => {
+  test('nor is one that was given up', async () => {
     const { transport, tries } = failing(9, unreachable)
     const client = createSoapClient(shop, { address, version: 'v2', transport, retries: 9 })
     const reason = new Error('enough')
@@ -273,7 +273,7 @@ describe('a message is sent again only where that can have no second effect', ()
     await assert.rejects(call, reason)
     assert.equal(tries.length, 1)
   })
-  test('each try proves anew who is asking', async () => {
+  test('each try has new proof of its caller', async () => {
     const { transport, tries } = failing(1, lost)
     const credentials = { username: 'clara', password: 'x', digest: true }
     const client = createSoapClient(shop, { address, version: 'v2', transport, credentials })
@@ -304,7 +304,7 @@ test('time limits: of a call, of the client, or half a minute', async () => {
 
 test('a version that the contract does not have', () => {
   // @ts-expect-error there are v1 and v2
-  assert.throws(() => createSoapClient(shop, { address, version: 'v3' }), /orders has no version v3, but v1, v2/)
+  assert.throws(() => createSoapClient(shop, { address, version: 'v3' }), /unknown version v3 of orders: use v1, v2/)
 })
 
 test('the newest version unless another is asked for', async () => {

@@ -1,4 +1,7 @@
-/** What cannot be does not compile: each expectation below is an error of the type checker, or the check itself fails. */
+/**
+ * What cannot be does not compile: each expectation below is an error of the type checker, or the
+ * check itself fails.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PaymentDeclined, shop } from '../../examples/orders/contract.ts'

@@ -146,7 +146,8 @@ test('a text that is damaged is refused exactly where JSON.parse refuses it', ()
         const result = parseJson(damaged)
         if (result.failure === undefined)
           assert.equal(JSON.stringify(JSON.parse(damaged)), JSON.stringify(JSON.parse(writeJson(result.value))))
-        else if (!/already|surrogate|double/.test(result.failure.reason)) assert.throws(() => JSON.parse(damaged))
+        else if (!/duplicate name|surrogate|double/.test(result.failure.reason))
+          assert.throws(() => JSON.parse(damaged))
       },
     ),
     { numRuns: 1000 },

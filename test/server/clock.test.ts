@@ -1,11 +1,32 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
+import type { Response } from '../../src/http/message.ts'
+import { AddressCount } from '../../src/server/address-count.ts'
 import { echo, exchangeOctets, hello, message, shortLimits, statuses, withServer } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
+
+const longOctets = 16_000_000
+
+/** Reads about 4 MB a second, for as long as there is something and `goesOn`. */
+async function readSlowly(port: number, field: string, goesOn: () => boolean): Promise<number> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  await once(socket, 'connect')
+  socket.pause().write(message(['GET / HTTP/1.1', field]))
+  let octets = 0
+  for (let quiet = 0; quiet < 300 && octets <= longOctets && goesOn(); ) {
+    const piece = socket.read() as Buffer | null
+    octets += piece?.length ?? 0
+    quiet = piece ? 0 : quiet + 1
+    await after(15)
+  }
+  socket.destroy()
+  return octets
+}
 
 suite('clocks', { concurrency: 8 }, () => {
   const options = { limits: shortLimits }
@@ -16,7 +37,7 @@ suite('clocks', { concurrency: 8 }, () => {
         const { text, closed, took } = await exchangeOctets(
           port,
           [message(['GET / HTTP/1.1']).slice(0, -2), ...Array.from({ length: 8 }, () => ['A: b\r\n', 100]).flat()],
-          1000,
+          'end',
         )
         assert.deepEqual(statuses(text), [408])
         assert.ok(closed)
@@ -29,7 +50,7 @@ suite('clocks', { concurrency: 8 }, () => {
     withServer(
       hello,
       async ({ port }) => {
-        const { text, closed } = await exchangeOctets(port, 'GET / HT', 5000)
+        const { text, closed } = await exchangeOctets(port, 'GET / HT', 'end')
         assert.deepEqual(statuses(text), [408])
         assert.ok(closed)
       },
@@ -40,7 +61,7 @@ suite('clocks', { concurrency: 8 }, () => {
     withServer(
       hello,
       async ({ port }) => {
-        const { text, closed, took } = await exchangeOctets(port, '', 5000)
+        const { text, closed, took } = await exchangeOctets(port, '', 'end')
         assert.equal(text, '')
         assert.ok(closed)
         assert.ok(took < 4000)
@@ -52,11 +73,27 @@ suite('clocks', { concurrency: 8 }, () => {
     withServer(
       hello,
       async ({ port }) => {
-        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 5000)
+        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 'end')
         assert.deepEqual(statuses(text), [200])
         assert.ok(closed)
       },
       { limits: { ...shortLimits, idle: 100 } },
+    ))
+
+  test('a request that lies unread while the server is busy is served, though the connection was idle for too long', () =>
+    withServer(
+      hello,
+      async ({ port }) => {
+        const socket = connect(port, '127.0.0.1')
+        socket.write(message(['GET /1 HTTP/1.1']))
+        await once(socket, 'data')
+        await after(150)
+        await new Promise(setImmediate) // timers come next, then what has arrived
+        socket.write(message(['GET /2 HTTP/1.1', 'Connection: close']))
+        for (const until = performance.now() + 500; performance.now() < until; );
+        assert.match((await socket.toArray()).join(''), /\/2$/)
+      },
+      { limits: { ...shortLimits, idle: 300, stall: 100 } },
     ))
 
   for (const [title, pieces] of [
@@ -70,7 +107,7 @@ suite('clocks', { concurrency: 8 }, () => {
       withServer(
         echo,
         async ({ port, errors }) => {
-          const { text, closed } = await exchangeOctets(port, pieces, 5000)
+          const { text, closed } = await exchangeOctets(port, pieces, 'end')
           assert.deepEqual(statuses(text), [408])
           assert.ok(closed)
           assert.deepEqual(errors, [])
@@ -83,7 +120,7 @@ suite('clocks', { concurrency: 8 }, () => {
     withServer(
       async request => after(900, hello(request)),
       async ({ port }) => {
-        const { text } = await exchangeOctets(port, message(['GET /slow HTTP/1.1', 'Connection: close']), 5000)
+        const { text } = await exchangeOctets(port, message(['GET /slow HTTP/1.1', 'Connection: close']), 'end')
         assert.match(text, /\/slow$/)
       },
       options,
@@ -105,6 +142,35 @@ suite('clocks', { concurrency: 8 }, () => {
       options,
     ))
 
+  const long = Buffer.alloc(longOctets)
+  async function* inPieces() {
+    for (let at = 0; at < long.length; at += 100_000) yield long.subarray(at, at + 100_000)
+  }
+  const readers: readonly (readonly [title: string, field: string, content: () => Response['content']])[] = [
+    ['content that is here', 'Connection: keep-alive', () => long],
+    ['a stream', 'Connection: keep-alive', inPieces],
+    ['the last response', 'Connection: close', () => long],
+  ]
+  for (const [title, field, content] of readers) {
+    test(`a reader below the pace is given up, though it reads on: ${title}`, () =>
+      withServer(
+        () => ({ status: 200, fields: {}, content: content()! }),
+        async ({ port, listener }) => {
+          const octets = await readSlowly(port, field, () => listener.connections() > 0)
+          assert.ok(octets < long.length, `${octets} octets were read`)
+        },
+        // Octets leave a system in lumps, of a megabyte and more over the loopback: the pace is
+        // beyond all of them.
+        { limits: { ...shortLimits, unread: 1500, pace: 1e9 } },
+      ))
+    test(`a reader that keeps the pace has all of it: ${title}`, () =>
+      withServer(
+        () => ({ status: 200, fields: {}, content: content()! }),
+        async ({ port }) => assert.ok((await readSlowly(port, field, () => true)) > long.length),
+        { limits: { ...shortLimits, unread: 4000 } },
+      ))
+  }
+
   test('peers.md 15: 200 stalled connections of all kinds are gone soon', () =>
     withServer(
       echo,
@@ -122,7 +188,7 @@ suite('clocks', { concurrency: 8 }, () => {
           socket.resume().write(starts[at % starts.length]!)
           return once(socket, 'close')
         })
-        await Promise.all(sockets) // nobody here ends one: each is closed by the server, or this test hangs
+        await Promise.all(sockets) // no client ends one: the server closes each, or this test hangs
         for (let tries = 0; listener.connections() > 0 && tries < 80; tries++) await after(100)
         assert.equal(listener.connections(), 0)
       },
@@ -137,7 +203,7 @@ suite('crowds', { concurrency: 8 }, () => {
       async ({ port, listener }) => {
         const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
         await after(30)
-        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 500)
+        const { text, closed } = await exchangeOctets(port, message(['GET / HTTP/1.1']), 'end')
         assert.deepEqual(statuses(text), [503])
         assert.match(text, /retry-after: \d/)
         assert.ok(closed)
@@ -147,6 +213,47 @@ suite('crowds', { concurrency: 8 }, () => {
       },
       { limits: { connections: 2, linger: 50 } },
     ))
+
+  const own = Object.values(networkInterfaces())
+    .flatMap(each => each ?? [])
+    .find(each => !each.internal && each.family === 'IPv4')?.address
+  test(
+    'one connection too many of one address is answered 429, and another address is served',
+    {
+      skip: own === undefined && 'no address here but the loopback',
+    },
+    () =>
+      withServer(
+        hello,
+        async ({ port, listener }) => {
+          const places = Array.from({ length: 3 }, () => connect(port, own))
+          await Promise.all(places.map(each => once(each, 'connect')))
+          const refused = connect(port, own)
+          const text = (await refused.toArray()).join('')
+          assert.deepEqual(statuses(text), [429])
+          assert.match(text, /retry-after: \d/)
+          assert.match(text, /"detail":"this address has 3 connections open: /)
+          assert.deepEqual(statuses((await exchangeOctets(port, message(['GET / HTTP/1.1']))).text), [200])
+          for (const each of places) each.destroy()
+          while (listener.connections() > 0) await after(10)
+          const again = connect(port, own)
+          again.end(message(['GET / HTTP/1.1', 'Connection: close']))
+          assert.deepEqual(statuses((await again.toArray()).join('')), [200])
+        },
+        { host: '0.0.0.0', limits: { connectionsPerAddress: 3, linger: 50 } },
+      ),
+  )
+
+  test('connections of this machine, of a Unix socket and of 64 bits of IPv6 are counted as what they are', () => {
+    const count = new AddressCount()
+    const add = (...addresses: string[]) => addresses.map(each => count.add(each))
+    assert.deepEqual(add('', '', '127.0.0.1', '127.0.0.1', '::1'), [0, 0, 0, 0, 0])
+    assert.deepEqual(add('192.0.2.1', '192.0.2.1', '192.0.2.2'), [1, 2, 1])
+    assert.deepEqual(add('2001:db8::1', '2001:db8::2:1', '2001:db8:0:1::1'), [1, 2, 1])
+    count.remove('2001:db8::9')
+    count.remove('192.0.2.2')
+    assert.deepEqual(add('2001:db8::1', '192.0.2.2'), [2, 1])
+  })
 
   const tiny: readonly (readonly [title: string, octets: number, status: number])[] = [
     ['P20: 10,000 chunks of one octet are taken', 10_000, 200],
@@ -162,7 +269,7 @@ suite('crowds', { concurrency: 8 }, () => {
         }),
         async ({ port }) => {
           const head = message(post('Connection: close', 'Transfer-Encoding: chunked'))
-          const { text } = await exchangeOctets(port, `${head}${'1\r\na\r\n'.repeat(octets)}0\r\n\r\n`, 5000)
+          const { text } = await exchangeOctets(port, `${head}${'1\r\na\r\n'.repeat(octets)}0\r\n\r\n`, 'end')
           assert.deepEqual(statuses(text), [status])
           if (status === 200) assert.match(text, new RegExp(`${octets}$`))
         },

@@ -51,7 +51,11 @@ suite('content', { concurrency: 8 }, () => {
   for (const [title, octets, status, closed] of taken) {
     test(title, () =>
       withServer(echo, async ({ port }) => {
-        const heard = await exchangeOctets(port, octets)
+        const heard = await exchangeOctets(
+          port,
+          octets,
+          closed ? 'end' : new RegExp(status.map(each => `HTTP/1.1 ${each}`).join('.*'), 's'),
+        )
         assert.deepEqual(statuses(heard.text), status)
         assert.equal(heard.closed, closed)
       }),
@@ -60,25 +64,26 @@ suite('content', { concurrency: 8 }, () => {
 
   test('RFC 9110 §10.1.1: content comes after 100', () =>
     withServer(echo, async ({ port }) => {
-      const { text } = await exchangeOctets(port, [
-        message(post('Content-Length: 3', 'Expect: 100-continue')),
-        50,
-        'abc',
-      ])
+      const { text } = await exchangeOctets(
+        port,
+        [message(post('Content-Length: 3', 'Expect: 100-continue')), 50, 'abc'],
+        /abc$/,
+      )
       assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
       assert.match(text, /POST \/p abc$/)
     }))
 
-  test('content that nobody reads: a little is dropped, much ends the connection, an expected one too', () =>
+  test('content that is not read: a little is dropped, much ends the connection, and so does an expected one', () =>
     withServer(hello, async ({ port }) => {
-      const little = await exchangeOctets(port, message(post('Content-Length: 2000'), 'a'.repeat(2000)) + after200)
+      const little = await exchangeOctets(port, message(post('Content-Length: 2000'), 'a'.repeat(2000)) + after200, 2)
       assert.deepEqual([statuses(little.text), little.closed], [[200, 200], false])
       const chunked = await exchangeOctets(
         port,
         `${message(post('Transfer-Encoding: chunked'))}3\r\nabc\r\n0\r\n\r\n${after200}`,
+        2,
       )
       assert.deepEqual([statuses(chunked.text), chunked.closed], [[200, 200], false])
-      const much = await exchangeOctets(port, message(post('Content-Length: 2000000'), 'a'.repeat(2000)))
+      const much = await exchangeOctets(port, message(post('Content-Length: 2000000'), 'a'.repeat(2000)), 'end')
       assert.deepEqual([statuses(much.text), much.closed], [[200], true])
       const endless = await exchangeOctets(
         port,
@@ -87,10 +92,10 @@ suite('content', { concurrency: 8 }, () => {
           10,
           ...Array.from({ length: 9 }, () => `2800\r\n${'a'.repeat(10240)}\r\n`),
         ],
-        500,
+        'end',
       )
       assert.deepEqual(statuses(endless.text), [200])
-      const expected = await exchangeOctets(port, message(post('Content-Length: 3', 'Expect: 100-continue')))
+      const expected = await exchangeOctets(port, message(post('Content-Length: 3', 'Expect: 100-continue')), 'end')
       assert.deepEqual([statuses(expected.text), expected.closed], [[200], true])
     }))
 
@@ -99,10 +104,61 @@ suite('content', { concurrency: 8 }, () => {
       const { text } = await exchangeOctets(
         port,
         [message(post('Content-Length: 8000000')), ...Array.from({ length: 80 }, () => 'a'.repeat(100_000))],
-        1000,
+        'end',
       )
       assert.deepEqual(statuses(text), [413])
     }))
+
+  const long: readonly (readonly [title: string, chunk: number, count: number, pauseMs: number])[] = [
+    ['100 KB', 10_000, 10, 0],
+    ['300 KB', 10_000, 30, 0],
+    ['1 MB in pieces with pauses', 50_000, 20, 2],
+    ['5 MB', 100_000, 50, 0],
+  ]
+  for (const [title, octets, count, pauseMs] of long) {
+    test(`RFC 9112 §9.6: an early response to ${title} of chunked content is read, 25 times of 25`, () =>
+      withServer(
+        () => ({ status: 401, fields: { 'www-authenticate': 'Basic realm="a"' } }),
+        async ({ port }) => {
+          const chunk = `${octets.toString(16)}\r\n${'a'.repeat(octets)}\r\n`
+          const head = message(post('Transfer-Encoding: chunked'))
+          const all = Array.from({ length: 25 }, async () => {
+            const socket = connect(port, '127.0.0.1').pause()
+            const gone = once(socket, 'close').catch(() => [])
+            socket.write(head)
+            for (let at = 0; at < count && !socket.destroyed; at++) {
+              await Promise.race([new Promise(resolve => socket.write(chunk, resolve)), gone])
+              if (pauseMs > 0) await after(pauseMs)
+            }
+            let text = ''
+            socket.on('data', piece => (text += piece.toString('latin1'))).resume()
+            socket.end('0\r\n\r\n')
+            await gone
+            return statuses(text)
+          })
+          assert.deepEqual(
+            await Promise.all(all),
+            Array.from({ length: 25 }, () => [401]),
+          )
+        },
+      ))
+  }
+
+  test('RFC 9112 §9.6: a response on its way arrives whole, though the content behind its request is malformed', () =>
+    withServer(
+      () => ({ status: 200, fields: {}, content: Buffer.alloc(5_000_000, 'a') }),
+      async ({ port, served }) => {
+        const socket = connect(port, '127.0.0.1').pause()
+        socket.write(message(post('Transfer-Encoding: chunked')))
+        while (served.length === 0) await after(1)
+        socket.write(`zz\r\n${after200}`)
+        await after(50)
+        const pieces = (await socket.resume().toArray()) as Buffer[]
+        const text = Buffer.concat(pieces).toString('latin1')
+        assert.deepEqual([statuses(text), text.length - text.indexOf('\r\n\r\n') - 4], [[200], 5_000_000])
+        assert.equal(served.length, 1)
+      },
+    ))
 
   test('RFC 9112 §9.6: a client that sends on after its mistake still gets its 400', () =>
     withServer(echo, async ({ port }) => {
@@ -110,14 +166,14 @@ suite('content', { concurrency: 8 }, () => {
       const { text } = await exchangeOctets(
         port,
         [wrong, ...Array.from({ length: 40 }, () => ['a'.repeat(100_000), 1]).flat()],
-        1000,
+        'end',
       )
       assert.deepEqual(statuses(text), [400])
       const head = message(['GET / HTTP/1.1', 'A : b'])
       const other = await exchangeOctets(
         port,
         [head, ...Array.from({ length: 40 }, () => ['a'.repeat(100_000), 1]).flat()],
-        1000,
+        'end',
       )
       assert.deepEqual(statuses(other.text), [400])
     }))
@@ -144,11 +200,8 @@ suite('content', { concurrency: 8 }, () => {
     withServer(
       () => ({ status: 405, fields: { allow: 'GET' } }),
       async ({ port, listener }) => {
-        const heard = await exchangeOctets(port, [
-          message(['CONNECT a:80 HTTP/1.1', 'Host: a', 'Content-Length: 5'], 'ab'),
-          50,
-          'cde',
-        ])
+        const asked = message(['CONNECT a:80 HTTP/1.1', 'Host: a', 'Content-Length: 5'], 'ab')
+        const heard = await exchangeOctets(port, [asked, 50, 'cde'], 'end')
         assert.deepEqual([statuses(heard.text), heard.closed], [[405], true])
         assert.equal(await listener.close(1000), 0)
       },
@@ -186,13 +239,8 @@ suite('content', { concurrency: 8 }, () => {
         return { status: 500, fields: {} }
       },
       async ({ port }) => {
-        const heard = await exchangeOctets(port, [
-          message(post('Content-Length: 6')),
-          10,
-          'abc',
-          10,
-          `abc${message(['GET / HTTP/1.1'])}`,
-        ])
+        const next = message(['GET / HTTP/1.1'])
+        const heard = await exchangeOctets(port, [message(post('Content-Length: 6')), 10, 'abc', 10, `abc${next}`], 2)
         assert.deepEqual(statuses(heard.text), [200, 500])
       },
     ))
@@ -212,13 +260,15 @@ suite('content', { concurrency: 8 }, () => {
     }
     await withServer(serve, async ({ port }) => {
       const [five, head] = ['a'.repeat(5000), message(post('Content-Length: 10000'))]
-      // Each piece but the last of a message is a packet of its own: so much later than the one before that nothing joins them.
+      // Each piece but the last of a message is a packet of its own: so much later than the one
+      // before that nothing joins them.
       const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
       const last = `${chunk('c')}0\r\n\r\n${message(post('Content-Length: 3'), 'end')}`
-      const heard = await exchangeOctets(port, [
+      const octets = [
         ...[head, 80, five, 80, `${five}${message(post('Transfer-Encoding: chunked'))}`],
         ...[80, chunk('b'), 80, chunk(five), 80, last],
-      ])
+      ]
+      const heard = await exchangeOctets(port, octets, 3)
       assert.deepEqual(statuses(heard.text), [204, 204, 204])
       assert.deepEqual(told, [five + five, `b${five}c`, 'end'])
       const gone = held.map(each => each.length === 0)
@@ -251,7 +301,7 @@ suite('content', { concurrency: 8 }, () => {
     })
   }
 
-  test('RFC 9112 §8: content that its client leaves incomplete, who still listens → 400, and no error of ours', () =>
+  test('RFC 9112 §8: incomplete content of a client that still listens → 400, and not an error of ours', () =>
     withServer(echo, async ({ port, errors }) => {
       for (const cut of [post('Content-Length: 10'), post('Transfer-Encoding: chunked')]) {
         const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request, Response } from '../../src/http/message.ts'
 import { Aborted, type ListenOptions, type Serve } from '../../src/server/listener.ts'
-import { echo, hello, shortLimits, type TestServer, withServer } from './raw-connection.ts'
+import { echo, exchangeOctets, hello, shortLimits, statuses, type TestServer, withServer } from './raw-connection.ts'
 
 type Talk = TestServer & { readonly session: ClientHttp2Session }
 
@@ -13,11 +13,11 @@ type Talk = TestServer & { readonly session: ClientHttp2Session }
 const over2 = (serve: Serve, journey: (talk: Talk) => Promise<void>, options: ListenOptions = {}) =>
   withServer(
     serve,
-    async house => {
-      const session = connect(house.listener.url)
+    async server => {
+      const session = connect(server.listener.url)
       session.on('error', () => {})
       try {
-        await journey({ ...house, session })
+        await journey({ ...server, session })
       } finally {
         session.destroy()
       }
@@ -71,12 +71,16 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = Bu
 }
 
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)])
-// RFC 7541: ":method: GET", ":scheme: http", ":path: /" from the static table, ":authority: a" written out.
+// RFC 7541: ":method: GET", ":scheme: http", ":path: /" from the static table, ":authority: a"
+// written out.
 const getHead = Buffer.from([0x82, 0x86, 0x84, 0x41, 0x01, 0x61])
 
 const postHead = Buffer.concat([Buffer.from([0x83]), getHead.subarray(1)])
 
-/** Sends frames after the preface, each in a packet of its own, with pauses (milliseconds, or until something) between. */
+/**
+ * Sends frames after the preface, each in a packet of its own, with pauses (milliseconds, or until
+ * something) between.
+ */
 async function pour(port: number, pieces: readonly (Buffer | number | Promise<void>)[], patience = 0): Promise<void> {
   const socket = dial(port, '127.0.0.1')
     .on('error', () => {})
@@ -103,9 +107,9 @@ suite('requests', { concurrency: 8 }, () => {
       { ':authority': 'example.org' },
       { fields: { host: 'example.org' } },
     ],
-    ['RFC 9113 §8.3.1: Host beside the same authority', { ':authority': 'a', host: 'a' }, { fields: { host: 'a' } }],
+    ['RFC 9113 §8.3.1: Host next to the same authority', { ':authority': 'a', host: 'a' }, { fields: { host: 'a' } }],
     [
-      'RFC 9113 §8.3.1: Host beside another authority fails as two Hosts do',
+      'RFC 9113 §8.3.1: Host next to another authority fails as two Hosts do',
       { ':authority': 'a', host: 'b' },
       { fields: { host: 'a, b' } },
     ],
@@ -362,7 +366,7 @@ suite('responses', { concurrency: 8 }, () => {
       },
     ))
 
-  test('a stream that fails is reset, so that nobody takes it for whole', () =>
+  test('a stream that fails is reset, so that it does not pass for whole', () =>
     over2(
       () => ({
         status: 200,
@@ -378,7 +382,7 @@ suite('responses', { concurrency: 8 }, () => {
       },
     ))
 
-  test('a stream is held back by a slow reader, and returns when he leaves', async () => {
+  test('a stream is held back by a slow reader, and returns when the reader leaves', async () => {
     let made = 0
     const returned = Promise.withResolvers<void>()
     async function* endless() {
@@ -439,6 +443,14 @@ function assail(port: number, octets: Buffer | (() => Buffer), rounds = 1, patie
   })
 }
 
+/** RFC 9113 §6.8 */
+function goAwayCodes(octets: Buffer): number[] {
+  const codes: number[] = []
+  for (let at = 0; at + 9 <= octets.length; at += 9 + octets.readUIntBE(at, 3))
+    if (octets[at + 3] === 7) codes.push(octets.readUInt32BE(at + 13))
+  return codes
+}
+
 suite('attacks', { concurrency: 4 }, () => {
   test('rapid reset: the application hardly notices, and the client loses its connection', async () => {
     let id = -1
@@ -460,12 +472,40 @@ suite('attacks', { concurrency: 4 }, () => {
     )
   })
 
+  test('RFC 9113 §10.5: a client that resets on and on is told ENHANCE_YOUR_CALM', () =>
+    withServer(
+      async request => after(20, hello(request)),
+      async ({ port }) => {
+        const socket = dial(port, '127.0.0.1').setNoDelay(true)
+        const received: Buffer[] = []
+        socket.on('error', () => {}).on('data', (piece: Buffer) => received.push(piece))
+        socket.write(preface)
+        for (let id = 1; !socket.closed; id += 2) {
+          socket.write(Buffer.concat([frame(1, 5, id, getHead), frame(3, 0, id, Buffer.from([0, 0, 0, 8]))]))
+          await after(5)
+        }
+        assert.deepEqual(goAwayCodes(Buffer.concat(received)), [constants.NGHTTP2_ENHANCE_YOUR_CALM])
+      },
+      { limits: { resets: 20, resetRate: 1 } },
+    ))
+
   const floods: readonly (readonly [title: string, octets: Buffer])[] = [
     ['SETTINGS', frame(4, 0, 0)],
     ['PING', frame(6, 0, 0, Buffer.alloc(8))],
   ]
   for (const [title, octets] of floods) {
-    test(`${title} flood`, () => withServer(hello, async ({ port }) => assert.ok(await assail(port, octets, 5000))))
+    test(`RFC 9113 §10.5: a ${title} flood ends with ENHANCE_YOUR_CALM`, () =>
+      withServer(hello, async ({ port }) => {
+        const socket = dial(port, '127.0.0.1')
+        const received: Buffer[] = []
+        socket.on('error', () => {}).on('data', (piece: Buffer) => received.push(piece))
+        socket.write(preface)
+        while (!socket.closed) {
+          socket.write(octets)
+          await after(1)
+        }
+        assert.equal(goAwayCodes(Buffer.concat(received)).at(-1), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      }))
   }
 
   test('CONTINUATION flood', () =>
@@ -485,12 +525,40 @@ suite('attacks', { concurrency: 4 }, () => {
       assert.equal(served.length, 0)
     }))
 
-  test('RFC 9113 §3.4: a preface that is none', () =>
-    withServer(hello, async ({ port }) => {
-      const socket = dial(port, '127.0.0.1')
-      socket.on('error', () => {}).write('PRI /smuggled HTTP/1.1\r\nHost: a\r\n\r\n')
-      socket.resume()
-      await new Promise(resolve => socket.on('close', resolve))
+  const almost: readonly (readonly [octets: string, status: number])[] = [
+    ['PRI /a HTTP/1.1\r\nHost: a\r\n\r\n', 200],
+    ['PRI * HTTP/1.1\r\nHost: a\r\n\r\n', 200],
+    ['PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', 505],
+    ['PRI * HTTP/2.0\r\nHost: a\r\n\r\n', 505],
+    ['PRI\r\n\r\n', 400],
+    ['PRIx\n', 400],
+  ]
+  for (const [octets, status] of almost) {
+    test(`RFC 9113 §3.4: ${JSON.stringify(octets)} is no preface, and is answered`, () =>
+      withServer(hello, async ({ port }) => {
+        const whole = await exchangeOctets(port, octets)
+        assert.deepEqual(statuses(whole.text), [status])
+        const cut = await exchangeOctets(
+          port,
+          [...octets].flatMap(octet => [octet, 1]),
+        )
+        assert.deepEqual(statuses(cut.text), [status])
+      }))
+  }
+
+  test('RFC 9113 §8.2.1: a field value with white space at its ends is malformed, and is not passed over', () =>
+    withServer(hello, async ({ port, served }) => {
+      const ends = [' "a"', '"a" ', '\t"a"', '"a"\t']
+      for (const value of ends) {
+        const field = Buffer.concat([
+          Buffer.from([0x00, 8]),
+          Buffer.from('if-match'),
+          Buffer.from([value.length]),
+          Buffer.from(value),
+        ])
+        await assail(port, frame(1, 5, 1, Buffer.concat([getHead, field])), 1, 200)
+      }
+      assert.equal(served.length, 0)
     }))
 
   test('RFC 9113 §8.2.2: a request with fields of a connection is malformed', () =>
@@ -542,7 +610,7 @@ suite('clocks', { concurrency: 8 }, () => {
       options,
     ))
 
-  test('a reader that stalls loses his stream', () =>
+  test('a reader that stalls loses its stream', () =>
     over2(
       () => ({ status: 200, fields: {}, content: Buffer.alloc(5_000_000) }),
       async ({ session }) => {
@@ -552,6 +620,24 @@ suite('clocks', { concurrency: 8 }, () => {
         assert.equal(stream.rstCode, constants.NGHTTP2_CANCEL)
       },
       options,
+    ))
+
+  test('a reader that keeps the pace has all of it, though it reads for longer than `unread`', () =>
+    over2(
+      () => ({ status: 200, fields: {}, content: Buffer.alloc(2_000_000) }),
+      async ({ session }) => {
+        const stream = session.request({}).pause()
+        let octets = 0
+        stream.on('error', () => {})
+        for (let quiet = 0; quiet < 100 && !stream.destroyed && octets < 2_000_000; ) {
+          const piece = (stream.read(16_384) ?? stream.read()) as Buffer | null
+          octets += piece?.length ?? 0
+          quiet = piece ? 0 : quiet + 1
+          await after(25)
+        }
+        assert.equal(octets, 2_000_000)
+      },
+      { limits: { ...shortLimits, unread: 1500 } },
     ))
 
   test('a connection without streams is closed', () =>
@@ -575,7 +661,7 @@ suite('clocks', { concurrency: 8 }, () => {
           .resume()
           .write('PRI * HT')
         await new Promise(resolve => socket.on('close', resolve))
-        assert.equal(listener.connections(), 0)
+        while (listener.connections() > 0) await after(10)
       },
       options,
     ))

@@ -83,14 +83,14 @@ describe('octets of a socket as they come', () => {
     )
   })
 
-  test('who stops hears no more, and the socket is as it was before', async () => {
+  test('a reader that stops receives no more, and the socket is as before', async () => {
     const texts: string[] = []
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
     const [socket] = (await once(server, 'connection')) as [Socket]
     readSocket(socket, octets => void texts.push(octets.toString()))()
-    client.write('nobody hears it')
+    client.write('not received')
     await pause(50)
     assert.deepEqual(texts, [])
     client.destroy()
@@ -101,11 +101,11 @@ describe('octets of a socket as they come', () => {
 
 describe('what is held of it', () => {
   const room = Buffer.from('GET / and more')
-  test('what is left of lent octets is copied by keep', () => {
+  test('what is left of lent octets is copied by copyLent', () => {
     const held = new ReceiveBuffer()
     held.add(room, true)
     held.take(6)
-    held.keep()
+    held.copyLent()
     const before = held.octets.toString()
     room.fill('x')
     assert.equal(held.octets.toString(), before)
@@ -113,16 +113,16 @@ describe('what is held of it', () => {
     assert.equal(held.octets.toString(), 'and more!')
   })
 
-  test('own copies what is lent, and nothing else', () => {
+  test('takeOwned copies what is lent, and nothing else', () => {
     const held = new ReceiveBuffer()
     const lent = Buffer.from('lent')
     held.add(lent, true)
-    const mine = held.own(2)
+    const mine = held.takeOwned(2)
     lent.fill('x')
     assert.equal(mine.toString(), 'le')
     const given = Buffer.from('given')
     const other = new ReceiveBuffer()
     other.add(given)
-    assert.equal(other.own(5).buffer, given.buffer)
+    assert.equal(other.takeOwned(5).buffer, given.buffer)
   })
 })

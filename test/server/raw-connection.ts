@@ -1,5 +1,5 @@
-import { connect } from 'node:net'
-import { setTimeout as after } from 'node:timers/promises'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
 import type { Request, Response } from '../../src/http/message.ts'
 import {
   type HttpListener,
@@ -10,7 +10,7 @@ import {
 } from '../../src/server/listener.ts'
 
 /** Limits short enough to wait for. */
-export const shortLimits: Partial<ServerLimits> = { head: 300, stall: 300, idle: 600, linger: 300 }
+export const shortLimits: Partial<ServerLimits> = { head: 300, stall: 300, unread: 300, idle: 600, linger: 300 }
 
 export interface TestServer {
   readonly listener: HttpListener
@@ -23,7 +23,7 @@ export interface TestServer {
 /** Serves while `journey` runs, and stops whatever happens. */
 export async function withServer(
   serve: Serve,
-  journey: (house: TestServer) => Promise<void>,
+  journey: (server: TestServer) => Promise<void>,
   options: ListenOptions = {},
 ) {
   const errors: unknown[] = []
@@ -50,35 +50,78 @@ export interface ReceivedOctets {
   readonly took: number
 }
 
-/** Writes octets, piece by piece where there are pauses (milliseconds) between, and hears until the end or `patience`. */
+/** What is waited for: the server's end of the connection, so many final responses, or a text. */
+export type Until = 'end' | number | RegExp
+
+/** However busy the machine is, what is expected comes within this time. */
+const generousMs = 20_000
+/** What is not expected would come within this time, once all that is has come. */
+const quietMs = 100
+
+/**
+ * Writes octets, piece by piece where there are pauses (milliseconds) between, and receives until
+ * what is expected is there and silence follows, or the server ends.
+ */
 export async function exchangeOctets(
   port: number,
   pieces: string | readonly (string | number)[],
-  patience = 150,
+  until: Until = 1,
 ): Promise<ReceivedOctets> {
   const socket = connect(port, '127.0.0.1')
   const began = performance.now()
-  let text = ''
-  let closed = false
-  const end = new Promise<void>(resolve => {
-    socket
-      .on('error', () => resolve())
-      .on('end', () => {
-        closed = true
-        resolve()
-      })
-  })
-  socket.on('data', piece => (text += piece.toString('latin1')))
+  const received = receiveOctets(socket)
   for (const piece of typeof pieces === 'string' ? [pieces] : pieces) {
     if (typeof piece === 'number') await after(piece)
     else if (!socket.destroyed) socket.write(piece, 'latin1')
   }
-  await Promise.race([end, after(patience)])
+  const { text, closed } = await received(until)
   socket.destroy()
   return { text, closed, took: performance.now() - began }
 }
 
+/** Receives from now on. @returns waits until what is expected is there and silence follows, or the server ends */
+export function receiveOctets(socket: Socket): (until: Until) => Promise<Omit<ReceivedOctets, 'took'>> {
+  let text = ''
+  let closed = false
+  let isOver = false
+  let wake = (): void => {}
+  const end = (): void => {
+    isOver = true
+    wake()
+  }
+  socket.on('error', end).on('close', end)
+  socket.on('end', () => {
+    closed = true
+    end()
+  })
+  socket.on('data', piece => {
+    text += piece.toString('latin1')
+    wake()
+  })
+  return async until => {
+    const latest = performance.now() + generousMs
+    while (!isOver) {
+      const event = new Promise<'event'>(resolve => (wake = () => resolve('event')))
+      const leftMs = isThere(text, until) ? quietMs : latest - performance.now()
+      if ((await Promise.race([event, listenFor(leftMs)])) === 'silence') break
+    }
+    return { text, closed }
+  }
+}
+
+/** What arrived while the machine was busy with others is heard before silence is found. */
+async function listenFor(milliseconds: number): Promise<'silence'> {
+  await after(milliseconds, undefined, { ref: false })
+  return nextTurn('silence')
+}
+
+function isThere(text: string, until: Until): boolean {
+  if (until === 'end') return false
+  return typeof until === 'number' ? finalStatuses(text).length >= until : until.test(text)
+}
+
 export const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(found => Number(found[1]))
+const finalStatuses = (text: string) => statuses(text).filter(status => status >= 200)
 
 /** The octets of one request, CRLF at the ends of lines. */
 export function message(lines: readonly string[], content = ''): string {

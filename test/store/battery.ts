@@ -1,6 +1,7 @@
 /**
- * One battery for every store. A case is a row: the invariant it holds (numbers are those of `service/store.ts`), and the
- * conversation that shows it. A store that can't hold one names it, with the reason.
+ * One battery for every store. A case is a row: the invariant it holds (numbers are those of
+ * `service/store.ts`), and the conversation that shows it. A store that can't hold one names it,
+ * with the reason.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -99,7 +100,7 @@ const oneItem: readonly Case[] = [
     }),
   ],
   [
-    'a put that has not seen what stands is stale, and names it',
+    'a put that has not seen the current version is stale, and names it',
     using(async store => {
       await put(store, 'i-1')
       await put(store, 'i-1', { rank: 1 }, 1)
@@ -355,7 +356,7 @@ const transactions: readonly Case[] = [
     }),
   ],
   [
-    '(3) what was only read stands too when the change commits: two who each look at the other cannot both go on',
+    '(3) what was only read still holds when the change commits: of two works that read each other’s item one fails',
     using(async store => {
       await put(store, 'i-1', { rank: 1 })
       await put(store, 'i-2', { rank: 1 })
@@ -451,9 +452,9 @@ const transactions: readonly Case[] = [
           late.catch(() => {})
           await late
         })
-        const beside = put(store, 'i-2')
+        const other = put(store, 'i-2')
         await assert.rejects(hanging, Unavailable)
-        await beside
+        await other
         await assert.rejects(async () => await late)
         assert.equal(await get(store, 'items', 'i-1'), undefined)
         assert.equal(await get(store, 'items', 'i-3'), undefined)
@@ -869,7 +870,7 @@ const collections: readonly Case[] = [
       assert.deepEqual(await seen([{ maker: 'm-1' }], [{ field: 'note', is: 'ne', value: 'a' }]), ['i-2'])
       assert.deepEqual(await seen([{ maker: 'm-1' }], [{ field: 'maker', is: 'eq', value: 'm-2' }]), [])
       assert.deepEqual(await seen([{ maker: 'M-1' }]), [])
-      assert.deepEqual(await seen([{ rank: '5' }]), [], "a claim is text: a number is nobody's")
+      assert.deepEqual(await seen([{ rank: '5' }]), [], 'a claim is text, and a number equals none')
       assert.deepEqual(await seen([{ maker: "m-1' or '1'='1" }]), [])
     }),
   ],
@@ -953,7 +954,7 @@ const search: readonly Case[] = [
     }),
   ],
   [
-    'a search sees what stands now of the items that it looks through, within what its caller may see',
+    'a search sees the current state of the items that it looks through, as far as its caller may see them',
     using(async store => {
       await store.write(async writer => {
         await writer.put('makers', 'm-1', { id: 'm-1', name: 'Old' }, {}, undefined, 1)
@@ -1042,7 +1043,7 @@ const records: readonly Case[] = [
     }),
   ],
   [
-    'a lease takes the job that is due longest, of those named, and nobody else takes it until the lease is over',
+    'a lease takes the job that is due longest, of those named, and no other lease takes it before its end',
     using(async store => {
       const lease = (now: number, until: number, jobs = ['digests']) =>
         store.write(writer => writer.lease(jobs, now, until))
@@ -1136,7 +1137,7 @@ const records: readonly Case[] = [
     }),
   ],
   [
-    'a reader of changes who goes on from the last seen misses none, while many write',
+    'a reader of changes that goes on from the last one seen misses none, while many write',
     using(async store => {
       const seen: string[] = []
       let last = 0
@@ -1195,7 +1196,7 @@ const records: readonly Case[] = [
         const last = (await store.read(reader => reader.changes(0, 10))).at(-1)?.sequence
         await store.sweep(at * 10)
         await store.sweep(at * 10)
-        assert.equal(await store.read(reader => reader.swept()), last, 'C6.1 who comes later is told how far it went')
+        assert.equal(await store.read(reader => reader.swept()), last, 'C6.1 a later reader is told how far it went')
         await store.write(writer => writer.changed(change('later', 1)))
         assert.ok(
           ((await store.read(reader => reader.changes(0, 10)))[0]?.sequence ?? 0) > 2,
@@ -1239,7 +1240,10 @@ const restarts: readonly Case[] = [
   ...migrations,
 ]
 
-/** All that a store must hold. `gaps`: titles (or their beginning) that this one doesn't, each with its reason. */
+/**
+ * All that a store must hold. `gaps`: titles (or their beginning) that this one doesn't, each with
+ * its reason.
+ */
 export function storeCases(
   name: string,
   makePlace: () => Promise<Place>,

@@ -1,4 +1,7 @@
-/** A contract with every kind of field and every kind of rule that a store reads, and arbitrary values of it. */
+/**
+ * A contract with every kind of field and every kind of rule that a store reads, and arbitrary
+ * values of it.
+ */
 import fc from 'fast-check'
 import type { AnyField, Fields, Scalar } from '../../src/contract/field.ts'
 import { t } from '../../src/contract/field.ts'

@@ -95,7 +95,7 @@ export const files: readonly Case[] = [
     }),
   ],
   [
-    'pieces are nobody’s until a call makes them a file, and go after an hour without; those of a file stay',
+    'pieces without a file go after an hour, unless a call makes them one; those of a file stay',
     using(async store => {
       await give(store, await kept(store, octets(1)))
       const late = await kept(store, octets(2))
@@ -144,7 +144,7 @@ export const files: readonly Case[] = [
     }),
   ],
   [
-    '(2) a change that is undone leaves the old file as it was, and the pieces of the new one nobody’s',
+    '(2) a change that is undone leaves the old file as it was, and the pieces of the new one without a file',
     using(async store => {
       await give(store, await kept(store, octets(1)))
       const other = await kept(store, octets(2))

@@ -1,4 +1,7 @@
-/** Writes to the file named until it can't, and prints what was answered, why it ended and what can still be read. */
+/**
+ * Writes to the file named until it can't, and prints what was answered, why it ended and what can
+ * still be read.
+ */
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { everything } from './every-type.ts'
 

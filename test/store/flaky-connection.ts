@@ -1,11 +1,15 @@
 /**
- * The server's side of PostgreSQL's protocol (PostgreSQL 15 §55), as far as a transaction of nothing needs it: every statement
- * succeeds and has no rows, until the one that the test speaks up at.
+ * The server's side of PostgreSQL's protocol (PostgreSQL 15 §55), as far as a transaction of
+ * nothing needs it: every statement succeeds and has no rows, until the one that the test speaks up
+ * at.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
 
-/** What becomes of a statement, or of a connection that begins (`''`): `silent` lasts, as where a network has swallowed the other side. */
+/**
+ * What becomes of a statement, or of a connection that begins (`''`): `silent` lasts, as where a
+ * network has swallowed the other side.
+ */
 export type Fate = 'answered' | 'silent' | 'cut' | 'stopped'
 
 export interface Wire {
@@ -38,7 +42,10 @@ const answers: Readonly<Record<string, Buffer>> = {
   Q: Buffer.concat([done, ready]),
 }
 
-/** `fate` is asked at each statement, and with `''` at the beginning of each connection; `n` counts those with this text. */
+/**
+ * `fate` is asked at each statement, and with `''` at the beginning of each connection; `n` counts
+ * those with this text.
+ */
 export async function wire(fate: (text: string, n: number) => Fate): Promise<Wire> {
   const sockets = new Set<Socket>()
   const heard: string[] = []

@@ -36,7 +36,7 @@ const additions: readonly (readonly [what: string, now: Service, then?: Values])
   ['a new order and filter', notes(was, { filter: ['text', 'color'], sort: ['maybe'], order: ['-text'] })],
   ['a further value of an enumeration', notes({ ...was, color: t.enum('red', 'green', 'blue') })],
   ['an enumeration opened to any text', notes({ ...was, color: t.string() })],
-  ['any text narrowed to what stands', notes({ ...was, text: t.enum('Some words', 'others') })],
+  ['any text narrowed to the stored values', notes({ ...was, text: t.enum('Some words', 'others') })],
   ['a value of an enumeration that nothing has is gone', notes({ ...was, color: t.enum('red') })],
   ['a required field is optional', notes({ ...was, text: t.string().optional() })],
   ['a field may be null', notes({ ...was, maybe: t.int().optional().nullable(), text: t.string().nullable() })],
@@ -63,7 +63,7 @@ const others: readonly (readonly [what: string, now: Service, says: RegExp])[] =
   [
     'a field is of another kind',
     notes({ ...was, maybe: t.string().optional() }),
-    /notes\.maybe was of kind int and is of kind string/,
+    /notes\.maybe was of kind int and is now of kind string/,
   ],
   ['a decimal has other places', notes({ ...was, text: t.decimal(5, 2) }), /notes\.text was of kind string/],
   [
@@ -79,12 +79,12 @@ const others: readonly (readonly [what: string, now: Service, says: RegExp])[] =
   [
     'a value of an enumeration that stands is gone',
     notes({ ...was, color: t.enum('green') }),
-    /notes\.color has values it no longer allows: red[\s\S]*update/,
+    /notes\.color has values that the contract no longer allows: red[\s\S]*update/,
   ],
   [
     'any text narrowed to less than stands',
     notes({ ...was, text: t.enum('others') }),
-    /notes\.text has values it no longer allows: Some words/,
+    /notes\.text has values that the contract no longer allows: Some words/,
   ],
   [
     'a member of an object is gone',
@@ -199,7 +199,7 @@ export const migrations: readonly Case[] = [
     async place => {
       await assert.rejects(
         async () => await place.open(notes({ total: t.int(), Total: t.int() })),
-        /differ in case alone/,
+        /differ only in case/,
       )
       await assert.rejects(async () => await place.open(notes({ _version: t.int() })), /_version/)
     },

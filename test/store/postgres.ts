@@ -1,6 +1,7 @@
 /**
- * A PostgreSQL to test with: the server at DATABASE_URL, else one of our own where its programs are installed, else PGlite,
- * which is PostgreSQL itself with one connection (DIGLOT_POSTGRES=pglite asks for it).
+ * A PostgreSQL to test with: the server at DATABASE_URL, else one of our own where its programs are
+ * installed, else PGlite, which is PostgreSQL itself with one connection (DIGLOT_POSTGRES=pglite
+ * asks for it).
  */
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -58,7 +59,10 @@ function at(url: string, stop: () => Promise<void>): Server {
   }
 }
 
-/** A cluster in a temporary folder, reached by a socket in it alone. PostgreSQL refuses to be run by root: nobody runs it then. */
+/**
+ * A cluster in a temporary folder, reached by a socket in it alone. PostgreSQL refuses to run as
+ * root: the user `nobody` runs it then.
+ */
 async function cluster(): Promise<Server> {
   const folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'pg-'))
   const nobody = process.getuid?.() === 0 ? await idsOf('nobody') : undefined
@@ -123,7 +127,7 @@ async function embedded(): Promise<Server> {
   }
 }
 
-/** A pool of the one connection there is: who comes later waits. */
+/** A pool of one connection: a later caller waits. */
 function onePool(database: PGlite, schema: string): PostgresPool {
   let free: Promise<void> = Promise.resolve()
   const numbers = { 20: Number }

@@ -42,7 +42,7 @@ class Noted implements Transaction {
   }
 }
 
-const work = <T>(run: () => T | Promise<T>) => ({ run, over: () => {} })
+const work = <T>(run: () => T | Promise<T>) => ({ run, end: () => {} })
 const told = async (all: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(all)).map(each => (each.status === 'fulfilled' ? each.value : each.reason))
 
@@ -55,7 +55,7 @@ test('works that come together share one transaction, each in a savepoint; one a
   assert.deepEqual(noted.log, ['begin', ...one, ...one, 'commit', 'begin', ...one, 'commit'])
 })
 
-test('who comes in turns of the event loop that follow one another comes along, and a group waits for no more than a few', async () => {
+test('works of successive turns of the event loop join a group, which waits for a few turns at most', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
   const all: Promise<unknown>[] = []
@@ -119,7 +119,7 @@ test('(2) nothing is told before the transaction is committed', async () => {
   assert.deepEqual(order, ['told after commit'])
 })
 
-test('when no transaction can begin, those who wait are told why, and later ones may try', async () => {
+test('when no transaction can begin, the waiting works are told why, and later ones may try', async () => {
   let broken = true
   const queue = new Queue(new Noted(step => broken && step === 'begin'))
   const [why] = await told([queue.add(work(() => 1))])
@@ -132,7 +132,7 @@ test('(3) a work that hangs is unavailable when its time is up, and is told that
   const noted = new Noted()
   const queue = new Queue(noted, { ...defaultBounds, work: 10 })
   let over = false
-  const hanging = queue.add({ run: () => new Promise<never>(() => {}), over: () => (over = true) })
+  const hanging = queue.add({ run: () => new Promise<never>(() => {}), end: () => (over = true) })
   assert.deepEqual((await told([hanging, queue.add(work(() => 2))])).map(String), [String(new Unavailable()), '2'])
   assert.ok(over)
   assert.deepEqual(noted.log, ['begin', 'save', 'undo', 'save', 'release', 'commit'])

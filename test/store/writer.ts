@@ -1,4 +1,7 @@
-/** Writes one item after the other to the file named and prints each once it was answered, until it is killed. */
+/**
+ * Writes one item after the other to the file named and prints each once it was answered, until it
+ * is killed.
+ */
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { everything } from './every-type.ts'
 

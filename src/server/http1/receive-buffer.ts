@@ -1,19 +1,20 @@
-const none = Buffer.alloc(0)
-
-/** Octets that have arrived and are not read yet. To add some costs what they are, however many are held. */
+/**
+ * Octets that have arrived and are not read yet. Adding some costs their number, however many are
+ * held.
+ */
 export class ReceiveBuffer {
-  octets: Buffer = none
-  /** `octets` stand at its start. */
+  octets: Buffer = noOctets
+  /** Memory that begins with `octets`. */
   #room: Buffer | undefined
-  /** `octets` are another's. */
-  #lent = false
+  /** `octets` belong to another owner, who uses their memory again. */
+  #isLent = false
 
-  /** `lent`: they are ours only until `keep`. */
-  add(more: Buffer, lent = false): void {
+  /** @param isLent they are ours only until `copyLent` */
+  add(more: Buffer, isLent = false): void {
     const length = this.octets.length + more.length
     if (length === more.length) {
       this.octets = more
-      this.#lent = lent
+      this.#isLent = isLent
       this.#room = undefined
       return
     }
@@ -23,35 +24,40 @@ export class ReceiveBuffer {
     }
     more.copy(this.#room, this.octets.length)
     this.octets = this.#room.subarray(0, length)
-    this.#lent = false
+    this.#isLent = false
   }
 
-  /** What was lent is copied, for its owner will use it for something else. */
-  keep(): void {
-    if (this.#lent && this.octets.length > 0) this.octets = copyOf(this.octets)
-    this.#lent = false
+  /** Copies what was lent, before its owner uses that memory again. */
+  copyLent(): void {
+    if (this.#isLent && this.octets.length > 0) this.octets = copyOctets(this.octets)
+    this.#isLent = false
   }
 
-  /** The same as `take`, to be kept. */
-  own(count: number): Buffer {
+  /** The same as `take`, for octets that are kept. */
+  takeOwned(count: number): Buffer {
     const taken = this.take(count)
-    return this.#lent ? copyOf(taken) : taken
+    return this.#isLent ? copyOctets(taken) : taken
   }
 
-  /** The first so many, which are held no more. */
+  /** Removes the first so many. */
   take(count: number): Buffer {
     const taken = this.octets.subarray(0, count)
-    this.octets = count === this.octets.length ? none : this.octets.subarray(count)
+    this.octets = count === this.octets.length ? noOctets : this.octets.subarray(count)
     this.#room = undefined
     return taken
   }
 }
 
-/** Copies of up to so many octets share a buffer; a longer one has its own, which can be freed as soon as it is read. */
-const together = 4096
+const noOctets = Buffer.alloc(0)
 
-function copyOf(octets: Buffer): Buffer {
-  if (octets.length < together) return Buffer.from(octets)
+/**
+ * Copies of fewer octets share a buffer; a longer one has its own, which can be freed as soon as it
+ * is read.
+ */
+const sharedCopyOctetsMax = 4096
+
+function copyOctets(octets: Buffer): Buffer {
+  if (octets.length < sharedCopyOctetsMax) return Buffer.from(octets)
   const copy = Buffer.allocUnsafeSlow(octets.length)
   octets.copy(copy)
   return copy

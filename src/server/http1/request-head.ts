@@ -1,16 +1,20 @@
 /**
- * The head of an HTTP/1.1 request, read from its octets as Latin-1 text (RFC 9112 §2.2). What always holds:
- *  (1) Lines end with CRLF and with nothing else; what another reader of the same octets could split, join or hide is refused:
- *      bare CR and LF, NUL, folded lines, white space before a colon (§2.2, §5.1, §5.2).
- *  (2) Where the content ends is certain or the request is refused (§6.3): never a length and a coding, never two lengths.
+ * The head of an HTTP/1.1 request, read from its octets as Latin-1 text (RFC 9112 §2.2). What
+ * always holds:
+ *  (1) Lines end with CRLF and with nothing else; what another reader of the same octets could
+ *      split, join or hide is refused: bare CR and LF, NUL, folded lines, white space before a
+ *      colon (§2.2, §5.1, §5.2).
+ *  (2) Where the content ends is certain or the request is refused (§6.3): never a length and a
+ *      coding, never two lengths.
  *  (3) Field names are tokens; values keep every octet but the white space around them.
- * A refusal is the status it is answered with; after one the connection ends, for nothing says where the next request begins.
+ * After a refusal the connection ends, for nothing says where the next request begins.
  */
-
 import { memoizeByText } from '../../base/memo.ts'
 import { isToken, trimSpace } from '../../http/grammar.ts'
 import type { HttpFields } from '../../http/message.ts'
 import { addFieldLine } from '../field-lines.ts'
+import type { ServerLimits } from '../limits.ts'
+import { isRefusal, limitRefusals, refusals, type ServerRefusal } from '../refusals.ts'
 
 /** The field lines of a request, and what they say of its framing. */
 export interface Lines {
@@ -35,68 +39,75 @@ export interface Head {
 /**
  * @param text from the first octet to the CRLF of the last field line
  * @param before the lines that this connection sent last
- * @param largest octets that field lines may take
  */
-export function readRequestHead(text: string, before: Lines | undefined, largest: number): Head | number {
+export function readRequestHead(text: string, before: Lines | undefined, limits: ServerLimits): Head | ServerRefusal {
   const end = text.indexOf('\r\n')
   const first = text.indexOf(' ')
   const last = text.lastIndexOf(' ', end - 1)
-  if (first < 0 || first > end) return 400
-  const method = methodOf(text.slice(0, first))
-  if (method === undefined) return 400
-  if (last === first) return 400
-  const version = versionOf(text.slice(last + 1, end))
-  if (typeof version === 'number') return version
+  if (first < 0 || first > end) return refusals.requestLine
+  const method = tokenOf(text.slice(0, first))
+  if (method === undefined) return refusals.method
+  if (last === first) return refusals.requestLine
+  const version = readVersion(text.slice(last + 1, end))
+  if (typeof version !== 'string') return version
   const target = text.slice(first + 1, last)
-  if (!visible.test(target)) return 400
+  if (!visibleOnly.test(target)) return refusals.target
   const rest = text.slice(end + 2)
-  if (rest.length > largest) return 431
+  if (rest.length > limits.fields) return limitRefusals.fields(limits)
   const lines = before?.text === rest ? before : readLines(rest)
-  if (typeof lines === 'number') return lines
+  if (isRefusal(lines)) return lines
   // §6.1: a message of HTTP/1.0 with a transfer coding has faulty framing.
-  if (version === '1.0' && lines.length === undefined) return 400
+  if (version === '1.0' && lines.length === undefined) return refusals.framing10
   return { method, target, version, lines }
 }
 
-/** RFC 9110 §9.1: any token. One that nobody here has heard of is the face's to refuse, as in HTTP/2. */
-const methodOf = memoizeByText((text: string): string | undefined => (isToken(text) ? text : undefined))
+/** RFC 9110 §9.1: any token. An unknown method is the face's to refuse, as in HTTP/2. */
+const tokenOf = memoizeByText((text: string): string | undefined => (isToken(text) ? text : undefined))
 
-/** §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to refuse. */
-const visible = /^[\x21-\x7e]+$/
+/**
+ * §3.2: no white space and no octet that URIs don't have. Fragments and the like are the face's to
+ * refuse.
+ */
+const visibleOnly = /^[\x21-\x7e]+$/
 
-/** §2.3; RFC 9110 §2.5: a later minor version is read as 1.1, and §15.6.6: it is the major one that 505 is about. */
-function versionOf(text: string): Head['version'] | number {
+/**
+ * §2.3; RFC 9110 §2.5: a later minor version is read as 1.1, and §15.6.6: it is the major one that
+ * 505 is about.
+ */
+function readVersion(text: string): Head['version'] | ServerRefusal {
   if (text === 'HTTP/1.1' || /^HTTP\/1\.[2-9]$/.test(text)) return '1.1'
   if (text === 'HTTP/1.0') return '1.0'
-  return /^HTTP\/\d\.\d$/.test(text) ? 505 : 400
+  return /^HTTP\/\d\.\d$/.test(text) ? refusals.version : refusals.versionSyntax
 }
 
 /** (1) A control character, or half of a CRLF. */
-const unsound = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/
+const unsoundCharacter = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/
 
 /** §5: `text` is whole lines with their CRLF. */
-function readLines(text: string): Lines | number {
-  if (unsound.test(text)) return 400
+function readLines(text: string): Lines | ServerRefusal {
+  if (unsoundCharacter.test(text)) return refusals.fieldOctets
   const fields: Record<string, string> = Object.create(null)
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf('\r\n', at)
     const colon = text.indexOf(':', at)
-    const name = colon < 0 || colon > end ? undefined : nameOf(text.slice(at, colon))
-    if (name === undefined) return 400
-    addFieldLine(fields, name, trimmed(text, colon + 1, end))
+    const name = colon < 0 || colon > end ? undefined : fieldNameOf(text.slice(at, colon))
+    if (name === undefined) return refusals.fieldLine
+    addFieldLine(fields, name, readValue(text, colon + 1, end))
     at = end + 2
   }
-  const length = framing(fields)
-  if (length === 'unknown coding') return 501
-  if (length === 'uncertain') return 400
-  return { text, fields, length, connection: connectionOf(fields['connection']), expects: expects(fields['expect']) }
+  const length = readFraming(fields)
+  if (typeof length === 'object') return length
+  const connection = readConnection(fields['connection'])
+  return { text, fields, length, connection, expects: expectsContinue(fields['expect']) }
 }
 
-/** (3) In lower case; undefined when it is no token. */
-const nameOf = memoizeByText((text: string): string | undefined => (isToken(text) ? text.toLowerCase() : undefined))
+/** (3) In lower case; undefined when it is not a token. */
+const fieldNameOf = memoizeByText((text: string): string | undefined =>
+  isToken(text) ? text.toLowerCase() : undefined,
+)
 
 /** §5.1: OWS around a value is not part of it. */
-function trimmed(text: string, from: number, to: number): string {
+function readValue(text: string, from: number, to: number): string {
   while (from < to && isSpace(text.charCodeAt(from))) from++
   while (to > from && isSpace(text.charCodeAt(to - 1))) to--
   return text.slice(from, to)
@@ -104,23 +115,25 @@ function trimmed(text: string, from: number, to: number): string {
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
 /** (2) §6.3: octets of content, or undefined when it is chunked. */
-function framing(fields: HttpFields): number | undefined | 'uncertain' | 'unknown coding' {
+function readFraming(fields: HttpFields): number | undefined | ServerRefusal {
   const coding = fields['transfer-encoding']
   const length = fields['content-length']
   if (coding === undefined) {
     if (length === undefined) return 0
-    return /^\d{1,15}$/.test(length) ? Number(length) : 'uncertain'
+    return /^\d{1,15}$/.test(length) ? Number(length) : refusals.framing
   }
-  if (length !== undefined) return 'uncertain'
+  if (length !== undefined) return refusals.framing
   const codings = coding.split(',').map(each => trimSpace(each).toLowerCase())
   if (codings.length === 1 && codings[0] === 'chunked') return undefined
-  // Chunked is the last coding, and is applied once: else there is no end. Of those before it none is understood here.
-  return codings.indexOf('chunked') === codings.length - 1 ? 'unknown coding' : 'uncertain'
+  // Chunked is the last coding, and is applied once: else the content has no end. No coding before
+  // it is supported.
+  return codings.indexOf('chunked') === codings.length - 1 ? refusals.coding : refusals.framing
 }
 
-function connectionOf(field = ''): Lines['connection'] {
+function readConnection(field = ''): Lines['connection'] {
   const options = field.toLowerCase().split(/[\s,]+/)
   return options.includes('close') ? 'close' : options.includes('keep-alive') ? 'keep-alive' : undefined
 }
 
-const expects = (field: string | undefined): boolean => field !== undefined && field.toLowerCase() === '100-continue'
+const expectsContinue = (field: string | undefined): boolean =>
+  field !== undefined && field.toLowerCase() === '100-continue'

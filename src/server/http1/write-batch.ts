@@ -1,25 +1,50 @@
 /**
- * What is answered in one turn of the event loop leaves together at its end. Each write wakes whoever reads the other end, which
- * costs as much as a small request does; readers who are awake cost nothing. What always holds:
- *  (1) Nothing waits longer than for what else has arrived already, and for so many answers at most.
- *  (2) A socket that ends, or is severed, sends before what it was given before.
+ * What is answered in one turn of the event loop leaves together at its end. Each write wakes the
+ * reader at the other end, which costs as much as a small request does; readers that are awake cost
+ * nothing. What always holds:
+ *  (1) Nothing waits longer than for what else has arrived already, and for so many answers at
+ *      most.
+ *  (2) A socket that ends, or is destroyed by `destroyAfterFlush`, sends before what it was given
+ *      before.
  */
 import type { Socket } from 'node:net'
 
-const most = 16
-let waiting: Socket[] = []
+const socketsMax = 16
 
-/** What is written to the socket from now on waits for the end of the turn. */
-export function batchWrite(socket: Socket): void {
-  socket.cork()
-  if (waiting.push(socket) === 1) setImmediate(leave)
-  else if (waiting.length === most) leave()
-}
+export class WriteBatch {
+  #turn = 0
+  #isScheduled = false
+  #sockets: Socket[] = []
 
-function leave(): void {
-  const sockets = waiting
-  waiting = []
-  for (const socket of sockets) socket.uncork()
+  /**
+   * The number of this turn of the event loop: another one once whatever else has arrived had its
+   * chance.
+   */
+  begin(): number {
+    if (!this.#isScheduled) {
+      this.#isScheduled = true
+      setImmediate(this.#end)
+    }
+    return this.#turn
+  }
+
+  /** What is written to the socket from now on waits for the end of the turn. */
+  add(socket: Socket): void {
+    this.begin()
+    socket.cork()
+    if (this.#sockets.push(socket) === socketsMax) this.#leave()
+  }
+
+  readonly #end = (): void => {
+    this.#isScheduled = false
+    this.#turn++
+    this.#leave()
+  }
+  #leave(): void {
+    const sockets = this.#sockets
+    this.#sockets = []
+    for (const socket of sockets) socket.uncork()
+  }
 }
 
 /** What the socket was given leaves now, as far as its peer takes it. */
@@ -27,7 +52,10 @@ export function flushWrites(socket: Socket): void {
   while (socket.writableCorked > 0) socket.uncork()
 }
 
-/** Destroys the socket, as far as it goes after what it was given: octets that its peer does not take are lost. */
+/**
+ * Destroys the socket, as far as it goes after what it was given: octets that its peer does not
+ * take are lost.
+ */
 export function destroyAfterFlush(socket: Socket): void {
   flushWrites(socket)
   socket.destroy()

@@ -1,0 +1,167 @@
+/**
+ * One request over HTTP/1.1 and its one response, from the head that was read to the last octet
+ * that was handed to the socket. It ends by `finish` of its turn, once.
+ */
+import type { Content, Request, Response } from '../../http/message.ts'
+import { respond } from '../../http/respond.ts'
+import { Aborted, type ContentOwner, type StreamedContent } from '../incoming-content.ts'
+import { discardContent, pipeContent } from '../pipe.ts'
+import { type ServerRefusal, writeRefusal } from '../refusals.ts'
+import { type FramedResponse, fieldLine, frameOrFail } from '../response-framing.ts'
+import { Outflow, writeWhole } from './outflow.ts'
+import type { Head } from './request-head.ts'
+import { continueResponse } from './response-head.ts'
+import type { Turn } from './turn.ts'
+import { destroyAfterFlush } from './write-batch.ts'
+
+export class Http1Exchange implements ContentOwner {
+  /** Content that is still on its way. */
+  content: StreamedContent | undefined
+  /** The client waits for 100 (Continue) before it sends its content. */
+  isExpecting = false
+  readonly #turn: Turn
+  readonly #head: Head
+  #request: Request | undefined
+  /** The response is chosen; another one comes too late. */
+  #isAnswered = false
+  /** The connection ends after the response, whatever its head says. */
+  #isLast = false
+  #outflow: Outflow | undefined
+
+  constructor(turn: Turn, head: Head) {
+    this.#turn = turn
+    this.#head = head
+  }
+
+  /** Asks for the response. */
+  begin(content: Content): void {
+    const request = this.#createRequest(content)
+    this.#request = request
+    try {
+      const response = this.#turn.context.serve(request)
+      if (response instanceof Promise) {
+        response.then(
+          given => this.#answer(given, false),
+          error => this.#fail(error),
+        )
+      } else this.#answer(response, false)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #createRequest(content: Content): Request {
+    const { scheme, from, certificate } = this.#turn
+    const { method, target, version, lines } = this.#head
+    const request = { method, target, fields: lines.fields, content, scheme, version, from }
+    return certificate ? { ...request, certificate } : request
+  }
+
+  proceed(): void {
+    if (!this.isExpecting || this.#isAnswered) return
+    this.isExpecting = false
+    this.#turn.socket.write(continueResponse, 'latin1')
+  }
+
+  /** A response of streamed content is on its way. */
+  get isStreaming(): boolean {
+    return this.#outflow !== undefined
+  }
+
+  /** A response that is on its way is not taken back: its connection ends behind it. */
+  refuse(refusal: ServerRefusal): void {
+    this.content?.abort(refusal.detail)
+    this.#isLast = true
+    if (!this.#isAnswered) this.#answer(writeRefusal(refusal), true)
+  }
+
+  #fail(error: unknown): void {
+    // An application that is told that content was cut short may say so by throwing it on; what the
+    // client did is not an error of ours (RFC 9112 §8).
+    if (error instanceof Aborted) {
+      this.#answer(respond(400, { detail: error.message }), true)
+      return
+    }
+    this.#turn.context.onError(error, this.#request)
+    this.#answer(respond(500), false)
+  }
+
+  #answer(response: Response, isLast: boolean): void {
+    const { context, socket } = this.#turn
+    if (this.#isAnswered || !socket.writable) {
+      discardContent(response)
+      return
+    }
+    this.#isAnswered = true
+    const framed = frameOrFail(response, this.#head.method, error => context.onError(error, this.#request))
+    const stays = !isLast && !framed.close && !context.draining && this.#mayStay()
+    const { content } = framed
+    if (content === undefined) discardContent(response)
+    if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
+      context.writes.add(socket)
+      writeWhole(socket, this.#writeHead(framed, stays), content, framed.length)
+      this.#finish(stays)
+    } else void this.#stream(framed, content, stays)
+  }
+
+  /**
+   * RFC 9112 §9.3: the connection can carry another request when the rest of this one's content is
+   * read. A little is read and dropped. A client that still waits for 100 (Continue) may send its
+   * content or may not: its connection ends.
+   */
+  #mayStay(): boolean {
+    const { method, version, lines } = this.#head
+    // RFC 9110 §9.3.6: what follows CONNECT was meant for the tunnel.
+    if (method === 'CONNECT' || lines.connection === 'close') return false
+    if (version === '1.0' && lines.connection !== 'keep-alive') return false
+    const { content } = this
+    if (content === undefined) return true
+    if (this.isExpecting) return false
+    return content.length === undefined || content.length - content.received <= this.#turn.context.limits.dump
+  }
+
+  #writeHead({ status, lines, length }: FramedResponse, stays: boolean): string {
+    if (length !== undefined) lines.push(fieldLine('content-length', String(length)))
+    return this.#turn.context.heads.write(status, lines, stays)
+  }
+
+  /**
+   * A stream of content, that of unknown length in chunks. HTTP/1.0 has none: there the end of the
+   * connection is its end. A stream that fails before its head has left becomes a 500; after that
+   * the connection is cut, so that no reader takes what came for whole.
+   */
+  async #stream(framed: FramedResponse, content: AsyncIterable<Uint8Array>, stays: boolean): Promise<void> {
+    const { context, socket } = this.#turn
+    const isChunked = framed.length === undefined && this.#head.version === '1.1'
+    const keeps = stays && (isChunked || framed.length !== undefined)
+    if (isChunked) framed.lines.push(fieldLine('transfer-encoding', 'chunked'))
+    const outflow = new Outflow(socket, isChunked, () => this.#writeHead(framed, keeps))
+    this.#outflow = outflow
+    try {
+      await pipeContent(content, outflow, framed.length, (_octets, isFirst) => {
+        if (isFirst) outflow.begin()
+      })
+      this.#finish(keeps)
+    } catch (error) {
+      context.onError(error, this.#request)
+      if (outflow.hasBegun) return destroyAfterFlush(socket)
+      this.#isAnswered = false
+      this.#answer(respond(500), true)
+    }
+  }
+
+  /** All of the response was handed to the socket. */
+  #finish(mayStay: boolean): void {
+    const stays = mayStay && !this.#isLast
+    const turn = this.#turn
+    const { socket } = turn
+    this.content?.abort('the response was sent before the content was read')
+    if (stays && this.content) turn.dropContent()
+    if (!stays || !socket.writableNeedDrain) {
+      turn.finish(stays)
+      return
+    }
+    // Start the next response only after the client has read this one.
+    socket.once('drain', () => turn.finish(!this.#isLast))
+  }
+}

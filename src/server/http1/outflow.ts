@@ -1,0 +1,87 @@
+/**
+ * A response on its way to an HTTP/1.1 socket: all at once, or as a stream of content behind its
+ * head.
+ */
+import type { Socket } from 'node:net'
+import type { PipeSink } from '../pipe.ts'
+
+/** Octets of content up to which it is copied behind its head rather than sent apart from it. */
+const joinedOctetsMax = 16 * 1024
+
+/** Head and content in one piece where that costs less than two. */
+export function writeWhole(
+  socket: Socket,
+  head: string,
+  content: string | Uint8Array | undefined,
+  length: number | undefined,
+): void {
+  if (content === undefined) socket.write(head, 'latin1')
+  else if (typeof content === 'string')
+    // As many octets as characters: it is ASCII.
+    socket.write(head + content, content.length === length ? 'latin1' : 'utf8')
+  else if (content.length <= joinedOctetsMax) {
+    const octets = Buffer.allocUnsafe(head.length + content.length)
+    octets.write(head, 'latin1')
+    octets.set(content, head.length)
+    socket.write(octets)
+  } else {
+    socket.cork()
+    socket.write(head, 'latin1')
+    socket.write(content)
+    socket.uncork()
+  }
+}
+
+/** Streamed content, that of unknown length in chunks (RFC 9112 §7.1). */
+export class Outflow implements PipeSink {
+  /** Its head has left. */
+  hasBegun = false
+  readonly #socket: Socket
+  readonly #isChunked: boolean
+  readonly #writeHead: () => string
+
+  constructor(socket: Socket, isChunked: boolean, writeHead: () => string) {
+    this.#socket = socket
+    this.#isChunked = isChunked
+    this.#writeHead = writeHead
+  }
+
+  /**
+   * The head waits for the first piece and leaves with it, so that a source that fails at once is
+   * still a 500.
+   */
+  begin(): void {
+    const socket = this.#socket
+    this.hasBegun = true
+    socket.cork()
+    socket.write(this.#writeHead(), 'latin1')
+    process.nextTick(() => socket.uncork())
+  }
+
+  get destroyed(): boolean {
+    return this.#socket.destroyed
+  }
+  get writableLength(): number {
+    return this.#socket.writableLength
+  }
+  write(octets: Uint8Array): boolean {
+    const socket = this.#socket
+    if (!this.#isChunked) return socket.write(octets)
+    if (octets.length === 0) return true // it would be the last chunk
+    socket.cork()
+    socket.write(`${octets.length.toString(16)}\r\n`, 'latin1')
+    socket.write(octets)
+    const hasRoom = socket.write('\r\n', 'latin1')
+    socket.uncork()
+    return hasRoom
+  }
+  end(): void {
+    if (this.#isChunked) this.#socket.write('0\r\n\r\n', 'latin1')
+  }
+  on(event: 'drain' | 'close', listener: () => void): void {
+    this.#socket.on(event, listener)
+  }
+  off(event: 'drain' | 'close', listener: () => void): void {
+    this.#socket.off(event, listener)
+  }
+}

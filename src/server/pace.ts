@@ -1,0 +1,65 @@
+/**
+ * Peers that are waited for keep a pace: `pace` octets (or all there is) in `stall` milliseconds,
+ * seen over `stall` where they send content and over `unread` where they read a response. It is
+ * looked at now and again, so nothing is counted in between.
+ */
+import type { Socket } from 'node:net'
+import type { ServerLimits } from './limits.ts'
+import type { IdleCheck, ServerContext } from './server-context.ts'
+
+export class Pace {
+  #moved: number
+  #since: number
+
+  constructor(moved: number, now: number) {
+    this.#moved = moved
+    this.#since = now
+  }
+
+  /** @param windowMs over which the pace is seen */
+  isTooSlow(moved: number, now: number, windowMs: number, { pace, stall }: ServerLimits): boolean {
+    if (moved - this.#moved < (pace * windowMs) / stall) return now - this.#since > windowMs
+    this.#moved = moved
+    this.#since = now
+    return false
+  }
+}
+
+/**
+ * Looks at all that waits in `waiting`: the pace, and the time by which all octets must have moved.
+ */
+export function createWaitingWatch({ waiting, limits }: ServerContext): (now: number) => void {
+  let paces = new Map<IdleCheck, Pace>()
+  return now => {
+    const next: typeof paces = new Map()
+    for (const check of waiting) {
+      const { moved } = check
+      if (moved === undefined) continue
+      const pace = paces.get(check) ?? new Pace(moved, now)
+      if (now > check.deadline || pace.isTooSlow(moved, now, check.windowMs, limits)) check.stalled()
+      else next.set(check, pace)
+    }
+    paces = next
+  }
+}
+
+/** What a system's handle of a socket counts, besides its types. */
+interface CountingHandle {
+  /** All that it was given. */
+  readonly bytesWritten?: unknown
+  /** Of that, what the system has not accepted. */
+  readonly writeQueueSize?: unknown
+  /** Under TLS: the handle of the connection. */
+  readonly _parent?: CountingHandle | null
+}
+
+/**
+ * Octets that the system has accepted, because the peer made room for them. A socket itself counts
+ * a buffer when all of it has left, which is too late for a large one.
+ */
+export function countAcceptedOctets(socket: Socket): number {
+  const { _handle: handle } = socket as { readonly _handle?: CountingHandle | null }
+  const { bytesWritten, writeQueueSize } = handle?._parent ?? handle ?? {}
+  if (typeof bytesWritten === 'number' && typeof writeQueueSize === 'number') return bytesWritten - writeQueueSize
+  return socket.bytesWritten - socket.writableLength
+}

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addressBlock } from '../../src/base/address.ts'
+
+test('RFC 4291 §2.5.1 what one client has of the address space: an IPv4 address, 64 bits of IPv6', () => {
+  const table: readonly (readonly [address: string, block: string])[] = [
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8::3:4:5:6:7', '2001:db8:0:3::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+  ]
+  for (const [address, block] of table) assert.equal(addressBlock(address), block, address)
+})
