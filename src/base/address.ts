@@ -13,8 +13,9 @@ export const isLoopbackAddress = (host: string): boolean =>
 export const isHttpAddress = (source: string): boolean => /^https?:/i.test(source)
 
 /**
- * What one client has of the address space: an IPv4 address, or the 64 bits of an IPv6 address that a
- * network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2), in all of which a client may vary.
+ * What one client has of the address space: an IPv4 address, or the 64 bits of an IPv6 address that
+ * a network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2), since the client may vary the
+ * rest.
  */
 export function addressBlock(address: string): string {
   if (!address.includes(':')) return address

@@ -20,7 +20,7 @@ import { collectParts, readPackage } from '../soap/mime/parts.ts'
 import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
 import {
-  clark,
+  clarkNotation,
   type Element,
   Malformed,
   type Name,
@@ -186,7 +186,7 @@ function readMessage(
     )
   if (cursor.event !== 'start') refuseReply('structure', 'the Body has no element')
   if (cursor.name !== expected.element)
-    refuseReply('unexpected', `the Body has ${clark(cursor.name)}, not the reply of this operation`)
+    refuseReply('unexpected', `the Body has ${clarkNotation(cursor.name)}, not the reply of this operation`)
   requireCorrelated(expected, addressing, { id, action: expected.action })
   const row = readContent(expected, envelope, parts)
   return expected.blocks.length === 0 ? row : processBlocks(expected.blocks, envelope.version, blocks, row)

@@ -10,7 +10,7 @@
  * Types are not interpreted: the result has the schemas as trees.
  */
 import { Malformed } from '../xml/malformed.ts'
-import { clark } from '../xml/name.ts'
+import { clarkNotation } from '../xml/name.ts'
 import { type Element, parseXml } from '../xml/tree.ts'
 
 export interface WsdlDocument {
@@ -83,7 +83,8 @@ export function readWsdl11(bytes: Uint8Array, location = '', find: Find = () => 
   const reader = new WsdlReader(find)
   const root = reader.open(bytes, location)
   if (root instanceof Malformed) return root
-  if (clark(root.name) !== `{${wsdl}}definitions`) return new Malformed('the root is not wsdl:definitions', root.from)
+  if (clarkNotation(root.name) !== `{${wsdl}}definitions`)
+    return new Malformed('the root is not wsdl:definitions', root.from)
   return reader.document(root)
 }
 
@@ -128,8 +129,8 @@ class WsdlReader {
     const root = document instanceof Malformed ? document : document.root
     this.#rootOf.set(location, root)
     if (root instanceof Malformed) return root
-    if (clark(root.name) === `{${wsdl}}definitions`) this.#readDefinitions(root, location)
-    if (clark(root.name) === `{${xs}}schema`)
+    if (clarkNotation(root.name) === `{${wsdl}}definitions`) this.#readDefinitions(root, location)
+    if (clarkNotation(root.name) === `{${xs}}schema`)
       this.#readSchema(root, location, attributeValue(root, 'targetNamespace') ?? includer)
     return root
   }
@@ -190,7 +191,7 @@ class WsdlReader {
    * A schema without namespace belongs to that of each including schema (XML Schema Part 1 §4.2.1).
    */
   #adoptSchema(root: Element | Malformed, location: string, namespace: string | undefined): void {
-    if (namespace === undefined || root instanceof Malformed || clark(root.name) !== `{${xs}}schema`) return
+    if (namespace === undefined || root instanceof Malformed || clarkNotation(root.name) !== `{${xs}}schema`) return
     const adoption = `${namespace} ${location}`
     if (attributeValue(root, 'targetNamespace') !== undefined || this.#adoptions.has(adoption)) return
     this.#adoptions.add(adoption)

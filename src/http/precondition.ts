@@ -56,7 +56,7 @@ const parseDateField = (field: string | undefined, now: number | undefined) =>
 /**
  * RFC 9110 §13.2.2, for a request that would otherwise succeed, of a method that selects a
  * representation (§13.2.1).
- * @param current validators of the selected representation; undefined when there is none
+ * @param current validators of the selected representation; undefined without one
  * @param same how If-Match compares: `sameStrongly`, or `sameVersion` for tags of the service
  */
 export function evaluatePreconditions(

@@ -65,8 +65,8 @@ export class ChangeNotifier {
   }
 
   /**
-   * The sequence of the next change; undefined also while the store is out of reach. After any other
-   * failure the waiters wake up: each meets it in its own request, which reports it.
+   * The sequence of the next change; undefined also while the store cannot be reached. Any other
+   * failure wakes the waiters: each meets it in its own request, which reports it.
    */
   async #findNext(after: number): Promise<number | undefined> {
     try {

@@ -18,7 +18,7 @@ import { Refused } from '../service/refusal.ts'
 import { packTyped } from '../service/typed-json.ts'
 import {
   type Cursor,
-  clark,
+  clarkNotation,
   type Element,
   Malformed,
   parseOrUndefined,
@@ -230,7 +230,7 @@ function requireOperation(node: SoapNode, known: Exchanged, body: Cursor): Bound
   if (element === known.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault is not a request' })
   const exchange = node.byElement.get(element)
   if (!exchange) {
-    const detail = element ? `${clark(element)} is not a known operation of this endpoint` : 'the Body is empty'
+    const detail = element ? `${clarkNotation(element)} is not a known operation of this endpoint` : 'the Body is empty'
     return refuseMessage({ kind: 'no-operation', detail })
   }
   known.exchange = exchange

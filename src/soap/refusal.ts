@@ -8,7 +8,7 @@ import type { FieldProblem } from '../contract/field-json.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Current } from '../service/outcome.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
-import { clark, escapeText, type Malformed, type Name, writeAttribute } from '../xml/index.ts'
+import { clarkNotation, escapeText, type Malformed, type Name, writeAttribute } from '../xml/index.ts'
 import { type Code, faultReason, type SoapFault, soapPrefix } from './fault.ts'
 import { type SoapVersion, versions } from './version.ts'
 
@@ -137,9 +137,11 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
   })
   switch (refusal.kind) {
     case 'version-mismatch':
-      return { ...reasonOnly(`unsupported SOAP version: the Envelope is ${clark(refusal.found)}`) }
+      return { ...reasonOnly(`unsupported SOAP version: the Envelope is ${clarkNotation(refusal.found)}`) }
     case 'not-understood':
-      return { ...reasonOnly(`a mandatory header block is not understood: ${refusal.blocks.map(clark).join(', ')}`) }
+      return {
+        ...reasonOnly(`a mandatory header block is not understood: ${refusal.blocks.map(clarkNotation).join(', ')}`),
+      }
     case 'encoding-unknown':
       return inBody(`the encoding ${refusal.encoding} is not supported`)
     case 'not-well-formed':

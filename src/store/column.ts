@@ -3,7 +3,7 @@ import type { AnyField, Scalar, Shape } from '../contract/field.ts'
 import { parseScaledDecimal, writeScaledDecimal } from '../contract/lexical/decimal.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import type { Cell, ColumnKind, Dialect } from './dialect.ts'
-import { createCellCodec, isPlainDouble, writeDouble } from './json-cell.ts'
+import { createCellCodec, doubleText, isPlainDouble } from './json-cell.ts'
 import { durationKey, instantKey, integerKey, isLarge } from './sort-key.ts'
 
 export interface Column {
@@ -209,7 +209,7 @@ function doubleColumns(name: string): FieldColumns {
     ],
     cells: value => [
       number(value),
-      typeof value === 'number' && !isPlainDouble(value) ? writeDouble(value) : absentCell,
+      typeof value === 'number' && !isPlainDouble(value) ? doubleText(value) : absentCell,
     ],
     value: (row, at) => {
       const text = row[at + 1]

@@ -46,7 +46,7 @@ const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<Convers
   int: unchanged,
   long: { out: String, in: value => BigInt(value as string) },
   decimal: unchanged,
-  double: { out: value => (isPlainDouble(value as number) ? value : writeDouble(value as number)), in: Number },
+  double: { out: value => (isPlainDouble(value as number) ? value : doubleText(value as number)), in: Number },
   date: unchanged,
   time: unchanged,
   dateTime: unchanged,
@@ -59,7 +59,7 @@ const scalarConversions: Readonly<Record<Scalar['kind'], Readonly<Record<Convers
 
 /** What JSON and SQL numbers hold: not NaN, an infinity or minus zero. */
 export const isPlainDouble = (value: number): boolean => Number.isFinite(value) && !Object.is(value, -0)
-export const writeDouble = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
+export const doubleText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
 
 const listConversion = (item: CellConversion): CellConversion =>
   item && (value => (value as readonly unknown[]).map(item))

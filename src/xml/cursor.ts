@@ -59,7 +59,7 @@ export interface Cursor {
   declarations(): readonly { readonly prefix: string; readonly uri: string }[]
   /**
    * The namespace of a prefix here. The empty prefix means the default namespace, or the empty
-   * string where there is none.
+   * string without one.
    */
   namespace(prefix: string): string | undefined
   /**

@@ -3,7 +3,7 @@ export { type CanonicalForm, canonicalize, canonicalizeOctets } from './canonica
 export type { Cursor, Event } from './cursor.ts'
 export { defaultXmlLimits, type XmlLimits } from './limits.ts'
 export { Malformed, type Position, parseOrUndefined, positionOf } from './malformed.ts'
-export { clark, internName, internTransient, type Name, xmlnsUri, xmlUri } from './name.ts'
+export { clarkNotation, internName, internTransient, type Name, xmlnsUri, xmlUri } from './name.ts'
 export { type ParseOptions, Scanner, scanDocument } from './scanner.ts'
 export {
   type Attribute,

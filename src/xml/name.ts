@@ -71,7 +71,7 @@ export function knownUri(text: string): string | undefined {
 }
 
 /** For messages and maps: `{uri}local` (James Clark's notation), or the local part alone. */
-export function clark({ uri, local }: Name): string {
+export function clarkNotation({ uri, local }: Name): string {
   return uri ? `{${uri}}${local}` : local
 }
 

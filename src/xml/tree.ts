@@ -125,7 +125,7 @@ export class Element {
 
   /**
    * The namespace of a prefix here. The empty prefix means the default namespace, or the empty
-   * string where there is none.
+   * string without one.
    */
   namespace(prefix: string): string | undefined {
     if (prefix === 'xml') return xmlUri

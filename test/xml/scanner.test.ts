@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   type Cursor,
-  clark,
+  clarkNotation,
   internName,
   Malformed,
   type ParseOptions,
@@ -27,9 +27,9 @@ function writeEvents(cursor: Cursor): string {
     if (event === 'start') {
       const attributes = Array.from(
         { length: cursor.attributes },
-        (_, index) => ` ${clark(cursor.attributeName(index))}=${cursor.attributeValue(index)}`,
+        (_, index) => ` ${clarkNotation(cursor.attributeName(index))}=${cursor.attributeValue(index)}`,
       )
-      out.push(`(${clark(cursor.name)}${attributes.join('')}`)
+      out.push(`(${clarkNotation(cursor.name)}${attributes.join('')}`)
     } else if (event === 'end') out.push(')')
     else if (event === 'text') out.push(`"${cursor.value}`)
     else if (event === 'comment') out.push(`!${cursor.value}`)
@@ -489,7 +489,7 @@ test('Namespaces §6 a name means what is declared here, whatever it meant elsew
           ['q', 'urn:b'],
         ]
         const scope = new Map([...(around as Iterable<[string, string]>), ...declared])
-        const meant = (of: string) => clark({ uri: scope.get(of) ?? '', local: 'x' })
+        const meant = (of: string) => clarkNotation({ uri: scope.get(of) ?? '', local: 'x' })
         const said = declared.map(([of, uri]) => ` xmlns${of && `:${of}`}="${uri}"`).join('')
         text.push(`<${written(prefix)}${attribute && ` ${attribute}="1"`}${said}>`)
         expected.push(`(${meant(prefix)}${attribute && ` ${attribute === 'x' ? 'x' : meant(attribute[0]!)}=1`}`)

@@ -12,7 +12,7 @@ import type { AnyField, Fields } from '../../contract/field.ts'
 import { compileScalarWriter } from '../../contract/lexical/scalar.ts'
 import { foldShape, isScalar, type ShapeCases } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
-import { clark, type Element, escapeText, Malformed, parseXml } from '../../xml/index.ts'
+import { clarkNotation, type Element, escapeText, Malformed, parseXml } from '../../xml/index.ts'
 import { writeAttribute } from '../../xml/write.ts'
 import type { DocumentContext, RepresentationDocument } from './document.ts'
 import { readTextValue } from './untyped-text.ts'
@@ -128,7 +128,7 @@ function membersJson(of: Element, fields: Fields, namespace: string): Json {
   for (const child of of.elements()) {
     if (child.name.uri === atom) continue
     const own = child.name.uri === namespace || child.name.uri === ''
-    const [name, field] = (own && names.get(child.name.local)) || [clark(child.name), undefined]
+    const [name, field] = (own && names.get(child.name.local)) || [clarkNotation(child.name), undefined]
     // What comes twice is no value of any type: the contract's reader says so.
     const twice = found.findIndex(([other]) => other === name)
     const json = field ? valueJson(child, name, field, namespace) : child.text

@@ -3,7 +3,7 @@
  * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is a mistake at
  * start.
  */
-import { clark, type Name } from '../../xml/index.ts'
+import { clarkNotation, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
 import type { SubjectConfirmation } from '../verify/saml.ts'
 import type { Freshness } from '../verify/timestamp.ts'
@@ -110,7 +110,7 @@ function findDemandMistakes(demand: Demand, guard: VerificationContext): string[
   }
   for (const part of [...signed, ...encrypted]) {
     if (typeof part === 'string') continue
-    need(part !== SecurityName && part.uri !== wsseNs, `cannot cover ${clark(part)}, which holds the signature`)
+    need(part !== SecurityName && part.uri !== wsseNs, `cannot cover ${clarkNotation(part)}, which holds the signature`)
   }
   if (signed.includes('Token') && (caller === 'x509' || caller === 'secret')) {
     need(caller === 'x509', 'has no Token to sign; remove Token from signed')

@@ -4,7 +4,7 @@
  * a text short.
  */
 import { decodeBase64 } from '../../base/base64.ts'
-import { clark, type Element, type Name } from '../../xml/index.ts'
+import { clarkNotation, type Element, type Name } from '../../xml/index.ts'
 import { failSecurity, type SecurityFault } from '../security-fault.ts'
 
 /** The one child of this name, if there is one. Two refuse. */
@@ -16,7 +16,7 @@ export function optionalChild(
   let found: Element | undefined
   for (const child of element.children) {
     if (child.kind !== 'element' || child.name !== name) continue
-    if (found) return failSecurity(fault, `two ${clark(name)} where one is allowed`)
+    if (found) return failSecurity(fault, `two ${clarkNotation(name)} where one is allowed`)
     found = child
   }
   return found
@@ -24,20 +24,20 @@ export function optionalChild(
 
 /** The one child of this name. */
 export function requiredChild(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): Element {
-  return optionalChild(element, name, fault) ?? failSecurity(fault, `${clark(name)} is missing`)
+  return optionalChild(element, name, fault) ?? failSecurity(fault, `${clarkNotation(name)} is missing`)
 }
 
 /** The one child element, which has this name. */
 export function onlyChildNamed(element: Element, name: Name): Element {
   const [child, another] = element.elements()
   if (!child || another || child.name !== name)
-    return failSecurity('InvalidSecurity', `something other than one ${clark(name)}`)
+    return failSecurity('InvalidSecurity', `something other than one ${clarkNotation(name)}`)
   return child
 }
 
 /** The text of an element without child elements. */
 export function textOnly(element: Element, fault: SecurityFault = 'InvalidSecurity'): string {
-  if (element.elements().length > 0) return failSecurity(fault, `an element inside ${clark(element.name)}`)
+  if (element.elements().length > 0) return failSecurity(fault, `an element inside ${clarkNotation(element.name)}`)
   return element.text
 }
 
@@ -46,13 +46,14 @@ export const trimmedText = (element: Element, fault?: SecurityFault): string => 
 
 /** An attribute that is required. */
 export function requiredAttribute(element: Element, name: Name, fault: SecurityFault = 'InvalidSecurity'): string {
-  return element.attribute(name) ?? failSecurity(fault, `${clark(element.name)} without ${name.local}`)
+  return element.attribute(name) ?? failSecurity(fault, `${clarkNotation(element.name)} without ${name.local}`)
 }
 
 /** XML Schema Part 2 §3.2.16 base64Binary, strictly. */
 export function readBase64(element: Element, fault: SecurityFault = 'InvalidSecurity'): Buffer {
   const octets =
-    decodeBase64(textOnly(element, fault)) ?? failSecurity(fault, `${clark(element.name)} does not contain base64`)
+    decodeBase64(textOnly(element, fault)) ??
+    failSecurity(fault, `${clarkNotation(element.name)} does not contain base64`)
   return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
 }
 

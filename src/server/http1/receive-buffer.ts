@@ -6,7 +6,7 @@ export class ReceiveBuffer {
   octets: Buffer = noOctets
   /** Memory that begins with `octets`. */
   #room: Buffer | undefined
-  /** `octets` belong to another owner, who uses their memory again. */
+  /** `octets` belong to another owner, which uses their memory again. */
   #isLent = false
 
   /** @param isLent they are ours only until `copyLent` */

@@ -1,0 +1,29 @@
+/** ARCHITECTURE.md, "Three walks": the requests described there pass the stops that are named. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { journeys, walk } from './support/walk.ts'
+
+const architecture = readFileSync(join(import.meta.dirname, '..', 'ARCHITECTURE.md'), 'utf8')
+
+/** The stops under a heading, as `file function`. */
+function stopsUnder(heading: string): readonly string[] {
+  const [, section = ''] = architecture.split(`### ${heading}\n`)
+  const lines = section.split(/^##/m)[0]?.match(/^\d+\. .*$/gm) ?? []
+  return lines.flatMap(line => [...line.matchAll(/`(\S+\.ts)` `(\S+)`/g)].map(([, file, name]) => `${file} ${name}`))
+}
+
+const walks = { 'A conditional GET': 'GET 304', 'A POST': 'POST 201', 'A SOAP call': 'SOAP GetOrder' } as const
+const passed = await walk(journeys)
+
+for (const [heading, journey] of Object.entries(walks))
+  test(`${heading}: a request passes the stops of its walk`, () => {
+    const stops = stopsUnder(heading)
+    assert.ok(stops.length >= 10, 'the list of stops is found')
+    const entered = new Set(passed[journey]?.functions)
+    assert.deepEqual(
+      stops.filter(stop => !entered.has(stop)),
+      [],
+    )
+  })
