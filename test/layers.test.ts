@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { test } from 'node:test'
+import { declarations } from './support/sources.ts'
 
 const root = join(import.meta.dirname, '..', 'src')
 const everything = [
@@ -113,6 +114,8 @@ const homes: readonly (readonly [idea: string, spelling: RegExp, home: string])[
     /\b(?:from|to)(?:Base64|Hex)\b|\b(?:atob|btoa)\b|\bBuffer\.from\([^()]*'(?:base64(?:url)?|hex)'\)/,
     'base/base64.ts',
   ],
+  ['an address of this machine', /127\\\./, 'base/address.ts'],
+  ['the bounds of XSD integers', /9223372036854775807|2147483647|4294967295/, 'contract/lexical/number.ts'],
 ]
 for (const [idea, spelling, home] of homes)
   test(`${idea} in ${home} alone`, () => {
@@ -126,4 +129,27 @@ test('every catch names what it expects', () => {
     files.filter(file => /\bcatch \{/.test(codeOf(file))),
     [],
   )
+})
+
+/** State of a module, outside base/memo.ts, and why it is not of a running part. */
+const moduleState: Readonly<Record<string, string>> = {
+  'host/item-identifier.ts at': 'random octets are drawn in bulk, and none is used twice',
+  'host/item-identifier.ts moment': 'the text of the current millisecond',
+  'host/operations/metrics.ts process_': 'the event loop and the collector are those of the process',
+  'identity/password-hash.ts running': 'the memory that hashes take is that of the process',
+  'xml/name.ts namespacesByUri': 'a name is one object in the whole process, so that === compares it',
+}
+
+test('what is remembered after load stands in base/memo.ts', () => {
+  const found = declarations.filter(each => each.isMemory).map(({ file, name }) => `${file} ${name}`)
+  assert.deepEqual(found, Object.keys(moduleState).sort())
+})
+
+test('only front/ and server/ read the target and the Host of a request', () => {
+  const readers = files.filter(
+    file =>
+      !['front', 'server', 'client'].includes(folderOf(file)) &&
+      /\brequest\.(?:target|host)\b|\bfields(?:\.host\b|\['host'\])/.test(codeOf(file)),
+  )
+  assert.deepEqual(readers, [])
 })

@@ -9,7 +9,7 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { HttpFields } from '../http/message.ts'
-import type { ItemPage, Snapshot } from '../service/store.ts'
+import { type ItemPage, isShared, type Snapshot } from '../service/store.ts'
 import type { ApiVersion } from './api-version.ts'
 import type { RepresentationDocument } from './formats/document.ts'
 import { restLimits } from './limits.ts'
@@ -82,6 +82,7 @@ export class RestMemory {
     return this.#documents.get(item) ?? []
   }
   keepDocument(item: Snapshot, document: ItemDocument): void {
+    if (!isShared(item)) return
     const known = this.#documents.get(item)
     if (!known) this.#documents.set(item, [document])
     else {

@@ -2,6 +2,7 @@
  * Row 14: the query of a target, each parameter known and typed; a 400 names the first that is not.
  */
 
+import { memoizeByObject, memoizeByText } from '../base/memo.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readScalar } from '../contract/lexical/scalar.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -114,40 +115,32 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
 }
 
 type ScalarShape = Parameters<typeof readScalar>[0]
-const filterFields = new WeakMap<Operation, ReadonlyMap<string, ScalarShape>>()
-function filterableFields(operation: Operation & { readonly resource: Resource }, route: Route) {
-  const known = filterFields.get(operation)
-  if (known) return known
-  const { kind, resource } = operation
-  const names =
-    kind === 'search' ? (route.template === '/search' ? resource.given.searchBy : []) : resource.given.filter
-  const filterable = kind === 'list' || kind === 'bulk' || kind === 'search' ? (names ?? []) : []
-  const found = new Map(
-    filterable.flatMap(name => {
+function filterableFields({ kind, resource }: Operation & { readonly resource: Resource }, route: Route) {
+  if (kind === 'list' || kind === 'bulk') return filterFieldsOf(resource)
+  return kind === 'search' && route.template === '/search' ? searchFieldsOf(resource) : noFields
+}
+const noFields: ReadonlyMap<string, ScalarShape> = new Map()
+const filterFieldsOf = memoizeByObject((resource: Resource) => scalarsOf(resource, resource.given.filter))
+const searchFieldsOf = memoizeByObject((resource: Resource) => scalarsOf(resource, resource.given.searchBy))
+const scalarsOf = (resource: Resource, names: readonly string[] = []): ReadonlyMap<string, ScalarShape> =>
+  new Map(
+    names.flatMap(name => {
       const shape = resource.fields[name]?.shape
       return shape && isScalar(shape) ? [[name, shape] as const] : []
     }),
   )
-  if (kind !== 'search') filterFields.set(operation, found)
-  return found
-}
 
 /** The same selection is the same set, so that its compiled writers are found again. */
-const selections = new WeakMap<Resource, Map<string, ReadonlySet<string>>>()
-function parseSelection(resource: Resource, text: string | undefined): ReadonlySet<string> | undefined {
-  if (text === undefined) return undefined
-  const known = selections.get(resource) ?? new Map<string, ReadonlySet<string>>()
-  selections.set(resource, known)
-  const found = known.get(text)
-  if (found) return found
-  const names = text.split(',')
-  const unknown = names.find(name => !Object.hasOwn(resource.fields, name) || resource.fields[name]?.isInternal)
-  if (unknown !== undefined) refuseParameter('fields', `${unknown} is not a known field of ${resource.name}`)
-  const made = new Set(names)
-  if (known.size >= 100) known.clear()
-  known.set(text, made)
-  return made
-}
+const selectionsOf = memoizeByObject((resource: Resource) =>
+  memoizeByText((text: string): ReadonlySet<string> => {
+    const names = text.split(',')
+    const unknown = names.find(name => !Object.hasOwn(resource.fields, name) || resource.fields[name]?.isInternal)
+    if (unknown !== undefined) refuseParameter('fields', `${unknown} is not a known field of ${resource.name}`)
+    return new Set(names)
+  }, 100),
+)
+const parseSelection = (resource: Resource, text: string | undefined): ReadonlySet<string> | undefined =>
+  text === undefined ? undefined : selectionsOf(resource)(text)
 
 function parsePaging(resource: Resource, given: ReadonlyMap<string, string>, filters: readonly Filter[]): ParsedQuery {
   const size = parseWhole('size', given.get('size'), defaultSize, restLimits.pageItems)

@@ -12,7 +12,7 @@ import type { Admitted, Call, Calls } from './call.ts'
 import { createExternalStore } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
 import type { ContextFacts } from './handler-context.ts'
-import { performOnce, withKeyLock } from './idempotency.ts'
+import { KeyLocks, performOnce } from './idempotency.ts'
 import { isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limiter.ts'
@@ -65,6 +65,7 @@ export interface CallObserver {
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
   const { clock } = parts
   const store = createExternalStore(app, parts.store)
+  const locks = new KeyLocks()
   const acts = listOperations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
   const about = (call: Call): ContextFacts => ({
     contract: app.contract,
@@ -111,7 +112,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     const did: Did = { deed: undefined }
     let isKept = false
     try {
-      const outcome = await withKeyLock(call, () => store.write(writer => changeInTransaction(call, writer, did)))
+      const outcome = await locks.run(call, () => store.write(writer => changeInTransaction(call, writer, did)))
       isKept = did.deed !== undefined
       return { ...did, outcome }
     } catch (thrown) {

@@ -12,22 +12,22 @@ import { packTyped, unpackTyped } from './typed-json.ts'
 
 const keepMs = 24 * 3_600_000
 
-const inFlight = new Set<string>()
-
 export function idempotencyKeyOf(call: Call): string | undefined {
   const { operation, caller } = call.admitted
   return call.once && JSON.stringify([caller.subject ?? null, operation.name, call.once.key])
 }
 
-/**
- * Holds the key while the work runs in this process: a second call is refused instead of waiting.
- */
-export function withKeyLock<T>(call: Call, work: () => Promise<T>): Promise<T> {
-  const key = idempotencyKeyOf(call)
-  if (key === undefined) return work()
-  if (inFlight.has(key)) refuse({ kind: 'in-flight' })
-  inFlight.add(key)
-  return work().finally(() => inFlight.delete(key))
+/** The keys of calls that run now, here: a second call is refused instead of waiting. */
+export class KeyLocks {
+  readonly #held = new Set<string>()
+
+  run<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    const key = idempotencyKeyOf(call)
+    if (key === undefined) return work()
+    if (this.#held.has(key)) refuse({ kind: 'in-flight' })
+    this.#held.add(key)
+    return work().finally(() => this.#held.delete(key))
+  }
 }
 
 export async function performOnce(

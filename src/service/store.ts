@@ -25,6 +25,9 @@ export interface Snapshot {
   /** Kept outputs of actions, by action. */
   readonly kept: Values
 }
+/** A store freezes a snapshot that it gives to several readers, until the item changes. */
+export const isShared = (item: Snapshot): boolean => Object.isFrozen(item)
+
 /** An identifier that once named an item: removed, or merged into another. */
 export interface Former {
   readonly id: string

@@ -56,23 +56,8 @@ function markOctets({ serving }: SoapNode, { field, octets }: NonNullable<Operat
   return { bytes, octets, row: { [field]: bytes }, mark: encodeBase64(bytes) }
 }
 
-/** A store gives the same snapshot for an unchanged item, and so the text is the same. */
-const texts = new WeakMap<
-  object,
-  { readonly exchange: BoundOperation; readonly version: SoapVersion; readonly text: string }
->()
-
-export function writeBody(
-  exchange: BoundOperation,
-  { row, of: item }: OperationResponse,
-  version: SoapVersion,
-): string {
-  const before = item && texts.get(item)
-  if (before && before.exchange === exchange && before.version === version) return before.text
-  const text = exchange.write(row, { attach: undefined }, version)
-  if (item && exchange.safe) texts.set(item, { exchange, version, text })
-  return text
-}
+export const writeBody = (exchange: BoundOperation, { row }: OperationResponse, version: SoapVersion): string =>
+  exchange.write(row, { attach: undefined }, version)
 
 export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: AnySoapRefusal): Maybe<SentMessage> {
   const { version, addressing, exchange } = known

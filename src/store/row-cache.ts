@@ -2,8 +2,10 @@
  * Items that were read before. The same cells are the same item: a row that equals, cell by cell,
  * the one that was kept for its identifier is not read again. So an item that has not changed costs
  * its SQL alone, and a face that keeps something for a snapshot can tell by its identity that it
- * still holds.
+ * still holds. A row is kept when it comes for the second time within a while: most rows of a large
+ * table come once, and keeping each would cost more than reading it.
  */
+import { BoundedCache } from '../base/memo.ts'
 import type { Snapshot } from '../service/store.ts'
 import type { Cells } from './connection.ts'
 
@@ -12,34 +14,48 @@ interface CachedRow {
   readonly item: Snapshot
 }
 
-/** Of all tables together. */
+/** Of each table. */
 const itemsMax = 4096
+/** A power of two. */
+const passedSlots = 8192
 /** Of all texts in a row that is kept. */
 const rowCharactersMax = 8192
 
 export class RowCache {
-  readonly #tables = new Map<string, Map<string, CachedRow>>()
-  #count = 0
+  readonly #tables = new Map<string, BoundedCache<string, CachedRow>>()
+  /** Identifiers that came once, each in its slot until another takes it. */
+  readonly #passed: string[] = Array.from({ length: passedSlots }, () => '')
 
   /** @param row begins with the cells that `systemColumns` names */
   item(table: string, row: Cells, read: (row: Cells) => Snapshot): Snapshot {
-    const known = this.#tables.get(table)?.get(row[4] as string) // the column of identifiers is text
+    const rows = this.#rowsOf(table)
+    const id = row[4] as string // the column of identifiers is text
+    const known = rows.get(id)
     if (known && isSame(known.row, row)) return known.item
     const item = read(row)
-    if (isKeepable(row)) this.#keep(table, { row, item: freezeDeep(item) })
+    if ((known || this.#hasPassed(id)) && isKeepable(row)) rows.set(id, { row, item: freezeDeep(item) })
     return item
   }
 
-  #keep(table: string, kept: CachedRow): void {
-    if (this.#count >= itemsMax) {
-      this.#tables.clear()
-      this.#count = 0
-    }
-    let items = this.#tables.get(table)
-    if (!items) this.#tables.set(table, (items = new Map()))
-    if (!items.has(kept.item.id)) this.#count++
-    items.set(kept.item.id, kept)
+  #rowsOf(table: string): BoundedCache<string, CachedRow> {
+    let rows = this.#tables.get(table)
+    if (!rows) this.#tables.set(table, (rows = new BoundedCache(itemsMax)))
+    return rows
   }
+
+  #hasPassed(id: string): boolean {
+    const slot = slotOf(id)
+    if (this.#passed[slot] === id) return true
+    this.#passed[slot] = id
+    return false
+  }
+}
+
+/** Of the last characters, in which identifiers differ. */
+function slotOf(id: string): number {
+  let sum = 0
+  for (let at = Math.max(0, id.length - 8); at < id.length; at++) sum = (Math.imul(sum, 31) + id.charCodeAt(at)) | 0
+  return (sum ^ (sum >>> 15)) & (passedSlots - 1)
 }
 
 function isSame(a: Cells, b: Cells): boolean {

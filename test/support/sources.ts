@@ -12,7 +12,7 @@ export interface Declaration {
   readonly name: string
   readonly kind: 'type' | 'function' | 'value'
   readonly isExported: boolean
-  /** Made at load and written later: `let`, or a map, a set, a memo. */
+  /** Written after load: `let`, or a map or set of its own; what base/memo.ts makes is kept there. */
   readonly isMemory: boolean
   /** From its first line to its last, comments before it apart. */
   readonly lines: number
@@ -44,7 +44,7 @@ export function declarationsOf(file: string): readonly Declaration[] {
       name,
       kind: kindOf(word, text),
       isExported: exported !== undefined,
-      isMemory: word === 'let' || (word === 'const' && isMemory(text)),
+      isMemory: word === 'let' || (word === 'const' && isContainer(text) && isWritten(code, name)),
       lines: text.trimEnd().split('\n').length,
     }
   })
@@ -62,7 +62,8 @@ function kindOf(word: string, text: string): Declaration['kind'] {
     : 'value'
 }
 
-const isMemory = (text: string): boolean =>
-  /^(?:: [^=]*?)? =\s+(?:new (?:Weak)?(?:Map|Set)\b(?:<.*?>)?\(\)|memoize\w*[(<])/s.test(text)
+const isContainer = (text: string): boolean => /^(?:: [^=]*?)? =\s+new (?:Weak)?(?:Map|Set|BoundedCache)\b/s.test(text)
+const isWritten = (code: string, name: string): boolean =>
+  new RegExp(`\\b${name}\\.(?:set|add|delete|clear)\\(`).test(code)
 
 export const declarations: readonly Declaration[] = sourceFiles.flatMap(declarationsOf)

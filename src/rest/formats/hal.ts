@@ -8,17 +8,12 @@ import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../../
 import { writeJson } from '../../http/json.ts'
 import type { DocumentContext, DocumentForm, DocumentLink, RepresentationDocument } from './document.ts'
 
-/** Compiled once per declaration and selection. */
-const whole = new WeakMap<Fields, MembersWriter>()
-const partial = new WeakMap<ReadonlySet<string>, WeakMap<Fields, MembersWriter>>()
-
-function writerOf(fields: Fields, only: ReadonlySet<string> | undefined): MembersWriter {
-  const known = only ? (partial.get(only) ?? new WeakMap<Fields, MembersWriter>()) : whole
-  if (only) partial.set(only, known)
-  const found = known.get(fields) ?? membersWriter(fields, only)
-  known.set(fields, found)
-  return found
-}
+const writerOfAll = memoizeByObject((fields: Fields) => membersWriter(fields, undefined))
+const writersOfSelection = memoizeByObject((only: ReadonlySet<string>) =>
+  memoizeByObject((fields: Fields) => membersWriter(fields, only)),
+)
+const writerOf = (fields: Fields, only: ReadonlySet<string> | undefined): MembersWriter =>
+  (only ? writersOfSelection(only) : writerOfAll)(fields)
 
 /** The members alone, `_links` left out: what a patch is applied to. */
 export const writePlainJson = (document: Pick<RepresentationDocument, 'fields' | 'value'>): string =>
@@ -38,14 +33,10 @@ function writeMembers(document: RepresentationDocument, only: ReadonlySet<string
     return members === '' ? links : `${members},${links}`
   }
   let items = ''
-  for (const item of document.items)
-    items += `${items === '' ? '{' : ',{'}${only ? writeMembers(item, only, '') : writeKnownItem(item)}}`
+  for (const item of document.items) items += `${items === '' ? '{' : ',{'}${writeMembers(item, only, '')}}`
   const beside = writerOf(document.fields, undefined)(document.value)
   return `"items":[${items}],${beside === '' ? '' : `${beside},`}${links}`
 }
-
-/** Documents of items come again on every page that shows them. */
-const writeKnownItem = memoizeByObject((item: RepresentationDocument): string => writeMembers(item, undefined, ''))
 
 function linksJson(links: readonly DocumentLink[]): string {
   let text = ''

@@ -77,8 +77,6 @@ export interface Standing {
 
 export interface OperationResponse {
   readonly row: Values
-  /** The item, if the response shows nothing else: the same item has the same text. */
-  readonly of?: object
   /** The media type of its octets, for a package. */
   readonly mediaType?: string
   /** The octets of a field that the row lacks: they are read while they are sent. */

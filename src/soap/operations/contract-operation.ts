@@ -1,6 +1,7 @@
 /** A contract's operations at an endpoint: from a message to a call, and from its outcome back. */
 
 import { chain, type Maybe } from '../../base/maybe.ts'
+import { memoizeByObject } from '../../base/memo.ts'
 import type { Fault } from '../../contract/fault.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import type { FieldProblem } from '../../contract/field-json.ts'
@@ -147,7 +148,6 @@ function toResponse(message: Message, call: Call, outcome: Outcome): OperationRe
     row: responseValues(message, call, outcome),
     standing: standingOf(outcome),
     ...(outcome.kind === 'file' && largeOf(message, outcome)),
-    ...(outcome.kind === 'item' && { of: outcome.item }),
     ...(outcome.kind === 'file' && { mediaType: outcome.file.mediaType }),
   }
 }
@@ -296,15 +296,12 @@ export function faultWordingOf(namespace: string, { request }: Pick<Message, 're
 
 function writeFaultElement(namespace: string, fault: Fault, detail: Values): string {
   const tag = toXmlName(fault.fault)
-  let write = faultWriters.get(fault)
-  if (!write) faultWriters.set(fault, (write = compileDetailWriter(fault)))
-  return `<${tag} xmlns="${namespace}"${write(detail)}</${tag}>`
+  return `<${tag} xmlns="${namespace}"${detailWriterOf(fault)(detail)}</${tag}>`
 }
-function compileDetailWriter({ detail }: Fault): (value: Values) => string {
+const detailWriterOf = memoizeByObject(({ detail }: Fault): ((value: Values) => string) => {
   const [attributes, children] = [compileAttributesWriter(detail), compileRowWriter(detail, '')]
   return value => `${attributes?.(value) ?? ''}>${children(value, inlineWriting)}`
-}
-const faultWriters = new WeakMap<Fault, (detail: Values) => string>()
+})
 
 /** A path of names and indices as a path of elements, as the readers of `codecs/` write it. */
 function writePlace(fields: Fields, path: FieldProblem['path']): string {
