@@ -71,7 +71,9 @@ function wrapperTag(types: Types, message: Message, part: MessagePart): string {
 }
 
 const hasFile = ({ operation }: Message): boolean => operation.kind === 'getFile' || operation.kind === 'putFile'
-function mediaAttributes({ operation }: Message): Attributes {
-  if (operation.kind !== 'getFile' && operation.kind !== 'putFile') return {}
-  return { 'xmime:expectedContentTypes': operation.file.mediaTypes.join(', ') }
-}
+/**
+ * §3.2: by this a generator chooses the class of the value. JAXB makes an Image of the type of a
+ * picture, which changes its octets; of other octets it makes a stream.
+ */
+const mediaAttributes = (message: Message): Attributes =>
+  hasFile(message) ? { 'xmime:expectedContentTypes': 'application/octet-stream' } : {}
