@@ -1,22 +1,34 @@
-/** Patterns of a contract in the language of XML Schema. */
+/**
+ * Patterns of a contract in the language of XML Schema. They are written in ASCII, because some
+ * generators cannot read others: beyond ASCII a pattern may accept more than the contract's does,
+ * and never less.
+ */
+
+export interface SchemaPattern {
+  readonly written: string
+  /** Whether it accepts nothing more. */
+  readonly isExact: boolean
+}
 
 /**
  * A pattern (ECMAScript, Unicode mode, of the whole value) in the language of XML Schema Part 2
  * Appendix F. Undefined where that has no equivalent: lookaround, back references, boundaries and
  * the like.
  */
-export function toSchemaPattern(pattern: string): string | undefined {
+export function toSchemaPattern(pattern: string): SchemaPattern | undefined {
   let rest = pattern.replace(/^\^/, '').replace(/(?<!\\)\$$/, '')
   // `^a|b$` anchors each half at one end.
   if (/^\^|\|/.test(pattern) && rest !== pattern && hasTopLevelBar(pattern)) return undefined
   let written = ''
+  let isExact = true
   while (rest !== '') {
     const step = parseStep(rest)
     if (!step) return undefined
-    written += step.as
+    written += writeStep(step)
+    isExact &&= !step.isLoose
     rest = rest.slice(step.length)
   }
-  return written
+  return { written, isExact }
 }
 
 /** Whether there is a `|` outside of all groups and classes. */
@@ -30,11 +42,24 @@ function hasTopLevelBar(pattern: string): boolean {
 }
 
 interface PatternStep {
+  /** The part that is in ASCII; in a class, members. */
   readonly as: string
   /** UTF-16 units of the source. */
   readonly length: number
+  /** Characters beyond ASCII belong to it, which ones is not said. */
+  readonly isLoose?: true
+  /** A class whose members are those that do not match. */
+  readonly isNegated?: true
 }
-const stepOf = (written: string, length: number): PatternStep => ({ as: written, length })
+const stepOf = (as: string, length: number): PatternStep => ({ as, length })
+const looseStep = (as: string, length: number): PatternStep => ({ as, length, isLoose: true })
+
+/** Any character beyond ASCII; control characters that XML cannot carry do not matter. */
+const beyondAscii = '[^\\t\\n\\r -~]'
+function writeStep({ as, isLoose, isNegated }: PatternStep): string {
+  if (!isLoose || isNegated) return as
+  return as === '' ? beyondAscii : `(${as}|${beyondAscii})`
+}
 
 function parseStep(rest: string): PatternStep | undefined {
   const group = /^\((\?[^)]?[^)]?)?/.exec(rest)
@@ -43,12 +68,15 @@ function parseStep(rest: string): PatternStep | undefined {
   const quantifier = /^([*+?]|\{[0-9]+(?:,[0-9]*)?\})(\??)/.exec(rest)
   if (quantifier) return quantifier[2] === '?' ? undefined : stepOf(quantifier[0], quantifier[0].length)
   if (rest.startsWith('[')) return parseClass(rest)
-  if (rest.startsWith('\\')) return parseEscape(rest, false)
+  if (rest.startsWith('\\')) return parseEscape(rest) ?? parseComplement(rest)
   const [character = ''] = rest
-  if (character === '.') return stepOf('[^\\n\\r\u2028\u2029]', 1)
+  // ECMA-262 §12.3 has two more line terminators than Appendix F.
+  if (character === '.') return { as: '.', length: 1, isLoose: true, isNegated: true }
   if (character === '^' || character === '$') return undefined
-  return stepOf(character, character.length)
+  return isAscii(character) ? stepOf(character, 1) : looseStep('', character.length)
 }
+
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 
 /** `(?<name>` groups as `(` does, as long as no reference uses the name. */
 function parseNamedGroup(rest: string): PatternStep | undefined {
@@ -56,62 +84,76 @@ function parseNamedGroup(rest: string): PatternStep | undefined {
   return name ? stepOf('(', name[0].length) : undefined
 }
 
-const digitRange = '0-9'
-const wordRanges = 'A-Za-z0-9_'
-/**
- * ECMA-262 §12.2, §12.3, without the two that XML cannot carry; `\\s` of XML Schema has only four
- * of them.
- */
-const spaceRanges = '\\s\\p{Z}\uFEFF'
-const rangesOfEscape: Readonly<Record<string, string>> = { d: digitRange, w: wordRanges, s: spaceRanges }
+/** ECMA-262 §12.2, §12.3: white space that `\s` of XML Schema has not is all beyond ASCII, but for what XML cannot carry. */
+const rangesOfEscape: Readonly<Record<string, string>> = { d: '0-9', w: 'A-Za-z0-9_', s: '\\s' }
 const categoryEscape =
   /^\\([pP])\{(?:(?:General_Category|gc)=)?(L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|Z[slp]?|S[mcko]?|C[cfon]?)\}/
 
-function parseEscape(rest: string, inClass: boolean): PatternStep | undefined {
+/** An escape that may be in a class or outside; outside, several ranges are a class. */
+function parseEscape(rest: string, isInClass = false): PatternStep | undefined {
   const category = categoryEscape.exec(rest)
   if (category) return stepOf(`\\${category[1]}{${category[2]}}`, category[0].length)
   const code = /^\\(?:u\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))/.exec(rest)
   if (code) return codePointStep(Number.parseInt(code[1] ?? code[2] ?? code[3] ?? '', 16), code[0].length)
   const letter = rest[1] ?? ''
-  const set = rangesOfEscape[letter]
-  if (set !== undefined) return stepOf(inClass ? set : `[${set}]`, 2)
-  const complement = rangesOfEscape[letter.toLowerCase()]
-  if (complement !== undefined) return inClass ? undefined : stepOf(`[^${complement}]`, 2)
+  const ranges = rangesOfEscape[letter]
+  if (letter === 's') return looseStep('\\s', 2)
+  if (ranges !== undefined) return stepOf(isInClass ? ranges : `[${ranges}]`, 2)
   if ('nrt'.includes(letter)) return letter === '' ? undefined : stepOf(`\\${letter}`, 2)
   return /[A-Za-z0-9]/.test(letter) ? undefined : stepOf(escapeLiteral(letter), 2)
 }
+
+/** `\S` accepts white space beyond ASCII here. */
+function parseComplement(rest: string): PatternStep | undefined {
+  if (rest[1] === 'S') return { as: '\\S', length: 2, isLoose: true, isNegated: true }
+  const ranges = rangesOfEscape[rest[1]?.toLowerCase() ?? '']
+  return ranges === undefined ? undefined : stepOf(`[^${ranges}]`, 2)
+}
+
 function codePointStep(code: number, length: number): PatternStep | undefined {
   if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff) || code === 0xfffe || code === 0xffff) return undefined
-  return stepOf(escapeLiteral(String.fromCodePoint(code)), length)
+  return code < 0x80 ? stepOf(escapeLiteral(String.fromCodePoint(code)), length) : looseStep('', length)
 }
 const escapeLiteral = (character: string): string =>
   /[\\|.?*+(){}[\]^-]/.test(character) ? `\\${character}` : character
 
 function parseClass(rest: string): PatternStep | undefined {
-  let at = rest.startsWith('[^') ? 2 : 1
-  let written = rest.slice(0, at)
+  const isNegated = rest.startsWith('[^')
+  let at = isNegated ? 2 : 1
+  let members = ''
+  let isLoose = false
   if (rest[at] === ']') return undefined // no character, or any
   while (rest[at] !== ']') {
     const step = parseClassMember(rest.slice(at))
     if (!step) return undefined
-    written += step.as
+    members += step.as
+    isLoose ||= step.isLoose === true
     at += step.length
   }
-  return stepOf(`${written}]`, at + 1)
+  const length = at + 1
+  if (isNegated) {
+    const as = members === '' ? '[\\s\\S]' : `[^${members}]`
+    return isLoose ? { as, length, isLoose, isNegated } : stepOf(as, length)
+  }
+  const as = members === '' ? '' : `[${members}]`
+  return isLoose ? looseStep(as, length) : stepOf(as, length)
 }
 
-/** One character, range or set; a literal hyphen is escaped. */
+/** One character, range or set; a literal hyphen is escaped. Of a range the part in ASCII is written. */
 function parseClassMember(rest: string): PatternStep | undefined {
   const first = parseClassAtom(rest)
   if (!first) return undefined
   const after = rest.slice(first.length)
   if (after[0] !== '-' || after[1] === ']' || after[1] === undefined) return first
   const last = parseClassAtom(after.slice(1))
-  return last && stepOf(`${first.as}-${last.as}`, first.length + 1 + last.length)
+  if (!last) return undefined
+  const length = first.length + 1 + last.length
+  if (first.isLoose) return looseStep('', length)
+  return last.isLoose ? looseStep(`${first.as}-~`, length) : stepOf(`${first.as}-${last.as}`, length)
 }
 function parseClassAtom(rest: string): PatternStep | undefined {
   if (rest === '') return undefined
   if (rest.startsWith('\\')) return parseEscape(rest, true)
   const [character = ''] = rest
-  return stepOf(escapeLiteral(character), character.length)
+  return isAscii(character) ? stepOf(escapeLiteral(character), 1) : looseStep('', character.length)
 }

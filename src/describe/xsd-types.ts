@@ -194,7 +194,7 @@ interface Narrowing {
 
 const notNarrowed = (): Narrowing => ({ facets: {} })
 const identifierNarrowing = (): Narrowing => ({
-  facets: omitUndefined({ pattern: toSchemaPattern(identifierPattern) }),
+  facets: omitUndefined({ pattern: toSchemaPattern(identifierPattern)?.written }),
 })
 /** Facets by name, without those that restrict nothing (Part 2 §4.3). */
 const narrowings: ScalarCases<Narrowing> = {
@@ -221,9 +221,9 @@ function narrowString(shape: ScalarOf<'string'>): Narrowing {
   const facets = omitUndefined({
     minLength: hasLength ? shape.min : undefined,
     maxLength: hasLength ? shape.max : undefined,
-    pattern,
+    pattern: pattern?.written,
   })
-  return shape.pattern !== undefined && pattern === undefined
+  return shape.pattern !== undefined && !pattern?.isExact
     ? { facets, note: `The whole value matches ${shape.pattern} (ECMAScript).` }
     : { facets }
 }

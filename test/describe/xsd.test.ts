@@ -298,7 +298,7 @@ test('B2.7 the reader of a scalar accepts what its schema allows', () => {
       assert.ok(isScalar(shape))
       const kind = ('xsd' in shape && shape.xsd) || shape.kind
       const schema = schemaOfValue(field)
-      if (schema.includes('ECMAScript')) return
+      const isWider = schema.includes('ECMAScript')
       const one = judge(schema)
       for (const each of texts.map(each =>
         each.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '?').toWellFormed(),
@@ -306,6 +306,7 @@ test('B2.7 the reader of a scalar accepts what its schema allows', () => {
         if (differing.some(([, holds]) => holds(kind, each))) continue
         const flaw = one.flaw(`<root xmlns="urn:x"><value>${escapeText(each)}</value></root>`)
         const value = readScalar(shape, each)
+        if (isWider && value instanceof Flaw) continue
         assert.equal(
           flaw === undefined,
           !(value instanceof Flaw),
