@@ -1,8 +1,8 @@
 /**
  * WSDL 1.1 of one version (rule B2.12). Invariants of every document:
  *  (1) It refers to no other document: it has no import, and no location of a schema.
- *  (2) A document with the port of one SOAP version does not mention the other: some generators
- *      choose the version by that.
+ *  (2) A document with the port of one SOAP version does not mention the other, because some
+ *      generators choose the version by that; but for the types of an encoded endpoint, see below.
  *  (3) The message of a fault and its element have different names: some generators make a class of
  *      each.
  *  (4) `wsam:Action` is present only if addressing is requested, because it makes some clients send
@@ -47,28 +47,26 @@ interface Wsdl11Binding {
   /** Of the binding's elements. */
   readonly namespace: string
   readonly encoding: string
-  readonly arrayOf: ArrayOf
   readonly suffix: string
 }
 const soap11Binding: Wsdl11Binding = {
   prefix: 'soap',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap/',
   encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
-  // SOAP 1.1 §5.4.2, described by WSDL 1.1 §2.2
-  arrayOf: item => [writeTag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })],
   suffix: 'Soap11',
 }
 const soap12Binding: Wsdl11Binding = {
   prefix: 'soap12',
   namespace: 'http://schemas.xmlsoap.org/wsdl/soap12/',
   encoding: 'http://www.w3.org/2003/05/soap-encoding',
-  // SOAP 1.2 Part 2 §3.1.6 has no arrayType; this is its analogue, which no standard defines.
-  arrayOf: item => [
-    writeTag('xs:attribute', { ref: 'soapenc:itemType', 'wsdl:itemType': item }),
-    writeTag('xs:attribute', { ref: 'soapenc:arraySize', 'wsdl:arraySize': '*' }),
-  ],
   suffix: 'Soap12',
 }
+/**
+ * The types of arrays, in both versions of SOAP: WSDL 1.1 §2.2 describes them by SOAP 1.1 alone, and
+ * clients read no other description. It is the binding that says how a message is encoded.
+ */
+const arrayEncoding = soap11Binding.encoding
+const arrayOf: ArrayOf = item => [writeTag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })]
 const httpTransport = 'http://schemas.xmlsoap.org/soap/http'
 
 export function writeWsdl11(service: Service, version: string, options: Wsdl11Options): string {
@@ -79,8 +77,7 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
   const namespace = namespaceOf(service, version)
   const all = compileMessages(service, version)
   const name = serviceName(service)
-  const soap = versions[0] ?? soap11Binding
-  const typed = style === 'document' ? documentTypes(service, version, all) : rpcTypes(all, style, namespace, soap)
+  const typed = style === 'document' ? documentTypes(service, version, all) : rpcTypes(all, style, namespace)
   const isAddressed = options.policy?.addressing === true
   return writeDocument(
     writeTag(
@@ -161,23 +158,18 @@ const documentTypes = (service: Service, version: string, all: readonly Message[
  * client leaves out its accessor, or sends `xsi:nil`. Details of faults are elements, as in
  * document style.
  */
-function rpcTypes(
-  all: readonly Message[],
-  style: 'rpc' | 'encoded',
-  namespace: string,
-  soap: Wsdl11Binding,
-): MessageTypes {
+function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string): MessageTypes {
   const use: Use = style === 'encoded' ? 'encoded' : 'literal'
-  const { encoding, arrayOf } = soap
   const types = style === 'encoded' ? new Types(arrayOf) : new Types()
   const tags = messageTags(all, ({ fields }) => partTags(types, fields, use))
   const faults = everyFault(all).map(fault => faultElementTag(types, fault))
   const form = style === 'encoded' ? 'unqualified' : 'qualified'
-  const imports = style === 'encoded' ? [writeTag('xs:import', { namespace: encoding })] : []
+  const imports = style === 'encoded' ? [writeTag('xs:import', { namespace: arrayEncoding })] : []
   const written = schemaTag(namespace, form, false, ...imports, ...types.all, ...faults)
   return {
     messages: tags,
-    schema: style === 'encoded' ? written.replace('<xs:schema', `<xs:schema xmlns:soapenc="${encoding}"`) : written,
+    schema:
+      style === 'encoded' ? written.replace('<xs:schema', `<xs:schema xmlns:soapenc="${arrayEncoding}"`) : written,
   }
 }
 function partTags(types: Types, fields: Fields, use: Use): string[] {

@@ -42,8 +42,10 @@ const alone = [
 for (const [soap, other, traces] of alone)
   for (const style of styles)
     test(`B9.1 the ${soap} port alone does not name the other version (${style})`, () => {
-      assert.ok(!writeShop({ soap, style }).includes(other))
-      assert.doesNotMatch(writeShop({ soap, style }), traces)
+      const text = writeShop({ soap, style })
+      assert.ok(!text.includes(other))
+      const types = style === 'encoded' ? text.replace(/ xmlns:soapenc="[^"]*"|<xs:import [^>]*>/g, '') : text
+      assert.doesNotMatch(types, traces)
     })
 
 test('B7.5 the message of a fault has another name than its element', () => {
@@ -123,13 +125,22 @@ test('B2.6 the parts of RPC are the children of the wrapper, with types', () => 
     ],
   )
 })
-test('B2.8 a list is an array of SOAP encoding, in the encoding of its version', () => {
-  const encodings = [
-    ['1.1', 'http://schemas.xmlsoap.org/soap/encoding/', { arrayType: 'tns:Line[]' }],
-    ['1.2', 'http://www.w3.org/2003/05/soap-encoding', { itemType: 'tns:Line', arraySize: '*' }],
-  ] as const
-  for (const [soap, encoding, attributes] of encodings) {
+test('B2.8 the binding of each version has the encoding of its version', () => {
+  const root = rootOf(writeShop({ style: 'encoded' }))
+  const styles = new Set(below(root, 'body').map(each => `${each.name.uri} ${attribute(each, 'encodingStyle')}`))
+  assert.deepEqual(
+    [...styles],
+    [`${soap11} http://schemas.xmlsoap.org/soap/encoding/`, `${soap12} http://www.w3.org/2003/05/soap-encoding`],
+  )
+})
+test('B2.8 WSDL 1.1 §2.2 a list is an array by arrayType, in either version: no client reads another description', () => {
+  const [encoding, attributes] = ['http://schemas.xmlsoap.org/soap/encoding/', { arrayType: 'tns:Line[]' }] as const
+  for (const soap of ['1.1', '1.2', 'both'] as const) {
     const root = rootOf(writeShop({ style: 'encoded', soap }))
+    assert.deepEqual(
+      below(root, 'import').map(each => attribute(each, 'namespace')),
+      [encoding],
+    )
     const array = below(root, 'complexType').find(each => attribute(each, 'name') === 'ArrayOfLine')
     assert.ok(array)
     assert.deepEqual(

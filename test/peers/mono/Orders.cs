@@ -92,7 +92,8 @@ internal sealed class Asmx : ICaller
         var output = new Dictionary<string, object>();
         var named = method.ReturnParameter.GetCustomAttributes(true);
         var name = named.OfType<XmlElementAttribute>().Select(each => each.ElementName)
-            .Concat(named.OfType<XmlArrayAttribute>().Select(each => each.ElementName)).FirstOrDefault(each => each != "");
+            .Concat(named.OfType<XmlArrayAttribute>().Select(each => each.ElementName))
+            .Concat(named.OfType<SoapElementAttribute>().Select(each => each.ElementName)).FirstOrDefault(each => each != "");
         if (method.ReturnType != typeof(void) && name != null) output[name] = Plain(result);
         for (var i = 0; i < values.Length; i++)
             if (parameters[i].ParameterType.IsByRef) output[parameters[i].Name] = Plain(values[i]);

@@ -6,11 +6,21 @@ import sys
 import requests
 import zeep
 from lxml import etree
+from suds.store import soap5_encoding_schema
 from zeep.helpers import serialize_object
 
 wsdl, version, style, *words = sys.argv[1:]
 session = requests.Session()
-client = zeep.Client(wsdl, transport=zeep.Transport(session=session))
+
+
+class Transport(zeep.Transport):
+    """The schema of the encoding, which zeep fetches from its namespace, is that of suds."""
+
+    def load(self, url):
+        return soap5_encoding_schema if url == "http://schemas.xmlsoap.org/soap/encoding/" else super().load(url)
+
+
+client = zeep.Client(wsdl, transport=Transport(session=session))
 
 
 def plain(value):
