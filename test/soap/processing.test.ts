@@ -278,6 +278,16 @@ for (const style of ['rpc', 'encoded'] as const)
     }
   })
 
+for (const style of ['document', 'rpc', 'encoded'] as const)
+  test(`B7.5 a required parameter outside of its bounds is Invalid, and not missing, in ${style} style`, async () => {
+    const styled = await startConversation({ style })
+    const p = style === 'document' ? 'm:' : ''
+    const inside = `<${p}id>o-1</${p}id><${p}method>card</${p}method><${p}amount>-1</${p}amount>`
+    const { fault } = await styled.post({ version: '1.2', body: `<m:PayOrder xmlns:m="${ns}">${inside}</m:PayOrder>` })
+    assert.deepEqual(fault?.subcodes, ['Invalid'])
+    assert.equal(find(fault?.detail, 'Invalid', 'problems', 'problem', 'path')?.text, '/PayOrder[1]/amount[1]')
+  })
+
 test('S7 SOAP 1.1 §4.1.1 of several encodings, one that is known is enough', async () => {
   const known = 'http://schemas.xmlsoap.org/soap/encoding/'
   for (const [encodings, code] of [

@@ -63,17 +63,17 @@ export function dropNulls(row: Record<string, unknown>, fields: Fields): Record<
   return row
 }
 
-/** Members that are absent are absent, and none is that must be there. */
+/** Leaves out what is absent or read-only, and refuses a call without a parameter that is required. */
 export function requireComplete(
   row: Record<string, unknown>,
   accessors: Iterable<Pick<Accessor, 'key' | 'field'>>,
   missing: (detail: string) => never,
 ): Record<string, unknown> {
   for (const { key, field } of accessors) {
-    const value = ownMember(row, key)
-    const isAbsent = value === undefined || (value === null && !field.isNullable)
-    if (isAbsent && !field.isOptional && !field.isReadOnly) missing(`must have ${toXmlName(key)}`)
-    if (isAbsent || field.isReadOnly) delete row[key]
+    const isGiven = Object.hasOwn(row, key) && (row[key] !== null || field.isNullable)
+    if (!isGiven && !field.isOptional && !field.isReadOnly) missing(`must have ${toXmlName(key)}`)
+    // A value outside of its bounds is reported already, and undefined here.
+    if (!isGiven || row[key] === undefined || field.isReadOnly) delete row[key]
   }
   return row
 }
