@@ -2,10 +2,10 @@
  * Reads faults in both structures (SOAP 1.1 §4.4; SOAP 1.2 Part 1 §5.4), and the contract's in
  * their Detail.
  */
-import { builtInFaults, type Fault } from '../contract/fault.ts'
-import { type Message, toXmlName } from '../contract/xml-message.ts'
+import type { Fault } from '../contract/fault.ts'
+import { everyFault, type Message, toXmlName } from '../contract/xml-message.ts'
 import { compileRowReader } from '../soap/codecs/literal-read.ts'
-import { qualifiedSpace, type ReadRow } from '../soap/codecs/values.ts'
+import { qualifiedSpace, type ReadRow, type TypeSpace } from '../soap/codecs/values.ts'
 import type { Code, Reason } from '../soap/fault.ts'
 import { Refused } from '../soap/refusal.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
@@ -16,12 +16,11 @@ import type { FaultRead } from './errors.ts'
 export type Faults = ReadonlyMap<Name, { readonly fault: Fault; readonly read: ReadRow }>
 
 /** Those that a version declares, and those of every service. */
-export function compileFaultReaders(all: readonly Message[], namespace: string): Faults {
-  const every = [...builtInFaults, ...all.flatMap(message => message.faults)]
+export function compileFaultReaders(all: readonly Message[], namespace: string, types: TypeSpace): Faults {
   return new Map(
-    every.map(fault => [
+    everyFault(all).map(fault => [
       internName(namespace, toXmlName(fault.fault)),
-      { fault, read: compileRowReader(fault.detail, qualifiedSpace(namespace)) },
+      { fault, read: compileRowReader(fault.detail, qualifiedSpace(namespace, types)) },
     ]),
   )
 }

@@ -5,12 +5,13 @@
  */
 import type { Values } from '../contract/implement.ts'
 import { namespaceOf, newestVersion, type Service } from '../contract/service.ts'
+import { compileTypeNames, typeRootsOf } from '../contract/type-names.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { compileMessages, type Message, replyAction } from '../contract/xml-message.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Protection } from '../security/protect/protect.ts'
 import { type MessageCodec, messageStyles } from '../soap/codecs/style.ts'
-import { inlineWriting } from '../soap/codecs/values.ts'
+import { inlineWriting, type TypeSpace, typesIn } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
 import { type Attached, writePackage } from '../soap/mime/write-package.ts'
 import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
@@ -47,6 +48,7 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
 interface ClientEndpoint {
   readonly namespace: string
   readonly messages: readonly Message[]
+  readonly types: TypeSpace
   readonly faults: Faults
   readonly version: SoapVersion
   readonly options: SoapClientOptions
@@ -63,10 +65,12 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     )
   const namespace = namespaceOf(contract, version)
   const all = compileMessages(contract, version)
+  const types = typesIn(namespace, compileTypeNames(typeRootsOf(all, options.style ?? 'document')))
   return {
     namespace,
     messages: all,
-    faults: compileFaultReaders(all, namespace),
+    types,
+    faults: compileFaultReaders(all, namespace, types),
     version: options.soap === '1.1' ? soap11 : soap12,
     options,
     transport: options.transport ?? createHttpTransport(options.address, options),
@@ -98,14 +102,14 @@ interface ClientOperation extends ClientEndpoint, ExpectedReply {
 }
 
 function prepareOperation(endpoint: ClientEndpoint, message: Message): ClientOperation {
-  const { namespace, version, options, transport } = endpoint
+  const { namespace, types, version, options, transport } = endpoint
   const { request, response } = message
   const answer = { name: '', main: undefined, ...response, fields: toReplyFields(response?.fields ?? {}) }
   const longest = options.longest ?? defaultOptions.longest
   const fields = requestFieldsOf(endpoint, message)
   return {
     ...endpoint,
-    ...messageStyles[options.style ?? 'document'](namespace, answer, request),
+    ...messageStyles[options.style ?? 'document'](namespace, answer, request, { types }),
     message,
     operation: message.operation.name,
     element: response && internName(namespace, response.name),

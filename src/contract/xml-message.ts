@@ -11,7 +11,7 @@
  *  (5) Elements and their children are in the namespace of the version; attributes are in none.
  */
 
-import { type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
+import { builtInFaults, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
 import { type AnyField, Field, type Fields, type Shape, singularName, t } from './field.ts'
 import { type Job, jobStates } from './job.ts'
 import { capitalize } from './lexical/text.ts'
@@ -283,6 +283,10 @@ function joinContent(common: Fields, content: Fields, wrapper: string): ContentF
 
 /** A free name: the name itself, or with underscores behind it. */
 const freeName = (name: string, used: object): string => (Object.hasOwn(used, name) ? freeName(`${name}_`, used) : name)
+
+/** The faults that operations declare, and those of every service, each once. */
+export const everyFault = (all: readonly Message[]): readonly Fault[] =>
+  distinctFaults([...all.flatMap(message => message.faults), ...builtInFaults])
 
 const distinctFaults = (faults: readonly Fault[]): readonly Fault[] => [
   ...new Map(faults.map(fault => [fault.fault, fault])).values(),

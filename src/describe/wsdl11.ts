@@ -14,6 +14,7 @@ import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
+import { formOfStyle, placeOfField, type TypeForm } from '../contract/type-names.ts'
 import type { MessageStyle } from '../contract/xml-message.ts'
 import {
   compileMessages,
@@ -24,8 +25,8 @@ import {
   toXmlName,
 } from '../contract/xml-message.ts'
 import { writeDocument, writeTag, writeTextTag } from './markup.ts'
-import { everyFault, faultElementTag, namedFaults, schemaTag, writeSchema } from './xsd.ts'
-import { type ArrayOf, Types, type Use } from './xsd-types.ts'
+import { faultElementTags, namedFaults, typesOfStyle, writeSchema, writeSchemaTag } from './xsd.ts'
+import type { ArrayOf, SchemaTypes } from './xsd-types.ts'
 
 export interface Wsdl11Options {
   /** The address of the endpoint, for both versions of SOAP. */
@@ -159,24 +160,24 @@ const documentTypes = (service: Service, version: string, all: readonly Message[
  * document style.
  */
 function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string): MessageTypes {
-  const use: Use = style === 'encoded' ? 'encoded' : 'literal'
-  const types = style === 'encoded' ? new Types(arrayOf) : new Types()
-  const tags = messageTags(all, ({ fields }) => partTags(types, fields, use))
-  const faults = everyFault(all).map(fault => faultElementTag(types, fault))
-  const form = style === 'encoded' ? 'unqualified' : 'qualified'
-  const imports = style === 'encoded' ? [writeTag('xs:import', { namespace: arrayEncoding })] : []
-  const written = schemaTag(namespace, form, false, ...imports, ...types.all, ...faults)
+  const types = typesOfStyle(all, style, arrayOf)
+  const parts = ({ fields }: MessagePart) => partTags(types, fields, formOfStyle[style])
+  const isEncoded = style === 'encoded'
+  const imports = isEncoded ? [writeTag('xs:import', { namespace: arrayEncoding })] : []
+  const declarations = { 'xmlns:soapenc': isEncoded ? arrayEncoding : undefined }
   return {
-    messages: tags,
-    schema:
-      style === 'encoded' ? written.replace('<xs:schema', `<xs:schema xmlns:soapenc="${arrayEncoding}"`) : written,
+    messages: messageTags(all, parts),
+    schema: writeSchemaTag(namespace, types, declarations, [
+      ...imports,
+      ...types.definitions,
+      ...faultElementTags(types, all),
+    ]),
   }
 }
-function partTags(types: Types, fields: Fields, use: Use): string[] {
-  return Object.entries(fields).map(([name, { shape }]) =>
-    writeTag('wsdl:part', { name: toXmlName(name), type: types.always(shape, name, use) }),
+const partTags = (types: SchemaTypes, fields: Fields, form: TypeForm): string[] =>
+  Object.entries(fields).map(([name, { shape }]) =>
+    writeTag('wsdl:part', { name: toXmlName(name), type: types.typeOf(shape, placeOfField(name, form)) }),
   )
-}
 
 function portTypeTag(name: string, all: readonly Message[], isAddressed: boolean): string {
   const action = (uri: string) => (isAddressed ? { 'wsam:Action': uri } : {})

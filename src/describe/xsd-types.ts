@@ -7,171 +7,149 @@ import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
 import { writeScaledDecimal } from '../contract/lexical/decimal.ts'
 import { intBounds, intRange, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import { compileScalarWriter, xsdTypeOf } from '../contract/lexical/scalar.ts'
-import { capitalize, identifierPattern } from '../contract/lexical/text.ts'
+import { identifierPattern } from '../contract/lexical/text.ts'
 import {
   foldScalar,
   foldShape,
+  isScalar,
   type ListShape,
   type ScalarCases,
   type ScalarOf,
-  type UnionShape,
+  type ShapeCases,
 } from '../contract/shape.ts'
-import { itemName, sharedTypeName, toXmlName } from '../contract/xml-message.ts'
+import {
+  hasLength,
+  type PublishedType,
+  type PublishedTypes,
+  placeOfField,
+  placeOfItem,
+  type TypeForm,
+  type TypePlace,
+} from '../contract/type-names.ts'
+import { itemName, toXmlName } from '../contract/xml-message.ts'
 import { type Attributes, writeTag, writeTextTag } from './markup.ts'
 import { toSchemaPattern } from './schema-pattern.ts'
-
-/**
- * `literal`: elements by the schema. `encoded`: accessors without namespace, and arrays (SOAP
- * encoding).
- */
-export type Use = 'literal' | 'encoded'
 
 /** The attributes of an array of these items in a SOAP encoding; prefixes `soapenc`, `wsdl`. */
 export type ArrayOf = (item: string) => readonly string[]
 
-/** The named types of one schema, as they are asked for. */
-export class Types {
-  readonly #definitions = new Map<string, string>()
-  /** Elements are in no namespace unless they declare another form. */
-  readonly #unqualified: boolean
+/** The types of one schema, and declarations that refer to them by name. */
+export class SchemaTypes {
+  readonly #types: PublishedTypes
+  /** Of local elements that do not say otherwise. */
+  readonly elementForm: 'qualified' | 'unqualified'
   readonly #arrayOf: ArrayOf
   /** @param arrayOf for the types of an encoded schema */
-  constructor(arrayOf?: ArrayOf) {
-    this.#unqualified = arrayOf !== undefined
-    this.#arrayOf = arrayOf ?? (() => [])
+  constructor(types: PublishedTypes, elementForm: 'qualified' | 'unqualified', arrayOf: ArrayOf = () => []) {
+    this.#types = types
+    this.elementForm = elementForm
+    this.#arrayOf = arrayOf
   }
 
-  get all(): readonly string[] {
-    return [...this.#definitions.entries()].map(([name, definition]) => definition.replace('@name', name))
+  get definitions(): readonly string[] {
+    return this.#types.all.map(each => this.#definition(each))
+  }
+
+  /** The QName of a type; prefixes `xs`, `tns`. */
+  typeOf(shape: Shape, place: TypePlace): string {
+    const name = this.#types.nameOf(shape, place)
+    if (name !== undefined) return `tns:${name}`
+    if (!isScalar(shape)) throw new Error(`the type of ${place.wish} is not in the schema`)
+    return `xs:${xsdTypeOf(shape)}`
   }
 
   /** Children in order, attributes last: the content of a complex type. */
-  content(fields: Fields, use: Use = 'literal', more: (name: string) => Attributes = () => ({})): string[] {
+  content(fields: Fields, form: TypeForm, more: (name: string) => Attributes = () => ({})): string[] {
     const visible = Object.entries(fields).filter(([, field]) => !field.isInternal)
-    const attributes = use === 'encoded' ? [] : visible.filter(([, field]) => field.isAttribute)
+    const attributes = form === 'encoded' ? [] : visible.filter(([, field]) => field.isAttribute)
     const elements = visible.filter(each => !attributes.includes(each))
     return [
       writeTag(
         'xs:sequence',
         {},
-        elements.map(([name, field]) => this.#element(name, field, use, more(name))),
+        elements.map(([name, field]) => this.#element(name, field, form, more(name))),
       ),
-      ...attributes.map(([name, field]) => this.#attribute(name, field)),
+      ...attributes.map(([name, field]) => this.#attribute(name, field, form)),
     ]
   }
 
-  #element(name: string, field: AnyField, use: Use, more: Attributes): string {
-    const isNullable = field.isNullable || (use === 'encoded' && field.isOptional)
-    return this.#declare('xs:element', field.shape, name, use, {
+  #element(name: string, field: AnyField, form: TypeForm, more: Attributes): string {
+    const isNullable = field.isNullable || (form === 'encoded' && field.isOptional)
+    return writeTag('xs:element', {
       name: toXmlName(name),
+      type: this.typeOf(field.shape, placeOfField(name, form)),
       minOccurs: field.isOptional ? 0 : undefined,
       nillable: isNullable || undefined,
-      form: this.#formOf(use),
+      form: this.#formAttribute(form),
       ...more,
     })
   }
 
-  #attribute(name: string, field: AnyField): string {
-    return this.#declare('xs:attribute', field.shape, name, 'literal', {
+  #attribute(name: string, field: AnyField, form: TypeForm): string {
+    return writeTag('xs:attribute', {
       name: toXmlName(name),
+      type: this.typeOf(field.shape, placeOfField(name, form)),
       use: field.isOptional ? undefined : 'required',
     })
   }
 
-  #formOf(use: Use): 'qualified' | undefined {
-    return this.#unqualified && use === 'literal' ? 'qualified' : undefined
+  #formAttribute(form: TypeForm): 'qualified' | undefined {
+    return form === 'qualified' && this.elementForm === 'unqualified' ? form : undefined
   }
 
-  /** A declaration with its type: by name where the type has one, else inline. */
-  #declare(tag: string, shape: Shape, name: string | undefined, use: Use, attributes: Attributes): string {
-    const { name: own, minOccurs, ...others } = attributes
-    const type = this.#nameOf(shape, name, use)
-    if (type !== undefined) return writeTag(tag, { name: own, type, minOccurs, ...others })
-    return writeTag(tag, { name: own, minOccurs, ...others }, this.#definitionOf(shape, name, use))
+  #definition(type: PublishedType): string {
+    return foldShape(type.shape, this.#definitions, type)
   }
 
-  /** The name of a built-in type, or of one in the contract; undefined where the type is inline. */
-  #nameOf(shape: Shape, name: string | undefined, use: Use): string | undefined {
-    const encoded = () => (use === 'encoded' ? this.always(shape, name, use) : undefined)
-    return foldShape<string | undefined>(shape, {
-      scalar: each => encoded() ?? builtInType(each) ?? (sharedTypeName(each) && this.always(each, name, use)),
-      list: encoded,
-      object: each => each.name && this.always(each, name, use),
-      union: encoded,
-    })
-  }
-
-  /** The name of the type, made from `name` where it has none: parts of messages need one. */
-  always(shape: Shape, name: string | undefined, use: Use): string {
-    const define = (own?: string): string =>
-      this.#define(own || capitalize(name ?? 'item'), this.#definitionOf(shape, name, use))
-    return foldShape<string>(shape, {
-      scalar: each => (use === 'encoded' ? `xs:${xsdTypeOf(each)}` : builtInType(each)) ?? define(sharedTypeName(each)),
-      list: each => (use === 'encoded' ? this.#array(each, name) : define()),
-      object: each => define(each.name),
-      union: () => define(),
-    })
-  }
-
-  /** The name of a definition: the wished one, or with a number where another definition has it. */
-  #define(wished: string, definition: string): string {
-    const named = definition.replace(/^<xs:(\w+)/, '<xs:$1 name="@name"')
-    const name = toXmlName(wished)
-    for (let n = 1; ; n++) {
-      const candidate = n === 1 ? name : `${name}${n}`
-      const known = this.#definitions.get(candidate)
-      if (known === undefined) this.#definitions.set(candidate, named)
-      if (known === undefined || known === named) return `tns:${candidate}`
-    }
-  }
-
-  #definitionOf(shape: Shape, name: string | undefined, use: Use): string {
-    return foldShape<string>(shape, {
-      scalar: simpleType,
-      list: each => writeTag('xs:complexType', {}, writeTag('xs:sequence', {}, this.#items(each, name, use))),
-      object: ({ fields }) => writeTag('xs:complexType', {}, this.content(fields, use)),
-      union: each => writeTag('xs:complexType', {}, writeTag('xs:choice', {}, this.#cases(each, use))),
-    })
-  }
-
-  #cases({ of }: UnionShape, use: Use): string[] {
-    return Object.entries(of).map(([which, fields]) =>
+  readonly #definitions: ShapeCases<string, [type: PublishedType]> = {
+    scalar: (shape, { name }) => simpleType(name, shape),
+    list: (list, type) =>
+      type.form === 'encoded'
+        ? this.#array(list, type)
+        : writeTag('xs:complexType', { name: type.name }, writeTag('xs:sequence', {}, this.#items(list, type))),
+    object: ({ fields }, { name, form }) => writeTag('xs:complexType', { name }, this.content(fields, form)),
+    union: ({ of }, { name, form }) =>
       writeTag(
-        'xs:element',
-        { name: toXmlName(which), form: this.#formOf(use) },
-        writeTag('xs:complexType', {}, this.content(fields, use)),
+        'xs:complexType',
+        { name },
+        writeTag(
+          'xs:choice',
+          {},
+          Object.entries(of).map(([which, fields]) => this.#case(which, fields, form)),
+        ),
       ),
-    )
   }
 
-  #items(list: ListShape, name: string | undefined, use: Use): string {
-    return this.#declare('xs:element', list.item.shape, undefined, use, {
-      name: itemName(list, name),
+  #case(which: string, fields: Fields, form: TypeForm): string {
+    return writeTag('xs:element', {
+      name: toXmlName(which),
+      type: this.typeOf({ kind: 'object', fields }, placeOfField(which, form)),
+      form: this.#formAttribute(form),
+    })
+  }
+
+  #items(list: ListShape, place: TypePlace): string {
+    return writeTag('xs:element', {
+      name: itemName(list, place.field),
+      type: this.typeOf(list.item.shape, placeOfItem(list, place)),
       minOccurs: list.min ?? 0,
       maxOccurs: list.max ?? 'unbounded',
       nillable: list.item.isNullable || undefined,
-      form: this.#formOf(use),
+      form: this.#formAttribute(place.form),
     })
   }
 
-  #array(list: ListShape, name: string | undefined): string {
-    const item = this.always(list.item.shape, itemName(list, name), 'encoded')
-    const type = writeTag(
+  #array(list: ListShape, type: PublishedType): string {
+    const item = this.typeOf(list.item.shape, placeOfItem(list, type))
+    return writeTag(
       'xs:complexType',
-      {},
+      { name: type.name },
       writeTag('xs:complexContent', {}, writeTag('xs:restriction', { base: 'soapenc:Array' }, this.#arrayOf(item))),
     )
-    return this.#define(`ArrayOf${capitalize(item.replace(/^.*:/, ''))}`, type)
   }
 }
 
-/** The built-in type of a scalar; undefined where facets narrow it. */
-function builtInType(shape: Scalar): string | undefined {
-  const { facets, note } = foldScalar(shape, narrowings)
-  return Object.keys(facets).length === 0 && note === undefined ? `xs:${xsdTypeOf(shape)}` : undefined
-}
-
-function simpleType(shape: Scalar): string {
+function simpleType(name: string, shape: Scalar): string {
   const { facets, note } = foldScalar(shape, narrowings)
   const written = Object.entries(facets).flatMap(([facet, values]) =>
     [values].flat().map(value => writeTag(`xs:${facet}`, { value })),
@@ -179,7 +157,7 @@ function simpleType(shape: Scalar): string {
   const restriction = writeTag('xs:restriction', { base: `xs:${xsdTypeOf(shape)}` }, written)
   return writeTag(
     'xs:simpleType',
-    {},
+    { name },
     note !== undefined && writeTag('xs:annotation', {}, writeTextTag('xs:documentation', note)),
     restriction,
   )
@@ -216,11 +194,9 @@ const narrowings: ScalarCases<Narrowing> = {
 
 function narrowString(shape: ScalarOf<'string'>): Narrowing {
   const pattern = shape.pattern === undefined ? undefined : toSchemaPattern(shape.pattern)
-  // §3.2.10–§3.2.14 and §3.2.18 have no facets of length.
-  const hasLength = shape.xsd !== 'QName' && shape.xsd?.startsWith('g') !== true
   const facets = omitUndefined({
-    minLength: hasLength ? shape.min : undefined,
-    maxLength: hasLength ? shape.max : undefined,
+    minLength: hasLength(shape.xsd) ? shape.min : undefined,
+    maxLength: hasLength(shape.xsd) ? shape.max : undefined,
     pattern: pattern?.written,
   })
   return shape.pattern !== undefined && !pattern?.isExact

@@ -2,11 +2,19 @@
  * The XML Schema of one version: an element for each request, response and fault, and the types
  * that they share. Each version has its namespace (rule B9.3). The schema imports nothing.
  */
-import { builtInFaults, type Fault } from '../contract/fault.ts'
+import type { Fault } from '../contract/fault.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
-import { compileMessages, type Message, type MessagePart, toXmlName } from '../contract/xml-message.ts'
+import { compileTypeNames, formOfStyle, typeRootsOf } from '../contract/type-names.ts'
+import {
+  compileMessages,
+  everyFault,
+  type Message,
+  type MessagePart,
+  type MessageStyle,
+  toXmlName,
+} from '../contract/xml-message.ts'
 import { type Attributes, writeDocument, writeTag } from './markup.ts'
-import { Types } from './xsd-types.ts'
+import { type ArrayOf, SchemaTypes } from './xsd-types.ts'
 
 const xsNs = 'http://www.w3.org/2001/XMLSchema'
 /** Describing Media Content of Binary Data in XML, §3.1: the media types of an element's octets. */
@@ -19,54 +27,62 @@ export function writeXsd(service: Service, version: string): string {
 /** The schema element alone, for the types of a WSDL. */
 export function writeSchema(service: Service, version: string): string {
   const all = compileMessages(service, version)
-  const types = new Types()
+  const types = typesOfStyle(all, 'document')
   const wrappers = all.flatMap(message => [
     wrapperTag(types, message, message.request),
     ...(message.response ? [wrapperTag(types, message, message.response)] : []),
   ])
-  const faults = everyFault(all).map(fault => faultElementTag(types, fault))
-  return schemaTag(namespaceOf(service, version), 'qualified', all.some(hasFile), ...types.all, ...wrappers, ...faults)
+  const declarations = { 'xmlns:xmime': all.some(hasFile) ? xmimeNs : undefined }
+  return writeSchemaTag(namespaceOf(service, version), types, declarations, [
+    ...types.definitions,
+    ...wrappers,
+    ...faultElementTags(types, all),
+  ])
 }
 
-/** Faults that operations declare, and those of every service, each once. */
-export function everyFault(all: readonly Message[]): readonly Fault[] {
-  const every = [...all.flatMap(message => message.faults), ...builtInFaults]
-  return [...new Map(every.map(fault => [fault.fault, fault])).values()]
-}
+/** Where local elements of messages have no namespace, those of faults say that they have one. */
+export const typesOfStyle = (all: readonly Message[], style: MessageStyle, arrayOf?: ArrayOf): SchemaTypes =>
+  new SchemaTypes(
+    compileTypeNames(typeRootsOf(all, style)),
+    formOfStyle[style] === 'qualified' ? 'qualified' : 'unqualified',
+    arrayOf,
+  )
 
 /** The faults that some operation declares. */
 export const namedFaults = (all: readonly Message[]): readonly Fault[] =>
   everyFault(all).filter(fault => all.some(message => message.faults.includes(fault)))
 
-export function faultElementTag(types: Types, fault: Fault): string {
-  return writeTag(
-    'xs:element',
-    { name: toXmlName(fault.fault) },
-    writeTag('xs:complexType', {}, types.content(fault.detail)),
+export const faultElementTags = (types: SchemaTypes, all: readonly Message[]): readonly string[] =>
+  everyFault(all).map(({ fault, detail }) =>
+    writeTag(
+      'xs:element',
+      { name: toXmlName(fault) },
+      writeTag('xs:complexType', {}, types.content(detail, 'qualified')),
+    ),
   )
-}
 
-export function schemaTag(
+/** @param declarations of further prefixes */
+export function writeSchemaTag(
   namespace: string,
-  form: 'qualified' | 'unqualified',
-  files: boolean,
-  ...content: readonly string[]
+  types: SchemaTypes,
+  declarations: Attributes,
+  content: readonly string[],
 ): string {
   return writeTag(
     'xs:schema',
     {
       'xmlns:xs': xsNs,
       'xmlns:tns': namespace,
-      'xmlns:xmime': files ? xmimeNs : undefined,
+      ...declarations,
       targetNamespace: namespace,
-      elementFormDefault: form,
+      elementFormDefault: types.elementForm,
     },
     content,
   )
 }
 
-function wrapperTag(types: Types, message: Message, part: MessagePart): string {
-  const content = types.content(part.fields, 'literal', name => (name === part.main ? mediaAttributes(message) : {}))
+function wrapperTag(types: SchemaTypes, message: Message, part: MessagePart): string {
+  const content = types.content(part.fields, 'qualified', name => (name === part.main ? mediaAttributes(message) : {}))
   return writeTag('xs:element', { name: part.name }, writeTag('xs:complexType', {}, content))
 }
 

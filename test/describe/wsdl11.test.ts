@@ -48,6 +48,19 @@ for (const [soap, other, traces] of alone)
       assert.doesNotMatch(types, traces)
     })
 
+for (const style of styles)
+  test(`B2.12 every type but that of a global element has a name, as generators need it (${style})`, () => {
+    const [schema] = below(rootOf(writeShop({ style })), 'schema')
+    const all = ['simpleType', 'complexType'].flatMap(kind => below(schema!, kind))
+    const anonymous = all.filter(each => attribute(each, 'name') === undefined)
+    const ofElements = schema!.elements().filter(each => each.name.local === 'element')
+    assert.ok(all.length > anonymous.length)
+    assert.deepEqual(
+      anonymous.filter(each => !ofElements.some(element => element.elements().includes(each))).map(writeElement),
+      [],
+    )
+  })
+
 test('B7.5 the message of a fault has another name than its element', () => {
   const root = rootOf(writeShop())
   const elements = new Set(below(only(root, 'types'), 'element').map(each => attribute(each, 'name')))

@@ -1,7 +1,9 @@
-/** Mono's ASMX client, by what its wsdl tool makes, and a channel of its WCF. Its svcutil makes nothing of any WSDL of ours. */
+/** Mono's ASMX client, by what its wsdl tool makes, a channel of its WCF, and what its svcutil makes. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { missing } from './peer.ts'
+import { it } from 'node:test'
+import { folder, missing, run, service } from './peer.ts'
 import { build } from './soap-build.ts'
 import { type Case, type Command, soapPeer } from './soap-peer.ts'
 import type { Seen } from './soap-wire.ts'
@@ -21,9 +23,13 @@ const habits = { noAction: true }
 /** A part of type int is an int to it, which cannot be left out: 0 would be its page. */
 const cannot = ['ListOrders', 'SearchOrders', 'ListCustomers', 'ListProducts']
 
+const skip = missing('Mono', 'sh', [
+  '-c',
+  'command -v mono mcs wsdl svcutil && test -f /usr/lib/mono/4.5/System.ServiceModel.dll',
+])
 soapPeer({
   name: 'Mono',
-  skip: missing('Mono', 'sh', ['-c', 'command -v mono mcs wsdl && test -f /usr/lib/mono/4.5/System.ServiceModel.dll']),
+  skip,
   command,
   cases: [
     { version: '1.1', style: 'document', contract: 'v2' },
@@ -33,4 +39,21 @@ soapPeer({
     { version: '1.1', style: 'document', contract: 'v2', words: ['wcf'] },
     { version: '1.2', style: 'document', contract: 'v1', words: ['wcf', 'addressing'], habits, shows: addressed },
   ],
+})
+
+it('B2.12 svcutil makes an operation of each message and a class or an enumeration of each type, which compile', {
+  skip,
+}, async () => {
+  const [{ url }, place] = [await service(), folder()]
+  for (const query of ['?wsdl', '?wsdl=1.1', '?wsdl=1.2']) {
+    const code = join(place, `Orders${query.replace(/\W/g, '')}.cs`)
+    run('svcutil', ['--noConfig', `--out=${code}`, `${url}/soap/v2${query}`])
+    const written = readFileSync(code, 'utf8')
+    assert.equal(written.match(/\[System\.ServiceModel\.OperationContractAttribute\(/g)?.length, 22, query)
+    const types = new Set(Array.from(written.matchAll(/public (?:partial )?(?:class|enum) (\w+)/g), found => found[1]))
+    for (const name of ['Order', 'Lines', 'Line', 'OrderDraftLines', 'Orders', 'State', 'JobState', 'Tier'])
+      assert.ok(types.has(name), `${name} is among ${[...types]}`)
+    const references = ['System.ServiceModel', 'System.Runtime.Serialization', 'System.Xml']
+    run('mcs', ['-target:library', `-out:${code}.dll`, ...references.map(each => `-r:${each}`), code])
+  }
 })

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { XmlDocument, XmlElement } from 'libxml2-wasm'
-import { type Judge, judge } from '../describe/oracle.ts'
+import { apart, type Judge, judge, schemaOf } from '../describe/oracle.ts'
 import { type Exchange, type Message, plain } from './intermediary.ts'
 
 export type Version = '1.1' | '1.2'
@@ -15,7 +15,6 @@ const envelopes = {
   '1.2': { namespace: 'http://www.w3.org/2003/05/soap-envelope', mediaType: 'application/soap+xml' },
 } as const
 const addressing = ['http://www.w3.org/2005/08/addressing', 'http://schemas.xmlsoap.org/ws/2004/08/addressing']
-const schemas = 'http://www.w3.org/2001/XMLSchema'
 const xop = 'http://www.w3.org/2004/08/xop/include'
 
 export interface Endpoint {
@@ -44,7 +43,7 @@ export interface Seen {
 
 /** A function that asserts what always holds of an exchange, and says what it was. */
 export function wire({ version, style, namespace, wsdl }: Endpoint, habits: Habits = {}): (exchange: Exchange) => Seen {
-  const body = style === 'encoded' ? undefined : judge(schemaOf(wsdl, style, namespace))
+  const body = style === 'encoded' ? undefined : judge(schemaOf(wsdl, style))
   const oneWay = new Set(oneWays(wsdl))
   return exchange => {
     assert.equal(exchange.method, 'POST')
@@ -176,30 +175,6 @@ function valid(judge: Judge | undefined, element: XmlElement, what: string): voi
   const text = apart(element)
   assert.equal(judge?.flaw(text), undefined, `${what} is valid: ${text}`)
 }
-
-/** The schema of a WSDL; for RPC with an element for each wrapper, whose parts are in no namespace (WS-I BP 1.1 R2735, R2737). */
-function schemaOf(wsdl: string, style: Style, namespace: string): string {
-  using document = XmlDocument.fromString(wsdl)
-  const schema = document.get('//s:schema', { s: schemas })
-  assert.ok(schema instanceof XmlElement)
-  const text = apart(schema)
-  if (style !== 'rpc') return text
-  const spaces = { w: 'http://schemas.xmlsoap.org/wsdl/' }
-  const wrappers = document.find('//w:message[not(w:part[@element])]', spaces).map(message => {
-    const name = (message as XmlElement).attr('name')?.value ?? '' // the path asks for elements
-    const parts = message.find('w:part', spaces).map(part => {
-      const [local, type] = ['name', 'type'].map(each => (part as XmlElement).attr(each)?.value)
-      return `<xs:element name="${local}" type="${type}" form="unqualified" minOccurs="0"/>`
-    })
-    const element = name.replace(/Input$/, '').replace(/Output$/, 'Response')
-    return `<xs:element name="${element}"><xs:complexType><xs:sequence>${parts.join('')}</xs:sequence></xs:complexType></xs:element>`
-  })
-  const declared = `xmlns:xs="${schemas}" xmlns:tns="${namespace}"`
-  return text.replace(/<\/[^<]*$/, end => `${wrappers.map(each => each.replace('>', ` ${declared}>`)).join('')}${end}`)
-}
-
-/** An element as a document of its own, with the namespaces in scope where it stands (Canonical XML §2.4). */
-const apart = (element: XmlElement) => element.canonicalizeToString()
 
 function oneWays(wsdl: string): string[] {
   using document = XmlDocument.fromString(wsdl)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { AnyField, Fields, Scalar, Shape } from '../../src/contract/field.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
 import { checkScalar } from '../../src/contract/lexical/scalar.ts'
+import type { MessageStyle } from '../../src/contract/xml-message.ts'
 
 const character = fc.oneof(
   fc.constantFrom(...'<>&"\'\r\n\t ]é数\u{1F600}\u0085\u2028'),
@@ -134,4 +135,10 @@ export function rowOf(fields: Fields): fc.Arbitrary<Record<string, unknown>> | u
     if (value && !field.isOptional) required.push(name)
   }
   return fc.record(parts, { requiredKeys: required, noNullPrototype: true })
+}
+
+/** What a message in a style gives of a row: an optional parameter of RPC that is an empty text is not given. */
+export function givenIn(style: MessageStyle, row: object, fields: Fields): Record<string, unknown> {
+  const given = ([key, value]: [string, unknown]) => style === 'document' || value !== '' || !fields[key]?.isOptional
+  return Object.fromEntries(Object.entries(row).filter(given))
 }

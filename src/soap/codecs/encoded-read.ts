@@ -1,9 +1,12 @@
 /**
- * RPC/encoded (rule B2.8): SOAP 1.1 §5 and SOAP 1.2 Part 2 §3, graphs of values read by the contract's fields. Guards:
- * (1) a reference leads to an element of the same message, and all of them together to no more work than a message of the
- * same values without references; a circle has no end in types of finite depth, so it is refused where they end; (2) an
- * array has the items it says it has, in one dimension and from the first on; (3) an xsi:type may name the declared type or
- * one of the same kind: what is read is what is declared.
+ * RPC/encoded (rule B2.8): SOAP 1.1 §5 and SOAP 1.2 Part 2 §3, graphs of values read by the
+ * contract's fields. Guards:
+ *  (1) A reference leads to an element of the same message, and all references together to no more
+ *      work than a message of the same values without them. A circle has no end in types of finite
+ *      depth, so it is refused where they end.
+ *  (2) An array has the items that it says it has, in one dimension and from the first on.
+ *  (3) An xsi:type may name the declared type or one of the same kind: what is read is what is
+ *      declared.
  */
 
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
@@ -19,28 +22,28 @@ import {
   type ShapeCases,
   type UnionShape,
 } from '../../contract/shape.ts'
-import { itemName, toXmlName } from '../../contract/xml-message.ts'
+import { placeOfField, placeOfItem, type TypePlace } from '../../contract/type-names.ts'
+import { toXmlName } from '../../contract/xml-message.ts'
 import { type Cursor, type Element, internName, type Name, readElement } from '../../xml/index.ts'
 import { asBadArguments, refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, type SoapVersion, soap11, soap12 } from '../version.ts'
-import { dropNulls, requireComplete } from './rpc.ts'
-import { type LiteralReading, xsiNil, xsiType } from './values.ts'
+import { dropEmpty, requireComplete } from './rpc.ts'
+import { describeUnexpected, type LiteralReading, type TypeSpace, xsdUri, xsiNil, xsiType } from './values.ts'
 
-/** All in which the two encodings differ. */
+/** All differences of the two encodings. */
 export interface SoapEncoding {
   readonly uri: string
   readonly id: Name
   readonly ref: Name
   /** `#id` or the id itself. */
   readonly target: (reference: string) => string
-  /** What of an array is said where: [type, sizes]. */
-  readonly array: (element: Element) => { readonly type: string | undefined; readonly sizes: string | undefined }
+  /** The sizes that an array announces. */
+  readonly sizes: (array: Element) => string | undefined
   readonly writeArray: (type: string, count: number) => string
   readonly subcodes: { readonly missing: Name | undefined; readonly duplicate: Name | undefined }
 }
 
 const arrayType = internName(soap11.encoding, 'arrayType')
-const itemType = internName(soap12.encoding, 'itemType')
 const arraySize = internName(soap12.encoding, 'arraySize')
 export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = {
   '1.1': {
@@ -48,10 +51,7 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     id: internName('', 'id'),
     ref: internName('', 'href'),
     target: reference => (reference.startsWith('#') ? reference.slice(1) : ''),
-    array: element => {
-      const [, type, sizes] = /^(.*?)\[([^[\]]*)\]$/s.exec(element.attribute(arrayType)?.trim() ?? '') ?? []
-      return { type, sizes }
-    },
+    sizes: array => /\[([^[\]]*)\]$/.exec(array.attribute(arrayType)?.trim() ?? '')?.[1],
     writeArray: (type, count) => ` enc:arrayType="${type}[${count}]"`,
     subcodes: { missing: undefined, duplicate: undefined },
   },
@@ -60,7 +60,7 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     id: internName(soap12.encoding, 'id'),
     ref: internName(soap12.encoding, 'ref'),
     target: reference => reference,
-    array: element => ({ type: element.attribute(itemType), sizes: element.attribute(arraySize)?.trim() }),
+    sizes: array => array.attribute(arraySize)?.trim(),
     writeArray: (type, count) => ` enc:itemType="${type}" enc:arraySize="${count}"`,
     subcodes: {
       missing: internName(soap12.encoding, 'MissingID'),
@@ -68,25 +68,24 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     },
   },
 }
-/** SOAP 1.1 §5.4.2.1, §5.4.2.2: where an array begins, and where an item of it stands. */
+/** SOAP 1.1 §5.4.2.1, §5.4.2.2: where an array begins, and the index of an item in it. */
 const offset = internName(soap11.encoding, 'offset')
 const position = internName(soap11.encoding, 'position')
-export const xsd = 'http://www.w3.org/2001/XMLSchema'
-/** What one call may be read from, references followed each time. */
-const most = {
+
+/** What one call may be read from; what is referred to counts each time. */
+const graphLimits = {
   elements: 100_000, // a page of the largest list
   characters: 8 * 1024 * 1024, // of text: more than a message without references can have
   hops: 8, // from a reference to what it means; toolkits send one, at most two
 }
 
-// Reading
-
-/** What the elements of one Body refer to, and how much of it has been read. */
+/** What the elements of one Body refer to, and how much of it may still be read. */
 interface Graph {
   readonly encoding: SoapEncoding
   readonly version: SoapVersion
   readonly namespace: string
-  readonly types: string
+  readonly types: TypeSpace
+  /** The children of Body, the call first. */
   readonly roots: readonly Element[]
   ids: ReadonlyMap<string, Element> | undefined
   elements: number
@@ -98,41 +97,31 @@ interface Graph {
 export function compileEncodedReader(
   namespace: string,
   fields: Fields,
-  types: string = namespace,
+  types: TypeSpace,
 ): (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values {
   return (cursor, reading, version) => {
-    const { around } = reading
-    const roots = [readElement(cursor, around)]
-    while (cursor.child() === 'start') roots.push(readElement(cursor, around))
+    const call = readElement(cursor, reading.around)
+    const roots = [call]
+    while (cursor.child() === 'start') roots.push(readElement(cursor, reading.around))
     if (cursor.event !== 'end') refuseMessage({ kind: 'structure', detail: 'the Body has text' })
+    const { elements, characters } = graphLimits
     const encoding = encodings[version.number]
-    const graph: Graph = {
-      encoding,
-      version,
-      namespace,
-      types,
-      roots,
-      ids: undefined,
-      elements: most.elements,
-      characters: most.characters,
-      reading,
-    }
-    const call = roots[0]!
-    inEncoding(call, version)
-    return dropNulls(members(graph, call, fields), fields)
+    const graph: Graph = { encoding, version, namespace, types, roots, ids: undefined, elements, characters, reading }
+    checkEncodingOf(call, version)
+    return dropEmpty(readMembers(graph, call, fields), fields)
   }
 }
 
-function inEncoding(at: Element, version: SoapVersion): void {
+function checkEncodingOf(at: Element, version: SoapVersion): void {
   const style = at.attribute(version.encodingStyle)?.trim()
   if (style !== undefined && !namesSoapVersion(version, style, [version.encoding, ...version.literal]))
     refuseMessage({ kind: 'encoding-unknown', encoding: style })
 }
 
 /** The path of an element, from the child of Body that it is in. */
-function place(of: Element): string {
+function pathTo(element: Element): string {
   let path = ''
-  for (let at: Element | undefined = of; at && at.name.local !== 'Body'; at = at.parent) {
+  for (let at: Element | undefined = element; at && at.name.local !== 'Body'; at = at.parent) {
     const same = at.parent?.elements(at.name) ?? []
     path = `/${at.name.local}[${Math.max(same.indexOf(at), 0) + 1}]${path}`
   }
@@ -140,118 +129,122 @@ function place(of: Element): string {
 }
 
 /** SOAP 1.2 Part 2 §4.4, step 3. */
-const broken = (at: Element, detail: string): never =>
-  refuseMessage({ kind: 'encoded', subcode: asBadArguments, path: place(at), detail })
+const refuseElement = (at: Element, detail: string, subcode: Name = asBadArguments): never =>
+  refuseMessage({ kind: 'encoded', subcode, path: pathTo(at), detail })
 
-/** The element a reference leads to; itself when it is none. */
-function referred(graph: Graph, accessor: Element): Element {
+// References
+
+/** The element that an accessor leads to; the accessor itself if it is no reference. */
+function dereference(graph: Graph, accessor: Element): Element {
   let at = accessor
   for (let hops = 0; ; hops++) {
-    const reference = at.attribute(graph.encoding.ref)?.trim() // of types that collapse white space, as are ids
+    const reference = at.attribute(graph.encoding.ref)?.trim() // a type that collapses white space, as that of ids
     if (reference === undefined) return at
-    if (at.children.some(child => child.kind === 'element')) broken(at, 'is a reference and has content')
-    if (hops === most.hops) broken(accessor, 'refers to a reference to a reference, and so on')
-    graph.ids ??= idsOf(graph)
-    at = graph.ids.get(graph.encoding.target(reference)) ?? missing(graph, at)
+    if (at.children.some(child => child.kind === 'element')) refuseElement(at, 'is a reference and has content')
+    if (hops === graphLimits.hops) refuseElement(accessor, `leads through more than ${graphLimits.hops} references`)
+    graph.ids ??= collectIds(graph)
+    const { missing } = graph.encoding.subcodes
+    at =
+      graph.ids.get(graph.encoding.target(reference)) ??
+      refuseElement(at, `refers to ${reference}, which is not in this message`, missing)
   }
 }
 
-function missing({ encoding }: Graph, at: Element): never {
-  const detail = 'refers to nothing in this message'
-  const subcode = encoding.subcodes.missing
-  return subcode ? refuseMessage({ kind: 'encoded', subcode, path: place(at), detail }) : broken(at, detail)
-}
-
-function idsOf({ encoding, roots, reading }: Graph): ReadonlyMap<string, Element> {
+/** Part 2 §3.1.5.3: of the whole message, so that a Body may refer to a header block. */
+function collectIds({ encoding, roots, reading }: Graph): ReadonlyMap<string, Element> {
   const ids = new Map<string, Element>()
-  const look = (at: Element): void => {
+  const collect = (at: Element): void => {
     const id = at.attribute(encoding.id)?.trim()
     if (id !== undefined) {
-      if (ids.has(id)) duplicated(encoding, at)
+      if (ids.has(id)) refuseElement(at, `repeats the id ${id}`, encoding.subcodes.duplicate)
       ids.set(id, at)
     }
-    for (const child of at.children) if (child.kind === 'element') look(child) // no deeper than the parser lets it be
+    for (const child of at.children) if (child.kind === 'element') collect(child) // as deep as the parser lets it be
   }
-  for (const root of [...roots, ...reading.blocks]) look(root)
+  for (const root of [...roots, ...reading.blocks]) collect(root)
   return ids
 }
 
-function duplicated({ subcodes }: SoapEncoding, at: Element): never {
-  const detail = 'has the id of another'
-  return subcodes.duplicate
-    ? refuseMessage({ kind: 'encoded', subcode: subcodes.duplicate, path: place(at), detail })
-    : broken(at, detail)
-}
+// Values
 
 /** A struct: accessors told apart by their names, in any order (SOAP 1.1 §5.4.1). */
-function members(graph: Graph, at: Element, fields: Fields): Record<string, unknown> {
+function readMembers(graph: Graph, at: Element, fields: Fields): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   const known = new Map(
     Object.entries(fields)
       .filter(([, field]) => !field.isInternal)
       .map(([key, field]) => [toXmlName(key), { key, field }]),
   )
-  if (at.text.trim() !== '') broken(at, 'has text where elements are expected')
+  if (hasText(at)) refuseElement(at, 'has text where elements are expected')
   for (const child of at.elements()) {
     const { uri, local } = child.name
     const member = uri === '' || uri === graph.namespace ? known.get(local) : undefined
-    if (!member) return broken(child, `is not expected here: ${[...known.keys()].join(', ') || 'nothing'} would be`)
-    if (Object.hasOwn(row, member.key)) broken(child, 'is there twice')
-    row[member.key] = value(graph, child, member.field, member.key)
+    if (!member) return refuseMember(child, known.keys())
+    if (Object.hasOwn(row, member.key)) refuseElement(child, 'is repeated')
+    row[member.key] = readField(graph, child, member.field, placeOfField(member.key, 'encoded'))
   }
   for (const { key, field } of known.values()) {
     const attribute = field.isAttribute ? at.attribute(internName('', toXmlName(key))) : undefined
-    if (attribute !== undefined && isScalar(field.shape)) row[key] = lexical(graph, at, field.shape, attribute)
+    if (attribute !== undefined && isScalar(field.shape)) row[key] = readText(graph, at, field.shape, attribute)
   }
-  return requireComplete(row, known.values(), detail => broken(at, detail))
+  return requireComplete(row, known.values(), detail => refuseElement(at, detail))
 }
 
-export function value(graph: Graph, accessor: Element, field: AnyField, key: string | undefined): unknown {
-  const at = referred(graph, accessor)
-  attributes(graph, at, field)
-  if (isNil(at)) return at.children.length > 0 ? broken(at, 'is nil and has content') : null
-  const { shape } = field
-  typed(graph, at, shape)
-  if (--graph.elements < 0) broken(at, `refers to more than ${most.elements} elements`)
-  return foldShape(shape, contentReaders, graph, at, key)
+const hasText = (at: Element): boolean => at.text.trim() !== ''
+
+function refuseMember(at: Element, known: Iterable<string>): never {
+  const expected = Array.from(known, local => internName('', local))
+  return refuseElement(at, describeUnexpected(expected))
 }
-const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, key: string | undefined]> = {
+
+const isDeclaredAttribute = ({ uri, local }: Name, shape: Shape): boolean =>
+  uri === '' && objectFields(shape)[local]?.isAttribute === true
+
+function readField(graph: Graph, accessor: Element, field: AnyField, place: TypePlace): unknown {
+  const at = dereference(graph, accessor)
+  checkAttributes(graph, at, field)
+  if (isNil(at)) return at.children.length > 0 ? refuseElement(at, 'is nil and has content') : null
+  checkType(graph, at, field.shape, place)
+  if (--graph.elements < 0) refuseElement(at, `leads to more than ${graphLimits.elements} elements`)
+  return foldShape(field.shape, contentReaders, graph, at, place)
+}
+const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, place: TypePlace]> = {
   scalar: (shape, graph, at) => {
-    if (at.elements().length > 0) broken(at, 'has elements where only text is expected')
+    if (at.elements().length > 0) refuseElement(at, 'has elements where only text is expected')
     const { text } = at
     graph.characters -= text.length
-    if (graph.characters < 0) broken(at, `refers to more than ${most.characters} characters`)
-    return lexical(graph, at, shape, text)
+    if (graph.characters < 0) refuseElement(at, `leads to more than ${graphLimits.characters} characters`)
+    return readText(graph, at, shape, text)
   },
-  list: (shape, graph, at, key) => items(graph, at, shape, key),
-  object: ({ fields }, graph, at) => members(graph, at, fields),
-  union: (shape, graph, at) => union(graph, at, shape),
+  list: (shape, graph, at, place) => readItems(graph, at, shape, place),
+  object: ({ fields }, graph, at) => readMembers(graph, at, fields),
+  union: (shape, graph, at) => readUnion(graph, at, shape),
 }
 
-function lexical(graph: Graph, at: Element, shape: Scalar, text: string): unknown {
-  const found = readScalar(shape, text)
-  if (!(found instanceof Flaw)) return found
-  if (found.code === 'type' || found.code === 'enum') broken(at, found.detail)
-  graph.reading.found.push({ path: place(at), code: found.code, detail: found.detail })
+function readText(graph: Graph, at: Element, shape: Scalar, text: string): unknown {
+  const value = readScalar(shape, text)
+  if (!(value instanceof Flaw)) return value
+  if (value.code === 'type' || value.code === 'enum') refuseElement(at, value.detail)
+  graph.reading.found.push({ path: pathTo(at), code: value.code, detail: value.detail })
   return undefined
 }
 
 const isNil = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at.attribute(xsiNil) ?? '')
 
 /** Attributes of the encoding and of xsi, and those that the fields declare. */
-function attributes({ version }: Graph, at: Element, { shape }: AnyField): void {
-  inEncoding(at, version)
-  for (const { name: each, value } of at.attributes) {
-    if (each === offset && value.trim() !== '[0]') broken(at, 'is sent in part: offset')
-    const ours = each === xsiNil || each === xsiType || each.uri === version.encoding || each === version.encodingStyle
-    const plain = each.uri === '' && (each.local === 'id' || each.local === 'href')
-    const declared = each.uri === '' && objectFields(shape)[each.local]?.isAttribute
-    if (!ours && !plain && !declared) broken(at, `may not have the attribute ${each.local}`)
+function checkAttributes({ version, encoding }: Graph, at: Element, { shape }: AnyField): void {
+  checkEncodingOf(at, version)
+  for (const { name, value } of at.attributes) {
+    if (name === offset && value.trim() !== '[0]') refuseElement(at, 'is a part of an array: send all of it')
+    const isKnown = name === xsiNil || name === xsiType || name.uri === encoding.uri || name === version.encodingStyle
+    const isReference = name.uri === '' && (name.local === 'id' || name.local === 'href')
+    if (!isKnown && !isReference && !isDeclaredAttribute(name, shape))
+      refuseElement(at, `must not have the attribute ${name.local}`)
   }
 }
 
-/** Kinds of built-in types that are taken for each other: clients that know no schema guess from the value. */
-const kinds: Readonly<Record<string, string>> = Object.fromEntries(
+/** Kinds of built-in types that stand for each other: clients that know no schema guess from the value. */
+const kindOfType: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     number:
       'byte short int integer long unsignedByte unsignedShort unsignedInt unsignedLong positiveInteger nonNegativeInteger negativeInteger nonPositiveInteger decimal float double',
@@ -262,56 +255,63 @@ const kinds: Readonly<Record<string, string>> = Object.fromEntries(
   }).flatMap(([kind, types]) => types.split(' ').map(type => [type, kind])),
 )
 
-function typed(graph: Graph, at: Element, shape: Shape): void {
+function checkType(graph: Graph, at: Element, shape: Shape, place: TypePlace): void {
   const written = at.attribute(xsiType)
   if (written === undefined) return
   const [, prefix = '', local = ''] = /^\s*(?:([^:\s]+):)?([^:\s]+)\s*$/.exec(written) ?? []
   const uri = at.namespace(prefix)
-  const isBuiltIn = uri === xsd || uri === graph.encoding.uri || uri === soap11.encoding
-  if (uri === undefined || !foldShape(shape, typeMatches, local, isBuiltIn, uri === graph.types))
-    broken(at, `may not be of the type ${written}`)
+  const { types, encoding } = graph
+  const isBuiltIn = uri === xsdUri || uri === encoding.uri || uri === soap11.encoding
+  const type = { local, isBuiltIn, isOurs: uri === types.uri, published: types.nameOf(shape, place) }
+  if (uri === undefined || !foldShape(shape, typeMatches, type))
+    refuseElement(at, `must not have the xsi:type ${written}`)
 }
 
+/** A type that xsi:type names, and the published one. */
+interface NamedType {
+  readonly local: string
+  readonly isBuiltIn: boolean
+  readonly isOurs: boolean
+  readonly published: string | undefined
+}
 /** Whether a value of the shape may say that it is of this type. */
-const typeMatches: ShapeCases<boolean, [local: string, isBuiltIn: boolean, isOurs: boolean]> = {
-  scalar: (shape, local, isBuiltIn, isOurs) => {
+const typeMatches: ShapeCases<boolean, [type: NamedType]> = {
+  scalar: (shape, { local, isBuiltIn, isOurs }) => {
     if (!isBuiltIn) return isOurs
-    const kind = Object.hasOwn(kinds, local) ? kinds[local] : undefined
-    const own = kinds[xsdTypeOf(shape)]
+    const kind = Object.hasOwn(kindOfType, local) ? kindOfType[local] : undefined
+    const own = kindOfType[xsdTypeOf(shape)]
     if (own === 'boolean' && kind === 'number') return true // 0 and 1
     return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
   },
-  list: (_shape, local, isBuiltIn) => !isBuiltIn || local === 'Array', // array types are named as each toolkit likes
-  object: ({ name }, local, isBuiltIn, isOurs) =>
-    isBuiltIn ? isStruct(local) : isOurs && (name === undefined || isNumbered(local, toXmlName(name))),
-  union: (_shape, local, isBuiltIn, isOurs) => (isBuiltIn ? isStruct(local) : isOurs),
+  list: (_shape, { local, isBuiltIn }) => !isBuiltIn || local === 'Array', // each toolkit names array types as it likes
+  object: ({ name }, { local, isBuiltIn, isOurs, published }) =>
+    isBuiltIn ? isStruct(local) : isOurs && (name === undefined || local === published),
+  union: (_shape, { local, isBuiltIn, isOurs }) => (isBuiltIn ? isStruct(local) : isOurs),
 }
 const isStruct = (local: string): boolean => local === 'Struct' || local === 'anyType'
-/** The type of the contract, with a number where two have its name. */
-const isNumbered = (local: string, name: string): boolean =>
-  local.startsWith(name) && /^\d*$/.test(local.slice(name.length))
 
 /** SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6: the items of an array, whatever their elements are called. */
-export function items(graph: Graph, at: Element, shape: ListShape, key: string | undefined): unknown[] {
-  const { sizes } = graph.encoding.array(at)
-  const found = at.elements()
-  if (at.text.trim() !== '') broken(at, 'has text where items are expected')
+function readItems(graph: Graph, at: Element, shape: ListShape, place: TypePlace): unknown[] {
+  const sizes = graph.encoding.sizes(at)
+  const items = at.elements()
+  if (hasText(at)) refuseElement(at, 'has text where items are expected')
   if (sizes !== undefined && sizes !== '' && sizes !== '*') {
-    if (!/^\d{1,10}$/.test(sizes)) broken(at, `has more than one dimension, or none: ${sizes}`)
-    if (Number(sizes) !== found.length) broken(at, `says it has ${sizes} items and has ${found.length}`)
+    if (!/^\d{1,10}$/.test(sizes)) refuseElement(at, `must have one dimension, not [${sizes}]`)
+    if (Number(sizes) !== items.length) refuseElement(at, `announces ${sizes} items and has ${items.length}`)
   }
-  const flaw = checkCount(shape, found.length)
-  if (flaw) graph.reading.found.push({ path: place(at), code: flaw.code, detail: flaw.detail })
-  return found.map((each, index) => {
-    if ((each.attribute(position)?.trim() ?? `[${index}]`) !== `[${index}]`) broken(each, 'is sent in part: position')
-    const item = value(graph, each, shape.item, itemName(shape, key))
-    return item === null && !shape.item.isNullable ? broken(each, 'may not be nil') : item
+  const flaw = checkCount(shape, items.length)
+  if (flaw) graph.reading.found.push({ path: pathTo(at), code: flaw.code, detail: flaw.detail })
+  return items.map((each, index) => {
+    const announced = each.attribute(position)?.trim() ?? `[${index}]`
+    if (announced !== `[${index}]`) refuseElement(each, `is at ${announced} of an array: send all of it, in order`)
+    const item = readField(graph, each, shape.item, placeOfItem(shape, place))
+    return item === null && !shape.item.isNullable ? refuseElement(each, 'must not be nil') : item
   })
 }
 
-function union(graph: Graph, at: Element, shape: UnionShape): Values {
+function readUnion(graph: Graph, at: Element, shape: UnionShape): Values {
   const [child, another] = at.elements()
   const found = Object.entries(shape.of).find(([key]) => toXmlName(key) === child?.name.local)
-  if (!child || another || !found) return broken(at, `must have one of ${Object.keys(shape.of).join(', ')}`)
-  return { [shape.on]: found[0], ...members(graph, child, found[1]) }
+  if (!child || another || !found) return refuseElement(at, `must have one of ${Object.keys(shape.of).join(', ')}`)
+  return { [shape.on]: found[0], ...readMembers(graph, child, found[1]) }
 }

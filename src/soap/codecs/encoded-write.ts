@@ -1,17 +1,18 @@
+/** RPC/encoded: values with the types of their elements (SOAP 1.1 §5, SOAP 1.2 Part 2 §3). */
 import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields, Shape } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { compileScalarWriter, xsdTypeOf } from '../../contract/lexical/scalar.ts'
 import { foldShape, type ShapeCases } from '../../contract/shape.ts'
+import { placeOfField, placeOfItem, type TypePlace } from '../../contract/type-names.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
 import { escapeText } from '../../xml/index.ts'
 import { soapPrefix } from '../fault.ts'
 import type { SoapVersion } from '../version.ts'
-import { encodings, type SoapEncoding, xsd } from './encoded-read.ts'
-import { xsiType } from './values.ts'
+import { encodings, type SoapEncoding } from './encoded-read.ts'
+import { type TypeSpace, xsdUri, xsiUri } from './values.ts'
 
-// Writing
-
+/** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
 type WriteTyped = (value: unknown, encoding: SoapEncoding) => string
 
 /** The response, with an xsi:type for each value: clients of this style rely on it. */
@@ -19,22 +20,25 @@ export function compileEncodedWriter(
   namespace: string,
   element: string,
   fields: Fields,
-  types: string = namespace,
-): (answer: Values, version: SoapVersion) => string {
-  const content = struct(fields)
-  return (answer, version) => {
+  types: TypeSpace,
+): (row: Values, version: SoapVersion) => string {
+  const write = compileStructWriter(fields, types)
+  return (row, version) => {
     const encoding = encodings[version.number]
-    const open = `<m:${element} xmlns:m="${namespace}" xmlns:t="${types}" xmlns:xsi="${xsiType.uri}" xmlns:xsd="${xsd}" xmlns:enc="${encoding.uri}" ${soapPrefix}:encodingStyle="${encoding.uri}">`
-    return `${open}${content(answer, encoding)}</m:${element}>`
+    const scope = `xmlns:m="${namespace}" xmlns:t="${types.uri}" xmlns:xsi="${xsiUri}" xmlns:xsd="${xsdUri}" xmlns:enc="${encoding.uri}"`
+    return `<m:${element} ${scope} ${soapPrefix}:encodingStyle="${encoding.uri}">${write(row, encoding)}</m:${element}>`
   }
 }
 
-function struct(fields: Fields): WriteTyped {
+function compileStructWriter(fields: Fields, types: TypeSpace): WriteTyped {
   const parts = Object.entries(fields)
     .filter(([, field]) => !field.isInternal)
-    .map(([key, field]) => ({ key, write: typedWriter(field, key, toXmlName(key)) }))
+    .map(([key, field]) => ({
+      key,
+      write: compileTypedWriter(field, placeOfField(key, 'encoded'), toXmlName(key), types),
+    }))
   return (value, encoding) => {
-    const row = value as Values // a value that the contract's checks have passed
+    const row = value as Values
     let written = ''
     for (const { key, write } of parts) {
       const member = ownMember(row, key)
@@ -44,33 +48,36 @@ function struct(fields: Fields): WriteTyped {
   }
 }
 
-/** Each takes a value that the contract's checks have passed: the assertions below rest on that. */
-function typedWriter({ shape }: AnyField, key: string | undefined, tag: string): WriteTyped {
-  const content = foldShape(shape, contentWriters, key, tag)
-  return (value, encoding) => (value === null ? `<${tag} xsi:nil="true"/>` : content(value, encoding))
+function compileTypedWriter({ shape }: AnyField, place: TypePlace, tag: string, types: TypeSpace): WriteTyped {
+  const write = foldShape(shape, typedWriters, place, tag, types)
+  return (value, encoding) => (value === null ? `<${tag} xsi:nil="true"/>` : write(value, encoding))
 }
 
-const contentWriters: ShapeCases<WriteTyped, [key: string | undefined, tag: string]> = {
-  scalar: (shape, _key, tag) => {
-    const [start, write] = [startTag(tag, shape), compileScalarWriter(shape)]
+const typedWriters: ShapeCases<WriteTyped, [place: TypePlace, tag: string, types: TypeSpace]> = {
+  scalar: (shape, place, tag, types) => {
+    const [start, write] = [startTag(tag, shape, place, types), compileScalarWriter(shape)]
     return value => `${start}${escapeText(write(value))}</${tag}>`
   },
-  list: (shape, key, tag) => {
-    const item = typedWriter(shape.item, undefined, itemName(shape, key))
-    const type = typeName(shape.item.shape) ?? 'xsd:anyType'
+  list: (shape, place, tag, types) => {
+    const itemPlace = placeOfItem(shape, place)
+    const write = compileTypedWriter(shape.item, itemPlace, itemName(shape, place.field), types)
+    const type = typeNameOf(shape.item.shape, itemPlace, types) ?? 'xsd:anyType'
     return (value, encoding) => {
       const items = value as readonly unknown[]
       const array = encoding.writeArray(type, items.length)
-      return `<${tag} xsi:type="enc:Array"${array}>${items.map(each => item(each, encoding)).join('')}</${tag}>`
+      return `<${tag} xsi:type="enc:Array"${array}>${items.map(each => write(each, encoding)).join('')}</${tag}>`
     }
   },
-  object: (shape, _key, tag) => {
-    const [start, content] = [startTag(tag, shape), struct(shape.fields)]
-    return (value, encoding) => `${start}${content(value, encoding)}</${tag}>`
+  object: (shape, place, tag, types) => {
+    const [start, write] = [startTag(tag, shape, place, types), compileStructWriter(shape.fields, types)]
+    return (value, encoding) => `${start}${write(value, encoding)}</${tag}>`
   },
-  union: ({ on, of }, _key, tag) => {
+  union: ({ on, of }, _place, tag, types) => {
     const cases = new Map(
-      Object.entries(of).map(([which, fields]) => [which, { tag: toXmlName(which), write: struct(fields) }]),
+      Object.entries(of).map(([which, fields]) => [
+        which,
+        { tag: toXmlName(which), write: compileStructWriter(fields, types) },
+      ]),
     )
     return (value, encoding) => {
       const found = cases.get(String((value as Values)[on]))
@@ -79,16 +86,16 @@ const contentWriters: ShapeCases<WriteTyped, [key: string | undefined, tag: stri
   },
 }
 
-function startTag(tag: string, shape: Shape): string {
-  const type = typeName(shape)
+function startTag(tag: string, shape: Shape, place: TypePlace, types: TypeSpace): string {
+  const type = typeNameOf(shape, place, types)
   return type === undefined ? `<${tag}>` : `<${tag} xsi:type="${type}">`
 }
 
-/** As `describe/xsd-types.ts` names them. */
-const typeName = (shape: Shape): string | undefined => foldShape(shape, typeNames)
-const typeNames: ShapeCases<string | undefined> = {
-  scalar: shape => `xsd:${xsdTypeOf(shape)}`,
-  list: () => 'enc:Array',
-  object: ({ name }) => (name === undefined ? undefined : `t:${toXmlName(name)}`),
-  union: () => undefined,
-}
+/** A QName; undefined where the schema of the element says enough. */
+const typeNameOf = (shape: Shape, place: TypePlace, types: TypeSpace): string | undefined =>
+  foldShape<string | undefined>(shape, {
+    scalar: each => `xsd:${xsdTypeOf(each)}`,
+    list: () => 'enc:Array',
+    object: each => (each.name === undefined ? undefined : `t:${types.nameOf(each, place)}`),
+    union: () => undefined,
+  })

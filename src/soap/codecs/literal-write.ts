@@ -12,7 +12,7 @@ import {
 } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
 import { escapeText, writeAttribute } from '../../xml/index.ts'
-import { includeName, type Write, xsi } from './values.ts'
+import { includeName, type Write, xsiUri } from './values.ts'
 
 // Writing
 
@@ -60,7 +60,7 @@ export function compileElementWriter(field: AnyField, key: string | undefined, t
   const content = foldShape(field.shape, contentWriters, key, prefix)
   const attributes = compileAttributesWriter(objectFields(field.shape))
   const [open, close] = [`<${tag}>`, `</${tag}>`]
-  const nil = `<${tag} xmlns:xsi="${xsi}" xsi:nil="true"/>`
+  const nil = `<${tag} xmlns:xsi="${xsiUri}" xsi:nil="true"/>`
   return (value, writing) => {
     if (value === null) return nil
     const start = attributes ? `<${tag}${attributes(value as Values)}>` : open // an object's value is a row

@@ -1,6 +1,7 @@
 /**
- * RPC/literal (rule B2.6; SOAP 1.1 §7, SOAP 1.2 Part 2 §4; WS-I Basic Profile 1.1 §4.7): an element named after the operation
- * around one accessor for each parameter, in no namespace, told apart by their names; what is inside is of the schema.
+ * RPC/literal (rule B2.6; SOAP 1.1 §7, SOAP 1.2 Part 2 §4; WS-I Basic Profile 1.1 §4.7): an element
+ * named after the operation around one accessor for each parameter, in no namespace; what is inside
+ * of accessors is in that of the schema.
  */
 
 import { ownMember } from '../../base/objects.ts'
@@ -8,10 +9,10 @@ import type { AnyField, Fields } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
 import { type Cursor, internName } from '../../xml/index.ts'
-import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
-import { checkEncodings, compileValueReader } from './literal-read.ts'
+import { asBadArguments, asSchemaRefusal } from '../refusal.ts'
+import { checkEncodings, compileValueReader, refuseContent } from './literal-read.ts'
 import { compileElementWriter } from './literal-write.ts'
-import { type LiteralReading, pathOf, type ReadValue, type Write } from './values.ts'
+import { describeUnexpected, type LiteralReading, type ReadValue, type TypeSpace, type Write } from './values.ts'
 
 interface Accessor {
   readonly key: string
@@ -19,46 +20,48 @@ interface Accessor {
   readonly read: ReadValue
 }
 
-/** At the `start` of the call; goes to its `end`. */
+/**
+ * At the `start` of the call; goes to its `end`.
+ * @param inner the namespace of the elements inside of parameters
+ */
 export function compileRpcReader(
-  namespace: string,
   fields: Fields,
+  types: TypeSpace,
+  inner: string,
 ): (cursor: Cursor, reading: LiteralReading) => Values {
-  const inside = { children: namespace, below: namespace, types: namespace }
+  const space = { children: inner, below: inner, types, form: 'qualified' } as const
   const accessors = new Map(
-    shown(fields).map(([key, field]) => {
-      const read = compileValueReader(field.isOptional ? field.nullable() : field, key, inside)
+    visibleFields(fields).map(([key, field]) => {
+      const read = compileValueReader(field.isOptional ? field.nullable() : field, key, space)
       return [internName('', toXmlName(key)), { key, field, read } satisfies Accessor]
     }),
   )
-  const names = [...accessors.keys()].map(each => each.local).join(', ')
+  const names = [...accessors.keys()]
   return (cursor, reading) => {
     const row: Record<string, unknown> = {}
     if (cursor.attributes > 0) checkEncodings(cursor)
     while (cursor.child() === 'start') {
       const accessor = accessors.get(cursor.name)
-      if (!accessor) return bad(cursor, `is no parameter: ${names || 'none'} would be`)
-      if (Object.hasOwn(row, accessor.key)) bad(cursor, 'is there twice')
+      if (!accessor) return refuseContent(cursor, describeUnexpected(names))
+      if (Object.hasOwn(row, accessor.key)) refuseContent(cursor, 'is repeated')
       row[accessor.key] = accessor.read(cursor, reading)
     }
-    if (cursor.event !== 'end') bad(cursor, 'has text where parameters are expected')
-    return requireComplete(dropNulls(row, fields), accessors.values(), detail => bad(cursor, detail))
+    if (cursor.event !== 'end') refuseContent(cursor, 'has text where parameters are expected')
+    return requireComplete(dropEmpty(row, fields), accessors.values(), detail => refuseContent(cursor, detail))
   }
 }
 
-const shown = (fields: Fields) => Object.entries(fields).filter(([, field]) => !field.isInternal)
-
-const bad = (cursor: Cursor, detail: string): never => refuseMessage({ kind: 'schema', path: pathOf(cursor), detail })
+const visibleFields = (fields: Fields) => Object.entries(fields).filter(([, field]) => !field.isInternal)
 
 /** SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own. */
 export const readAsArguments = <T>(read: () => T): T =>
   asSchemaRefusal(read, refusal => ({ ...refusal, kind: 'encoded', subcode: asBadArguments }))
 
 /**
- * A parameter that has nothing to say is left out or nil, or an empty text: WSDL 1.1 has no optional part, and clients that
- * keep to WS-I Basic Profile R2211 can send neither of the others.
+ * A parameter that is not given is left out, nil or an empty text: WSDL 1.1 has no optional part, and
+ * clients that keep to WS-I Basic Profile 1.1 R2211 can send neither of the others.
  */
-export function dropNulls(row: Record<string, unknown>, fields: Fields): Record<string, unknown> {
+export function dropEmpty(row: Record<string, unknown>, fields: Fields): Record<string, unknown> {
   for (const [key, field] of Object.entries(fields)) if (field.isOptional && row[key] === '') delete row[key]
   return row
 }
@@ -67,11 +70,11 @@ export function dropNulls(row: Record<string, unknown>, fields: Fields): Record<
 export function requireComplete(
   row: Record<string, unknown>,
   accessors: Iterable<Pick<Accessor, 'key' | 'field'>>,
-  missing: (detail: string) => never,
+  refuse: (detail: string) => never,
 ): Record<string, unknown> {
   for (const { key, field } of accessors) {
     const isGiven = Object.hasOwn(row, key) && (row[key] !== null || field.isNullable)
-    if (!isGiven && !field.isOptional && !field.isReadOnly) missing(`must have ${toXmlName(key)}`)
+    if (!isGiven && !field.isOptional && !field.isReadOnly) refuse(`must have ${toXmlName(key)}`)
     // A value outside of its bounds is reported already, and undefined here.
     if (!isGiven || row[key] === undefined || field.isReadOnly) delete row[key]
   }
@@ -79,14 +82,16 @@ export function requireComplete(
 }
 
 /** The response: named after the operation, with Response behind it. */
-export function compileRpcWriter(namespace: string, element: string, fields: Fields): Write {
-  const parts = shown(fields).map(([key, field]) => ({
+export function compileRpcWriter(namespace: string, element: string, fields: Fields, inner: string): Write {
+  const prefix = inner === namespace ? 'm:' : 't:'
+  const parts = visibleFields(fields).map(([key, field]) => ({
     key,
-    write: compileElementWriter(field, key, toXmlName(key), 'm:'),
+    write: compileElementWriter(field, key, toXmlName(key), prefix),
   }))
-  const [open, close] = [`<m:${element} xmlns:m="${namespace}">`, `</m:${element}>`]
+  const scope = `xmlns:m="${namespace}"${inner === namespace ? '' : ` xmlns:t="${inner}"`}`
+  const [open, close] = [`<m:${element} ${scope}>`, `</m:${element}>`]
   return (value, writing) => {
-    const row = value as Values // an answer is a row
+    const row = value as Values // the content of a message is a row
     let written = open
     for (const { key, write } of parts) {
       const member = ownMember(row, key)

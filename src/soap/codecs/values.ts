@@ -1,4 +1,6 @@
-import { type Cursor, type Element, internName } from '../../xml/index.ts'
+/** What the codecs of a Body share: what a message is read and written with, and where its names come from. */
+import { type PublishedTypes, type TypeForm, type TypeNames, unpublishedTypes } from '../../contract/type-names.ts'
+import { type Cursor, type Element, internName, type Name } from '../../xml/index.ts'
 import type { SchemaFlaw } from '../refusal.ts'
 
 /** What one message is read with. */
@@ -8,14 +10,17 @@ export interface LiteralReading {
   readonly parts: PartSource | undefined
   /** The Body as it was opened. */
   readonly around: Element | undefined
-  /** Header blocks that an encoded Body may refer into: none where a Body was proven by itself. */
+  /** Header blocks that an encoded Body may refer to: none where the Body alone was proven. */
   readonly blocks: readonly Element[]
 }
 export interface PartSource {
-  /** The octets of the part that a `cid:` URI means; refuses when there is none, or it was taken before. */
+  /** The octets of the part that a `cid:` URI names; refuses a part that is missing or was taken before. */
   take(href: string): Uint8Array | StreamedPart
 }
-/** In place of the octets of a part that has not come yet: whether they are wanted is not known before all the rest is read. */
+/**
+ * Stands for the octets of a part that has not arrived yet: whether they are wanted is known only
+ * after all else has been read.
+ */
 export class StreamedPart {
   /** Its Content-ID. */
   readonly id: string
@@ -25,42 +30,67 @@ export class StreamedPart {
 }
 /** What one message is written with. */
 export interface LiteralWriting {
-  /** Puts octets outside the XML and answers the `cid:` URI of their part; undefined: they stay inside as base64. */
+  /** Puts octets outside of the XML and returns the `cid:` URI of their part; undefined: they stay inside as base64. */
   readonly attach: ((bytes: Uint8Array) => string) | undefined
 }
 export const inlineWriting: LiteralWriting = { attach: undefined }
 
-/** At the `start` of an element: its value; the cursor is then at its `end`. */
+/** At the `start` of an element: returns its value and leaves the cursor at its `end`. */
 export type ReadValue = (cursor: Cursor, reading: LiteralReading) => unknown
 export type ReadRow = (cursor: Cursor, reading: LiteralReading) => Record<string, unknown>
 /** A value as the content of its element. */
 export type Write = (value: unknown, writing: LiteralWriting) => string
 
-export const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
-export const xsiNil = internName(xsi, 'nil')
-export const xsiType = internName(xsi, 'type')
+export const xsdUri = 'http://www.w3.org/2001/XMLSchema'
+export const xsiUri = 'http://www.w3.org/2001/XMLSchema-instance'
+export const xsiNil = internName(xsiUri, 'nil')
+export const xsiType = internName(xsiUri, 'type')
 export const includeName = internName('http://www.w3.org/2004/08/xop/include', 'Include')
-export const href = internName('', 'href')
-export const contentTypes = new Set([
+export const hrefName = internName('', 'href')
+export const contentTypeNames: ReadonlySet<Name> = new Set([
   internName('http://www.w3.org/2005/05/xmlmime', 'contentType'),
   internName('http://www.w3.org/2004/11/xmlmime', 'contentType'),
 ])
 
+// Names
+
+/** The types of content, for xsi:type. */
+export interface TypeSpace extends TypeNames {
+  readonly uri: string
+}
+export const typesIn = (uri: string, types: PublishedTypes | TypeNames = unpublishedTypes): TypeSpace => ({
+  uri,
+  nameOf: types.nameOf,
+})
+
+/** The namespaces of the names in some content. */
+export interface Space {
+  readonly children: string
+  /** Of the elements inside of the children. */
+  readonly below: string
+  readonly types: TypeSpace
+  readonly form: TypeForm
+}
+export const qualifiedSpace = (uri: string, types: TypeSpace = typesIn(uri)): Space => ({
+  children: uri,
+  below: uri,
+  types,
+  form: 'qualified',
+})
+
 // Refusing
 
-/** Where the element at hand is, from the child of Body on. */
+/** The path of the element at hand, from the child of Body on. */
 export function pathOf(cursor: Cursor): string {
   const path = cursor.path()
   const body = path.indexOf('/Body[1]')
   return body < 0 ? path : path.slice(body + 8)
 }
 
-/** The namespaces of names that content has. */
-export interface Space {
-  readonly children: string
-  /** Of what is in the children. */
-  readonly below: string
-  /** Of types, for xsi:type. */
-  readonly types: string
+/** What is wrong with an element where others are expected. */
+export const describeUnexpected = (expected: readonly Name[]): string =>
+  `is not expected here: expected ${describeNames(expected)}`
+export function describeNames(expected: readonly Name[]): string {
+  const names = expected.map(each => each.local).join(', ')
+  return expected.length > 1 ? `one of ${names}` : names || 'no element'
 }
-export const qualifiedSpace = (uri: string): Space => ({ children: uri, below: uri, types: uri })

@@ -8,6 +8,7 @@ import type { FieldProblem } from '../../contract/field-json.ts'
 import type { Values } from '../../contract/implement.ts'
 import { namespaceOf } from '../../contract/service.ts'
 import { asList, objectFields } from '../../contract/shape.ts'
+import { compileTypeNames, typeRootsOf } from '../../contract/type-names.ts'
 import type { MessageStyle } from '../../contract/xml-message.ts'
 import {
   compileMessages,
@@ -27,7 +28,7 @@ import { unpackTyped } from '../../service/typed-json.ts'
 import { internName } from '../../xml/index.ts'
 import { compileAttributesWriter, compileRowWriter } from '../codecs/literal-write.ts'
 import { messageStyles } from '../codecs/style.ts'
-import { inlineWriting, StreamedPart } from '../codecs/values.ts'
+import { inlineWriting, StreamedPart, typesIn } from '../codecs/values.ts'
 import { type FaultWording, refuseMessage } from '../refusal.ts'
 import type { BoundOperation, OperationRequest, OperationResponse, StreamedField } from './bound-operation.ts'
 import { readQuery, writeNext } from './message-query.ts'
@@ -42,9 +43,11 @@ export function bindOperations(
 ): readonly BoundOperation[] {
   const namespace = namespaceOf(app.contract, version)
   const without = app.contract.versions[version]?.without ?? {}
-  return compileMessages(app.contract, version).map(message => {
+  const messages = compileMessages(app.contract, version)
+  const types = typesIn(namespace, compileTypeNames(typeRootsOf(messages, style)))
+  return messages.map(message => {
     const hidden = 'resource' in message.operation ? (without[message.operation.resource.name] ?? []) : []
-    const codec = messageStyles[style](namespace, message.request, message.response)
+    const codec = messageStyles[style](namespace, message.request, message.response, { types })
     return {
       name: message.operation.name,
       element: internName(namespace, message.request.name),

@@ -8,8 +8,8 @@ import type { Values } from '../../contract/implement.ts'
 import type { MessagePart, MessageStyle } from '../../contract/xml-message.ts'
 import { internName } from '../../xml/index.ts'
 import { compileValueReader } from '../codecs/literal-read.ts'
-import { messageStyles, onlyChild } from '../codecs/style.ts'
-import { qualifiedSpace } from '../codecs/values.ts'
+import { messageStyles, requireOnlyChild } from '../codecs/style.ts'
+import { qualifiedSpace, typesIn } from '../codecs/values.ts'
 import { compileRootWriter } from '../headers/block.ts'
 import type { BoundOperation, OperationRequest } from './bound-operation.ts'
 import { faultWordingOf } from './contract-operation.ts'
@@ -25,7 +25,7 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
   readonly name: string
   readonly style: MessageStyle
   readonly action?: string
-  /** The namespace of named types. Default: `namespace`. */
+  /** The namespace of named types and of the elements inside of parameters. Default: `namespace`. */
   readonly types?: string
   /** Local name of the reply's element. Default: `…Response`. */
   readonly answer?: string
@@ -51,7 +51,9 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
     safe: declaration.safe ?? false,
     longest: 1024 * 1024,
     request: declaration.request,
-    ...messageStyles[declaration.style](declaration.namespace, request, response, declaration.types),
+    ...messageStyles[declaration.style](declaration.namespace, request, response, {
+      ...(declaration.types !== undefined && { types: typesIn(declaration.types), inner: declaration.types }),
+    }),
     perform: async asked => {
       const content = asked.content() as Value<I> // the codec reads `request`
       return { row: (await declaration.perform(content, asked)) as Values, standing: undefined }
@@ -90,7 +92,7 @@ export function bareElement<T, R>(declaration: {
     safe: declaration.safe ?? false,
     longest: 1024 * 1024,
     request: {},
-    read: (cursor, reading) => onlyChild({ content: read(cursor, reading) }, cursor),
+    read: (cursor, reading) => requireOnlyChild({ content: read(cursor, reading) }, cursor),
     write: ({ content }, writing) => write(content as R, writing), // the result of `perform`
     perform: async asked => {
       const { content } = asked.content() as { content: T } // the codec reads `content`
