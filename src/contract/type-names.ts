@@ -25,7 +25,7 @@ export type TypeForm = 'qualified' | 'unqualified' | 'encoded'
 /** Of the content of messages; the details of faults are qualified in every style. */
 export const formOfStyle: Readonly<Record<MessageStyle, TypeForm>> = {
   document: 'qualified',
-  rpc: 'qualified',
+  rpc: 'unqualified',
   encoded: 'encoded',
 }
 

@@ -12,13 +12,14 @@ soapPeer({
     { version: '1.1', style: 'document', contract: 'v2' },
     { version: '1.2', style: 'document', contract: 'v1' },
     { version: '1.1', style: 'rpc', contract: 'v2' },
+    { version: '1.2', style: 'rpc', contract: 'v1' },
     { version: '1.1', style: 'encoded', contract: 'v1' },
   ],
 })
 
 /**
  * Where an operation has no output, strong-soap does not read its input either: the values go into Body without their wrapper.
- * Decimals it makes numbers of, and a 1.2 request has no parameter action. RPC/literal it cannot do: what is inside of a part goes into no namespace, even a prefixed name.
+ * Decimals it makes numbers of, and a 1.2 request has no parameter action.
  */
 const cannot = ['NotifyDelivery', 'decimals']
 
@@ -29,6 +30,8 @@ soapPeer({
   cases: [
     { version: '1.1', style: 'document', cannot, contract: 'v1' },
     { version: '1.2', style: 'document', cannot, contract: 'v2', habits: { noAction: true } },
+    { version: '1.1', style: 'rpc', cannot, contract: 'v2' },
+    { version: '1.2', style: 'rpc', cannot, contract: 'v1', habits: { noAction: true } },
     { version: '1.1', style: 'encoded', cannot, contract: 'v1' },
   ],
 })

@@ -14,13 +14,13 @@ import { type Answer, createContext, find, type Message, sendMessage, startConve
 type Style = Endpoint['style']
 type Tree = string | { readonly [name: string]: Tree | readonly Tree[] }
 
-/** Content in a style: qualified, with only parameters unqualified, or all unqualified. */
-function writeTree(tree: Tree, style: Style, depth = 0): string {
+/** Content in the form of a style: in the namespace of the contract, or in none. */
+function writeTree(tree: Tree, style: Style): string {
   if (typeof tree === 'string') return tree
-  const prefix = style === 'document' || (style === 'rpc' && depth > 0) ? 'm:' : ''
+  const prefix = style === 'document' ? 'm:' : ''
   return Object.entries(tree)
     .flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map(each => [name, each] as const))
-    .map(([name, value]) => `<${prefix}${name}>${writeTree(value, style, depth + 1)}</${prefix}${name}>`)
+    .map(([name, value]) => `<${prefix}${name}>${writeTree(value, style)}</${prefix}${name}>`)
     .join('')
 }
 

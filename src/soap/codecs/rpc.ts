@@ -1,7 +1,7 @@
 /**
  * RPC/literal (rule B2.6; SOAP 1.1 §7, SOAP 1.2 Part 2 §4; WS-I Basic Profile 1.1 §4.7): an element
- * named after the operation around one accessor for each parameter, in no namespace; what is inside
- * of accessors is in that of the schema.
+ * named after the operation around one accessor for each parameter. Only that element has a
+ * namespace: clients that generate their messages cannot be told of others.
  */
 
 import { ownMember } from '../../base/objects.ts'
@@ -29,7 +29,7 @@ export function compileRpcReader(
   types: TypeSpace,
   inner: string,
 ): (cursor: Cursor, reading: LiteralReading) => Values {
-  const space = { children: inner, below: inner, types, form: 'qualified' } as const
+  const space = { children: inner, below: inner, types, form: 'unqualified' } as const
   const accessors = new Map(
     visibleFields(fields).map(([key, field]) => {
       const read = compileValueReader(field.isOptional ? field.nullable() : field, key, space)
@@ -83,12 +83,12 @@ export function requireComplete(
 
 /** The response: named after the operation, with Response behind it. */
 export function compileRpcWriter(namespace: string, element: string, fields: Fields, inner: string): Write {
-  const prefix = inner === namespace ? 'm:' : 't:'
+  const prefix = inner === '' ? '' : 't:'
   const parts = visibleFields(fields).map(([key, field]) => ({
     key,
     write: compileElementWriter(field, key, toXmlName(key), prefix),
   }))
-  const scope = `xmlns:m="${namespace}"${inner === namespace ? '' : ` xmlns:t="${inner}"`}`
+  const scope = `xmlns:m="${namespace}"${inner === '' ? '' : ` xmlns:t="${inner}"`}`
   const [open, close] = [`<m:${element} ${scope}>`, `</m:${element}>`]
   return (value, writing) => {
     const row = value as Values // the content of a message is a row

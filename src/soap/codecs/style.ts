@@ -56,12 +56,7 @@ export function requireOnlyChild<T>(content: T, cursor: Cursor): T {
   return content
 }
 
-const compileRpc: CompileCodec = (
-  namespace,
-  request,
-  response,
-  { types = typesIn(namespace), inner = namespace } = {},
-) => {
+const compileRpc: CompileCodec = (namespace, request, response, { types = typesIn(namespace), inner = '' } = {}) => {
   const read = compileRpcReader(request.fields, types, inner)
   const write = compileRpcWriter(namespace, response?.name ?? '', response?.fields ?? {}, inner)
   return {

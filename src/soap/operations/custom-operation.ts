@@ -25,7 +25,10 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
   readonly name: string
   readonly style: MessageStyle
   readonly action?: string
-  /** The namespace of named types and of the elements inside of parameters. Default: `namespace`. */
+  /**
+   * The namespace of named types and of the elements inside of parameters. Default: `namespace`; in
+   * RPC these elements have none by default.
+   */
   readonly types?: string
   /** Local name of the reply's element. Default: `…Response`. */
   readonly answer?: string

@@ -14,17 +14,11 @@ export async function drive(style, client) {
   }
 }
 
-/** Neither client knows that the parts of RPC/literal are in no namespace and what is inside of them is, nor arrays. */
+/** Neither client knows arrays. */
 const shapes = {
   document: input => input,
-  rpc: input => Object.fromEntries(Object.entries(input).map(([name, part]) => [name, qualified(part)])),
+  rpc: input => input,
   encoded: ({ order, ...rest }) => ({ ...rest, ...(order && { order: { ...order, lines: { item: order.lines } } }) }),
-}
-
-function qualified(value) {
-  if (Array.isArray(value)) return value.map(qualified)
-  if (typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [`tns:${name}`, qualified(each)]))
 }
 
 /** Without attributes, and arrays of SOAP encoding as arrays. */

@@ -43,10 +43,9 @@ sub type {
     return ($name, $name =~ /^tns:(.*)/ ? $wsdl->findnodes("//s:schema/s:complexType[\@name='$1']") : undef);
 }
 
-# A part is in no namespace, what is inside of a literal one in the schema's.
 sub data {
     my ($declaration, $value) = @_;
-    my $name = ($style eq 'rpc' && $declaration->localname ne 'part' ? 'tns:' : '') . $declaration->getAttribute('name');
+    my $name = $declaration->getAttribute('name');
     my ($type, $definition) = type($declaration);
     if ($definition) {
         if (my ($array) = $wsdl->findnodes('.//@w:arrayType | .//@w:itemType', $definition)) {
