@@ -156,8 +156,8 @@ const documentTypes = (service: Service, version: string, all: readonly Message[
 
 /**
  * RPC: each child of the wrapper is a part with a type. WSDL cannot mark a part as optional: a
- * client leaves out its accessor, or sends `xsi:nil`. Details of faults are elements, as in
- * document style.
+ * client leaves out its accessor, or sends it empty or with `xsi:nil`. Details of faults are
+ * elements, as in document style.
  */
 function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: string): MessageTypes {
   const types = typesOfStyle(all, style, arrayOf)

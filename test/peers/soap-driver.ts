@@ -1,13 +1,13 @@
 /**
  * A peer as a program: it reads the WSDL, then for each line of its standard input, `{ operation, input, as, password }`, calls
  * the operation with the values by name and prints one line: `{ output }`, `{ fault: { code, reason, detail } }` or `{ error }`.
- * For peers of compiled languages the values are there as the element of a document/literal message too, `xml`, and the output
- * may be one.
+ * For peers of compiled languages the values are there as the element of a literal message too, `xml`, and the output may be
+ * one.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { atEnd } from './peer.ts'
-import { fromXml, toXml } from './soap-xml.ts'
+import { fromXml, toRpcXml, toXml } from './soap-xml.ts'
 
 /** What the peer made of an answer. `error` is the peer's own failure: the message was no answer to it. */
 export interface Said {
@@ -27,7 +27,8 @@ export interface Driver {
 
 export type Caller = 'alice' | 'clara' | 'maria'
 
-export function driver(program: string, words: readonly string[], namespace: string): Driver {
+/** @param rpc the WSDL, where messages are RPC/literal */
+export function driver(program: string, words: readonly string[], namespace: string, rpc?: string): Driver {
   const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'] })
   let said = ''
   child.stderr.on('data', part => {
@@ -45,7 +46,7 @@ export function driver(program: string, words: readonly string[], namespace: str
         as,
         password,
         namespace,
-        xml: toXml(namespace, operation, input),
+        xml: rpc ? toRpcXml(namespace, operation, input, rpc) : toXml(namespace, operation, input),
       }
       child.stdin.write(`${JSON.stringify(asked)}\n`)
       const line = await lines.next()

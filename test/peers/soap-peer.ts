@@ -58,7 +58,12 @@ export function soapPeer({ name, skip, command, cases }: Peer): void {
         const wsdl = await (await fetch(`${running.url}${path}${query}`)).text()
         const [program, ...first] = await command(asked, wsdl, `${running.url}${path}`)
         const namespace = `urn:diglot:orders:${contract}`
-        const caller: Driver = driver(program, [...first, address, version, style, ...words], namespace)
+        const caller: Driver = driver(
+          program,
+          [...first, address, version, style, ...words],
+          namespace,
+          style === 'rpc' ? wsdl : undefined,
+        )
         try {
           const customers = [await customer(running.url), await customer(running.url)] as const
           between.take()

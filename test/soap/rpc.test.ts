@@ -1,7 +1,102 @@
-/** B2.6 RPC/literal: elements without a namespace (WSDL 1.1 §3.5). */
+/** B2.6 RPC/literal: elements without a namespace, optional parameters, `rpc:result` (WSDL 1.1 §3.5, SOAP 1.2 Part 2 §4.2). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { find, ns, startConversation } from './orders-over-soap.ts'
+import { t } from '../../src/contract/field.ts'
+import type { MessageStyle } from '../../src/contract/xml-message.ts'
+import { bindCustomOperation } from '../../src/soap/operations/custom-operation.ts'
+import { createEchoNode } from './echo.ts'
+import { type Answer, envelope, find, ns, startConversation } from './orders-over-soap.ts'
+
+const Point = t.object({ x: t.int(), label: t.string().optional(), key: t.int().attribute().optional() }, 'Point')
+const optional = {
+  text: t.string().optional(),
+  short: t.string({ min: 2 }).optional(),
+  token: t.string({ xsd: 'token' }).optional(),
+  page: t.int({ min: 1 }).optional(),
+  big: t.long().optional(),
+  price: t.decimal(9, 2).optional(),
+  half: t.double().optional(),
+  sure: t.boolean().optional(),
+  at: t.dateTime().optional(),
+  octets: t.bytes().optional(),
+  colour: t.enum('red', 'green').optional(),
+  owner: t.ref('people').optional(),
+  point: Point.optional(),
+  words: t.list(t.string(), { min: 1 }).optional(),
+  way: t.union('by', { card: { number: t.string() }, cash: {} }).optional(),
+}
+const none = t.string().nullable().optional()
+const scope = 'xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+
+/** What a handler is given by an operation of these optional parameters, and the answer. */
+async function receive(inside: string, style: MessageStyle): Promise<{ row: unknown; answer: Answer }> {
+  let row: unknown
+  const echo = createEchoNode([
+    bindCustomOperation({
+      namespace: 'urn:o',
+      name: 'Ask',
+      style,
+      request: { ...optional, none, must: t.string() },
+      response: {},
+      perform: given => {
+        row = given
+        return {}
+      },
+    }),
+  ])
+  const answer = await echo.post({ raw: envelope(`<m:Ask xmlns:m="urn:o" ${scope}><must/>${inside}</m:Ask>`) })
+  assert.deepEqual(echo.incidents, [])
+  return { row, answer }
+}
+
+for (const style of ['rpc', 'encoded'] as const) {
+  for (const name of Object.keys(optional))
+    test(`B2.6 WS-I BP 1.1 R2211 an empty or nil optional parameter is not given: ${name}, ${style}`, async () => {
+      for (const element of [
+        `<${name}/>`,
+        `<${name}></${name}>`,
+        `<${name} i:nil="true"/>`,
+        `<${name}><!-- --></${name}>`,
+      ]) {
+        const { row, answer } = await receive(element, style)
+        assert.equal(answer.status, 200, answer.text)
+        assert.deepEqual(row, { must: '' }, element)
+      }
+    })
+
+  test(`B2.6 white space alone is empty for a type that collapses it, and a text for a string, ${style}`, async () => {
+    assert.deepEqual((await receive('<page> \n</page><token> </token>', style)).row, { must: '' })
+    assert.deepEqual((await receive('<text> </text>', style)).row, { must: '', text: ' ' })
+  })
+
+  test(`B2.6 nil is null for a parameter that is nullable, ${style}`, async () => {
+    assert.deepEqual((await receive('<none i:nil="true"/>', style)).row, { must: '', none: null })
+  })
+
+  test(`B2.6 what is inside of a parameter is checked as ever: nothing there is empty, ${style}`, async () => {
+    for (const element of [
+      '<point><x/></point>',
+      '<point><label/></point>',
+      '<page>x</page>',
+      '<words><word><a/></word></words>',
+    ]) {
+      const { row, answer } = await receive(element, style)
+      assert.deepEqual([answer.fault?.code, row], ['Client', undefined], element)
+    }
+    const { row } = await receive('<words><word/></words><point><x>1</x><label/></point>', style)
+    assert.deepEqual(row, { must: '', words: [''], point: { x: 1, label: '' } })
+  })
+}
+
+test('B2.6 an empty parameter with an attribute that says something is given; with one that nobody declares it is refused', async () => {
+  const { answer } = await receive('<point key="7"/>', 'rpc')
+  assert.match(answer.fault?.reason ?? '', /must have the element x/)
+  assert.match(
+    (await receive('<page step="1"/>', 'rpc')).answer.fault?.reason ?? '',
+    /must not have the attribute step/,
+  )
+  assert.equal((await receive('<page i:type="xs:int"/>', 'rpc')).answer.status, 200)
+})
 
 test('WSDL 1.1 §3.5 no element inside of an RPC/literal call or its answer has a namespace, whatever its depth', async () => {
   const shop = await startConversation({ style: 'rpc' })

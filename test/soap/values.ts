@@ -137,8 +137,16 @@ export function rowOf(fields: Fields): fc.Arbitrary<Record<string, unknown>> | u
   return fc.record(parts, { requiredKeys: required, noNullPrototype: true })
 }
 
-/** What a message in a style gives of a row: an optional parameter of RPC that is an empty text is not given. */
+/** What a message in a style gives of a row: an optional parameter of RPC that is empty is not given. */
 export function givenIn(style: MessageStyle, row: object, fields: Fields): Record<string, unknown> {
-  const given = ([key, value]: [string, unknown]) => style === 'document' || value !== '' || !fields[key]?.isOptional
+  const given = ([key, value]: [string, unknown]) =>
+    style === 'document' || !fields[key]?.isOptional || !isEmpty(value, style === 'encoded')
   return Object.fromEntries(Object.entries(row).filter(given))
+}
+
+/** The elements of SOAP encoding say of what an array has none. */
+const isEmpty = (value: unknown, isEncoded: boolean): boolean => {
+  if (Array.isArray(value)) return value.length === 0 && !isEncoded
+  if (value instanceof Uint8Array) return value.length === 0
+  return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 }

@@ -27,7 +27,8 @@ import { toXmlName } from '../../contract/xml-message.ts'
 import { type Cursor, type Element, internName, type Name, readElement } from '../../xml/index.ts'
 import { asBadArguments, refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, type SoapVersion, soap11, soap12 } from '../version.ts'
-import { dropEmpty, requireComplete } from './rpc.ts'
+import { isEmptyText } from './literal-read.ts'
+import { requireComplete } from './rpc.ts'
 import { describeUnexpected, type LiteralReading, type TypeSpace, xsdUri, xsiNil, xsiType } from './values.ts'
 
 /** All differences of the two encodings. */
@@ -108,7 +109,7 @@ export function compileEncodedReader(
     const encoding = encodings[version.number]
     const graph: Graph = { encoding, version, namespace, types, roots, ids: undefined, elements, characters, reading }
     checkEncodingOf(call, version)
-    return dropEmpty(readMembers(graph, call, fields), fields)
+    return readMembers(graph, call, fields, call)
   }
 }
 
@@ -167,8 +168,11 @@ function collectIds({ encoding, roots, reading }: Graph): ReadonlyMap<string, El
 
 // Values
 
-/** A struct: accessors told apart by their names, in any order (SOAP 1.1 §5.4.1). */
-function readMembers(graph: Graph, at: Element, fields: Fields): Record<string, unknown> {
+/**
+ * A struct: accessors told apart by their names, in any order (SOAP 1.1 §5.4.1).
+ * @param call the element whose accessors are parameters: these are absent where they are empty
+ */
+function readMembers(graph: Graph, at: Element, fields: Fields, call?: Element): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   const known = new Map(
     Object.entries(fields)
@@ -181,7 +185,10 @@ function readMembers(graph: Graph, at: Element, fields: Fields): Record<string, 
     const member = uri === '' || uri === graph.namespace ? known.get(local) : undefined
     if (!member) return refuseMember(child, known.keys())
     if (Object.hasOwn(row, member.key)) refuseElement(child, 'is repeated')
-    row[member.key] = readField(graph, child, member.field, placeOfField(member.key, 'encoded'))
+    row[member.key] =
+      at === call && member.field.isOptional
+        ? readOptional(graph, child, member.field, member.key)
+        : readField(graph, child, member.field, placeOfField(member.key, 'encoded'))
   }
   for (const { key, field } of known.values()) {
     const attribute = field.isAttribute ? at.attribute(internName('', toXmlName(key))) : undefined
@@ -197,6 +204,22 @@ function refuseMember(at: Element, known: Iterable<string>): never {
   return refuseElement(at, describeUnexpected(expected))
 }
 
+/** As in RPC/literal: an empty or nil parameter is not given. An array that announces no items is. */
+function readOptional(graph: Graph, accessor: Element, field: AnyField, key: string): unknown {
+  const at = dereference(graph, accessor)
+  const { shape } = field
+  const isEmpty = at.elements().length === 0 && (isScalar(shape) ? isEmptyText(shape, at.text) : !hasText(at))
+  const says = isNil(at) || graph.encoding.sizes(at) !== undefined || hasDeclaredAttribute(at, field)
+  if (isEmpty && !says) {
+    checkAttributes(graph, at, field)
+    return undefined
+  }
+  const value = readField(graph, at, field, placeOfField(key, 'encoded'))
+  return field.isNullable ? value : (value ?? undefined)
+}
+
+const hasDeclaredAttribute = (at: Element, { shape }: AnyField): boolean =>
+  at.attributes.some(({ name }) => isDeclaredAttribute(name, shape))
 const isDeclaredAttribute = ({ uri, local }: Name, shape: Shape): boolean =>
   uri === '' && objectFields(shape)[local]?.isAttribute === true
 

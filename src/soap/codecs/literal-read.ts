@@ -15,6 +15,7 @@ import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
 import { checkCount } from '../../contract/field-json.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { compileScalarCheck, compileScalarReader, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import {
   foldShape,
   isScalar,
@@ -79,6 +80,8 @@ interface ElementRules {
   readonly attributes: readonly LiteralMember[]
   /** Attributes that are passed over. */
   readonly others: ReadonlySet<Name>
+  /** Without content, and without attributes of its own, it counts as absent: its value is undefined. */
+  readonly absentIfEmpty: boolean
 }
 
 interface LiteralMember {
@@ -97,12 +100,21 @@ const noRules: ElementRules = {
   nillable: false,
   attributes: [],
   others: noNames,
+  absentIfEmpty: false,
 }
 
 /** Reads an element with these fields. */
-export const compileRowReader = (fields: Fields, space: Space): ReadRow => compileObjectReader(fields, space, noRules)
+export function compileRowReader(fields: Fields, space: Space): ReadRow {
+  const read = compileObjectReader(fields, space, noRules)
+  return (cursor, reading) => read(cursor, reading) ?? {}
+}
 
-function compileObjectReader(fields: Fields, space: Space, given: ElementRules): ReadRow {
+/** Of an element that is absent if empty it may be undefined. */
+function compileObjectReader(
+  fields: Fields,
+  space: Space,
+  given: ElementRules,
+): (cursor: Cursor, reading: LiteralReading) => Record<string, unknown> | undefined {
   const visible = Object.entries(fields).filter(([, field]) => !field.isInternal)
   const members = visible.filter(([, field]) => !field.isAttribute).map(([key, field]) => memberOf(key, field, space))
   const attributes = visible
@@ -113,8 +125,10 @@ function compileObjectReader(fields: Fields, space: Space, given: ElementRules):
     const row: Record<string, unknown> = {}
     if (cursor.attributes > 0) readAttributes(cursor, reading, rules, row)
     const lacking = attributes.find(({ isOptional, name }) => !isOptional && cursor.attribute(name) === undefined)
-    if (lacking) refuseContent(cursor, `must have the attribute ${lacking.name.local}`)
-    cursor.child()
+    const path = lacking ? pathOf(cursor) : ''
+    const first = cursor.child()
+    if (rules.absentIfEmpty && first === 'end' && Object.keys(row).length === 0) return undefined
+    if (lacking) refuseMessage({ kind: 'schema', path, detail: `must have the attribute ${lacking.name.local}` })
     readChildren(cursor, reading, members, row)
     return row
   }
@@ -233,6 +247,13 @@ export const compileValueReader = (
   others: ReadonlySet<Name> = noNames,
 ): ReadValue => compileFieldReader(field, placeOfField(key, space.form), space, { ...noRules, others })
 
+/** The same for a parameter that may be absent: an empty or nil element is undefined. */
+export const compileOptionalReader = (field: AnyField, key: string, space: Space): ReadValue => {
+  const place = placeOfField(key, space.form)
+  const read = compileFieldReader(field.nullable(), place, space, { ...noRules, absentIfEmpty: true })
+  return field.isNullable ? read : (cursor, reading) => read(cursor, reading) ?? undefined
+}
+
 function compileFieldReader(field: AnyField, place: TypePlace, space: Space, given: ElementRules): ReadValue {
   const { shape } = field
   const rules: ElementRules = {
@@ -266,10 +287,16 @@ function compileTextReader(shape: Scalar, rules: ElementRules): ReadValue {
     if (cursor.attributes > 0) readAttributes(cursor, reading, rules, {})
     const text = cursor.text()
     if (text === undefined) return refuseContent(cursor, 'is an element where only text is expected')
+    if (rules.absentIfEmpty && isEmptyText(shape, text)) return undefined
     const value = readText(text)
     return value instanceof Flaw ? addFlaw(cursor, reading, value) : value
   }
 }
+
+/** XML Schema Part 2 §4.3.6: of white space alone these two types keep something. */
+const spaceKeepingTypes = new Set(['string', 'normalizedString'])
+export const isEmptyText = (shape: Scalar, text: string): boolean =>
+  text === '' || (trimXmlSpace(text) === '' && !spaceKeepingTypes.has(xsdTypeOf(shape)))
 
 function compileListReader(shape: ListShape, place: TypePlace, space: Space, rules: ElementRules): ReadValue {
   const item = internName(space.children, itemName(shape, place.field))
@@ -282,6 +309,7 @@ function compileListReader(shape: ListShape, place: TypePlace, space: Space, rul
       items.push(read(cursor, reading))
     }
     if (cursor.event !== 'end') refuseContent(cursor, 'has text where elements are expected')
+    if (rules.absentIfEmpty && items.length === 0) return undefined
     const flaw = checkCount(shape, items.length)
     if (flaw) addFlaw(cursor, reading, flaw)
     return items
@@ -302,6 +330,7 @@ function compileUnionReader(shape: UnionShape, place: TypePlace, space: Space, r
   return (cursor, reading) => {
     if (cursor.attributes > 0) readAttributes(cursor, reading, rules, {})
     const first = cursor.child()
+    if (rules.absentIfEmpty && first === 'end') return undefined
     if (first !== 'start') refuseContent(cursor, `must have ${describeNames(expected)}`)
     const found = cases.get(cursor.name)
     if (!found) return refuseContent(cursor, describeUnexpected(expected))
@@ -326,6 +355,7 @@ function compileBytesReader(shape: ScalarOf<'bytes'>, rules: ElementRules): Read
     if (cursor.attributes > 0)
       readAttributes(cursor, reading, reference === undefined ? rules : { ...rules, others: referringNames }, {})
     const value = takePart(cursor, parts, reference) ?? readText(cursor.value)
+    if (rules.absentIfEmpty && value instanceof Uint8Array && value.length === 0) return undefined
     const checked = value instanceof Uint8Array ? check(value) : value
     return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
   }

@@ -10,7 +10,7 @@ import type { Values } from '../../contract/implement.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
 import { type Cursor, internName } from '../../xml/index.ts'
 import { asBadArguments, asSchemaRefusal } from '../refusal.ts'
-import { checkEncodings, compileValueReader, refuseContent } from './literal-read.ts'
+import { checkEncodings, compileOptionalReader, compileValueReader, refuseContent } from './literal-read.ts'
 import { compileElementWriter } from './literal-write.ts'
 import { describeUnexpected, type LiteralReading, type ReadValue, type TypeSpace, type Write } from './values.ts'
 
@@ -21,7 +21,8 @@ interface Accessor {
 }
 
 /**
- * At the `start` of the call; goes to its `end`.
+ * At the `start` of the call; goes to its `end`. WSDL 1.1 has no optional part: where a parameter is
+ * optional, an empty element and a nil one say that it is not given (WS-I Basic Profile 1.1 R2211).
  * @param inner the namespace of the elements inside of parameters
  */
 export function compileRpcReader(
@@ -32,7 +33,7 @@ export function compileRpcReader(
   const space = { children: inner, below: inner, types, form: 'unqualified' } as const
   const accessors = new Map(
     visibleFields(fields).map(([key, field]) => {
-      const read = compileValueReader(field.isOptional ? field.nullable() : field, key, space)
+      const read = (field.isOptional ? compileOptionalReader : compileValueReader)(field, key, space)
       return [internName('', toXmlName(key)), { key, field, read } satisfies Accessor]
     }),
   )
@@ -47,7 +48,7 @@ export function compileRpcReader(
       row[accessor.key] = accessor.read(cursor, reading)
     }
     if (cursor.event !== 'end') refuseContent(cursor, 'has text where parameters are expected')
-    return requireComplete(dropEmpty(row, fields), accessors.values(), detail => refuseContent(cursor, detail))
+    return requireComplete(row, accessors.values(), detail => refuseContent(cursor, detail))
   }
 }
 
@@ -56,15 +57,6 @@ const visibleFields = (fields: Fields) => Object.entries(fields).filter(([, fiel
 /** SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own. */
 export const readAsArguments = <T>(read: () => T): T =>
   asSchemaRefusal(read, refusal => ({ ...refusal, kind: 'encoded', subcode: asBadArguments }))
-
-/**
- * A parameter that is not given is left out, nil or an empty text: WSDL 1.1 has no optional part, and
- * clients that keep to WS-I Basic Profile 1.1 R2211 can send neither of the others.
- */
-export function dropEmpty(row: Record<string, unknown>, fields: Fields): Record<string, unknown> {
-  for (const [key, field] of Object.entries(fields)) if (field.isOptional && row[key] === '') delete row[key]
-  return row
-}
 
 /** Leaves out what is absent or read-only, and refuses a call without a parameter that is required. */
 export function requireComplete(

@@ -6,36 +6,22 @@ ini_set('precision', '17');
 $words = array_slice($argv, 4);
 $clients = [];
 
-/** In RPC/literal SoapClient writes each parameter that is null as an empty element, which says '': they are left out here. */
-class Orders extends SoapClient
-{
-    public array $absent = [];
-
-    public function __doRequest(string $request, string $location, string $action, int $version, bool $oneWay = false): ?string
-    {
-        foreach ($this->absent as $name) $request = str_replace("<$name/>", '', $request);
-        return parent::__doRequest($request, $location, $action, $version, $oneWay);
-    }
-}
-
 /** One client for each caller: SoapClient takes credentials when it is made. */
-function client(string $name, string $password): Orders
+function client(string $name, string $password): SoapClient
 {
     global $wsdl, $version, $words, $clients;
-    return $clients[$name] ??= new Orders($wsdl, [
+    return $clients[$name] ??= new SoapClient($wsdl, [
         'soap_version' => $version === '1.2' ? SOAP_1_2 : SOAP_1_1,
         'login' => $name, 'password' => $password, 'exceptions' => true, 'features' => SOAP_SINGLE_ELEMENT_ARRAYS,
     ] + (in_array('gzip', $words) ? ['compression' => SOAP_COMPRESSION_ACCEPT | SOAP_COMPRESSION_GZIP | 5] : []));
 }
 
-/** The parameters of an RPC operation by position, as its WSDL has them. */
-function arguments(Orders $client, string $operation, array $input): array
+/** The parameters of an RPC operation by position, as its WSDL has them. In RPC/literal SoapClient writes null as an empty element. */
+function arguments(SoapClient $client, string $operation, array $input): array
 {
-    global $style;
     foreach ($client->__getFunctions() as $signature) {
         if (preg_match("/\\b$operation\\((.*)\\)$/", $signature, $found)) {
             preg_match_all('/\$(\w+)/', $found[1], $names);
-            $client->absent = $style === 'rpc' ? array_diff($names[1], array_keys($input)) : [];
             return array_map(fn($name) => $input[$name] ?? null, $names[1]);
         }
     }

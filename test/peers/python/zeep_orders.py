@@ -11,6 +11,8 @@ from zeep.helpers import serialize_object
 
 wsdl, version, style, *words = sys.argv[1:]
 session = requests.Session()
+# Strict it wants every part of RPC in a response; in RPC/literal one without a value can be neither there nor nil (WS-I BP 1.1 R2211)
+settings = zeep.Settings(strict=style == "document")
 
 
 class Transport(zeep.Transport):
@@ -20,7 +22,7 @@ class Transport(zeep.Transport):
         return soap5_encoding_schema if url == "http://schemas.xmlsoap.org/soap/encoding/" else super().load(url)
 
 
-client = zeep.Client(wsdl, transport=Transport(session=session))
+client = zeep.Client(wsdl, transport=Transport(session=session), settings=settings)
 
 
 def plain(value):
@@ -29,7 +31,7 @@ def plain(value):
 
 
 def parts(operation):
-    """The parameters of an RPC operation: zeep asks for each, or for a word that it is left out."""
+    """The parameters of an RPC operation: zeep asks for each, and writes an empty one as an empty element."""
     found = client.service._binding._operations[operation].input.body
     return [name for name, _ in found.type.elements]
 
@@ -42,7 +44,8 @@ for line in sys.stdin:
         values["picture"] = base64.b64decode(values["picture"])
     try:
         if style != "document":
-            values = {name: values.get(name, zeep.xsd.SkipValue) for name in parts(asked["operation"])}
+            absent = "" if style == "rpc" else zeep.xsd.SkipValue
+            values = {name: values.get(name, absent) for name in parts(asked["operation"])}
         said = {"output": plain(client.service[asked["operation"]](**values))}
     except zeep.exceptions.Fault as fault:
         detail = None
