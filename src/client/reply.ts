@@ -234,7 +234,7 @@ function readContent(
   { body, around, blocks, version }: Envelope,
   parts: PartSource | undefined,
 ): Values {
-  const reading: LiteralReading = { found: [], parts, around, blocks }
+  const reading: LiteralReading = { found: [], parts, around, blocks, isResponse: true }
   const row = expected.read(body, reading, version)
   closeEnvelope(body)
   const { found } = reading

@@ -29,6 +29,8 @@ export interface SoapVersion {
    * 1.1 §4.1.1: anywhere.
    */
   readonly encodingAnywhere: boolean
+  /** The element of an RPC response that names its return value (SOAP 1.2 Part 2 §4.2.2). */
+  readonly rpcResult: Name | undefined
   readonly next: string
   /** SOAP 1.2 Part 1 §2.2: the role that no node plays. Undefined: the version lacks it. */
   readonly none: string | undefined
@@ -67,6 +69,7 @@ export const soap11: SoapVersion = {
   encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
   literal: ['', 'http://schemas.xmlsoap.org/soap/encoding/'], // SOAP::Lite has it on the Envelope of literal messages
   encodingAnywhere: true,
+  rpcResult: undefined,
   next: 'http://schemas.xmlsoap.org/soap/actor/next',
   none: undefined,
   ultimateReceiver: '',
@@ -92,6 +95,7 @@ export const soap12: SoapVersion = {
   encoding: 'http://www.w3.org/2003/05/soap-encoding',
   literal: ['', `${ns12}/encoding/none`],
   encodingAnywhere: false,
+  rpcResult: internName('http://www.w3.org/2003/05/soap-rpc', 'result'),
   next: `${ns12}/role/next`,
   none: `${ns12}/role/none`,
   ultimateReceiver: `${ns12}/role/ultimateReceiver`,

@@ -28,7 +28,7 @@ import { type Cursor, type Element, internName, type Name, readElement } from '.
 import { asBadArguments, refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, type SoapVersion, soap11, soap12 } from '../version.ts'
 import { isEmptyText } from './literal-read.ts'
-import { requireComplete } from './rpc.ts'
+import { type ReturnName, requireComplete, requireResult } from './rpc.ts'
 import { describeUnexpected, type LiteralReading, type TypeSpace, xsdUri, xsiNil, xsiType } from './values.ts'
 
 /** All differences of the two encodings. */
@@ -174,6 +174,7 @@ function collectIds({ encoding, roots, reading }: Graph): ReadonlyMap<string, El
  */
 function readMembers(graph: Graph, at: Element, fields: Fields, call?: Element): Record<string, unknown> {
   const row: Record<string, unknown> = {}
+  let result: ReturnName | undefined
   const known = new Map(
     Object.entries(fields)
       .filter(([, field]) => !field.isInternal)
@@ -182,6 +183,11 @@ function readMembers(graph: Graph, at: Element, fields: Fields, call?: Element):
   if (hasText(at)) refuseElement(at, 'has text where elements are expected')
   for (const child of at.elements()) {
     const { uri, local } = child.name
+    if (at === call && child.name === graph.version.rpcResult && graph.reading.isResponse) {
+      if (result) refuseElement(child, 'is repeated')
+      result = readResult(child)
+      continue
+    }
     const member = uri === '' || uri === graph.namespace ? known.get(local) : undefined
     if (!member) return refuseMember(child, known.keys())
     if (Object.hasOwn(row, member.key)) refuseElement(child, 'is repeated')
@@ -194,6 +200,7 @@ function readMembers(graph: Graph, at: Element, fields: Fields, call?: Element):
     const attribute = field.isAttribute ? at.attribute(internName('', toXmlName(key))) : undefined
     if (attribute !== undefined && isScalar(field.shape)) row[key] = readText(graph, at, field.shape, attribute)
   }
+  if (result) requireResult(result, row, known.values())
   return requireComplete(row, known.values(), detail => refuseElement(at, detail))
 }
 
@@ -202,6 +209,11 @@ const hasText = (at: Element): boolean => at.text.trim() !== ''
 function refuseMember(at: Element, known: Iterable<string>): never {
   const expected = Array.from(known, local => internName('', local))
   return refuseElement(at, describeUnexpected(expected))
+}
+
+function readResult(at: Element): ReturnName {
+  const name = at.qname(at.text)
+  return name ? { path: pathTo(at), local: name.local } : refuseElement(at, 'must be a QName')
 }
 
 /** As in RPC/literal: an empty or nil parameter is not given. An array that announces no items is. */

@@ -9,10 +9,18 @@ import type { AnyField, Fields } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
 import { type Cursor, internName } from '../../xml/index.ts'
-import { asBadArguments, asSchemaRefusal } from '../refusal.ts'
+import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
+import type { SoapVersion } from '../version.ts'
 import { checkEncodings, compileOptionalReader, compileValueReader, refuseContent } from './literal-read.ts'
 import { compileElementWriter } from './literal-write.ts'
-import { describeUnexpected, type LiteralReading, type ReadValue, type TypeSpace, type Write } from './values.ts'
+import {
+  describeUnexpected,
+  type LiteralReading,
+  pathOf,
+  type ReadValue,
+  type TypeSpace,
+  type Write,
+} from './values.ts'
 
 interface Accessor {
   readonly key: string
@@ -29,7 +37,7 @@ export function compileRpcReader(
   fields: Fields,
   types: TypeSpace,
   inner: string,
-): (cursor: Cursor, reading: LiteralReading) => Values {
+): (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values {
   const space = { children: inner, below: inner, types, form: 'unqualified' } as const
   const accessors = new Map(
     visibleFields(fields).map(([key, field]) => {
@@ -38,21 +46,47 @@ export function compileRpcReader(
     }),
   )
   const names = [...accessors.keys()]
-  return (cursor, reading) => {
+  return (cursor, reading, version) => {
     const row: Record<string, unknown> = {}
+    let result: ReturnName | undefined
     if (cursor.attributes > 0) checkEncodings(cursor)
     while (cursor.child() === 'start') {
+      if (cursor.name === version.rpcResult && reading.isResponse) {
+        if (result) refuseContent(cursor, 'is repeated')
+        result = readResult(cursor)
+        continue
+      }
       const accessor = accessors.get(cursor.name)
       if (!accessor) return refuseContent(cursor, describeUnexpected(names))
       if (Object.hasOwn(row, accessor.key)) refuseContent(cursor, 'is repeated')
       row[accessor.key] = accessor.read(cursor, reading)
     }
     if (cursor.event !== 'end') refuseContent(cursor, 'has text where parameters are expected')
+    if (result) requireResult(result, row, accessors.values())
     return requireComplete(row, accessors.values(), detail => refuseContent(cursor, detail))
   }
 }
 
 const visibleFields = (fields: Fields) => Object.entries(fields).filter(([, field]) => !field.isInternal)
+
+/** SOAP 1.2 Part 2 §4.2.2: the accessor of the return value, which is one that is there. */
+export interface ReturnName {
+  readonly path: string
+  readonly local: string
+}
+function readResult(cursor: Cursor): ReturnName {
+  const path = pathOf(cursor)
+  const name = cursor.qname(cursor.text() ?? '')
+  return name ? { path, local: name.local } : refuseMessage({ kind: 'schema', path, detail: 'must be a QName' })
+}
+export function requireResult(
+  { path, local }: ReturnName,
+  row: Record<string, unknown>,
+  accessors: Iterable<Pick<Accessor, 'key'>>,
+): void {
+  for (const { key } of accessors) if (toXmlName(key) === local && Object.hasOwn(row, key)) return
+  refuseMessage({ kind: 'schema', path, detail: `names ${local}, which the response does not have` })
+}
 
 /** SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own. */
 export const readAsArguments = <T>(read: () => T): T =>

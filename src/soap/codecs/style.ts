@@ -60,9 +60,9 @@ const compileRpc: CompileCodec = (namespace, request, response, { types = typesI
   const read = compileRpcReader(request.fields, types, inner)
   const write = compileRpcWriter(namespace, response?.name ?? '', response?.fields ?? {}, inner)
   return {
-    read: (cursor, reading) =>
+    read: (cursor, reading, version) =>
       requireOnlyChild(
-        readAsArguments(() => read(cursor, reading)),
+        readAsArguments(() => read(cursor, reading, version)),
         cursor,
       ),
     write,

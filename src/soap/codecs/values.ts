@@ -12,6 +12,8 @@ export interface LiteralReading {
   readonly around: Element | undefined
   /** Header blocks that an encoded Body may refer to: none where the Body alone was proven. */
   readonly blocks: readonly Element[]
+  /** The message is a response, which may say which of its parts is the return value. */
+  readonly isResponse?: true
 }
 export interface PartSource {
   /** The octets of the part that a `cid:` URI names; refuses a part that is missing or was taken before. */
