@@ -84,7 +84,7 @@ function processBody(
   proven: Proven,
   blocks: readonly Element[],
 ): Maybe<SentMessage> {
-  const content = readBody(known, exchange, proven, blocks) // Body to its end, message to its last byte
+  const content = readBody(known, exchange, proven) // Body to its end, message to its last byte
   return chain(proven.caller ?? known.message.caller(), caller =>
     chain(content.sound ? processBlocks(node, known, blocks, caller) : undefined, () =>
       // blocks with handlers
@@ -186,6 +186,8 @@ interface Proven {
   readonly around: Element
   /** The cursor continues after the Body to the end of the message. */
   readonly streamed: boolean
+  /** Header blocks that the Body may refer to, whatever their roles; none where it was proven by itself. */
+  readonly blocks: readonly Element[]
   readonly caller: Caller | undefined
 }
 
@@ -193,7 +195,7 @@ function proveSender(node: SoapNode, known: Exchanged, envelope: Envelope, block
   const asked = node.endpoint.secure || blocks.some(each => each.name === securityName)
   return node.secure && asked
     ? proveBySecurity(node, known, node.secure)
-    : { body: envelope.body, around: envelope.around, streamed: true, caller: undefined }
+    : { body: envelope.body, around: envelope.around, streamed: true, blocks: envelope.blocks, caller: undefined }
 }
 
 async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyMessage): Promise<Proven> {
@@ -218,7 +220,7 @@ async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyM
   })
   const body = walkTree(proven.body)
   body.next()
-  return { body, around: proven.body, streamed: false, caller: proven.caller }
+  return { body, around: proven.body, streamed: false, blocks: [], caller: proven.caller }
 }
 
 // Body
@@ -257,10 +259,9 @@ function requireAgreement(node: SoapNode, known: Exchanged, { action, replyActio
 function readBody(
   known: Exchanged,
   exchange: BoundOperation,
-  { body, around, streamed }: Proven,
-  blocks: readonly Element[],
+  { body, around, streamed, blocks }: Proven,
 ): { row: () => Values; sound: boolean } {
-  const reading = { found: [], parts: known.message.parts, around, blocks: streamed ? blocks : [] }
+  const reading = { found: [], parts: known.message.parts, around, blocks }
   try {
     const row = exchange.read(body, reading, known.version)
     if (streamed) closeEnvelope(body)

@@ -151,6 +151,44 @@ for (const [title, body, expected, version] of taken)
     assert.deepEqual(row, expected)
   })
 
+const refer = '<one d:ref="b"/>'
+const blockOf = (attributes: string, inside = 'x') =>
+  `<h:data xmlns:h="urn:h" xmlns:d="http://www.w3.org/2003/05/soap-encoding" xmlns:e="http://www.w3.org/2003/05/soap-envelope" ${attributes}>${inside}</h:data>`
+const headers: readonly (readonly [title: string, header: string, row: unknown, subcode?: string])[] = [
+  ['a block', blockOf('d:id="b"'), { one: 'x' }],
+  [
+    '§2.2 a block for no role',
+    blockOf('d:id="b" e:role="http://www.w3.org/2003/05/soap-envelope/role/none"'),
+    { one: 'x' },
+  ],
+  [
+    'a block for another node',
+    blockOf('d:id="b" e:role="urn:elsewhere" e:mustUnderstand="true" e:relay="1"'),
+    { one: 'x' },
+  ],
+  ['an element inside of a block', blockOf('', '<a d:id="b">x</a>'), { one: 'x' }],
+  [
+    'an encoding of its own',
+    blockOf('d:id="b" e:encodingStyle="http://www.w3.org/2003/05/soap-encoding"'),
+    { one: 'x' },
+  ],
+  ['a block without the id', blockOf('d:id="c"'), undefined, 'MissingID'],
+  ['two blocks with the id', blockOf('d:id="b"') + blockOf('d:id="b"'), undefined, 'DuplicateID'],
+  [
+    'an attribute of SOAP inside of a block',
+    blockOf('', '<a d:id="b" e:role="urn:r">x</a>'),
+    undefined,
+    'BadArguments',
+  ],
+]
+for (const [title, header, expected, subcode] of headers)
+  test(`SOAP 1.2 Part 2 §3.1.5.3 a reference from the Body to the Header: ${title}`, async () => {
+    seen.length = 0
+    const answer = await echo.post({ version: '1.2', raw: envelope(call(refer), { version: '1.2', header }) })
+    assert.deepEqual(answer.fault?.subcodes, subcode && [subcode], answer.text)
+    assert.deepEqual(seen[0], expected)
+  })
+
 const chainOfReferences = (length: number) =>
   Array.from({ length }, (_, i) => `<m id="a${i}" href="#a${i + 1}"/>`).join('')
 const refused: readonly (readonly [string, string, string, ('1.1' | '1.2')?, string?])[] = [

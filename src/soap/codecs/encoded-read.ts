@@ -266,12 +266,18 @@ function readText(graph: Graph, at: Element, shape: Scalar, text: string): unkno
 
 const isNil = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at.attribute(xsiNil) ?? '')
 
-/** Attributes of the encoding and of xsi, and those that the fields declare. */
-function checkAttributes({ version, encoding }: Graph, at: Element, { shape }: AnyField): void {
+/** Attributes of the encoding and of xsi, those that the fields declare, and SOAP's own on a header block. */
+function checkAttributes({ version, encoding, reading }: Graph, at: Element, { shape }: AnyField): void {
   checkEncodingOf(at, version)
+  const ofBlock = reading.blocks.includes(at) ? [version.role, version.mustUnderstand, version.relay] : []
   for (const { name, value } of at.attributes) {
     if (name === offset && value.trim() !== '[0]') refuseElement(at, 'is a part of an array: send all of it')
-    const isKnown = name === xsiNil || name === xsiType || name.uri === encoding.uri || name === version.encodingStyle
+    const isKnown =
+      name === xsiNil ||
+      name === xsiType ||
+      name.uri === encoding.uri ||
+      name === version.encodingStyle ||
+      ofBlock.includes(name)
     const isReference = name.uri === '' && (name.local === 'id' || name.local === 'href')
     if (!isKnown && !isReference && !isDeclaredAttribute(name, shape))
       refuseElement(at, `must not have the attribute ${name.local}`)
