@@ -111,3 +111,26 @@ test('WSDL 1.1 §3.5 no element inside of an RPC/literal call or its answer has 
   })
   assert.equal(qualified.fault?.code, 'Client')
 })
+
+test('B7.2 an element in another namespace than the one expected: the message names both', async () => {
+  const rpc = await startConversation({ style: 'rpc' })
+  const document = await startConversation()
+  const reason = async (shop: typeof rpc, body: string) => (await shop.post({ body })).fault?.reason
+  assert.equal(
+    await reason(rpc, `<GetOrder xmlns="${ns}"><id>o-1</id></GetOrder>`),
+    `/GetOrder[1]/id[1] has the namespace ${ns}: expected no namespace`,
+  )
+  assert.equal(
+    await reason(document, `<m:GetOrder xmlns:m="${ns}"><id>o-1</id></m:GetOrder>`),
+    `/GetOrder[1]/id[1] has no namespace: expected the namespace ${ns}`,
+  )
+  assert.equal(
+    await reason(document, `<GetOrder xmlns="${ns}"><id xmlns="urn:x">o-1</id></GetOrder>`),
+    `/GetOrder[1]/id[1] has the namespace urn:x: expected the namespace ${ns}`,
+  )
+  const lines = '<lines><m:line><product>p-1</product><quantity>1</quantity></m:line></lines>'
+  assert.match(
+    (await reason(rpc, `<m:CreateOrder xmlns:m="${ns}"><order>${lines}</order></m:CreateOrder>`)) ?? '',
+    /\/line\[1\] has the namespace urn:diglot:orders:v1: expected no namespace/,
+  )
+})

@@ -208,7 +208,7 @@ const hasText = (at: Element): boolean => at.text.trim() !== ''
 
 function refuseMember(at: Element, known: Iterable<string>): never {
   const expected = Array.from(known, local => internName('', local))
-  return refuseElement(at, describeUnexpected(expected))
+  return refuseElement(at, describeUnexpected(at.name, expected))
 }
 
 function readResult(at: Element): ReturnName {

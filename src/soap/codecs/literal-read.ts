@@ -174,7 +174,7 @@ function refuseMember(cursor: Cursor, members: readonly LiteralMember[], at: num
     cursor,
     known.includes(cursor.name)
       ? `is out of order or repeated: expected ${describeNames(expected)}`
-      : describeUnexpected(expected),
+      : describeUnexpected(cursor.name, expected, known),
   )
 }
 
@@ -305,7 +305,7 @@ function compileListReader(shape: ListShape, place: TypePlace, space: Space, rul
     if (cursor.attributes > 0) readAttributes(cursor, reading, rules, {})
     const items: unknown[] = []
     while (cursor.child() === 'start') {
-      if (cursor.name !== item) refuseContent(cursor, describeUnexpected([item]))
+      if (cursor.name !== item) refuseContent(cursor, describeUnexpected(cursor.name, [item]))
       items.push(read(cursor, reading))
     }
     if (cursor.event !== 'end') refuseContent(cursor, 'has text where elements are expected')
@@ -333,7 +333,7 @@ function compileUnionReader(shape: UnionShape, place: TypePlace, space: Space, r
     if (rules.absentIfEmpty && first === 'end') return undefined
     if (first !== 'start') refuseContent(cursor, `must have ${describeNames(expected)}`)
     const found = cases.get(cursor.name)
-    if (!found) return refuseContent(cursor, describeUnexpected(expected))
+    if (!found) return refuseContent(cursor, describeUnexpected(cursor.name, expected))
     const value = { [shape.on]: found.key, ...found.read(cursor, reading) }
     if (cursor.child() !== 'end') refuseContent(cursor, 'is not expected here: only one case is')
     return value

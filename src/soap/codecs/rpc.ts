@@ -57,7 +57,7 @@ export function compileRpcReader(
         continue
       }
       const accessor = accessors.get(cursor.name)
-      if (!accessor) return refuseContent(cursor, describeUnexpected(names))
+      if (!accessor) return refuseContent(cursor, describeUnexpected(cursor.name, names))
       if (Object.hasOwn(row, accessor.key)) refuseContent(cursor, 'is repeated')
       row[accessor.key] = accessor.read(cursor, reading)
     }

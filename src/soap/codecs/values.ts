@@ -89,9 +89,16 @@ export function pathOf(cursor: Cursor): string {
   return body < 0 ? path : path.slice(body + 8)
 }
 
-/** What is wrong with an element where others are expected. */
-export const describeUnexpected = (expected: readonly Name[]): string =>
-  `is not expected here: expected ${describeNames(expected)}`
+/**
+ * What is wrong with an element where others are expected: its namespace alone, where its local name
+ * is that of one which is known.
+ */
+export function describeUnexpected(found: Name, expected: readonly Name[], known: readonly Name[] = expected): string {
+  const meant = known.find(({ uri, local }) => local === found.local && uri !== found.uri)
+  if (meant) return `has ${describeNamespace(found.uri)}: expected ${describeNamespace(meant.uri)}`
+  return `is not expected here: expected ${describeNames(expected)}`
+}
+const describeNamespace = (uri: string): string => (uri === '' ? 'no namespace' : `the namespace ${uri}`)
 export function describeNames(expected: readonly Name[]): string {
   const names = expected.map(each => each.local).join(', ')
   return expected.length > 1 ? `one of ${names}` : names || 'no element'
