@@ -276,7 +276,12 @@ class VersionDocument {
     const properties = {
       ...more,
       items: { type: 'array', items: this.#itemSchema(resource) },
-      total: { type: 'integer', minimum: 0 },
+      total: {
+        type: 'integer',
+        minimum: 0,
+        description:
+          'All matches; absent where there are many, unless Prefer: count=exact asks, and on pages by cursor.',
+      },
       _links: linksSchema(['next', 'previous']),
     }
     return this.schemas.define(`${capitalize(resource.name)}${'q' in more ? 'Search' : 'Page'}`, {

@@ -13,7 +13,7 @@ import type { CompiledApi } from './compiled-face.ts'
 import { contentLimitOf } from './limits.ts'
 import { acceptForContent, vendorVersion } from './media-types.ts'
 import type { HeadDraft, TargetDraft } from './parsed-head.ts'
-import { parseParameters } from './query-parameters.ts'
+import { type ParsedQuery, parseParameters } from './query-parameters.ts'
 import { refuseRequest } from './refusal.ts'
 import { acceptedTypes, acceptFields } from './request-content.ts'
 import { matchRoute } from './route.ts'
@@ -86,9 +86,17 @@ export function parseParametersOf(draft: TargetDraft): void {
   if (isLenient) applyPreference(draft, 'handling', 'lenient')
   if (draft.operation && draft.route) {
     if (isGiven || hasDefaults.has(draft.operation.kind))
-      draft.parameters = parseParameters(draft.operation, draft.route, draft.id, pairs, isLenient)
+      draft.parameters = countExactly(draft, parseParameters(draft.operation, draft.route, draft.id, pairs, isLenient))
   } else if (draft.page && isGiven && !isLenient)
     refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: 'is not a known query parameter here' })
+}
+
+/** `Prefer: count=exact`: `total` on a first page of any number of items. */
+function countExactly(draft: TargetDraft, parameters: ParsedQuery): ParsedQuery {
+  const { query } = parameters
+  if (!query?.counted || preferenceOf(draft.entry.request, 'count') !== 'exact') return parameters
+  applyPreference(draft, 'count', 'exact')
+  return { ...parameters, query: { ...query, counted: 'exact' } }
 }
 
 /** Names a preference that was honoured, for Preference-Applied (RFC 7240 §3). */

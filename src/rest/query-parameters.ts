@@ -11,7 +11,7 @@ import { isScalar } from '../contract/shape.ts'
 import type { Pairs } from '../http/uri.ts'
 import { searchWordsMax } from '../service/reads.ts'
 import { searchWords } from '../service/search.ts'
-import type { Comparison, Filter, Query, Sort } from '../service/store.ts'
+import { type Comparison, type Filter, numberedItemsMax, type Query, type Sort } from '../service/store.ts'
 import { restLimits } from './limits.ts'
 import { readCursor } from './page-cursor.ts'
 import { refuseRequest } from './refusal.ts'
@@ -147,6 +147,8 @@ function parsePaging(resource: Resource, given: ReadonlyMap<string, string>, fil
   const sort = parseSort(resource, given.get('sort'))
   const cursor = given.get('cursor')
   const page = given.has('page') ? parseWhole('page', given.get('page'), 1, 1_000_000) : undefined
+  if (page !== undefined && page * size > numberedItemsMax)
+    refuseParameter('page', `must end by item ${numberedItemsMax}: beyond it, follow next, which gives a cursor`)
   if (cursor !== undefined && page !== undefined)
     refuseParameter('cursor', 'cannot be combined with page: give one of them')
   const from = cursor === undefined ? undefined : readCursor(resource, sort, cursor)
@@ -158,7 +160,7 @@ function parsePaging(resource: Resource, given: ReadonlyMap<string, string>, fil
     filters,
     sort,
     size,
-    counted: true,
+    counted: from === undefined && (page ?? 1) === 1,
     ...(sought && { words: sought }),
     ...(page !== undefined && { offset: (page - 1) * size }),
     ...(from && { from }),

@@ -19,7 +19,7 @@ import { innermostShape, objectFields } from '../contract/shape.ts'
 import { refuse } from './refusal.ts'
 import { searchWords } from './search.ts'
 import type { Filter, ItemPage, Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
-import { isFormer } from './store.ts'
+import { countedMax, isFormer } from './store.ts'
 
 interface ExternalEntry {
   readonly resource: Resource
@@ -179,11 +179,14 @@ function cutPage(found: Snapshot[], query: Query, order: Order): ItemPage {
   const [first, last] = [items[0], items.at(-1)]
   return {
     items,
-    total: query.counted ? found.length : undefined,
+    total: isCounted(query, found.length) ? found.length : undefined,
     more: { before: start > 0, after: end < found.length },
     edges: first && last && { first: sortKeysOf(first, query), last: sortKeysOf(last, query) },
   }
 }
+
+const isCounted = ({ counted }: Query, matches: number): boolean =>
+  counted === 'exact' || (counted && matches <= countedMax)
 
 /** The window next to the row of a cursor, which may have been removed. */
 function windowOf(found: Snapshot[], query: Query, order: Order): [number, number] {

@@ -66,11 +66,17 @@ export interface Query {
   readonly offset?: number
   /** After or before the row with these sort values, in order, then its id (page by cursor). */
   readonly from?: { readonly keys: readonly unknown[]; readonly id: string; readonly backwards: boolean }
-  /** Count all matches, too. */
-  readonly counted: boolean
+  /** Count the matches, too: as far as `countedMax`, or all of them however many. */
+  readonly counted: boolean | 'exact'
 }
+/** So that the cost of a page does not grow with its collection. */
+export const countedMax = 1000
+/** A page by number reads all rows before it: beyond this item, pages are by cursor. */
+export const numberedItemsMax = 10_000
+
 export interface ItemPage {
   readonly items: readonly Snapshot[]
+  /** Undefined where the query does not ask, or where more than `countedMax` match. */
   readonly total: number | undefined
   /**
    * Whether there are rows before the first and after the last; `before` is found only for a cursor

@@ -7,7 +7,7 @@
  *  (3) No text of a request is part of a statement: every name is looked up among the contract's
  *      columns.
  */
-import type { Filter, Query } from '../service/store.ts'
+import { countedMax, type Filter, type Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { foldText } from './search-text.ts'
@@ -66,12 +66,15 @@ export function compileListing(
     ...(cursor ?? []).map(each => (each.cell === null ? '0' : '1')),
     backwards ? 'b' : 'f',
     offset ? 'o' : '',
+    query.counted === 'exact' ? 'e' : '',
   )
   return {
     form: form.join('\n'),
     values,
     texts: () => {
       const chosen = sql`from ${quoteName(table.name)} where ${allOf(conditions)}`
+      // Without `where true`, which would keep SQLite from counting by the b-tree alone.
+      const matches = conditions.length === 0 ? sql`from ${quoteName(table.name)}` : chosen
       const beyond = (back: boolean, at: boolean) =>
         cursor ? sql`and ${conditionBeyond(keys, cursor, back, at)}` : sql``
       const order = joinList(
@@ -84,7 +87,10 @@ export function compileListing(
       )
       return {
         page: sql`select ${columns} ${chosen} ${beyond(backwards, false)} order by ${order} limit ${size}${offset ? sql` offset ${offset}` : sql``}`,
-        count: sql`select count(*) ${chosen}`,
+        count:
+          query.counted === 'exact'
+            ? sql`select count(*) ${matches}`
+            : sql`select count(*) from (select 1 ${matches} limit ${sql.lit(countedMax + 1)}) as "matches"`,
         other: sql`select 1 ${chosen} ${beyond(!backwards, true)} limit 1`,
       }
     },

@@ -6,6 +6,7 @@ import type { Service } from '../contract/service.ts'
 import { asStored, pieceOctets, splitIntoPieces } from '../service/file-content.ts'
 import { Refused } from '../service/refusal.ts'
 import {
+  countedMax,
   type FileOctets,
   type FileVersion,
   type Former,
@@ -121,7 +122,7 @@ export class SqlReader implements StoreReader {
     return chain(this.on.rows(run.page, values), rows =>
       chain(this.#hasOther(run, values, query, rows.length), other =>
         chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
-          createPage(rows, query, other, total && Number(total[0]), row => this.#item(items, row)),
+          createPage(rows, query, other, total && totalOf(query, Number(total[0])), row => this.#item(items, row)),
         ),
       ),
     )
@@ -203,6 +204,9 @@ export class SqlReader implements StoreReader {
     return chain(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
   }
 }
+
+const totalOf = ({ counted }: Query, matches: number): number | undefined =>
+  counted === 'exact' || matches <= countedMax ? matches : undefined
 
 const textOf = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
 

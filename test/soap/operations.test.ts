@@ -193,3 +193,16 @@ test('B9.3 v1 and v2 side by side: the note is of v2 alone, and a change through
   assert.equal((await one.post({ body: body('v2', 'GetOrder', `<id>${id}</id>`) })).fault?.code, 'Client', 'S10')
   assert.deepEqual(rest.incidents, [])
 })
+
+test('a page by number reaches item 10,000; beyond, the fault names the cursor (rule A4.1)', async () => {
+  const shop = await startConversation()
+  const ask = (page: number) =>
+    shop.post({
+      body: `<ListOrders xmlns="urn:diglot:orders:v1"><page>${page}</page><size>100</size></ListOrders>`,
+      fields: { authorization: 'Bearer maria' },
+    })
+  assert.equal((await ask(100)).status, 200)
+  const beyond = await ask(101)
+  assert.equal(beyond.status, 500)
+  assert.match(beyond.text, /must end by item 10000.*cursor/)
+})

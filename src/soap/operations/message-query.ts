@@ -9,7 +9,7 @@ import type { Resource } from '../../contract/resource.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { refuse } from '../../service/refusal.ts'
 import { searchWords } from '../../service/search.ts'
-import type { Filter, ItemPage, Query, Sort } from '../../service/store.ts'
+import { type Filter, type ItemPage, numberedItemsMax, type Query, type Sort } from '../../service/store.ts'
 import { packTyped, unpackTyped } from '../../service/typed-json.ts'
 
 /** Items of a page. */
@@ -24,17 +24,18 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
   const sort = row['sort'] as string | undefined
   const q = row['q'] as string | undefined
   const size = (row['size'] as number | undefined) ?? defaultSize
+  const page = (row['page'] as number | undefined) ?? 1
+  if (page * size > numberedItemsMax)
+    refuseChild('page', `must end by item ${numberedItemsMax}: beyond it, use the \`next\` of a page as cursor`)
   const from = cursor === undefined ? undefined : readPosition(resource, cursor)
   const asked = from?.sort ?? (sort === undefined ? defaultOrder(resource) : sort.split(','))
   return {
     filters: Object.entries(by).map(([field, value]): Filter => ({ field, is: 'eq', value })),
     sort: requireDistinct(asked.map(each => requireSort(resource, each.trim()))),
     size,
-    counted: from === undefined,
+    counted: from === undefined && page === 1,
     ...(q !== undefined && { words: searchWords(q) }),
-    ...(from
-      ? { from: { keys: from.keys, id: from.id, backwards: false } }
-      : { offset: (((row['page'] as number | undefined) ?? 1) - 1) * size }),
+    ...(from ? { from: { keys: from.keys, id: from.id, backwards: false } } : { offset: (page - 1) * size }),
   }
 }
 
