@@ -193,10 +193,10 @@ export function leaseStatement(dialect: Dialect, jobs: number): Statement {
   )
 }
 
-/** Rows that one transaction deletes, so that it is short. */
-const sweepBatch = 2000
-/** Eight megabytes. */
-const pieceSweepBatch = 32
+/** Rows that one transaction deletes: some ten milliseconds. */
+const sweepBatch = 500
+/** Two megabytes. */
+const pieceSweepBatch = 8
 
 export interface Expiry {
   readonly statement: Statement

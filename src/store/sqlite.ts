@@ -196,6 +196,9 @@ class GroupTransaction implements Transaction {
   }
 }
 
+/** Between two batches: a sweep takes a third of the time at most. */
+const sweepPauseMs = 20
+
 /** Both kinds write alike. @param committed is called after each commit */
 function createWriters(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
   const queue = new Queue(new GroupTransaction(writing, options.patience ?? 5000, committed), {
@@ -215,8 +218,10 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
   const sweep = async (now: number): Promise<number> => {
     let count = 0
     for (const sweep of expiries)
-      for (let removed = sweep.batch; removed === sweep.batch; count += removed)
+      for (let removed = sweep.batch; removed === sweep.batch; count += removed) {
         removed = await queue.add({ run: () => removeExpired(sweep, running, now), end: () => {} })
+        if (removed === sweep.batch) await sleep(sweepPauseMs) // what others asked for meanwhile comes first
+      }
     return count
   }
   return { queue, write, look, sweep }
@@ -246,6 +251,8 @@ function createFileStore(
 ): SqliteStore {
   const readers = new Readers(schema, file)
   const { queue, write, sweep } = createWriters(schema, writing, options, () => readers.renew())
+  refreshStatistics(file)
+  const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
   return {
     write,
     read: work => readers.read(work),
@@ -261,13 +268,25 @@ function createFileStore(
       }
     },
     close: async () => {
+      clearInterval(refreshing)
       await queue.close()
       readers.close()
-      if (!writing.isOpen) return
-      writing.exec('pragma optimize')
-      writing.close()
+      if (writing.isOpen) writing.close()
     },
   }
+}
+
+const statisticsMs = 3_600_000
+/**
+ * SQLite "PRAGMA optimize": statistics of tables that have grown, from a sample of their rows, so
+ * that queries choose their index by what is stored now. The next run tries again what a lock or
+ * the disk prevents.
+ */
+function refreshStatistics(file: string): void {
+  attempt(() => {
+    using own = new DatabaseSync(file)
+    own.exec('pragma optimize = 0x10002')
+  }, isSqliteError)
 }
 
 /**

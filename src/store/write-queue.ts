@@ -116,14 +116,16 @@ export class Queue {
   }
 
   async #drain(): Promise<void> {
-    await this.#gather()
-    while (this.#waiting.length > 0) await this.#runGroup()
+    while (this.#waiting.length > 0) {
+      await this.#gather()
+      await this.#runGroup()
+    }
     this.#running = undefined
   }
 
   /**
    * What arrives in this turn of the event loop joins, and in the next turns while each brings
-   * some.
+   * some. Before every group, so that writers without end leave the loop to others between two.
    */
   async #gather(): Promise<void> {
     let before = 0

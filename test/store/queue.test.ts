@@ -169,3 +169,17 @@ test('once closed it finishes what waits and takes nothing more', async () => {
   assert.equal(await last, 1)
   assert.ok((await told([queue.add(work(() => 2))]))[0] instanceof Unavailable)
 })
+
+test('a writer that writes again as soon as it was told leaves the event loop to others between groups', async () => {
+  const queue = new Queue(new Noted())
+  let turns = 0
+  let isDone = false
+  const turn = (): void => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  for (let i = 0; i < 50; i++) await queue.add(work(() => i))
+  isDone = true
+  assert.ok(turns >= 50, `${turns} turns of the loop in 50 groups`)
+})

@@ -62,6 +62,34 @@ const direct = (file: string, text: string): void => {
 }
 
 describe('sqlite: what only a file shows', () => {
+  test('a store that is opened has statistics of the rows that are there now', async t => {
+    const { store, file } = await opened(t)
+    await store.write(async writer => {
+      for (let i = 0; i < 3000; i++) await writer.put('towns', `t-${i}`, { id: `t-${i}`, name: `${i}` }, {}, undefined, 1)
+    })
+    const next = openSqliteStore(everything, file)
+    t.after(() => next.close())
+    const reading = new DatabaseSync(file, { readOnly: true })
+    t.after(() => reading.close())
+    const rows = reading.prepare(`select "stat" from "sqlite_stat1" where "tbl" = 'towns'`).all()
+    assert.ok(rows.length > 0)
+    for (const { stat } of rows) assert.match(String(stat), /^3000 /)
+  })
+
+  test('a sweep of many rows lets a write in after each batch', async t => {
+    const { store } = await opened(t)
+    await store.write(async writer => {
+      for (let i = 0; i < 3000; i++) await writer.remember('many', String(i), { value: '', expires: 1 }, 0)
+    })
+    const sweeping = store.sweep(2)
+    let isDone = false
+    sweeping.finally(() => (isDone = true))
+    let writes = 0
+    for (; !isDone; writes++) await put(store, `t-${writes}`)
+    assert.equal(await sweeping, 3000)
+    assert.ok(writes >= 6, `${writes} writes during 6 batches`)
+  })
+
   test('(2) killed at any moment, it has lost no write that was answered, and holds no half of one', async t => {
     const own = await folder()
     t.after(() => rm(own, { recursive: true }))
