@@ -422,6 +422,8 @@ function createIndex(table: Table, index: Index, dialect: Dialect): Sql {
   const columns = index.columns.map(
     ({ name: column, descending }) => sql`${quoteName(column)} ${descending ? dialect.descending : dialect.ascending}`,
   )
+  if (index.isHash)
+    return sql`create index ${quoteName(index.name)} on ${quoteName(table.name)} using hash (${joinList(index.columns.map(each => quoteName(each.name)))})`
   const where = index.where === undefined ? sql`` : sql` where ${quoteName(index.where)} is not null`
   return sql`create index ${quoteName(index.name)} on ${quoteName(table.name)} (${joinList(columns)})${where}`
 }

@@ -41,6 +41,8 @@ export interface Index {
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[]
   /** Only rows where this column has a value. */
   readonly where?: string
+  /** By digests of values that may be longer than a key: it finds equal values and no order. */
+  readonly isHash?: true
 }
 
 /** Columns that every item has, in the order in which rows are read. */
@@ -225,15 +227,16 @@ function compileIndexes(
     ),
   ])
   const ordered = usual.length > 0 ? usual : newest
-  const each = [...new Set([...grouping, ...(given.filter ?? []), ...(given.sort ?? [])])].flatMap(field => {
+  const each = [...new Set([...grouping, ...(given.filter ?? []), ...(given.sort ?? [])])].flatMap((field): Index[] => {
     const at = compared.get(field)
-    if (!at || field === 'id' || keyOctets(resource.fields[field]?.shape) > keyBytes) return []
+    if (!at || field === 'id') return []
+    const name = databaseName(`${resource.name}#${field}`)
+    if (keyOctets(resource.fields[field]?.shape) > keyBytes)
+      return [{ name, columns: [{ name: at.column, descending: false }], isHash: true }]
     const sorted = (given.sort ?? []).includes(field)
     const first = { name: at.column, descending: false }
     const columns = grouping.has(field) ? [first, ...ordered.filter(key => key.name !== at.column), id] : [first, id]
-    return [
-      { name: databaseName(`${resource.name}#${field}`), columns, ...(!sorted && !at.present && { where: at.column }) },
-    ]
+    return [{ name, columns, ...(!sorted && !at.present && { where: at.column }) }]
   })
   const whole = [{ name: `${resource.name}#newest`, columns: [...newest, id] }]
   if (usual.length > 0) whole.push({ name: `${resource.name}#order`, columns: [...usual, id] })

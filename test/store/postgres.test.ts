@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { anyone, resource, service, t as t_ } from '../../src/index.ts'
 import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
+import { postgres } from '../../src/store/dialect.ts'
 import { openPostgresReplica, openPostgresStore } from '../../src/store/postgres.ts'
+import { compileTables } from '../../src/store/table.ts'
 import { proxy } from '../proxy.ts'
 import { storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
@@ -241,4 +244,32 @@ test('records of the audit are only added', only, async () => {
   await assert.rejects(ask(`update ${table} set subject = 'eve' where true`), /only added|no rows/)
   await store.close()
   await place.remove()
+})
+
+test('a filter on a string of any length has an index: equal values are found by a digest', async t => {
+  const parcels = resource('parcels', {
+    fields: { id: t_.id('p'), code: t_.string({ max: 100_000 }).optional() },
+  }).rules({ filter: ['code'], allow: { read: [anyone] } })
+  const contract = service('post', { namespace: 'urn:post', resources: [parcels], versions: { v1: {} } })
+  const [index] = (compileTables(contract, postgres).get('parcels')?.indexes ?? []).filter(each => each.isHash)
+  assert.equal(index?.name, 'parcels#code')
+  const place = await running.place()
+  t.after(() => place.remove())
+  const store = await place.open(contract)
+  t.after(() => store.close())
+  const long = 'x'.repeat(50_000)
+  await store.write(async writer => {
+    for (const [id, code] of [
+      ['p-1', long],
+      ['p-2', `${long}y`],
+      ['p-3', undefined],
+    ] as const)
+      await writer.put('parcels', id, { id, ...(code !== undefined && { code }) }, {}, undefined, 1)
+  })
+  const query = { within: 'all', sort: [], size: 10, counted: true } as const
+  const ids = async (value: string | undefined) =>
+    (
+      await store.read(reader => reader.list('parcels', { ...query, filters: [{ field: 'code', is: 'eq', value }] }))
+    ).items.map(each => each.id)
+  assert.deepEqual([await ids(long), await ids(undefined)], [['p-1'], ['p-3']])
 })

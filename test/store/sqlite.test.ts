@@ -65,7 +65,8 @@ describe('sqlite: what only a file shows', () => {
   test('a store that is opened has statistics of the rows that are there now', async t => {
     const { store, file } = await opened(t)
     await store.write(async writer => {
-      for (let i = 0; i < 3000; i++) await writer.put('towns', `t-${i}`, { id: `t-${i}`, name: `${i}` }, {}, undefined, 1)
+      for (let i = 0; i < 3000; i++)
+        await writer.put('towns', `t-${i}`, { id: `t-${i}`, name: `${i}` }, {}, undefined, 1)
     })
     const next = openSqliteStore(everything, file)
     t.after(() => next.close())
