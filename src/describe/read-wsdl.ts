@@ -6,6 +6,8 @@
  *      imports end.
  *  (3) The parser refuses a document with a DTD.
  *  (4) A dangling reference is a flaw with its place; the rest of the document stays usable.
+ *  (5) Time and memory are linear in the octets: each component is read once, however many refer to
+ *      it.
  *
  * Types are not interpreted: the result has the schemas as trees.
  */
@@ -16,26 +18,44 @@ import { type Element, parseXml } from '../xml/tree.ts'
 export interface WsdlDocument {
   readonly targetNamespace: string
   readonly services: readonly WsdlService[]
+  /** All bindings, also those without a port: many documents leave the service to others. */
+  readonly bindings: readonly WsdlBinding[]
+  readonly portTypes: readonly WsdlPortType[]
   /** Elements `xs:schema`, both inline and imported. */
   readonly schemas: readonly Element[]
   /** Locations that `find` did not find. */
   readonly missing: readonly string[]
   /** A phrase for each flaw; empty for most documents. */
   readonly flaws: readonly string[]
+  /**
+   * A phrase for each thing that a profile or schema forbids, though its meaning is clear, and for
+   * each flaw of a binding that no port has.
+   */
+  readonly remarks: readonly string[]
 }
-export interface WsdlService {
+export interface WsdlPortType {
+  /** In James Clark's notation. */
   readonly name: string
-  readonly ports: readonly WsdlPort[]
+  /** Names; an overloaded operation occurs for each of its declarations. */
+  readonly operations: readonly string[]
 }
-export interface WsdlPort {
+export interface WsdlBinding {
+  /** In James Clark's notation. */
   readonly name: string
   /** Undefined: not a binding of SOAP. */
   readonly soap: '1.1' | '1.2' | undefined
   /** A URI; `http://schemas.xmlsoap.org/soap/http` is HTTP. */
   readonly transport: string | undefined
+  readonly operations: readonly WsdlOperation[]
+}
+export interface WsdlService {
+  readonly name: string
+  readonly ports: readonly WsdlPort[]
+}
+/** What its binding has, under the name of the port. */
+export interface WsdlPort extends WsdlBinding {
   /** As written: it may be any address, and the client decides whether to call it (attack D3). */
   readonly address: string | undefined
-  readonly operations: readonly WsdlOperation[]
 }
 export interface WsdlOperation {
   readonly name: string
@@ -107,13 +127,22 @@ const soapChildren = (element: Element, local: string): Element[] =>
 class WsdlReader {
   readonly #find: Find
   readonly #roots: Element[] = []
-  readonly #schemas: Element[] = []
+  readonly #schemas = new Set<Element>()
+  /** Namespaces of which a schema was found. */
+  readonly #described = new Set<string>()
   /** Location → root of its document. */
   readonly #rootOf = new Map<string, Element | Malformed>()
   /** Pairs of a namespace and the location of a schema without one that it includes. */
   readonly #adoptions = new Set<string>()
   readonly #missing: string[] = []
-  readonly #flaws: string[] = []
+  readonly #flaws = new Set<string>()
+  readonly #remarks = new Set<string>()
+  /** Where flaws go: those of bindings without a port do not concern the clients of a service. */
+  #reported = this.#flaws
+  readonly #bindings = new Map<Element, Omit<WsdlBinding, 'name'>>()
+  /** Of a portType, by name: overloads share one. */
+  readonly #operations = new Map<Element, ReadonlyMap<string | undefined, readonly Element[]>>()
+  readonly #parts = new Map<Element, readonly WsdlPart[]>()
   /** Top-level components by kind and `{namespace}local`. */
   readonly #components = new Map<string, Element>()
   readonly #declaredElements = new Set<string>()
@@ -148,13 +177,14 @@ class WsdlReader {
   }
 
   #addComponent(name: string, element: Element): void {
-    if (this.#components.has(name)) this.#flaws.push(`${name} is declared twice`)
+    if (this.#components.has(name)) this.#addFlaw(`${name} is declared twice`)
     else this.#components.set(name, element)
   }
 
   /** @param namespace its own, or that of the including schema (XML Schema Part 1 §4.2.1) */
   #readSchema(schema: Element, location: string, namespace: string): void {
-    if (!this.#schemas.includes(schema)) this.#schemas.push(schema)
+    this.#schemas.add(schema)
+    this.#described.add(attributeValue(schema, 'targetNamespace') ?? '')
     for (const each of schema.elements()) {
       const name = `{${namespace}}${attributeValue(each, 'name') ?? ''}`
       if (each.name.local === 'element') this.#declaredElements.add(name)
@@ -171,8 +201,7 @@ class WsdlReader {
   #followImport(written: string | undefined, base: string, includer?: string): void {
     if (written === undefined || written === '') return
     if (this.#rootOf.size + this.#adoptions.size >= wsdlLimits.documents) {
-      const flaw = `more than ${wsdlLimits.documents} documents: the others were not read`
-      if (!this.#flaws.includes(flaw)) this.#flaws.push(flaw)
+      this.#addFlaw(`more than ${wsdlLimits.documents} documents: the others were not read`)
       return
     }
     const found = this.#find(written, base)
@@ -184,7 +213,7 @@ class WsdlReader {
       return
     }
     const root = this.open(found.bytes, found.location, includer)
-    if (root instanceof Malformed) this.#flaws.push(`${written}: ${root.reason}`)
+    if (root instanceof Malformed) this.#addFlaw(`${written}: ${root.reason}`)
   }
 
   /**
@@ -199,33 +228,62 @@ class WsdlReader {
   }
 
   document(root: Element): WsdlDocument {
-    const services = [...this.#components].filter(([key]) => key.startsWith('service '))
+    const services = this.#componentsOf('service').map(([, service]) => ({
+      name: attributeValue(service, 'name') ?? '',
+      ports: wsdlChildren(service, 'port').map(port => this.#readPort(port)),
+    }))
+    this.#reported = this.#remarks
+    const bindings = this.#componentsOf('binding').map(([name, binding]) => this.#bindingOf(binding, name))
+    for (const each of this.#roots) this.#checkAttributes(each)
     return {
       targetNamespace: attributeValue(root, 'targetNamespace') ?? '',
-      services: services.map(([, service]) => ({
-        name: attributeValue(service, 'name') ?? '',
-        ports: wsdlChildren(service, 'port').map(port => this.#readPort(port)),
+      services,
+      bindings,
+      portTypes: this.#componentsOf('portType').map(([name, portType]) => ({
+        name,
+        operations: wsdlChildren(portType, 'operation').map(each => attributeValue(each, 'name') ?? ''),
       })),
-      schemas: this.#schemas,
+      schemas: [...this.#schemas],
       missing: this.#missing,
-      flaws: this.#flaws,
+      flaws: [...this.#flaws],
+      remarks: [...this.#remarks],
     }
+  }
+
+  /** By name, in the order of the documents. */
+  #componentsOf(kind: string): [name: string, element: Element][] {
+    return [...this.#components].flatMap(([key, element]) =>
+      key.startsWith(`${kind} `) ? [[key.slice(kind.length + 1), element]] : [],
+    )
   }
 
   #readPort(port: Element): WsdlPort {
     const binding = this.#resolve('binding', port, 'binding')
-    const [extension] = binding ? soapChildren(binding, 'binding') : []
     const [address] = soapChildren(port, 'address')
-    const portType = binding && this.#resolve('portType', binding, 'type')
-    const style = styleOf(extension, 'document')
-    if (binding && portType && extension) this.#checkBound(binding, portType)
     return {
+      ...(binding ? this.#bindingOf(binding, '') : unbound),
       name: attributeValue(port, 'name') ?? '',
+      address: address && attributeValue(address, 'location'),
+    }
+  }
+
+  /** Many ports may have one binding: it is read once. */
+  #bindingOf(binding: Element, name: string): WsdlBinding {
+    let known = this.#bindings.get(binding)
+    if (!known) this.#bindings.set(binding, (known = this.#readBinding(binding)))
+    return { name, ...known }
+  }
+
+  #readBinding(binding: Element): Omit<WsdlBinding, 'name'> {
+    const [extension] = soapChildren(binding, 'binding')
+    const portType = this.#resolve('portType', binding, 'type')
+    const style = styleOf(extension, 'document')
+    if (portType && extension) this.#checkBound(binding, portType)
+    return {
       soap: extension && soapVersionOf[extension.name.uri],
       transport: extension && attributeValue(extension, 'transport'),
-      address: address && attributeValue(address, 'location'),
       operations:
-        binding && portType && extension
+        portType && extension
           ? wsdlChildren(binding, 'operation').map(operation => this.#readOperation(operation, portType, style))
           : [],
     }
@@ -242,17 +300,18 @@ class WsdlReader {
   #readOperation(bound: Element, portType: Element, style: 'document' | 'rpc'): WsdlOperation {
     const name = attributeValue(bound, 'name') ?? ''
     const [extension] = soapChildren(bound, 'operation')
+    const own = styleOf(extension, style)
     const declared = this.#findOverload(bound, portType)
-    if (!declared) this.#flaws.push(`operation ${name} is not in portType ${attributeValue(portType, 'name')}`)
+    if (!declared) this.#addFlaw(`operation ${name} is not in portType ${attributeValue(portType, 'name')}`)
     const message = (kind: 'input' | 'output') => {
       const [part] = declared ? wsdlChildren(declared, kind) : []
       const [binding] = wsdlChildren(bound, kind)
-      return part && this.#readMessage(part, binding, `${name} ${kind}`)
+      return part && this.#readMessage(part, binding, `${name} ${kind}`, own)
     }
     return {
       name,
       action: (extension && attributeValue(extension, 'soapAction')) ?? '',
-      style: styleOf(extension, style),
+      style: own,
       input: message('input'),
       output: message('output'),
       faults: (declared ? wsdlChildren(declared, 'fault') : []).flatMap(fault => this.#readFault(fault, bound, name)),
@@ -261,13 +320,20 @@ class WsdlReader {
 
   /** §2.5: the names of their messages distinguish operations of the same name. */
   #findOverload(bound: Element, portType: Element): Element | undefined {
-    const named = wsdlChildren(portType, 'operation').filter(
-      each => attributeValue(each, 'name') === attributeValue(bound, 'name'),
-    )
+    const named = this.#operationsOf(portType).get(attributeValue(bound, 'name')) ?? []
     if (named.length < 2) return named[0]
     const [input, output] = messageNames(bound)
     const taking = named.filter(each => messageNames(each)[0] === input)
     return taking.find(each => messageNames(each)[1] === output) ?? taking[0] ?? named[0]
+  }
+
+  #operationsOf(portType: Element): ReadonlyMap<string | undefined, readonly Element[]> {
+    let known = this.#operations.get(portType)
+    if (!known) {
+      known = Map.groupBy(wsdlChildren(portType, 'operation'), each => attributeValue(each, 'name'))
+      this.#operations.set(portType, known)
+    }
+    return known
   }
 
   #readFault(fault: Element, bound: Element, operation: string): (WsdlMessage & { fault: string })[] {
@@ -277,21 +343,51 @@ class WsdlReader {
     return message ? [{ fault: name, ...message }] : []
   }
 
-  #readMessage(reference: Element, binding: Element | undefined, place: string): WsdlMessage | undefined {
+  /** @param style of the operation, if the message is its input or output */
+  #readMessage(
+    reference: Element,
+    binding: Element | undefined,
+    place: string,
+    style?: 'document' | 'rpc',
+  ): WsdlMessage | undefined {
     const message = this.#resolve('message', reference, 'message', place)
     if (!message) return undefined
     const [body] = binding ? [...soapExtensions(binding, 'body'), ...soapExtensions(binding, 'fault')] : []
     const headers = binding ? soapExtensions(binding, 'header').flatMap(header => this.#readHeader(header)) : []
-    const only = body && attributeValue(body, 'parts')?.split(/\s+/)
+    const named = body && attributeValue(body, 'parts')
+    const only = named === undefined ? undefined : new Set(named.split(/\s+/))
     const blocks = new Set(headers.filter(({ of }) => of === message).map(({ name }) => name))
-    const parts = wsdlChildren(message, 'part').map(part => this.#readPart(part, place))
-    return {
+    const all = this.#partsOf(message, place)
+    const read: WsdlMessage = {
       use: body && attributeValue(body, 'use') === 'encoded' ? 'encoded' : 'literal',
       namespace: (body && attributeValue(body, 'namespace')) ?? '',
       encodingStyle: body && attributeValue(body, 'encodingStyle'),
-      parts: parts.filter(({ name }) => (only ? only.includes(name) : !blocks.has(name))),
+      parts: only || blocks.size > 0 ? all.filter(({ name }) => (only ? only.has(name) : !blocks.has(name))) : all,
       headers: headers.map(({ of: _, ...part }) => part),
     }
+    if (body && style && read.use === 'literal') this.#checkLiteral(read, style, place)
+    return read
+  }
+
+  /** Many operations may have one message: its parts are read once. */
+  #partsOf(message: Element, place: string): readonly WsdlPart[] {
+    let known = this.#parts.get(message)
+    if (!known) {
+      known = wsdlChildren(message, 'part').map(part => this.#readPart(part, place))
+      this.#parts.set(message, known)
+    }
+    return known
+  }
+
+  /** WS-I Basic Profile 1.1 R2717, R2203, R2204. */
+  #checkLiteral({ namespace, parts }: WsdlMessage, style: 'document' | 'rpc', place: string): void {
+    if (style === 'rpc' && namespace === '')
+      this.#remarks.add(`${place}: soap:body of an RPC operation has no namespace (R2717)`)
+    const wrong = parts.find(({ element }) => (element !== undefined) === (style === 'rpc'))
+    if (!wrong) return
+    const rule =
+      style === 'rpc' ? 'an RPC part must have a type (R2203)' : 'a document part must have an element (R2204)'
+    this.#remarks.add(`${place}: part ${wrong.name}: ${rule}`)
   }
 
   #readHeader(header: Element): (WsdlPart & { of: Element })[] {
@@ -309,7 +405,7 @@ class WsdlReader {
     const element = this.#resolveName(part, 'element')
     const type = this.#resolveName(part, 'type')
     if (element === undefined && type === undefined)
-      this.#flaws.push(`${place}: part ${name} has neither element nor type`)
+      this.#addFlaw(`${place}: part ${name} has neither element nor type`)
     if (element !== undefined) this.#checkDeclared(this.#declaredElements, element, `${place}: element`)
     if (type !== undefined && !type.startsWith(`{${xs}}`))
       this.#checkDeclared(this.#declaredTypes, type, `${place}: type`)
@@ -319,8 +415,11 @@ class WsdlReader {
   /** Checks names only in namespaces of which a schema was found. */
   #checkDeclared(names: ReadonlySet<string>, name: string, place: string): void {
     const namespace = name.slice(0, name.indexOf('}') + 1)
-    const isOurs = this.#schemas.some(schema => `{${attributeValue(schema, 'targetNamespace') ?? ''}}` === namespace)
-    if (isOurs && this.#missing.length === 0 && !names.has(name)) this.#addFlaw(`${place} ${name} is not declared`)
+    if (this.#missing.length > 0) return
+    if (!this.#described.has(namespace.slice(1, -1))) {
+      if (!knownNamespaces.has(namespace.slice(1, -1)))
+        this.#remarks.add(`${place} ${name} is in a namespace of which there is no schema`)
+    } else if (!names.has(name)) this.#addFlaw(`${place} ${name} is not declared`)
   }
 
   #resolve(kind: string, element: Element, attribute: string, place?: string): Element | undefined {
@@ -340,9 +439,58 @@ class WsdlReader {
     return uri === undefined ? undefined : `{${uri}}${local}`
   }
 
-  #addFlaw(flaw: string): void {
-    if (!this.#flaws.includes(flaw)) this.#flaws.push(flaw)
+  /** WSDL 1.1 A.4: attributes without a namespace that no schema of the WSDL has. */
+  #checkAttributes(element: Element): void {
+    const { uri, local } = element.name
+    const known =
+      uri === wsdl ? wsdlAttributes[local] : Object.hasOwn(soapVersionOf, uri) ? soapAttributes[local] : undefined
+    const place = `${local} ${attributeValue(element, 'name') ?? ''}`.trim()
+    if (known)
+      for (const { name } of element.attributes)
+        if (name.uri === '' && !known.includes(name.local))
+          this.#remarks.add(`${place}: unknown attribute ${name.local}`)
+    if (uri === wsdl && local !== 'types' && local !== 'documentation')
+      for (const each of element.elements()) this.#checkAttributes(each)
   }
+
+  #addFlaw(flaw: string): void {
+    this.#reported.add(flaw)
+  }
+}
+
+const unbound: WsdlBinding = { name: '', soap: undefined, transport: undefined, operations: [] }
+
+/** Namespaces of which tools have the schema without a document: the encodings of SOAP, and XML. */
+const knownNamespaces: ReadonlySet<string> = new Set([
+  'http://schemas.xmlsoap.org/soap/encoding/',
+  'http://www.w3.org/2003/05/soap-encoding',
+  'http://www.w3.org/XML/1998/namespace',
+])
+
+/** WSDL 1.1 A.4.1: by element, its attributes without a namespace. */
+const wsdlAttributes: Readonly<Record<string, readonly string[]>> = {
+  definitions: ['name', 'targetNamespace'],
+  import: ['namespace', 'location'],
+  message: ['name'],
+  part: ['name', 'element', 'type'],
+  portType: ['name'],
+  binding: ['name', 'type'],
+  operation: ['name', 'parameterOrder'],
+  input: ['name', 'message'],
+  output: ['name', 'message'],
+  fault: ['name', 'message'],
+  service: ['name'],
+  port: ['name', 'binding'],
+}
+/** WSDL 1.1 A.4.2, and WSDL 1.1 Binding Extension for SOAP 1.2. */
+const soapAttributes: Readonly<Record<string, readonly string[]>> = {
+  binding: ['transport', 'style'],
+  operation: ['soapAction', 'style', 'soapActionRequired'],
+  body: ['parts', 'use', 'encodingStyle', 'namespace'],
+  fault: ['name', 'use', 'encodingStyle', 'namespace'],
+  header: ['message', 'part', 'use', 'encodingStyle', 'namespace'],
+  headerfault: ['message', 'part', 'use', 'encodingStyle', 'namespace'],
+  address: ['location'],
 }
 
 /** §2.4.5: the names of an operation's input and output, with their defaults. */

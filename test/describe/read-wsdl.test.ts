@@ -9,6 +9,7 @@ import { compileMessages } from '../../src/contract/xml-message.ts'
 import { type Find, readWsdl11, type WsdlDocument, wsdlLimits } from '../../src/describe/read-wsdl.ts'
 import { writeWsdl11 } from '../../src/describe/wsdl11.ts'
 import { Malformed } from '../../src/xml/malformed.ts'
+import { parseXml } from '../../src/xml/tree.ts'
 import { suites } from '../suites.ts'
 import { shop } from './orders-contract.ts'
 
@@ -269,3 +270,120 @@ test('XML Schema Part 1 §4.2.1 an included schema without namespace has that of
   assert.deepEqual(flaws('here', 'import'), ['o input: element {urn:t}here is not declared'])
   assert.deepEqual(flaws('nowhere', 'include'), ['o input: element {urn:t}nowhere is not declared'])
 })
+
+/** [what, a document of 8,000 of them]: quadratic work takes a thousand times as long as parsing. */
+const soap11 = 'xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/"'
+const repeat = (count: number, write: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => write(i)).join('')
+const large: readonly (readonly [string, (count: number) => string])[] = [
+  [
+    'operations',
+    count =>
+      definitions(`<message name="m"/><portType name="P">${repeat(count, i => `<operation name="o${i}"><input message="t:m"/></operation>`)}</portType>
+        <binding name="b" type="t:P" ${soap11}><s:binding/>${repeat(count, i => `<operation name="o${i}"><input><s:body use="literal"/></input></operation>`)}</binding>
+        <service name="s"><port name="p" binding="t:b"/></service>`),
+  ],
+  [
+    'flaws, seen from many ports',
+    count =>
+      definitions(`<portType name="P">${repeat(count, i => `<operation name="o${i}"><input message="t:m${i}"/></operation>`)}</portType>
+        <binding name="b" type="t:P" ${soap11}><s:binding/>${repeat(count, i => `<operation name="o${i}"/>`)}</binding>
+        <service name="s">${repeat(count / 10, i => `<port name="p${i}" binding="t:b"/>`)}</service>`),
+  ],
+  [
+    'schemas and parts of one message',
+    count =>
+      definitions(`<types>${repeat(count / 4, i => `<schema xmlns="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:${i}"/>`)}</types>
+        <message name="m">${repeat(count / 4, i => `<part name="p${i}" element="t:e${i}"/>`)}</message>
+        <portType name="P">${repeat(count / 2, i => `<operation name="o${i}"><input message="t:m"/></operation>`)}</portType>
+        <binding name="b" type="t:P" ${soap11}><s:binding/>${repeat(count / 2, i => `<operation name="o${i}"><input/></operation>`)}</binding>
+        <service name="s"><port name="p" binding="t:b"/></service>`),
+  ],
+]
+for (const [what, write] of large)
+  test(`(5) D1 a document of many ${what} takes linear time`, () => {
+    const bytes = octets(write(8000))
+    const best = (work: () => unknown): number => {
+      const times = Array.from({ length: 5 }, () => {
+        const start = performance.now()
+        work()
+        return performance.now() - start
+      })
+      return Math.min(...times)
+    }
+    const ratio = best(() => readWsdl11(bytes)) / best(() => parseXml(bytes))
+    assert.ok(ratio < 100, `reading takes ${ratio} times as long as parsing`)
+  })
+
+test('B2.12 a document without a service shows its bindings, its portTypes and their operations', () => {
+  const { services, bindings, portTypes } = read(
+    definitions(`<message name="m"/><portType name="P"><operation name="o"><input message="t:m"/></operation></portType>
+      <binding name="b" type="t:P" ${soap11}><s:binding style="rpc" transport="urn:x"/><operation name="o"><s:operation soapAction="a"/><input/></operation></binding>`),
+  )
+  assert.deepEqual(services, [])
+  assert.deepEqual(portTypes, [{ name: '{urn:t}P', operations: ['o'] }])
+  const [binding] = bindings
+  assert.deepEqual(
+    [binding?.name, binding?.soap, binding?.transport, binding?.operations[0]?.action, binding?.operations[0]?.style],
+    ['{urn:t}b', '1.1', 'urn:x', 'a', 'rpc'],
+  )
+})
+
+/** [rule, the part of the message, the style, the extension of the body, the remark] */
+const remarks: readonly (readonly [string, string, string, string, RegExp])[] = [
+  [
+    'R2717',
+    'type="xs:int"',
+    'rpc',
+    '<s:body use="literal"/>',
+    /^o input: soap:body of an RPC operation has no namespace/,
+  ],
+  [
+    'R2203',
+    'element="t:e"',
+    'rpc',
+    '<s:body use="literal" namespace="urn:t"/>',
+    /^o input: part p: an RPC part must have a type/,
+  ],
+  [
+    'R2204',
+    'type="xs:int"',
+    'document',
+    '<s:body use="literal"/>',
+    /^o input: part p: a document part must have an element/,
+  ],
+  [
+    '§2.3.1',
+    'type="u:a"',
+    'rpc',
+    '<s:body use="literal" namespace="urn:t"/>',
+    /^o input: type {urn:u}a is in a namespace of which there is no schema/,
+  ],
+  [
+    'A.4.1',
+    'type="xs:int" minOccurs="0"',
+    'rpc',
+    '<s:body use="literal" namespace="urn:t"/>',
+    /^part p: unknown attribute minOccurs/,
+  ],
+  [
+    'A.4.2',
+    'type="xs:int"',
+    'rpc',
+    '<s:body use="literal" namespace="urn:t" part="p"/>',
+    /^body: unknown attribute part/,
+  ],
+]
+for (const [rule, part, style, body, remark] of remarks)
+  test(`B2.12 ${rule} what is forbidden, and clear in spite of it, is remarked`, () => {
+    const found = read(
+      definitions(`<types><xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t"><xs:element name="e"/></xs:schema></types>
+        <message name="m" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:u="urn:u"><part name="p" ${part}/></message>
+        <portType name="P"><operation name="o"><input message="t:m"/></operation></portType>
+        <binding name="b" type="t:P" ${soap11}><s:binding style="${style}"/><operation name="o"><input>${body}</input></operation></binding>
+        <service name="s"><port name="p" binding="t:b"/></service>`),
+    )
+    assert.deepEqual(found.flaws, [])
+    assert.equal(found.remarks.length, 1)
+    assert.match(found.remarks[0] ?? '', remark)
+  })
