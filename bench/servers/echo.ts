@@ -45,7 +45,7 @@ const serving: FaceContext = {
       figures.countCall(face, operation, outcome, tookMs),
     ),
   }),
-  identities: { bearer: nobody, password: nobody, secret: nobody, known: nobody, certificate: nobody, key: nobody },
+  identities: { bearer: nobody, password: nobody, digest: nobody, known: nobody, certificate: nobody, key: nobody },
   clock: Date.now,
   id: randomUUID,
   report: (incident, thrown) => console.error(incident, thrown),

@@ -3,11 +3,12 @@
  * What it guards:
  *  (1) After ten failures a name is refused from that address, after a hundred any name, for a
  *      minute after the last.
- *  (2) The store has neither names nor addresses: a text that was entered as a name may be a
+ *  (2) A guess that is not settled counts as a failure: guesses at once are no more than guesses in
+ *      a row.
+ *  (3) The store has neither names nor addresses: a text that was entered as a name may be a
  *      password.
  */
 
-import type { Maybe } from '../base/maybe.ts'
 import type { ExpiringRecord, Store, StoreReader } from '../service/store.ts'
 import { authenticationTag } from './local-key.ts'
 
@@ -17,41 +18,66 @@ const failuresOfAddress = 100
 const spanMs = 60_000
 
 export interface Lockout {
+  /** What the store has of a name from an address. */
+  readFailures(reader: StoreReader, name: string, from: string, now: number): Promise<Failures>
   /** Whether passwords of this name are refused from that address. */
-  isLocked(reader: StoreReader, name: string, from: string, now: number): Promise<boolean>
+  isLocked(failures: Failures): boolean
+  /** Counts a guess as long as `judge` takes. */
+  countWhile<T>(failures: Failures, judge: () => Promise<T>): Promise<T>
   /** Counts a failure; true if it locks the name or the address. */
-  recordFailure(name: string, from: string, now: number): Promise<boolean>
+  recordFailure(failures: Failures, now: number): Promise<boolean>
   /** Resets the count of a name after a success. */
-  recordSuccess(name: string, from: string): Promise<void>
+  recordSuccess(failures: Failures): Promise<void>
+}
+
+/** Of a name, and of its address: the record and the count that was read. */
+export type Failures = readonly [Slot, Slot]
+interface Slot {
+  readonly key: string
+  readonly max: number
+  readonly count: number
 }
 
 export function createLockout(store: Store, secret: Uint8Array): Lockout {
-  const slots = (name: string, from: string) =>
-    [
-      [authenticationTag(secret, `${from} ${name}`), failuresOfName],
-      [authenticationTag(secret, from), failuresOfAddress],
-    ] as const
+  /** (2) Guesses that are not settled, by the key of their records. */
+  const open = new Map<string, number>()
+  const countOpen = (failures: Failures, by: 1 | -1): void => {
+    for (const { key } of failures) {
+      const count = (open.get(key) ?? 0) + by
+      if (count === 0) open.delete(key)
+      else open.set(key, count)
+    }
+  }
   return {
-    isLocked: async (reader, name, from, now) => {
-      for (const [slot, max] of slots(name, from))
-        if (countOf(await reader.recall(space, slot), now) >= max) return true
-      return false
+    readFailures: async (reader, name, from, now) => {
+      const read = async (text: string, max: number): Promise<Slot> => {
+        const key = authenticationTag(secret, text)
+        return { key, max, count: countOf(await reader.recall(space, key), now) }
+      }
+      return [await read(`${from} ${name}`, failuresOfName), await read(from, failuresOfAddress)]
     },
-    recordFailure: (name, from, now) =>
+    isLocked: failures => failures.some(({ key, max, count }) => count + (open.get(key) ?? 0) >= max),
+    countWhile: async (failures, judge) => {
+      countOpen(failures, 1)
+      try {
+        return await judge()
+      } finally {
+        countOpen(failures, -1)
+      }
+    },
+    recordFailure: (failures, now) =>
       store.write(async writer => {
-        let last = false
-        for (const [slot, max] of slots(name, from)) {
-          const count = countOf(await writer.recall(space, slot), now) + 1
-          last ||= count === max
-          await writer.forget(space, slot)
-          await writer.remember(space, slot, { value: String(count), expires: now + spanMs }, now)
+        let isLast = false
+        for (const { key, max } of failures) {
+          const count = countOf(await writer.recall(space, key), now) + 1
+          isLast ||= count === max
+          await writer.forget(space, key)
+          await writer.remember(space, key, { value: String(count), expires: now + spanMs }, now)
         }
-        return last
+        return isLast
       }),
-    recordSuccess: async (name, from) => {
-      const [[slot]] = slots(name, from)
-      const memo = await store.read(reader => reader.recall(space, slot))
-      if (memo) await store.write((writer): Maybe<void> => writer.forget(space, slot))
+    recordSuccess: async ([{ key, count }]) => {
+      if (count > 0) await store.write(async writer => void (await writer.forget(space, key)))
     },
   }
 }

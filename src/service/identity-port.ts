@@ -14,9 +14,12 @@ export interface Identities {
   bearer(token: string, came: object): Maybe<Caller | undefined>
   /** RFC 7617, and UsernameToken with PasswordText. `from` is the peer's address, for lockout. */
   password(name: string, password: string, from: string): Maybe<Caller | undefined>
-  /** The password itself, for UsernameToken with PasswordDigest; undefined if it is not stored. */
-  secret(name: string): Maybe<string | undefined>
-  /** The caller of a name that a message has proven, by a valid digest or a trusted certificate. */
+  /**
+   * UsernameToken with PasswordDigest: `isMadeOf` tells whether a password gives the digest. It is
+   * asked once, also for a name that is unknown.
+   */
+  digest(name: string, isMadeOf: (password: string) => boolean, from: string): Maybe<Caller | undefined>
+  /** The caller of a name that a message has proven, by a trusted key, assertion or ticket. */
   known(name: string): Maybe<Caller | undefined>
   /** By the DER of a certificate with a trusted issuer, whose key the peer has proven to hold. */
   certificate(der: Uint8Array): Maybe<Caller | undefined>

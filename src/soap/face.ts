@@ -15,6 +15,7 @@ import { chain, type Maybe, settle } from '../base/maybe.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
+import { Unavailable } from '../service/store.ts'
 import { packTyped } from '../service/typed-json.ts'
 import {
   type Cursor,
@@ -304,6 +305,7 @@ function toSoapRefusal(node: SoapNode, { request: incident }: ReceivedMessage, t
   if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
   if (thrown instanceof Error && thrown.name === 'Aborted') throw thrown // the sender has left: the transport handles it
   if (thrown instanceof Refused) return thrown.refusal as AnySoapRefusal // Refused has no other refusals
+  if (thrown instanceof Unavailable) return { kind: 'unavailable', after: thrown.after }
   node.serving.report(incident, thrown)
   return { kind: 'incident', incident }
 }

@@ -111,7 +111,7 @@ export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRe
     identities: {
       bearer: token => (Object.hasOwn(people, token) ? people[token] : undefined),
       password: (name, password) => (password === `${name}-secret` ? people[name] : undefined),
-      secret: () => undefined,
+      digest: () => undefined,
       known: () => undefined,
       certificate: () => undefined,
       key: () => undefined,

@@ -58,7 +58,7 @@ export function createGuard(
       bearer: () => undefined,
       key: () => undefined,
       password: (name, password) => (people[name]?.password === password ? findCaller(name) : undefined),
-      secret: name => people[name]?.password,
+      digest: (name, isMadeOf) => (isMadeOf(people[name]?.password ?? '') ? findCaller(name) : undefined),
       known: findCaller,
       certificate: der => ({ subject: `certificate of ${der.length} octets`, roles: [], claims: {} }),
     },

@@ -20,7 +20,7 @@ const people: Readonly<Record<string, Caller>> = { alice, clara, maria }
 export const identities: Identities = {
   bearer: token => people[token],
   password: (name, password) => (password === `${name}-secret` ? people[name] : undefined),
-  secret: name => (people[name] ? `${name}-secret` : undefined),
+  digest: (name, isMadeOf) => (isMadeOf(`${name}-secret`) ? people[name] : undefined),
   known: name => people[name],
   certificate: () => undefined,
   key: () => undefined,

@@ -2,8 +2,8 @@
  * UsernameToken (Username Token Profile 1.1). What always holds:
  *  (1) A token without a Password proves nothing, whatever else it has.
  *  (2) A digest needs Nonce and Created, is valid for some minutes, and is accepted once.
- *  (3) An unknown name, a name without a kept password and a wrong password end alike, after the
- *      same work.
+ *  (3) A password and a digest are proven by the directory of people alone, which counts wrong ones
+ *      and does the same work for an unknown name.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto'
@@ -57,8 +57,11 @@ export async function verifyUsername(
   const [kind, claim] = readClaim(token)
   if (!kinds.has(kind)) return failSecurity('UnsupportedSecurityToken', 'an unsupported kind of Password')
   const until = verifyFreshness(claim, guard.now())
+  const { identities } = guard
   const caller =
-    kind === 'text' ? guard.identities.password(claim.name, claim.password, from) : verifyDigest(claim, guard)
+    kind === 'text'
+      ? identities.password(claim.name, claim.password, from)
+      : identities.digest(claim.name, compileDigestTest(claim), from)
   return {
     kind,
     caller: (await caller) ?? failSecurity('FailedAuthentication', 'a wrong name or password'),
@@ -92,16 +95,16 @@ function verifyFreshness({ created }: UsernameClaim, now: number): number | unde
   return at + clockWindowMs
 }
 
-/** Username Token Profile §3.1: Base64(SHA-1(nonce + created + password)). */
-async function verifyDigest(
-  { name, password, nonce, created }: UsernameClaim,
-  guard: VerificationContext,
-): Promise<Caller | undefined> {
-  const kept = await guard.identities.secret(name)
-  const expected = hash('sha1', Buffer.concat([nonce!, Buffer.from(`${created}${kept ?? ''}`)]), 'buffer')
+/**
+ * Username Token Profile §3.1: Base64(SHA-1(nonce + created + password)).
+ * @param claim a digest, which has a nonce and a time
+ */
+function compileDigestTest({ password, nonce, created }: UsernameClaim): (password: string) => boolean {
   const given = decodeBase64(password.trim())
-  const holds = given?.length === expected.length && timingSafeEqual(given, expected)
-  return holds && kept !== undefined ? guard.identities.known(name) : undefined
+  return password => {
+    const expected = hash('sha1', Buffer.concat([nonce!, Buffer.from(`${created}${password}`)]), 'buffer')
+    return given?.length === expected.length && timingSafeEqual(given, expected)
+  }
 }
 
 /**

@@ -1,13 +1,9 @@
 /** Facts of a request besides its message: the version of SOAP, the address, the caller. */
-import { type Maybe, settle } from '../../base/maybe.ts'
-import type { Caller } from '../../contract/policy.ts'
 import { authenticate } from '../../front/authenticate.ts'
 import { isConfidential } from '../../front/confidential.ts'
 import { type Entry, originOf } from '../../front/entry.ts'
 import { type MediaType, parseMediaType } from '../../http/media-type.ts'
 import type { Request } from '../../http/message.ts'
-import { refuse } from '../../service/refusal.ts'
-import { Unavailable } from '../../service/store.ts'
 import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
 import { type SoapVersion, versions } from '../version.ts'
 
@@ -40,16 +36,6 @@ export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
     from: request.from,
     request: id,
     confidential: isConfidential(request, node.serving.settings),
-    caller: () => authenticateSender(node, request),
+    caller: () => authenticate(request, node.serving), // without cookies: no form of ours sends a message
   }
 }
-
-/** Without cookies: no form of ours sends a message. */
-const authenticateSender = ({ serving }: SoapNode, request: Request): Maybe<Caller> =>
-  settle(
-    () => authenticate(request, serving),
-    thrown => {
-      if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
-      throw thrown
-    },
-  )

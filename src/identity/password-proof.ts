@@ -1,0 +1,139 @@
+/**
+ * The one proof of a password, whichever way it comes: Basic, the log-in form, UsernameToken as text
+ * and as digest. What it guards, by number:
+ *  (1) The lock-out is asked first, of a password that is remembered, too; every wrong guess counts.
+ *  (2) An unknown name costs what a wrong password costs, and gives the same result.
+ *  (3) Passwords are hashed in turns by address; an address whose line is full gets no answer at
+ *      all, so that remembered passwords cannot be found by guesses that are not counted.
+ *  (4) Proven passwords are remembered for minutes at most, by a tag and never by themselves; a
+ *      person who is removed, or has a new password, is asked for it at once.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { encodeBase64, requireBase64 } from '../base/base64.ts'
+import { BoundedCache } from '../base/memo.ts'
+import type { Caller } from '../contract/policy.ts'
+import type { Identities } from '../service/identity-port.ts'
+import type { Store } from '../service/store.ts'
+import { authenticationTag, type LocalKey } from './local-key.ts'
+import { createLockout, type Failures } from './lockout.ts'
+import { currentCost, hashPassword } from './password-hash.ts'
+import {
+  callerOfPerson,
+  formerCost,
+  parsePerson,
+  readPersonText,
+  type StoredPerson,
+  sealPassword,
+  unsealPassword,
+} from './person-record.ts'
+import { Turns } from './turns.ts'
+
+export interface ProofSources {
+  readonly store: Store
+  readonly key: LocalKey
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** Whether the password of this person counts. */
+  readonly accepts: (person: StoredPerson) => boolean
+  /** Called when a name, or all names, are locked for an address. */
+  readonly onLock?: ((from: string) => void) | undefined
+}
+
+/** Two threads of Node's pool of four; some nine seconds of work at most. */
+const bounds = { running: 2, waiting: 512, waitingOfCaller: 64 }
+const rememberMs = 5 * 60_000
+const rememberedMax = 10_000
+
+/** A name that is asked for, before any guess is judged. */
+interface Asked {
+  readonly name: string
+  readonly from: string
+  /** Of an unknown name: a record that no password fits. */
+  readonly person: StoredPerson
+  readonly isKnown: boolean
+  readonly failures: Failures
+}
+
+export function createPasswordProof(sources: ProofSources): Pick<Identities, 'password' | 'digest'> {
+  const { store, key, clock } = sources
+  const secret = key.secret('remembered credentials')
+  const lockout = createLockout(store, key.secret('failed log-ins'))
+  const turns = new Turns(bounds)
+  const unknown = JSON.stringify(createUnknown(key))
+  /** The tag of a password → the salt of the hash that it fitted. */
+  const proven = new BoundedCache<string, { readonly salt: string; readonly until: number }>(rememberedMax)
+  /** The same guess from the same address is one guess, and has one answer. */
+  const underWay = new Map<string, Promise<Caller | undefined>>()
+
+  async function askFor(name: string, from: string): Promise<Asked> {
+    const { text, failures } = await store.read(async reader => ({
+      text: await readPersonText(reader, name),
+      failures: await lockout.readFailures(reader, name, from, clock()),
+    }))
+    return { name, from, person: parsePerson(text ?? unknown), isKnown: text !== undefined, failures }
+  }
+
+  async function provePassword(name: string, password: string, from: string, tag: string): Promise<Caller | undefined> {
+    const asked = await askFor(name, from)
+    const { person, failures } = asked
+    if (lockout.isLocked(failures)) return undefined // (1) Nothing is awaited until the guess counts.
+    turns.requirePlace(from) // (3)
+    const known = proven.get(tag)
+    if (asked.isKnown && known?.salt === person.salt && known.until > clock()) return callerOfPerson(name, person)
+    const caller = await lockout.countWhile(failures, async () =>
+      conclude(asked, await turns.take(from, () => isPasswordOf(person, password))),
+    )
+    if (!caller) return undefined
+    await lockout.recordSuccess(failures)
+    proven.set(tag, { salt: person.salt, until: clock() + rememberMs })
+    return caller
+  }
+
+  /** A digest may be a replay, and so resets no count. */
+  async function proveDigest(
+    name: string,
+    isMadeOf: (password: string) => boolean,
+    from: string,
+  ): Promise<Caller | undefined> {
+    const asked = await askFor(name, from)
+    if (lockout.isLocked(asked.failures)) return undefined // (1)
+    const password = unsealPassword(key, asked.isKnown ? name : '', asked.person.sealed)
+    const fits = isMadeOf(password ?? '') && password !== undefined
+    return fits ? conclude(asked, fits) : lockout.countWhile(asked.failures, () => conclude(asked, fits))
+  }
+
+  async function conclude({ name, person, isKnown, failures, from }: Asked, fits: boolean) {
+    if (fits && isKnown && sources.accepts(person)) return callerOfPerson(name, person)
+    if (await lockout.recordFailure(failures, clock())) sources.onLock?.(from)
+    return undefined
+  }
+
+  return {
+    password: (name, password, from) => {
+      const tag = authenticationTag(secret, `${name}\0${password}`)
+      const guess = `${from} ${tag}`
+      const before = underWay.get(guess)
+      if (before) return before
+      const proof = provePassword(name, password, from, tag).finally(() => underWay.delete(guess))
+      underWay.set(guess, proof)
+      return proof
+    },
+    digest: proveDigest,
+  }
+}
+
+async function isPasswordOf({ salt, hash, cost = formerCost }: StoredPerson, password: string): Promise<boolean> {
+  const given = await hashPassword(password, requireBase64(salt), cost)
+  const expected = requireBase64(hash)
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+/** (2) What is worked through for a name that is not there. */
+const createUnknown = (key: LocalKey): StoredPerson => ({
+  roles: [],
+  claims: {},
+  salt: encodeBase64(randomBytes(16)),
+  hash: encodeBase64(randomBytes(32)),
+  cost: currentCost,
+  sealed: sealPassword(key, '', encodeBase64(randomBytes(12))),
+})

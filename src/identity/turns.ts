@@ -1,0 +1,86 @@
+/**
+ * Work that is done in turns: of the callers that wait, each has one turn after the other, however
+ * many of its works wait. What it guards:
+ *  (1) At most `running` works run at a time; at most `waiting` wait, `waitingOfCaller` of one
+ *      caller.
+ *  (2) Where all places are taken, a caller gets the last place of the caller with the most, if it
+ *      has fewer: a crowd at a few addresses shuts no other out.
+ */
+import { Unavailable } from '../service/store.ts'
+
+export interface TurnBounds {
+  readonly running: number
+  readonly waiting: number
+  readonly waitingOfCaller: number
+}
+
+interface Waiting {
+  readonly start: () => void
+  readonly refuse: (why: Unavailable) => void
+}
+
+const retrySeconds = 1
+
+export class Turns {
+  readonly #bounds: TurnBounds
+  /** The caller with the next turn comes first. No line is empty. */
+  readonly #lines = new Map<string, Waiting[]>()
+  #running = 0
+  #waiting = 0
+
+  constructor(bounds: TurnBounds) {
+    this.#bounds = bounds
+  }
+
+  /** Does the work in its turn. Throws `Unavailable` if there is no place to wait. */
+  async take<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#bounds.running) this.#running++
+    else await this.#wait(caller)
+    try {
+      return await work()
+    } finally {
+      this.#passOn()
+    }
+  }
+
+  /** Throws `Unavailable` if a work of this caller would find no place. */
+  requirePlace(caller: string): void {
+    const own = this.#lines.get(caller)?.length ?? 0
+    const isFull = this.#waiting >= this.#bounds.waiting && this.#longestLine().length <= own + 1
+    if (isFull || own >= this.#bounds.waitingOfCaller) throw new Unavailable(retrySeconds)
+  }
+
+  #wait(caller: string): Promise<void> {
+    this.requirePlace(caller)
+    if (this.#waiting >= this.#bounds.waiting) this.#dismissLast(this.#longestLine()) // (2)
+    return new Promise((start, refuse) => {
+      const line = this.#lines.get(caller)
+      if (line) line.push({ start, refuse })
+      else this.#lines.set(caller, [{ start, refuse }])
+      this.#waiting++
+    })
+  }
+
+  /** The work that ends passes its place on to the first of the next caller. */
+  #passOn(): void {
+    const [caller, line] = this.#lines.entries().next().value ?? []
+    const next = line?.shift()
+    if (caller === undefined || !next) return void this.#running--
+    this.#lines.delete(caller)
+    if (line && line.length > 0) this.#lines.set(caller, line)
+    this.#waiting--
+    next.start()
+  }
+
+  #longestLine(): Waiting[] {
+    let longest: Waiting[] = []
+    for (const line of this.#lines.values()) if (line.length > longest.length) longest = line
+    return longest
+  }
+
+  /** The line has two works at least, or `requirePlace` had refused. */
+  #dismissLast(line: Waiting[]): void {
+    line.pop()?.refuse(new Unavailable(retrySeconds))
+    this.#waiting--
+  }
+}

@@ -1,0 +1,90 @@
+/** SECURITY.md "guessing": what waits has turns by caller, and a cap. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Turns } from '../../src/identity/turns.ts'
+import { Unavailable } from '../../src/service/store.ts'
+
+/** Works that end when they are told to, and the order in which they began. */
+function startWorks(turns: Turns) {
+  const began: string[] = []
+  const ends: (() => void)[] = []
+  const refused: string[] = []
+  const all: Promise<void>[] = []
+  return {
+    began,
+    refused,
+    add: (...names: string[]) => {
+      for (const name of names)
+        all.push(
+          turns
+            .take(name.charAt(0), () => {
+              began.push(name)
+              return new Promise<void>(resolve => ends.push(resolve))
+            })
+            .catch(thrown => {
+              assert.ok(thrown instanceof Unavailable && thrown.after === 1)
+              refused.push(name)
+            }),
+        )
+    },
+    finish: async () => {
+      for (let i = 0; i < ends.length; i++) {
+        ends[i]?.()
+        await new Promise(setImmediate)
+      }
+      await Promise.all(all)
+    },
+  }
+}
+
+describe('turns by caller', () => {
+  test('each caller has one turn after the other, however many of its works wait', async () => {
+    const works = startWorks(new Turns({ running: 1, waiting: 9, waitingOfCaller: 9 }))
+    works.add('a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1')
+    await works.finish()
+    assert.deepEqual(works.began, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
+  })
+  test('no more run at a time than the bounds say, and all places are free in the end', async () => {
+    const turns = new Turns({ running: 2, waiting: 9, waitingOfCaller: 9 })
+    const works = startWorks(turns)
+    works.add('a1', 'a2', 'a3')
+    await new Promise(setImmediate)
+    assert.deepEqual(works.began, ['a1', 'a2'])
+    await works.finish()
+    const later = startWorks(turns)
+    later.add('a4', 'b1', 'c1')
+    await new Promise(setImmediate)
+    assert.deepEqual(later.began, ['a4', 'b1'])
+    await later.finish()
+  })
+  test('a caller has so many places to wait and no more', async () => {
+    const turns = new Turns({ running: 1, waiting: 9, waitingOfCaller: 2 })
+    const works = startWorks(turns)
+    works.add('a1', 'a2', 'a3', 'a4', 'b1')
+    assert.throws(() => turns.requirePlace('a'), Unavailable)
+    turns.requirePlace('b')
+    await works.finish()
+    assert.deepEqual([works.began, works.refused], [['a1', 'a2', 'b1', 'a3'], ['a4']])
+  })
+  test('where all places are taken, a caller with fewer gets the last one of the caller with the most', async () => {
+    const works = startWorks(new Turns({ running: 1, waiting: 4, waitingOfCaller: 4 }))
+    works.add('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'd1')
+    await works.finish()
+    assert.deepEqual(works.began, ['a1', 'a2', 'b1', 'c1', 'd1'])
+    assert.deepEqual(works.refused, ['a5', 'a4', 'a3'])
+  })
+  test('where every caller has one place, the next one is refused', async () => {
+    const works = startWorks(new Turns({ running: 1, waiting: 2, waitingOfCaller: 2 }))
+    works.add('a1', 'b1', 'c1', 'd1')
+    await works.finish()
+    assert.deepEqual([works.began, works.refused], [['a1', 'b1', 'c1'], ['d1']])
+  })
+  test('a work that fails gives its place back', async () => {
+    const turns = new Turns({ running: 1, waiting: 1, waitingOfCaller: 1 })
+    await assert.rejects(
+      turns.take('a', () => Promise.reject(new Error('no'))),
+      /no/,
+    )
+    assert.equal(await turns.take('a', async () => 7), 7)
+  })
+})
