@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Implementation } from './contract/implement.ts'
-import type { ServeOptions } from './host/serve.ts'
+import type { ServeOptions, Server } from './host/serve.ts'
 
 const wholeNumberOption =
   (min: number, max: number) =>
@@ -40,6 +40,8 @@ async function loadImplementation(file: string): Promise<Implementation> {
   return app as Implementation // made by `implement`
 }
 
+const proxyFields: readonly string[] = ['x-forwarded', 'forwarded']
+
 const program = new Command('diglot')
   .description('one service contract, served as resource-oriented HTTP and as SOAP')
   .version('0.1.0')
@@ -61,7 +63,12 @@ program
   .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
   .addOption(new Option('--replica <url>', 'a standby of the database, for safe requests').env('REPLICA_URL'))
   .option('--trace', 'add Diglot-Trace to responses, for development')
-  .option('--trust-proxy', 'trust the proxy in front: read its Forwarded fields, leave content coding to it')
+  .addOption(
+    new Option(
+      '--trust-proxy [fields]',
+      'trust the proxy in front: read these fields of it and no others (default: x-forwarded), leave content coding to it',
+    ).choices(proxyFields),
+  )
   .addOption(new Option('--public-url <url>', 'the address that clients use').env('PUBLIC_URL'))
   .option(
     '--tls-key <file>',
@@ -173,6 +180,12 @@ program
   .option('--address <url>', 'the address in the description', 'http://127.0.0.1:8080')
   .action(describeCommand)
 
+/** `--trust-proxy` without a kind of fields: the argument behind it is not its value. */
+const expandProxyFlag = (args: readonly string[]): string[] =>
+  args.map((each, at) =>
+    each === '--trust-proxy' && !proxyFields.includes(args[at + 1] ?? '') ? `${each}=${proxyFields[0]}` : each,
+  )
+
 interface ServeFlags {
   readonly port: number
   readonly host: string
@@ -180,7 +193,7 @@ interface ServeFlags {
   readonly database?: string
   readonly replica?: string
   readonly trace?: boolean
-  readonly trustProxy?: boolean
+  readonly trustProxy?: 'x-forwarded' | 'forwarded'
   readonly publicUrl?: string
   readonly tlsKey?: string
   readonly tlsCertificate?: string
@@ -223,7 +236,10 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   const cluster = flags.workers > 1 ? await import('./host/operations/cluster.ts') : undefined
   if (cluster && !cluster.isWorker()) return serveTogether(cluster, flags.workers)
-  const { startService } = await import('./host/serve.ts')
+  const [{ startService }, { allowsSeededPasswords, isForThisMachine }] = await Promise.all([
+    import('./host/serve.ts'),
+    import('./host/safety.ts'),
+  ])
   const siblings = cluster?.connectToPrimary()
   const tls = tlsOf(flags)
   const tokens = tokensOf(flags)
@@ -249,7 +265,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     settings: {
       origins: flags.origin,
       trace: flags.trace === true,
-      trustProxy: flags.trustProxy === true,
+      trustProxy: flags.trustProxy ?? false,
       ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
     },
   }
@@ -264,14 +280,19 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     }
   })
   const lines = [`listening on ${server.url}`]
-  const clerk = app.seed().people?.find(person => person.roles.includes('clerk'))
-  const collection = app.contract.resources[0]?.name
-  if (clerk && collection && !tokens) {
-    const token = await server.token(clerk.subject, clerk.roles)
-    lines.push(`try: curl -H 'Authorization: Bearer ${token}' ${server.url}/api/${collection}`)
-  }
+  if (process.stdout.isTTY && allowsSeededPasswords(options) && isForThisMachine(options))
+    lines.push(...(await writeExample(app, server)))
   if (siblings) siblings.ready(lines)
   else console.log(lines.join('\n'))
+}
+
+/** A first request, with a token: for the eyes at a terminal of this machine, and for no log. */
+async function writeExample(app: Implementation, server: Server): Promise<string[]> {
+  const clerk = app.seed().people?.find(person => person.roles.includes('clerk'))
+  const collection = app.contract.resources[0]?.name
+  if (!clerk || !collection) return []
+  const token = await server.token(clerk.subject, clerk.roles)
+  return [`try: curl -H 'Authorization: Bearer ${token}' ${server.url}/api/${collection}`]
 }
 
 async function serveTogether(
@@ -426,7 +447,7 @@ function printError(thrown: unknown): void {
 }
 
 try {
-  await program.parseAsync()
+  await program.parseAsync(expandProxyFlag(process.argv))
 } catch (thrown) {
   process.exitCode = exitCode(thrown)
   if (process.exitCode !== 0) process.exit()

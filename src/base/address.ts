@@ -13,16 +13,24 @@ export const isLoopbackAddress = (host: string): boolean =>
 export const isHttpAddress = (source: string): boolean => /^https?:/i.test(source)
 
 /**
- * What one client has of the address space: an IPv4 address, or the 64 bits of an IPv6 address that
- * a network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2), since the client may vary the
- * rest.
+ * What one client has of the address space: an IPv4 address, or the 64 bits of an IPv6 address that a
+ * network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2), in all of which a client may
+ * vary. Loopback addresses stay as they are, so that `isLoopbackAddress` holds of the result, too.
  */
 export function addressBlock(address: string): string {
-  if (!address.includes(':')) return address
+  if (!address.includes(':') || isLoopbackAddress(address)) return address
+  const embedded = embeddedIpv4.exec(address)?.[1]
+  if (embedded !== undefined) return embedded
   const [head = '', tail] = address.split('::', 2)
   const before = splitGroups(head)
   const after = splitGroups(tail ?? '')
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
 }
-const splitGroups = (text: string): readonly string[] => (text === '' ? [] : text.split(':'))
+
+/** An IPv4 client of a socket of both versions (RFC 4291 §2.5.5.2), or of a translator (RFC 6052). */
+const embeddedIpv4 = /^(?:::ffff|64:ff9b:):(\d{1,3}(?:\.\d{1,3}){3})$/i
+
+/** In lower case and without leading zeros (RFC 5952 §4.1, §4.3). */
+const splitGroups = (text: string): readonly string[] =>
+  text === '' ? [] : text.split(':').map(group => group.toLowerCase().replace(/^0+(?=.)/, ''))

@@ -5,13 +5,14 @@ import { isLoopbackAddress } from '../base/address.ts'
 import type { Request } from '../http/message.ts'
 import type { Settings } from '../service/face-context.ts'
 
-type Origin = Pick<Request, 'from' | 'fields'>
+type Origin = Pick<Request, 'from'>
 
-/** The client is on this machine. A proxy that does not name its client proves nothing. */
-export function isFromThisMachine({ from, fields }: Origin, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean {
-  if (!isLoopbackAddress(from)) return false
-  return !trustProxy || fields['forwarded'] !== undefined || fields['x-forwarded-for'] !== undefined
-}
+/**
+ * The client is on this machine. Behind a trusted proxy none is: what the proxy says of its client
+ * is enough for limits, and not for rights.
+ */
+export const isFromThisMachine = ({ from }: Origin, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean =>
+  trustProxy === false && isLoopbackAddress(from)
 
 /** RFC 7617 §4, rule A5.1: a password can be read on its way, but over TLS or within a machine. */
 export function isConfidential(

@@ -3,13 +3,15 @@
  * X-Forwarded-For, -Proto and -Host, which mean the same). What it guards:
  *  (1) Only the last element is read, which the proxy in front wrote itself. Any client may have
  *      written the others.
- *  (2) A proxy that writes one kind passes on the other as the client sent it: if they name
- *      different clients, neither is used.
+ *  (2) A proxy that writes one kind of fields passes on the other as the client sent it: the
+ *      settings say which kind counts, and the other is ignored.
  * Deliberately absent: chains of proxies. The one in front is trusted, and its peer is the client.
  */
+import { addressBlock } from '../base/address.ts'
 import { cursorOver, noParameters, type Parameters, readParameters, splitElements, trimSpace } from '../http/grammar.ts'
 import type { HttpFields, Request } from '../http/message.ts'
 import { parseHost } from '../http/uri.ts'
+import type { ProxyFields, Settings } from '../service/face-context.ts'
 
 interface ForwardedFacts {
   readonly from: string | undefined
@@ -17,25 +19,23 @@ interface ForwardedFacts {
   readonly host: string | undefined
 }
 
+/** Which fields count; undefined without a trusted proxy. */
+export const proxyFieldsOf = ({ trustProxy }: Pick<Settings, 'trustProxy'>): ProxyFields | undefined =>
+  trustProxy === true ? 'x-forwarded' : trustProxy || undefined
+
 /** The request as the client sent it. It shares its content, which is read once. */
-export function applyForwarded(request: Request): Request {
-  const facts = factsOf(request.fields)
+export function applyForwarded(request: Request, kind: ProxyFields): Request {
+  const facts =
+    kind === 'forwarded' ? parseForwardedField(request.fields['forwarded']) : parseXForwarded(request.fields)
   if (!facts) return request
   const { certificate, ...rest } = request // it proves the proxy, not the client
   const scheme = facts.scheme?.toLowerCase()
   return {
     ...rest,
-    from: facts.from ?? request.from,
+    from: facts.from === undefined ? request.from : addressBlock(facts.from),
     scheme: scheme === 'https' || scheme === 'http' ? scheme : request.scheme,
     fields: facts.host && parseHost(facts.host) ? { ...request.fields, host: facts.host } : request.fields,
   }
-}
-
-function factsOf(fields: HttpFields): ForwardedFacts | undefined {
-  const standard = parseForwardedField(fields['forwarded'])
-  const unofficial = parseXForwarded(fields)
-  if (standard && unofficial) return standard.from === unofficial.from ? { ...unofficial, ...standard } : undefined // (2)
-  return standard ?? unofficial
 }
 
 /**

@@ -14,7 +14,7 @@ import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { type Coding, compressResponse } from './compression.ts'
 import { createEntry, type Entry, type EntryDraft, type Mount, type MountName, rawSegmentOf } from './entry.ts'
-import { applyForwarded } from './forwarded.ts'
+import { applyForwarded, proxyFieldsOf } from './forwarded.ts'
 import { type FrontDesk, frontRows } from './front-rows.ts'
 import { type Gate, openGate } from './gate.ts'
 import type { FrontRefusal } from './refusal.ts'
@@ -45,9 +45,10 @@ export function createFront(
 ): (request: Request) => Maybe<Response> {
   const front = compileFront(context, mounts, options)
   const { load } = front.desk.gate
+  const proxied = proxyFieldsOf(context.settings)
   return received => {
     const startMs = performance.now()
-    const request = context.settings.trustProxy ? applyForwarded(received) : received
+    const request = proxied === undefined ? received : applyForwarded(received, proxied)
     const mount = front.desk.mountAt(rawSegmentOf(request.target))
     const entry = createEntry(request, nameRequest(request.fields, context), context.clock(), mount)
     load.inFlight++

@@ -2,6 +2,7 @@
 
 import { isHttpAddress, isLoopbackAddress } from '../base/address.ts'
 import { type Places, tokenAlgorithms } from '../identity/bearer-token.ts'
+import type { Settings } from '../service/face-context.ts'
 import { checkTarget } from './delivery/safe-post.ts'
 
 /** The issuer of bearer tokens, in place of the local key. */
@@ -22,7 +23,7 @@ export interface SafetyOptions {
   readonly key?: string | undefined
   readonly insecure?: boolean | undefined
   readonly replies?: readonly string[] | undefined
-  readonly settings?: { readonly origins?: readonly string[]; readonly publicUrl?: string } | undefined
+  readonly settings?: Partial<Pick<Settings, 'origins' | 'publicUrl' | 'trustProxy'>> | undefined
 }
 
 /** Thrown at start. */
@@ -30,9 +31,24 @@ export class Unsafe extends Error {
   override readonly name = 'Unsafe'
 }
 
+/**
+ * What makes the service reachable from other machines; undefined if nothing does. A proxy on this
+ * machine connects to a loopback address, and its clients come from anywhere.
+ */
+function findWayIn({ host = '127.0.0.1', settings = {} }: SafetyOptions): string | undefined {
+  const { publicUrl, trustProxy = false } = settings
+  if (!isLoopbackAddress(host)) return host
+  const url = isHttpAddress(publicUrl ?? '') ? URL.parse(publicUrl ?? '') : undefined
+  if (url && !isLoopbackAddress(url.hostname)) return `a service whose public address is ${publicUrl}`
+  return trustProxy === false ? undefined : 'a service behind a proxy (--trust-proxy)'
+}
+
+/** No other machine reaches the service. */
+export const isForThisMachine = (options: SafetyOptions): boolean => findWayIn(options) === undefined
+
 /** Whether the seeded people, whose passwords are public, may sign in. */
-export const allowsSeededPasswords = ({ host = '127.0.0.1', tokens, insecure = false }: SafetyOptions): boolean =>
-  insecure || (isLoopbackAddress(host) && !tokens)
+export const allowsSeededPasswords = (options: SafetyOptions): boolean =>
+  options.insecure === true || (isForThisMachine(options) && !options.tokens)
 
 /** Throws `Unsafe` with a line for each flaw. */
 export function ensureSafe(options: SafetyOptions): void {
@@ -45,10 +61,12 @@ export function ensureSafe(options: SafetyOptions): void {
   if (flaws.length > 0) throw new Unsafe(flaws.join('\n'))
 }
 
-function checkAddress({ host = '127.0.0.1', tokens, key, insecure }: SafetyOptions): string[] {
-  if (insecure || tokens || key !== undefined || isLoopbackAddress(host)) return []
+function checkAddress(options: SafetyOptions): string[] {
+  const { tokens, key, insecure } = options
+  const way = findWayIn(options)
+  if (insecure || tokens || key !== undefined || way === undefined) return []
   return [
-    `${host} can be reached from other machines, but no credentials are configured: give --jwks with --issuer, or --key with a file of your own; --insecure serves the example as it is`,
+    `${way} can be reached from other machines, but no credentials are configured: give --jwks with --issuer, or --key with a file of your own; --insecure serves the example as it is`,
   ]
 }
 
@@ -74,11 +92,16 @@ function checkJwksAddress(jwks: string): string[] {
   return [`the keys of ${jwks} could be forged on the way: give an https address or a file`]
 }
 
-function checkSettings({ origins = [], publicUrl }: NonNullable<SafetyOptions['settings']>): string[] {
+function checkSettings({ origins = [], publicUrl, trustProxy }: NonNullable<SafetyOptions['settings']>): string[] {
   const wrong = origins.filter(each => !URL.canParse(each) || new URL(each).origin !== each)
   const address = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol))
   return [
     ...wrong.map(each => `the origin ${each} is invalid: write it as browsers do, such as https://app.example.org`),
     ...(address ? [] : [`the public address ${publicUrl} is not an http or https address`]),
+    ...(isProxySetting(trustProxy) ? [] : [`the proxy fields ${trustProxy} are unknown: use x-forwarded or forwarded`]),
   ]
 }
+
+/** Also asked of settings that no compiler has checked. */
+const isProxySetting = (given: unknown): boolean =>
+  given === undefined || typeof given === 'boolean' || given === 'x-forwarded' || given === 'forwarded'

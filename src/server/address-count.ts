@@ -1,5 +1,5 @@
-/** Connections that each address has open, so that one of them cannot have them all. */
-import { addressBlock, isLoopbackAddress } from '../base/address.ts'
+/** Connections that each peer address has open, so that one of them cannot have them all. */
+import { isLoopbackAddress } from '../base/address.ts'
 
 export class AddressCount {
   readonly #counts = new Map<string, number>()
@@ -10,18 +10,16 @@ export class AddressCount {
    */
   add(address: string): number {
     if (!isCounted(address)) return 0
-    const block = addressBlock(address)
-    const count = (this.#counts.get(block) ?? 0) + 1
-    this.#counts.set(block, count)
+    const count = (this.#counts.get(address) ?? 0) + 1
+    this.#counts.set(address, count)
     return count
   }
 
   remove(address: string): void {
-    const block = addressBlock(address)
-    const count = this.#counts.get(block)
+    const count = this.#counts.get(address)
     if (count === undefined) return
-    if (count > 1) this.#counts.set(block, count - 1)
-    else this.#counts.delete(block)
+    if (count > 1) this.#counts.set(address, count - 1)
+    else this.#counts.delete(address)
   }
 }
 

@@ -1,15 +1,13 @@
 /** The peer of a socket: its address, and the certificate that it has proved to own. */
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { addressBlock } from '../base/address.ts'
 
 /**
- * The peer's address; IPv4 is written as IPv4 also where the socket is of both versions. Empty on a
- * Unix socket.
+ * The peer's address, as `addressBlock` writes it: an IPv6 peer is its /64. Empty on a Unix socket.
  */
-export function peerAddress(socket: Socket): string {
-  const address = socket.remoteAddress ?? ''
-  return address.startsWith('::ffff:') ? address.slice(7) : address
-}
+export const peerAddress = ({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string =>
+  addressBlock(remoteAddress)
 
 /** DER of the peer's certificate, where the handshake has verified it against our authorities. */
 export function peerCertificate(socket: Socket): Uint8Array | undefined {

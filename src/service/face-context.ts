@@ -16,11 +16,17 @@ export interface FaceContext {
   readonly settings: Settings
 }
 
+/** What a proxy says of its client: X-Forwarded-For, -Proto and -Host, or Forwarded (RFC 7239). */
+export type ProxyFields = 'x-forwarded' | 'forwarded'
+
 export interface Settings {
   /** The address that clients use (`https://api.example.org`). Default: the Host of the request. */
   readonly publicUrl?: string
-  /** A proxy in front is trusted: its Forwarded fields are read, and it does the content coding. */
-  readonly trustProxy: boolean
+  /**
+   * A proxy in front is trusted: fields of this kind are read, those of the other kind, which a
+   * client may have sent, are ignored; the proxy does the content coding. True: `x-forwarded`.
+   */
+  readonly trustProxy: boolean | ProxyFields
   /** Adds `Diglot-Trace` to responses: for development. */
   readonly trace: boolean
   /** Accepts passwords over cleartext from loopback addresses. Over TLS they always are. */

@@ -3,12 +3,13 @@
  * errors, never a stack.
  */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-cli-'))
@@ -126,6 +127,58 @@ test('diglot: a port in use is one line', async () => {
   taken.close()
   assert.equal(ended.status, 1)
   assert.match(ended.stderr, /^diglot: 127\.0\.0\.1:[0-9]+ is in use[^\n]*\n$/)
+})
+
+/** What `diglot serve` says at its start, to a terminal or to a pipe. */
+async function readStart(output: 'terminal' | 'pipe', ...flags: readonly string[]): Promise<string> {
+  const serve = [process.execPath, '--conditions=source', join(root, 'src', 'cli.ts'), 'serve', orders]
+  const words = `echo "pid $$"; exec ${[...serve, '--port 0 --data :memory:', ...flags].join(' ')}`
+  const [command, args] =
+    output === 'terminal' ? (['script', ['-qec', words, '/dev/null']] as const) : (['sh', ['-c', words]] as const)
+  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    said += piece
+    if (/listening on [^\n]+\n/.test(said)) process.kill(Number(/pid (\d+)/.exec(said)?.[1]), 'SIGTERM')
+  })
+  await once(child, 'close')
+  return said
+}
+const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'skipped: no script(1) here'
+
+describe('SECURITY.md promise 3: serve prints a token to a terminal of this machine alone', () => {
+  const key = join(folder, 'own.key')
+  const rows: readonly (readonly [string, Parameters<typeof readStart>, hasToken: boolean])[] = [
+    ['a terminal', ['terminal'], true],
+    ['a pipe, which may be a log', ['pipe'], false],
+    ['a service that other machines reach', ['terminal', '--host', '0.0.0.0', '--key', key], false],
+    ['the same, with the example as it is', ['terminal', '--host', '0.0.0.0', '--insecure'], false],
+    ['a service behind a proxy', ['terminal', '--key', key, '--trust-proxy'], false],
+    ['a service with a public address', ['terminal', '--key', key, '--public-url', 'https://shop.example'], false],
+  ]
+  for (const [title, [output, ...flags], hasToken] of rows)
+    test(title, { skip: output === 'terminal' && noTerminal }, async () => {
+      const said = await readStart(output, ...flags)
+      assert.match(said, /listening on http:/)
+      assert.equal(/Bearer eyJ/.test(said), hasToken, said)
+    })
+})
+
+test('diglot serve --trust-proxy: X-Forwarded-* unless a kind is named, before or after the file', () => {
+  const flags = ['--port', '0', '--data', ':memory:']
+  const unsafe = /^diglot: a service behind a proxy \(--trust-proxy\) can be reached from other machines/
+  for (const words of [
+    ['--trust-proxy', orders],
+    ['--trust-proxy=forwarded', orders],
+    ['--trust-proxy', 'forwarded', orders],
+    [orders, '--trust-proxy'],
+    [orders, '--trust-proxy', 'x-forwarded'],
+  ]) {
+    const { status, stderr } = diglot('serve', ...flags, ...words)
+    assert.equal(status, 1, words.join(' '))
+    assert.match(stderr, unsafe, words.join(' '))
+  }
+  assert.match(diglot('serve', orders, '--trust-proxy=x-real-ip').stderr, /Allowed choices are x-forwarded, forwarded/)
 })
 
 test('diglot: --help helps, and a token is printed alone', () => {

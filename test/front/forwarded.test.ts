@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { applyForwarded } from '../../src/front/forwarded.ts'
+import { applyForwarded, proxyFieldsOf } from '../../src/front/forwarded.ts'
 import { noContent, type Request } from '../../src/http/message.ts'
 
 const proxy = {
@@ -24,7 +24,7 @@ const rows: readonly [title: string, fields: Readonly<Record<string, string>>, i
   ['§4  names are case-insensitive', { forwarded: 'For=192.0.2.1; Proto=HTTPS' }, ['192.0.2.1', 'https', host]],
   ['§4  for alone', { forwarded: 'for=192.0.2.1' }, ['192.0.2.1', 'http', host]],
   ['§4  host alone', { forwarded: 'host=shop.example' }, ['10.0.0.1', 'http', 'shop.example']],
-  ['§6  IPv6 with its port', { forwarded: 'for="[2001:db8::1]:4711"' }, ['2001:db8::1', 'http', host]],
+  ['§6  IPv6 with its port', { forwarded: 'for="[2001:db8::1]:4711"' }, ['2001:db8:0:0::/64', 'http', host]],
   ['§6  IPv4 with its port', { forwarded: 'for="192.0.2.1:4711"' }, ['192.0.2.1', 'http', host]],
   ['§6.3 an obfuscated node', { forwarded: 'for=_hidden' }, ['_hidden', 'http', host]],
   [
@@ -45,33 +45,56 @@ const rows: readonly [title: string, fields: Readonly<Record<string, string>>, i
     { 'x-forwarded-for': '"a, 192.0.2.1', 'x-forwarded-proto': '"a, https' },
     ['192.0.2.1', 'https', host],
   ],
-  ['X-Forwarded-For has IPv6 bare', { 'x-forwarded-for': '2001:db8::1' }, ['2001:db8::1', 'http', host]],
+  ['X-Forwarded-For has IPv6 bare', { 'x-forwarded-for': '2001:db8::1' }, ['2001:db8:0:0::/64', 'http', host]],
   ['X-Forwarded-For with a port', { 'x-forwarded-for': '192.0.2.1:99' }, ['192.0.2.1', 'http', host]],
   ['X-Forwarded-For empty', { 'x-forwarded-for': '' }, unchanged],
   ['an unknown scheme', { 'x-forwarded-proto': 'gopher' }, unchanged],
   ['a host that is none', { 'x-forwarded-host': 'a b' }, unchanged],
   [
-    '(2) both, of one mind',
-    { forwarded: 'for=192.0.2.1;proto=https', 'x-forwarded-for': '192.0.2.1' },
-    ['192.0.2.1', 'https', host],
+    'X-Forwarded-For has IPv6: a client is its /64',
+    { 'x-forwarded-for': '2001:db8:1:2:3::4' },
+    ['2001:db8:1:2::/64', 'http', host],
   ],
-  [
-    '(2) both, of two minds',
-    { forwarded: 'for=127.0.0.1;proto=https', 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'http' },
-    unchanged,
-  ],
+  ['X-Forwarded-For has IPv4 in IPv6', { 'x-forwarded-for': '::ffff:192.0.2.1' }, ['192.0.2.1', 'http', host]],
 ]
+
+const said = ({ from, scheme, fields }: Request) => [from, scheme, fields['host']]
+const kindOf = (fields: Readonly<Record<string, string>>) => ('forwarded' in fields ? 'forwarded' : 'x-forwarded')
 
 for (const [title, fields, expected] of rows) {
   test(`RFC 7239 ${title}`, () => {
-    const request = applyForwarded({ ...proxy, fields: { host, ...fields } })
-    assert.deepEqual([request.from, request.scheme, request.fields['host']], expected)
+    const request: Request = { ...proxy, fields: { host, ...fields } }
+    assert.deepEqual(said(applyForwarded(request, kindOf(fields))), expected)
   })
 }
+
+/** The other kind, which a client may have sent through the proxy. */
+const lies = {
+  'x-forwarded': { forwarded: 'for=127.0.0.1;proto=https;host=evil.example' },
+  forwarded: { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' },
+} as const
+for (const [title, fields, expected] of rows) {
+  test(`RFC 7239 §8.1 the other kind of fields changes nothing: ${title}`, () => {
+    const kind = kindOf(fields)
+    const request: Request = { ...proxy, fields: { host, ...fields, ...lies[kind] } }
+    assert.deepEqual(said(applyForwarded(request, kind)), expected)
+  })
+}
+
+test('the setting names the kind: true is X-Forwarded-*', () => {
+  const table = [
+    [false, undefined],
+    [true, 'x-forwarded'],
+    ['x-forwarded', 'x-forwarded'],
+    ['forwarded', 'forwarded'],
+  ] as const
+  for (const [trustProxy, kind] of table) assert.equal(proxyFieldsOf({ trustProxy }), kind)
+})
 
 test('the proxy’s certificate proves nothing of the client; without a proxy it is the client’s', () => {
   const certificate = new Uint8Array(1)
   const asked: Request = { ...proxy, certificate, fields: { host } }
-  assert.equal(applyForwarded(asked).certificate, certificate)
-  assert.equal(applyForwarded({ ...asked, fields: { host, forwarded: 'for=192.0.2.1' } }).certificate, undefined)
+  assert.equal(applyForwarded(asked, 'forwarded').certificate, certificate)
+  const named: Request = { ...asked, fields: { host, forwarded: 'for=192.0.2.1' } }
+  assert.equal(applyForwarded(named, 'forwarded').certificate, undefined)
 })

@@ -15,6 +15,22 @@ describe('what does not start', () => {
     ['all addresses of IPv6', { host: '::' }, /no credentials are configured/],
     ['a name that is not this machine', { host: 'api.example' }, /no credentials are configured/],
     ['a name that only looks like loopback', { host: '127.0.0.1.evil.example' }, /no credentials are configured/],
+    ['a proxy on this machine', { settings: { trustProxy: true } }, /--trust-proxy.*no credentials are configured/],
+    [
+      'a proxy that writes Forwarded',
+      { settings: { trustProxy: 'forwarded' } },
+      /--trust-proxy.*no credentials are configured/,
+    ],
+    [
+      'a public address that is not loopback',
+      { settings: { publicUrl: 'https://shop.example' } },
+      /shop\.example can be reached from other machines/,
+    ],
+    [
+      'a proxy of another kind',
+      { key: 'k', settings: { trustProxy: 'x-real-ip' as 'forwarded' } },
+      /x-real-ip are unknown: use x-forwarded or forwarded/,
+    ],
     ['tokens of any issuer', { tokens: { ...tokens, issuer: '' } }, /give --issuer/],
     ['tokens for anybody', { tokens: { ...tokens, audience: '' } }, /give --audience/],
     ['no algorithm', { tokens: { ...tokens, algorithms: [] } }, /no token algorithm would be accepted/],
@@ -42,6 +58,13 @@ describe('what does not start', () => {
         (thrown: unknown) => thrown instanceof Unsafe && says.test(thrown.message) && !thrown.message.includes('\n'),
       ),
     )
+  test('SECURITY.md "on loopback alone": behind a proxy the example’s people do not count, whatever it says', async () => {
+    const { ask, signIn } = await startHosted({ key: ':memory:', settings: { trustProxy: true } })
+    const via = { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' }
+    const answer = await ask('GET', '/api/v1/orders/o-1', { ...via, ...basic('clara', 'clara-secret') })
+    assert.equal(answer.status, 401)
+    assert.equal(await signIn('clara', 'clara-secret'), '')
+  })
   test('serve itself refuses, before anything is opened', async () => {
     await assert.rejects(startHosted({ host: '0.0.0.0' }), Unsafe)
   })
@@ -51,6 +74,15 @@ describe('what starts', () => {
   const rows: readonly [string, SafetyOptions, seeded: boolean][] = [
     ['loopback', {}, true],
     ['loopback by name', { host: 'localhost' }, true],
+    ['loopback as IPv4 in IPv6', { host: '::ffff:127.0.0.1' }, true],
+    ['a public address that is loopback', { settings: { publicUrl: 'http://[::1]:8080/shop' } }, true],
+    ['a proxy with a key of one’s own', { key: 'k', settings: { trustProxy: true } }, false],
+    [
+      'a public address with a key of one’s own',
+      { key: 'k', settings: { trustProxy: true, publicUrl: 'https://shop.example' } },
+      false,
+    ],
+    ['a proxy, knowing what it means', { insecure: true, settings: { trustProxy: true } }, true],
     ['all addresses with a JWKS', { host: '0.0.0.0', tokens }, false],
     ['all addresses with a key of one’s own', { host: '0.0.0.0', key: '/run/secrets/key' }, false],
     ['all addresses, knowing what it means', { host: '0.0.0.0', insecure: true }, true],

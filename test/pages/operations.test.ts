@@ -25,7 +25,7 @@ describe('Request-Id', async () => {
   const write = (fields: object, message: string) => void lines.push({ message, fields: { ...fields } })
   const logger = { info: write, warn: write, error: write }
   const open = await startHosted({ logger, accessLog: true })
-  const behind = await startHosted({ logger, settings: { trustProxy: true } })
+  const behind = await startHosted({ logger, insecure: true, settings: { trustProxy: true } })
   const made = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
   const rows: readonly [string, typeof open, Record<string, string>, RegExp][] = [
     ['is made up', open, {}, made],

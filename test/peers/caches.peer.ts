@@ -367,6 +367,6 @@ describe('nginx that compresses by itself', { skip: caches[1]?.skip }, () => {
   })
 })
 
-function behind(flags: readonly string[] = ['--trust-proxy']): Promise<Running> {
+function behind(flags: readonly string[] = ['--trust-proxy', '--insecure']): Promise<Running> {
   return service(flags, undefined, join(root, 'test', 'peers', 'minimal-service.ts'))
 }

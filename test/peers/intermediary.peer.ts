@@ -64,7 +64,7 @@ const secured = [
 for (const [name, start, skip] of secured) {
   describe(`${name} ends HTTPS`, { skip }, async () => {
     if (skip) return
-    const { url } = await service(['--trust-proxy'])
+    const { url } = await service(['--trust-proxy', '--insecure'])
     const front = await start(url)
     for (const [title, target, question] of requests) {
       it(`A1.1 A1.5 ${title}: the same by HTTP/1.1 and by HTTP/2`, () => {
@@ -102,7 +102,7 @@ for (const [name, start, skip] of secured) {
 
 describe('nginx in front', { skip: noNginx }, async () => {
   if (noNginx) return
-  const { url } = await service(['--trust-proxy'])
+  const { url } = await service(['--trust-proxy', '--insecure'])
   const says = (fields: string) =>
     `location / { ${passes(url).replace(/proxy_set_header X-Forwarded-For [^;]+;/, '')} ${fields} }`
   const fronts = await nginx([
@@ -139,7 +139,7 @@ describe('nginx in front', { skip: noNginx }, async () => {
   it('A4.21 A2.5 under a path of its own: links, Location and problem types lead back through the proxy', async () => {
     const port = await freePort()
     const known = `http://127.0.0.1:${port}/shop`
-    const { url: inside, token } = await service(['--trust-proxy', '--public-url', known])
+    const { url: inside, token } = await service(['--trust-proxy', '--insecure', '--public-url', known])
     const block = `location /shop/ { ${passes(inside).replace(`proxy_pass ${inside}`, `proxy_pass ${inside}/`)} }`
     const [front = ''] = await nginx([{ block }], [port])
     const outside = (href: string) => new URL(href, `${front}/`).href

@@ -6,6 +6,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Response } from '../../src/http/message.ts'
 import { AddressCount } from '../../src/server/address-count.ts'
+import { peerAddress } from '../../src/server/peer-address.ts'
 import { echo, exchangeOctets, hello, message, shortLimits, statuses, withServer } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]
@@ -246,12 +247,13 @@ suite('crowds', { concurrency: 8 }, () => {
 
   test('connections of this machine, of a Unix socket and of 64 bits of IPv6 are counted as what they are', () => {
     const count = new AddressCount()
-    const add = (...addresses: string[]) => addresses.map(each => count.add(each))
+    const from = (remoteAddress: string) => peerAddress({ remoteAddress })
+    const add = (...addresses: string[]) => addresses.map(each => count.add(from(each)))
     assert.deepEqual(add('', '', '127.0.0.1', '127.0.0.1', '::1'), [0, 0, 0, 0, 0])
     assert.deepEqual(add('192.0.2.1', '192.0.2.1', '192.0.2.2'), [1, 2, 1])
     assert.deepEqual(add('2001:db8::1', '2001:db8::2:1', '2001:db8:0:1::1'), [1, 2, 1])
-    count.remove('2001:db8::9')
-    count.remove('192.0.2.2')
+    count.remove(from('2001:db8::9'))
+    count.remove(from('192.0.2.2'))
     assert.deepEqual(add('2001:db8::1', '192.0.2.2'), [2, 1])
   })
 
