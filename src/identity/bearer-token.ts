@@ -5,6 +5,8 @@
  *      secret.
  *  (2) Issuer, audience, subject and expiry are required and checked; no part of a token is used
  *      before it is verified.
+ *  (3) A token of another kind, which the same issuer signs for the same audience, is invalid (RFC
+ *      8725 §3.11, §3.12): ID tokens, logout tokens, security events.
  */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { Caller } from '../contract/policy.ts'
@@ -25,6 +27,16 @@ export interface TokenSpec {
 }
 
 const issuer = 'diglot'
+
+/** (3) `typ` of access tokens (RFC 7519 §5.1, RFC 9068 §2.1), without `application/`. */
+const tokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt'])
+/**
+ * (3) Claims of other kinds: ID tokens (OpenID Connect Core 1.0 §3.1.3.6, §3.3.2.11) and security
+ * events (RFC 8417 §2.2), which logout tokens are.
+ */
+const foreignClaims: readonly string[] = ['at_hash', 'c_hash', 'events']
+/** Seconds that the clock of an issuer may be ahead. */
+const issuedAheadMax = 60
 
 export async function signToken(key: LocalKey, audience: string, spec: TokenSpec, now: number): Promise<string> {
   const { SignJWT } = await import('jose')
@@ -76,7 +88,7 @@ export async function verifyToken(
   // Loaded with the first token: a public service never needs it.
   const { errors, jwtVerify } = await import('jose')
   try {
-    const { payload } = await jwtVerify(token, trust.keys, {
+    const { payload, protectedHeader } = await jwtVerify(token, trust.keys, {
       algorithms: [...(trust.algorithms ?? tokenAlgorithms)],
       issuer: trust.issuer,
       audience: trust.audience,
@@ -84,12 +96,25 @@ export async function verifyToken(
       currentDate: new Date(now),
       clockTolerance: 5,
     })
-    return payload.sub ? { caller: callerOf(payload, trust), expires: (payload.exp ?? 0) * 1000 } : undefined
+    if (!isAccessToken(protectedHeader.typ, payload) || !isIssued(payload, now)) return undefined
+    return { caller: callerOf(payload, trust), expires: (payload.exp ?? 0) * 1000 }
   } catch (thrown) {
     if (thrown instanceof Unavailable) throw thrown
     if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) return undefined // malformed or invalid
     throw thrown
   }
+}
+
+/** RFC 7519 §4.1.2: the subject is a text, whatever a payload has there. */
+function isAccessToken(typ: string | undefined, payload: JWTPayload): boolean {
+  const subject: unknown = payload.sub
+  if (typ !== undefined && !tokenTypes.has(typ.toLowerCase().replace(/^application\//, ''))) return false
+  return typeof subject === 'string' && subject !== '' && !foreignClaims.some(name => Object.hasOwn(payload, name))
+}
+
+/** RFC 7519 §4.1.6: the time of issue, if there is one, has come. */
+function isIssued({ iat }: { readonly iat?: unknown }, now: number): boolean {
+  return iat === undefined || (typeof iat === 'number' && iat <= now / 1000 + issuedAheadMax)
 }
 
 function callerOf(payload: JWTPayload, { roles = 'roles', claims }: Places): Caller {

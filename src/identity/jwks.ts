@@ -3,22 +3,31 @@
  *  (1) Only the configured place is asked, whatever a token names (`jku`, `x5u`, `jwk`), and no
  *      redirect is followed.
  *  (2) An unknown key identifier causes another request, at most twice a minute; an address that
- *      fails is left alone for a while, and callers are meanwhile told to retry, not that their
- *      token is invalid.
+ *      fails is left alone for a while, and callers with such a key are meanwhile told to retry,
+ *      not that their token is invalid.
+ *  (3) Known keys count while the address fails, for an hour at most: neither an outage nor a
+ *      forged token refuses a caller whose key is known.
  */
-import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { isHttpAddress } from '../base/address.ts'
 import { Unavailable } from '../service/store.ts'
 import { type Watching, watchFile } from './watched-file.ts'
 
+/** A request for an unknown key waits for so long after the last one. */
 const cooldownMs = 30_000
-const cacheMs = 600_000
+/** Keys of this age are requested again before they count. */
+const freshMs = 600_000
+/** (3) */
+const countMs = 3_600_000
 const requestMs = 5_000
 const retryEveryMs = 5_000
 
 /** @param source a path, or an https address; http is for loopback alone. Throws `Unusable`. */
-export const openJwks = (source: string, watching: Watching): JWTVerifyGetKey =>
-  isHttpAddress(source) ? openRemoteKeys(new URL(source), watching) : openFileKeys(source, watching)
+export const openJwks = (source: string, watching: Watching): JWTVerifyGetKey => {
+  if (!isHttpAddress(source)) return openFileKeys(source, watching)
+  const keys = new RemoteKeys(source, watching)
+  return (header, token) => keys.find(header, token)
+}
 
 function openFileKeys(file: string, watching: Watching): JWTVerifyGetKey {
   // `createLocalJWKSet` throws for an invalid set of keys.
@@ -26,28 +35,72 @@ function openFileKeys(file: string, watching: Watching): JWTVerifyGetKey {
   return (header, token) => current()(header, token)
 }
 
-function openRemoteKeys(address: URL, { clock, failed }: Watching): JWTVerifyGetKey {
-  const keys = createRemoteJWKSet(address, {
-    cooldownDuration: cooldownMs,
-    cacheMaxAge: cacheMs,
-    timeoutDuration: requestMs,
-  })
-  let failedAt = Number.NEGATIVE_INFINITY
-  return async (header, token) => {
-    if (clock() - failedAt < retryEveryMs) throw new Unavailable(retryEveryMs / 1000)
+class RemoteKeys {
+  readonly #address: string
+  readonly #watching: Watching
+  #known: JWTVerifyGetKey | undefined
+  #fetchedAt = Number.NEGATIVE_INFINITY
+  #failedAt = Number.NEGATIVE_INFINITY
+  #fetching: Promise<boolean> | undefined
+
+  constructor(address: string, watching: Watching) {
+    this.#address = address
+    this.#watching = watching
+  }
+
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    if (this.#age() >= freshMs) await this.#renew()
+    const known = this.#requireKnown()
     try {
-      return await keys(header, token)
+      return await known(header, token)
     } catch (thrown) {
-      if (isKeyMismatch(thrown)) throw thrown
-      failedAt = clock()
-      failed(thrown)
-      throw new Unavailable(retryEveryMs / 1000)
+      if (!(thrown instanceof errors.JWKSNoMatchingKey) || this.#age() < cooldownMs) throw thrown
     }
+    if (!(await this.#fetch())) throw new Unavailable(retryEveryMs / 1000) // (2)
+    return this.#requireKnown()(header, token)
+  }
+
+  #age(): number {
+    return this.#watching.clock() - this.#fetchedAt
+  }
+
+  #requireKnown(): JWTVerifyGetKey {
+    if (!this.#known || this.#age() >= countMs) throw new Unavailable(retryEveryMs / 1000)
+    return this.#known
+  }
+
+  /** (3) During an outage known keys do not wait for the next try. */
+  async #renew(): Promise<void> {
+    const fetched = this.#fetch()
+    if (this.#failedAt < this.#fetchedAt || this.#age() >= countMs) await fetched
+  }
+
+  /** One request at a time, and none for a while after a failure; false if it fails. */
+  #fetch(): Promise<boolean> {
+    if (this.#watching.clock() - this.#failedAt < retryEveryMs) return Promise.resolve(false)
+    this.#fetching ??= this.#request()
+      .then(
+        keys => {
+          this.#known = keys
+          this.#fetchedAt = this.#watching.clock()
+          return true
+        },
+        thrown => {
+          this.#failedAt = this.#watching.clock()
+          this.#watching.failed(thrown)
+          return false
+        },
+      )
+      .finally(() => (this.#fetching = undefined))
+    return this.#fetching
+  }
+
+  /** (1) */
+  async #request(): Promise<JWTVerifyGetKey> {
+    const headers = { accept: 'application/json, application/jwk-set+json' }
+    const signal = AbortSignal.timeout(requestMs)
+    const response = await fetch(this.#address, { redirect: 'manual', headers, signal })
+    if (response.status !== 200) throw new Error(`${this.#address} answered a request for keys with ${response.status}`)
+    return createLocalJWKSet((await response.json()) as JSONWebKeySet) // it checks the set
   }
 }
-
-/** The set was found, but the token's key is not in it. */
-const isKeyMismatch = (thrown: unknown): boolean =>
-  thrown instanceof errors.JWKSNoMatchingKey ||
-  thrown instanceof errors.JWKSMultipleMatchingKeys ||
-  thrown instanceof errors.JOSENotSupported

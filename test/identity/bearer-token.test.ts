@@ -105,6 +105,12 @@ describe('the caller of a token', () => {
       assert.deepEqual(found, { caller: { subject: 'erin', roles, claims }, expires: (seconds + 60) * 1000 })
     })
 
+  for (const typ of ['JWT', 'jwt', 'at+jwt', 'application/at+jwt'])
+    test(`RFC 8725 §3.11: an access token of typ ${typ}, issued on a clock that is a little ahead`, async () => {
+      const token = await signPayload({ ...right, iat: seconds + 59 }, { header: { typ } })
+      assert.equal((await verifyToken(trustWith(), token, now))?.caller.subject, 'erin')
+    })
+
   test('another algorithm of the set, and a local token by the local key', async () => {
     const token = await signPayload(right, { header: { alg: 'ES256', kid: 'e' }, key: ec.privateKey })
     assert.equal((await verifyToken(trustWith(), token, now))?.caller.subject, 'erin')
@@ -150,6 +156,29 @@ describe('tokens that prove nothing', async () => {
     ['JWT expiry that is no number', await signPayload({ ...right, exp: '9e9' as unknown as number })],
     ['JWT no subject', await signPayload(omitClaim('sub'))],
     ['JWT empty subject', await signPayload({ ...right, sub: '' })],
+    ...(await Promise.all(
+      [7, true, ['erin'], { name: 'erin' }, null].map(
+        async (sub): Promise<[string, string]> => [
+          `RFC 7519 §4.1.2: JWT subject ${JSON.stringify(sub)}`,
+          await signPayload({ ...right, sub } as never),
+        ],
+      ),
+    )),
+    ...(await Promise.all(
+      ['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'application/logout+jwt', 'JOSE', ''].map(
+        async (typ): Promise<[string, string]> => [
+          `RFC 8725 §3.11: JWT typ ${typ}`,
+          await signPayload(right, { header: { typ } }),
+        ],
+      ),
+    )),
+    ['RFC 8725 §3.12: an ID token with at_hash', await signPayload({ ...right, at_hash: 'x' })],
+    ['RFC 8725 §3.12: a logout token without typ', await signPayload({ ...right, events: {} })],
+    [
+      'RFC 7519 §4.1.6: JWT issued in an hour',
+      await signPayload({ ...right, iat: seconds + 3600, exp: seconds + 7200 }),
+    ],
+    ['RFC 7519 §4.1.6: JWT issued at a text', await signPayload({ ...right, iat: '1' } as never)],
     ['JWT algorithm that is not listed', token, { algorithms: ['ES256'] }],
     ['JWT changed content', `${head}.${encodePart({ ...right, sub: 'maria' })}.${tag}`],
     ['JWT without signature', `${head}.${body}.`],
@@ -237,6 +266,55 @@ describe('a JWKS at an address', () => {
     time += 5001
     await assert.rejects(verifyToken(trustWith({ keys }), token, now), Unavailable)
     assert.equal(asked(), 2)
+  })
+
+  test('known keys count while the address fails, for an hour; an unknown one waits', async () => {
+    const text = await writeKeySet(['r', rsa.publicKey, 'RS256'])
+    let status = 200
+    const { address, asked } = await answering(() => ({ status, text }))
+    let time = now
+    const keys = openJwks(
+      address,
+      watchingFor(() => time),
+    )
+    const subjectOf = async (payload: JWTPayload, kid = 'r') => {
+      const long = { ...payload, exp: seconds + 100_000 }
+      const token = await signPayload(long, { header: { kid } })
+      return (await verifyToken(trustWith({ keys }), token, time))?.caller.subject
+    }
+    assert.equal(await subjectOf(right), 'erin')
+    status = 500
+    for (let i = 0; i < 20; i++) {
+      time += 31_000
+      await assert.rejects(subjectOf(right, `forged-${i}`), Unavailable)
+      assert.equal(await subjectOf(right), 'erin', `after ${i + 1} forged tokens`)
+    }
+    assert.equal(asked(), 21)
+    time = now + 3_600_000 - 1
+    assert.equal(await subjectOf(right), 'erin', 'within the hour')
+    time += 10_001
+    await assert.rejects(subjectOf(right), Unavailable, 'nothing is known of a key of an hour ago')
+    status = 200
+    time += 5001
+    assert.equal(await subjectOf(right), 'erin')
+  })
+
+  test('a key that the issuer has removed counts for ten minutes', async () => {
+    let text = await writeKeySet(['r', rsa.publicKey, 'RS256'])
+    const { address } = await answering(() => ({ status: 200, text }))
+    let time = now
+    const keys = openJwks(
+      address,
+      watchingFor(() => time),
+    )
+    const token = await signPayload({ ...right, exp: seconds + 3600 })
+    const subject = async () => (await verifyToken(trustWith({ keys }), token, time))?.caller.subject
+    assert.equal(await subject(), 'erin')
+    text = await writeKeySet(['e', ec.publicKey, 'ES256'])
+    time += 599_999
+    assert.equal(await subject(), 'erin')
+    time += 1
+    assert.equal(await subject(), undefined)
   })
 
   test('a redirect is not followed', async () => {
