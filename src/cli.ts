@@ -365,13 +365,12 @@ interface TokenFlags {
   readonly key?: string
 }
 async function tokenCommand(flags: TokenFlags): Promise<void> {
-  const [{ openLocalKey: localKey }, { signToken: sign }, { mkdirSync }, { dirname }] = await Promise.all([
+  const [{ openLocalKey: localKey }, { signToken: sign }, { createFolderOf }] = await Promise.all([
     import('./identity/local-key.ts'),
     import('./identity/bearer-token.ts'),
-    import('node:fs'),
-    import('node:path'),
+    import('./store/private-file.ts'),
   ])
-  mkdirSync(dirname(flags.data), { recursive: true })
+  createFolderOf(flags.data)
   const spec = { subject: flags.subject, roles: flags.role, claims: flags.claim, expires: flags.expires }
   const key = localKey(flags.key ?? `${flags.data}.key`)
   console.log(await sign(key, flags.audience, spec, Date.now()))
@@ -386,13 +385,12 @@ interface KeyFlags {
   readonly keys?: string
 }
 async function keyCommand({ subject, role, claim, expires, data, keys }: KeyFlags): Promise<void> {
-  const [{ issueKey }, { mkdirSync }, { dirname }] = await Promise.all([
+  const [{ issueKey }, { createFolderOf }] = await Promise.all([
     import('./identity/api-key.ts'),
-    import('node:fs'),
-    import('node:path'),
+    import('./store/private-file.ts'),
   ])
   const file = keys ?? `${data}.keys`
-  mkdirSync(dirname(file), { recursive: true })
+  createFolderOf(file)
   const until = expires === undefined ? {} : { expires: Date.now() + expires * 1000 }
   console.log(issueKey(file, { subject, roles: role, claims: claim, ...until }))
 }

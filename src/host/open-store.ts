@@ -1,9 +1,8 @@
 /** Databases and limiters of a service, by its options; drivers are loaded when needed. */
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { Implementation } from '../contract/implement.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
 import type { Store } from '../service/store.ts'
+import { createFolderOf } from '../store/private-file.ts'
 import type { ServeOptions } from './options.ts'
 
 /** The database file of a service. */
@@ -13,7 +12,7 @@ export const dataFileOf = (app: Implementation, { data }: Pick<ServeOptions, 'da
 /** Opens the database of a service, as `serve` does. */
 export async function openStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
   const data = dataFileOf(app, options)
-  if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
+  if (data !== ':memory:') createFolderOf(data)
   return openAt(app, options.database, data)
 }
 

@@ -1,7 +1,5 @@
 /** Starts a service part by part, from its options to its address; if one fails, all are closed. */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { Implementation } from '../contract/implement.ts'
 import { accessLogEntry } from '../front/access-log.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
@@ -17,6 +15,7 @@ import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
 import { withReplica } from '../service/read-replica.ts'
 import type { Store } from '../service/store.ts'
+import { createFolderOf } from '../store/private-file.ts'
 import { startOutbox } from './delivery/outbox.ts'
 import { startSinks } from './delivery/sinks.ts'
 import { addFrontGauges, addWorkGauges } from './gauges.ts'
@@ -156,7 +155,7 @@ async function openPeople(
 ) {
   const { service } = app.contract
   const data = dataFileOf(app, options)
-  if (data !== ':memory:') mkdirSync(dirname(data), { recursive: true })
+  if (data !== ':memory:') createFolderOf(data)
   const key = openLocalKey(options.key ?? `${data}.key`)
   const trust = await openTrust(options.tokens, key, service, { clock, failed })
   const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })

@@ -24,6 +24,7 @@ import { type Store, type StoreReader, type StoreWriter, Unavailable } from '../
 import { BorrowedConnection, type Cells, type StatementRunner } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { planMigration } from './migration.ts'
+import { createPrivateFile } from './private-file.ts'
 import { compileExpiries, removeExpired } from './records.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
@@ -51,6 +52,8 @@ const lockWaitMs = 20
  * than additions.
  */
 export function openSqliteStore(service: Service, file: string, options: SqliteOptions = {}): SqliteStore {
+  const isMemory = file === ':memory:' || file === ''
+  if (!isMemory) createPrivateFile(file)
   const schema = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is a SqlReader
   const writing = openDatabase(file, options.patience ?? 5000)
   try {
@@ -60,11 +63,13 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
     throw thrown
   }
   writing.exec(`pragma busy_timeout = ${lockWaitMs}`)
-  const store =
-    file === ':memory:' || file === ''
-      ? createMemoryStore(schema, writing, options)
-      : createFileStore(schema, writing, file, options)
+  const store = isMemory ? createMemoryStore(schema, writing, options) : createFileStore(schema, writing, file, options)
   return store
+}
+
+async function copyPrivately(source: DatabaseSync, file: string): Promise<void> {
+  createPrivateFile(file)
+  await copy(source, file, { rate: allPages })
 }
 
 function openDatabase(file: string, patience: number): DatabaseSync {
@@ -235,7 +240,7 @@ function createMemoryStore(schema: StoreSchema, writing: DatabaseSync, options: 
     sweep,
     ready: async () => writing.isOpen,
     usage: () => ({ waiting: queue.length }),
-    backup: async file => void (await copy(writing, file, { rate: allPages })),
+    backup: file => copyPrivately(writing, file),
     close: async () => {
       await queue.close()
       if (writing.isOpen) writing.close()
@@ -262,7 +267,7 @@ function createFileStore(
     backup: async to => {
       const source = new DatabaseSync(file, { readOnly: true })
       try {
-        await copy(source, to, { rate: allPages })
+        await copyPrivately(source, to)
       } finally {
         source.close()
       }

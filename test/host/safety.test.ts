@@ -3,6 +3,9 @@
  * mended.
  */
 import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { allowsSeededPasswords, ensureSafe, type SafetyOptions, Unsafe } from '../../src/host/safety.ts'
 import { basic, startHosted } from './hosted-service.ts'
@@ -68,6 +71,16 @@ describe('what does not start', () => {
   test('serve itself refuses, before anything is opened', async () => {
     await assert.rejects(startHosted({ host: '0.0.0.0' }), Unsafe)
   })
+})
+
+test('SECURITY.md promise 3: folders and files that the service makes are for their owner alone', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-modes-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const data = join(folder, 'a', 'b', 'orders.sqlite')
+  await startHosted({ data })
+  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+  assert.deepEqual([mode(join(folder, 'a')), mode(join(folder, 'a', 'b'))], ['700', '700'])
+  for (const name of readdirSync(join(folder, 'a', 'b'))) assert.equal(mode(join(folder, 'a', 'b', name)), '600', name)
 })
 
 describe('what starts', () => {

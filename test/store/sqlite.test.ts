@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -215,6 +215,31 @@ describe('sqlite: what only a file shows', () => {
     const kept = openSqliteStore(everything, join(own, 'memory.sqlite'))
     assert.deepEqual(await towns(kept), ['t-1'])
     await kept.close()
+  })
+
+  const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
+  test('SECURITY.md promise 3: the file, its -wal, its -shm and a copy are for their owner alone', async t => {
+    const { store, own } = await opened(t)
+    await store.write(writer => writer.remember('a', 'b', { value: '', expires: 1e15 }, 0))
+    for (const end of ['', '-wal', '-shm']) assert.equal(modeOf(`${join(own, 'data.sqlite')}${end}`), '600', end)
+    await store.backup(join(own, 'copy.sqlite'))
+    assert.equal(modeOf(join(own, 'copy.sqlite')), '600')
+  })
+  test('a file that everyone can read is closed to others; the choice of an operator stays', async t => {
+    const own = await folder()
+    t.after(() => rm(own, { recursive: true }))
+    const file = join(own, 'data.sqlite')
+    for (const [before, after] of [
+      [0o644, '600'],
+      [0o640, '640'],
+      [0o600, '600'],
+    ] as const) {
+      await openSqliteStore(everything, file).close()
+      await chmod(file, before)
+      const store = openSqliteStore(everything, file)
+      assert.equal(modeOf(file), after)
+      await store.close()
+    }
   })
 
   test('records of the audit are only added', async t => {

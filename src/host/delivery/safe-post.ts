@@ -1,7 +1,7 @@
 /**
  * Posts one message to an address that a peer's message named. What it guards:
  *  (1) An address is allowed by its origin and the segments of its path, as a parsed URL, never as
- *      text.
+ *      text; a path that another server might read as another place is never allowed.
  *  (2) A name is resolved once, and the connection goes to that address: a later change of the name
  *      has no effect.
  *  (3) A name that resolves to a private network, this machine or any other address that is not
@@ -34,6 +34,8 @@ export function checkTarget(prefix: string): string | undefined {
   const url = URL.parse(prefix)
   if (!url || !isBareHttp(url) || url.search !== '')
     return `replies to ${prefix} cannot be allowed: give an http or https address without password, query and fragment`
+  if (isAmbiguous(url.pathname))
+    return `replies to ${prefix} cannot be allowed: give a path without encoded dots, slashes and backslashes`
   return undefined
 }
 
@@ -42,12 +44,17 @@ export function compileAllowList(prefixes: readonly string[]): (address: string)
   const places = prefixes.map(prefix => new URL(prefix))
   return address => {
     const url = URL.parse(address)
-    if (!url || !isBareHttp(url)) return false
+    if (!url || !isBareHttp(url) || isAmbiguous(url.pathname)) return false
     return places.some(({ origin, pathname }) => origin === url.origin && isBelow(url.pathname, pathname))
   }
 }
 const isBareHttp = ({ protocol, username, password, hash }: URL): boolean =>
   (protocol === 'https:' || protocol === 'http:') && username === '' && password === '' && hash === ''
+/**
+ * RFC 3986 §3.3, §6.2.2.3: `..%2f`, `..%5c` and `..;a` are names of segments, which servers that
+ * decode twice or strip parameters take for `..`. Encoded percent signs may hide another encoding.
+ */
+const isAmbiguous = (path: string): boolean => /%(?:25)*(?:2e|2f|5c)/i.test(path) || /\/\.+[^/\w~.-]/.test(path)
 const isBelow = (path: string, prefix: string): boolean =>
   path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`)
 

@@ -1,9 +1,10 @@
 /**
  * A copy of the database file while the service uses it. What always holds: the copy is one state,
- * complete and checked, or it does not exist; and it replaces no file.
+ * complete and checked, or it does not exist; it replaces no file, and its owner alone can read it.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
+import { createPrivateFile } from '../../store/private-file.ts'
 
 /**
  * Copies the database of one moment. Throws if `data` is missing or `to` exists; the message says
@@ -15,6 +16,7 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
   const unfinished = `${to}.unfinished`
   const source = new DatabaseSync(data, { readOnly: true })
   try {
+    createPrivateFile(unfinished)
     await copy(source, unfinished, { rate: everyPage })
     requireSoundCopy(unfinished)
     renameSync(unfinished, to)

@@ -1,0 +1,37 @@
+/**
+ * Files and folders that their owner alone can read: a database has hashes and sealed passwords.
+ */
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { attempt, errorCodeOf } from '../base/attempt.ts'
+
+const ownerOnly = 0o600
+const forOthers = 0o007
+
+/** Makes the folder of a file, and those above it, where they are missing. */
+export const createFolderOf = (file: string): void =>
+  void mkdirSync(dirname(file), { recursive: true, mode: ownerOnly | 0o100 })
+
+/**
+ * Creates an empty file, which SQLite takes for a new database and whose mode its -wal and -shm
+ * get. A file that everyone can read is closed to others and the group, as are its -wal and -shm;
+ * another mode is the operator's choice and stays. What cannot be made, SQLite explains.
+ */
+export function createPrivateFile(file: string): void {
+  const made = attempt(
+    () => openSync(file, 'wx', ownerOnly),
+    thrown => errorCodeOf(thrown) !== '',
+  )
+  if (made !== undefined) closeSync(made)
+  else for (const end of ['', '-wal', '-shm']) closeToOthers(`${file}${end}`)
+}
+
+/** The files of another owner stay as they are: they are not this process's to change. */
+function closeToOthers(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found?.isFile() || (found.mode & forOthers) === 0) return
+  attempt(
+    () => chmodSync(file, ownerOnly),
+    thrown => ['EPERM', 'EROFS', 'ENOENT'].includes(errorCodeOf(thrown)),
+  )
+}
