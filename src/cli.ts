@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Implementation } from './contract/implement.ts'
+import type { PeopleFlags } from './host/operations/people-command.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
 
 const wholeNumberOption =
@@ -164,6 +165,65 @@ program
   .option('--data <file>', 'the database file next to which it is stored', './data/orders.sqlite')
   .option('--keys <file>', 'the file in which it is stored (default: next to the data)')
   .action(keyCommand)
+
+const people = program
+  .command('people')
+  .description('the people of a service who have a password; passwords are read from standard input')
+const commandOnPeople = (name: string, description: string): Command =>
+  people
+    .command(name)
+    .description(description)
+    .argument('<service.ts>', 'the file whose default export is made by implement(…)')
+    .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
+    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+const withDigests = (command: Command): Command =>
+  command
+    .option('--digests', 'also seal the password under the local key, so that UsernameToken digests can be checked')
+    .addOption(new Option('--key <file>', 'the local key (default: next to the data)').env('DIGLOT_KEY'))
+
+withDigests(commandOnPeople('add', 'add a person, whose password is the one line of standard input'))
+  .argument('<name>', 'name of the person')
+  .option('--role <role>', 'a role of the person; repeatable', collectOption, [])
+  .option('--claim <name=value>', 'a claim of the person, such as customer=c-1; repeatable', pairOption, {})
+  .action(async (file: string, name: string, { role, claim, ...flags }: AddFlags) => {
+    const { addOnePerson, app } = await loadPeople(file)
+    await addOnePerson(app, flags, { subject: name, roles: role, claims: claim })
+  })
+withDigests(commandOnPeople('password', 'give a person the password that is the one line of standard input'))
+  .argument('<name>', 'name of the person')
+  .action(async (file: string, name: string, flags: PeopleFlags) => {
+    const { setPassword, app } = await loadPeople(file)
+    await setPassword(app, flags, name)
+  })
+for (const [command, isDisabled, description] of [
+  ['disable', true, 'let nothing prove a person, until diglot people enable'],
+  ['enable', false, 'let the password of a disabled person count again'],
+] as const)
+  commandOnPeople(command, description)
+    .argument('<name>', 'name of the person')
+    .action(async (file: string, name: string, flags: PeopleFlags) => {
+      const { setPersonDisabled, app } = await loadPeople(file)
+      await setPersonDisabled(app, flags, name, isDisabled)
+    })
+commandOnPeople('list', 'list the people, one JSON line each').action(async (file: string, flags: PeopleFlags) => {
+  const { describePeople, app } = await loadPeople(file)
+  for (const line of await describePeople(app, flags)) console.log(line)
+})
+withDigests(
+  commandOnPeople('import', 'add people, all or none: a JSON line each of subject, password, roles and claims'),
+).action(async (file: string, flags: PeopleFlags) => {
+  const { importPeople, app } = await loadPeople(file)
+  console.log(`${await importPeople(app, flags)} people added`)
+})
+
+type AddFlags = PeopleFlags & {
+  readonly role: readonly string[]
+  readonly claim: Readonly<Record<string, string>>
+}
+async function loadPeople(file: string) {
+  const [commands, app] = await Promise.all([import('./host/operations/people-command.ts'), loadImplementation(file)])
+  return { ...commands, app }
+}
 
 const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
 program

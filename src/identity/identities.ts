@@ -2,7 +2,8 @@
  * People, tokens and keys behind the port `service/identity-port.ts`. What it guards, by number:
  *  (1) Passwords are proven in one place, `password-proof.ts`.
  *  (2) Proven credentials are remembered for minutes at most, by a tag and never by themselves.
- *  (3) The seeded people have public passwords, which count only if `seeded` is true.
+ *  (3) The seeded people have public passwords, which count only if `seeded` is true; people of
+ *      `people-directory.ts` count always, and nothing proves one who is disabled.
  */
 
 import { hash as digest } from 'node:crypto'
@@ -30,7 +31,7 @@ export interface IdentitySources {
   readonly keys: ApiKeys
   /** The service's name: cookies of another one are invalid. */
   readonly service: string
-  /** (3) Whether passwords of people count. */
+  /** (3) Whether passwords of the seeded people count. */
   readonly seeded: boolean
   /** Called when a name, or all names, are locked for an address. */
   readonly onLock?: (from: string) => void
@@ -50,8 +51,10 @@ export function createIdentities(sources: IdentitySources): People {
 
   const person = async (name: string): Promise<StoredPerson | undefined> => {
     const text = await store.read(reader => readPersonText(reader, name))
-    return text === undefined ? undefined : parsePerson(text)
+    const found = text === undefined ? undefined : parsePerson(text)
+    return found?.disabled ? undefined : found
   }
+  const accepts = ({ added = false, disabled = false }: StoredPerson): boolean => !disabled && (seeded || added)
   const recall = (tag: string): Caller | undefined => {
     const known = proven.get(tag)
     return known && known.until > clock() ? known.caller : undefined
@@ -70,11 +73,9 @@ export function createIdentities(sources: IdentitySources): People {
 
   async function byCookie(value: string, tag: string): Promise<Caller | undefined> {
     const found = readSessionSubject(value)
-    const kept = found && seeded ? await person(found) : undefined
-    const until = kept && verifySession(signing, value, kept.salt)
-    return found && kept && until !== undefined && until > clock()
-      ? remember(tag, callerOfPerson(found, kept), until)
-      : undefined
+    const kept = found === undefined ? undefined : await person(found)
+    const until = kept && accepts(kept) && verifySession(signing, value, kept.salt)
+    return found && kept && until && until > clock() ? remember(tag, callerOfPerson(found, kept), until) : undefined
   }
 
   async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
@@ -93,7 +94,7 @@ export function createIdentities(sources: IdentitySources): People {
       if (tag === undefined) tags.set(came, (tag = digest('sha256', token, 'base64url')))
       return recall(tag) ?? byToken(token, tag)
     },
-    ...createPasswordProof({ store, key, clock, accepts: () => seeded, onLock }),
+    ...createPasswordProof({ store, key, clock, accepts, onLock }),
     known: async name => {
       const kept = await person(name)
       return kept && callerOfPerson(name, kept)

@@ -5,8 +5,8 @@
  *  (2) An unknown name costs what a wrong password costs, and gives the same result.
  *  (3) Passwords are hashed in turns by address; an address whose line is full gets no answer at
  *      all, so that remembered passwords cannot be found by guesses that are not counted.
- *  (4) Proven passwords are remembered for minutes at most, by a tag and never by themselves; a
- *      person who is removed, or has a new password, is asked for it at once.
+ *  (4) Proven passwords are remembered for minutes at most, by a tag and never by themselves; they
+ *      end at once with a new password, and when the person is disabled or removed.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
@@ -59,7 +59,8 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   const secret = key.secret('remembered credentials')
   const lockout = createLockout(store, key.secret('failed log-ins'))
   const turns = new Turns(bounds)
-  const unknown = JSON.stringify(createUnknown(key))
+  const sealedForNobody = sealPassword(key, '', encodeBase64(randomBytes(12)))
+  const unknown = JSON.stringify(createUnknown())
   /** The tag of a password → the salt of the hash that it fitted. */
   const proven = new BoundedCache<string, { readonly salt: string; readonly until: number }>(rememberedMax)
   /** The same guess from the same address is one guess, and has one answer. */
@@ -79,7 +80,8 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
     if (lockout.isLocked(failures)) return undefined // (1) Nothing is awaited until the guess counts.
     turns.requirePlace(from) // (3)
     const known = proven.get(tag)
-    if (asked.isKnown && known?.salt === person.salt && known.until > clock()) return callerOfPerson(name, person)
+    const isRemembered = known?.salt === person.salt && known.until > clock()
+    if (isRemembered && asked.isKnown && sources.accepts(person)) return callerOfPerson(name, person) // (4)
     const caller = await lockout.countWhile(failures, async () =>
       conclude(asked, await turns.take(from, () => isPasswordOf(person, password))),
     )
@@ -97,8 +99,9 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   ): Promise<Caller | undefined> {
     const asked = await askFor(name, from)
     if (lockout.isLocked(asked.failures)) return undefined // (1)
-    const password = unsealPassword(key, asked.isKnown ? name : '', asked.person.sealed)
-    const fits = isMadeOf(password ?? '') && password !== undefined
+    const { sealed } = asked.person
+    const password = unsealPassword(key, asked.isKnown && sealed !== undefined ? name : '', sealed ?? sealedForNobody)
+    const fits = isMadeOf(password ?? '') && password !== undefined && sealed !== undefined
     return fits ? conclude(asked, fits) : lockout.countWhile(asked.failures, () => conclude(asked, fits))
   }
 
@@ -129,11 +132,10 @@ async function isPasswordOf({ salt, hash, cost = formerCost }: StoredPerson, pas
 }
 
 /** (2) What is worked through for a name that is not there. */
-const createUnknown = (key: LocalKey): StoredPerson => ({
+const createUnknown = (): StoredPerson => ({
   roles: [],
   claims: {},
   salt: encodeBase64(randomBytes(16)),
   hash: encodeBase64(randomBytes(32)),
   cost: currentCost,
-  sealed: sealPassword(key, '', encodeBase64(randomBytes(12))),
 })

@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { attempt, isCryptoError } from '../base/attempt.ts'
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
+import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import type { Person } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
@@ -19,8 +20,12 @@ export interface StoredPerson {
   readonly hash: string
   /** Of `hashPassword`. Default: `formerCost`. */
   readonly cost?: Cost
-  /** The password under the local key, by which digests are checked. */
-  readonly sealed: string
+  /** The password under the local key, by which digests are checked. Default: none can be. */
+  readonly sealed?: string
+  /** An operator has chosen the password, which is not the public one of the seed. */
+  readonly added?: boolean
+  /** Nothing proves this person until an operator says so. */
+  readonly disabled?: boolean
 }
 /** For people who were stored without a cost. */
 export const formerCost: Cost = { memory: 19_456, passes: 2 }
@@ -34,14 +39,23 @@ export async function preparePeople(
   people: readonly Person[],
 ): Promise<(writer: StoreWriter, now: number) => Promise<void>> {
   const all: (readonly [string, StoredPerson])[] = []
-  for (const person of people) all.push([person.subject, await createRecord(key, person)])
+  for (const person of people) all.push([person.subject, await createRecord(person, key)])
   return async (writer, now) => {
-    for (const [subject, kept] of all)
-      await writer.remember(space, subject, { value: JSON.stringify(kept), expires: latestMs }, now)
+    for (const [subject, kept] of all) await keepPerson(writer, subject, kept, now)
   }
 }
 
-export async function createRecord(key: LocalKey, person: Person): Promise<StoredPerson> {
+/** False, and without effect, if there is such a person. */
+export const keepPerson = (writer: StoreWriter, subject: string, person: StoredPerson, now: number): Maybe<boolean> =>
+  writer.remember(space, subject, { value: JSON.stringify(person), expires: latestMs }, now)
+
+export async function replacePerson(writer: StoreWriter, subject: string, person: StoredPerson, now: number) {
+  await writer.forget(space, subject)
+  await keepPerson(writer, subject, person, now)
+}
+
+/** @param sealing the key that seals the password for digests; undefined: it rests as a hash alone */
+export async function createRecord(person: Person, sealing: LocalKey | undefined): Promise<StoredPerson> {
   const salt = randomBytes(16)
   return {
     roles: person.roles,
@@ -49,13 +63,18 @@ export async function createRecord(key: LocalKey, person: Person): Promise<Store
     salt: encodeBase64(salt),
     hash: encodeBase64(await hashPassword(person.password, salt, currentCost)),
     cost: currentCost,
-    sealed: sealPassword(key, person.subject, person.password),
+    ...(sealing && { sealed: sealPassword(sealing, person.subject, person.password) }),
   }
 }
 
 /** The record's text; undefined for an unknown name. */
 export async function readPersonText(reader: StoreReader, name: string): Promise<string | undefined> {
   return (await reader.recall(space, name))?.value
+}
+
+export async function listPersonTexts(reader: StoreReader): Promise<ReadonlyMap<string, string>> {
+  const all = await reader.recallAll(space)
+  return new Map([...all].map(([name, { value }]) => [name, value]))
 }
 
 export const parsePerson = (text: string): StoredPerson => JSON.parse(text) as StoredPerson // written by `createRecord`, and only there

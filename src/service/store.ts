@@ -168,6 +168,8 @@ export interface StoreReader {
   list(resource: string, query: Query): Maybe<ItemPage>
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined>
   recall(space: string, key: string): Maybe<ExpiringRecord | undefined>
+  /** All records of a space by their keys: for operators, not for a request. */
+  recallAll(space: string): Maybe<ReadonlyMap<string, ExpiringRecord>>
   job(id: string): Maybe<JobRow | undefined>
   /** Jobs in this state, the last changed first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>

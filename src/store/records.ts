@@ -152,6 +152,9 @@ export function compileRecords(dialect: Dialect) {
     recall: make(
       sql`select "value", "expires" from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`,
     ),
+    recallAll: make(
+      sql`select "key", "value", "expires" from "_memo" where "space" = ${parameterAt(0)} order by "key"`,
+    ),
     remember: make(
       sql`insert into "_memo" ("space", "key", "value", "expires") values (${parameterList(0, 4)})
         on conflict ("space", "key") do update set "value" = excluded."value", "expires" = excluded."expires"

@@ -188,6 +188,13 @@ export class SqlReader implements StoreReader {
     return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
   }
 
+  recallAll(space: string): ReturnType<StoreReader['recallAll']> {
+    return chain(
+      this.on.rows(this.schema.records.recallAll, [space]),
+      rows => new Map(rows.map(row => [String(row[0]), { value: String(row[1]), expires: Number(row[2]) }])),
+    )
+  }
+
   job(id: string) {
     return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
   }

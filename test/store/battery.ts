@@ -1020,6 +1020,11 @@ const records: readonly Case[] = [
       assert.equal(await remember('two', 200, 99), false)
       assert.deepEqual(await recall(), { value: 'one', expires: 100 })
       assert.equal(await recall('other'), undefined)
+      assert.deepEqual(
+        [...(await store.read(reader => reader.recallAll('space')))],
+        [['k', { value: 'one', expires: 100 }]],
+      )
+      assert.equal((await store.read(reader => reader.recallAll('other'))).size, 0)
       assert.equal(await remember('two', 200, 100), true)
       assert.deepEqual(await recall(), { value: 'two', expires: 200 })
       await store.write(writer => writer.forget('space', 'k'))
