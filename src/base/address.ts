@@ -13,8 +13,8 @@ export const isLoopbackAddress = (host: string): boolean =>
 export const isHttpAddress = (source: string): boolean => /^https?:/i.test(source)
 
 /**
- * What one client has of the address space: an IPv4 address, or the 64 bits of an IPv6 address that a
- * network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2), in all of which a client may
+ * What one client has of the address space: an IPv4 address, or the 64 bits of an IPv6 address that
+ * a network gives to each of its links (RFC 4291 §2.5.1, RFC 6177 §2), in all of which a client may
  * vary. Loopback addresses stay as they are, so that `isLoopbackAddress` holds of the result, too.
  */
 export function addressBlock(address: string): string {
@@ -28,7 +28,7 @@ export function addressBlock(address: string): string {
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
 }
 
-/** An IPv4 client of a socket of both versions (RFC 4291 §2.5.5.2), or of a translator (RFC 6052). */
+/** An IPv4 client of a socket of both versions (RFC 4291 §2.5.5.2) or a translator (RFC 6052). */
 const embeddedIpv4 = /^(?:::ffff|64:ff9b:):(\d{1,3}(?:\.\d{1,3}){3})$/i
 
 /** In lower case and without leading zeros (RFC 5952 §4.1, §4.3). */

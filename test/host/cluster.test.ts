@@ -43,7 +43,7 @@ async function waitUntil(holds: () => boolean | Promise<boolean>, what: string):
 describe('diglot serve --workers 2', async () => {
   const data = join(folder, 'orders.sqlite')
   const { child, said, ended } = startCli('serve', orders, '--port', '0', '--data', data, '--workers', '2')
-  await waitUntil(() => said.out.includes('try:'), 'it does not listen')
+  await waitUntil(() => said.out.includes('listening on'), 'it does not listen')
   const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said.out)?.[1])
   const ask = (method: string, path: string, fields = {}, content?: string) =>
     sendRequest(port, method, path, fields, content)
