@@ -15,8 +15,9 @@ export { type Service, service } from './contract/service.ts'
 
 import type { Implementation } from './contract/implement.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
+import type { PeoplePort, PersonRights } from './identity/people-port.ts'
 
-export type { ServeOptions, Server }
+export type { PeoplePort, PersonRights, ServeOptions, Server }
 
 /**
  * Serves until closed; see `ServeOptions`. The server is loaded here, so that a contract alone does

@@ -1,4 +1,5 @@
 /** The options of `serve`, and the server that it returns. */
+import type { PeoplePort } from '../identity/people-port.ts'
 import type { ServerLimits, Tls } from '../server/listener.ts'
 import type { Settings } from '../service/face-context.ts'
 import type { Schedule } from '../service/schedule.ts'
@@ -30,6 +31,8 @@ export interface ServeOptions {
   readonly key?: string
   /** The file of API keys. Default: next to the data. */
   readonly keys?: string
+  /** People of a directory of your own, in place of those of the store and its seed. */
+  readonly people?: PeoplePort
   /** Accepts the seeded people, whose passwords are public, on any address. Default: false. */
   readonly insecure?: boolean
   readonly limits?: Partial<ServerLimits>

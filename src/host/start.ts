@@ -8,6 +8,7 @@ import { openApiKeys } from '../identity/api-key.ts'
 import { type TokenTrust, trustLocalKey } from '../identity/bearer-token.ts'
 import { createIdentities } from '../identity/identities.ts'
 import { type LocalKey, openLocalKey } from '../identity/local-key.ts'
+import { guardPeoplePort } from '../identity/people-port.ts'
 import type { Watching } from '../identity/watched-file.ts'
 import { createChangesPage } from '../pages/changes.ts'
 import { startListener } from '../server/listener.ts'
@@ -169,6 +170,7 @@ async function openPeople(
     keys,
     service,
     seeded: allowsSeededPasswords(options),
+    people: options.people && guardPeoplePort(options.people, failed),
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
   })
   return { store, key, identities }

@@ -16,7 +16,8 @@ import { type TokenTrust, verifyToken } from './bearer-token.ts'
 import { readCertificateNames } from './certificate-name.ts'
 import type { LocalKey } from './local-key.ts'
 import { createPasswordProof } from './password-proof.ts'
-import { callerOfPerson, parsePerson, readPersonText, type StoredPerson } from './person-record.ts'
+import type { PeoplePort } from './people-port.ts'
+import { callerOfPerson, callerWith, parsePerson, readPersonText, type StoredPerson } from './person-record.ts'
 import { issueSession, readSessionSubject, type SessionCookie, verifySession } from './session-cookie.ts'
 
 const rememberMs = 5 * 60_000
@@ -35,6 +36,16 @@ export interface IdentitySources {
   readonly seeded: boolean
   /** Called when a name, or all names, are locked for an address. */
   readonly onLock?: (from: string) => void
+  /** People kept elsewhere, in place of those of the store. */
+  readonly people?: PeoplePort | undefined
+}
+
+/** A person whose name something other than a password has proven. */
+interface ProvenPerson {
+  readonly caller: Caller
+  /** Cookies are of this salt. */
+  readonly salt: string
+  readonly canSignIn: boolean
 }
 
 export interface People extends Identities {
@@ -43,16 +54,19 @@ export interface People extends Identities {
 }
 
 export function createIdentities(sources: IdentitySources): People {
-  const { store, key, trust, clock, seeded, onLock } = sources
+  const { store, key, trust, clock, seeded, onLock, people } = sources
   const signing = key.secret(`cookies of ${sources.service}`)
   const proven = new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(rememberedMax)
   /** The object that a token came in → the token's tag. */
   const tags = new WeakMap<object, string>()
 
-  const person = async (name: string): Promise<StoredPerson | undefined> => {
+  const person = async (name: string): Promise<ProvenPerson | undefined> => {
+    const rights = people && (await people.find(name))
+    if (people) return rights && { caller: callerWith(name, rights), salt: rights.stamp ?? '', canSignIn: true }
     const text = await store.read(reader => readPersonText(reader, name))
     const found = text === undefined ? undefined : parsePerson(text)
-    return found?.disabled ? undefined : found
+    if (!found || found.disabled) return undefined
+    return { caller: callerOfPerson(name, found), salt: found.salt, canSignIn: accepts(found) }
   }
   const accepts = ({ added = false, disabled = false }: StoredPerson): boolean => !disabled && (seeded || added)
   const recall = (tag: string): Caller | undefined => {
@@ -68,14 +82,14 @@ export function createIdentities(sources: IdentitySources): People {
     const found = await verifyToken(trust, token, clock())
     if (!found?.caller.subject) return undefined
     const kept = trust.ours ? await person(found.caller.subject) : undefined
-    return remember(tag, { ...found.caller, claims: { ...kept?.claims, ...found.caller.claims } }, found.expires)
+    return remember(tag, { ...found.caller, claims: { ...kept?.caller.claims, ...found.caller.claims } }, found.expires)
   }
 
   async function byCookie(value: string, tag: string): Promise<Caller | undefined> {
     const found = readSessionSubject(value)
     const kept = found === undefined ? undefined : await person(found)
-    const until = kept && accepts(kept) && verifySession(signing, value, kept.salt)
-    return found && kept && until && until > clock() ? remember(tag, callerOfPerson(found, kept), until) : undefined
+    const until = kept?.canSignIn ? verifySession(signing, value, kept.salt) : undefined
+    return kept && until && until > clock() ? remember(tag, kept.caller, until) : undefined
   }
 
   async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
@@ -83,7 +97,7 @@ export function createIdentities(sources: IdentitySources): People {
     if (from > clock() || until <= clock()) return undefined
     for (const name of names) {
       const kept = await person(name)
-      if (kept) return remember(tag, callerOfPerson(name, kept), until)
+      if (kept) return remember(tag, kept.caller, until)
     }
     return undefined
   }
@@ -94,11 +108,8 @@ export function createIdentities(sources: IdentitySources): People {
       if (tag === undefined) tags.set(came, (tag = digest('sha256', token, 'base64url')))
       return recall(tag) ?? byToken(token, tag)
     },
-    ...createPasswordProof({ store, key, clock, accepts, onLock }),
-    known: async name => {
-      const kept = await person(name)
-      return kept && callerOfPerson(name, kept)
-    },
+    ...createPasswordProof({ store, key, clock, accepts, onLock, people }),
+    known: async name => (await person(name))?.caller,
     certificate: der => {
       const tag = `certificate ${digest('sha256', der, 'base64url')}`
       return recall(tag) ?? byCertificate(der, tag)

@@ -1,7 +1,8 @@
 /**
- * The one proof of a password, whichever way it comes: Basic, the log-in form, UsernameToken as text
- * and as digest. What it guards, by number:
- *  (1) The lock-out is asked first, of a password that is remembered, too; every wrong guess counts.
+ * The one proof of a password, whichever way it comes: Basic, the log-in form, UsernameToken as
+ * text and as digest. What it guards, by number:
+ *  (1) The lock-out is asked first, of a password that is remembered, too; every wrong guess
+ *      counts.
  *  (2) An unknown name costs what a wrong password costs, and gives the same result.
  *  (3) Passwords are hashed in turns by address; an address whose line is full gets no answer at
  *      all, so that remembered passwords cannot be found by guesses that are not counted.
@@ -17,8 +18,10 @@ import type { Store } from '../service/store.ts'
 import { authenticationTag, type LocalKey } from './local-key.ts'
 import { createLockout, type Failures } from './lockout.ts'
 import { currentCost, hashPassword } from './password-hash.ts'
+import type { PeoplePort } from './people-port.ts'
 import {
   callerOfPerson,
+  callerWith,
   formerCost,
   parsePerson,
   readPersonText,
@@ -35,14 +38,24 @@ export interface ProofSources {
   readonly clock: () => number
   /** Whether the password of this person counts. */
   readonly accepts: (person: StoredPerson) => boolean
+  /** People kept elsewhere, in place of those of the store. */
+  readonly people?: PeoplePort | undefined
   /** Called when a name, or all names, are locked for an address. */
   readonly onLock?: ((from: string) => void) | undefined
 }
 
 /** Two threads of Node's pool of four; some nine seconds of work at most. */
 const bounds = { running: 2, waiting: 512, waitingOfCaller: 64 }
+/** Of a port, which works elsewhere. */
+const portBounds = { ...bounds, running: 16 }
 const rememberMs = 5 * 60_000
 const rememberedMax = 10_000
+
+interface ProvenPassword {
+  readonly caller: Caller
+  readonly salt: string
+  readonly until: number
+}
 
 /** A name that is asked for, before any guess is judged. */
 interface Asked {
@@ -55,20 +68,20 @@ interface Asked {
 }
 
 export function createPasswordProof(sources: ProofSources): Pick<Identities, 'password' | 'digest'> {
-  const { store, key, clock } = sources
+  const { store, key, clock, people } = sources
   const secret = key.secret('remembered credentials')
   const lockout = createLockout(store, key.secret('failed log-ins'))
-  const turns = new Turns(bounds)
+  const turns = new Turns(people ? portBounds : bounds)
   const sealedForNobody = sealPassword(key, '', encodeBase64(randomBytes(12)))
   const unknown = JSON.stringify(createUnknown())
-  /** The tag of a password → the salt of the hash that it fitted. */
-  const proven = new BoundedCache<string, { readonly salt: string; readonly until: number }>(rememberedMax)
+  /** The tag of a password → its caller, and the salt of the hash that it fitted. */
+  const proven = new BoundedCache<string, ProvenPassword>(rememberedMax)
   /** The same guess from the same address is one guess, and has one answer. */
   const underWay = new Map<string, Promise<Caller | undefined>>()
 
   async function askFor(name: string, from: string): Promise<Asked> {
     const { text, failures } = await store.read(async reader => ({
-      text: await readPersonText(reader, name),
+      text: people ? undefined : await readPersonText(reader, name),
       failures: await lockout.readFailures(reader, name, from, clock()),
     }))
     return { name, from, person: parsePerson(text ?? unknown), isKnown: text !== undefined, failures }
@@ -80,15 +93,24 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
     if (lockout.isLocked(failures)) return undefined // (1) Nothing is awaited until the guess counts.
     turns.requirePlace(from) // (3)
     const known = proven.get(tag)
-    const isRemembered = known?.salt === person.salt && known.until > clock()
-    if (isRemembered && asked.isKnown && sources.accepts(person)) return callerOfPerson(name, person) // (4)
+    if (known?.salt === person.salt && known.until > clock()) {
+      if (people) return known.caller
+      if (sources.accepts(person)) return callerOfPerson(name, person) // (4)
+    }
     const caller = await lockout.countWhile(failures, async () =>
-      conclude(asked, await turns.take(from, () => isPasswordOf(person, password))),
+      conclude(asked, await turns.take(from, () => judgePassword(asked, password))),
     )
     if (!caller) return undefined
     await lockout.recordSuccess(failures)
-    proven.set(tag, { salt: person.salt, until: clock() + rememberMs })
+    proven.set(tag, { caller, salt: person.salt, until: clock() + rememberMs })
     return caller
+  }
+
+  async function judgePassword({ name, person, isKnown }: Asked, password: string): Promise<Caller | undefined> {
+    const rights = people && (await people.prove(name, password))
+    if (people) return rights && callerWith(name, rights)
+    const fits = await isPasswordOf(person, password)
+    return fits && isKnown && sources.accepts(person) ? callerOfPerson(name, person) : undefined
   }
 
   /** A digest may be a replay, and so resets no count. */
@@ -102,11 +124,12 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
     const { sealed } = asked.person
     const password = unsealPassword(key, asked.isKnown && sealed !== undefined ? name : '', sealed ?? sealedForNobody)
     const fits = isMadeOf(password ?? '') && password !== undefined && sealed !== undefined
-    return fits ? conclude(asked, fits) : lockout.countWhile(asked.failures, () => conclude(asked, fits))
+    const caller = fits && sources.accepts(asked.person) ? callerOfPerson(name, asked.person) : undefined
+    return caller ?? lockout.countWhile(asked.failures, () => conclude(asked, caller))
   }
 
-  async function conclude({ name, person, isKnown, failures, from }: Asked, fits: boolean) {
-    if (fits && isKnown && sources.accepts(person)) return callerOfPerson(name, person)
+  async function conclude({ failures, from }: Asked, caller: Caller | undefined): Promise<Caller | undefined> {
+    if (caller) return caller
     if (await lockout.recordFailure(failures, clock())) sources.onLock?.(from)
     return undefined
   }

@@ -9,6 +9,7 @@ import type { Caller } from '../contract/policy.ts'
 import type { StoreReader, StoreWriter } from '../service/store.ts'
 import type { LocalKey } from './local-key.ts'
 import { type Cost, currentCost, hashPassword } from './password-hash.ts'
+import type { PersonRights } from './people-port.ts'
 
 const space = 'people'
 const latestMs = 8.64e15
@@ -54,7 +55,7 @@ export async function replacePerson(writer: StoreWriter, subject: string, person
   await keepPerson(writer, subject, person, now)
 }
 
-/** @param sealing the key that seals the password for digests; undefined: it rests as a hash alone */
+/** @param sealing seals the password for digests; undefined: it rests as a hash alone */
 export async function createRecord(person: Person, sealing: LocalKey | undefined): Promise<StoredPerson> {
   const salt = randomBytes(16)
   return {
@@ -80,6 +81,13 @@ export async function listPersonTexts(reader: StoreReader): Promise<ReadonlyMap<
 export const parsePerson = (text: string): StoredPerson => JSON.parse(text) as StoredPerson // written by `createRecord`, and only there
 
 export const callerOfPerson = (subject: string, { roles, claims }: StoredPerson): Caller => ({ subject, roles, claims })
+
+/** Of a person of a port. */
+export const callerWith = (subject: string, { roles, claims = {} }: PersonRights): Caller => ({
+  subject,
+  roles,
+  claims,
+})
 
 const sealingKey = memoizeByObject((key: LocalKey) => key.secret('passwords'))
 

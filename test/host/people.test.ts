@@ -144,6 +144,61 @@ describe('diglot people: what is wrong is one line, and changes nothing', () => 
     })
 })
 
+describe('ServeOptions.people: people of a directory of one’s own, in place of the store’s', async () => {
+  const directory = new Map([['kim', { password: 'kim elsewhere', roles: ['clerk'], stamp: '1' }]])
+  const asked: string[] = []
+  let isDown = false
+  const find = (name: string) => {
+    if (isDown) throw new Error('the directory is down')
+    return directory.get(name)
+  }
+  const prove = async (name: string, password: string) => {
+    asked.push(`${name} ${password}`)
+    const found = find(name)
+    return found?.password === password ? found : undefined
+  }
+  const clock = { now: Date.now() }
+  const options = { host: '0.0.0.0', key, clock: () => clock.now, people: { prove, find } }
+  const status = async ({ ask }: Hosted, fields: Record<string, string>) =>
+    (await ask('GET', '/api/v1/orders/o-1', fields)).status
+
+  test('it proves passwords by each way that sends them, and not those of the seed', async () => {
+    const hosted = await startHosted(options)
+    assert.equal(await waysOf(hosted, 'kim', 'kim elsewhere'), 'basic form text')
+    assert.deepEqual(asked, ['kim kim elsewhere'], 'what was proven is remembered')
+    assert.equal(await waysOf(await startHosted({ ...options, insecure: true }), 'clara', 'clara-secret'), '')
+  })
+  test('the lock-out is asked first', async () => {
+    const hosted = await startHosted(options)
+    for (let i = 0; i < 10; i++) assert.equal(await status(hosted, basic('kim', `wrong-${i}`)), 401)
+    asked.length = 0
+    assert.equal(await status(hosted, basic('kim', 'kim elsewhere')), 401)
+    assert.deepEqual(asked, [])
+  })
+  test('a cookie has the rights of now, and ends with another stamp', async () => {
+    const hosted = await startHosted(options)
+    const cookie = await hosted.signIn('kim', 'kim elsewhere')
+    assert.equal(await status(hosted, { cookie }), 200)
+    clock.now += 5 * 60_000 + 1
+    directory.set('kim', { password: 'kim elsewhere', roles: [], stamp: '1' })
+    assert.equal(await status(hosted, { cookie }), 403)
+    clock.now += 5 * 60_000 + 1
+    directory.set('kim', { password: 'kim elsewhere', roles: ['clerk'], stamp: '2' })
+    assert.equal(await status(hosted, { cookie }), 401)
+  })
+  test('a directory that fails is 503 with Retry-After, no wrong password, and a line of the log', async () => {
+    const hosted = await startHosted(options)
+    isDown = true
+    for (let i = 0; i < 11; i++) {
+      const { status, fields } = await hosted.ask('GET', '/api/v1/orders/o-1', basic('kim', 'kim elsewhere'))
+      assert.deepEqual([status, fields['retry-after']], [503, '5'])
+    }
+    isDown = false
+    assert.equal(await status(hosted, basic('kim', 'kim elsewhere')), 200)
+    assert.match(JSON.stringify(hosted.lines), /the directory is down/)
+  })
+})
+
 test('a change of the password keeps roles, claims and being disabled', async () => {
   const store = openSqliteStore(orders.contract, ':memory:')
   const person = { subject: 'jo', password: 'long enough', roles: ['clerk'], claims: { customer: 'c-1' } }
