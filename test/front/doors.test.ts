@@ -12,8 +12,11 @@ import { Metrics } from '../../src/host/operations/metrics.ts'
 import { codings } from '../../src/host/zlib-codings.ts'
 import { contentOf, type Request } from '../../src/http/message.ts'
 import { createChangesPage } from '../../src/pages/changes.ts'
+import { wsseNs } from '../../src/security/vocabulary.ts'
 import type { Settings } from '../../src/service/face-context.ts'
+import type { Identities } from '../../src/service/identity-port.ts'
 import { createMemoryLimiter } from '../../src/service/limiter.ts'
+import { Unavailable } from '../../src/service/store.ts'
 import { type Answer, readAnswer, request, startOrders } from '../rest/orders-over-rest.ts'
 
 interface TestServer {
@@ -21,17 +24,22 @@ interface TestServer {
   readonly load: LoadGauge
 }
 
-async function startServer(settings: Partial<Settings> = {}, floodLimit = 1000): Promise<TestServer> {
+async function startServer(
+  settings: Partial<Settings> = {},
+  floodLimit = 1000,
+  identities: Partial<Identities> = {},
+): Promise<TestServer> {
   const { serving, store } = await startOrders({ settings: { trace: false, ...settings } })
+  Object.assign(serving.identities, identities)
   const { load } = openGate()
-  const { identities, clock } = serving
+  const { clock } = serving
   const mounts = createMounts(serving, {
-    people: { ...identities, session: async () => undefined, cookie: () => undefined } as never, // the test has no sessions
+    people: { ...serving.identities, session: async () => undefined, cookie: () => undefined } as never, // the test has no sessions
     health: { store, load },
     figures: new Metrics(),
     peers: undefined,
     changes: createChangesPage(serving, store, createMemoryLimiter()),
-    security: async () => createMessageSecurity({}, { store, identities, clock }),
+    security: async () => createMessageSecurity({}, { store, identities: serving.identities, clock }),
     elsewhere: undefined,
   })
   const gate = createGate(load, floodLimit)
@@ -202,6 +210,28 @@ describe('A5.1: whether a password may travel is one rule', () => {
       const form = { 'content-type': 'application/x-www-form-urlencoded', ...fields }
       const login = await server.ask(request('POST', '/login', form, 'name=alice&password=wrong', more))
       assert.equal(login.status, isTaken ? 401 : 403)
+    })
+})
+
+describe('SECURITY.md "guessing": a full line of passwords is 503 with Retry-After at every door', async () => {
+  const refuse = () => Promise.reject(new Unavailable(7))
+  const server = await startServer({}, 1000, { password: refuse, digest: refuse })
+  const basic = { authorization: `Basic ${btoa('alice:alice-secret')}` }
+  const header = `<e:Header><w:Security e:mustUnderstand="true" xmlns:w="${wsseNs}"><w:UsernameToken>
+    <w:Username>alice</w:Username><w:Password>x</w:Password></w:UsernameToken></w:Security></e:Header>`
+  const secured = getOrder.replace('<e:Body>', `${header}<e:Body>`)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const rows: readonly (readonly [door: string, asked: () => Request])[] = [
+    ['REST', () => requestTo(doors[0]!, basic)],
+    ['SOAP', () => requestTo(doors[2]!, basic)],
+    ['the feed', () => request('GET', '/changes', basic)],
+    ['the log-in', () => ({ ...request('POST', '/login', form), content: contentOf('name=alice&password=x') })],
+    ['WS-Security', () => ({ ...requestTo(doors[2]!), target: '/soap/v2/secure', content: contentOf(secured) })],
+  ]
+  for (const [door, asked] of rows)
+    it(door, async () => {
+      const { status, fields } = await server.ask(asked())
+      assert.deepEqual([status, fields['retry-after']], [503, '7'])
     })
 })
 

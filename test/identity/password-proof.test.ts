@@ -12,7 +12,7 @@ import { preparePeople } from '../../src/identity/person-record.ts'
 import { passwordDigestUri, passwordTextUri, wsseNs, wsuNs } from '../../src/security/vocabulary.ts'
 import { Unavailable } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
-import { type Answer, basic, form, type Hosted, startHosted } from '../host/hosted-service.ts'
+import { type Answer, basic, type Hosted, startHosted } from '../host/hosted-service.ts'
 
 const clock = { now: Date.UTC(2026, 10, 22) }
 
@@ -177,26 +177,4 @@ describe('SECURITY.md "guessing": fair turns', () => {
     for (let i = 0; i < 5; i++) assert.equal((await send(`192.0.2.${i}`, basic('clara', 'clara-secret'))).status, 200)
     assert.deepEqual([...new Set((await Promise.all(flood)).map(answer => answer.status))], [401])
   })
-  const crowded: readonly (readonly [string, (hosted: Hosted) => Promise<Answer>])[] = [
-    ['REST', ({ ask }) => ask('GET', '/api/v1/orders/o-1', basic('clara', 'clara-secret'))],
-    ['/login', ({ ask }) => ask('POST', '/login', form, 'name=clara&password=clara-secret')],
-    ['/changes', ({ ask }) => ask('GET', '/changes', basic('clara', 'clara-secret'))],
-    ['WS-Security', hosted => sendText(hosted, 'clara-secret')],
-  ]
-  for (const [door, ask] of crowded)
-    test(`a full line is 503 with Retry-After at ${door}`, async () => {
-      const hosted = await startHosted()
-      let isOver = false
-      /** Guesses one name, again while there is no place. */
-      const guess = async (name: string) => {
-        while (!isOver && (await hosted.ask('GET', '/api/v1', basic(name, 'x'))).status === 503);
-      }
-      const flood = Array.from({ length: 80 }, (_, i) => guess(`n${i}`))
-      let answer: Answer
-      do answer = await ask(hosted)
-      while (answer.status === 200 || answer.status === 303) // before the line was full
-      isOver = true
-      assert.deepEqual([answer.status, answer.fields['retry-after']], [503, '1'])
-      await Promise.all(flood)
-    })
 })
