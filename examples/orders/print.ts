@@ -25,7 +25,11 @@ export const invoice = (order: Item<typeof orders>): Promise<Uint8Array> =>
   })
 
 export const reportCsv = (report: ReportOutput): string =>
-  stringify([...report.rows], { header: true, columns: ['product', 'name', 'quantity', 'amount'] })
+  stringify([...report.rows], {
+    header: true,
+    columns: ['product', 'name', 'quantity', 'amount'],
+    escape_formulas: true,
+  })
 
 export const reportPdf = (report: ReportOutput): Promise<Uint8Array> =>
   page(pdf => {

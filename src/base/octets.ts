@@ -45,3 +45,9 @@ async function* pump(
     await pieces.return?.()
   }
 }
+
+/**
+ * Undoes a content coding: undefined for octets that are invalid, `too-large` for what decodes to
+ * over `limit` octets (RFC 9110 §15.5.14 tells the two apart).
+ */
+export type OctetDecoder = (octets: Uint8Array, limit: number) => Uint8Array | 'too-large' | undefined

@@ -124,12 +124,21 @@ function fileOperations(service: Service, resource: Resource, part: string, file
 const readLimit = (service: Service) => ({ limit: service.limits.reads, counted: 'reads' })
 const changeLimit = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
 
-/** A search and the creation of a stored search are counted together: both cost the same. */
+/**
+ * A search by a message and the creation of a stored search are counted together. REST asks for
+ * the same by GET or QUERY, which are reads: `countAsRead`.
+ */
 function searchLimit(service: Service, resource: Resource): CountedLimit {
   const { searches } = service
   return searches?.of === resource.name && searches.limit
     ? { limit: searches.limit, counted: 'searches' }
     : readLimit(service)
+}
+
+/** The operation with the limit of the reads of its resource. */
+export const countAsRead = (service: Service, operation: OperationOf<'search'>): Operation => {
+  const { limit, counted } = termsOf(service, operation.resource, 'read')
+  return { ...operation, limit, counted }
 }
 
 function searchOperations(service: Service): Operation[] {

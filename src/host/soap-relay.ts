@@ -120,11 +120,12 @@ async function receiveContent({ fields, content }: Request, longest: number): Pr
       detail: 'this content coding is not supported: send gzip or none',
       fields: { 'accept-encoding': 'gzip' },
     })
-  const came = await content.bytes(longest)
-  const bytes = came && coding === 'gzip' ? await gunzipWithin(came, longest) : came
-  return (
-    bytes ?? respond(413, { detail: `the message is longer than the limit of ${longest} octets or is not valid gzip` })
-  )
+  const tooLong = () => respond(413, { detail: `the message is longer than the limit of ${longest} octets` })
+  const octets = await content.bytes(longest)
+  if (!octets || coding === 'identity') return octets ?? tooLong()
+  const decoded = gunzipWithin(octets, longest)
+  if (decoded === 'too-large') return tooLong()
+  return decoded ?? respond(400, { detail: 'the content is not valid gzip' })
 }
 
 /** (2) A forwarded message is UTF-8, whatever its encoding was. */

@@ -2,7 +2,8 @@
 
 import type { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
-import { attempt, errorCodeOf } from '../base/attempt.ts'
+import { errorCodeOf } from '../base/attempt.ts'
+import type { OctetDecoder } from '../base/octets.ts'
 import type { OctetTransform } from '../http/message.ts'
 import { Undecodable } from '../rest/content-coding.ts'
 
@@ -24,23 +25,26 @@ export const codings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const detectsTruncatedZstd = (major === 24 && minor >= 20) || (major === 26 && minor >= 6) || major > 26
 
-/**
- * Decodes gzip; undefined if it is invalid, has trailing octets, or decodes to over `limit` octets.
- */
-export function gunzipWithin(bytes: Uint8Array, limit: number): Uint8Array | undefined {
-  return attempt(() => loadZlib().gunzipSync(bytes, { maxOutputLength: limit }), isZlibError)
-}
+const decodeWithin =
+  (decode: (octets: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array): OctetDecoder =>
+  (octets, limit) => {
+    try {
+      return decode(octets, { maxOutputLength: limit })
+    } catch (thrown) {
+      if (!isZlibError(thrown)) throw thrown
+      return errorCodeOf(thrown) === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : undefined
+    }
+  }
 
-/**
- * Decoders for REST by name: undefined for octets that are invalid or decode to over `limit`
- * octets.
- */
-export const decodings: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>> = {
+/** Decodes gzip. Octets after its end are invalid. */
+export const gunzipWithin = decodeWithin((octets, options) => loadZlib().gunzipSync(octets, options))
+
+/** Decoders by name. */
+export const decodings: Readonly<Record<string, OctetDecoder>> = {
   gzip: gunzipWithin,
-  br: (bytes, limit) => attempt(() => loadZlib().brotliDecompressSync(bytes, { maxOutputLength: limit }), isZlibError),
+  br: decodeWithin((octets, options) => loadZlib().brotliDecompressSync(octets, options)),
   ...(detectsTruncatedZstd && {
-    zstd: (bytes, limit) =>
-      attempt(() => loadZlib().zstdDecompressSync(bytes, { maxOutputLength: limit }), isZlibError),
+    zstd: decodeWithin((octets, options) => loadZlib().zstdDecompressSync(octets, options)),
   }),
 }
 

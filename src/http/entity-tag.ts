@@ -60,8 +60,11 @@ const opaqueTagOf = (tag: EntityTag) => (tag.startsWith('W/') ? tag.slice(2) : t
  * the tag of any representation of this version satisfies its If-Match.
  */
 export function sameVersion(a: EntityTag, b: EntityTag): boolean {
-  return !a.startsWith('W/') && !b.startsWith('W/') && readVersionPart(a) === readVersionPart(b)
+  return !a.startsWith('W/') && !b.startsWith('W/') && sameVersionWeakly(a, b)
 }
+
+/** The same for If-None-Match of a change: weak tags compare, too. */
+export const sameVersionWeakly = (a: EntityTag, b: EntityTag): boolean => readVersionPart(a) === readVersionPart(b)
 
 /** The version part of a tag of the service: the text before its last hyphen, or all of it. */
 export function readVersionPart(tag: EntityTag): string {

@@ -27,6 +27,8 @@ export interface Validators {
   readonly lastModified?: number
 }
 
+export type TagComparison = (a: EntityTag, b: EntityTag) => boolean
+
 export type PreconditionResult = 'proceed' | 'failed' | 'not-modified'
 
 const noPreconditions: Preconditions = {}
@@ -58,12 +60,14 @@ const parseDateField = (field: string | undefined, now: number | undefined) =>
  * representation (§13.2.1).
  * @param current validators of the selected representation; undefined without one
  * @param same how If-Match compares: `sameStrongly`, or `sameVersion` for tags of the service
+ * @param sameForNone how If-None-Match compares: `sameWeakly`, or `sameVersionWeakly`
  */
 export function evaluatePreconditions(
   given: Preconditions,
   method: string,
   current: Validators | undefined,
-  same: (a: EntityTag, b: EntityTag) => boolean = sameStrongly,
+  same: TagComparison = sameStrongly,
+  sameForNone: TagComparison = sameWeakly,
 ): PreconditionResult {
   if (given === noPreconditions || method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed'
   const reads = method === 'GET' || method === 'HEAD'
@@ -73,16 +77,12 @@ export function evaluatePreconditions(
   if (given.ifNoneMatch !== undefined) {
     const safe = reads || method === 'QUERY' // RFC 10008: a safe method, whose answer a tag can validate as GET's
     if (given.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
-    if (matchesTags(given.ifNoneMatch, current, sameWeakly)) return safe ? 'not-modified' : 'failed' // step 3
+    if (matchesTags(given.ifNoneMatch, current, sameForNone)) return safe ? 'not-modified' : 'failed' // step 3
   } else if (reads && isModifiedSince(given.ifModifiedSince, current) === false) return 'not-modified' // step 4
   return 'proceed' // step 5 is range.ts; step 6
 }
 
-function matchesTags(
-  tags: Tags | 'malformed',
-  current: Validators | undefined,
-  same: (a: EntityTag, b: EntityTag) => boolean,
-): boolean {
+function matchesTags(tags: Tags | 'malformed', current: Validators | undefined, same: TagComparison): boolean {
   if (current === undefined || tags === 'malformed') return false
   if (tags === '*') return true
   const { etag } = current

@@ -1,4 +1,5 @@
 /** A REST face, compiled once: the contract in each of its versions, and the face's context. */
+import type { OctetDecoder } from '../base/octets.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { OctetTransform } from '../http/message.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
@@ -8,10 +9,8 @@ import { RestMemory } from './memory.ts'
 export interface RestOptions {
   /** Content codings by name, the preferred first: `{ br, zstd, gzip }`. Default: none. */
   readonly codings?: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>>
-  /**
-   * Decoders by name: undefined for octets that are invalid or exceed `limit` octets when decoded.
-   */
-  readonly decodings?: Readonly<Record<string, (bytes: Uint8Array, limit: number) => Uint8Array | undefined>>
+  /** Decoders by name. */
+  readonly decodings?: Readonly<Record<string, OctetDecoder>>
   /** The same codings for streamed content. Invalid octets end the stream with `Undecodable`. */
   readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>>
   /** Links of the entry page besides its own: relation → path. */

@@ -3,11 +3,15 @@
  * by its tag.
  */
 import type { Exchange } from './exchange.ts'
+import { refuseRequest } from './refusal.ts'
 
 /** The octets are not valid in their declared content coding. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable'
 }
+
+export const refuseUndecodable = ({ head }: Exchange): never =>
+  refuseRequest({ kind: 'malformed', detail: `the content is not valid ${head.contentCoding}` })
 
 export function encodeContent(
   exchange: Exchange,

@@ -33,6 +33,8 @@ export class Exchange implements TargetDraft, HeadDraft {
   /** The criteria of a search sent as content, as equivalent query parameters. */
   criteria: Pairs = []
   shown: SelectedItem | undefined = undefined
+  /** The content of a replacement, decoded. */
+  received: Uint8Array | undefined = undefined
 
   constructor(face: CompiledFace, entry: Entry) {
     this.face = face

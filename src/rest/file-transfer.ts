@@ -10,7 +10,7 @@ import { type ByteRange, isRangeApplicable, parseRange, writeByteRangeParts, wri
 import { inMemoryFile, joinOctets, pieceOctets, type ReceivedFile } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
 import type { FileVersion, StoredOctets } from '../service/store.ts'
-import { encodeContent, Undecodable } from './content-coding.ts'
+import { encodeContent, refuseUndecodable, Undecodable } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
 import { contentLimitOf } from './limits.ts'
 import { acceptForContent } from './media-types.ts'
@@ -31,18 +31,12 @@ export async function receiveFile(exchange: Exchange): Promise<ReceivedFile> {
   const octets = isPlain ? content.chunks() : decodeContent(exchange, limit)
   try {
     const received = exchange.admitted && (await exchange.face.context.calls.keep(exchange.admitted, octets, limit))
-    return received ?? (isPlain ? refuseRequest({ kind: 'too-large', limit }) : refuseUndecodable(exchange, limit))
+    return received ?? refuseRequest({ kind: 'too-large', limit })
   } catch (thrown) {
-    if (thrown instanceof Undecodable) return refuseUndecodable(exchange, limit)
+    if (thrown instanceof Undecodable) return refuseUndecodable(exchange)
     throw thrown
   }
 }
-
-const refuseUndecodable = (exchange: Exchange, limit: number): never =>
-  refuseRequest({
-    kind: 'malformed',
-    detail: `the content is not valid ${exchange.head.contentCoding} or exceeds ${limit} octets`,
-  })
 
 /**
  * The limit holds for what arrives, too; decoded octets are counted where they are kept. Empty

@@ -15,7 +15,7 @@ import { acceptForContent, vendorVersion } from './media-types.ts'
 import type { HeadDraft, TargetDraft } from './parsed-head.ts'
 import { type ParsedQuery, parseParameters } from './query-parameters.ts'
 import { refuseRequest } from './refusal.ts'
-import { acceptedTypes, acceptFields } from './request-content.ts'
+import { acceptedTypes, acceptFields, mayBeEmpty } from './request-content.ts'
 import { matchRoute } from './route.ts'
 
 const allowOfPages = writeAllow(['GET'])
@@ -142,17 +142,20 @@ export function checkLength(draft: HeadDraft, { decodings }: CompiledApi): void 
 }
 
 /**
- * Empty content needs no type where the operation may go without content; any other must name one.
+ * Empty content is no content where the operation may go without, whatever type it names: many
+ * clients name one always. Any other content must name its type.
  */
 export function checkMediaType(draft: HeadDraft): void {
   const types = acceptedTypes(draft)
   draft.head.acceptsContent = types.length > 0
   if (types.length === 0) return
+  if (draft.entry.request.content.length === 0 && mayBeEmpty(draft.operation)) return
   const field = draft.entry.request.fields['content-type']
   const refuseType: (detail: string) => never = detail =>
     refuseRequest({ kind: 'unsupported-media-type', take: acceptFields(draft), detail })
   if (field === undefined) {
-    if (!mayBeEmpty(draft)) refuseType(`the content has no Content-Type: name one of ${types.join(', ')}`)
+    if (draft.entry.request.content.length !== undefined || !mayBeEmpty(draft.operation))
+      refuseType(`the content has no Content-Type: name one of ${types.join(', ')}`)
     return
   }
   const type = parseMediaType(field)
@@ -163,14 +166,6 @@ export function checkMediaType(draft: HeadDraft): void {
   if (charset !== undefined && charset !== 'utf-8' && !(isXml && charset.startsWith('utf-16')))
     refuseType('this charset is not supported: send UTF-8')
   draft.head.mediaType = type.essence
-}
-
-/** Chunked content is known to be empty only once it is read (row 26). */
-function mayBeEmpty({ operation, entry }: HeadDraft): boolean {
-  const { length } = entry.request.content
-  if (length !== 0 && length !== undefined) return false
-  if (operation?.kind === 'cancelJob') return true
-  return operation?.kind === 'act' && Object.values(operation.action.input).every(field => field.isOptional)
 }
 
 export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {

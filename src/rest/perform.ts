@@ -4,7 +4,7 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
-import { sameStrongly, sameVersion } from '../http/entity-tag.ts'
+import { sameStrongly, sameVersion, sameVersionWeakly, sameWeakly } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/fields.ts'
 import { isAborted } from '../http/message.ts'
 import { evaluatePreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
@@ -13,6 +13,7 @@ import type { ReceivedFile } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { searchWords } from '../service/search.ts'
 import type { Query, Snapshot } from '../service/store.ts'
+import { refuseUndecodable } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
 import { receiveFile } from './file-transfer.ts'
 import { contentLimitOf, restLimits } from './limits.ts'
@@ -82,8 +83,9 @@ function toCall(exchange: Exchange): Call {
 const versionedKinds = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
 
 /**
- * Row 23. If-Match on a change compares the version alone, so the tag of any representation is
- * accepted. A target without a version, such as a collection, exists and has no tag: only `*`
+ * Row 23. On a change both If-Match and If-None-Match compare the version alone: a change concerns
+ * the resource, so the tag of any representation of this version names it (RFC 9110 §13.1.1,
+ * §13.1.2). A target without a version, such as a collection, exists and has no tag: only `*`
  * matches it.
  */
 function compilePrecondition(exchange: Exchange): Call['expects'] {
@@ -94,9 +96,10 @@ function compilePrecondition(exchange: Exchange): Call['expects'] {
     if (!exchange.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
     return undefined
   }
-  const same = exchange.isSafe ? sameStrongly : sameVersion
+  const [same, sameForNone] = exchange.isSafe ? [sameStrongly, sameWeakly] : [sameVersion, sameVersionWeakly]
   return (current: Snapshot | undefined): ExpectsResult => {
-    const verdict = evaluatePreconditions(given, method, current && validatorsOf(exchange, current), same)
+    const validators = current && validatorsOf(exchange, current)
+    const verdict = evaluatePreconditions(given, method, validators, same, sameForNone)
     return verdict === 'not-modified' ? 'unchanged' : verdict
   }
 }
@@ -135,13 +138,8 @@ async function readOctets(exchange: Exchange): Promise<Uint8Array> {
     (await whileArriving(exchange.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
   if (exchange.head.contentCoding === 'identity' || bytes.length === 0) return bytes
   const found = exchange.face.options.decodings?.[exchange.head.contentCoding]?.(bytes, limit)
-  return (
-    found ??
-    refuseRequest({
-      kind: 'malformed',
-      detail: `the content is not valid ${exchange.head.contentCoding} or exceeds ${limit} octets`,
-    })
-  )
+  if (found === 'too-large') return refuseRequest({ kind: 'too-large', limit })
+  return found ?? refuseUndecodable(exchange)
 }
 
 const whileArriving = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octets.catch(refuseAborted) : octets)
@@ -168,6 +166,7 @@ const withFile = (exchange: Exchange, call: Call, octets: ReceivedFile): Call =>
 function withContent(exchange: Exchange, call: Call, bytes: Uint8Array): Call {
   const full = addFingerprint(exchange, call, () => shortDigest(bytes))
   const input = readInput(exchange, bytes)
+  if (exchange.operation?.kind === 'replace') exchange.received = bytes
   return exchange.operation?.kind === 'search'
     ? { ...full, query: searchQuery(exchange, input(undefined).value) }
     : { ...full, input }

@@ -2,6 +2,7 @@
  * An outcome as an HTTP response (row 30): status, content in the chosen type, validators, links.
  */
 
+import { decodeUtf8 } from '../base/attempt.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
 import { type Fields, t } from '../contract/field.ts'
 import type { Job } from '../contract/job.ts'
@@ -81,23 +82,29 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(exchange, name, item) } }
   const selected = selectItem(exchange, name, item)
   const content = writeSelected(exchange, selected)
-  const fields = {
-    ...location,
-    ...(!exchange.isSafe && { 'content-location': href }),
-    etag: selected.etag,
-    'last-modified': writeDate(item.modified),
-    ...linkField(selected.document.links),
-  }
-  return chain(content, octets => replyWithContent(exchange, created ? 201 : 200, octets, selected.coding, fields))
+  return chain(content, octets =>
+    replyWithContent(exchange, created ? 201 : 200, octets, selected.coding, {
+      ...location,
+      ...(!exchange.isSafe && { 'content-location': href }),
+      ...(isStoredUnchanged(exchange, octets) && { etag: selected.etag, 'last-modified': writeDate(item.modified) }),
+      ...linkField(selected.document.links),
+    }),
+  )
 }
 
 /**
- * RFC 9110 §9.3.4: without content, a tag after PUT would mean that the content was stored
- * unchanged, but the server has added to it. A tag after PATCH means no such thing.
+ * RFC 9110 §9.3.4: a validator in the response to PUT says that the content was kept without any
+ * transformation, and the client may use what it sent as that representation. The server adds
+ * links, and often computes fields; so it says so only where the representation has the very
+ * octets that were sent. After any other method a validator means no such thing.
  */
-function minimalTag(exchange: Exchange, name: string, item: Snapshot): FieldDraft {
-  return exchange.entry.request.method === 'PUT' ? {} : { etag: selectItem(exchange, name, item).etag }
+function isStoredUnchanged({ received, head, operation }: Exchange, octets: string | Uint8Array): boolean {
+  if (operation?.kind !== 'replace') return true
+  return received !== undefined && head.mediaType === head.offer?.type && decodeUtf8(received) === octets
 }
+
+const minimalTag = (exchange: Exchange, name: string, item: Snapshot): FieldDraft =>
+  exchange.operation?.kind === 'replace' ? {} : { etag: selectItem(exchange, name, item).etag }
 
 /** Content in the coding that its tag was made for. */
 function replyWithContent(

@@ -85,6 +85,23 @@ export function acceptFields(draft: HeadDraft): Record<string, string> {
   )
 }
 
+/**
+ * Nothing in the content is mandatory. Content without a length is known to be empty only once it
+ * is read (row 26).
+ */
+export function mayBeEmpty(operation: Operation | undefined): boolean {
+  switch (operation?.kind) {
+    case 'cancelJob':
+      return true
+    case 'act':
+      return Object.values(operation.action.input).every(field => field.isOptional)
+    case 'startJob':
+      return Object.values(operation.job.input).every(field => field.isOptional)
+    default:
+      return false
+  }
+}
+
 interface ContentShape {
   /** The root element in XML. */
   readonly name: string
@@ -138,7 +155,8 @@ function isNotOwned({ grants }: OperationOf<'create'>): (problem: FieldProblem) 
 }
 
 function readJson(exchange: Exchange, { name, fields }: ContentShape, bytes: Uint8Array): Json {
-  if (exchange.head.mediaType === '') return bytes.length === 0 ? {} : refuseUntyped(exchange)
+  if (bytes.length === 0 && mayBeEmpty(exchange.operation)) return {}
+  if (exchange.head.mediaType === '') return refuseUntyped(exchange)
   if (exchange.head.mediaType === formType) return readFormContent(bytes, fields)
   if (!xmlTypes.includes(exchange.head.mediaType)) return parseContent(bytes)
   const read = readXmlContent(bytes, name, exchange.edition.namespace, fields)

@@ -5,7 +5,7 @@
  */
 import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
-import { listOperations, type Operation } from '../contract/operation.ts'
+import { countAsRead, listOperations, type Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { writeAllow } from '../front/front-rows.ts'
@@ -58,7 +58,9 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
 }
 
 export function compileRoutes(service: Service): Routes {
-  const known = listOperations(service).filter(operation => !operation.oneWay)
+  const known = listOperations(service)
+    .filter(operation => !operation.oneWay)
+    .map(operation => (operation.kind === 'search' ? countAsRead(service, operation) : operation))
   const all: Route[] = [
     ...service.resources.flatMap(resource => resourceRoutes(resource, known)),
     ...searchRoutes(known),

@@ -3,6 +3,7 @@
  * inputs of jobs that the service stores.
  */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
+import { ownMember } from '../base/objects.ts'
 
 type Packed = { readonly $n: string } | { readonly $b: string }
 const isPacked = (value: unknown): value is Packed =>
@@ -13,6 +14,18 @@ export function packTyped(value: unknown): string {
     if (typeof part === 'bigint') return { $n: String(part) }
     return part instanceof Uint8Array ? { $b: encodeBase64(part) } : part
   })
+}
+
+/** Whether two typed values are equal; a member that is undefined is absent. */
+export function isSameValue(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (a instanceof Uint8Array || b instanceof Uint8Array) return packTyped(a) === packTyped(b)
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [one, other] = [a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>] // not null
+  if (Array.isArray(a) && Array.isArray(b) && a.length !== b.length) return false
+  const names = new Set([...Object.keys(one), ...Object.keys(other)])
+  return [...names].every(name => isSameValue(ownMember(one, name), ownMember(other, name)))
 }
 
 /** The value of a text that `packTyped` wrote. Throws SyntaxError for any other text. */

@@ -23,7 +23,7 @@ import { keepReadOnlyMembers } from './nested-read-only.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
 import { type Former, isFormer, type Snapshot, type StoreWriter } from './store.ts'
-import { packTyped } from './typed-json.ts'
+import { isSameValue, packTyped } from './typed-json.ts'
 
 /** Everything that one change needs. */
 export interface WriteContext {
@@ -154,6 +154,8 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   // For the new value, too: a caller that may change its own item may not give it away.
   if (!isAllowed(operation.grants, call.admitted.caller, about.now, value)) refuse({ kind: 'forbidden' })
   requireReadOnlyAgreement(input.server, [item.value, value])
+  // What changes nothing makes no version: the tags that others hold stay good.
+  if (isSameValue(item.value, value)) return { kind: 'item', item, created: false }
   return { kind: 'item', item: await putChanged(about, writer, resource.name, item, value), created: false }
 }
 

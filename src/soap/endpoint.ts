@@ -1,6 +1,7 @@
 /** Types shared by the bindings and the processing model: endpoints, nodes, messages. */
 
 import type { Maybe } from '../base/maybe.ts'
+import type { OctetDecoder } from '../base/octets.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { MessageStyle } from '../contract/xml-message.ts'
 import type { FaceContext } from '../service/face-context.ts'
@@ -41,10 +42,8 @@ export interface SoapOptions {
    * fault has 500 (rule B4.5).
    */
   readonly faultStatus?: 'w3c'
-  /**
-   * Decodes gzip; undefined if invalid or more than `limit` octets. Default: gzip is not accepted.
-   */
-  readonly inflate?: (bytes: Uint8Array, limit: number) => Maybe<Uint8Array | undefined>
+  /** Decodes gzip. Default: gzip is not accepted. */
+  readonly inflate?: (...args: Parameters<OctetDecoder>) => Maybe<ReturnType<OctetDecoder>>
   /**
    * The description that GET on the endpoint gives for a query: a WSDL, a schema; undefined: 404.
    */

