@@ -4,6 +4,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { Pairs } from '../http/uri.ts'
+import type { Settings } from '../service/face-context.ts'
 import type { FrontRefusal } from './refusal.ts'
 
 /** A face, or a group of pages, behind the front door. */
@@ -53,6 +54,10 @@ export interface Entry extends Readonly<EntryDraft> {
 
 /** Scheme and authority of the client's request. */
 export const originOf = ({ request, host }: Entry): string => `${request.scheme}://${host}`
+
+/** The path of the public URL, before every path of ours; '' at a root. */
+export const prefixOf = ({ publicUrl }: Pick<Settings, 'publicUrl'>): string =>
+  publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
 
 /** The first segment of a target in any form, still encoded: it names the mount until row 9. */
 export function rawSegmentOf(target: string): string {

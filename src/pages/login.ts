@@ -11,7 +11,7 @@ import { escapeMarkup } from '../base/markup.ts'
 import { sessionCookieName } from '../front/authenticate.ts'
 import { isConfidential } from '../front/confidential.ts'
 import { isCrossOrigin } from '../front/cross-origin.ts'
-import type { Entry, Mount } from '../front/entry.ts'
+import { type Entry, type Mount, prefixOf } from '../front/entry.ts'
 import { createPages } from '../front/page.ts'
 import { writeCookie } from '../http/cookie.ts'
 import { parseMediaType } from '../http/media-type.ts'
@@ -114,7 +114,7 @@ function redirectWithCookie(
     secure: scheme === 'https',
     sameSite: 'Lax',
   })
-  const home = settings.publicUrl === undefined ? '/' : `${new URL(settings.publicUrl).pathname.replace(/\/+$/, '')}/`
+  const home = `${prefixOf(settings)}/`
   const location = safeLocalPath(to) ?? home
   return { status: 303, fields: { 'cache-control': 'no-store', location, 'set-cookie': cookie ?? '' } }
 }

@@ -11,6 +11,7 @@ import { type Caller, isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { namespaceOf, type Service, type VersionRule, viewOfVersion } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
+import { isEnding } from '../front/version-end.ts'
 import type { Calls } from '../service/call.ts'
 import type { Snapshot } from '../service/store.ts'
 import type { DocumentForm, DocumentLink } from './formats/document.ts'
@@ -64,7 +65,7 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
     base: `${prefix}/api/${version}`,
     service,
     rule,
-    isEnding: rule.deprecated !== undefined || rule.sunset !== undefined,
+    isEnding: isEnding(rule),
     routes,
     namespace: namespaceOf(app.contract, version),
     vendor,

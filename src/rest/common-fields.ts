@@ -2,9 +2,10 @@
 
 import { memoizeByText } from '../base/memo.ts'
 import { hasAmbientCredentials } from '../front/authenticate.ts'
+import { addVersionFields } from '../front/version-end.ts'
 import { writeVary } from '../http/cache.ts'
 import { writeDate } from '../http/date.ts'
-import { writeDecimal, writeDeprecation } from '../http/fields.ts'
+import { writeDecimal } from '../http/fields.ts'
 import type { Response } from '../http/message.ts'
 import { writePreferences } from '../http/prefer.ts'
 import { writeRateLimitPolicy } from '../http/rate-limit.ts'
@@ -25,7 +26,8 @@ export function addRestFields(exchange: Exchange, response: Response, refusal?: 
   }
   if (fields['cache-control'] === undefined) addCaching(exchange, response, fields)
   if (exchange.admitted && refusal?.kind !== 'too-many') addRate(exchange.admitted, fields)
-  if (exchange.edition.isEnding && (exchange.operation || exchange.page === 'entry')) addVersion(exchange, fields)
+  if (exchange.edition.isEnding && (exchange.operation || exchange.page === 'entry'))
+    addVersionFields(fields, exchange.edition.rule, successorPath(exchange))
   if (exchange.applied) fields['preference-applied'] = writePreferences(exchange.applied)
   if (exchange.face.context.settings.trace) fields['diglot-trace'] = writeTrace(exchange, response.status, refusal)
   return { ...response, fields }
@@ -66,15 +68,6 @@ const ratePolicy = memoizeByText((key: string): string => {
   const [name = '', limit, window] = key.split(' ')
   return writeRateLimitPolicy([{ name, quota: Number(limit), window: Number(window) }]) ?? ''
 })
-
-/** RFC 9745, RFC 8594: a version that will end says so on each response. */
-function addVersion(exchange: Exchange, fields: Record<string, string | readonly string[]>): void {
-  const { deprecated, sunset } = exchange.edition.rule
-  if (deprecated !== undefined) fields['deprecation'] = writeDeprecation(Date.parse(deprecated)) ?? ''
-  if (sunset !== undefined) fields['sunset'] = writeDate(Date.parse(sunset))
-  const link = `<${successorPath(exchange)}>; rel="successor-version"`
-  fields['link'] = fields['link'] === undefined ? link : `${String(fields['link'])}, ${link}`
-}
 
 /** The rows passed, the last of which ended the exchange, and how: `1-23; no=stale; status=412`. */
 function writeTrace(exchange: Exchange, status: number, refusal: AnyRestRefusal | undefined): string {

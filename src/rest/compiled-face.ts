@@ -1,6 +1,7 @@
 /** A REST face, compiled once: the contract in each of its versions, and the face's context. */
 import type { OctetDecoder } from '../base/octets.ts'
 import type { Implementation } from '../contract/implement.ts'
+import { prefixOf } from '../front/entry.ts'
 import type { OctetTransform } from '../http/message.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
 import { type ApiVersion, compileApiVersion } from './api-version.ts'
@@ -52,7 +53,7 @@ function compileApi(
   { app, settings, identities }: FaceContext,
   { codings = {}, decodings = {} }: RestOptions,
 ): CompiledApi {
-  const prefix = settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/+$/, '')
+  const prefix = prefixOf(settings)
   const versions = new Map(versionsOf(app).map(version => [version, compileApiVersion(app, version, prefix)]))
   return {
     service: app.contract.service,

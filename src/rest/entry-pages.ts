@@ -8,6 +8,7 @@ import type { Maybe } from '../base/maybe.ts'
 import { builtInFaults, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
 import { singularOf } from '../contract/operation.ts'
+import { isRetired } from '../front/version-end.ts'
 import type { Response } from '../http/message.ts'
 import { writeSearchLink } from './collection-page.ts'
 import type { Exchange } from './exchange.ts'
@@ -53,10 +54,9 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
 }
 
 function otherLinks(exchange: Exchange): DocumentLink[] {
-  const versions = [...exchange.face.api.versions.keys()].map(version => ({
-    rel: version,
-    href: `${exchange.face.api.prefix}/api/${version}`,
-  }))
+  const versions = [...exchange.face.api.versions.values()]
+    .filter(({ rule }) => !isRetired(rule, exchange.entry.now))
+    .map(({ version, base }) => ({ rel: version, href: base }))
   const given = Object.entries(exchange.face.options.links ?? {}).map(([rel, path]) => ({
     rel,
     href: exchange.face.api.prefix + path,

@@ -1,6 +1,7 @@
 /** A refusal as a response: status, the fields that belong to it, and a problem that says why. */
 
 import { writeAuthChallenges } from '../front/authenticate.ts'
+import { linkToSuccessor } from '../front/version-end.ts'
 import { writeRetryAfter } from '../http/fields.ts'
 import type { Response } from '../http/message.ts'
 import { writeContentRange } from '../http/range.ts'
@@ -36,7 +37,7 @@ function refusalFields(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Re
     case 'unsupported-media-type':
       return refusal.take
     case 'retired':
-      return { link: `<${refusal.successor}>; rel="successor-version"` }
+      return { link: linkToSuccessor(refusal.successor) }
     case 'range':
       return { 'content-range': writeContentRange(undefined, refusal.length) }
     case 'unavailable':

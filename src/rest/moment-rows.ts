@@ -3,6 +3,7 @@ import { chain, type Maybe } from '../base/maybe.ts'
 import { newestVersion } from '../contract/service.ts'
 import { authenticate } from '../front/authenticate.ts'
 import { isCrossOrigin } from '../front/cross-origin.ts'
+import { isRetired } from '../front/version-end.ts'
 import { isVersionSegment } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
 import { refuseRequest } from './refusal.ts'
@@ -10,8 +11,7 @@ import { refuseRequest } from './refusal.ts'
 export function requireServed(exchange: Exchange): void {
   if (exchange.entry.segments[0] !== 'api') return
   if (!exchange.route && !exchange.page) refuseRequest({ kind: 'not-found' })
-  const { retired, sunset } = exchange.edition.rule
-  if (retired || (sunset !== undefined && Date.parse(sunset) <= exchange.entry.now))
+  if (isRetired(exchange.edition.rule, exchange.entry.now))
     refuseRequest({ kind: 'retired', successor: successorPath(exchange) })
 }
 

@@ -3,6 +3,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { OctetDecoder } from '../base/octets.ts'
 import type { Caller } from '../contract/policy.ts'
+import type { VersionRule } from '../contract/service.ts'
 import type { MessageStyle } from '../contract/xml-message.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import type { Cursor } from '../xml/index.ts'
@@ -75,6 +76,8 @@ export interface SoapNode extends SoapOptions {
   /** Octets that a message may have: the smallest and the largest limit of the operations. */
   readonly sizes: { readonly shortest: number; readonly longest: number }
   readonly place: NodeRoles
+  /** Of a contract's version: how it ends, and the path of this endpoint in the newest version. */
+  readonly ending?: { readonly rule: VersionRule; readonly successor: string }
   /** For faults before an operation is known. */
   readonly wording: FaultWording
 }

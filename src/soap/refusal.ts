@@ -43,6 +43,8 @@ export type SoapRefusal =
   | { readonly kind: 'security'; readonly subcode: Name; readonly detail: string }
   /** An invalid multipart package, or one without a part that its message refers to. */
   | { readonly kind: 'package'; readonly detail: string }
+  /** The version of the contract is no longer served; `successor`: the address of the newest one. */
+  | { readonly kind: 'retired'; readonly successor: string }
   /** A message longer than its operation allows, in octets: 413 without a message. */
   | { readonly kind: 'too-long'; readonly limit: number }
   /** The fault of a block handler. */
@@ -93,6 +95,7 @@ export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   addressing: 'Sender',
   security: 'Sender',
   package: 'Sender',
+  retired: 'Sender',
   'too-long': 'Sender',
   faulted: 'Sender',
   'not-found': 'Sender',
@@ -176,6 +179,8 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
       return { ...reasonOnly(refusal.detail), subcodes: [refusal.subcode], faultcode: refusal.subcode }
     case 'package':
       return inBody(refusal.detail)
+    case 'retired':
+      return reasonOnly(`this version is no longer served: send messages of the newest version to ${refusal.successor}`)
     case 'too-long':
       return reasonOnly(`the message is longer than the limit of ${refusal.limit} octets`)
     case 'faulted':

@@ -4,11 +4,13 @@
  * field echoes the request.
  */
 import { chain, type Maybe, settle } from '../../base/maybe.ts'
+import { newestVersion } from '../../contract/service.ts'
 import { answerPreflight, isPreflight } from '../../front/cross-origin.ts'
-import type { Entry, Mount } from '../../front/entry.ts'
+import { type Entry, type Mount, prefixOf } from '../../front/entry.ts'
 import { createFront, type FrontOptions } from '../../front/front.ts'
 import { writeAllow } from '../../front/front-rows.ts'
 import { type FrontRefusal, respondToRefusal } from '../../front/refusal.ts'
+import { addVersionFields, isEnding, isRetired, linkToSuccessor } from '../../front/version-end.ts'
 import { parseMediaType } from '../../http/media-type.ts'
 import type { Request, Response } from '../../http/message.ts'
 import type { FaceContext } from '../../service/face-context.ts'
@@ -17,7 +19,7 @@ import type { Endpoint, SoapNode, SoapOptions } from '../endpoint.ts'
 import { refuseEarly } from '../face.ts'
 import type { BoundOperation } from '../operations/bound-operation.ts'
 import { bindOperations, faultWordingOf } from '../operations/contract-operation.ts'
-import type { AnySoapRefusal } from '../refusal.ts'
+import { type AnySoapRefusal, refuseMessage } from '../refusal.ts'
 import { soap12, versions } from '../version.ts'
 import { receivePost } from './post.ts'
 import { addressesOf, announcedVersion } from './request-facts.ts'
@@ -31,8 +33,12 @@ export type SoapEndpoint = Pick<Mount, 'serve' | 'refuse'>
 
 /** The endpoint of one version of a contract. */
 export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, options: SoapOptions = {}): SoapEndpoint {
+  const { contract } = serving.app
   const exchanges = bindOperations(serving, endpoint.version, endpoint.style)
-  return bindNode(compileNode(serving, endpoint, exchanges, { realm: serving.app.contract.service, ...options }))
+  const node = compileNode(serving, endpoint, exchanges, { realm: contract.service, ...options })
+  const rule = contract.versions[endpoint.version] ?? {}
+  const successor = endpoint.path.replace(`/${endpoint.version}`, `/${newestVersion(contract)}`)
+  return bindNode({ ...node, ending: { rule, successor: prefixOf(serving.settings) + successor } })
 }
 
 type SoapFace = (request: Request) => Maybe<Response>
@@ -86,12 +92,31 @@ function compileNode(
 
 const bindNode = (node: SoapNode): SoapEndpoint => ({
   serve: entry =>
-    settle(
-      () => respondToEntry(node, entry),
-      thrown => respondToRefused(node, entry, thrown),
+    chain(
+      settle(
+        () => respondToEntry(node, entry),
+        thrown => respondToRefused(node, entry, thrown),
+      ),
+      response => addEnding(node, response),
     ),
   refuse: (entry, refusal) => settle(() => refuseAsFault(node, entry, refusal), responseOfEnd),
 })
+
+/** Rule A9.1: each response of a version that will end says so, as it does in REST. */
+function addEnding({ ending }: SoapNode, response: Response): Response {
+  if (!ending || !isEnding(ending.rule)) return response
+  const fields = { ...response.fields }
+  addVersionFields(fields, ending.rule, ending.successor)
+  return { ...response, fields }
+}
+
+/** A fault for a request that speaks SOAP, else 410. */
+function requireServed({ ending }: SoapNode, { request, now }: Entry): void {
+  if (!ending || !isRetired(ending.rule, now)) return
+  const { successor } = ending
+  if (request.method === 'POST' && announcedVersion(request)) refuseMessage({ kind: 'retired', successor })
+  endExchange(410, `this version is no longer served: use ${successor}`, { link: linkToSuccessor(successor) })
+}
 
 /** The target: '' for the endpoint itself, else the name of one of its operations. */
 function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
@@ -104,6 +129,7 @@ function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
 function respondToEntry(node: SoapNode, entry: Entry): Maybe<Response> {
   const { request } = entry
   const operation = operationAt(node, entry)
+  requireServed(node, entry)
   if (operation !== '' && !isRetrievable(node, operation)) endExchange(404, 'this operation does not exist')
   const allow = writeAllow(operation !== '' ? ['GET'] : entry.query === '' ? ['GET', 'POST'] : ['GET'])
   if (isPreflight(request)) return answerPreflight(request, node.serving.settings, allow)
