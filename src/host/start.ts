@@ -16,6 +16,7 @@ import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
 import { withReplica } from '../service/read-replica.ts'
 import type { Store } from '../service/store.ts'
+import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
 import { startOutbox } from './delivery/outbox.ts'
 import { startSinks } from './delivery/sinks.ts'
@@ -77,6 +78,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     id: randomUUID,
     report: world.report,
     settings: { ...defaultSettings, ...options.settings },
+    turns: new Turns(setImmediate, () => performance.now()),
   }
   const security = await prepareSecurity(options, context, store)
   const { replies = [] } = options

@@ -7,6 +7,7 @@ import { mayEverBeAllowed } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Pairs, writeQuery } from '../http/uri.ts'
 import type { ItemPage, Snapshot } from '../service/store.ts'
+import type { WorkSteps } from '../service/turns.ts'
 import { type ApiVersion, searchFields } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
@@ -17,19 +18,20 @@ import { buildItemDocument, shortDigest, variantKey } from './representation.ts'
 const totalField = { total: t.int({ min: 0 }).optional() }
 
 /** The same items at the same address, in the same variant, for the same caller, are one page. */
-export function buildCollectionPage(
+export function* buildCollectionPage(
   exchange: Exchange,
   resource: Resource,
   page: ItemPage,
   path: string,
-): SelectedPage {
+): WorkSteps<SelectedPage> {
   const { memory } = exchange.face
   const { content } = exchange.entry.request
-  if (content.length !== 0 || !hasSteadyLinks(exchange, resource)) return composePage(exchange, resource, page, path)
+  if (content.length !== 0 || !hasSteadyLinks(exchange, resource))
+    return yield* composePage(exchange, resource, page, path)
   const key = `${path}?${exchange.entry.query} ${variantKey(exchange, '', exchange.head.coding)}`
   const before = memory.findPage(key)
   if (before && before.to === exchange.caller && isSamePage(before.of, page)) return before.page
-  const composed = composePage(exchange, resource, page, path)
+  const composed = yield* composePage(exchange, resource, page, path)
   memory.keepPage(key, { of: page, to: exchange.caller, page: composed })
   return composed
 }
@@ -46,13 +48,14 @@ function hasSteadyLinks({ edition }: Exchange, resource: Resource): boolean {
   return edition.views.get(resource.name)?.steady === true && !grants.some(grant => grant.when)
 }
 
-function composePage(exchange: Exchange, resource: Resource, page: ItemPage, path: string): SelectedPage {
+function* composePage(exchange: Exchange, resource: Resource, page: ItemPage, path: string): WorkSteps<SelectedPage> {
   const items: RepresentationDocument[] = []
   let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
   for (const item of page.items) {
     const { document, mask } = buildItemDocument(exchange, resource.name, item)
     items.push(document)
     state += ` ${item.id} ${item.version} ${mask}`
+    yield
   }
   const links = [...pageLinks(exchange, resource, page, path), ...collectionLinks(exchange, resource)]
   for (const { rel, href } of links) state += ` ${rel} ${href}`
@@ -78,21 +81,23 @@ function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path:
     return text === '' ? path : `${path}?${text}`
   }
   const self = { rel: 'self', href: at(exchange.entry.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
+  const sort = query?.sort ?? []
+  const atItem = (rel: string, item: Snapshot | undefined, keys: readonly unknown[], backwards: boolean) =>
+    item ? [{ rel, href: at([['cursor', writeCursor(resource, sort, { keys, id: item.id, backwards })]]) }] : []
+  const after = () => atItem('next', page.items.at(-1), page.edges?.last ?? [], false)
   if (number !== undefined) {
     const to = (rel: string, n: number): DocumentLink => ({ rel, href: at([['page', String(n)]]) })
     return [
       self,
-      ...(page.more.after ? [to('next', number + 1)] : []),
+      // The next number would pass over what did not fit.
+      ...(page.more.after ? (page.isCut ? after() : [to('next', number + 1)]) : []),
       ...(number > 1 ? [to('previous', number - 1)] : []),
     ]
   }
-  const sort = query?.sort ?? []
-  const to = (rel: string, item: Snapshot | undefined, keys: readonly unknown[], backwards: boolean): DocumentLink[] =>
-    item ? [{ rel, href: at([['cursor', writeCursor(resource, sort, { keys, id: item.id, backwards })]]) }] : []
   return [
     self,
-    ...(page.more.after ? to('next', page.items.at(-1), page.edges?.last ?? [], false) : []),
-    ...(page.more.before ? to('previous', page.items[0], page.edges?.first ?? [], true) : []),
+    ...(page.more.after ? after() : []),
+    ...(page.more.before ? atItem('previous', page.items[0], page.edges?.first ?? [], true) : []),
   ]
 }
 

@@ -2,7 +2,11 @@
  * Content codings of responses (rule A4.18): each representation is compressed once and remembered
  * by its tag.
  */
+import { chain, type Maybe } from '../base/maybe.ts'
+import { joinOctets } from '../service/file-content.ts'
+import type { RestOptions } from './compiled-face.ts'
 import type { Exchange } from './exchange.ts'
+import { restLimits } from './limits.ts'
 import { refuseRequest } from './refusal.ts'
 
 /** The octets are not valid in their declared content coding. */
@@ -18,13 +22,26 @@ export function encodeContent(
   coding: string,
   content: string | Uint8Array,
   etag: string | undefined,
-): Uint8Array {
-  const { memory, options } = exchange.face
+): Maybe<Uint8Array> {
+  const { memory } = exchange.face
   const key = etag && `${exchange.entry.path}?${exchange.entry.query} ${etag}`
   const known = key === undefined ? undefined : memory.findCoded(key)
   if (known) return known
   const octets = typeof content === 'string' ? new TextEncoder().encode(content) : content
-  const coded = options.codings?.[coding]?.(octets) ?? octets
-  if (key !== undefined) memory.keepCoded(key, coded)
-  return coded
+  return chain(compressOctets(exchange.face.options, coding, octets), coded => {
+    if (key !== undefined) memory.keepCoded(key, coded)
+    return coded
+  })
+}
+
+/** Long content passes through a stream, which works outside of the event loop. */
+function compressOctets({ codings, streams }: RestOptions, coding: string, octets: Uint8Array): Maybe<Uint8Array> {
+  const stream = octets.length > restLimits.codedAtOnceOctets ? streams?.encode[coding] : undefined
+  if (!stream) return codings?.[coding]?.(octets) ?? octets
+  return Array.fromAsync(stream(splitOctets(octets))).then(joinOctets)
+}
+
+async function* splitOctets(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  const { codedAtOnceOctets: size } = restLimits
+  for (let at = 0; at < octets.length; at += size) yield octets.subarray(at, at + size)
 }

@@ -12,6 +12,7 @@ import type { Request, Response } from '../http/message.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { Unavailable } from '../service/store.ts'
+import type { WorkSteps } from '../service/turns.ts'
 import { addRestFields } from './common-fields.ts'
 import { type CompiledFace, compileFace, type RestOptions } from './compiled-face.ts'
 import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pages.ts'
@@ -20,8 +21,10 @@ import { Exchange } from './exchange.ts'
 import { performOperation } from './perform.ts'
 import { followPlan } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
+import { isPaged } from './query-parameters.ts'
 import type { AnyRestRefusal } from './refusal.ts'
-import { replyWith } from './reply.ts'
+import { replyInSteps, replyWith } from './reply.ts'
+import { performInTurns } from './take-turn.ts'
 
 /** REST as a mount of the front door. It also answers for paths without a mount. */
 export function createRestMount(context: FaceContext, options: RestOptions = {}): Mount {
@@ -72,8 +75,22 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
     early => early ?? answerPage(exchange) ?? answerOperation(exchange),
   )
 
-/** Only a job can be waited for; any other outcome is final. */
 const answerOperation = (exchange: Exchange): Maybe<Response> =>
+  exchange.operation && isPaged(exchange.operation)
+    ? performInTurns(exchange, answerInSteps(exchange))
+    : answerAtOnce(exchange)
+
+/** A page may be long work, from its reading to its last octet. */
+function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
+  const outcome = performOperation(exchange)
+  yield
+  return outcome instanceof Promise
+    ? outcome.then(found => performInTurns(exchange, replyInSteps(exchange, found)))
+    : yield* replyInSteps(exchange, outcome)
+}
+
+/** Only a job can be waited for; any other outcome is final. */
+const answerAtOnce = (exchange: Exchange): Maybe<Response> =>
   chain(performOperation(exchange), outcome =>
     outcome.kind === 'job'
       ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))

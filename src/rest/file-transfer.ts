@@ -3,6 +3,7 @@
  * sender or reader: no whole file is ever held in memory.
  */
 
+import { chain, type Maybe } from '../base/maybe.ts'
 import { writeDate } from '../http/date.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
@@ -73,7 +74,7 @@ export function replyToPut(exchange: Exchange, { file, created }: FileOutcome, p
 // Out
 
 /** The whole file or ranges of it (RFC 9110 §14). */
-export function replyWithFile(exchange: Exchange, file: FileVersion, octets: StoredOctets): Response {
+export function replyWithFile(exchange: Exchange, file: FileVersion, octets: StoredOctets): Maybe<Response> {
   const type = negotiateType(acceptForContent(exchange.entry.request.fields['accept']), [file.mediaType])
   if (type === undefined) return refuseRequest({ kind: 'not-acceptable', offers: [file.mediaType] })
   const etag = fileTag(exchange, file.version)
@@ -103,9 +104,13 @@ export function replyWithFile(exchange: Exchange, file: FileVersion, octets: Sto
 }
 
 /** For a client that accepts nothing else: one piece is remembered like any representation. */
-function codedReply(exchange: Exchange, octets: StoredOctets, fields: FieldDraft, etag: string): Response {
+function codedReply(exchange: Exchange, octets: StoredOctets, fields: FieldDraft, etag: string): Maybe<Response> {
   if (octets.here)
-    return { status: 200, fields, content: encodeContent(exchange, exchange.head.coding, octets.here, etag) }
+    return chain(encodeContent(exchange, exchange.head.coding, octets.here, etag), content => ({
+      status: 200,
+      fields,
+      content,
+    }))
   const encode = exchange.face.options.streams?.encode[exchange.head.coding]
   if (!encode) return refuseRequest({ kind: 'not-acceptable', offers: ['identity'] })
   return { status: 200, fields, content: encode(octets.read(0, octets.length)) }

@@ -11,8 +11,12 @@ export const restLimits = {
   /** Content of more octets is not read before target and precondition are checked (rows 22–24). */
   eagerOctets: 16 * 1024,
   codedFromOctets,
+  /** Longer content is compressed outside of the event loop. */
+  codedAtOnceOctets: 64 * 1024,
   /** Items of one page. */
   pageItems: 100,
+  /** A page ends once its items have as many octets as they are stored; the next link goes on. */
+  pageOctets: 4 * 1024 * 1024,
   /** Seconds that `Prefer: wait` may delay a response: proxies give up after sixty. */
   waitSeconds: 30,
   /** Characters of an idempotency key: twice the longest that known clients make. */
@@ -23,6 +27,8 @@ export const restLimits = {
   documentsKept: 8,
   /** Pages of collections. */
   pagesKept: 256,
+  /** Of a page that is kept: octets of its items as they are stored. */
+  keptPageOctets: 128 * 1024,
   /** Variants that tags were made for. */
   variantsKept: 10_000,
   /** Octets of compressed content. */

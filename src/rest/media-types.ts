@@ -6,6 +6,7 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Handlers, Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { splitElements } from '../http/grammar.ts'
+import { singleStep, type WorkSteps } from '../service/turns.ts'
 import { writeCsv } from './formats/csv.ts'
 import type { DocumentContext, RepresentationDocument } from './formats/document.ts'
 import { writeHal, writeHalForms } from './formats/hal.ts'
@@ -17,7 +18,8 @@ export interface Offer {
   readonly type: string
   /** As Content-Type names it. */
   readonly sent: string
-  readonly write: (document: RepresentationDocument, writing: DocumentContext) => Maybe<string | Uint8Array>
+  /** A long document is written in steps, so that others have their turns between them. */
+  readonly write: (document: RepresentationDocument, writing: DocumentContext) => WorkSteps<Maybe<string | Uint8Array>>
   /** A text, which a content coding makes smaller. */
   readonly coded: boolean
   /** Depends on its document alone: the same document, the same text. */
@@ -66,7 +68,8 @@ const applicationOffers = (formats: Handlers['formats']): Offer[] =>
   Object.entries(formats ?? {}).map(([type, write]) => ({
     type,
     sent: type.startsWith('text/') ? `${type};charset=utf-8` : type,
-    write: (document: RepresentationDocument) => write(document.value as Values), // the document of an item or an output: its value is the row
+    // The document of an item or an output: its value is the row.
+    write: (document: RepresentationDocument) => singleStep(() => write(document.value as Values)),
     coded: type.startsWith('text/'),
     steady: false,
   }))

@@ -96,6 +96,7 @@ export class RestMemory {
   }
   keepPage(key: string, page: RememberedPage): void {
     this.#pages.delete(key)
+    if (page.of.octets > restLimits.keptPageOctets) return
     if (this.#pages.size >= restLimits.pagesKept) dropOldest(this.#pages)
     this.#pages.set(key, page)
   }

@@ -20,6 +20,7 @@ import { contentLimitOf, restLimits } from './limits.ts'
 import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
 import { readInput } from './request-content.ts'
+import { runInTurn } from './take-turn.ts'
 
 export function performOperation(exchange: Exchange): Maybe<Outcome> {
   const call = toCall(exchange)
@@ -30,13 +31,14 @@ export function performOperation(exchange: Exchange): Maybe<Outcome> {
 async function performWithContent(exchange: Exchange, call: Call): Promise<Outcome> {
   const { calls } = exchange.face.context
   await requireOwner(exchange)
-  if (!exchange.head.acceptsContent) return calls.perform(call)
+  if (!exchange.head.acceptsContent) return runInTurn(exchange, () => calls.perform(call))
   // A replay gets its first response whatever the current state is; the transaction finds it.
   if (isWorthChecking(exchange) && !call.once) await calls.precheck(call)
   exchange.row = 26
   if (exchange.operation?.kind === 'putFile')
     return calls.perform(withFile(exchange, call, await whileArriving(receiveFile(exchange))))
-  return calls.perform(withContent(exchange, call, await readOctets(exchange)))
+  const complete = withContent(exchange, call, await readOctets(exchange))
+  return exchange.isSafe ? runInTurn(exchange, () => calls.perform(complete)) : calls.perform(complete)
 }
 
 /**
@@ -179,7 +181,13 @@ export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
 /** QUERY (RFC 10008): the criteria are the content, the page is in the target. */
 function searchQuery(exchange: Exchange, value: Readonly<Record<string, unknown>>): Omit<Query, 'within'> {
   const { q, ...by } = value
-  const query = exchange.parameters.query ?? { filters: [], sort: [], size: 20, counted: true }
+  const query = exchange.parameters.query ?? {
+    filters: [],
+    sort: [],
+    size: 20,
+    counted: true,
+    octets: restLimits.pageOctets,
+  }
   const filters = Object.entries(by).map(([field, value]) => ({ field, is: 'eq' as const, value }))
   if (hasSearchPage(exchange))
     exchange.criteria = [['q', String(q ?? '')], ...filters.map(each => [each.field, String(each.value)] as const)]

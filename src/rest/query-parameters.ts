@@ -34,6 +34,7 @@ const isComparison = (text: string): text is Comparison => comparisons.has(text)
 const refuseParameter = (name: string, detail: string): never => refuseRequest({ kind: 'bad-parameter', name, detail })
 
 const pagedKinds: readonly Operation['kind'][] = ['list', 'search', 'getSearch']
+export const isPaged = ({ kind }: Operation): boolean => pagedKinds.includes(kind)
 const selectingKinds: readonly Operation['kind'][] = [...pagedKinds, 'get']
 
 /**
@@ -49,7 +50,7 @@ export function parseParameters(
 ): ParsedQuery {
   const { kind } = operation
   const own = route.within && id !== undefined ? [{ field: route.within.by, is: 'eq' as const, value: id }] : []
-  if (pairs.length === 0 && !pagedKinds.includes(kind)) return kind === 'bulk' ? refuseWithoutFilter() : emptyQuery
+  if (pairs.length === 0 && !isPaged(operation)) return kind === 'bulk' ? refuseWithoutFilter() : emptyQuery
   if (pairs.length > restLimits.parameters)
     refuseParameter('', `the query has more than ${restLimits.parameters} parameters: send fewer`)
   const given = new Map<string, string>()
@@ -70,7 +71,7 @@ export function parseParameters(
     return filters.length === 0 ? refuseWithoutFilter() : { ...emptyQuery, query: bulkQuery(filters) }
   if (!('resource' in operation)) return emptyQuery
   const only = parseSelection(operation.resource, given.get('fields'))
-  if (!pagedKinds.includes(kind)) return { ...emptyQuery, only }
+  if (!isPaged(operation)) return { ...emptyQuery, only }
   return {
     ...parsePaging(operation.resource, given, filters),
     only,
@@ -93,7 +94,7 @@ const bulkQuery = (filters: readonly Filter[]) => ({ filters, sort: [], size: re
  */
 function controlsOf(operation: Operation, route: Route): ReadonlySet<string> {
   if (operation.kind === 'search' && route.template === '/search') return searchControls
-  if (pagedKinds.includes(operation.kind)) return listControls
+  if (isPaged(operation)) return listControls
   return selectingKinds.includes(operation.kind) ? itemControls : noControls
 }
 const noControls: ReadonlySet<string> = new Set()
@@ -161,6 +162,7 @@ function parsePaging(resource: Resource, given: ReadonlyMap<string, string>, fil
     sort,
     size,
     counted: from === undefined && (page ?? 1) === 1,
+    octets: restLimits.pageOctets,
     ...(sought && { words: sought }),
     ...(page !== undefined && { offset: (page - 1) * size }),
     ...(from && { from }),

@@ -14,6 +14,7 @@ import type { FieldDraft, Response } from '../http/message.ts'
 import { evaluatePreconditions } from '../http/precondition.ts'
 import type { Outcome, Search } from '../service/outcome.ts'
 import type { ItemPage, JobRow, Snapshot } from '../service/store.ts'
+import { finishSteps, type WorkSteps } from '../service/turns.ts'
 import { searchFields } from './api-version.ts'
 import { buildCollectionPage } from './collection-page.ts'
 import { encodeContent } from './content-coding.ts'
@@ -29,8 +30,9 @@ import {
   selectItem,
   shortDigest,
   validatorFields,
+  writeDocument,
+  writeInSteps,
   writeSelected,
-  writingOf,
 } from './representation.ts'
 
 export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response> {
@@ -41,7 +43,7 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
     case 'output':
       return outputReply(exchange, outcome)
     case 'page':
-      return pageReply(exchange, outcome.page)
+      return finishReply(pageReply(exchange, outcome.page))
     case 'removed':
       return { status: 204, fields: {} }
     case 'bulk':
@@ -52,7 +54,7 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
         : replyToPut(exchange, outcome, requestPath(exchange))
     case 'search':
       return outcome.page
-        ? searchReply(exchange, outcome.id, outcome.search, outcome.page)
+        ? finishReply(searchReply(exchange, outcome.id, outcome.search, outcome.page))
         : searchCreated(exchange, outcome)
     case 'job':
       return jobReply(exchange, outcome.job, outcome.created)
@@ -63,6 +65,16 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
       return { status: 304, fields: validatorFields(exchange, outcome.current) }
   }
 }
+
+/** A page is long work: it is built and written in steps. */
+export function* replyInSteps(exchange: Exchange, outcome: Outcome): WorkSteps<Maybe<Response>> {
+  exchange.row = 30
+  if (outcome.kind === 'page') return yield* pageReply(exchange, outcome.page)
+  if (outcome.kind === 'search' && outcome.page)
+    return yield* searchReply(exchange, outcome.id, outcome.search, outcome.page)
+  return replyWith(exchange, outcome)
+}
+const finishReply = (steps: WorkSteps<Maybe<Response>>): Maybe<Response> => finishSteps(steps)
 
 const requireOwnResource = (exchange: Exchange): Resource => {
   if (exchange.operation && 'resource' in exchange.operation) return exchange.operation.resource
@@ -113,11 +125,15 @@ function replyWithContent(
   content: string | Uint8Array,
   coding: string,
   fields: FieldDraft,
-): Response {
+): Maybe<Response> {
   fields['content-type'] = exchange.head.offer?.sent ?? 'application/octet-stream'
   if (coding === 'identity') return { status, fields, content }
   fields['content-encoding'] = coding
-  return { status, fields, content: encodeContent(exchange, coding, content, fields['etag']) }
+  return chain(encodeContent(exchange, coding, content, fields['etag']), octets => ({
+    status,
+    fields,
+    content: octets,
+  }))
 }
 
 /** What is known of a representation besides its document. */
@@ -136,7 +152,7 @@ export function computedReply(
   document: RepresentationDocument,
   about: ReplyFacts = {},
 ): Maybe<Response> {
-  return chain(about.text ?? exchange.head.offer?.write(document, writingOf(exchange)) ?? '', text =>
+  return chain(about.text ?? writeDocument(exchange, document), text =>
     replyWithValidators(exchange, document, about, text),
   )
 }
@@ -146,7 +162,7 @@ function replyWithValidators(
   { links }: RepresentationDocument,
   about: ReplyFacts,
   text: string | Uint8Array,
-): Response {
+): Maybe<Response> {
   const { version = shortDigest(text), fields, modified } = about
   const coding = chooseCoding(exchange, text)
   const etag = representationTag(exchange, version, '', coding)
@@ -171,24 +187,24 @@ async function replyToChange(
   fields: FieldDraft = {},
 ): Promise<Response> {
   if (isMinimal(exchange)) return { status: status === 200 ? 204 : status, fields }
-  const content = (await exchange.head.offer?.write(document, writingOf(exchange))) ?? ''
+  const content = await writeDocument(exchange, document)
   return replyWithContent(exchange, status, content, chooseCoding(exchange, content), {
     ...fields,
     ...linkField(document.links),
   })
 }
 
-function pageReply(exchange: Exchange, page: ItemPage): Maybe<Response> {
+function* pageReply(exchange: Exchange, page: ItemPage): WorkSteps<Maybe<Response>> {
   const resource = requireOwnResource(exchange)
   const queried = exchange.entry.request.method === 'QUERY' && hasSearchPage(exchange)
-  const collection = buildCollectionPage(
+  const collection = yield* buildCollectionPage(
     exchange,
     resource,
     page,
     queried ? `${exchange.base}/search` : requestPath(exchange),
   )
   const { document, version } = collection
-  const text = collection.text ?? exchange.head.offer?.write(document, writingOf(exchange)) ?? ''
+  const text = collection.text ?? (yield* writeInSteps(exchange, document))
   if (!(text instanceof Promise)) collection.text = text
   // RFC 10008 §2.4: the address of the same query by GET.
   const fields = queried ? { location: document.links[0]?.href ?? '' } : {}
@@ -247,12 +263,13 @@ function searchCreated(exchange: Exchange, { id, search }: Extract<Outcome, { ki
   })
 }
 
-function searchReply(exchange: Exchange, id: string, search: Search, page: ItemPage): Maybe<Response> {
+function* searchReply(exchange: Exchange, id: string, search: Search, page: ItemPage): WorkSteps<Maybe<Response>> {
   const resource = requireOwnResource(exchange)
-  const { document, version } = buildCollectionPage(exchange, resource, page, `${exchange.base}/searches/${id}`)
+  const at = `${exchange.base}/searches/${id}`
+  const { document, version } = yield* buildCollectionPage(exchange, resource, page, at)
   const { fields, value } = searchDocument(exchange, id, search, [])
   const whole = { ...document, fields: { ...fields, ...document.fields }, value: { ...value, ...document.value } }
-  return computedReply(exchange, whole, { version })
+  return chain(yield* writeInSteps(exchange, whole), text => computedReply(exchange, whole, { version, text }))
 }
 
 type JobOperation = OperationOf<'startJob' | 'getJob' | 'cancelJob' | 'getResult'>

@@ -8,6 +8,7 @@ import { writeDate } from '../http/date.ts'
 import type { Validators } from '../http/precondition.ts'
 import type { Current } from '../service/outcome.ts'
 import type { Snapshot } from '../service/store.ts'
+import { finishSteps, type WorkSteps } from '../service/turns.ts'
 import { offeredLinks, type ResourceView } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
 import type { DocumentContext, RepresentationDocument } from './formats/document.ts'
@@ -54,10 +55,17 @@ export function variantKey(exchange: Exchange, mask: number | string, coding: st
   return `${exchange.edition.version} ${exchange.base} ${exchange.head.offer?.type ?? ''} ${only} ${mask} ${coding}`
 }
 
-export const writingOf = (exchange: Exchange): DocumentContext => ({
-  namespace: exchange.edition.namespace,
-  only: exchange.parameters.only,
-})
+/** The text of a document in the chosen media type, step by step; '' for a response without any. */
+export function* writeInSteps(
+  { head, edition, parameters }: Exchange,
+  document: RepresentationDocument,
+): WorkSteps<Maybe<string | Uint8Array>> {
+  const writing: DocumentContext = { namespace: edition.namespace, only: parameters.only }
+  return head.offer ? yield* head.offer.write(document, writing) : ''
+}
+/** All at once. */
+export const writeDocument = (exchange: Exchange, document: RepresentationDocument): Maybe<string | Uint8Array> =>
+  finishSteps(writeInSteps(exchange, document))
 
 /** Row 23: the validators that the precondition is compared with. */
 export function validatorsOf(exchange: Exchange, current: Snapshot): Validators {
@@ -108,7 +116,7 @@ const isSameVariant = (a: Variant, b: Variant): boolean =>
 /** The text: written once, unless the application writes it. */
 export function writeSelected(exchange: Exchange, selected: SelectedItem): Maybe<string | Uint8Array> {
   if (selected.content !== undefined) return selected.content
-  const content = exchange.head.offer?.write(selected.document, writingOf(exchange)) ?? ''
+  const content = writeDocument(exchange, selected.document)
   if (exchange.head.offer?.steady) selected.content = content
   return content
 }
@@ -127,7 +135,7 @@ function writeForCoding(
     !(exchange.head.offer.coded || !exchange.head.identityTaken)
   )
     return { content: undefined, coding: 'identity' }
-  const content = exchange.head.offer.write(document, writingOf(exchange))
+  const content = writeDocument(exchange, document)
   if (!(content instanceof Promise)) return { content, coding: chooseCoding(exchange, content) }
   content.catch(() => {}) // a response awaits it; a 304 does not
   return { content, coding: exchange.head.identityTaken ? 'identity' : exchange.head.coding }

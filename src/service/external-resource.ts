@@ -20,6 +20,7 @@ import { refuse } from './refusal.ts'
 import { searchWords } from './search.ts'
 import type { Filter, ItemPage, Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
 import { countedMax, isFormer } from './store.ts'
+import { packTyped } from './typed-json.ts'
 
 interface ExternalEntry {
   readonly resource: Resource
@@ -175,18 +176,37 @@ const sortKeysOf = ({ value, created }: Snapshot, { sort }: Query): unknown[] =>
 function cutPage(found: Snapshot[], query: Query, order: Order): ItemPage {
   const { size, offset = 0, from } = query
   const [start, end] = from ? windowOf(found, query, order) : [offset, Math.min(offset + size, found.length)]
-  const items = found.slice(start, end)
+  const window = found.slice(start, end)
+  const { items, octets } = takeFitting(from?.backwards ? window.toReversed() : window, query)
+  if (from?.backwards) items.reverse()
   const [first, last] = [items[0], items.at(-1)]
+  const isCut = items.length < window.length
+  const more = { before: start > 0, after: end < found.length }
   return {
     items,
     total: isCounted(query, found.length) ? found.length : undefined,
-    more: { before: start > 0, after: end < found.length },
+    more: isCut ? { ...more, [from?.backwards ? 'before' : 'after']: true } : more,
     edges: first && last && { first: sortKeysOf(first, query), last: sortKeysOf(last, query) },
+    octets,
+    isCut,
   }
 }
 
 const isCounted = ({ counted }: Query, matches: number): boolean =>
   counted === 'exact' || (counted && matches <= countedMax)
+
+/** The items that fit into the octets of a page, but one at least. */
+function takeFitting(window: readonly Snapshot[], { octets: max = Infinity }: Query) {
+  const items: Snapshot[] = []
+  let octets = 0
+  for (const item of window) {
+    const { length } = packTyped(item.value)
+    if (items.length > 0 && octets + length > max) break
+    octets += length
+    items.push(item)
+  }
+  return { items, octets }
+}
 
 /** The window next to the row of a cursor, which may have been removed. */
 function windowOf(found: Snapshot[], query: Query, order: Order): [number, number] {

@@ -2,6 +2,7 @@
 import type { Implementation } from '../contract/implement.ts'
 import type { Calls } from './call.ts'
 import type { Identities } from './identity-port.ts'
+import type { Turns } from './turns.ts'
 
 export interface FaceContext {
   readonly app: Implementation
@@ -14,6 +15,8 @@ export interface FaceContext {
   /** Reports a bug of ours; the face answers 500 or Receiver with this incident and no detail. */
   readonly report: (incident: string, thrown: unknown) => void
   readonly settings: Settings
+  /** For long work of all faces. Default: it is done at once. */
+  readonly turns?: Turns
 }
 
 /** What a proxy says of its client: X-Forwarded-For, -Proto and -Host, or Forwarded (RFC 7239). */

@@ -62,6 +62,8 @@ export interface Query {
   /** Empty: the newest first. The id, ascending, is always the last key. */
   readonly sort: readonly Sort[]
   readonly size: number
+  /** The page ends before its items exceed so many octets, but has one at least. Default: no end. */
+  readonly octets?: number
   /** Rows to skip (page by number). */
   readonly offset?: number
   /** After or before the row with these sort values, in order, then its id (page by cursor). */
@@ -87,6 +89,10 @@ export interface ItemPage {
    * Sort values of the first and the last row, for cursors; `[created]` for the newest-first order.
    */
   readonly edges: { readonly first: readonly unknown[]; readonly last: readonly unknown[] } | undefined
+  /** Octets of the items as they are stored, nearly those of their JSON. */
+  readonly octets: number
+  /** It has fewer items than `size`, for their octets. */
+  readonly isCut: boolean
 }
 
 /** Octets for a store: one piece in memory, or the name under which pieces were staged. */

@@ -94,15 +94,22 @@ function processBody(
   )
 }
 
-const performExchange = (
+function performExchange(
   node: SoapNode,
   known: Exchanged,
   exchange: BoundOperation,
   request: Pick<OperationRequest, 'content' | 'caller' | 'expects'>,
-): Maybe<SentMessage> =>
-  chain(exchange.perform({ ...operationFacts(known, exchange), ...request }), answer =>
-    replyWithAnswer(node, known, exchange, answer),
+): Maybe<SentMessage> {
+  const { turns } = node.serving
+  const from = request.caller.subject ?? `@${known.message.from}`
+  // A list may be long work: reading it is one step, writing it another.
+  const inTurn = <T>(step: () => Maybe<T>): Maybe<T> =>
+    turns && exchange.safe ? chain(turns.run(from, step), result => result) : step()
+  return chain(
+    inTurn(() => exchange.perform({ ...operationFacts(known, exchange), ...request })),
+    answer => inTurn(() => replyWithAnswer(node, known, exchange, answer)),
   )
+}
 
 /** A message that is not well-formed to its end is refused for that, whatever else is wrong. */
 function findMalformed({ cursor }: Exchanged, thrown: unknown): AnySoapRefusal | undefined {

@@ -10,12 +10,25 @@ export type Cells = readonly Cell[]
 
 /** Runs statements within one transaction, for one reader or writer. */
 export interface StatementRunner {
-  /** Rows as arrays, in the order of the statement's columns. */
-  rows(statement: Statement, values: readonly Cell[]): Maybe<readonly Cells[]>
+  /**
+   * Rows as arrays, in the order of the statement's columns. With `octets` it may end after the row
+   * that exceeds them.
+   */
+  rows(statement: Statement, values: readonly Cell[], octets?: number): Maybe<readonly Cells[]>
   /** The first row. */
   first(statement: Statement, values: readonly Cell[]): Maybe<Cells | undefined>
   run(statement: Statement, values: readonly Cell[]): Maybe<void>
 }
+
+/** Octets of a row, nearly: characters of text, and eight for each other cell. */
+export function octetsOf(row: Cells): number {
+  let octets = 0
+  for (const cell of row) octets += typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 8
+  return octets
+}
+
+/** Its value is not decoded before it is asked for, and is not kept. */
+export const isLargeRow = (row: Cells): boolean => octetsOf(row) > 8192
 
 /** A mistake of an application that kept what it was given: it reaches its developer. */
 export const createEndedError = (): Error => new Error('this store was used after its transaction had ended')
@@ -34,8 +47,8 @@ export class BorrowedConnection implements StatementRunner {
     if (this.#hasEnded) throw createEndedError()
     return this.#on
   }
-  rows(of: Statement, values: readonly Cell[]) {
-    return this.#requireOpen().rows(of, values)
+  rows(of: Statement, values: readonly Cell[], octets?: number) {
+    return this.#requireOpen().rows(of, values, octets)
   }
   first(of: Statement, values: readonly Cell[]) {
     return this.#requireOpen().first(of, values)

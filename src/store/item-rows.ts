@@ -3,6 +3,7 @@ import type { Values } from '../contract/implement.ts'
 import type { Snapshot } from '../service/store.ts'
 import { valueColumns } from './column.ts'
 import type { Cells } from './connection.ts'
+import { isLargeRow } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { sql } from './sql.ts'
 import {
@@ -85,22 +86,36 @@ function createItemReader(table: Table): ItemStatements['item'] {
   const hasId = Object.hasOwn(table.resource.fields, 'id')
   const { decode } = table.outputs
   const nothing: Values = Object.freeze({})
-  return row => {
-    const [version, modified, created, kept, id] = row
-    const item: Record<string, unknown> = hasId ? { id } : {}
+  const readValue = (row: Cells): Values => {
+    const item: Record<string, unknown> = hasId ? { id: row[4] } : {}
     for (const { field, at, value } of fields) {
       const cell = value === undefined ? row[at] : value(row, at)
       if (value === undefined ? cell !== null : cell !== undefined) item[field] = cell
     }
+    return item
+  }
+  return row => {
+    const [version, modified, created, kept, id] = row
     // The columns of the table are declared with these types, and `_kept` is what `kept` wrote.
-    return {
+    const known = {
       id: id as string,
       version: version as number,
       modified: modified as number,
       created: created as number,
-      value: item,
       kept: typeof kept === 'string' ? (decode(kept) as Values) : nothing,
     }
+    return isLargeRow(row) ? readLater(known, () => readValue(row)) : { ...known, value: readValue(row) }
+  }
+}
+
+/** A page of large rows is long work: each is decoded in the step that asks for it. */
+function readLater(known: Omit<Snapshot, 'value'>, read: () => Values): Snapshot {
+  let value: Values | undefined
+  return {
+    ...known,
+    get value() {
+      return (value ??= read())
+    },
   }
 }
 

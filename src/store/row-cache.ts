@@ -7,7 +7,7 @@
  */
 import { BoundedCache } from '../base/memo.ts'
 import type { Snapshot } from '../service/store.ts'
-import type { Cells } from './connection.ts'
+import { type Cells, isLargeRow } from './connection.ts'
 
 interface CachedRow {
   readonly row: Cells
@@ -18,8 +18,6 @@ interface CachedRow {
 const itemsMax = 4096
 /** A power of two. */
 const passedSlots = 8192
-/** Of all texts in a row that is kept. */
-const rowCharactersMax = 8192
 
 export class RowCache {
   readonly #tables = new Map<string, BoundedCache<string, CachedRow>>()
@@ -64,14 +62,8 @@ function isSame(a: Cells, b: Cells): boolean {
 }
 
 /** Not a row with bytes: they cannot be compared at a glance, nor frozen. */
-function isKeepable(row: Cells): boolean {
-  let length = 0
-  for (const cell of row) {
-    if (typeof cell === 'string') length += cell.length
-    else if (typeof cell === 'object' && cell !== null) return false
-  }
-  return length <= rowCharactersMax
-}
+const isKeepable = (row: Cells): boolean =>
+  !isLargeRow(row) && row.every(cell => typeof cell !== 'object' || cell === null)
 
 /** Several readers share the value. */
 function freezeDeep<T>(value: T): T {

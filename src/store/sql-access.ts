@@ -19,7 +19,7 @@ import {
   type StoreWriter,
   Unavailable,
 } from '../service/store.ts'
-import type { Cells, StatementRunner } from './connection.ts'
+import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import type { Cell, Dialect } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
 import { compileListing } from './listing.ts'
@@ -119,7 +119,7 @@ export class SqlReader implements StoreReader {
       items.columns,
     )
     const run = this.#form(`${resource}\n${form}`, texts)
-    return chain(this.on.rows(run.page, values), rows =>
+    return chain(this.on.rows(run.page, values, query.octets), rows =>
       chain(this.#hasOther(run, values, query, rows.length), other =>
         chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
           createPage(rows, query, other, total && totalOf(query, Number(total[0])), row => this.#item(items, row)),
@@ -225,8 +225,9 @@ function createPage(
   item: (row: Cells) => Snapshot,
 ): ItemPage {
   const backwards = query.from?.backwards === true
-  const extra = rows.length > query.size
-  const items = (extra ? rows.slice(0, query.size) : rows).map(item)
+  const { count, octets } = countFitting(rows, query)
+  const extra = rows.length > count
+  const items = (extra ? rows.slice(0, count) : rows).map(item)
   if (backwards) items.reverse()
   const keys = (item: Snapshot): readonly unknown[] =>
     query.sort.length === 0
@@ -239,7 +240,20 @@ function createPage(
     total,
     more: backwards ? { before: extra, after: other } : { before: other, after: extra },
     edges: first && last && { first: keys(first), last: keys(last) },
+    octets,
+    isCut: extra && count < query.size,
   }
+}
+
+/** The rows of a page: as many as its size and its octets allow, but one at least. */
+function countFitting(rows: readonly Cells[], { size, octets: max = Infinity }: Query) {
+  let octets = 0
+  for (const [count, row] of rows.entries()) {
+    const length = octetsOf(row)
+    if (count === size || (count > 0 && octets + length > max)) return { count, octets }
+    octets += length
+  }
+  return { count: rows.length, octets }
 }
 
 /** For which pieces stay that no file has claimed, from the last one that came. */

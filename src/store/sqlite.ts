@@ -21,7 +21,7 @@ import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
 import { type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
-import { BorrowedConnection, type Cells, type StatementRunner } from './connection.ts'
+import { BorrowedConnection, type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
@@ -94,6 +94,18 @@ function migrate(database: DatabaseSync, schema: StoreSchema): void {
   }
 }
 
+/** Up to the row that exceeds the octets: those after it are not even read. */
+function takeWithin(rows: Iterable<unknown>, octetsMax: number): Cells[] {
+  const taken: Cells[] = []
+  let octets = 0
+  for (const row of rows) {
+    taken.push(row as Cells) // rows are arrays
+    octets += octetsOf(row as Cells)
+    if (octets > octetsMax && taken.length > 1) break
+  }
+  return taken
+}
+
 /** A connection and its prepared statements. */
 class PreparedRunner implements StatementRunner {
   readonly #database: DatabaseSync
@@ -110,10 +122,12 @@ class PreparedRunner implements StatementRunner {
     return prepared
   }
   // Rows are arrays (setReturnArrays), and no cell is a boolean: the dialect has none.
-  rows(of: Statement, values: readonly Cell[]): readonly Cells[] {
+  rows(of: Statement, values: readonly Cell[], octets?: number): readonly Cells[] {
     try {
       const prepared = this.#prepared.get(of) ?? this.#prepare(of)
-      return prepared.all(...(boundParameters(of, values) as readonly SQLInputValue[])) as unknown as readonly Cells[]
+      const parameters = boundParameters(of, values) as readonly SQLInputValue[]
+      if (octets !== undefined) return takeWithin(prepared.iterate(...parameters) as Iterable<unknown>, octets)
+      return prepared.all(...parameters) as unknown as readonly Cells[]
     } catch (thrown) {
       throw toStoreError(thrown)
     }

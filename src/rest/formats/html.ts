@@ -10,6 +10,7 @@ import type { AnyField, Fields, Shape } from '../../contract/field.ts'
 import { valueWriter } from '../../contract/field-json.ts'
 import { writeScalar } from '../../contract/lexical/scalar.ts'
 import { foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
+import type { WorkSteps } from '../../service/turns.ts'
 import type { DocumentContext, DocumentForm, DocumentLink, RepresentationDocument } from './document.ts'
 
 export function writeHtmlPage(title: string, body: string): string {
@@ -22,9 +23,9 @@ ${body}
 `
 }
 
-export function writeHtml(document: RepresentationDocument, { only }: DocumentContext): string {
+export function* writeHtml(document: RepresentationDocument, { only }: DocumentContext): WorkSteps<string> {
   const parts = [
-    document.items ? itemsHtml(document, only) : '',
+    document.items ? yield* writeItems(document, only) : '',
     writeDefinition(document.fields, document.value, document.items ? undefined : only),
     linksHtml(document.links),
     ...document.links.map(formHtml),
@@ -49,18 +50,20 @@ const visibleFields = (fields: Fields, only: ReadonlySet<string> | undefined) =>
   Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
 
 /** The items as a table; the first column leads to the item. */
-function itemsHtml(document: RepresentationDocument, only: ReadonlySet<string> | undefined): string {
+function* writeItems(document: RepresentationDocument, only: ReadonlySet<string> | undefined): WorkSteps<string> {
   const columns = visibleFields(document.columns ?? {}, only).filter(([, field]) => isScalar(field.shape))
   const heads = columns.map(([name]) => `<th scope="col">${escapeMarkup(name)}</th>`).join('')
-  const rows = (document.items ?? []).map(item => {
+  let rows = ''
+  for (const item of document.items ?? []) {
     const self = item.links.find(link => link.rel === 'self')
     const cells = columns.map(([name, field], i) => {
       const text = writeCell(field, ownMember(item.value, name))
       return `<td>${i === 0 && self ? `<a href="${escapeMarkup(self.href)}">${text}</a>` : text}</td>`
     })
-    return `<tr>${cells.join('')}</tr>`
-  })
-  return `<table><thead><tr>${heads}</tr></thead><tbody>${rows.join('')}</tbody></table>`
+    rows += `<tr>${cells.join('')}</tr>`
+    yield
+  }
+  return `<table><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table>`
 }
 
 function writeCell(field: AnyField, value: unknown): string {

@@ -12,6 +12,7 @@ import type { AnyField, Fields } from '../../contract/field.ts'
 import { compileScalarWriter } from '../../contract/lexical/scalar.ts'
 import { foldShape, isScalar, type ShapeCases } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
+import type { WorkSteps } from '../../service/turns.ts'
 import { clarkNotation, type Element, escapeText, Malformed, parseXml } from '../../xml/index.ts'
 import { writeAttribute } from '../../xml/write.ts'
 import type { DocumentContext, RepresentationDocument } from './document.ts'
@@ -21,22 +22,28 @@ const atom = 'http://www.w3.org/2005/Atom'
 const schemaInstance = 'http://www.w3.org/2001/XMLSchema-instance'
 const head = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-export const writeXml = (document: RepresentationDocument, { namespace, only }: DocumentContext): string =>
-  head + writeDocumentElement(document, only, ` xmlns=${writeAttribute(namespace)}`)
-
-function writeDocumentElement(
-  document: RepresentationDocument,
-  only: ReadonlySet<string> | undefined,
-  declared: string,
-): string {
+export function* writeXml(document: RepresentationDocument, { namespace, only }: DocumentContext): WorkSteps<string> {
+  const { items = [], fields, value, links } = document
   const name = toXmlName(document.name)
-  const links = document.links.filter(link => !link.templated).map(linkXml)
-  const selected = document.items ? undefined : only
-  const items = (document.items ?? []).map(item => writeDocumentElement(item, only, ''))
-  const attributes = attributesXml(document.fields, document.value)
-  return `<${name}${declared}${attributes}>${items.join('')}${membersXml(document.fields, document.value, selected)}${links.join('')}</${name}>`
+  let text = `${head}<${name} xmlns=${writeAttribute(namespace)}${attributesXml(fields, value)}>`
+  for (const item of items) {
+    text += writeItemElement(item, only)
+    yield
+  }
+  return `${text}${membersXml(fields, value, document.items ? undefined : only)}${linksXml(links)}</${name}>`
 }
 
+/** In the namespace of the collection around it. */
+function writeItemElement({ name, fields, value, links }: RepresentationDocument, only?: ReadonlySet<string>): string {
+  const tag = toXmlName(name)
+  return `<${tag}${attributesXml(fields, value)}>${membersXml(fields, value, only)}${linksXml(links)}</${tag}>`
+}
+
+const linksXml = (links: RepresentationDocument['links']): string =>
+  links
+    .filter(link => !link.templated)
+    .map(linkXml)
+    .join('')
 const linkXml = ({ rel, href }: RepresentationDocument['links'][number]): string =>
   `<link xmlns="${atom}" rel=${writeAttribute(rel)} href=${writeAttribute(href)}/>`
 

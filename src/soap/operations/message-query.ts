@@ -14,6 +14,11 @@ import { packTyped, unpackTyped } from '../../service/typed-json.ts'
 
 /** Items of a page. */
 const defaultSize = 20
+/**
+ * A page ends once its items have as many octets as they are stored; `next` goes on. Fewer than in
+ * REST: a message is written in one step.
+ */
+const pageOctets = 512 * 1024
 
 /**
  * @param row `page`, `size`, `cursor`, `sort` and `q`, as far as the operation has them
@@ -34,6 +39,7 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
     sort: requireDistinct(asked.map(each => requireSort(resource, each.trim()))),
     size,
     counted: from === undefined && page === 1,
+    octets: pageOctets,
     ...(q !== undefined && { words: searchWords(q) }),
     ...(from ? { from: { keys: from.keys, id: from.id, backwards: false } } : { offset: (page - 1) * size }),
   }

@@ -1,0 +1,121 @@
+/** Long work in turns of the event loop: how much of a turn it takes, and whose turn it is. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Refused } from '../../src/service/refusal.ts'
+import { Turns, type WorkSteps } from '../../src/service/turns.ts'
+
+/** Turns with a manual event loop: `next` is its next turn. */
+function createLoop() {
+  let nowMs = 0
+  let due: (() => void)[] = []
+  const done: string[] = []
+  const turns = new Turns(
+    work => due.push(work),
+    () => nowMs,
+  )
+  function* work(name: string, steps: number, stepMs: number): WorkSteps<string> {
+    for (let i = 1; i <= steps; i++) {
+      nowMs += stepMs
+      done.push(`${name}${i}`)
+      if (i < steps) yield
+    }
+    return `${name} is done`
+  }
+  return {
+    turns,
+    work,
+    /** What was done since it was asked before. */
+    done: () => done.splice(0).join(' '),
+    next: async () => {
+      const now = due
+      due = []
+      for (const each of now) each()
+      await Promise.resolve()
+      return now.length
+    },
+  }
+}
+
+test('work that fits into what is left of a turn is done at once, also several in one turn', () => {
+  const loop = createLoop()
+  assert.equal(loop.turns.perform('alice', loop.work('a', 3, 2)), 'a is done')
+  assert.equal(
+    loop.turns.run('bob', () => 'at once'),
+    'at once',
+  )
+  assert.equal(loop.turns.perform('bob', loop.work('b', 1, 3)), 'b is done')
+  assert.equal(loop.done(), 'a1 a2 a3 b1')
+})
+
+test('(1) a turn of the event loop ends after ten milliseconds, however many ask', async () => {
+  const loop = createLoop()
+  const all = ['a', 'b', 'c'].map(name => loop.turns.perform(name, loop.work(name, 4, 4)))
+  assert.equal(loop.done(), 'a1 a2 a3')
+  const turns: string[] = []
+  while ((await loop.next()) > 0) turns.push(loop.done())
+  for (const turn of turns) assert.ok(turn.split(' ').length <= 3, turn)
+  assert.equal(turns.filter(Boolean).join(' ').split(' ').length, 9)
+  assert.deepEqual(await Promise.all(all), ['a is done', 'b is done', 'c is done'])
+  assert.equal(loop.turns.perform('d', loop.work('d', 1, 1)), 'd is done', 'then turns have time left again')
+})
+
+test('(1) what was spent within a turn counts for all that comes in it', () => {
+  const loop = createLoop()
+  assert.equal(loop.turns.perform('a', loop.work('a', 1, 30)), 'a is done', 'a single step may exceed it')
+  assert.ok(loop.turns.perform('b', loop.work('b', 1, 1)) instanceof Promise)
+  assert.equal(loop.done(), 'a1')
+})
+
+test('(2) a caller with one work waits for one step of another caller, however many that one has', async () => {
+  const loop = createLoop()
+  const all = [1, 2, 3].map(i => loop.turns.perform('greedy', loop.work(`g${i}-`, 2, 10)))
+  const modest = loop.turns.perform('modest', loop.work('m', 2, 10))
+  assert.equal(loop.done(), 'g1-1')
+  const order: string[] = []
+  while ((await loop.next()) > 0) order.push(loop.done())
+  assert.deepEqual(order.filter(Boolean).slice(0, 4), ['g1-2', 'm1', 'g2-1', 'm2'])
+  assert.equal(await modest, 'm is done')
+  await Promise.all(all)
+})
+
+test('(3) four works are under way at most; those that wait have not begun', async () => {
+  const loop = createLoop()
+  const begun = new Set<string>()
+  const ended = new Set<string>()
+  function* tracked(name: string): WorkSteps<void> {
+    begun.add(name)
+    yield* loop.work(name, 5, 10)
+    ended.add(name)
+  }
+  const all = Array.from({ length: 20 }, (_, i) => loop.turns.perform(`caller ${i}`, tracked(`w${i}`)))
+  while ((await loop.next()) > 0) assert.ok(begun.size - ended.size <= 4, `${begun.size} begun, ${ended.size} ended`)
+  await Promise.all(all)
+  assert.equal(ended.size, 20)
+})
+
+test('(3) a caller with 64 works waiting is refused the next; others are not', async () => {
+  const loop = createLoop()
+  const all = Array.from({ length: 65 }, (_, i) => loop.turns.perform('greedy', loop.work(`g${i}`, 1, 10)))
+  const isBusy = (thrown: unknown) => thrown instanceof Refused && thrown.refusal.kind === 'unavailable'
+  await assert.rejects(async () => loop.turns.perform('greedy', loop.work('late', 1, 1)), isBusy)
+  const modest = loop.turns.perform('modest', loop.work('m', 1, 1))
+  while ((await loop.next()) > 0);
+  assert.equal(await modest, 'm is done')
+  await Promise.all(all)
+  assert.equal(await loop.turns.perform('greedy', loop.work('again', 1, 1)), 'again is done')
+})
+
+test('what work throws, its caller gets, and the next goes on', async () => {
+  const loop = createLoop()
+  const fail = () => {
+    throw new Error('broken')
+  }
+  assert.throws(() => loop.turns.run('a', fail), /broken/)
+  loop.turns.perform('a', loop.work('a', 1, 10))
+  const later = loop.turns.run('b', fail) as Promise<never>
+  const after = loop.turns.run('c', () => 'fine')
+  const failed = assert.rejects(later, /broken/)
+  while ((await loop.next()) > 0);
+  await failed
+  assert.equal(await after, 'fine')
+})
