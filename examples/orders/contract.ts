@@ -29,7 +29,7 @@ export const products = resource('products', {
   },
   files: { picture: { mediaTypes: ['image/png', 'image/jpeg'], max: 5 * 1024 * 1024 } },
 }).rules({
-  filter: ['name', 'price', 'stock'],
+  filter: ['id', 'name', 'price', 'stock', 'description'],
   sort: ['name', 'price', 'stock'],
   search: ['name', 'description'],
   putCreates: true,
@@ -50,7 +50,7 @@ export const customers = resource('customers', {
   }),
 }).rules({
   relations: { orders: { of: 'orders', by: 'customer' } },
-  filter: ['name', 'email', 'tier'],
+  filter: ['id', 'name', 'email', 'tier'],
   sort: ['name', 'email'],
   search: ['name', 'email'],
   messages: ['get', 'list', 'merge'],

@@ -106,13 +106,13 @@ function requestContent(operation: Operation): ContentFields {
       )
     case 'search':
       return joinContent(
-        { q: t.string(), ...pagingFields },
+        { q: t.string().optional(), ...pagingFields },
         narrowingFields(operation.resource, operation.resource.given.searchBy),
         'where',
       )
     case 'createSearch':
       return joinContent(
-        { q: t.string() },
+        { q: t.string().optional() },
         narrowingFields(operation.resource, operation.resource.given.searchBy),
         'where',
       )

@@ -13,11 +13,16 @@ export const linkSchema: JsonSchema = {
   properties: { href: { type: 'string', format: 'uri-reference' }, templated: { type: 'boolean' } },
   required: ['href'],
 }
+/**
+ * Others may be there too. They are not described: beside optional members a schema for all others
+ * is a type that TypeScript does not allow (TS2411), so generated clients would not compile.
+ */
 export const linksSchema = (names: readonly string[]): JsonSchema => ({
   type: 'object',
   properties: Object.fromEntries(['self', ...names].map(name => [name, refTo('schemas', 'Link')])),
-  additionalProperties: refTo('schemas', 'Link'),
 })
+/** Of a text in a media type that JSON Schema cannot describe; without one a client gets `unknown`. */
+export const textSchema: JsonSchema = { type: 'string' }
 export const octetsSchema = (types: readonly string[]): Members => Object.fromEntries(types.map(type => [type, {}]))
 
 export const removalSchema: JsonSchema = {
@@ -63,7 +68,7 @@ export function problemResponse(description: string, schema: JsonSchema, more: r
   return {
     description,
     ...(more.length > 0 && { headers: Object.fromEntries(more.map(name => [name, refTo('headers', name)])) }),
-    content: { 'application/problem+json': { schema }, 'application/problem+xml': {} },
+    content: { 'application/problem+json': { schema }, 'application/problem+xml': { schema: textSchema } },
   }
 }
 

@@ -29,6 +29,7 @@ import {
   refTo,
   removalSchema,
   statusOfError,
+  textSchema,
 } from './openapi-components.ts'
 
 /** One address and its operations. */
@@ -235,7 +236,6 @@ class VersionDocument {
         return json({
           type: 'object',
           properties: { q: { type: 'string' }, ...by },
-          required: ['q'],
           additionalProperties: false,
         })
       }
@@ -378,7 +378,7 @@ class VersionDocument {
 
   #contentByType(operation: Operation, schema: JsonSchema): Members {
     const types = this.#options.answers(operation, this.#version)
-    return Object.fromEntries(types.map(type => [type, /[/+]json$/.test(type) ? { schema } : {}]))
+    return Object.fromEntries(types.map(type => [type, contentOf(type, schema)]))
   }
 
   /** Links from an item to its transitions, by its id (OpenAPI 3.1 §4.8.20). */
@@ -444,6 +444,12 @@ class VersionDocument {
       ]),
     )
   }
+}
+
+/** Octets have no schema (OpenAPI 3.1 §4.8.14.2). */
+function contentOf(type: string, schema: JsonSchema): { readonly [name: string]: Json } {
+  if (/[/+]json$/.test(type)) return { schema }
+  return /^text\/|[/+]xml$/.test(type) ? { schema: textSchema } : {}
 }
 
 /** OpenAPI 3.1 cannot describe QUERY; GET serves the same. */

@@ -12,6 +12,7 @@ import { createLoginPage } from '../pages/login.ts'
 import { createMetricsPage } from '../pages/metrics.ts'
 import { createOpenApiPage } from '../pages/openapi.ts'
 import { createRestMount } from '../rest/face.ts'
+import type { DocumentLink } from '../rest/formats/document.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import type { ReplyTargets } from '../soap/headers/addressing.ts'
 import type { SoapEndpoint } from '../soap/http/binding.ts'
@@ -32,8 +33,13 @@ export interface MountParts {
 
 export function createMounts(context: FaceContext, parts: MountParts): readonly [Mount, ...Mount[]] {
   const { figures, peers } = parts
-  const links = { 'service-desc': '/openapi.json' }
-  const rest = createRestMount(context, { codings, decodings, streams: codingStreams, sleep: setTimeout, links })
+  const rest = createRestMount(context, {
+    codings,
+    decodings,
+    streams: codingStreams,
+    sleep: setTimeout,
+    links: linksOfEntry,
+  })
   const write = async (): Promise<string> =>
     writeExposition(await (peers?.figures() ?? Promise.all([collectMetrics(figures)])))
   return [
@@ -46,6 +52,18 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     createLoginPage(context, parts.people),
   ]
 }
+
+/** All that a reader of the entry can ask besides REST. SOAP itself is a page for browsers alone. */
+const linksOfEntry = (version: string): readonly DocumentLink[] => [
+  { rel: 'service-desc', href: '/openapi.json' },
+  { rel: 'soap', href: `/soap/${version}`, type: 'text/html' },
+  { rel: 'wsdl', href: `/soap/${version}?wsdl` },
+  { rel: 'wsdl2', href: `/soap/${version}?wsdl2` },
+  { rel: 'xsd', href: `/soap/${version}?xsd` },
+  { rel: 'changes', href: '/changes' },
+  { rel: 'health', href: '/health/ready' },
+  { rel: 'login', href: '/login' },
+]
 
 function createSoapMount(context: FaceContext, { security, elsewhere }: MountParts): Mount {
   const load = createLazily(async () => {

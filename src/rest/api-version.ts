@@ -173,7 +173,7 @@ export const searchFields: (resource: Resource) => Fields = memoizeByObject(reso
     const shape = resource.fields[name]?.shape
     return shape && isScalar(shape) ? [[name, new Field(shape).optional()] as const] : []
   })
-  return { q: new Field({ kind: 'string', max: 1000 }), ...Object.fromEntries(by) }
+  return { q: new Field({ kind: 'string', max: 1000 }).optional(), ...Object.fromEntries(by) }
 })
 
 export const isReadPublic = (resource: Resource): boolean => isPublic(resource.given.allow['read'] ?? [])

@@ -5,6 +5,7 @@ import { prefixOf } from '../front/entry.ts'
 import type { OctetTransform } from '../http/message.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
 import { type ApiVersion, compileApiVersion } from './api-version.ts'
+import type { DocumentLink } from './formats/document.ts'
 import { RestMemory } from './memory.ts'
 
 export interface RestOptions {
@@ -14,8 +15,8 @@ export interface RestOptions {
   readonly decodings?: Readonly<Record<string, OctetDecoder>>
   /** The same codings for streamed content. Invalid octets end the stream with `Undecodable`. */
   readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>>
-  /** Links of the entry page besides its own: relation → path. */
-  readonly links?: Readonly<Record<string, string>>
+  /** Links of the entry of a version besides its own. */
+  readonly links?: (version: string) => readonly DocumentLink[]
   /** Resolves after these milliseconds; without it `Prefer: wait` is not honoured. */
   readonly sleep?: (milliseconds: number) => Promise<void>
 }

@@ -7,9 +7,10 @@ import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { builtInFaults, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
-import { singularOf } from '../contract/operation.ts'
+import { type Operation, singularOf } from '../contract/operation.ts'
 import { isRetired } from '../front/version-end.ts'
 import type { Response } from '../http/message.ts'
+import { searchFields } from './api-version.ts'
 import { writeSearchLink } from './collection-page.ts'
 import type { Exchange } from './exchange.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
@@ -38,16 +39,28 @@ function entryDocument(exchange: Exchange): RepresentationDocument {
 
 function contractLinks(exchange: Exchange): DocumentLink[] {
   const { base, edition } = exchange
-  const routed = (template: string): boolean => edition.routes.all.some(each => each.template === template)
+  const operationAt = (template: string, method: string) =>
+    edition.routes.all.find(each => each.template === template)?.methods.get(method)
+  // A form for those that may use it, and never a link that GET cannot follow.
+  const postOnly = (rel: string, operation: Operation | undefined): DocumentLink[] => {
+    if (!operation) return []
+    const fields =
+      operation.kind === 'startJob'
+        ? operation.job.input
+        : 'resource' in operation
+          ? searchFields(operation.resource)
+          : {}
+    return [{ rel, href: `${base}/${rel}`, form: { method: 'POST', title: rel, fields } }]
+  }
   return [
     ...edition.service.resources.flatMap(resource => [
       { rel: resource.name, href: `${base}/${resource.name}` },
       { rel: singularOf(resource), href: `${base}/${resource.name}/{id}`, templated: true },
       ...writeSearchLink(exchange, resource),
     ]),
-    ...(routed('/searches') ? [{ rel: 'searches', href: `${base}/searches` }] : []),
+    ...postOnly('searches', operationAt('/searches', 'POST')),
     ...edition.service.jobs.flatMap(job => [
-      { rel: job.job, href: `${base}/${job.job}` },
+      ...postOnly(job.job, operationAt(`/${job.job}`, 'POST')),
       { rel: job.one, href: `${base}/${job.job}/{id}`, templated: true },
     ]),
   ]
@@ -57,11 +70,9 @@ function otherLinks(exchange: Exchange): DocumentLink[] {
   const versions = [...exchange.face.api.versions.values()]
     .filter(({ rule }) => !isRetired(rule, exchange.entry.now))
     .map(({ version, base }) => ({ rel: version, href: base }))
-  const given = Object.entries(exchange.face.options.links ?? {}).map(([rel, path]) => ({
-    rel,
-    href: exchange.face.api.prefix + path,
-  }))
-  return [...versions, ...given]
+  const { options, api } = exchange.face
+  const given = options.links?.(exchange.edition.version) ?? []
+  return [...versions, ...given.map(link => ({ ...link, href: api.prefix + link.href }))]
 }
 
 /** Fresh for an hour: the text changes with the software alone. */

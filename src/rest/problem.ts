@@ -167,7 +167,7 @@ export function writeProblem(
     case 'xml':
       return { type: 'application/problem+xml', content: writeProblemXml(problem) }
     case 'html':
-      return { type: 'text/html;charset=utf-8', content: problemHtml(problem) }
+      return { type: 'text/html;charset=utf-8', content: problemHtml(problem, signInAddress(exchange, problem)) }
     default:
       return { type: 'application/problem+json', content: writeProblemJson(problem) }
   }
@@ -193,13 +193,22 @@ function chooseProblemType(accept: string | undefined): 'json' | 'xml' | 'html' 
   return best.endsWith('xml') ? 'xml' : 'json'
 }
 
-function problemHtml(problem: Problem): string {
+/** Where a browser that is not signed in may do so, and come back; only a host has such a page. */
+function signInAddress({ face, entry, edition }: Exchange, { status }: Problem): string | undefined {
+  const login = face.options.links?.(edition.version).find(({ rel }) => rel === 'login')
+  if (status !== 401 || !login) return undefined
+  const path = entry.request.method === 'GET' ? entry.path : '/'
+  const to = `${face.api.prefix}${path}${entry.query === '' ? '' : `?${entry.query}`}`
+  return `${face.api.prefix}${login.href}?to=${encodeURIComponent(to)}`
+}
+
+function problemHtml(problem: Problem, signIn: string | undefined): string {
   const { type = '', title = '', detail = '' } = problem
   const errors = Array.isArray(problem['errors']) ? problem['errors'] : []
   const list = errors.map(each => `<li>${escapeMarkup(JSON.stringify(each))}</li>`).join('')
   return writeHtmlPage(
     title,
-    `<p>${escapeMarkup(detail)}</p>${list && `<ul>${list}</ul>`}<p><a href="${escapeMarkup(type)}">About this problem</a></p>`,
+    `<p>${escapeMarkup(detail)}</p>${list && `<ul>${list}</ul>`}${signIn === undefined ? '' : `<p><a href="${escapeMarkup(signIn)}">Sign in</a></p>`}<p><a href="${escapeMarkup(type)}">About this problem</a></p>`,
   )
 }
 

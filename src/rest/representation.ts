@@ -57,10 +57,10 @@ export function variantKey(exchange: Exchange, mask: number | string, coding: st
 
 /** The text of a document in the chosen media type, step by step; '' for a response without any. */
 export function* writeInSteps(
-  { head, edition, parameters }: Exchange,
+  { head, edition, base, parameters }: Exchange,
   document: RepresentationDocument,
 ): WorkSteps<Maybe<string | Uint8Array>> {
-  const writing: DocumentContext = { namespace: edition.namespace, only: parameters.only }
+  const writing: DocumentContext = { base, namespace: edition.namespace, only: parameters.only }
   return head.offer ? yield* head.offer.write(document, writing) : ''
 }
 /** All at once. */

@@ -23,7 +23,10 @@ import { shop } from './orders-contract.ts'
 
 const options: OpenApiOptions = {
   addresses: (view: Service): readonly Address[] => compileRoutes(view).all,
-  answers: ({ kind }) => (kind === 'getFile' || kind === 'remove' ? [] : ['application/json', 'text/html']),
+  answers: ({ kind }) =>
+    kind === 'getFile' || kind === 'remove'
+      ? []
+      : ['application/json', 'application/xml', 'text/html', 'application/pdf'],
 }
 type Loose = { readonly [name: string]: Loose }
 const documentOf = (service: Service): Loose => JSON.parse(writeOpenApi(service, options))
@@ -159,10 +162,22 @@ test('OpenAPI 3.1 §4.8.17 a relation that is a URI makes a valid name of a link
   for (const name of Object.keys(links ?? {})) assert.match(name, /^[a-zA-Z0-9._-]+$/)
   assert.equal(Object.keys(links ?? {}).length, 1)
 })
-test('A1.6 only JSON has a JSON Schema', () => {
+test('A1.6 JSON has its schema, another text is a string, and octets have none: no content is unknown to a client', () => {
   const content = operation('v1_GetOrder')?.['responses']?.['200']?.['content']
-  assert.deepEqual(content?.['text/html'], {})
-  assert.ok(content?.['application/json']?.['schema'])
+  for (const type of ['text/html', 'application/xml']) assert.deepEqual(content?.[type], { schema: { type: 'string' } })
+  assert.ok(content?.['application/json']?.['schema']?.['$ref'])
+  assert.deepEqual(content?.['application/pdf'], {})
+  assert.deepEqual(operation('v1_GetProductPicture')?.['responses']?.['200']?.['content']?.['image/png'], {})
+})
+test('no schema has optional members beside a schema for all others, which TypeScript cannot say (TS2411)', () => {
+  const visit = (at: unknown, path: string): void => {
+    if (typeof at !== 'object' || at === null) return
+    const { properties, additionalProperties, required = [] } = at as Record<string, unknown>
+    const optional = Object.keys(Object(properties)).filter(name => !(required as string[]).includes(name))
+    assert.ok(optional.length === 0 || typeof additionalProperties !== 'object', path)
+    for (const [name, inner] of Object.entries(at)) visit(inner, `${path}/${name}`)
+  }
+  visit(documentOf(shop), '')
 })
 test('A2.4 the summary of an operation has the words of its name', () => {
   assert.equal(String(operation('v1_GetProductPicture')?.['summary']), 'Get product picture')

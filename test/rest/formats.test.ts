@@ -22,7 +22,7 @@ test('A1.6 a cell of text that a spreadsheet would take for a formula begins wit
   for (const text of [...formulas, 'a=1', ' =1', "'=1"]) {
     const document = { name: 'row', title: 'Row', fields, value: { text, ...rest }, links: [] }
     const [, cells] =
-      /^[^\n]*\r\n(.*)\r\n$/s.exec(finishSteps(writeCsv(document, { namespace: '', only: undefined }))) ?? []
+      /^[^\n]*\r\n(.*)\r\n$/s.exec(finishSteps(writeCsv(document, { base: '', namespace: '', only: undefined }))) ?? []
     const written = formulas.includes(text) ? `'${text}` : text
     const quoted = /[",\r]/.test(written) ? `"${written.replaceAll('"', '""')}"` : written
     assert.equal(cells, `${quoted},"[""=1""]",-3,-2.50,-0.5,-P1D`)

@@ -20,7 +20,7 @@ const omitFields = (fields: Answer['fields'], ...names: string[]) =>
 it('A1.6 a field named like what every object inherits is absent from each media type where it is not given', () => {
   const fields = { id: t.id('t'), constructor: t.string().optional(), valueOf: t.string().optional().attribute() }
   const document = { name: 'thing', title: 'Thing', fields, value: { id: 't-1' }, links: [] }
-  const writing = { namespace: 'urn:t', only: undefined }
+  const writing = { base: '/api/v1', namespace: 'urn:t', only: undefined }
   for (const written of [writeXml, writeCsv, writeHtml])
     assert.doesNotMatch(finishSteps(written(document, writing)), /native code|Object\(\)/)
 })

@@ -544,6 +544,18 @@ test('B7.2 content that breaks the schema: Sender with the path of the element; 
     find(schema.fault?.detail, 'violation', 'path')?.text,
     '/CreateOrder[1]/order[1]/lines[1]/line[1]/quantity[1]',
   )
+  for (const [quantity, limit] of [
+    ['2147483648', '2147483647'],
+    ['-2147483649', '-2147483648'],
+  ] as const) {
+    const wide = await requireFault({ version: '1.2', body: create().replace('>2<', `>${quantity}<`) }, 'Sender')
+    assert.equal(
+      find(wide.fault?.detail, 'violation', 'path')?.text,
+      '/CreateOrder[1]/order[1]/lines[1]/line[1]/quantity[1]',
+      'XML Schema Part 2 §3.3.17: it is no xs:int, whatever bounds the field has',
+    )
+    assert.ok(find(wide.fault?.detail, 'violation', 'detail')?.text.includes(limit))
+  }
   const line = '<line><product>p-1</product><quantity>0</quantity></line>'
   const bounds = await requireFault({ version: '1.2', body: create().replace('</lines>', `${line}</lines>`) }, 'Sender')
   const problem = find(bounds.fault?.detail, 'Invalid', 'problems', 'problem')

@@ -106,17 +106,16 @@ export const isRangeWithin = (inner: NumberRange, outer: NumberRange): boolean =
   (outer.highest === undefined || (inner.highest !== undefined && inner.highest <= outer.highest))
 
 export function compileIntCheck(shape: ScalarOf<'int'>): (value: unknown) => number | Flaw {
-  const range = intRange(shape)
+  const check = compileRangeCheck(intRange(shape), intBounds[shape.xsd ?? 'int'])
   // Adding 0 turns minus zero, which whole numbers do not have, into zero.
-  return value =>
-    typeof value === 'number' && Number.isInteger(value) ? checkRange(value + 0, range) : typeFlaw('a whole number')
+  return value => (typeof value === 'number' && Number.isInteger(value) ? check(value + 0) : typeFlaw('a whole number'))
 }
 
 export function compileLongCheck(shape: ScalarOf<'long'>): (value: unknown) => bigint | Flaw {
-  const range = longRange(shape)
+  const check = compileRangeCheck(longRange(shape), longBounds[shape.xsd ?? 'long'])
   return value => {
     const whole = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
-    return typeof whole === 'bigint' ? checkRange(whole, range) : typeFlaw('a whole number')
+    return typeof whole === 'bigint' ? check(whole) : typeFlaw('a whole number')
   }
 }
 
@@ -127,6 +126,16 @@ export function compileDoubleCheck({ min, max, xsd }: ScalarOf<'double'>): (valu
   return value => {
     const number = typeof value === 'bigint' ? Number(value) : value
     return typeof number === 'number' ? checkRange(round(number), range) : typeFlaw('a number')
+  }
+}
+
+/** What is outside of the type's range is told so, also where the field has a narrower one. */
+function compileRangeCheck<N extends number | bigint>(range: NumberRange<N>, ofType: NumberRange<N>) {
+  return (value: N): N | Flaw => {
+    const found = checkRange(value, range)
+    if (!(found instanceof Flaw)) return found
+    const wider = checkRange(value, ofType)
+    return wider instanceof Flaw ? new Flaw(wider.code, wider.detail, true) : found
   }
 }
 

@@ -1,4 +1,7 @@
-/** What a representation says, before it is in any media type: members in the contract's order, then links. */
+/**
+ * What a representation says, before it is in any media type: members in the contract's order, then
+ * links.
+ */
 import type { Fields } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 
@@ -9,6 +12,8 @@ export interface DocumentLink {
   readonly templated?: boolean
   /** What following it sends; a link without is for GET. */
   readonly form?: DocumentForm
+  /** The media type that it leads to, where no other is to be had. */
+  readonly type?: string
 }
 
 export interface DocumentForm {
@@ -24,14 +29,16 @@ export interface RepresentationDocument {
   readonly fields: Fields
   readonly value: Values
   readonly links: readonly DocumentLink[]
-  /** Of a collection; then `fields` and `value` are what stands beside them. */
+  /** Of a collection; then `fields` and `value` are its own members. */
   readonly items?: readonly RepresentationDocument[]
   /** Fields of the items, for a table that has none. */
   readonly columns?: Fields
 }
 
-/** What a writer needs to know beside the document. */
+/** What a writer needs to know besides the document. */
 export interface DocumentContext {
+  /** The path of the version, where each page leads back to and references begin. */
+  readonly base: string
   /** The XML namespace of the version. */
   readonly namespace: string
   /** The members that were asked for (rule A4.24), of the document or of its items; absent: all. */

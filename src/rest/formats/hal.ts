@@ -52,8 +52,10 @@ function writeMembers({ fields, value, links }: RepresentationDocument, only: Re
 
 function linksJson(links: readonly DocumentLink[]): string {
   let text = ''
-  for (const { rel, href, templated } of links)
-    text += `${text === '' ? '' : ','}${quoteJson(rel)}:{"href":${quoteJson(href)}${templated ? ',"templated":true' : ''}}`
+  for (const { rel, href, templated, type } of links) {
+    const more = `${templated ? ',"templated":true' : ''}${type === undefined ? '' : `,"type":${quoteJson(type)}`}`
+    text += `${text === '' ? '' : ','}${quoteJson(rel)}:{"href":${quoteJson(href)}${more}}`
+  }
   return text
 }
 

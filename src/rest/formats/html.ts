@@ -1,7 +1,9 @@
 /**
- * Documents as plain pages: what stands, its links, and a form for each thing that can be done by POST. Guards the reader:
+ * Documents as plain pages: the members, the links, and a form for each thing that can be done by
+ * POST. Guards the reader:
  *  (1) Every text is escaped, whatever it is; addresses are our own paths.
  *  (2) There is no script, and the policy that goes with a page allows none.
+ *  (3) No page is a dead end: each leads to the entry, references lead to what they name.
  */
 
 import { escapeMarkup } from '../../base/markup.ts'
@@ -23,10 +25,12 @@ ${body}
 `
 }
 
-export function* writeHtml(document: RepresentationDocument, { only }: DocumentContext): WorkSteps<string> {
+export function* writeHtml(document: RepresentationDocument, context: DocumentContext): WorkSteps<string> {
+  const { base, only } = context
   const parts = [
-    document.items ? yield* writeItems(document, only) : '',
-    writeDefinition(document.fields, document.value, document.items ? undefined : only),
+    `<nav>${writeAnchor(base, 'Start')}</nav>`, // (3)
+    document.items ? yield* writeItems(document, context) : '',
+    writeDefinition(document.fields, document.value, base, document.items ? undefined : only),
     linksHtml(document.links),
     ...document.links.map(formHtml),
   ]
@@ -36,12 +40,13 @@ export function* writeHtml(document: RepresentationDocument, { only }: DocumentC
 function writeDefinition(
   fields: Fields,
   value: RepresentationDocument['value'],
+  base: string,
   only: ReadonlySet<string> | undefined,
 ): string {
   const rows = visibleFields(fields, only).flatMap(([name, field]) =>
     ownMember(value, name) === undefined
       ? []
-      : [`<tr><th scope="row">${escapeMarkup(name)}</th><td>${writeCell(field, value[name])}</td></tr>`],
+      : [`<tr><th scope="row">${escapeMarkup(name)}</th><td>${writeCell(field, value[name], base)}</td></tr>`],
   )
   return rows.length === 0 ? '' : `<table>${rows.join('')}</table>`
 }
@@ -50,15 +55,15 @@ const visibleFields = (fields: Fields, only: ReadonlySet<string> | undefined) =>
   Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
 
 /** The items as a table; the first column leads to the item. */
-function* writeItems(document: RepresentationDocument, only: ReadonlySet<string> | undefined): WorkSteps<string> {
+function* writeItems(document: RepresentationDocument, { base, only }: DocumentContext): WorkSteps<string> {
   const columns = visibleFields(document.columns ?? {}, only).filter(([, field]) => isScalar(field.shape))
   const heads = columns.map(([name]) => `<th scope="col">${escapeMarkup(name)}</th>`).join('')
   let rows = ''
   for (const item of document.items ?? []) {
     const self = item.links.find(link => link.rel === 'self')
     const cells = columns.map(([name, field], i) => {
-      const text = writeCell(field, ownMember(item.value, name))
-      return `<td>${i === 0 && self ? `<a href="${escapeMarkup(self.href)}">${text}</a>` : text}</td>`
+      const value = ownMember(item.value, name)
+      return `<td>${i === 0 && self ? writeAnchor(self.href, writeText(field, value)) : writeCell(field, value, base)}</td>`
     })
     rows += `<tr>${cells.join('')}</tr>`
     yield
@@ -66,10 +71,20 @@ function* writeItems(document: RepresentationDocument, only: ReadonlySet<string>
   return `<table><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table>`
 }
 
-function writeCell(field: AnyField, value: unknown): string {
-  if (value === undefined || value === null) return ''
-  return escapeMarkup(isScalar(field.shape) ? writeScalar(field.shape, value) : valueWriter(field)(value))
+function writeCell(field: AnyField, value: unknown, base: string): string {
+  const text = writeText(field, value)
+  const { shape } = field
+  return shape.kind === 'ref' && text !== ''
+    ? writeAnchor(`${base}/${shape.resource}/${text}`, text)
+    : escapeMarkup(text)
 }
+
+function writeText(field: AnyField, value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return isScalar(field.shape) ? writeScalar(field.shape, value) : valueWriter(field)(value)
+}
+
+const writeAnchor = (href: string, text: string): string => `<a href="${escapeMarkup(href)}">${escapeMarkup(text)}</a>`
 
 function linksHtml(links: readonly DocumentLink[]): string {
   const items = links

@@ -259,7 +259,7 @@ const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, place: Typ
 function readText(graph: Graph, at: Element, shape: Scalar, text: string): unknown {
   const value = readScalar(shape, text)
   if (!(value instanceof Flaw)) return value
-  if (value.code === 'type' || value.code === 'enum') refuseElement(at, value.detail)
+  if (value.isOfType) refuseElement(at, value.detail)
   graph.reading.found.push({ path: pathTo(at), code: value.code, detail: value.detail })
   return undefined
 }

@@ -53,20 +53,9 @@ const schemaHints = new Set([internName(xsiUri, 'schemaLocation'), internName(xs
 export const refuseContent = (cursor: Cursor, detail: string): never =>
   refuseMessage({ kind: 'schema', path: pathOf(cursor), detail })
 
-/** Codes of flaws in a value that is of its type. */
-const boundsCodes = new Set([
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'totalDigits',
-  'minItems',
-  'maxItems',
-])
-
-function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail }: Flaw): undefined {
-  if (!boundsCodes.has(code)) refuseContent(cursor, detail)
+/** Flaws of a value's bounds are collected; one of its type breaks the schema. */
+function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail, isOfType }: Flaw): undefined {
+  if (isOfType) refuseContent(cursor, detail)
   reading.found.push({ path: pathOf(cursor), code, detail })
 }
 
@@ -192,7 +181,7 @@ function readAttributes(
     const declared = rules.attributes.find(each => each.name === name)
     if (declared) {
       const read = readAttribute(declared.field, value)
-      if (read instanceof Flaw) addFlaw(cursor, reading, new Flaw(read.code, `${name.local} ${read.detail}`))
+      if (read instanceof Flaw) addFlaw(cursor, reading, new Flaw(read.code, `${name.local} ${read.detail}`, read.isOfType))
       else if (!declared.isIgnored) into[declared.key] = read
     } else if (name === xsiNil) {
       if (!rules.nillable) refuseContent(cursor, 'must not be nil')

@@ -100,7 +100,13 @@ function readUriParameters({ name, request }: BoundOperation, pairs: Pairs): Val
     if (text === undefined || another !== undefined)
       return refuseMessage({ kind: 'schema', path: pathOf(key), detail: 'must be given exactly once' })
     const value = isScalar(field.shape) ? readScalar(field.shape, text) : undefined
-    if (value instanceof Flaw) return refuseMessage({ kind: 'bounds', problems: [{ path: pathOf(key), ...value }] })
+    if (value instanceof Flaw && value.isOfType)
+      return refuseMessage({ kind: 'schema', path: pathOf(key), detail: value.detail })
+    if (value instanceof Flaw)
+      return refuseMessage({
+        kind: 'bounds',
+        problems: [{ path: pathOf(key), code: value.code, detail: value.detail }],
+      })
     row[key] = value
   }
   for (const [key] of pairs)
