@@ -112,3 +112,23 @@ test('A8.1 POST /searches counts as a search; GET /search, QUERY and GET /search
   ]
   for (const read of reads) assert.deepEqual([read.status, counted(read).slice(0, 15)], [200, '"reads";q=6000;'])
 })
+
+test('row 16 a page of a foreign origin may read what anyone may, and change nothing', async () => {
+  const foreign = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]
+  for (const fields of foreign) {
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      assert.ok((await shop.as.anyone(method, '/api/v2/products/p-1', fields)).status < 300, method)
+    assert.equal((await shop.as.clara('QUERY', '/api/v2/orders', { ...json, ...fields }, { q: 'oak' })).status, 200)
+    assert.equal((await shop.as.clara('POST', '/api/v2/orders', { ...json, ...fields }, order)).status, 403)
+  }
+})
+
+test('row 25 the same octets in another media type are another request under the same key', async () => {
+  const once = { 'idempotency-key': '"one"' }
+  const post = (type: string) => shop.as.clara('POST', '/api/v2/orders', { ...once, 'content-type': type }, order)
+  const first = await post('application/json')
+  assert.equal(first.status, 201)
+  assert.equal((await post('application/hal+json')).status, 422)
+  const again = await post('application/json;charset=utf-8')
+  assert.deepEqual([again.status, again.fields['location']], [201, first.fields['location']])
+})

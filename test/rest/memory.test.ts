@@ -5,11 +5,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
+import { anonymous } from '../../src/contract/policy.ts'
 import { openGate } from '../../src/front/gate.ts'
 import { refuseAtFront } from '../../src/front/refusal.ts'
+import { createRestFace } from '../../src/rest/face.ts'
 import { restLimits } from '../../src/rest/limits.ts'
-import { RestMemory } from '../../src/rest/memory.ts'
+import { type ItemDocument, type RememberedPage, RestMemory } from '../../src/rest/memory.ts'
 import type { HeadRow } from '../../src/rest/plan.ts'
+import type { Snapshot } from '../../src/service/store.ts'
 import { readAnswer, request, startOrders } from './orders-over-rest.ts'
 
 test('a decision that looks at the clock cannot be one that is remembered', () => {
@@ -70,4 +73,72 @@ test('what is bounded by number drops its oldest, and a variant keeps its tag wh
   assert.deepEqual([memory.findCoded('key 0'), memory.findCoded('key 19')], [undefined, octets])
   memory.keepCoded('too large', new Uint8Array(octets.length + 1))
   assert.equal(memory.findCoded('too large'), undefined)
+})
+
+test('A9.1 an item is shown under the address that was asked, whatever address was asked before', async () => {
+  const shop = await startOrders()
+  for (const path of ['orders/o-2', 'products/p-1', 'orders?size=2', 'products?size=2'])
+    for (const base of ['/api/v2', '/api', '/api/v1', '/api', '/api/v2']) {
+      const { status, text } = await shop.as.clara('GET', `${base}/${path}`)
+      assert.equal(status, 200)
+      const hrefs = [...text.matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href)
+      assert.ok(hrefs.length > 1)
+      for (const href of hrefs) assert.equal(/^\/api(?:\/v\d)?/.exec(href)?.[0], base, `${base}/${path}: ${href}`)
+    }
+})
+
+test('A1.3 only an answer without any credentials is shared: a key without a subject sees other links', async () => {
+  const shop = await startOrders()
+  const identities = {
+    ...shop.serving.identities,
+    bearer: () => ({ subject: undefined, roles: ['manager'], claims: {} }),
+  }
+  const face = createRestFace({ ...shop.serving, identities })
+  const cacheControl = async (fields: Record<string, string>) =>
+    (await face(request('GET', '/api/v2/products/p-1', fields))).fields['cache-control']
+  assert.equal(await cacheControl({}), 'public, max-age=60')
+  assert.equal(await cacheControl({ authorization: 'Bearer key' }), 'private, max-age=60')
+})
+
+const snapshot = (id: string): Snapshot => ({ id, version: 1, modified: 0, created: 0, value: {}, kept: {} })
+const pageOf = (octets: number): RememberedPage => ({
+  of: { items: [], total: 0, more: { before: false, after: false }, edges: undefined, octets, isCut: false },
+  to: anonymous,
+  page: { document: { name: '', title: '', fields: {}, value: {}, links: [] }, version: '', text: undefined },
+})
+
+test('pages are remembered up to their number, the one asked for last the longest, and none that is long', () => {
+  const memory = new RestMemory()
+  const fits = pageOf(restLimits.keptPageOctets)
+  for (let i = 0; i < restLimits.pagesKept; i++) memory.keepPage(`page ${i}`, fits)
+  assert.equal(memory.findPage('page 0'), fits)
+  memory.keepPage('page 0', fits)
+  memory.keepPage('one more', fits)
+  assert.deepEqual(
+    [memory.findPage('page 0'), memory.findPage('page 1'), memory.findPage('page 2')],
+    [fits, undefined, fits],
+  )
+  memory.keepPage('long', pageOf(restLimits.keptPageOctets + 1))
+  assert.equal(memory.findPage('long'), undefined)
+  memory.keepPage('page 2', pageOf(restLimits.keptPageOctets + 1))
+  assert.equal(memory.findPage('page 2'), undefined, 'nor what was there before')
+})
+
+test('of one item a few documents are remembered, the oldest of which goes first', () => {
+  const memory = new RestMemory()
+  const item = snapshot('t-1')
+  const documents = Array.from({ length: restLimits.documentsKept + 1 }, (_, mask) => ({ mask }) as ItemDocument)
+  for (const document of documents) memory.keepDocument(item, document)
+  assert.deepEqual(memory.documentsOf(item), documents.slice(1))
+  assert.deepEqual(memory.documentsOf(snapshot('t-1')), [], 'another snapshot has its own')
+})
+
+test('compressed octets are bounded together, and counted anew once the oldest have gone', () => {
+  const memory = new RestMemory()
+  const octets = new Uint8Array(restLimits.codedOctetsKept / 16)
+  for (let i = 0; i < 100; i++) {
+    memory.keepCoded(`key ${i}`, octets)
+    const kept = Array.from({ length: i + 1 }, (_, at) => memory.findCoded(`key ${at}`)).filter(Boolean).length
+    assert.equal(kept, Math.min(i + 1, 16), `${i}`)
+  }
 })
