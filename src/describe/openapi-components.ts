@@ -14,14 +14,14 @@ export const linkSchema: JsonSchema = {
   required: ['href'],
 }
 /**
- * Others may be there too. They are not described: beside optional members a schema for all others
- * is a type that TypeScript does not allow (TS2411), so generated clients would not compile.
+ * Others may be there too. They are not described: next to optional members a schema for all
+ * others is a type that TypeScript does not allow (TS2411), so generated clients would not compile.
  */
 export const linksSchema = (names: readonly string[]): JsonSchema => ({
   type: 'object',
   properties: Object.fromEntries(['self', ...names].map(name => [name, refTo('schemas', 'Link')])),
 })
-/** Of a text in a media type that JSON Schema cannot describe; without one a client gets `unknown`. */
+/** Of text that JSON Schema cannot describe; without a schema a client gets `unknown`. */
 export const textSchema: JsonSchema = { type: 'string' }
 export const octetsSchema = (types: readonly string[]): Members => Object.fromEntries(types.map(type => [type, {}]))
 

@@ -53,7 +53,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
   ]
 }
 
-/** All that a reader of the entry can ask besides REST. SOAP itself is a page for browsers alone. */
+/** What the entry leads to besides REST. GET on a SOAP endpoint is a page for browsers alone. */
 const linksOfEntry = (version: string): readonly DocumentLink[] => [
   { rel: 'service-desc', href: '/openapi.json' },
   { rel: 'soap', href: `/soap/${version}`, type: 'text/html' },

@@ -1,14 +1,15 @@
-/** Text that came without a type, from a form, an element or a query, as the JSON that its field's reader takes. */
-
+/**
+ * Text that came without a type, from a form, an element or a query, as the JSON that the reader of
+ * its field accepts.
+ */
 import type { Json } from '../../base/objects.ts'
 import { type AnyField, type Fields, type Scalar, t } from '../../contract/field.ts'
-
 import { integerText } from '../../contract/lexical/number.ts'
 import { compileScalarReader, compileScalarWriter } from '../../contract/lexical/scalar.ts'
 import { foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
 import type { Pairs } from '../../http/uri.ts'
 
-/** Text that is none of the type stays text: the reader then says what is wrong with it. */
+/** Text that is not of the type stays text: the reader then says what is wrong with it. */
 export const readTextValue = (shape: Scalar, given: string): Json => foldScalar(shape, textReaders, given)
 
 const trimText = (_shape: Scalar, given: string): string => given.trim()
@@ -48,8 +49,9 @@ const textReaders: ScalarCases<Json, [given: string]> = {
 type Tree = string | { [name: string]: Tree }
 
 /**
- * application/x-www-form-urlencoded as JSON: `lines[0][product]=p-1` is a member of an item of a list. A field left empty
- * where it may be absent, and an item with nothing in it, were not filled in. Undefined when a name is twice or cannot be read.
+ * application/x-www-form-urlencoded as JSON: `lines[0][product]=p-1` is a member of an item of a
+ * list. An empty field that may be absent is absent, and so is an item with nothing in it.
+ * Undefined if a name is given twice or cannot be read.
  */
 export function readFormValues(pairs: Pairs, fields: Fields): Json | undefined {
   const root: { [name: string]: Tree } = Object.create(null)

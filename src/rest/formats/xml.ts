@@ -1,14 +1,14 @@
 /**
- * Documents as XML and XML content as JSON, by the rules of `contract/xml-message.ts`: fields are elements in the contract's
- * order and the version's namespace, a list is its element around one element per item. Links are Atom's (RFC 4287 §4.2.7).
- * What is read becomes the JSON that would say the same, so that one reader checks both.
+ * Documents as XML and XML content as JSON, by the rules of `contract/xml-message.ts`: fields are
+ * elements in the contract's order and the version's namespace, a list is its element around one
+ * element per item. Links are Atom's (RFC 4287 §4.2.7). Content becomes the JSON with the same
+ * meaning, so that one reader checks both.
  */
 
 import { memoizeByObject } from '../../base/memo.ts'
 import type { Json } from '../../base/objects.ts'
 import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
-
 import { compileScalarWriter } from '../../contract/lexical/scalar.ts'
 import { foldShape, isScalar, type ShapeCases } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
@@ -110,7 +110,7 @@ const elementWriters: ShapeCases<WriteElement, [tag: string, name: string | unde
     },
 }
 
-/** The JSON that says what a document of these fields says; `problem` when it is no such document. */
+/** The JSON with the meaning of a document of these fields; `problem` if it is another document. */
 export function readXmlContent(
   bytes: Uint8Array,
   name: string,
