@@ -16,7 +16,10 @@ import type { Endpoint, SoapOptions } from '../soap/face.ts'
 import { compileSoapEndpoint, type SoapEndpoint } from '../soap/http/binding.ts'
 import { codings, gunzipWithin } from './zlib-codings.ts'
 
-/** Of each version, those that answer that they are retired too: `/soap/v1`, `/soap/v1/rpc`, `/soap/v1/encoded`, `/soap/v1/secure`. */
+/**
+ * Of each version, a retired one too, which answers that it is: `/soap/v1`, `/soap/v1/rpc`,
+ * `/soap/v1/encoded`, `/soap/v1/secure`.
+ */
 export function listSoapEndpoints(context: FaceContext): readonly Endpoint[] {
   return Object.keys(context.app.contract.versions).flatMap(version => {
     const endpoint = { version, path: `/soap/${version}`, style: 'document', secure: false, versions: 'both' } as const

@@ -30,8 +30,8 @@ import {
   selectItem,
   shortDigest,
   validatorFields,
-  writeDocument,
   writeInSteps,
+  writeRepresentation,
   writeSelected,
 } from './representation.ts'
 
@@ -152,7 +152,7 @@ export function computedReply(
   document: RepresentationDocument,
   about: ReplyFacts = {},
 ): Maybe<Response> {
-  return chain(about.text ?? writeDocument(exchange, document), text =>
+  return chain(about.text ?? writeRepresentation(exchange, document), text =>
     replyWithValidators(exchange, document, about, text),
   )
 }
@@ -187,7 +187,7 @@ async function replyToChange(
   fields: FieldDraft = {},
 ): Promise<Response> {
   if (isMinimal(exchange)) return { status: status === 200 ? 204 : status, fields }
-  const content = await writeDocument(exchange, document)
+  const content = await writeRepresentation(exchange, document)
   return replyWithContent(exchange, status, content, chooseCoding(exchange, content), {
     ...fields,
     ...linkField(document.links),

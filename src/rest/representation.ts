@@ -64,7 +64,7 @@ export function* writeInSteps(
   return head.offer ? yield* head.offer.write(document, writing) : ''
 }
 /** All at once. */
-export const writeDocument = (exchange: Exchange, document: RepresentationDocument): Maybe<string | Uint8Array> =>
+export const writeRepresentation = (exchange: Exchange, document: RepresentationDocument): Maybe<string | Uint8Array> =>
   finishSteps(writeInSteps(exchange, document))
 
 /** Row 23: the validators that the precondition is compared with. */
@@ -116,7 +116,7 @@ const isSameVariant = (a: Variant, b: Variant): boolean =>
 /** The text: written once, unless the application writes it. */
 export function writeSelected(exchange: Exchange, selected: SelectedItem): Maybe<string | Uint8Array> {
   if (selected.content !== undefined) return selected.content
-  const content = writeDocument(exchange, selected.document)
+  const content = writeRepresentation(exchange, selected.document)
   if (exchange.head.offer?.steady) selected.content = content
   return content
 }
@@ -135,7 +135,7 @@ function writeForCoding(
     !(exchange.head.offer.coded || !exchange.head.identityTaken)
   )
     return { content: undefined, coding: 'identity' }
-  const content = writeDocument(exchange, document)
+  const content = writeRepresentation(exchange, document)
   if (!(content instanceof Promise)) return { content, coding: chooseCoding(exchange, content) }
   content.catch(() => {}) // a response awaits it; a 304 does not
   return { content, coding: exchange.head.identityTaken ? 'identity' : exchange.head.coding }

@@ -181,7 +181,8 @@ function readAttributes(
     const declared = rules.attributes.find(each => each.name === name)
     if (declared) {
       const read = readAttribute(declared.field, value)
-      if (read instanceof Flaw) addFlaw(cursor, reading, new Flaw(read.code, `${name.local} ${read.detail}`, read.isOfType))
+      if (read instanceof Flaw)
+        addFlaw(cursor, reading, new Flaw(read.code, `${name.local} ${read.detail}`, read.isOfType))
       else if (!declared.isIgnored) into[declared.key] = read
     } else if (name === xsiNil) {
       if (!rules.nillable) refuseContent(cursor, 'must not be nil')
