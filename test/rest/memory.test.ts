@@ -100,7 +100,8 @@ test('A1.3 only an answer without any credentials is shared: a key without a sub
   assert.equal(await cacheControl({ authorization: 'Bearer key' }), 'private, max-age=60')
 })
 
-const snapshot = (id: string): Snapshot => ({ id, version: 1, modified: 0, created: 0, value: {}, kept: {} })
+const snapshot = (id: string): Snapshot =>
+  Object.freeze({ id, version: 1, modified: 0, created: 0, value: {}, kept: {} })
 const pageOf = (octets: number): RememberedPage => ({
   of: { items: [], total: 0, more: { before: false, after: false }, edges: undefined, octets, isCut: false },
   to: anonymous,
@@ -131,6 +132,9 @@ test('of one item a few documents are remembered, the oldest of which goes first
   for (const document of documents) memory.keepDocument(item, document)
   assert.deepEqual(memory.documentsOf(item), documents.slice(1))
   assert.deepEqual(memory.documentsOf(snapshot('t-1')), [], 'another snapshot has its own')
+  const alone = { ...snapshot('t-2') }
+  memory.keepDocument(alone, { mask: 0 } as ItemDocument)
+  assert.deepEqual(memory.documentsOf(alone), [], 'nor are those of a snapshot that is not given again')
 })
 
 test('compressed octets are bounded together, and counted anew once the oldest have gone', () => {
