@@ -418,7 +418,7 @@ class WsdlReader {
     if (this.#missing.length > 0) return
     if (!this.#described.has(namespace.slice(1, -1))) {
       if (!knownNamespaces.has(namespace.slice(1, -1)))
-        this.#remarks.add(`${place} ${name} is in a namespace of which there is no schema`)
+        this.#remarks.add(`${place} ${name} is in a namespace without a schema`)
     } else if (!names.has(name)) this.#addFlaw(`${place} ${name} is not declared`)
   }
 

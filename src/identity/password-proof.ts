@@ -29,7 +29,7 @@ import {
   sealPassword,
   unsealPassword,
 } from './person-record.ts'
-import { Turns } from './turns.ts'
+import { WaitingLines } from './waiting-lines.ts'
 
 export interface ProofSources {
   readonly store: Store
@@ -71,7 +71,7 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   const { store, key, clock, people } = sources
   const secret = key.secret('remembered credentials')
   const lockout = createLockout(store, key.secret('failed log-ins'))
-  const turns = new Turns(people ? portBounds : bounds)
+  const turns = new WaitingLines(people ? portBounds : bounds)
   const sealedForNobody = sealPassword(key, '', encodeBase64(randomBytes(12)))
   const unknown = JSON.stringify(createUnknown())
   /** The tag of a password → its caller, and the salt of the hash that it fitted. */

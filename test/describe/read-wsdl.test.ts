@@ -357,7 +357,7 @@ const remarks: readonly (readonly [string, string, string, string, RegExp])[] = 
     'type="u:a"',
     'rpc',
     '<s:body use="literal" namespace="urn:t"/>',
-    /^o input: type {urn:u}a is in a namespace of which there is no schema/,
+    /^o input: type {urn:u}a is in a namespace without a schema/,
   ],
   [
     'A.4.1',

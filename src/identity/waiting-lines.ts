@@ -8,7 +8,7 @@
  */
 import { Unavailable } from '../service/store.ts'
 
-export interface TurnBounds {
+export interface LineBounds {
   readonly running: number
   readonly waiting: number
   readonly waitingOfCaller: number
@@ -21,14 +21,14 @@ interface Waiting {
 
 const retrySeconds = 1
 
-export class Turns {
-  readonly #bounds: TurnBounds
+export class WaitingLines {
+  readonly #bounds: LineBounds
   /** The caller with the next turn comes first. No line is empty. */
   readonly #lines = new Map<string, Waiting[]>()
   #running = 0
   #waiting = 0
 
-  constructor(bounds: TurnBounds) {
+  constructor(bounds: LineBounds) {
     this.#bounds = bounds
   }
 
