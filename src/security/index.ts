@@ -1,7 +1,14 @@
 /** WS-Security 1.1, in and out: what the SOAP face, the client and the host use of it. */
 export type { Allowance } from './crypto/algorithm.ts'
 export { Certificate } from './crypto/certificate.ts'
-export { type Anchors, CertificateTrust } from './crypto/trust.ts'
+export {
+  type PathAnswer,
+  type PathQuestion,
+  type RevocationMode,
+  validateCertificationPath,
+} from './crypto/certification-path.ts'
+export type { CertificateSource, CrlSource, OneOrMore, PrivateKeySource, SecretSource } from './crypto/key-source.ts'
+export { type Anchors, type CertificatePurpose, CertificateTrust } from './crypto/trust.ts'
 export { type CoveredPart, type Demand, findPolicyMistakes, type SecurityPolicy } from './policy/policy.ts'
 export type { AssertionTrust, Decryption, VerificationContext } from './policy/verification-context.ts'
 export { writeSecurityPolicy } from './policy/ws-security-policy.ts'

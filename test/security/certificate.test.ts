@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Certificate, parseDistinguishedName, sameDistinguishedName } from '../../src/security/crypto/certificate.ts'
+import { Certificate } from '../../src/security/crypto/certificate.ts'
 import { NotDer, readDerValues, readObjectIdentifier } from '../../src/security/crypto/der.ts'
+import { parseDistinguishedName, sameDistinguishedName } from '../../src/security/crypto/distinguished-name.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityFault } from '../../src/security/security-fault.ts'
 import { wsuNs, x509PathUri, x509v3Uri } from '../../src/security/vocabulary.ts'
@@ -75,13 +76,14 @@ for (const [title, name, trust, expected, others] of rows) {
   })
 }
 
-test('RFC 5280 §4.1.2.5: from notBefore on, until notAfter', () => {
+test('RFC 5280 §4.1.2.5: from notBefore through notAfter, inclusive', () => {
   const { der, notBefore, notAfter } = keyPair('alice').certificate
   const trust = trustOf('ca')
   assert.ok(trust.findTrusted(der, notBefore))
-  assert.ok(trust.findTrusted(der, Math.min(notAfter, keyPair('ca').certificate.notAfter) - 1))
+  const last = Math.min(notAfter, keyPair('ca').certificate.notAfter)
+  assert.ok(trust.findTrusted(der, last))
   assert.equal(trust.findTrusted(der, notBefore - 1), undefined)
-  assert.equal(trust.findTrusted(der, notAfter), undefined)
+  assert.equal(trust.findTrusted(der, last + 1), undefined)
 })
 
 test('a certificate that is withdrawn is refused at once, and so is what its authority issued', async () => {

@@ -4,7 +4,6 @@
  * when they are of one kind: a public key never serves as an HMAC secret.
  */
 import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
-import { memoizeByObject } from '../../base/memo.ts'
 import type { CanonicalForm, Element } from '../../xml/index.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import { requiredAttribute } from '../tree/strict-children.ts'
@@ -16,6 +15,7 @@ import {
   prefixListAttribute,
   xencNs,
 } from '../vocabulary.ts'
+import { curves, keyDetailsOf, modulusBitsMax, modulusBitsMin } from './key-strength.ts'
 
 /**
  * Algorithms that only old peers need; a policy has to allow each by its name:
@@ -86,13 +86,7 @@ export function readSignatureMethod(element: Element, allow: Allowances): Method
   return found
 }
 
-const modulusBitsMin = 2048
-const modulusBitsMax = 8192 // one operation stays under a millisecond
 const secretOctetsMin = 16
-const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
-
-/** Node asks OpenSSL each time, for a microsecond. */
-const keyDetailsOf = memoizeByObject((key: KeyObject) => key.asymmetricKeyDetails ?? {})
 
 /** Whether a key is of the kind and size that a method needs. */
 export function fitsKey({ family }: Method, key: KeyObject): boolean {

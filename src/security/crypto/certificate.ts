@@ -1,46 +1,56 @@
-/** An X.509 certificate (RFC 5280): how messages refer to it, and whether it may sign. */
+/**
+ * An X.509 certificate (RFC 5280 §4): all of it is read at once, so that nothing fails later. What
+ * it may be used for is the matter of `certification-path.ts`.
+ */
 
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto'
 import { isCryptoError } from '../../base/attempt.ts'
-import { encodeHex } from '../../base/base64.ts'
+import { type CertificateExtensions, KeyUsage, readCertificateExtensions } from './certificate-extensions.ts'
 import {
   BIT_STRING,
-  BOOLEAN,
+  constructedTag,
+  DerFields,
   type DerValue,
+  GENERALIZED_TIME,
   INTEGER,
   NotDer,
-  OCTET_STRING,
   readDer,
-  readDerText,
-  readDerValues,
-  readObjectIdentifier,
+  readDerInteger,
+  readDerOctets,
+  readDerTime,
   SEQUENCE,
+  UTC_TIME,
 } from './der.ts'
+import { type DistinguishedName, findAttributes, readDistinguishedName, writeNameKey } from './distinguished-name.ts'
+import { checkX509Signature, type SignedObject } from './x509-signature.ts'
+
+const commonNameType = '2.5.4.3'
+const emailAddressType = '1.2.840.113549.1.9.1'
 
 export class Certificate {
   readonly x509: X509Certificate
   readonly der: Buffer
   readonly key: KeyObject
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; the last is within (RFC 5280 §4.1.2.5). */
   readonly notBefore: number
   readonly notAfter: number
   readonly issuer: DistinguishedName
+  readonly subject: DistinguishedName
+  /** Equal for equal names. */
+  readonly issuerKey: string
+  readonly subjectKey: string
+  readonly commonNames: readonly string[]
+  /** Attributes of the subject of the type emailAddress. */
+  readonly emailAddresses: readonly string[]
   readonly serial: bigint
-  readonly signatureAlgorithm: string
-  /** RFC 5280 §4.2.1.2. */
-  readonly subjectKeyIdentifier: Buffer | undefined
-  /** RFC 5280 §4.2: false for an unknown critical extension, which rejects the certificate. */
-  readonly isUnderstood: boolean
-  /** The first eight bits of KeyUsage (RFC 5280 §4.2.1.3), digitalSignature the highest. */
-  readonly #usage: number | undefined
-  /**
-   * RFC 5280 §4.2.1.9: how many authorities may be below this one; undefined for other
-   * certificates.
-   */
-  readonly #pathLength: number | undefined
+  /** Equal for equal serial numbers. */
+  readonly serialKey: string
+  readonly extensions: CertificateExtensions
+  readonly #signed: SignedObject
+  /** Issuer → why its key has not signed this certificate; empty if it has. */
+  readonly #issuers = new WeakMap<Certificate, string>()
 
   /**
-   * Reads all of it at once, so that nothing fails later.
    * @param source PEM or DER
    * @throws an error of `isCertificateError` when it is not a certificate
    */
@@ -48,197 +58,101 @@ export class Certificate {
     this.x509 = new X509Certificate(source)
     this.der = this.x509.raw
     this.key = this.x509.publicKey
-    this.notBefore = Date.parse(this.x509.validFrom)
-    this.notAfter = Date.parse(this.x509.validTo)
-    // RFC 5280 §4.1: SEQUENCE { tbsCertificate, signatureAlgorithm, signatureValue }
-    const [signed, algorithm] = readDerValues(readDer(this.der).content)
-    const fields = readDerValues(requireValue(signed).content)
-    const at = fields[0]?.tag === INTEGER ? 0 : 1
-    this.serial = readSerial(this.x509.serialNumber)
-    this.issuer = readDistinguishedName(requireValue(fields[at + 2]))
-    this.signatureAlgorithm = readObjectIdentifier(
-      requireValue(readDerValues(requireValue(algorithm).content)[0]).content,
-    )
-    const extensions = readExtensions(fields.find(field => field.tag === 0xa3))
-    this.isUnderstood = [...extensions].every(([id, { critical }]) => !critical || processedExtensions.has(id))
-    this.#usage = readUsage(extensions.get('2.5.29.15'))
-    this.#pathLength = this.x509.ca ? readPathLength(extensions.get('2.5.29.19')) : undefined
-    const identifier = extensions.get('2.5.29.14')
-    this.subjectKeyIdentifier = identifier && readDer(identifier.content).content
+    const whole = new DerFields(readDer(this.der))
+    const signed = whole.required(SEQUENCE)
+    const algorithm = whole.required(SEQUENCE)
+    const signature = readDerOctets(whole.required(BIT_STRING))
+    whole.end()
+    const fields = readCertificateFields(signed)
+    this.serial = readDerInteger(fields.serial)
+    this.serialKey = fields.serial.content.toString('latin1')
+    this.issuer = readDistinguishedName(fields.issuer)
+    this.subject = readDistinguishedName(fields.subject)
+    this.issuerKey = writeNameKey(this.issuer)
+    this.subjectKey = writeNameKey(this.subject)
+    this.commonNames = findAttributes(fields.subject, commonNameType)
+    this.emailAddresses = findAttributes(fields.subject, emailAddressType)
+    this.notBefore = fields.notBefore
+    this.notAfter = fields.notAfter
+    this.extensions = readCertificateExtensions(fields.extensions)
+    this.#signed = { signed: signed.octets, algorithms: [fields.algorithm, algorithm], signature }
   }
 
   /** RFC 5280 §4.2.1.3: whether it may sign messages. Without the extension it may. */
   get maySign(): boolean {
-    return this.#usage === undefined || (this.#usage & 0xc0) !== 0 // digitalSignature, nonRepudiation
+    const { keyUsage } = this.extensions
+    return !keyUsage || keyUsage.has(KeyUsage.digitalSignature) || keyUsage.has(KeyUsage.nonRepudiation)
   }
 
-  /**
-   * Whether it is an authority that may have so many authorities below it; `checkIssued` asks its
-   * keyUsage.
-   */
-  mayIssue(below: number): boolean {
-    return this.#pathLength !== undefined && this.#pathLength >= below
+  get subjectKeyIdentifier(): Buffer | undefined {
+    return this.extensions.subjectKeyIdentifier
+  }
+
+  /** RFC 5280 §6.1: the same name issued it, and is its subject. */
+  get isSelfIssued(): boolean {
+    return this.issuerKey === this.subjectKey
   }
 
   /** Of the whole encoding, SHA-1: a name, not a proof. */
   get thumbprint(): Buffer {
     return createHash('sha1').update(this.der).digest()
   }
-}
 
-interface Extension {
-  readonly critical: boolean
-  readonly content: Buffer
-}
-
-/**
- * By extnID. Extension ::= SEQUENCE { extnID, critical BOOLEAN DEFAULT FALSE, extnValue OCTET
- * STRING }
- */
-function readExtensions(field: DerValue | undefined): ReadonlyMap<string, Extension> {
-  const found = new Map<string, Extension>()
-  for (const one of field ? readDerValues(readDer(field.content).content) : []) {
-    const [name, ...rest] = readDerValues(one.content)
-    const critical = rest[0]?.tag === BOOLEAN && rest[0].content[0] !== 0
-    const octets = rest.find(part => part.tag === OCTET_STRING)
-    if (octets) found.set(readObjectIdentifier(requireValue(name).content), { critical, content: octets.content })
+  /** Why this issuer's key has not signed the certificate, or may not; undefined if it has. */
+  checkSignature(issuer: Certificate): string | undefined {
+    let found = this.#issuers.get(issuer)
+    if (found === undefined) {
+      found = checkX509Signature(this.#signed, issuer.key) ?? ''
+      this.#issuers.set(issuer, found)
+    }
+    return found === '' ? undefined : found
   }
-  return found
 }
 
-function readUsage(extension: Extension | undefined): number | undefined {
-  if (!extension) return undefined
-  const bits = readDer(extension.content)
-  return bits.tag === BIT_STRING ? (bits.content[1] ?? 0) : 0
+interface CertificateFields {
+  readonly serial: DerValue
+  readonly algorithm: DerValue
+  readonly issuer: DerValue
+  readonly notBefore: number
+  readonly notAfter: number
+  readonly subject: DerValue
+  readonly extensions: DerValue | undefined
 }
 
-/** Of BasicConstraints; infinite without a pathLenConstraint. */
-function readPathLength(extension: Extension | undefined): number | undefined {
-  if (!extension) return undefined
-  const longest = readDerValues(readDer(extension.content).content).find(part => part.tag === INTEGER)
-  return longest ? Number(BigInt(`0x${encodeHex(longest.content) || '0'}`)) : Number.POSITIVE_INFINITY
+const versionThree = 2n
+
+/** TBSCertificate (RFC 5280 §4.1). */
+function readCertificateFields(signed: DerValue): CertificateFields {
+  const fields = new DerFields(signed)
+  const explicit = fields.optional(constructedTag(0))
+  const version = explicit ? readDerInteger(readDer(explicit.content)) : 0n
+  const serial = fields.required(INTEGER)
+  const algorithm = fields.required(SEQUENCE)
+  const issuer = fields.required(SEQUENCE)
+  const times = new DerFields(fields.required(SEQUENCE))
+  const notBefore = readTimeField(times)
+  const notAfter = readTimeField(times)
+  times.end()
+  const subject = fields.required(SEQUENCE)
+  fields.required(SEQUENCE) // subjectPublicKeyInfo, which OpenSSL reads
+  fields.optional(0x81) // issuerUniqueID
+  fields.optional(0x82) // subjectUniqueID
+  const extensions = fields.optional(constructedTag(3))
+  fields.end()
+  if (version > versionThree || version < 0n) throw new NotDer('a certificate of an unknown version')
+  if (extensions && version !== versionThree) throw new NotDer('extensions in a certificate before version 3')
+  return {
+    serial,
+    algorithm,
+    issuer,
+    notBefore,
+    notAfter,
+    subject,
+    extensions: extensions && readDer(extensions.content),
+  }
 }
+
+const readTimeField = (fields: DerFields): number => readDerTime(fields.required(UTC_TIME, GENERALIZED_TIME))
 
 /** Whether this means that octets are not a certificate, by OpenSSL or by their DER. */
 export const isCertificateError = (thrown: unknown): boolean => isCryptoError(thrown) || thrown instanceof NotDer
-
-const requireValue = (value: DerValue | undefined): DerValue => {
-  if (value) return value
-  throw new NotDer('a value is missing')
-}
-
-/** RFC 5280 §4.1.2.2: a positive integer. */
-function readSerial(hex: string): bigint {
-  if (/^[0-9A-F]+$/.test(hex)) return BigInt(`0x${hex}`)
-  throw new NotDer('the serial number is not a positive integer')
-}
-
-/**
- * keyUsage, basicConstraints; extKeyUsage and subjectAltName do not limit any use of a key here.
- */
-const processedExtensions = new Set(['2.5.29.15', '2.5.29.19', '2.5.29.37', '2.5.29.17'])
-
-/**
- * Relative distinguished names from the root down, each as its sorted `type=value` parts, folded
- * for comparison.
- */
-export type DistinguishedName = readonly string[]
-
-function readDistinguishedName(name: DerValue): DistinguishedName {
-  return readDerValues(name.content).map(relative =>
-    readDerValues(relative.content)
-      .map(part => {
-        const [type, value] = readDerValues(part.tag === SEQUENCE ? part.content : Buffer.alloc(0))
-        return type && value ? foldAttribute(readObjectIdentifier(type.content), readDerText(value)) : ''
-      })
-      .sort()
-      .join('+'),
-  )
-}
-
-/** RFC 4518 in short: case and white space make no difference. */
-const foldAttribute = (type: string, value: string): string =>
-  `${type}=${value.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()}`
-
-/** RFC 4514 §3, and older spellings of the same. */
-const attributeOids: ReadonlyMap<string, string> = new Map([
-  ['CN', '2.5.4.3'],
-  ['SN', '2.5.4.4'],
-  ['SURNAME', '2.5.4.4'],
-  ['SERIALNUMBER', '2.5.4.5'],
-  ['C', '2.5.4.6'],
-  ['L', '2.5.4.7'],
-  ['ST', '2.5.4.8'],
-  ['S', '2.5.4.8'],
-  ['STREET', '2.5.4.9'],
-  ['O', '2.5.4.10'],
-  ['OU', '2.5.4.11'],
-  ['T', '2.5.4.12'],
-  ['TITLE', '2.5.4.12'],
-  ['GN', '2.5.4.42'],
-  ['GIVENNAME', '2.5.4.42'],
-  ['DC', '0.9.2342.19200300.100.1.25'],
-  ['UID', '0.9.2342.19200300.100.1.1'],
-  ['E', '1.2.840.113549.1.9.1'],
-  ['EMAIL', '1.2.840.113549.1.9.1'],
-  ['EMAILADDRESS', '1.2.840.113549.1.9.1'],
-])
-
-/**
- * A name in the string form of RFC 4514 or 2253 (XML Signature §4.5.4.1), which begins with the
- * leaf; undefined for other text. Linear in the length of the text.
- */
-export function parseDistinguishedName(text: string): DistinguishedName | undefined {
-  const names: string[] = []
-  let parts: string[] = []
-  let at = 0
-  while (at < text.length) {
-    const equals = text.indexOf('=', at)
-    if (equals < 0) return undefined
-    const type = text.slice(at, equals).trim()
-    const oid =
-      attributeOids.get(type.toUpperCase()) ?? (/^(?:OID\.)?[0-9.]+$/i.test(type) ? type.replace(/^oid\./i, '') : '')
-    const value = readEscapedValue(text, equals + 1)
-    if (!value || oid === '') return undefined
-    parts.push(foldAttribute(oid, value.text))
-    at = value.to
-    if (text[at] !== '+') {
-      names.push(parts.sort().join('+'))
-      parts = []
-    }
-    at++
-  }
-  return names.reverse()
-}
-
-/** The value up to the next separator that is not escaped. */
-function readEscapedValue(text: string, from: number): { readonly text: string; readonly to: number } | undefined {
-  let at = from
-  while (text[at] === ' ') at++
-  const quoted = text[at] === '"'
-  const bytes: number[] = []
-  if (quoted) at++
-  for (; at < text.length; at++) {
-    const character = text[at]!
-    if (quoted ? character === '"' : /[,;+]/.test(character)) break
-    if (character !== '\\')
-      bytes.push(...Buffer.from(text.codePointAt(at)! > 0xffff ? text.slice(at, ++at + 1) : character))
-    else if (/^[0-9a-fA-F]{2}$/.test(text.slice(at + 1, at + 3))) {
-      bytes.push(Number.parseInt(text.slice(at + 1, at + 3), 16))
-      at += 2
-    } else if (++at < text.length) bytes.push(...Buffer.from(text[at]!))
-  }
-  if (quoted) {
-    if (text[at] !== '"') return undefined
-    at++
-    while (text[at] === ' ') at++
-    if (at < text.length && !/[,;+]/.test(text[at]!)) return undefined
-  }
-  return { text: Buffer.from(bytes).toString(), to: at }
-}
-
-/** Peers write names in either order. A name selects a certificate, and proves nothing. */
-export function sameDistinguishedName(a: DistinguishedName, b: DistinguishedName): boolean {
-  const one = a.join(',')
-  return one === b.join(',') || one === [...b].reverse().join(',')
-}

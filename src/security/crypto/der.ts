@@ -3,6 +3,8 @@
  * bound everything.
  */
 
+import { encodeHex } from '../../base/base64.ts'
+
 export interface DerValue {
   /**
    * The identifier octet: class, constructed or not, number. Numbers above 30 are not supported.
@@ -53,23 +55,140 @@ export const BOOLEAN = 0x01
 export const INTEGER = 0x02
 export const BIT_STRING = 0x03
 export const OCTET_STRING = 0x04
+export const OBJECT_IDENTIFIER = 0x06
+export const ENUMERATED = 0x0a
+export const UTC_TIME = 0x17
+export const GENERALIZED_TIME = 0x18
 export const SEQUENCE = 0x30
+export const SET = 0x31
+
+/** A context-specific tag, as EXPLICIT tags and IMPLICIT ones of constructed types have it. */
+export const constructedTag = (number: number): number => 0xa0 | number
+/** The IMPLICIT tag of a primitive type. */
+export const primitiveTag = (number: number): number => 0x80 | number
+
+/**
+ * The fields of a SEQUENCE in their order. Each is read once, by the tag that it must have; `end`
+ * refuses what nothing has read.
+ */
+export class DerFields {
+  readonly #values: readonly DerValue[]
+  #at = 0
+
+  /** @throws NotDer */
+  constructor({ tag, content }: DerValue, expected = SEQUENCE) {
+    if (tag !== expected) throw new NotDer('not a SEQUENCE')
+    this.#values = readDerValues(content)
+  }
+
+  /** The next field, if it has this tag. */
+  optional(...tags: readonly number[]): DerValue | undefined {
+    const next = this.#values[this.#at]
+    if (!next || !tags.includes(next.tag)) return undefined
+    this.#at++
+    return next
+  }
+
+  /** The next field. @throws NotDer when it does not have this tag */
+  required(...tags: readonly number[]): DerValue {
+    const next = this.optional(...tags)
+    if (!next) throw new NotDer('a field is missing, or has another type')
+    return next
+  }
+
+  /** The next field, of any type. */
+  any(): DerValue | undefined {
+    return this.#values[this.#at++]
+  }
+
+  /** @throws NotDer when there are more fields than were read */
+  end(): void {
+    if (this.#at < this.#values.length) throw new NotDer('a field that the type does not have')
+  }
+}
+
+/** The values of a SEQUENCE OF or a SET OF. @throws NotDer */
+export function readDerList({ tag, content }: DerValue, expected = SEQUENCE): DerValue[] {
+  if (tag !== expected) throw new NotDer('not a list')
+  return readDerValues(content)
+}
+
+/** X.690 §8.3: two's complement. */
+export function readDerInteger(value: DerValue): bigint {
+  const octets = readIntegerOctets(value)
+  return BigInt.asIntN(octets.length * 8, BigInt(`0x${encodeHex(octets)}`))
+}
+
+/** The octets of an INTEGER, equal for equal numbers: §8.3.2 forbids octets that add nothing. */
+export function readIntegerOctets({ content }: DerValue): Buffer {
+  const first = content[0]
+  const second = content[1] ?? 0
+  if (first === undefined) throw new NotDer('an INTEGER without content')
+  if (content.length > 1 && (first === 0 ? second < 0x80 : first === 0xff && second >= 0x80))
+    throw new NotDer('an INTEGER with octets that add nothing')
+  return content
+}
+
+/** X.690 §11.1. */
+export function readDerBoolean({ content }: DerValue): boolean {
+  if (content.length !== 1) throw new NotDer('a BOOLEAN that is not one octet')
+  return content[0] !== 0
+}
+
+/** The numbers of the named bits that are set. */
+export function readDerBits({ content }: DerValue): ReadonlySet<number> {
+  const unused = content[0]
+  if (unused === undefined || unused > 7) throw new NotDer('a BIT STRING without its count of unused bits')
+  const found = new Set<number>()
+  for (let bit = 0; bit < (content.length - 1) * 8 - unused; bit++)
+    if ((content[1 + (bit >> 3)]! >> (7 - (bit & 7))) & 1) found.add(bit)
+  return found
+}
+
+/** A BIT STRING whose bits are whole octets. */
+export function readDerOctets({ content }: DerValue): Buffer {
+  if (content[0] !== 0) throw new NotDer('a BIT STRING of broken octets')
+  return content.subarray(1)
+}
+
+/** RFC 5280 §4.1.2.5: UTCTime or GeneralizedTime in the one form of each, as milliseconds. */
+export function readDerTime({ tag, content }: DerValue): number {
+  const text = content.toString('latin1')
+  const year = tag === UTC_TIME ? `${text < '50' ? '20' : '19'}${text}` : text
+  if (!(tag === UTC_TIME || tag === GENERALIZED_TIME) || !/^\d{14}Z$/.test(year)) throw new NotDer('not a time')
+  const iso = year.replace(/^(....)(..)(..)(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6.000Z')
+  const time = Date.parse(iso)
+  if (Number.isNaN(time) || new Date(time).toISOString() !== iso) throw new NotDer('not a time of the calendar')
+  return time
+}
+
+/** The object identifier that this value is. */
+export function readDerIdentifier({ tag, content }: DerValue): string {
+  if (tag !== OBJECT_IDENTIFIER) throw new NotDer('not an OBJECT IDENTIFIER')
+  return readObjectIdentifier(content)
+}
 
 /** An object identifier in its dotted form. */
 export function readObjectIdentifier(content: Buffer): string {
-  const arcs: number[] = []
-  let arc = 0
+  const arcs: bigint[] = []
+  let arc = 0n
   for (const octet of content) {
-    arc = arc * 128 + (octet & 0x7f)
+    arc = arc * 128n + BigInt(octet & 0x7f)
     if (octet < 0x80) {
       arcs.push(arc)
-      arc = 0
+      arc = 0n
     }
   }
-  const [first = 0, ...others] = arcs
-  const root = Math.min(2, Math.floor(first / 40))
-  return [root, first - 40 * root, ...others].join('.')
+  if (content.length === 0 || content.length > 64 || content.at(-1)! >= 0x80)
+    throw new NotDer('an OBJECT IDENTIFIER that is cut short or too long')
+  const [first = 0n, ...others] = arcs
+  const root = first < 80n ? first / 40n : 2n
+  return [root, first - 40n * root, ...others].join('.')
 }
+
+/** Types of character strings; a value of another type is no text. */
+const characterStrings = new Set([0x0c, 0x12, 0x13, 0x14, 0x16, 0x1a, 0x1b, 0x1c, 0x1e])
+export const isCharacterString = ({ tag }: DerValue): boolean => characterStrings.has(tag)
 
 /** A character string of any type that names use. */
 export function readDerText({ tag, content }: DerValue): string {
@@ -77,5 +196,17 @@ export function readDerText({ tag, content }: DerValue): string {
     return Buffer.from(content.subarray(0, content.length & ~1))
       .swap16()
       .toString('utf16le') // BMPString
+  if (tag === 0x1c) return readUniversalString(content)
   return content.toString(tag === 0x0c ? 'utf8' : 'latin1') // UTF8String, or PrintableString, IA5String, TeletexString
+}
+
+/** Four octets for each character. */
+function readUniversalString(content: Buffer): string {
+  let text = ''
+  for (let at = 0; at + 4 <= content.length; at += 4) {
+    const point = content.readUInt32BE(at)
+    if (point > 0x10ffff) throw new NotDer('a UniversalString with a number that is not a character')
+    text += String.fromCodePoint(point)
+  }
+  return text
 }

@@ -1,55 +1,119 @@
 /**
  * Which certificates are trusted. What always holds, by number:
- *  (1) A certificate is trusted because it is pinned here, or because a path of at most
- *      `pathCertificatesMax` certificates leads from it to an authority that is configured here.
- *      That it came with a message counts for nothing.
- *  (2) Every certificate of the path is valid now and not revoked, has no unknown critical
- *      extension, and is not signed with SHA-1 or MD5; every issuer is a CA, within its path
- *      length. The certificate itself may sign.
+ *  (1) A certificate is trusted because it is pinned here, or because a path leads from it to an
+ *      authority that is configured here and holds (RFC 5280 §6). That it came with a message
+ *      counts for nothing.
+ *  (2) It may sign, and is for a purpose that is named here unless it names none.
  *  (3) Only trusted certificates are remembered, and a bounded number of them: a stranger's
  *      certificate is checked anew each time, and occupies no memory.
+ *  (4) What is remembered holds as long as no certificate of the path and no CRL begins or ends,
+ *      and the CRLs are the same.
  */
 
-import { attempt } from '../../base/attempt.ts'
 import { BoundedCache } from '../../base/memo.ts'
-import { Certificate, type DistinguishedName, isCertificateError, sameDistinguishedName } from './certificate.ts'
+import type { Certificate } from './certificate.ts'
+import { findPath, isListed, type PathSearch, parseCertificate, type RevocationMode } from './certification-path.ts'
+import { type DistinguishedName, sameDistinguishedName } from './distinguished-name.ts'
+import {
+  type CertificateSource,
+  type CrlSource,
+  type OneOrMore,
+  readCertificateList,
+  readCrlList,
+} from './key-source.ts'
+import { CertificatePool } from './path-building.ts'
+import { checkPinned, type PathRules } from './path-validation.ts'
+import { RevocationLists } from './revocation.ts'
+
+/** The purposes that have names here (RFC 5280 §4.2.1.12, RFC 9336); others are identifiers. */
+const purposeIdentifiers = {
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+  codeSigning: '1.3.6.1.5.5.7.3.3',
+  emailProtection: '1.3.6.1.5.5.7.3.4',
+  documentSigning: '1.3.6.1.5.5.7.3.36',
+} as const
+/** A name, or an object identifier such as `1.3.6.1.5.5.7.3.2`. */
+export type CertificatePurpose = keyof typeof purposeIdentifiers | `${number}.${string}`
 
 export interface Anchors {
-  /** PEM or DER of authorities, roots or intermediates, which make trusted what they issued. */
-  readonly authorities?: readonly (string | Uint8Array)[]
+  /** Authorities, roots or intermediates, which make trusted what they issued. */
+  readonly authorities?: OneOrMore<CertificateSource>
+  /** Authorities that are trusted only as far as a path leads to one of `authorities`. */
+  readonly intermediates?: OneOrMore<CertificateSource>
   /**
-   * PEM or DER of pinned certificates; messages may also name them by thumbprint, key identifier,
-   * or issuer and serial number.
+   * Pinned certificates; messages may also name them by thumbprint, key identifier, or issuer and
+   * serial number.
    */
-  readonly certificates?: readonly (string | Uint8Array)[]
-  /** Whether a certificate is revoked; asked at every use. */
+  readonly certificates?: OneOrMore<CertificateSource>
+  /** Revocation lists of the authorities. */
+  readonly crls?: OneOrMore<CrlSource>
+  /**
+   * What to do about a certificate of whose state no fresh CRL tells. Default: `required` where
+   * there are CRLs, which refuses it; `ifKnown` accepts it unless a list has revoked it.
+   */
+  readonly revocation?: RevocationMode
+  /**
+   * The purposes that a certificate may be for (RFC 5280 §4.2.1.12). Default: none, so that one
+   * with an extendedKeyUsage has to name anyExtendedKeyUsage.
+   */
+  readonly purposes?: readonly CertificatePurpose[]
+  /** Object identifiers of policies, one of which has to hold along the path. Default: any. */
+  readonly policies?: readonly string[]
+  /** Whether a certificate is revoked; asked at every use, of each certificate of the path. */
   readonly revoked?: (certificate: Certificate) => boolean
 }
+
+/** What an operator's files give, in addition: the lists as they are now. */
+export type CurrentLists = () => RevocationLists | undefined
 
 /** A way to name a certificate without carrying it (X.509 Token Profile 1.1 §3.2). */
 export type CertificateReference =
   | { readonly by: 'issuer-serial'; readonly issuer: DistinguishedName; readonly serial: bigint }
   | { readonly by: 'thumbprint' | 'key-identifier'; readonly value: Buffer }
 
-interface CertificatePath {
-  readonly certificates: readonly Certificate[]
-  readonly notBefore: number
-  readonly notAfter: number
+interface TrustedPath {
+  readonly certificates: readonly [Certificate, ...Certificate[]]
+  readonly lists: RevocationLists | undefined
+  /** Milliseconds since 1970; both are within. */
+  readonly from: number
+  readonly until: number
 }
 
-const pathCertificatesMax = 5
+const carriedMax = 5
 const pathsRemembered = 1000
 
 export class CertificateTrust {
   readonly #authorities: readonly Certificate[]
+  readonly #intermediates: readonly Certificate[]
   readonly #pinned: readonly Certificate[]
+  readonly #anchorPool: CertificatePool
+  readonly #signerPool: CertificatePool
+  readonly #currentLists: CurrentLists
+  readonly #revocation: RevocationMode
+  readonly #rules: PathRules
   readonly #revoked: (certificate: Certificate) => boolean
-  readonly #paths = new BoundedCache<string, CertificatePath>(pathsRemembered)
+  readonly #paths = new BoundedCache<string, TrustedPath>(pathsRemembered)
 
-  /** @throws Error when one of them is not a certificate */
-  constructor(anchors: Anchors) {
-    this.#authorities = (anchors.authorities ?? []).map(source => new Certificate(source))
-    this.#pinned = (anchors.certificates ?? []).map(source => new Certificate(source))
+  /**
+   * @param place of these settings, for errors
+   * @param currentLists CRLs that change, in place of `anchors.crls`
+   * @throws TypeError when one of them is not a certificate or a CRL, or `revocation` has no CRL
+   */
+  constructor(anchors: Anchors, place = 'trust', currentLists?: CurrentLists) {
+    this.#authorities = readCertificateList(anchors.authorities, `${place}.authorities`)
+    this.#intermediates = readCertificateList(anchors.intermediates, `${place}.intermediates`)
+    this.#pinned = readCertificateList(anchors.certificates, `${place}.certificates`)
+    this.#anchorPool = new CertificatePool(this.#authorities)
+    this.#signerPool = new CertificatePool([...this.#authorities, ...this.#intermediates])
+    const lists = readCrlList(anchors.crls, `${place}.crls`)
+    const fixed = lists.length > 0 ? new RevocationLists(lists) : undefined
+    this.#currentLists = currentLists ?? (() => fixed)
+    const hasLists = currentLists !== undefined || fixed !== undefined
+    this.#revocation = anchors.revocation ?? (hasLists ? 'required' : 'ifKnown')
+    if (this.#revocation === 'required' && !hasLists)
+      throw new TypeError(`${place}.revocation is required, and there is no CRL: give crls, or say ifKnown`)
+    this.#rules = compileRules(anchors)
     this.#revoked = anchors.revoked ?? (() => false)
   }
 
@@ -63,15 +127,22 @@ export class CertificateTrust {
    * @param others certificates that came with it and may be on its path
    */
   findTrusted(der: Buffer, now: number, others: readonly Buffer[] = []): Certificate | undefined {
+    const found = this.judge(der, now, others)
+    return typeof found === 'string' ? undefined : found
+  }
+
+  /** The same, or why it is not trusted: for the service's own log. */
+  judge(der: Buffer, now: number, others: readonly Buffer[] = []): Certificate | string {
+    const lists = this.#currentLists()
     const key = der.toString('latin1')
     let path = this.#paths.get(key)
-    if (!path) {
-      path = this.#findPath(der, others)
-      if (!path) return undefined
+    if (!path || path.lists !== lists || now < path.from || now > path.until) {
+      const found = this.#findPath(der, others, lists, now)
+      if (typeof found === 'string') return found
+      path = found
       this.#paths.set(key, path)
     }
-    if (now < path.notBefore || now >= path.notAfter || path.certificates.some(this.#revoked)) return undefined
-    return path.certificates[0]
+    return path.certificates.some(this.#revoked) ? 'it is revoked' : path.certificates[0]
   }
 
   /** The pinned certificate that a reference names. */
@@ -79,64 +150,54 @@ export class CertificateTrust {
     return this.#pinned.find(certificate => findNamed(certificate, reference))
   }
 
-  #findPath(der: Buffer, others: readonly Buffer[]): CertificatePath | undefined {
+  #findPath(
+    der: Buffer,
+    others: readonly Buffer[],
+    lists: RevocationLists | undefined,
+    now: number,
+  ): TrustedPath | string {
     const first = parseCertificate(der)
-    if (!first?.maySign || !first.isUnderstood) return undefined
-    const certificates = this.#pinned.some(pinned => pinned.der.equals(der))
-      ? [first]
-      : this.#findIssuers(first, others)
-    return (
-      certificates && {
-        certificates,
-        notBefore: Math.max(...certificates.map(({ notBefore }) => notBefore)),
-        notAfter: Math.min(...certificates.map(({ notAfter }) => notAfter)),
-      }
-    )
-  }
-
-  /** RFC 5280 §6.1, without policies and name constraints, which are critical and so refuse. */
-  #findIssuers(first: Certificate, others: readonly Buffer[]): Certificate[] | undefined {
-    const between = others.slice(0, pathCertificatesMax - 2).flatMap(der => parseCertificate(der) ?? [])
-    return this.#findAbove(first, 0, between)
-  }
-
-  /**
-   * The path from here up, through these certificates at most. A key that came with the message is
-   * used only once a path leads to it.
-   */
-  #findAbove(last: Certificate, below: number, between: readonly Certificate[]): Certificate[] | undefined {
-    if (weakAlgorithms.has(last.signatureAlgorithm)) return undefined
-    const anchor = this.#authorities.find(
-      authority => isIssuedBy(last, authority, below) && isSignedBy(last, authority),
-    )
-    if (anchor) return [last, anchor]
-    for (const one of between) {
-      if (!one.isUnderstood || !isIssuedBy(last, one, below)) continue
-      const rest = this.#findAbove(
-        one,
-        below + 1,
-        between.filter(other => other !== one),
-      )
-      if (rest && isSignedBy(last, one)) return [last, ...rest]
+    if (!first) return 'it is not a certificate'
+    if (!first.maySign) return 'it may not sign messages'
+    if (this.#pinned.some(pinned => pinned.der.equals(der))) {
+      if (lists && isListed(first, lists, this.#signerPool, now)) return 'it is revoked'
+      return checkPinned(first, this.#rules, now) ?? rememberPath([first], lists, now)
     }
-    return undefined
+    const carried = others.slice(0, carriedMax).flatMap(each => parseCertificate(each) ?? [])
+    const search: PathSearch = {
+      anchors: this.#anchorPool,
+      between: new CertificatePool([...this.#intermediates, ...carried]),
+      signers: this.#signerPool,
+      rules: this.#rules,
+      lists,
+      revocation: this.#revocation,
+      now,
+    }
+    const path = findPath(first, search)
+    return typeof path === 'string' ? path : rememberPath(path, lists, now)
   }
 }
 
-/** RSA with MD2, MD5 and SHA-1, DSA and ECDSA with SHA-1. */
-const weakAlgorithms = new Set([
-  '1.2.840.113549.1.1.2',
-  '1.2.840.113549.1.1.4',
-  '1.2.840.113549.1.1.5',
-  '1.2.840.10040.4.3',
-  '1.2.840.10045.4.1',
-])
+function rememberPath(
+  certificates: TrustedPath['certificates'],
+  lists: RevocationLists | undefined,
+  now: number,
+): TrustedPath {
+  const steady = lists?.steadyTime(now)
+  return {
+    certificates,
+    lists,
+    from: Math.max(...certificates.map(({ notBefore }) => notBefore), steady?.from ?? Number.NEGATIVE_INFINITY),
+    until: Math.min(...certificates.map(({ notAfter }) => notAfter), (steady?.until ?? Number.POSITIVE_INFINITY) - 1),
+  }
+}
 
-/** Whether the issuer's name, key identifier, usage and path length fit. */
-const isIssuedBy = (certificate: Certificate, issuer: Certificate, below: number): boolean =>
-  issuer.mayIssue(below) && certificate.x509.checkIssued(issuer.x509)
-
-const isSignedBy = (certificate: Certificate, issuer: Certificate): boolean => certificate.x509.verify(issuer.key)
+function compileRules({ purposes = [], policies }: Anchors): PathRules {
+  const identifierOf = (purpose: CertificatePurpose): string =>
+    purposeIdentifiers[purpose as keyof typeof purposeIdentifiers] ?? purpose // an identifier stands for itself
+  const rules: PathRules = { purposes: new Set(purposes.map(identifierOf)) }
+  return policies ? { ...rules, policies: new Set(policies), requireExplicitPolicy: true } : rules
+}
 
 export function findNamed(certificate: Certificate, reference: CertificateReference): boolean {
   if (reference.by === 'issuer-serial') {
@@ -145,7 +206,3 @@ export function findNamed(certificate: Certificate, reference: CertificateRefere
   if (reference.by === 'thumbprint') return certificate.thumbprint.equals(reference.value)
   return certificate.subjectKeyIdentifier?.equals(reference.value) ?? false
 }
-
-/** Octets that are not a certificate are not trusted. */
-const parseCertificate = (der: Buffer): Certificate | undefined =>
-  attempt(() => new Certificate(der), isCertificateError)

@@ -8,8 +8,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { encodeBase64, encodeBase64Url } from '../../base/base64.ts'
 import { Element } from '../../xml/index.ts'
-import { type Certificate, parseDistinguishedName } from '../crypto/certificate.ts'
+import type { Certificate } from '../crypto/certificate.ts'
 import { readDer, readDerValues, SEQUENCE } from '../crypto/der.ts'
+import { parseDistinguishedName } from '../crypto/distinguished-name.ts'
 import type { CertificateReference, CertificateTrust } from '../crypto/trust.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
@@ -189,16 +190,14 @@ export function readCertificates(token: Element): { readonly der: Buffer; readon
 /** The certificate that this names; refuses unless it is trusted now. */
 export function requireTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {
   const carried = key.kind === 'token' ? readCertificates(key.element) : key.kind === 'certificates' ? key : undefined
-  if (carried) {
-    return (
-      trust.findTrusted(carried.der, now, carried.others) ??
-      failSecurity('FailedAuthentication', 'the certificate is not trusted')
-    )
-  }
+  if (carried) return requireJudged(trust.judge(carried.der, now, carried.others), 'the certificate is not trusted')
   if (key.kind !== 'certificate') return failSecurity('SecurityTokenUnavailable', 'the key has no certificate')
   const known = trust.findPinned(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
-  return trust.findTrusted(known.der, now) ?? failSecurity('FailedAuthentication', 'the certificate is not trusted now')
+  return requireJudged(trust.judge(known.der, now), 'the certificate is not trusted now')
 }
+
+const requireJudged = (found: Certificate | string, problem: string): Certificate =>
+  typeof found === 'string' ? failSecurity('FailedAuthentication', `${problem}: ${found}`) : found
 
 /** XML Signature §4.5.2: a bare key, which proves nothing unless an assertion vouches for it. */
 function readKeyValue(element: Element): KeyObject {

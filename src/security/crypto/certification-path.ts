@@ -1,0 +1,159 @@
+/**
+ * START HERE for certificates: whether a path leads from one to an anchor, and holds (RFC 5280 §6).
+ * Paths are found by names (`path-building.ts`), validated from the anchor down
+ * (`path-validation.ts`), and asked for revocation from the top down (`revocation.ts`).
+ */
+
+import { attempt } from '../../base/attempt.ts'
+import { Certificate, isCertificateError } from './certificate.ts'
+import { type DistributionPoint, KeyUsage } from './certificate-extensions.ts'
+import { parseRevocationList, type RevocationList } from './crl.ts'
+import { CertificatePool, walkPaths } from './path-building.ts'
+import { type CertificatePath, checkPath, describeCertificate, type PathRules } from './path-validation.ts'
+import { RevocationLists } from './revocation.ts'
+
+/**
+ * What to do about a certificate of whose state no fresh CRL tells: refuse it, or accept it unless
+ * a list revokes it.
+ */
+export type RevocationMode = 'required' | 'ifKnown'
+
+export interface PathSearch {
+  readonly anchors: CertificatePool
+  /** Certificates that may be on the path. */
+  readonly between: CertificatePool
+  /** Certificates, in addition to those of a path, that may have signed CRLs. */
+  readonly signers: CertificatePool
+  readonly rules: PathRules
+  /** Undefined: revocation is not asked. */
+  readonly lists: RevocationLists | undefined
+  readonly revocation: RevocationMode
+  readonly now: number
+}
+
+/** The first path that holds; otherwise, why none does. */
+export function findPath(target: Certificate, search: PathSearch): CertificatePath | string {
+  return findPathBetween(target, search, [])
+}
+
+/** @param visited certificates whose paths are being looked for, from the first question on */
+function findPathBetween(
+  target: Certificate,
+  search: PathSearch,
+  visited: readonly Certificate[],
+): CertificatePath | string {
+  let why: string | undefined
+  for (const path of walkPaths(target, search.anchors, search.between)) {
+    const problem = checkPath(path, search.rules, search.now) ?? checkRevocation(path, search, visited)
+    if (problem === undefined) return path
+    why ??= problem
+  }
+  return why ?? `${describeCertificate(target)}: no path leads from it to a trusted authority`
+}
+
+/** RFC 5280 §6.1.3 a 3, for each certificate below the anchor. */
+function checkRevocation(
+  path: CertificatePath,
+  search: PathSearch,
+  visited: readonly Certificate[],
+): string | undefined {
+  const { lists, revocation, now } = search
+  if (!lists) return undefined
+  for (let at = path.length - 2; at >= 0; at--) {
+    const certificate = path[at]!
+    const above = path.slice(at + 1)
+    const find = (list: RevocationList, point: DistributionPoint) =>
+      findSigner(list, point, { certificate, above, search, visited: [...visited, certificate] })
+    const { status, reason } = lists.check(certificate, find, now)
+    if (status === 'revoked' || (status === 'unknown' && revocation === 'required'))
+      return `${describeCertificate(certificate)}: ${reason}`
+  }
+  return undefined
+}
+
+/**
+ * Whether a list of a configured authority revokes a certificate, which is trusted without a path:
+ * no fresh list is needed, and the authority's own certificate is not asked.
+ */
+export function isListed(
+  certificate: Certificate,
+  lists: RevocationLists,
+  signers: CertificatePool,
+  now: number,
+): boolean {
+  const find = (list: RevocationList) =>
+    signers
+      .find(list.issuerKey, list.authorityKeyIdentifier)
+      .find(signer => mayList(signer) && list.checkSignature(signer) === undefined)
+  return lists.check(certificate, find, now).status === 'revoked'
+}
+
+interface SignerQuestion {
+  readonly certificate: Certificate
+  /** The certificates above it, none of which is revoked. */
+  readonly above: readonly Certificate[]
+  readonly search: PathSearch
+  readonly visited: readonly Certificate[]
+}
+
+const visitedMax = 4
+
+/** §6.3.3 f, g: a path to the same anchor, cRLSign, and the signature. */
+function findSigner(
+  list: RevocationList,
+  { crlIssuer }: DistributionPoint,
+  { certificate, above, search, visited }: SignerQuestion,
+): Certificate | undefined {
+  const others = search.signers.find(list.issuerKey, list.authorityKeyIdentifier)
+  const candidates = [...above.filter(({ subjectKey }) => subjectKey === list.issuerKey), ...others]
+  const anchors = new CertificatePool([above.at(-1)!])
+  const holds = (signer: Certificate): boolean => {
+    if (above.includes(signer)) return true
+    // The authority has named the signer of its own list in the signer's certificate: no other list exists.
+    if (signer === certificate) return crlIssuer !== undefined
+    if (visited.includes(signer) || visited.length >= visitedMax) return false
+    return typeof findPathBetween(signer, { ...search, anchors, rules: {} }, visited) !== 'string'
+  }
+  return candidates.find(signer => mayList(signer) && list.checkSignature(signer) === undefined && holds(signer))
+}
+
+const mayList = ({ extensions: { keyUsage } }: Certificate): boolean => !keyUsage || keyUsage.has(KeyUsage.cRLSign)
+
+/** A certificate and everything that tells whether it holds, as octets: DER, or PEM. */
+export interface PathQuestion extends PathRules {
+  readonly certificate: string | Uint8Array
+  readonly intermediates?: readonly (string | Uint8Array)[]
+  readonly anchors: readonly (string | Uint8Array)[]
+  /** DER. */
+  readonly crls?: readonly Uint8Array[]
+  /** Default: required. */
+  readonly revocation?: RevocationMode
+  readonly at: Date
+}
+
+export type PathAnswer = { readonly valid: true } | { readonly valid: false; readonly reason: string }
+
+/**
+ * RFC 5280 §6: whether a path leads from this certificate to one of the anchors, and holds at this
+ * time, with revocation by these CRLs alone.
+ */
+export function validateCertificationPath(question: PathQuestion): PathAnswer {
+  const { intermediates = [], crls = [], revocation = 'required', at } = question
+  const target = parseCertificate(question.certificate)
+  if (!target) return { valid: false, reason: 'the certificate cannot be read' }
+  const between = new CertificatePool(intermediates.flatMap(each => parseCertificate(each) ?? []))
+  const found = findPath(target, {
+    anchors: new CertificatePool(question.anchors.flatMap(each => parseCertificate(each) ?? [])),
+    between,
+    signers: between,
+    rules: question,
+    lists: new RevocationLists(crls.flatMap(each => parseRevocationList(Buffer.from(each)) ?? [])),
+    revocation,
+    now: at.getTime(),
+  })
+  return typeof found === 'string' ? { valid: false, reason: found } : { valid: true }
+}
+
+/** Undefined for octets that are not a certificate. */
+export const parseCertificate = (source: string | Uint8Array): Certificate | undefined =>
+  attempt(() => new Certificate(source), isCertificateError)

@@ -1,0 +1,159 @@
+/** RFC 5280 §6.3: revocation by lists at hand, and what is decided where no fresh one tells. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readCrlList } from '../../src/security/crypto/key-source.ts'
+import { RevocationLists } from '../../src/security/crypto/revocation.ts'
+import { type Anchors, CertificateTrust } from '../../src/security/crypto/trust.ts'
+import * as x from './issue.ts'
+
+const day = 86_400_000
+const now = x.testTime
+const bank: x.Holder = { name: 'O=Bank/CN=Root', key: x.createEcKey() }
+const signing: x.Holder = { name: bank.name, key: x.createEcKey() }
+const stranger: x.Holder = { name: bank.name, key: x.createEcKey() }
+const root = x.issueCertificate({ ...bank, by: bank, extensions: [x.authority(), x.usage(5, 6)] })
+const maria = x.issueCertificate({
+  name: 'CN=maria',
+  key: x.createEcKey(),
+  by: bank,
+  serial: 7,
+  extensions: [x.usage(0)],
+})
+const list = (draft: Partial<x.CrlDraft> = {}) => x.issueCrl({ by: bank, ...draft })
+const lists7 = { revoked: [3, 7] }
+const critical = (id: string, value: Uint8Array) => x.extension(id, value, true)
+const number = (value: number) => x.extension('2.5.29.20', x.integer(value))
+const delta = (base: number) => critical('2.5.29.27', x.integer(base))
+const scope = (...parts: Uint8Array[]) => critical('2.5.29.28', x.sequence(...parts))
+const flag = (tag: number) => x.der(tag, Buffer.of(0xff))
+const stale = { thisUpdate: now - 9 * day, nextUpdate: now - day }
+
+/** Signs lists in place of the authority, under its name. */
+const signerOf = (extensions: readonly Uint8Array[]) =>
+  x.issueCertificate({ ...signing, by: bank, extensions: [...extensions] })
+
+type Verdict = 'good' | 'revoked' | 'unknown'
+const rows: [string, readonly Buffer[], Verdict, (readonly Buffer[])?][] = [
+  ['§6.3.3 a fresh list that does not have it', [list()], 'good'],
+  ['§6.3.3 j a fresh list that has it', [list(lists7)], 'revoked'],
+  ['§6.3 no list', [], 'unknown'],
+  ['§5.1.2.5 a list that has ended', [list(stale)], 'unknown'],
+  ['§5.1.2.4 a list of tomorrow', [list({ thisUpdate: now + 1000 })], 'unknown'],
+  ['a list that has ended still revokes', [list({ ...lists7, ...stale })], 'revoked'],
+  ['the newer list counts', [list({ ...lists7, thisUpdate: now - 2 * day }), list()], 'good'],
+  [
+    'the newer of two that have ended counts',
+    [list({ ...lists7, thisUpdate: now - 10 * day, nextUpdate: now - 2 * day }), list(stale)],
+    'unknown',
+  ],
+  ['§6.3.3 g a list by another key', [list({ by: stranger })], 'unknown'],
+  ['§6.3.3 g a list by another key that has it', [list({ ...lists7, by: stranger })], 'unknown'],
+  ['a list that is signed with SHA-1', [list({ algorithm: 'ecdsaSha1' })], 'unknown'],
+  ['§6.3.3 f a list by a key that its authority gave for lists', [list({ by: signing })], 'unknown'],
+  [
+    '§6.3.3 f the same, with a list for the certificate of that key',
+    [list({ by: signing }), list({ extensions: [scope(flag(0x81))] })],
+    'good',
+    [signerOf([x.usage(6)])],
+  ],
+  ['§6.3.3 f a key that may not sign lists', [list({ by: signing })], 'unknown', [signerOf([x.usage(0)])]],
+  ['§6.3.3 b 2 a list of authorities alone', [list({ extensions: [scope(flag(0x82))] })], 'unknown'],
+  ['§6.3.3 b 2 a list of users alone', [list({ extensions: [scope(flag(0x81))] })], 'good'],
+  [
+    '§6.3.3 b 2 a list for a place that the certificate does not name',
+    [list({ extensions: [scope(x.der(0xa0, x.der(0xa0, x.uriName('http://bank.example/crl'))))] })],
+    'unknown',
+  ],
+  ['§6.3.3 l a list of some reasons', [list({ extensions: [scope(x.der(0x83, Buffer.of(1, 0x7e)))] })], 'unknown'],
+  [
+    '§6.3.3 i a delta that has it',
+    [list({ extensions: [number(5)] }), list({ ...lists7, extensions: [number(6), delta(5)] })],
+    'revoked',
+  ],
+  ['§6.3.3 k a delta that takes it off', [list({ ...lists7, extensions: [number(5)] }), withRemoval()], 'good'],
+  [
+    '§5.2.4 a delta of a later list',
+    [list({ extensions: [number(4)] }), list({ ...lists7, extensions: [number(6), delta(5)] })],
+    'good',
+  ],
+  [
+    '§5.2.4 a list that has ended, with a fresh delta',
+    [list({ ...stale, extensions: [number(5)] }), list({ extensions: [number(6), delta(5)] })],
+    'good',
+  ],
+  ['§5.2.4 a delta alone', [list({ ...lists7, extensions: [number(6), delta(5)] })], 'unknown'],
+]
+
+/** removeFromCRL for the one entry. */
+function withRemoval(): Buffer {
+  const reason = x.sequence(x.extension('2.5.29.21', x.der(0x0a, Buffer.of(8))))
+  return list({ revoked: [7], entryExtensions: reason, extensions: [number(6), delta(5)] })
+}
+
+const trustWith = (crls: readonly Buffer[], more: Partial<Anchors> = {}) =>
+  new CertificateTrust({ authorities: root, crls, ...more })
+
+for (const [says, crls, verdict, intermediates = []] of rows)
+  test(`RFC 5280 ${says}: ${verdict}`, () => {
+    const isTrusted = (revocation: 'required' | 'ifKnown') => {
+      const current = () => new RevocationLists(readCrlList(crls, 'crls'))
+      return (
+        new CertificateTrust({ authorities: root, intermediates, revocation }, 'trust', current).findTrusted(
+          maria,
+          now,
+        ) !== undefined
+      )
+    }
+    assert.equal(isTrusted('required'), verdict === 'good')
+    assert.equal(isTrusted('ifKnown'), verdict !== 'revoked')
+  })
+
+test('a list with a critical extension that is not known, or damaged, is refused at start, by its place', () => {
+  const strange = list({ extensions: [critical('1.2.3', Buffer.of(5, 0))] })
+  assert.throws(
+    () => trustWith([list(), strange]),
+    /^TypeError: trust\.crls\[1\] is not a CRL that can be used: .*1\.2\.3/,
+  )
+  assert.throws(() => trustWith([list().subarray(1)]), /trust\.crls\[0\] contains no -----BEGIN X509 CRL-----/)
+  assert.throws(
+    () => new CertificateTrust({ authorities: root, crls: 'bank.crl' }),
+    /trust\.crls contains no .*not its name/,
+  )
+})
+
+test('with lists, a fresh one is required unless the settings say ifKnown; without, required does not start', () => {
+  assert.equal(trustWith([list(stale)]).findTrusted(maria, now), undefined)
+  assert.ok(trustWith([list(stale)], { revocation: 'ifKnown' }).findTrusted(maria, now))
+  assert.ok(trustWith([]).findTrusted(maria, now))
+  assert.throws(() => trustWith([], { revocation: 'required' }), /trust\.revocation is required, and there is no CRL/)
+})
+
+test('what was decided is decided anew when a list ends, begins, or takes the place of another', () => {
+  const trust = trustWith([list()])
+  assert.ok(trust.findTrusted(maria, now))
+  assert.ok(trust.findTrusted(maria, now + day - 1))
+  assert.equal(trust.findTrusted(maria, now + day), undefined)
+  assert.ok(trust.findTrusted(maria, now), 'the clock went back')
+  const later = trustWith([list({ thisUpdate: now + 1000, ...lists7 }), list()])
+  assert.ok(later.findTrusted(maria, now))
+  assert.equal(later.findTrusted(maria, now + 1000), undefined)
+  let current = new RevocationLists(readCrlList(list(), 'crls'))
+  const changing = new CertificateTrust({ authorities: root }, 'trust', () => current)
+  assert.ok(changing.findTrusted(maria, now))
+  current = new RevocationLists(readCrlList(list(lists7), 'crls'))
+  assert.equal(changing.findTrusted(maria, now), undefined)
+})
+
+test('a pinned certificate needs no list, and is refused once a list of a configured authority has it', () => {
+  const pinned = { certificates: x.writePem('CERTIFICATE', maria) }
+  assert.ok(trustWith([list(stale)], pinned).findTrusted(maria, now))
+  assert.equal(trustWith([list(lists7)], pinned).findTrusted(maria, now), undefined)
+  assert.ok(trustWith([list({ ...lists7, by: stranger })], pinned).findTrusted(maria, now))
+})
+
+test('PEM with several lists; a large list is read, and asked, at once', () => {
+  const pem = [list(stale), list(lists7)].map(each => x.writePem('X509 CRL', each)).join('some text\n')
+  assert.equal(trustWith([], { crls: pem }).findTrusted(maria, now), undefined)
+  const large = list({ revoked: Array.from({ length: 3000 }, (_, at) => 100 + at) })
+  assert.ok(trustWith([large]).findTrusted(maria, now))
+})
