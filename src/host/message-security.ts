@@ -4,22 +4,26 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { CertificateTrust } from '../security/crypto/trust.ts'
+import { watchOctets } from '../identity/watched-file.ts'
+import type { RevocationList } from '../security/crypto/crl.ts'
+import { readCrlList } from '../security/crypto/key-source.ts'
+import { RevocationLists } from '../security/crypto/revocation.ts'
+import { type Anchors, CertificateTrust, type CurrentLists } from '../security/crypto/trust.ts'
+import { type ProofMeans, prepareMeans } from '../security/policy/means.ts'
 import type { Demand, SecurityPolicy } from '../security/policy/policy.ts'
-import { createWsSecurity, type SecurityMeans } from '../security/ws-security.ts'
+import { createWsSecurity } from '../security/ws-security.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
 import type { VerifyMessage } from '../soap/security-port.ts'
 
-export interface MessageSecurity {
-  /** PEM of authorities: holders of their certificates may sign messages. */
-  readonly authorities?: readonly (string | Uint8Array)[]
-  /** PEM of certificates that may sign messages themselves. */
-  readonly certificates?: readonly (string | Uint8Array)[]
+/** Holders of certificates of `authorities`, and of those in `certificates`, may sign messages. */
+export interface MessageSecurity extends Anchors {
+  /** Files of CRLs, PEM or DER, in addition to `crls`; read again when they change. */
+  readonly crlFiles?: readonly string[]
   /** Default: a UsernameToken, or a trusted signature over Body and Timestamp. */
   readonly policy?: Omit<SecurityPolicy, 'required'>
   /** Further means of proof: assertions, keys for decryption, shared secrets, Kerberos. */
-  readonly means?: Omit<SecurityMeans, 'identities' | 'seen' | 'trust'>
+  readonly means?: ProofMeans
 }
 
 const username: Demand = { caller: 'username', passwords: ['text', 'digest'] }
@@ -30,6 +34,8 @@ export interface ReplayMemory {
   readonly identities: Identities
   /** Milliseconds since 1970. */
   readonly clock: () => number
+  /** Is told when a file of CRLs that changed cannot be used; the former one counts. */
+  readonly failed?: (thrown: unknown) => void
 }
 
 /** The verifier of messages, and its policy for descriptions. */
@@ -38,22 +44,39 @@ export interface MessageSecurityPort {
   readonly policy: SecurityPolicy
 }
 
+const place = 'messageSecurity'
+
 /** @throws Error that names every part of the policy that the given means cannot enforce */
-export function createMessageSecurity(
-  options: MessageSecurity,
-  { store, identities, clock }: ReplayMemory,
-): MessageSecurityPort {
-  const { authorities = [], certificates = [] } = options
-  const trust = new CertificateTrust({ authorities, certificates })
+export function createMessageSecurity(options: MessageSecurity, memory: ReplayMemory): MessageSecurityPort {
+  const { store, identities, clock } = memory
+  const trust = new CertificateTrust(options, place, watchLists(options, memory))
   const policy = options.policy ?? { anyOf: trust.isEmpty ? [username] : [username, signature] }
   const secure = createWsSecurity(policy, {
-    ...options.means,
+    ...prepareMeans(options.means ?? {}, `${place}.means`),
     identities,
     trust,
     seen: async (key, expires) =>
       !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock()))),
   })
   return { secure, policy: { ...policy, required: true } }
+}
+
+/** The lists of the files as they are now, with the fixed ones; undefined without a file. */
+function watchLists({ crls, crlFiles = [] }: MessageSecurity, memory: ReplayMemory): CurrentLists | undefined {
+  if (crlFiles.length === 0) return undefined
+  const { clock, failed = () => {} } = memory
+  const fixed = readCrlList(crls, `${place}.crls`)
+  const files = crlFiles.map(file => watchOctets(file, octets => readCrlList(octets, 'the file'), { clock, failed }))
+  let known: readonly (readonly RevocationList[])[] = []
+  let lists = new RevocationLists(fixed)
+  return () => {
+    const current = files.map(read => read())
+    if (current.some((each, at) => each !== known[at])) {
+      known = current
+      lists = new RevocationLists([...fixed, ...current.flat()])
+    }
+    return lists
+  }
 }
 
 /**

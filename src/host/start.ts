@@ -80,7 +80,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     settings: { ...defaultSettings, ...options.settings },
     turns: new Turns(setImmediate, () => performance.now()),
   }
-  const security = await prepareSecurity(options, context, store)
+  const security = await prepareSecurity(options, context, { store, failed })
   const { replies = [] } = options
   const outbox =
     replies.length > 0 ? startOutbox({ store, clock, id: createItemIdentifier, failed }, replies) : undefined
@@ -221,11 +221,11 @@ function startEventSinks(app: Implementation, options: ServeOptions, { clock, lo
 async function prepareSecurity(
   { messageSecurity = {} }: ServeOptions,
   { identities, clock }: FaceContext,
-  store: Store,
+  { store, failed }: { readonly store: Store } & Pick<World, 'failed'>,
 ): Promise<() => Promise<MessageSecurityPort>> {
   const create = async (): Promise<MessageSecurityPort> => {
     const { createMessageSecurity } = await import('./message-security.ts')
-    return createMessageSecurity(messageSecurity, { store, identities, clock })
+    return createMessageSecurity(messageSecurity, { store, identities, clock, failed })
   }
   if (Object.keys(messageSecurity).length === 0) return create
   const created = await create()

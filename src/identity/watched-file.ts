@@ -10,14 +10,21 @@ export class Unusable extends Error {
   override readonly name = 'Unusable'
 }
 
+/** A file of text in UTF-8. */
+export const watchFile = <T>(
+  file: string,
+  parse: (text: string) => T,
+  watching: Watching & { readonly absent?: { readonly value: T } },
+): (() => T) => watchOctets(file, octets => parse(octets.toString('utf8')), watching)
+
 /**
- * @param parse throws for an invalid text; the first read throws `Unusable`, later ones report it
+ * @param parse throws for an invalid file; the first read throws `Unusable`, later ones report it
  * to `failed`
  * @param absent the value for a missing file. Default: it is a failure
  */
-export function watchFile<T>(
+export function watchOctets<T>(
   file: string,
-  parse: (text: string) => T,
+  parse: (octets: Buffer) => T,
   { clock, failed, absent }: Watching & { readonly absent?: { readonly value: T } },
 ): () => T {
   const mark = (): string => {
@@ -27,7 +34,7 @@ export function watchFile<T>(
   const load = (): T => {
     if (absent && mark() === 'absent') return absent.value
     try {
-      return parse(readFileSync(file, 'utf8'))
+      return parse(readFileSync(file))
     } catch (cause) {
       throw new Unusable(`${file} cannot be used: ${cause instanceof Error ? cause.message : cause}`, { cause })
     }

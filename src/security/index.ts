@@ -9,8 +9,15 @@ export {
 } from './crypto/certification-path.ts'
 export type { CertificateSource, CrlSource, OneOrMore, PrivateKeySource, SecretSource } from './crypto/key-source.ts'
 export { type Anchors, type CertificatePurpose, CertificateTrust } from './crypto/trust.ts'
+export type { DecryptionKey, ProofMeans, SamlIssuer, SamlSettings } from './policy/means.ts'
 export { type CoveredPart, type Demand, findPolicyMistakes, type SecurityPolicy } from './policy/policy.ts'
-export type { AssertionTrust, Decryption, VerificationContext } from './policy/verification-context.ts'
+export type {
+  AssertionSubject,
+  AssertionTrust,
+  Decryption,
+  SubjectRule,
+  VerificationContext,
+} from './policy/verification-context.ts'
 export { writeSecurityPolicy } from './policy/ws-security-policy.ts'
 export type { Encryption } from './protect/encrypt.ts'
 export { type Protected, type Protection, protectMessage } from './protect/protect.ts'

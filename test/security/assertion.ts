@@ -17,6 +17,9 @@ export interface AssertionDraft {
   readonly keyInfo?: string
   /** More among the conditions, and in the confirmation data's tag. */
   readonly conditions?: string
+  /** In the tag of the AuthnStatement (SAML 2.0), and in that of the name. */
+  readonly session?: string
+  readonly naming?: string
   readonly data?: string
   /** Undefined: not signed. */
   readonly signer?: string | undefined
@@ -28,19 +31,20 @@ const writeTime = (at: number) => new Date(at).toISOString()
 export function writeAssertion(said: AssertionDraft = {}): string {
   const { version = '2.0', issuer = 'urn:issuer', subject = 'alice', method = 'bearer', id = 'a1' } = said
   const { from = now - 60_000, keyInfo = '', conditions = '', data = '' } = said
+  const { session = '', naming = '' } = said
   const until = 'until' in said ? said.until : now + 300_000
   const audience = 'audience' in said ? said.audience : 'urn:service'
   const ends = until === undefined ? '' : ` NotOnOrAfter="${writeTime(until)}"`
   const unsigned =
     version === '2.0'
       ? `<saml:Assertion xmlns:saml="${saml2Ns}" ID="${id}" Version="2.0" IssueInstant="${writeTime(now)}"><saml:Issuer>${issuer}</saml:Issuer>` +
-        `<saml:Subject><saml:NameID>${subject}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:${method}">` +
+        `<saml:Subject><saml:NameID${naming}>${subject}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:${method}">` +
         `<saml:SubjectConfirmationData${data}>${keyInfo}</saml:SubjectConfirmationData></saml:SubjectConfirmation></saml:Subject>` +
         `<saml:Conditions NotBefore="${writeTime(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestriction><saml:Audience>urn:other</saml:Audience><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`}${conditions}</saml:Conditions>` +
-        `<saml:AuthnStatement AuthnInstant="${writeTime(now)}"/></saml:Assertion>`
+        `<saml:AuthnStatement AuthnInstant="${writeTime(now)}"${session}/></saml:Assertion>`
       : `<saml:Assertion xmlns:saml="${saml1Ns}" AssertionID="${id}" MajorVersion="1" MinorVersion="1" Issuer="${issuer}" IssueInstant="${writeTime(now)}">` +
         `<saml:Conditions NotBefore="${writeTime(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestrictionCondition><saml:Audience>${audience}</saml:Audience></saml:AudienceRestrictionCondition>`}${conditions}</saml:Conditions>` +
-        `<saml:AuthenticationStatement AuthenticationInstant="${writeTime(now)}"><saml:Subject><saml:NameIdentifier>${subject}</saml:NameIdentifier>` +
+        `<saml:AuthenticationStatement AuthenticationInstant="${writeTime(now)}"><saml:Subject><saml:NameIdentifier${naming}>${subject}</saml:NameIdentifier>` +
         `<saml:SubjectConfirmation><saml:ConfirmationMethod>urn:oasis:names:tc:SAML:1.0:cm:${method}</saml:ConfirmationMethod>${keyInfo}</saml:SubjectConfirmation></saml:Subject></saml:AuthenticationStatement></saml:Assertion>`
   const signer = 'signer' in said ? said.signer : 'ca'
   return signer === undefined ? unsigned : issueAssertion(unsigned, signer, id)

@@ -4,7 +4,7 @@ import { createHash, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import { type Demand, findPolicyMistakes, type SecurityPolicy } from '../../src/security/policy/policy.ts'
-import type { VerificationContext } from '../../src/security/policy/verification-context.ts'
+import type { AssertionIssuer, VerificationContext } from '../../src/security/policy/verification-context.ts'
 import { writeSecurityPolicy } from '../../src/security/policy/ws-security-policy.ts'
 import { protectMessage } from '../../src/security/protect/protect.ts'
 import {
@@ -41,7 +41,7 @@ import {
   verifyOrRefuse,
 } from './message.ts'
 
-const issuers = new Map([['urn:issuer', trustOf('ca')]])
+const issuers = new Map([['urn:issuer', { trust: trustOf('ca') }]])
 const audiences = ['urn:service']
 const saml = { issuers, audiences, vouchers: trustOf('ca') }
 const all: Partial<VerificationContext> = {
@@ -96,8 +96,36 @@ const rows: [string, Demand, Partial<VerificationContext>, RegExp | undefined][]
   [
     'an issuer without a certificate',
     { caller: 'saml', confirmations: ['bearer'] },
-    { saml: { issuers: new Map([['x', new CertificateTrust({})]]), audiences } },
+    { saml: { issuers: new Map([['x', { trust: new CertificateTrust({}) }]]), audiences } },
     /without a certificate/,
+  ],
+  [
+    'several issuers, one of which has no rule',
+    { caller: 'saml', confirmations: ['bearer'] },
+    {
+      saml: {
+        issuers: new Map<string, AssertionIssuer>([
+          ...issuers,
+          ['urn:partner', { trust: trustOf('ca'), people: 'same' }],
+        ]),
+        audiences,
+      },
+    },
+    /several issuers.*give each a rule in people/,
+  ],
+  [
+    'several issuers, each with its rule',
+    { caller: 'saml', confirmations: ['bearer'] },
+    {
+      saml: {
+        issuers: new Map<string, AssertionIssuer>([
+          ['urn:issuer', { trust: trustOf('ca'), people: 'same' }],
+          ['urn:partner', { trust: trustOf('ca'), people: { 'maria@partner': 'partner' } }],
+        ]),
+        audiences,
+      },
+    },
+    undefined,
   ],
   ['no audience', { caller: 'saml', confirmations: ['bearer'] }, { saml: { issuers, audiences: [] } }, /audience/],
   [

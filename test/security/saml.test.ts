@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { encryptOctets } from '../../src/security/crypto/cipher.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { Demand, SecurityPolicy } from '../../src/security/policy/policy.ts'
-import type { VerificationContext } from '../../src/security/policy/verification-context.ts'
+import type { SubjectRule, VerificationContext } from '../../src/security/policy/verification-context.ts'
 import { type Protection, protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure, type SecurityFault } from '../../src/security/security-fault.ts'
 import { gssKerberosUri, saml1Ns, saml2Ns, wsuId, xencNs } from '../../src/security/vocabulary.ts'
@@ -27,8 +27,8 @@ import {
 } from './message.ts'
 
 const issuers = new Map([
-  ['urn:issuer', trustOf('ca')],
-  ['urn:second', new CertificateTrust({ certificates: [keyPair('stranger').pem] })],
+  ['urn:issuer', { trust: trustOf('ca') }],
+  ['urn:second', { trust: new CertificateTrust({ certificates: [keyPair('stranger').pem] }) }],
 ])
 const saml = {
   issuers,
@@ -229,9 +229,78 @@ test('SAML 2.0 §2.5.1.5: OneTimeUse is once', async () => {
   const once = bearAssertion(writeAssertion({ conditions: '<saml:OneTimeUse/>' }))
   await expectAccepted(verifyOrRefuse(openMessage(once), demand('bearer'), here))
   await expectRefusal(verifyOrRefuse(openMessage(once), demand('bearer'), here), 'FailedAuthentication', /seen before/)
-  const often = bearAssertion(writeAssertion({ id: 'a9' }))
-  for (let use = 0; use < 2; use++) await expectAccepted(verifyOrRefuse(openMessage(often), demand('bearer'), here))
 })
+
+for (const version of ['1.1', '2.0'] as const) {
+  test(`X12 SAML ${version}: a bearer assertion that no signature binds is taken once, until it ends`, async () => {
+    const here = createGuard(now, means)
+    const until = now + 120_000
+    const assertion = writeAssertion({ version, until })
+    await expectAccepted(verifyOrRefuse(openMessage(bearAssertion(assertion)), demand('bearer'), here))
+    assert.equal(here.memory.get('wss:saml:urn:issuer\na1'), until)
+    await expectRefusal(
+      verifyOrRefuse(openMessage(bearAssertion(assertion)), demand('bearer'), here),
+      'FailedAuthentication',
+      /seen before/,
+    )
+    const another = bearAssertion(writeAssertion({ version, id: 'a2' }))
+    await expectAccepted(verifyOrRefuse(openMessage(another), demand('bearer'), here))
+    const elsewhere = bearAssertion(writeAssertion({ version, issuer: 'urn:second', signer: 'stranger' }))
+    await expectAccepted(verifyOrRefuse(openMessage(elsewhere), demand('bearer'), here))
+  })
+
+  test(`X12 SAML ${version}: one that a signature binds to Body and Timestamp goes with other messages, too`, async () => {
+    const here = createGuard(now, means)
+    const assertion = writeAssertion({ version })
+    const { key, certificate } = keyPair('alice')
+    const send = (parts: readonly ('Body' | 'Timestamp' | 'Token')[], at: number) => {
+      const signature = { key, by: { certificate, refer: 'direct' }, parts } as const
+      const { envelope } = protectMessage(plainMessage(), { timestamp: {}, assertion, signature }, at)
+      return verifyOrRefuse(openMessage(envelope), demand('bearer', { timestamp: true }), here)
+    }
+    for (const at of [now - 2000, now - 1000]) await expectAccepted(send(['Body', 'Timestamp', 'Token'], at))
+    await expectAccepted(send(['Body', 'Timestamp'], now - 500))
+    await expectRefusal(send(['Body', 'Timestamp'], now), 'FailedAuthentication', /seen before/)
+  })
+
+  test(`SAML ${version}: an issuer speaks for the people that its rule names, and for no others`, async () => {
+    const rules: readonly (readonly [SubjectRule, string | undefined])[] = [
+      ['same', 'alice'],
+      [{ alice: 'Bert' }, 'Bert'],
+      [{ clara: 'clara' }, undefined],
+      [{}, undefined],
+      [() => undefined, undefined],
+      [({ issuer, name, format }) => (format === 'urn:f' && issuer === 'urn:issuer' ? name : undefined), 'alice'],
+      [({ qualifier }) => (qualifier === 'urn:q' ? 'clara' : undefined), 'clara'],
+    ]
+    for (const [people, expected] of rules) {
+      const own = { ...saml, issuers: new Map([['urn:issuer', { trust: trustOf('ca'), people }]]) }
+      const text = bearAssertion(writeAssertion({ version, naming: ' Format="urn:f" NameQualifier="urn:q"' }))
+      const result = verifyOrRefuse(openMessage(text), demand('bearer'), createGuard(now, { ...means, saml: own }))
+      if (expected === undefined) await expectRefusal(result, 'FailedAuthentication', /may not speak/)
+      else assert.equal((await expectAccepted(result)).caller?.subject, expected)
+    }
+  })
+}
+
+test('SAML: a subject that is the name of a member of every object has no rule', async () => {
+  const own = { ...saml, issuers: new Map([['urn:issuer', { trust: trustOf('ca'), people: { a: 'alice' } }]]) }
+  const text = bearAssertion(writeAssertion({ subject: 'constructor' }))
+  const result = verifyOrRefuse(openMessage(text), demand('bearer'), createGuard(now, { ...means, saml: own }))
+  await expectRefusal(result, 'FailedAuthentication', /may not speak/)
+})
+
+for (const [title, session, fault] of [
+  ['goes on', ` SessionNotOnOrAfter="${new Date(now + 1).toISOString()}"`, undefined],
+  ['ends now', ` SessionNotOnOrAfter="${new Date(now).toISOString()}"`, 'MessageExpired'],
+  ['ended an hour ago', ` SessionNotOnOrAfter="${new Date(now - 3_600_000).toISOString()}"`, 'MessageExpired'],
+  ['ends at no time', ' SessionNotOnOrAfter="soon"', 'InvalidSecurityToken'],
+] as const)
+  test(`SAML 2.0 §2.7.2: a session that ${title}`, async () => {
+    const text = bearAssertion(writeAssertion({ session }))
+    const result = verifyOrRefuse(openMessage(text), demand('bearer'), createGuard(now, means))
+    await (fault ? expectRefusal(result, fault) : expectAccepted(result))
+  })
 
 const data: [string, string, boolean][] = [
   ['a Recipient that this is', ' Recipient="urn:service"', true],

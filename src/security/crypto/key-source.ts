@@ -88,7 +88,7 @@ function readBlocks(source: string | Uint8Array, label: string, place: string): 
 function describeText(text: string, label: string): string {
   const [, other] = /-----BEGIN ([^-]+)-----/.exec(text) ?? []
   if (other !== undefined) return `contains a ${other}: give PEM with -----BEGIN ${label}-----`
-  return `contains no -----BEGIN ${label}-----: give the content of the file, not its name`
+  return `contains no -----BEGIN ${label}-----: give the content of a file of it, in PEM or DER`
 }
 
 /** @throws TypeError */

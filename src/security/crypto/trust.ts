@@ -59,7 +59,7 @@ export interface Anchors {
    */
   readonly purposes?: readonly CertificatePurpose[]
   /** Object identifiers of policies, one of which has to hold along the path. Default: any. */
-  readonly policies?: readonly string[]
+  readonly certificatePolicies?: readonly string[]
   /** Whether a certificate is revoked; asked at every use, of each certificate of the path. */
   readonly revoked?: (certificate: Certificate) => boolean
 }
@@ -106,7 +106,7 @@ export class CertificateTrust {
     this.#pinned = readCertificateList(anchors.certificates, `${place}.certificates`)
     this.#anchorPool = new CertificatePool(this.#authorities)
     this.#signerPool = new CertificatePool([...this.#authorities, ...this.#intermediates])
-    const lists = readCrlList(anchors.crls, `${place}.crls`)
+    const lists = currentLists ? [] : readCrlList(anchors.crls, `${place}.crls`)
     const fixed = lists.length > 0 ? new RevocationLists(lists) : undefined
     this.#currentLists = currentLists ?? (() => fixed)
     const hasLists = currentLists !== undefined || fixed !== undefined
@@ -192,7 +192,7 @@ function rememberPath(
   }
 }
 
-function compileRules({ purposes = [], policies }: Anchors): PathRules {
+function compileRules({ purposes = [], certificatePolicies: policies }: Anchors): PathRules {
   const identifierOf = (purpose: CertificatePurpose): string =>
     purposeIdentifiers[purpose as keyof typeof purposeIdentifiers] ?? purpose // an identifier stands for itself
   const rules: PathRules = { purposes: new Set(purposes.map(identifierOf)) }

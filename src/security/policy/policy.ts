@@ -90,8 +90,13 @@ function findDemandMistakes(demand: Demand, guard: VerificationContext): string[
     need((demand.confirmations ?? []).length > 0, 'accepts no confirmation; name one in confirmations')
     need((guard.saml?.issuers.size ?? 0) > 0, 'trusts no issuer; configure one')
     need(
-      [...(guard.saml?.issuers.values() ?? [])].every(trust => !trust.isEmpty),
+      [...(guard.saml?.issuers.values() ?? [])].every(({ trust }) => !trust.isEmpty),
       'has an issuer without a certificate',
+    )
+    need(
+      (guard.saml?.issuers.size ?? 0) < 2 ||
+        [...(guard.saml?.issuers.values() ?? [])].every(({ people }) => people !== undefined),
+      'trusts several issuers, each of which would speak for everybody; give each a rule in people',
     )
     need((guard.saml?.audiences.length ?? 0) > 0, 'has no audience; configure the names of the service')
     if (demand.confirmations?.includes('sender-vouches')) {

@@ -32,9 +32,33 @@ export interface Decryption {
   readonly certificate: Certificate
 }
 
+/** What an assertion says of its subject (SAML 2.0 §2.2.2, SAML 1.1 §2.4.2.2). */
+export interface AssertionSubject {
+  readonly issuer: string
+  readonly name: string
+  readonly format: string | undefined
+  readonly qualifier: string | undefined
+}
+
+/**
+ * Whom an issuer speaks for: `same`, people by the names that its subjects have; the name of a
+ * person for each subject that counts; or a function, undefined for a subject that does not count.
+ */
+export type SubjectRule =
+  | 'same'
+  | Readonly<Record<string, string>>
+  | ((subject: AssertionSubject) => string | undefined)
+
+export interface AssertionIssuer {
+  /** The certificates that may sign its assertions. */
+  readonly trust: CertificateTrust
+  /** Default, for the only issuer: `same`. */
+  readonly people?: SubjectRule | undefined
+}
+
 export interface AssertionTrust {
-  /** Issuer, as assertions name it → the certificates that may sign its assertions. */
-  readonly issuers: ReadonlyMap<string, CertificateTrust>
+  /** By the name that assertions have. */
+  readonly issuers: ReadonlyMap<string, AssertionIssuer>
   /** The certificates that may sign messages with another party's assertion (sender-vouches). */
   readonly vouchers?: CertificateTrust
   /** The names of this service; an AudienceRestriction must have one of them. */

@@ -4,6 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
+import type { Maybe } from '../../base/maybe.ts'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import type { CoveredPart, Demand, SecurityPolicy } from '../policy/policy.ts'
@@ -41,7 +42,7 @@ export class Authentication {
     const username = usernameToken && (await this.#verifyUsername(usernameToken))
     const principal = ticket && (await this.#verifyTicket(ticket))
     const caller = await this.#findCaller(demand, username, principal)
-    await this.#rememberUse(username)
+    await this.#rememberUse(demand, username)
     return caller
   }
 
@@ -153,15 +154,35 @@ export class Authentication {
         : caller === 'secret' && signer?.kind === 'secret'
           ? identities.known(signer.name)
           : caller === 'saml' && assertion
-            ? identities.known(assertion.subject)
+            ? this.#findPerson(assertion)
             : caller === 'kerberos' && principal !== undefined
               ? identities.known(principal)
               : undefined
     return (await found) ?? failSecurity('FailedAuthentication', 'an unknown caller')
   }
 
+  #findPerson({ person }: Assertion): Maybe<Caller | undefined> {
+    return person === undefined
+      ? failSecurity('FailedAuthentication', 'a subject for whom the issuer may not speak')
+      : this.#guard.identities.known(person)
+  }
+
+  /**
+   * Whether the assertion alone names the caller: whoever has seen it could send it with another
+   * message, unless a signature binds it to this Body and this time.
+   */
+  #isBearerOnly(demand: Demand, assertion: Assertion): boolean {
+    const { signature, stamped } = this.#found
+    const bound = [assertion.element, this.#message.body, stamped?.element]
+    if (bound.every(each => each && signature?.elements.has(each))) return false
+    return !this.#isConfirmed(
+      assertion,
+      demand.confirmations?.filter(kind => kind !== 'bearer'),
+    )
+  }
+
   /** X12: what may come once has not come before, to any instance. */
-  async #rememberUse(username: UsernameToken | undefined): Promise<void> {
+  async #rememberUse(demand: Demand, username: UsernameToken | undefined): Promise<void> {
     const { signature, stamped, assertion, ticket } = this.#found
     const once: { readonly key: string; readonly until: number }[] = []
     if (username?.once) once.push(username.once)
@@ -173,7 +194,8 @@ export class Authentication {
         key: `wss:ticket:${hash('sha256', readBinaryToken(ticket), 'base64url')}`,
         until: this.#guard.now() + ticketLifeMs,
       })
-    if (assertion?.once) once.push({ key: assertion.once, until: assertion.until })
+    if (assertion && (assertion.isOneTime || (demand.caller === 'saml' && this.#isBearerOnly(demand, assertion))))
+      once.push({ key: assertion.use, until: assertion.until })
     for (const { key, until } of once) {
       if (await this.#guard.seen(key, until)) failSecurity('FailedAuthentication', 'seen before')
     }

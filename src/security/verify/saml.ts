@@ -6,13 +6,14 @@
  *      over the message covers it.
  *  (2) It is valid now, has an end, and is for an audience that this service is. An unknown
  *      condition refuses it.
- *  (3) A key in a subject confirmation is the subject's because (1) holds, and for no other reason.
+ *  (3) An issuer speaks for the people that its rule names, and for no others.
+ *  (4) A key in a subject confirmation is the subject's because (1) holds, and for no other reason.
  */
 import type { KeyObject } from 'node:crypto'
 import { canonicalize, type Element, internName, type Name } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import { Certificate } from '../crypto/certificate.ts'
-import type { AssertionTrust } from '../policy/verification-context.ts'
+import type { AssertionSubject, AssertionTrust, SubjectRule } from '../policy/verification-context.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
@@ -33,12 +34,15 @@ export interface Assertion {
   readonly element: Element
   /** Whether its issuer's signature holds; otherwise it needs a voucher. */
   readonly signed: boolean
-  readonly subject: string
+  /** The name of the person for whom its issuer may speak; undefined: for nobody here. */
+  readonly person: string | undefined
   readonly confirmations: ReadonlyMap<SubjectConfirmation, Element>
   /** Milliseconds since 1970. */
   readonly until: number
-  /** The key of its one use, where it may be used once. */
-  readonly once: string | undefined
+  /** The key of its use. */
+  readonly use: string
+  /** Whether its issuer allows one use. */
+  readonly isOneTime: boolean
 }
 
 export interface AssertionContext {
@@ -118,23 +122,50 @@ export function verifyAssertion(element: Element, asserting: AssertionContext): 
   if (signature) verifyIssuer(element, signature, issuer, asserting)
   else if (!asserting.trust.issuers.has(issuer)) return failSecurity('FailedAuthentication', 'an untrusted issuer')
   const subject = edition.subject(element)
-  const [until, once] = verifyConditions(element, edition, asserting)
+  const name = requiredChild(subject, edition.name, 'InvalidSecurityToken')
+  const [until, isOneTime] = verifyConditions(element, edition, asserting)
   const id = requiredAttribute(element, edition.id, 'InvalidSecurityToken')
   return {
     element,
     signed: signature !== undefined,
-    subject: textOnly(requiredChild(subject, edition.name, 'InvalidSecurityToken')),
+    person: findPerson(readSubjectName(name, issuer), asserting.trust.issuers.get(issuer)?.people),
     confirmations: readConfirmations(subject, edition, asserting),
-    until,
-    once: once ? `wss:saml:${issuer}\n${id}` : undefined,
+    until: Math.min(until, verifySession(element, edition, asserting)),
+    use: `wss:saml:${issuer}\n${id}`,
+    isOneTime,
   }
+}
+
+const readSubjectName = (name: Element, issuer: string): AssertionSubject => ({
+  issuer,
+  name: textOnly(name),
+  format: name.attribute(attributeName('Format')),
+  qualifier: name.attribute(attributeName('NameQualifier')),
+})
+
+function findPerson(subject: AssertionSubject, rule: SubjectRule = 'same'): string | undefined {
+  if (rule === 'same') return subject.name
+  if (typeof rule === 'function') return rule(subject)
+  return Object.hasOwn(rule, subject.name) ? rule[subject.name] : undefined
+}
+
+/**
+ * SAML 2.0 §2.7.2: a session that has ended says no longer who the subject is.
+ * @returns the end of the first to end; infinite without one
+ */
+function verifySession(element: Element, edition: SamlVersion, { now }: AssertionContext): number {
+  const ends = element
+    .elements(internName(edition.uri, 'AuthnStatement'))
+    .map(statement => readTime(statement, 'SessionNotOnOrAfter') ?? Number.POSITIVE_INFINITY)
+  const until = Math.min(Number.POSITIVE_INFINITY, ...ends)
+  return now >= until ? failSecurity('MessageExpired', 'an assertion of a session that has ended') : until
 }
 
 /**
  * SAML 2.0 §5.4, SAML 1.1 §5.4: an enveloped signature of this issuer over this assertion alone.
  */
 function verifyIssuer(element: Element, signature: Element, issuer: string, asserting: AssertionContext): void {
-  const trust = asserting.trust.issuers.get(issuer) ?? failSecurity('FailedAuthentication', 'an untrusted issuer')
+  const { trust } = asserting.trust.issuers.get(issuer) ?? failSecurity('FailedAuthentication', 'an untrusted issuer')
   const { identifiers, allow, now } = asserting
   const signer = (keyInfo: Element | undefined) => requireTrusted(readKeyReference(keyInfo, identifiers), trust, now)
   const { elements } = verifySignature(signature, { identifiers, allow, signer })

@@ -1,0 +1,90 @@
+/**
+ * The means of proof as an application configures them, and as the checks use them: keys and
+ * certificates are read once, and a mistake is told by its place and its cure.
+ */
+
+import type { KeyObject } from 'node:crypto'
+import {
+  type CertificateSource,
+  type PrivateKeySource,
+  readOneCertificate,
+  readPrivateKey,
+  readSecret,
+  requirePair,
+  type SecretSource,
+} from '../crypto/key-source.ts'
+import { type Anchors, CertificateTrust } from '../crypto/trust.ts'
+import type { AssertionTrust, Decryption, SubjectRule, VerificationContext } from './verification-context.ts'
+
+/** A key pair of the service: senders encrypt to the certificate. */
+export interface DecryptionKey {
+  readonly key: PrivateKeySource
+  readonly certificate: CertificateSource
+}
+
+/** An issuer of assertions. */
+export interface SamlIssuer extends Anchors {
+  /** As its assertions have it. */
+  readonly name: string
+  /**
+   * Whom it speaks for. Default, for the only issuer: `same`, everybody whose name is that of a
+   * subject. With several issuers each needs a rule.
+   */
+  readonly people?: SubjectRule
+}
+
+export interface SamlSettings {
+  readonly issuers: readonly SamlIssuer[]
+  /** The certificates that may sign messages with the assertion of another party. */
+  readonly vouchers?: Anchors
+  /** The names of this service; an AudienceRestriction must have one of them. */
+  readonly audiences: readonly string[]
+}
+
+export interface ProofMeans {
+  /** Keys to which senders encrypt; several while one takes the place of another. */
+  readonly decrypts?: readonly DecryptionKey[]
+  /** Keys that both sides have, by KeyName: HMAC signatures and AES key wrap. */
+  readonly secrets?: ReadonlyMap<string, SecretSource> | Readonly<Record<string, SecretSource>>
+  readonly saml?: SamlSettings
+  /** Verifies the token of a Kerberos AP-REQ, bare or in the GSS-API framing. */
+  readonly kerberos?: VerificationContext['kerberos']
+}
+
+export type PreparedMeans = Pick<VerificationContext, 'decrypts' | 'secrets' | 'saml' | 'kerberos'>
+
+/** @throws TypeError that names the place of a mistake below `place`, and its cure */
+export function prepareMeans({ decrypts, secrets, saml, kerberos }: ProofMeans, place: string): PreparedMeans {
+  return {
+    ...(decrypts && { decrypts: decrypts.map((each, at) => prepareDecryption(each, `${place}.decrypts[${at}]`)) }),
+    ...(secrets && { secrets: prepareSecrets(secrets, `${place}.secrets`) }),
+    ...(saml && { saml: prepareSaml(saml, `${place}.saml`) }),
+    ...(kerberos && { kerberos }),
+  }
+}
+
+function prepareDecryption(source: DecryptionKey, place: string): Decryption {
+  const key = readPrivateKey(source.key, `${place}.key`)
+  const certificate = readOneCertificate(source.certificate, `${place}.certificate`)
+  requirePair(key, certificate, [`${place}.key`, `${place}.certificate`])
+  return { key, certificate }
+}
+
+function prepareSecrets(secrets: NonNullable<ProofMeans['secrets']>, place: string): ReadonlyMap<string, KeyObject> {
+  const entries = secrets instanceof Map ? [...secrets] : Object.entries(secrets)
+  return new Map(entries.map(([name, source]) => [name, readSecret(source, `${place}.${name}`)]))
+}
+
+function prepareSaml({ issuers, vouchers, audiences }: SamlSettings, place: string): AssertionTrust {
+  const found = issuers.map(({ name, people, ...anchors }, at) => {
+    const trust = new CertificateTrust(anchors, `${place}.issuers[${at}]`)
+    return [name, { trust, people }] as const
+  })
+  const twice = issuers.find(({ name }, at) => issuers.findIndex(each => each.name === name) < at)
+  if (twice) throw new TypeError(`${place}.issuers has ${twice.name} twice: give all of its certificates in one`)
+  return {
+    issuers: new Map(found),
+    audiences,
+    ...(vouchers && { vouchers: new CertificateTrust(vouchers, `${place}.vouchers`) }),
+  }
+}
