@@ -11,6 +11,8 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Implementation } from './contract/implement.ts'
 import type { PeopleFlags } from './host/operations/people-command.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
+import { type CertificateNameKind, certificateNameKinds } from './identity/certificate-name.ts'
+import type { CertificatePurpose } from './security/crypto/trust.ts'
 
 const wholeNumberOption =
   (min: number, max: number) =>
@@ -98,6 +100,24 @@ program
   .option('--keys <file>', 'API keys, as diglot key writes them (default: next to the data)')
   .option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
   .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
+  .option('--crl <file>', 'CRLs of the authorities of signers, PEM or DER; repeatable', collectOption, [])
+  .addOption(
+    new Option('--revocation <mode>', 'when no fresh CRL tells: refuse, or accept what no list revokes').choices([
+      'required',
+      'ifKnown',
+    ]),
+  )
+  .option(
+    '--purpose <name>',
+    'an extendedKeyUsage that signers may have, such as clientAuth; repeatable',
+    collectOption,
+    [],
+  )
+  .addOption(
+    new Option('--certificate-name <kind>', 'the names by which certificates stand for people')
+      .choices(certificateNameKinds)
+      .default('commonName'),
+  )
   .option('--reply-to <address>', 'allow SOAP replies to this address and below; repeatable', collectOption, [])
   .option('--insecure', 'accept the passwords of the example on any address')
   .option('--workers <number>', 'processes that serve together on this machine', wholeNumberOption(1, 256), 1)
@@ -259,6 +279,10 @@ interface ServeFlags {
   readonly tlsCertificate?: string
   readonly authorities?: string
   readonly signers?: string
+  readonly crl: readonly string[]
+  readonly revocation?: 'required' | 'ifKnown'
+  readonly purpose: readonly string[]
+  readonly certificateName: CertificateNameKind
   readonly jwks?: string
   readonly issuer?: string
   readonly audience?: string
@@ -293,6 +317,22 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
   }
 }
 
+async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messageSecurity']> {
+  const { signers, crl: crlFiles, revocation, purpose } = flags
+  if (signers === undefined) {
+    const [unused] = [
+      crlFiles.length > 0 && '--crl',
+      revocation && '--revocation',
+      purpose.length > 0 && '--purpose',
+    ].filter(Boolean)
+    if (unused) program.error(`error: ${unused} requires --signers`, { exitCode: 2 })
+    return undefined
+  }
+  const { readSigners } = await import('./host/message-security.ts')
+  const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
+  return { ...readSigners(signers), crlFiles, purposes, ...(revocation && { revocation }) }
+}
+
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   const cluster = flags.workers > 1 ? await import('./host/operations/cluster.ts') : undefined
   if (cluster && !cluster.isWorker()) return serveTogether(cluster, flags.workers)
@@ -303,6 +343,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
   const siblings = cluster?.connectToPrimary()
   const tls = tlsOf(flags)
   const tokens = tokensOf(flags)
+  const messageSecurity = await messageSecurityOf(flags)
   const app = await loadImplementation(file)
   const options: ServeOptions = {
     port: flags.port,
@@ -319,9 +360,8 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     accessLog: flags.accessLog === true,
     ...(!flags.work && { work: false as const }),
     siblings,
-    ...(flags.signers !== undefined && {
-      messageSecurity: (await import('./host/message-security.ts')).readSigners(flags.signers),
-    }),
+    certificateName: flags.certificateName,
+    ...(messageSecurity && { messageSecurity }),
     settings: {
       origins: flags.origin,
       trace: flags.trace === true,

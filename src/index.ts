@@ -14,10 +14,11 @@ export { type DraftItem, type Item, type Representation, resource } from './cont
 export { type Service, service } from './contract/service.ts'
 
 import type { Implementation } from './contract/implement.ts'
+import type { MessageSecurity } from './host/message-security.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
 import type { PeoplePort, PersonRights } from './identity/people-port.ts'
 
-export type { PeoplePort, PersonRights, ServeOptions, Server }
+export type { MessageSecurity, PeoplePort, PersonRights, ServeOptions, Server }
 
 /**
  * Serves until closed; see `ServeOptions`. The server is loaded here, so that a contract alone does

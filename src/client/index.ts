@@ -1,6 +1,8 @@
 /** Clients of a contract, typed from the same value as the service. */
 export { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
+export type { CertificateSource, PrivateKeySource, SecretSource } from '../security/crypto/key-source.ts'
 export type { Protection } from '../security/protect/protect.ts'
+export type { EncryptionOptions, ProtectionOptions, SigningOptions } from '../security/protect/protection-options.ts'
 export { type Block, block, compileBlockWriter } from '../soap/headers/block.ts'
 export type { ClientCredentials } from './credentials.ts'
 export {

@@ -1,7 +1,7 @@
 /** Options of a client and of a call. */
 import type { MessageStyle } from '../contract/xml-message.ts'
 import type { HttpFields } from '../http/message.ts'
-import type { Protection } from '../security/protect/protect.ts'
+import type { ProtectionOptions } from '../security/protect/protection-options.ts'
 import type { Block } from '../soap/headers/block.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import type { ClientCredentials } from './credentials.ts'
@@ -20,7 +20,7 @@ export interface SoapClientOptions<V extends string = string> extends HttpOption
   readonly style?: MessageStyle
   readonly credentials?: ClientCredentials
   /** A Security block in each message: tokens, a Timestamp, a signature, encryption. */
-  readonly security?: Protection
+  readonly security?: ProtectionOptions
   /** WS-Addressing: each message has an id, which its reply must relate to. Default: none. */
   readonly addressing?: boolean | AddressingOptions
   /**

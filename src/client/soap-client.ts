@@ -10,6 +10,7 @@ import { checkValue } from '../contract/typed-value.ts'
 import { compileMessages, type Message, replyAction } from '../contract/xml-message.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Protection } from '../security/protect/protect.ts'
+import { prepareProtection } from '../security/protect/protection-options.ts'
 import { type MessageCodec, messageStyles } from '../soap/codecs/style.ts'
 import { inlineWriting, type TypeSpace, typesIn } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
@@ -54,6 +55,7 @@ interface ClientEndpoint {
   readonly options: SoapClientOptions
   readonly transport: ClientTransport
   readonly credentials: CredentialFields
+  readonly security: Protection | undefined
   readonly addressing: AddressingState | undefined
 }
 
@@ -75,6 +77,7 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     options,
     transport: options.transport ?? createHttpTransport(options.address, options),
     credentials: writeCredentials(options.credentials),
+    security: options.security && prepareProtection(options.security, 'security'),
     addressing: createAddressingState(options.addressing, options.address),
   }
 }
@@ -216,8 +219,8 @@ function postMessage(
   signal: AbortSignal | undefined,
   until: number,
 ): Promise<TransportResponse> {
-  const { credentials, options } = operation
-  if (written.attached.length > 0 || credentials.changing || credentials.protection || options.security)
+  const { credentials, security } = operation
+  if (written.attached.length > 0 || credentials.changing || credentials.protection || security)
     return postDressed(operation, written, signal, until)
   return operation.post({ content: written.text, fields: undefined, timeLimit: until - Date.now(), signal })
 }
@@ -228,9 +231,9 @@ async function postDressed(
   signal: AbortSignal | undefined,
   until: number,
 ): Promise<TransportResponse> {
-  const { credentials, options, version, message } = operation
-  const isProtected = options.security !== undefined || credentials.protection !== undefined
-  const protection = isProtected ? { ...options.security, ...credentials.protection } : undefined
+  const { credentials, security, version, message } = operation
+  const isProtected = security !== undefined || credentials.protection !== undefined
+  const protection = isProtected ? { ...security, ...credentials.protection } : undefined
   const whole = protection ? await protectText(text, protection) : text
   const fields = await credentials.changing?.()
   const within = { signal, timeLimit: until - Date.now() }

@@ -1,4 +1,5 @@
 /** The options of `serve`, and the server that it returns. */
+import type { CertificateNameKind } from '../identity/certificate-name.ts'
 import type { PeoplePort } from '../identity/people-port.ts'
 import type { ServerLimits, Tls } from '../server/listener.ts'
 import type { Settings } from '../service/face-context.ts'
@@ -37,6 +38,11 @@ export interface ServeOptions {
   readonly insecure?: boolean
   readonly limits?: Partial<ServerLimits>
   readonly settings?: Partial<Settings>
+  /**
+   * The names by which a certificate of a client or a signer stands for a person: the common name
+   * of its subject, or subjectAltNames of one kind. Default: `commonName`.
+   */
+  readonly certificateName?: CertificateNameKind
   /** What may prove messages at `/soap/…/secure`, besides passwords. */
   readonly messageSecurity?: MessageSecurity
   /**

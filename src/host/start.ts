@@ -173,6 +173,7 @@ async function openPeople(
     service,
     seeded: allowsSeededPasswords(options),
     people: options.people && guardPeoplePort(options.people, failed),
+    certificateName: options.certificateName,
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
   })
   return { store, key, identities }

@@ -1,11 +1,16 @@
 /**
- * The names in a certificate (RFC 5280 §4.2.1.6): alternative names of a person or a program, else
- * its common name. The certificate, and the peer's possession of its key, have been verified
- * before.
+ * For whom a certificate speaks: the names of one kind in it (RFC 5280 §4.1.2.6, §4.2.1.6), which
+ * the settings choose. An authority that proves domains, say, may write any text into an e-mail
+ * address, so names of other kinds count for nothing. The certificate, and the peer's possession of
+ * its key, have been verified before.
  */
 
 import { X509Certificate } from 'node:crypto'
 import { attempt, isCryptoError } from '../base/attempt.ts'
+
+/** `commonName` of the subject; the others are subjectAltNames. */
+export const certificateNameKinds = ['commonName', 'email', 'dns', 'uri'] as const
+export type CertificateNameKind = (typeof certificateNameKinds)[number]
 
 export interface CertificateNames {
   /** In the order of the certificate. */
@@ -16,22 +21,22 @@ export interface CertificateNames {
 }
 
 /** Undefined for octets that are not a certificate. */
-export function readCertificateNames(der: Uint8Array): CertificateNames | undefined {
+export function readCertificateNames(der: Uint8Array, kind: CertificateNameKind): CertificateNames | undefined {
   const certificate = attempt(() => new X509Certificate(der), isCryptoError)
   if (!certificate) return undefined
-  const alternative = splitAlternatives(certificate.subjectAltName ?? '')
   return {
-    names: alternative.length > 0 ? alternative : commonNames(certificate),
+    names: kind === 'commonName' ? commonNames(certificate) : alternativeNames(certificate, kind),
     from: certificate.validFromDate.getTime(),
     until: certificate.validToDate.getTime(),
   }
 }
 
 /** Node writes `email:a@b.c, URI:urn:x, DNS:y`, and quotes an ambiguous name as JSON. */
-function splitAlternatives(text: string): string[] {
+function alternativeNames({ subjectAltName = '' }: X509Certificate, kind: CertificateNameKind): string[] {
   const found: string[] = []
-  for (const [, kind, quoted, plain] of text.matchAll(/(?:^|, )(\w[\w ]*):(?:("(?:[^"\\]|\\.)*")|([^,]*))/g))
-    if (kind === 'email' || kind === 'URI' || kind === 'DNS') found.push(quoted ? JSON.parse(quoted) : (plain ?? ''))
+  const pattern = /(?:^|, )(\w[\w ]*):(?:("(?:[^"\\]|\\.)*")|([^,]*))/g
+  for (const [, label = '', quoted, plain] of (subjectAltName ?? '').matchAll(pattern))
+    if (label.toLowerCase() === kind) found.push(quoted ? JSON.parse(quoted) : (plain ?? ''))
   return found.filter(name => name !== '')
 }
 

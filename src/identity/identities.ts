@@ -13,7 +13,7 @@ import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
 import type { ApiKeys } from './api-key.ts'
 import { type TokenTrust, verifyToken } from './bearer-token.ts'
-import { readCertificateNames } from './certificate-name.ts'
+import { type CertificateNameKind, readCertificateNames } from './certificate-name.ts'
 import type { LocalKey } from './local-key.ts'
 import { createPasswordProof } from './password-proof.ts'
 import type { PeoplePort } from './people-port.ts'
@@ -34,6 +34,8 @@ export interface IdentitySources {
   readonly service: string
   /** (3) Whether passwords of the seeded people count. */
   readonly seeded: boolean
+  /** The names in a certificate that count. Default: common names. */
+  readonly certificateName?: CertificateNameKind | undefined
   /** Called when a name, or all names, are locked for an address. */
   readonly onLock?: (from: string) => void
   /** People kept elsewhere, in place of those of the store. */
@@ -93,7 +95,11 @@ export function createIdentities(sources: IdentitySources): People {
   }
 
   async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
-    const { names, from, until } = readCertificateNames(der) ?? { names: [], from: 0, until: 0 }
+    const { names, from, until } = readCertificateNames(der, sources.certificateName ?? 'commonName') ?? {
+      names: [],
+      from: 0,
+      until: 0,
+    }
     if (from > clock() || until <= clock()) return undefined
     for (const name of names) {
       const kept = await person(name)

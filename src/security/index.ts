@@ -1,4 +1,7 @@
-/** WS-Security 1.1, in and out: what the SOAP face, the client and the host use of it. */
+/**
+ * The entry `diglot/security`: paths of certificates, and the types of keys, trust and policies that
+ * `serve` and the client take.
+ */
 export type { Allowance } from './crypto/algorithm.ts'
 export { Certificate } from './crypto/certificate.ts'
 export {

@@ -434,11 +434,14 @@ describe('A5.4 TLS', { skip: certificates() ? false : 'skipped: no openssl here'
       asking.on('error', reject).end(method === 'POST' ? 'name=clara&password=clara-secret' : undefined)
     })
 
-  test('a certificate names a person, by its common name or an alternative one', async () => {
+  test('a certificate names a person, by names of the one kind that the settings say', async () => {
     const { server } = await startHosted({ tls })
+    const byUri = await startHosted({ tls, certificateName: 'uri' })
+    assert.equal((await over(byUri.server.port, 'mail')).status, 200)
+    assert.equal((await over(byUri.server.port, 'clara')).status, 401)
     const rows: readonly [string | undefined, number][] = [
       ['clara', 200],
-      ['mail', 200],
+      ['mail', 401],
       ['stranger', 401],
       ['selfmade', 401],
       [undefined, 401],

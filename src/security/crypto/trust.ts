@@ -113,7 +113,7 @@ export class CertificateTrust {
     this.#revocation = anchors.revocation ?? (hasLists ? 'required' : 'ifKnown')
     if (this.#revocation === 'required' && !hasLists)
       throw new TypeError(`${place}.revocation is required, and there is no CRL: give crls, or say ifKnown`)
-    this.#rules = compileRules(anchors)
+    this.#rules = compileRules(anchors, place)
     this.#revoked = anchors.revoked ?? (() => false)
   }
 
@@ -192,11 +192,24 @@ function rememberPath(
   }
 }
 
-function compileRules({ purposes = [], certificatePolicies: policies }: Anchors): PathRules {
-  const identifierOf = (purpose: CertificatePurpose): string =>
-    purposeIdentifiers[purpose as keyof typeof purposeIdentifiers] ?? purpose // an identifier stands for itself
+const objectIdentifier = /^[0-2](?:\.\d+)+$/
+
+function compileRules({ purposes = [], certificatePolicies: policies }: Anchors, place: string): PathRules {
+  const identifierOf = (purpose: string): string => {
+    const known = new Map<string, string>(Object.entries(purposeIdentifiers)).get(purpose)
+    return known ?? requireIdentifier(purpose, `${place}.purposes`, ` or ${Object.keys(purposeIdentifiers).join(', ')}`)
+  }
   const rules: PathRules = { purposes: new Set(purposes.map(identifierOf)) }
-  return policies ? { ...rules, policies: new Set(policies), requireExplicitPolicy: true } : rules
+  if (!policies) return rules
+  const wanted = policies.map(each => requireIdentifier(each, `${place}.certificatePolicies`, ''))
+  return { ...rules, policies: new Set(wanted), requireExplicitPolicy: true }
+}
+
+function requireIdentifier(text: string, place: string, names: string): string {
+  if (objectIdentifier.test(text)) return text
+  throw new TypeError(
+    `${place} has ${JSON.stringify(text)}: give an object identifier such as 1.3.6.1.5.5.7.3.2${names}`,
+  )
 }
 
 export function findNamed(certificate: Certificate, reference: CertificateReference): boolean {

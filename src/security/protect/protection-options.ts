@@ -1,0 +1,94 @@
+/**
+ * What a client adds to its messages, as an application configures it: keys and certificates are
+ * read once, and a mistake is told by its place and its cure.
+ */
+
+import { createPublicKey, KeyObject } from 'node:crypto'
+import {
+  type CertificateSource,
+  type PrivateKeySource,
+  readOneCertificate,
+  readPrivateKey,
+  readSecret,
+  requirePair,
+  type SecretSource,
+} from '../crypto/key-source.ts'
+import { findKeyWeakness } from '../crypto/key-strength.ts'
+import type { CoveredPart } from '../policy/policy.ts'
+import type { Encryption } from './encrypt.ts'
+import type { Protection } from './protect.ts'
+import type { ReferenceForm } from './protection-draft.ts'
+import type { Signing } from './sign.ts'
+
+export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
+  /** The private key of the certificate or the assertion; the secret where `by` is its name. */
+  readonly key: PrivateKeySource | SecretSource
+  /**
+   * How the receiver knows the key: a certificate and the way to name it (default: it is sent
+   * along), the name of a secret, or the assertion of the message.
+   */
+  readonly by:
+    | { readonly certificate: CertificateSource; readonly refer?: ReferenceForm }
+    | { readonly name: string }
+    | 'assertion'
+  /** What is covered: all elements of each part. Default: Body and Timestamp. */
+  readonly parts?: readonly CoveredPart[]
+}
+
+export interface EncryptionOptions extends Omit<Encryption, 'to' | 'parts'> {
+  /** The certificate of the receiver. */
+  readonly to: CertificateSource
+  /** Default: the content of the Body. */
+  readonly parts?: readonly CoveredPart[]
+}
+
+/** What is added to each message; nothing by default. */
+export interface ProtectionOptions extends Omit<Protection, 'signature' | 'encryption'> {
+  readonly signature?: SigningOptions
+  readonly encryption?: EncryptionOptions
+}
+
+/** @throws TypeError that names the place of a mistake below `place`, and its cure */
+export function prepareProtection(options: ProtectionOptions, place: string): Protection {
+  const { signature, encryption, ...others } = options
+  const signing = signature && prepareSigning(signature, `${place}.signature`)
+  return {
+    ...(signing?.parts.includes('Timestamp') && { timestamp: {} }),
+    ...others,
+    ...(signing && { signature: signing }),
+    ...(encryption && { encryption: prepareEncryption(encryption, `${place}.encryption`) }),
+  }
+}
+
+function prepareSigning(
+  { key: source, by, parts = ['Body', 'Timestamp'], ...how }: SigningOptions,
+  place: string,
+): Signing {
+  const keyPlace = `${place}.key`
+  if (by !== 'assertion' && 'name' in by)
+    return { ...how, parts, by, key: readSecret(source as SecretSource, keyPlace) } // which refuses any other
+  if (by === 'assertion' && source instanceof KeyObject && source.type === 'secret')
+    return { ...how, parts, by, key: source }
+  const key = requireStrong(readPrivateKey(source as PrivateKeySource, keyPlace), keyPlace) // the same
+  if (by === 'assertion') return { ...how, parts, by, key }
+  const certificate = readOneCertificate(by.certificate, `${place}.by.certificate`)
+  requirePair(key, certificate, [keyPlace, `${place}.by.certificate`])
+  return { ...how, parts, key, by: { certificate, refer: by.refer ?? 'direct' } }
+}
+
+/** XML Signature has names for RSA and ECDSA. */
+function requireStrong(key: KeyObject, place: string): KeyObject {
+  const isNamed = key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'ec'
+  const weakness = isNamed ? findKeyWeakness(createPublicKey(key)) : `a key of the kind ${key.asymmetricKeyType}`
+  if (weakness === undefined) return key
+  throw new TypeError(`${place} is ${weakness}: give one of RSA of 2048 bits or more, or of P-256, P-384 or P-521`)
+}
+
+function prepareEncryption({ to, parts = ['Body'], ...how }: EncryptionOptions, place: string): Encryption {
+  const certificate = readOneCertificate(to, `${place}.to`)
+  if (certificate.key.asymmetricKeyType !== 'rsa' || findKeyWeakness(certificate.key))
+    throw new TypeError(
+      `${place}.to is not for an RSA key of 2048 bits or more: give the receiver's certificate for encryption`,
+    )
+  return { ...how, parts, to: certificate }
+}

@@ -1,0 +1,154 @@
+/**
+ * The certificates of signers at `/soap/…/secure`, by what `serve`, the client and the command line
+ * take: PEM, CRLs that change, purposes, and the one kind of name that says for whom they speak.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { shop as orders } from '../../examples/orders/contract.ts'
+import { createSoapClient, FaultError } from '../../src/client/index.ts'
+import type { MessageSecurity } from '../../src/host/message-security.ts'
+import type { ServeOptions } from '../../src/host/serve.ts'
+import * as x from '../security/issue.ts'
+import { startHosted } from './hosted-service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'diglot-signers-'))
+after(() => rmSync(folder, { recursive: true }))
+const day = 86_400_000
+const lasting = { notBefore: Date.now() - day, notAfter: Date.now() + day }
+const bank: x.Holder = { name: 'O=Bank/CN=Root', key: x.createEcKey() }
+const authority = x.writePem(
+  'CERTIFICATE',
+  x.issueCertificate({ ...bank, by: bank, extensions: [x.authority(), x.usage(5, 6)], ...lasting }),
+)
+const signer = x.createEcKey()
+const key = signer.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+
+/** A certificate for the one key, with a serial number of 7. */
+const certify = (name: string, ...extensions: readonly Uint8Array[]): string =>
+  x.writePem(
+    'CERTIFICATE',
+    x.issueCertificate({ name, key: signer, by: bank, serial: 7, extensions: [x.usage(0), ...extensions], ...lasting }),
+  )
+const listOf = (revoked: readonly number[], nextUpdate = Date.now() + day) =>
+  x.writePem('X509 CRL', x.issueCrl({ by: bank, revoked, thisUpdate: Date.now() - 2 * day, nextUpdate }))
+
+async function host(messageSecurity: MessageSecurity, options: ServeOptions = {}) {
+  const { server, lines } = await startHosted({
+    messageSecurity: { authorities: authority, ...messageSecurity },
+    ...options,
+  })
+  /** Whether an order is read that maria alone may read, by a message signed with this certificate. */
+  const sign = async (certificate: string): Promise<boolean> => {
+    const security = { signature: { key, by: { certificate } } } as const
+    const shop = createSoapClient(orders, { address: `${server.url}/soap/v2/secure`, version: 'v2', security })
+    try {
+      return (await shop.GetOrder({ id: 'o-1' })).order.id === 'o-1'
+    } catch (thrown) {
+      assert.ok(thrown instanceof FaultError, String(thrown))
+      assert.equal(thrown.codes.at(-1)?.local, 'FailedAuthentication')
+      return false
+    } finally {
+      shop.close()
+    }
+  }
+  return { sign, lines }
+}
+
+const purpose = (id: string) => x.purposes([`1.3.6.1.5.5.7.3.${id}`], false)
+const maria = certify('O=Shop/CN=maria')
+
+test('a message signed with keys and certificates in PEM', async () => {
+  const { sign } = await host({})
+  assert.equal(await sign(maria), true)
+})
+
+test('RFC 5280 §4.2.1.12: purposes that the settings do not name are refused', async () => {
+  const strict = await host({})
+  for (const id of ['1', '2', '9']) assert.equal(await strict.sign(certify('CN=maria', purpose(id))), false, id)
+  const named = await host({ purposes: ['clientAuth'] })
+  assert.equal(await named.sign(certify('CN=maria', purpose('2'))), true)
+  assert.equal(await named.sign(certify('CN=maria', purpose('9'))), false)
+})
+
+test('one kind of name says for whom a certificate speaks: a device or a mailbox of that name does not', async () => {
+  const certificates = {
+    commonName: maria,
+    dns: certify('CN=device', x.alternativeNames(x.dnsName('maria'))),
+    email: certify('CN=mail', x.alternativeNames(x.emailName('maria'))),
+    uri: certify('CN=program', x.alternativeNames(x.uriName('maria'))),
+  } as const
+  for (const certificateName of [undefined, 'commonName', 'dns', 'email', 'uri'] as const) {
+    const { sign } = await host({}, certificateName ? { certificateName } : {})
+    for (const [kind, certificate] of Object.entries(certificates))
+      assert.equal(await sign(certificate), kind === (certificateName ?? 'commonName'), `${certificateName}: ${kind}`)
+  }
+})
+
+test('CRLs in PEM: a revoked signer is refused; without a fresh list the settings decide', async () => {
+  assert.equal(await (await host({ crls: listOf([]) })).sign(maria), true)
+  assert.equal(await (await host({ crls: listOf([7]) })).sign(maria), false)
+  const old = listOf([], Date.now() - day)
+  assert.equal(await (await host({ crls: old })).sign(maria), false)
+  assert.equal(await (await host({ crls: old, revocation: 'ifKnown' })).sign(maria), true)
+})
+
+test('a file of CRLs is read again when it changes; one that cannot be used is reported, and changes nothing', async () => {
+  const file = join(folder, 'changing.crl')
+  writeFileSync(file, listOf([]))
+  let skew = 0
+  const { sign, lines } = await host({ crlFiles: [file] }, { clock: () => Date.now() + skew })
+  assert.equal(await sign(maria), true)
+  writeFileSync(file, `${listOf([7])}\n`)
+  skew += 2000 // it is looked at once a second
+  assert.equal(await sign(maria), false)
+  writeFileSync(file, 'not a list')
+  skew += 2000
+  assert.equal(await sign(maria), false)
+  assert.match(JSON.stringify(lines), /changing\.crl cannot be used: .*BEGIN X509 CRL/)
+  writeFileSync(file, `${listOf([])}\n\n`)
+  skew += 2000
+  assert.equal(await sign(maria), true)
+})
+
+test('a mistake ends the start, by its place', async () => {
+  const rows: readonly (readonly [MessageSecurity, RegExp])[] = [
+    [{ authorities: ['root.pem'] }, /messageSecurity\.authorities\[0\] contains no -----BEGIN CERTIFICATE-----/],
+    [{ crls: 'root.crl' }, /messageSecurity\.crls contains no -----BEGIN X509 CRL-----/],
+    [{ crlFiles: [join(folder, 'absent.crl')] }, /absent\.crl cannot be used/],
+    [{ revocation: 'required' }, /messageSecurity\.revocation is required, and there is no CRL/],
+    [{ purposes: ['signing' as never] }, /messageSecurity\.purposes has "signing"/],
+    [
+      { means: { decrypts: [{ key: 'x', certificate: maria }] } },
+      /messageSecurity\.means\.decrypts\[0\]\.key is not a private key/,
+    ],
+  ]
+  for (const [messageSecurity, says] of rows)
+    await assert.rejects(startHosted({ messageSecurity: { authorities: authority, ...messageSecurity } }), says)
+})
+
+test('the command line: revocation, purposes and names; mistakes are told before anything is served', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const run = (...words: string[]) => {
+    const cli = ['--conditions=source', join(root, 'src', 'cli.ts'), 'serve', join(root, 'examples/orders/service.ts')]
+    const given = ['--port', '0', '--data', ':memory:', '--key', join(folder, 'key'), ...words]
+    const { status, stderr } = spawnSync(process.execPath, [...cli, ...given], { encoding: 'utf8', timeout: 20_000 })
+    return `${status} ${stderr}`
+  }
+  const signers = join(folder, 'signers.pem')
+  writeFileSync(signers, authority)
+  for (const flag of [
+    ['--crl', 'x.crl'],
+    ['--revocation', 'required'],
+    ['--purpose', 'clientAuth'],
+  ] as const)
+    assert.equal(run(...flag), `2 diglot: ${flag[0]} requires --signers\n`)
+  assert.match(run('--signers', signers, '--crl', join(folder, 'none.crl')), /^1 diglot: .*none\.crl cannot be used/)
+  assert.match(run('--signers', signers, '--revocation', 'required'), /^1 diglot: .*there is no CRL/)
+  assert.match(run('--signers', signers, '--revocation', 'maybe'), /^2 diglot: .*required, ifKnown/)
+  assert.match(run('--signers', signers, '--purpose', 'signing'), /^1 diglot: .*purposes has "signing"/)
+  assert.match(run('--certificate-name', 'any'), /^2 diglot: .*commonName, email, dns, uri/)
+})
