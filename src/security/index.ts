@@ -1,6 +1,6 @@
 /**
- * The entry `diglot/security`: paths of certificates, and the types of keys, trust and policies that
- * `serve` and the client take.
+ * The entry `diglot/security`: paths of certificates; types of keys, trust and policies, as `serve`
+ * and the client have them.
  */
 export type { Allowance } from './crypto/algorithm.ts'
 export { Certificate } from './crypto/certificate.ts'

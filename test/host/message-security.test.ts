@@ -119,7 +119,7 @@ test('a mistake ends the start, by its place', async () => {
     [{ authorities: ['root.pem'] }, /messageSecurity\.authorities\[0\] contains no -----BEGIN CERTIFICATE-----/],
     [{ crls: 'root.crl' }, /messageSecurity\.crls contains no -----BEGIN X509 CRL-----/],
     [{ crlFiles: [join(folder, 'absent.crl')] }, /absent\.crl cannot be used/],
-    [{ revocation: 'required' }, /messageSecurity\.revocation is required, and there is no CRL/],
+    [{ revocation: 'required' }, /messageSecurity\.revocation is required without a CRL/],
     [{ purposes: ['signing' as never] }, /messageSecurity\.purposes has "signing"/],
     [
       { means: { decrypts: [{ key: 'x', certificate: maria }] } },
@@ -147,7 +147,7 @@ test('the command line: revocation, purposes and names; mistakes are told before
   ] as const)
     assert.equal(run(...flag), `2 diglot: ${flag[0]} requires --signers\n`)
   assert.match(run('--signers', signers, '--crl', join(folder, 'none.crl')), /^1 diglot: .*none\.crl cannot be used/)
-  assert.match(run('--signers', signers, '--revocation', 'required'), /^1 diglot: .*there is no CRL/)
+  assert.match(run('--signers', signers, '--revocation', 'required'), /^1 diglot: .*without a CRL/)
   assert.match(run('--signers', signers, '--revocation', 'maybe'), /^2 diglot: .*required, ifKnown/)
   assert.match(run('--signers', signers, '--purpose', 'signing'), /^1 diglot: .*purposes has "signing"/)
   assert.match(run('--certificate-name', 'any'), /^2 diglot: .*commonName, email, dns, uri/)

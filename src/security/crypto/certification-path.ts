@@ -109,7 +109,7 @@ function findSigner(
   const anchors = new CertificatePool([above.at(-1)!])
   const holds = (signer: Certificate): boolean => {
     if (above.includes(signer)) return true
-    // The authority has named the signer of its own list in the signer's certificate: no other list exists.
+    // Its authority says in the signer's certificate that it signs its own list: there is no other.
     if (signer === certificate) return crlIssuer !== undefined
     if (visited.includes(signer) || visited.length >= visitedMax) return false
     return typeof findPathBetween(signer, { ...search, anchors, rules: {} }, visited) !== 'string'

@@ -33,7 +33,10 @@ const listSources = <T>(sources: OneOrMore<T> | undefined): readonly T[] =>
 export const readCertificateList = (sources: OneOrMore<CertificateSource> | undefined, place: string): Certificate[] =>
   listSources(sources).flatMap((source, at) => readCertificateSource(source, placeOf(sources, place, at)))
 
-/** The one certificate in this; of several in PEM the first, as a chain begins. @throws TypeError */
+/**
+ * The certificate in this; of several in PEM the first, with which a chain begins.
+ * @throws TypeError
+ */
 export function readOneCertificate(source: CertificateSource, place: string): Certificate {
   const [first] = readCertificateSource(source, place)
   return first! // or the reading has thrown

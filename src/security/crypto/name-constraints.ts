@@ -91,7 +91,7 @@ function isExcluded(name: GeneralName, base: GeneralName): boolean {
 
 const foldHost = (host: string): string => host.toLowerCase().replace(/\.$/, '')
 
-/** dNSName: the domain itself, and whatever is added to its left. A leading dot: only the latter. */
+/** dNSName: the domain, and what is added to its left. A leading dot: the latter alone. */
 const isDomainWithin = (name: string, base: string): boolean =>
   base === '' || name === base || name.endsWith(base.startsWith('.') ? base : `.${base}`)
 

@@ -112,7 +112,7 @@ export class CertificateTrust {
     const hasLists = currentLists !== undefined || fixed !== undefined
     this.#revocation = anchors.revocation ?? (hasLists ? 'required' : 'ifKnown')
     if (this.#revocation === 'required' && !hasLists)
-      throw new TypeError(`${place}.revocation is required, and there is no CRL: give crls, or say ifKnown`)
+      throw new TypeError(`${place}.revocation is required without a CRL: give crls, or say ifKnown`)
     this.#rules = compileRules(anchors, place)
     this.#revoked = anchors.revoked ?? (() => false)
   }

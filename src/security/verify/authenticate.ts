@@ -168,7 +168,7 @@ export class Authentication {
   }
 
   /**
-   * Whether the assertion alone names the caller: whoever has seen it could send it with another
+   * Whether the assertion alone names the caller: a reader of it could send it with another
    * message, unless a signature binds it to this Body and this time.
    */
   #isBearerOnly(demand: Demand, assertion: Assertion): boolean {

@@ -34,7 +34,7 @@ export interface Assertion {
   readonly element: Element
   /** Whether its issuer's signature holds; otherwise it needs a voucher. */
   readonly signed: boolean
-  /** The name of the person for whom its issuer may speak; undefined: for nobody here. */
+  /** The name of the person for whom its issuer may speak; undefined: for none of ours. */
   readonly person: string | undefined
   readonly confirmations: ReadonlyMap<SubjectConfirmation, Element>
   /** Milliseconds since 1970. */
