@@ -28,6 +28,10 @@ const scope = (...parts: Uint8Array[]) => critical('2.5.29.28', x.sequence(...pa
 const flag = (tag: number) => x.der(tag, Buffer.of(0xff))
 const stale = { thisUpdate: now - 9 * day, nextUpdate: now - day }
 
+/** A place of lists for the certificates of signers alone. */
+const place = x.der(0xa0, x.der(0xa0, x.directoryName('CN=Signers')))
+const atPlace = x.extension('2.5.29.31', x.sequence(x.sequence(place)))
+
 /** Signs lists in place of the authority, under its name. */
 const signerOf = (extensions: readonly Uint8Array[]) =>
   x.issueCertificate({ ...signing, by: bank, extensions: [...extensions] })
@@ -52,9 +56,9 @@ const rows: [string, readonly Buffer[], Verdict, (readonly Buffer[])?][] = [
   ['§6.3.3 f a list by a key that its authority gave for lists', [list({ by: signing })], 'unknown'],
   [
     '§6.3.3 f the same, with a list for the certificate of that key',
-    [list({ by: signing }), list({ extensions: [scope(flag(0x81))] })],
+    [list({ by: signing }), list({ extensions: [scope(place)] })],
     'good',
-    [signerOf([x.usage(6)])],
+    [signerOf([x.usage(6), atPlace])],
   ],
   ['§6.3.3 f a key that may not sign lists', [list({ by: signing })], 'unknown', [signerOf([x.usage(0)])]],
   ['§6.3.3 b 2 a list of authorities alone', [list({ extensions: [scope(flag(0x82))] })], 'unknown'],
@@ -79,6 +83,23 @@ const rows: [string, readonly Buffer[], Verdict, (readonly Buffer[])?][] = [
   [
     '§5.2.4 a list that has ended, with a fresh delta',
     [list({ ...stale, extensions: [number(5)] }), list({ extensions: [number(6), delta(5)] })],
+    'good',
+  ],
+  [
+    '§6.3.3 f a list that clears the certificate of its own signer',
+    [list({ by: signing })],
+    'unknown',
+    [signerOf([x.usage(6)])],
+  ],
+  [
+    '§6.3.3 f a key that may not sign lists, whose certificate is not revoked',
+    [list({ by: signing }), list({ extensions: [scope(place)] })],
+    'unknown',
+    [signerOf([x.usage(0), atPlace])],
+  ],
+  [
+    '§5.2.4 a delta of another scope',
+    [list({ extensions: [number(5)] }), list({ ...lists7, extensions: [number(6), delta(5), scope(flag(0x81))] })],
     'good',
   ],
   ['§5.2.4 a delta alone', [list({ ...lists7, extensions: [number(6), delta(5)] })], 'unknown'],
@@ -108,12 +129,42 @@ for (const [says, crls, verdict, intermediates = []] of rows)
     assert.equal(isTrusted('ifKnown'), verdict !== 'revoked')
   })
 
+test('RFC 5280 §6.3.3 f: two signers of lists that clear each other clear nothing', () => {
+  const other: x.Holder = { name: bank.name, key: x.createEcKey() }
+  const placeOf = (name: string) => x.der(0xa0, x.der(0xa0, x.directoryName(name)))
+  const certify = (holder: x.Holder, name: string) =>
+    x.issueCertificate({
+      ...holder,
+      by: bank,
+      extensions: [x.usage(6), x.extension('2.5.29.31', x.sequence(x.sequence(placeOf(name))))],
+    })
+  const intermediates = [certify(signing, 'CN=first'), certify(other, 'CN=second')]
+  const crls = [
+    list({ by: signing }),
+    list({ by: other, extensions: [scope(placeOf('CN=first'))] }),
+    list({ by: signing, extensions: [scope(placeOf('CN=second'))] }),
+  ]
+  assert.equal(trustWith(crls, { intermediates }).findTrusted(maria, now), undefined)
+  const byBank = list({ extensions: [scope(placeOf('CN=second'))] })
+  assert.ok(trustWith([...crls, byBank], { intermediates }).findTrusted(maria, now))
+})
+
+test('RFC 5280 §6.3.3 b 2: a list of users says nothing of authorities', () => {
+  const extensions = [x.authority(), x.usage(0, 5)]
+  const authority = x.issueCertificate({ name: 'CN=sub', key: x.createEcKey(), by: bank, extensions })
+  const isTrusted = (tag: number) =>
+    trustWith([list({ extensions: [scope(flag(tag))] })]).findTrusted(authority, now) !== undefined
+  assert.deepEqual([isTrusted(0x81), isTrusted(0x82)], [false, true])
+})
+
 test('a list with a critical extension that is not known, or damaged, is refused at start, by its place', () => {
   const strange = list({ extensions: [critical('1.2.3', Buffer.of(5, 0))] })
   assert.throws(
     () => trustWith([list(), strange]),
     /^TypeError: trust\.crls\[1\] is not a CRL that can be used: .*1\.2\.3/,
   )
+  const entry = list({ revoked: [9], entryExtensions: x.sequence(critical('1.2.4', Buffer.of(5, 0))) })
+  assert.throws(() => trustWith([entry]), /trust\.crls\[0\] is not a CRL that can be used: .*1\.2\.4/)
   assert.throws(() => trustWith([list().subarray(1)]), /trust\.crls\[0\] contains no -----BEGIN X509 CRL-----/)
   assert.throws(
     () => new CertificateTrust({ authorities: root, crls: 'bank.crl' }),
