@@ -239,6 +239,11 @@ const rows: readonly Row[] = [
     why: /another hash in its mask/,
   },
   { says: 'RFC 4055 §3.1 RSASSA-PSS with SHA-256', draft: { by: rsaRoot, algorithm: 'pss' }, betweenDraft: rsaRoot },
+  {
+    says: 'RFC 4055 §3.1 RSASSA-PSS with the longest salt that the key holds',
+    draft: { by: rsaRoot, algorithm: 'pssLongSalt' },
+    betweenDraft: rsaRoot,
+  },
   { says: 'a certificate for an RSA key of 1024 bits', draft: { key: x.createRsaKey(1024) }, why: /1024 bits/ },
   { says: 'an authority with an RSA key of 1024 bits', ...weakAuthority(), why: /signed by an RSA key of 1024 bits/ },
   { says: 'a key on the curve secp256k1', draft: { key: x.createEcKey('secp256k1') }, why: /curve secp256k1/ },

@@ -92,13 +92,13 @@ export const nameConstraints = (
 const nothing = Buffer.of(0x05, 0x00)
 const sha = (name: 'sha1' | 'sha256') =>
   sequence(identifier(name === 'sha1' ? '1.3.14.3.2.26' : '2.16.840.1.101.3.4.2.1'), nothing)
-const pss = (hash: 'sha1' | 'sha256', mask = hash): Buffer =>
+const pss = (hash: 'sha1' | 'sha256', mask = hash, salt = hash === 'sha1' ? 20 : 32): Buffer =>
   sequence(
     identifier('1.2.840.113549.1.1.10'),
     sequence(
       der(0xa0, sha(hash)),
       der(0xa1, sequence(identifier('1.2.840.113549.1.1.8'), sha(mask))),
-      der(0xa2, integer(hash === 'sha1' ? 20 : 32)),
+      der(0xa2, integer(salt)),
     ),
   )
 /** The AlgorithmIdentifier, and the hash and padding that make the signature. */
@@ -110,6 +110,7 @@ export const algorithms = {
   rsaSha1: [sequence(identifier('1.2.840.113549.1.1.5'), nothing), 'sha1', {}],
   rsaMd5: [sequence(identifier('1.2.840.113549.1.1.4'), nothing), 'md5', {}],
   pss: [pss('sha256'), 'sha256', { padding: 6, saltLength: 32 }],
+  pssLongSalt: [pss('sha256', 'sha256', 222), 'sha256', { padding: 6, saltLength: 222 }],
   pssSha1: [pss('sha1'), 'sha1', { padding: 6, saltLength: 20 }],
   pssDefaults: [sequence(identifier('1.2.840.113549.1.1.10'), sequence()), 'sha1', { padding: 6, saltLength: 20 }],
   pssSha1Mask: [pss('sha256', 'sha1'), 'sha256', { padding: 6, saltLength: 32 }],

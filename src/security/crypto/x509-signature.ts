@@ -6,7 +6,7 @@
 import { constants, type KeyObject, verify } from 'node:crypto'
 import { attempt, isCryptoError } from '../../base/attempt.ts'
 import { constructedTag, DerFields, type DerValue, NotDer, readDer, readDerIdentifier, readDerInteger } from './der.ts'
-import { findKeyWeakness } from './key-strength.ts'
+import { findKeyWeakness, modulusBitsMax } from './key-strength.ts'
 
 interface X509SignatureMethod {
   readonly hash: 'sha256' | 'sha384' | 'sha512' | undefined
@@ -66,6 +66,9 @@ function readX509Method(algorithm: DerValue): X509SignatureMethod | string {
 
 const nullOctets = Buffer.of(0x05, 0x00)
 
+/** What fits in the longest key; some issuers fill it. */
+const saltOctetsMax = BigInt(modulusBitsMax / 8)
+
 /** RFC 4055 §3.1; what is absent means SHA-1, which is refused. */
 function readPss(parameters: DerValue): X509SignatureMethod | string {
   const fields = new DerFields(parameters)
@@ -79,7 +82,7 @@ function readPss(parameters: DerValue): X509SignatureMethod | string {
     return 'signed with RSASSA-PSS and another hash in its mask'
   if (trailer && readDerInteger(readDer(trailer.content)) !== 1n) return 'signed with RSASSA-PSS and an unknown trailer'
   const length = salt ? readDerInteger(readDer(salt.content)) : 20n
-  if (length < 0n || length > 64n) return 'signed with RSASSA-PSS and a salt of an unsupported length'
+  if (length < 0n || length > saltOctetsMax) return 'signed with RSASSA-PSS and a salt of an unsupported length'
   return { hash, keys: ['rsa', 'rsa-pss'], salt: Number(length) }
 }
 
