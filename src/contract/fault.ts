@@ -35,12 +35,15 @@ export const VersionConflict = fault('VersionConflict', {
 export const StateConflict = fault('StateConflict', {
   status: 409,
   title: 'State conflict',
-  detail: { state: t.string().optional(), possible: t.list(t.string(), { element: 'transition' }).optional() },
+  detail: {
+    state: t.string().optional(),
+    possible: t.list(t.string(), { max: Infinity, element: 'transition' }).optional(),
+  },
 })
 export const Invalid = fault('Invalid', {
   status: 422,
   title: 'Unprocessable content',
-  detail: { problems: t.list(problemField, { element: 'problem' }).optional() },
+  detail: { problems: t.list(problemField, { max: Infinity, element: 'problem' }).optional() },
 })
 export const Busy = fault('Busy', {
   status: 429,

@@ -29,7 +29,7 @@ export type Scalar =
   | { readonly kind: 'bytes'; readonly max?: number; readonly encoding?: 'base64' | 'hex' }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
   | { readonly kind: 'id'; readonly prefix: string }
-  | { readonly kind: 'ref'; readonly resource: string }
+  | { readonly kind: 'ref'; readonly resource: string; readonly unseen?: boolean }
 
 /** String types of XSD that differ from `xs:string` in white space and in the values they allow. */
 export type StringType =
@@ -64,6 +64,8 @@ export type Shape =
       readonly item: AnyField
       readonly min?: number
       readonly max?: number
+      /** The contract does not say `max`. */
+      readonly isDefaultMax?: boolean
       readonly element?: string
     }
   | { readonly kind: 'object'; readonly name?: string; readonly fields: Fields }
@@ -157,6 +159,12 @@ type UnionValue<K extends string, U extends Readonly<Record<string, Fields>>> = 
   [C in keyof U]: Flatten<{ readonly [D in K]: C } & Value<U[C]>>
 }[keyof U]
 
+const defaultListMax = 1000
+function listBound(max: number | undefined): { readonly max?: number; readonly isDefaultMax?: boolean } {
+  if (max === undefined) return { max: defaultListMax, isDefaultMax: true }
+  return max === Number.POSITIVE_INFINITY ? {} : { max }
+}
+
 /** The vocabulary. Lengths count characters (code points); limits are inclusive. */
 export const t = {
   string: (facets: { min?: number; max?: number; pattern?: string; xsd?: StringType } = {}): Field<string> =>
@@ -188,15 +196,22 @@ export const t = {
   /** The identifier of the item itself, made by the server: `prefix-…`. */
   id: (prefix: string): Field<string, false, true> =>
     new Field({ kind: 'id', prefix }, { ...noMarks, isReadOnly: true }),
-  /** The identifier of an item of another resource, which may be declared anywhere. */
-  ref: (resource: string): Field<string> => new Field({ kind: 'ref', resource }),
+  /**
+   * The identifier of an item of another resource, which may be declared anywhere. Clients may name
+   * what they may read; with `unseen` any item, so that they learn whether it exists.
+   */
+  ref: (resource: string, facets: { unseen?: boolean } = {}): Field<string> =>
+    new Field({ kind: 'ref', resource, ...facets }),
   /** The place of the state among the fields of a resource with states, which are its values. */
   state: (): Field<string, false, true> => new Field({ kind: 'enum', values: [] }, { ...noMarks, isReadOnly: true }),
-  /** `element` is the name of an item in XML; by default the singular of the field's name. */
+  /**
+   * At most 1,000 items unless `max` says otherwise; `Infinity` is no bound. `element` is the name of
+   * an item in XML; by default the singular of the field's name.
+   */
   list: <T, D>(
     item: Field<T, false, boolean, D>,
-    facets: { min?: number; max?: number; element?: string } = {},
-  ): Field<readonly T[], false, false, readonly D[]> => new Field({ kind: 'list', item, ...facets }),
+    { max, ...facets }: { min?: number; max?: number; element?: string } = {},
+  ): Field<readonly T[], false, false, readonly D[]> => new Field({ kind: 'list', item, ...facets, ...listBound(max) }),
   object: <F extends Fields>(fields: F, name?: string): Field<Value<F>, false, false, Draft<F>> =>
     new Field({ kind: 'object', fields, ...(name && { name }) }),
   /** One of several objects; the text of the member `on` selects which. */

@@ -31,8 +31,8 @@ export interface Grant {
   /** Field → claim of the caller that it must equal. */
   readonly where: Readonly<Record<string, string>>
   /**
-   * A further condition, by name. It only narrows, and never filters the rows of a list: `where`
-   * does.
+   * A further condition, by name. It cannot filter the rows of a list, as `where` does: reading and
+   * bulk removal take none.
    */
   readonly when?: { readonly name: string; readonly holds: (circumstance: Circumstance) => boolean }
 }
@@ -55,7 +55,7 @@ export class GrantOf<K extends string = never> implements Grant {
   owning<W extends Readonly<Record<string, string>>>(where: W): GrantOf<K | (keyof W & string)> {
     return new GrantOf(this.role, { ...this.where, ...where }, this.when)
   }
-  /** Only while a condition holds. */
+  /** Only while a condition holds. Not for `read` and `bulk`, which select rows by a query. */
   given(name: string, holds: (circumstance: Circumstance) => boolean): GrantOf<K> {
     return new GrantOf(this.role, this.where, { name, holds })
   }
@@ -91,21 +91,26 @@ export function isAllowed(
   return false
 }
 
-/**
- * The rows that a caller may see: all, or those in which all fields of any of these records are
- * equal.
- */
-export function readRestriction(
-  grants: readonly Grant[],
-  caller: Caller,
-  now: number,
-): 'all' | readonly Readonly<Record<string, string>>[] {
+/** All rows, or those in which all fields of any of these records are equal. */
+export type Restriction = 'all' | readonly Readonly<Record<string, string>>[]
+
+/** The rows that a caller may see. */
+export function readRestriction(grants: readonly Grant[], caller: Caller, now: number): Restriction {
   const mine = grants.filter(grant => isGranted(grant, caller, now))
   if (mine.some(grant => Object.keys(grant.where).length === 0)) return 'all'
   return mine.map(grant =>
     Object.fromEntries(Object.entries(grant.where).map(([field, claim]) => [field, caller.claims[claim] as string])),
   ) // `isGranted` has seen that each claim exists
 }
+
+/** The rows of both restrictions. */
+export function commonRestriction(one: Restriction, other: Restriction): Restriction {
+  if (one === 'all') return other
+  if (other === 'all') return one
+  return one.flatMap(a => other.filter(b => mayAgree(a, b)).map(b => ({ ...a, ...b })))
+}
+const mayAgree = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
+  Object.entries(a).every(([field, text]) => !Object.hasOwn(b, field) || b[field] === text)
 
 /** Whether a caller without credentials may do this to every item. */
 export const isPublic = (grants: readonly Grant[]): boolean =>

@@ -287,6 +287,12 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...grants.flatMap(([doing, list]) =>
       (list ?? []).flatMap(grant => scalar(Object.keys(grant.where), `allow.${doing}`)),
     ),
+    ...['read', 'bulk']
+      .filter(doing => given.allow[doing as 'read' | 'bulk']?.some(grant => grant.when))
+      .map(
+        doing =>
+          `${name}: allow.${doing} has a condition (given), by which a query cannot select rows: use owning() with a field and a claim`,
+      ),
     ...Object.entries(given.limits ?? {})
       .filter(([, rate]) => !(rate && rate.count > 0 && rate.seconds > 0))
       .map(([doing]) => `${name}: the limit of ${doing} needs count and seconds above 0`),

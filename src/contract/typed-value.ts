@@ -116,9 +116,11 @@ function findUnionProblems({ on, of }: UnionShape, value: unknown, path: Problem
 }
 
 /** A reference in a value: the item must exist before the value may be stored. */
-interface FoundReference {
+export interface FoundReference {
   readonly resource: string
   readonly id: string
+  /** The caller may name items that they may not read. */
+  readonly isUnseen: boolean
   readonly path: ProblemPath
 }
 /** Every reference in a value, with its place. */
@@ -143,7 +145,9 @@ function compileFinder({ shape }: AnyField): FindReferences {
 /** For values that checks have passed: lists are arrays, and objects are objects. */
 const finders: ShapeCases<FindReferences> = {
   scalar: shape =>
-    shape.kind === 'ref' ? (value, path) => [{ resource: shape.resource, id: String(value), path }] : () => [],
+    shape.kind === 'ref'
+      ? (value, path) => [{ resource: shape.resource, id: String(value), isUnseen: shape.unseen === true, path }]
+      : () => [],
   list: ({ item }) => {
     const find = compileFinder(item)
     return (value, path) => (value as readonly unknown[]).flatMap((each, i) => find(each, [...path, i]))

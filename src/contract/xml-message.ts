@@ -190,7 +190,7 @@ const itemContent = ({ resource }: { readonly resource: Resource }): ContentFiel
 function pageContent(resource: Resource): ContentFields {
   const more = { total: t.int({ min: 0 }).optional(), next: t.string().optional() }
   const many = freeName(resource.name, more)
-  return [{ [many]: t.list(itemField(resource), { element: singularOf(resource) }), ...more }, many]
+  return [{ [many]: t.list(itemField(resource), { max: Infinity, element: singularOf(resource) }), ...more }, many]
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Starts a service part by part, from its options to its address; if one fails, all are closed. */
 import { randomUUID } from 'node:crypto'
 import type { Implementation } from '../contract/implement.ts'
+import { findContractWarnings } from '../contract/review-warnings.ts'
 import { accessLogEntry } from '../front/access-log.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
 import { createGate } from '../front/gate.ts'
@@ -49,6 +50,7 @@ const tokenSeconds = 8 * 3600
 export async function start(app: Implementation, options: ServeOptions, opened: AsyncDisposableStack): Promise<Server> {
   const world = createWorld(options)
   const { clock, failed } = world
+  for (const warning of findContractWarnings(app.contract)) world.logger.warn({ warning }, 'the contract leaves open')
   const people = await openPeople(app, options, world, opened)
   const { store, key } = people
   const limits = opened.adopt(await openLimiter(options), each => each.close())

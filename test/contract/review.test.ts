@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Implementation } from '../../src/contract/implement.ts'
 import { ContractMistakes, findContractMistakes, requireSoundContract } from '../../src/contract/review.ts'
+import { findContractWarnings } from '../../src/contract/review-warnings.ts'
 import { anyone, fault, resource, role, service, t } from '../../src/index.ts'
 
 const id = { id: t.id('x') }
@@ -207,6 +208,23 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     app([resource('x', { fields: { ...id, n: t.int() } }).rules({ ...read, search: ['n'] })]),
     /search "n" does not lead to text/,
   ],
+  ...(['read', 'bulk'] as const).map(
+    doing =>
+      [
+        `a condition under ${doing}, which lists could not keep`,
+        app([
+          resource('x', { fields: { ...id, n: t.int() } }).rules({
+            filter: ['n'],
+            bulk: true,
+            allow: {
+              ...read.allow,
+              [doing]: [role('member').given('small', ({ value }) => Number(value?.['n']) < 10)],
+            },
+          }),
+        ]),
+        new RegExp(`x: allow\\.${doing} has a condition \\(given\\).*use owning\\(\\)`),
+      ] as const,
+  ),
 ]
 for (const [title, given, says] of cases)
   test(`review: ${title}`, () => assert.match(findContractMistakes(given).join('\n'), says))
@@ -225,3 +243,38 @@ test('a contract without mistakes starts, one with several names them all at onc
     (thrown: unknown) => thrown instanceof ContractMistakes && thrown.mistakes.length === 3,
   )
 })
+
+const warnings: readonly (readonly [string, Implementation, readonly RegExp[]])[] = [
+  [
+    'lists without a max, however deep',
+    app([
+      resource('x', {
+        fields: {
+          ...id,
+          tags: t.list(t.string()),
+          few: t.list(t.string(), { max: 3 }),
+          all: t.list(t.string(), { max: Infinity }),
+          deep: t.object({ rows: t.list(t.list(t.int(), { max: 2 })) }),
+        },
+      }).rules(read),
+    ]),
+    [/^x\.tags has no max, so it holds at most 1000 items/, /^x\.deep\.rows has no max/],
+  ],
+  [
+    'references to what their senders may not read',
+    app([
+      resource('x', {
+        fields: { ...id, y: t.ref('ys'), z: t.ref('ys', { unseen: true }), own: t.ref('ys').readOnly() },
+      }).rules({ allow: { read: [anyone], create: [role('member'), role('boss')] } }),
+      resource('ys', { fields: id }).rules({ allow: { read: [role('boss')] } }),
+    ]),
+    [/^x\.y: the role member may not read ys, and so cannot name one: .*unseen/],
+  ],
+  ['nothing', app([resource('x', { fields: id }).rules(read)]), []],
+]
+for (const [title, { contract }, expected] of warnings)
+  test(`review warns of ${title}`, () => {
+    const found = findContractWarnings(contract)
+    assert.equal(found.length, expected.length, found.join('\n'))
+    for (const [i, says] of expected.entries()) assert.match(found[i] ?? '', says)
+  })

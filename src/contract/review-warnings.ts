@@ -1,0 +1,79 @@
+/**
+ * What a contract leaves open and most services do not mean, found at start, each with its cure: a
+ * service with a warning starts all the same.
+ */
+import type { AnyField, Fields } from './field.ts'
+import type { Resource } from './resource.ts'
+import type { Service } from './service.ts'
+import { foldShape, type ShapeCases } from './shape.ts'
+
+export function findContractWarnings(contract: Service): readonly string[] {
+  const places: (readonly [place: string, fields: Fields])[] = [
+    ...contract.resources.flatMap(placesOf),
+    ...contract.jobs.flatMap(({ job, input, output }) => [
+      [`${job}.input`, input] as const,
+      [`${job}.output`, output] as const,
+    ]),
+  ]
+  return [
+    ...places.flatMap(([place, fields]) => unboundedLists(place, fields)),
+    ...contract.resources.flatMap(resource => unreadableReferences(contract, resource)),
+  ]
+}
+
+const placesOf = ({ name, fields, actions }: Resource): (readonly [string, Fields])[] => [
+  [name, fields],
+  ...Object.entries(actions).flatMap(([verb, { input, output }]) => [
+    [`${name}.${verb} input`, input] as const,
+    [`${name}.${verb} output`, output ?? {}] as const,
+  ]),
+]
+
+const unboundedLists = (place: string, fields: Fields): string[] =>
+  Object.entries(fields).flatMap(([name, { shape }]) => foldShape(shape, listWarnings, `${place}.${name}`))
+const listWarnings: ShapeCases<string[], [place: string]> = {
+  scalar: () => [],
+  list: ({ item, max, isDefaultMax }, place) => [
+    ...(isDefaultMax
+      ? [`${place} has no max, so it holds at most ${max} items: declare max, or max: Infinity for no bound`]
+      : []),
+    ...foldShape(item.shape, listWarnings, `${place}[]`),
+  ],
+  object: ({ fields }, place) => unboundedLists(place, fields),
+  union: ({ of }, place) =>
+    Object.entries(of).flatMap(([which, fields]) => unboundedLists(`${place}.${which}`, fields)),
+}
+
+/** Clients can name only items that they may read: a role that may not read them can name none. */
+function unreadableReferences(contract: Service, { name, fields, actions, given }: Resource): string[] {
+  const sent = [
+    ...['create', 'change'].map(doing => [doing, name, fields] as const),
+    ...Object.entries(actions).map(([verb, { input }]) => [verb, `${name}.${verb} input`, input] as const),
+  ]
+  const found = sent.flatMap(([doing, place, of]) => {
+    const roles = new Set((given.allow[doing] ?? []).map(grant => grant.role))
+    return referencesIn(place, of).flatMap(([at, resource]) => {
+      const readers = contract.resources.find(each => each.name === resource)?.given.allow['read'] ?? []
+      return [...roles]
+        .filter(role => !readers.some(grant => grant.role === '*' || grant.role === role))
+        .map(
+          role =>
+            `${at}: ${role === '*' ? 'anyone' : `the role ${role}`} may not read ${resource}, and so cannot name one: allow it to read them, or declare t.ref('${resource}', { unseen: true })`,
+        )
+    })
+  })
+  return [...new Set(found)]
+}
+
+type Reference = readonly [place: string, resource: string]
+const referencesIn = (place: string, fields: Fields): Reference[] =>
+  Object.entries(fields)
+    .filter(([, field]) => !field.isReadOnly)
+    .flatMap(([name, field]) => referencesOf(field, `${place}.${name}`))
+const referencesOf = ({ shape }: AnyField, place: string): Reference[] => foldShape(shape, referenceCases, place)
+const referenceCases: ShapeCases<Reference[], [place: string]> = {
+  scalar: (shape, place) => (shape.kind === 'ref' && !shape.unseen ? [[place, shape.resource]] : []),
+  list: ({ item }, place) => referencesOf(item, `${place}[]`),
+  object: ({ fields }, place) => referencesIn(place, fields),
+  union: ({ of }, place) => Object.entries(of).flatMap(([which, fields]) => referencesIn(`${place}.${which}`, fields)),
+}
