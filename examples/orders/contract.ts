@@ -4,6 +4,7 @@ const customer = role('customer')
 const clerk = role('clerk')
 const manager = role('manager')
 const money = () => t.decimal(12, 2, { min: '0' })
+const currency = () => t.enum('EUR', 'USD', 'GBP')
 
 export const PaymentDeclined = fault('PaymentDeclined', {
   status: 422,
@@ -16,7 +17,10 @@ export const OutOfStock = fault('OutOfStock', {
   detail: { product: t.ref('products'), stock: t.int() },
 })
 
-const Line = t.object({ product: t.ref('products'), quantity: t.int({ min: 1 }), price: money().readOnly() }, 'Line')
+const Line = t.object(
+  { product: t.ref('products'), quantity: t.int({ min: 1, max: 1_000_000 }), price: money().readOnly() },
+  'Line',
+)
 const Payment = { id: t.id('pay'), amount: money(), receipt: t.string() }
 
 export const products = resource('products', {
@@ -67,8 +71,8 @@ export const orders = resource('orders', {
   fields: {
     id: t.id('o'),
     customer: t.ref('customers'),
-    lines: t.list(Line, { min: 1 }),
-    currency: t.enum('EUR', 'USD', 'GBP'),
+    lines: t.list(Line, { min: 1, max: 1000 }),
+    currency: currency(),
     total: money().readOnly(),
     note: t.string({ max: 500 }).optional(),
     placedAt: t.dateTime().readOnly(),
@@ -126,14 +130,26 @@ export const orders = resource('orders', {
   },
 })
 
+/** Sums of many orders are wider than the money of one. */
+const sum = () => t.decimal(18, 2, { min: '0' })
+const Row = t.object(
+  {
+    product: t.ref('products'),
+    name: t.string(),
+    currency: currency(),
+    quantity: t.long(),
+    amount: sum(),
+  },
+  'Row',
+)
 export const reports = job('reports', {
   input: { from: t.date(), to: t.date(), kind: t.enum('sales', 'stock') },
   output: {
     from: t.date(),
     to: t.date(),
     kind: t.enum('sales', 'stock'),
-    rows: t.list(t.object({ product: t.ref('products'), name: t.string(), quantity: t.int(), amount: money() }, 'Row')),
-    total: money(),
+    rows: t.list(Row, { max: Infinity }),
+    totals: t.list(t.object({ currency: currency(), amount: sum() }, 'Total'), { max: 3 }),
   },
   allow: [customer, clerk, manager],
 })

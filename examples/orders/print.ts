@@ -27,13 +27,16 @@ export const invoice = (order: Item<typeof orders>): Promise<Uint8Array> =>
 export const reportCsv = (report: ReportOutput): string =>
   stringify([...report.rows], {
     header: true,
-    columns: ['product', 'name', 'quantity', 'amount'],
+    columns: ['product', 'name', 'currency', 'quantity', 'amount'],
+    cast: { bigint: String },
     escape_formulas: true,
   })
 
 export const reportPdf = (report: ReportOutput): Promise<Uint8Array> =>
   page(pdf => {
     pdf.fontSize(20).text(`Report: ${report.kind}, ${report.from} to ${report.to}`).moveDown().fontSize(10)
-    for (const row of report.rows) pdf.text(`${row.name} (${row.product}): ${row.quantity}, ${row.amount}`)
-    pdf.moveDown().fontSize(14).text(`Total ${report.total}`)
+    for (const row of report.rows)
+      pdf.text(`${row.name} (${row.product}): ${row.quantity}, ${row.amount} ${row.currency}`)
+    pdf.moveDown().fontSize(14)
+    for (const { currency, amount } of report.totals) pdf.text(`Total ${amount} ${currency}`)
   })

@@ -1,3 +1,5 @@
+import { cents, money } from './money.ts'
+
 /** What stands after the first start: three people, three customers, twenty products and a hundred orders in all states. */
 const customers = [
   { id: 'c-1', name: 'Alice Archer', email: 'alice@example.org', tier: 'gold' },
@@ -38,7 +40,7 @@ const orders = Array.from({ length: 100 }, (_, i) => {
     customer: customers[i % customers.length]?.id ?? 'c-1',
     lines,
     currency: currencies[i % currencies.length] ?? 'EUR',
-    total: money(lines.reduce((sum, each) => sum + BigInt(each.price.replace('.', '')) * BigInt(each.quantity), 0n)),
+    total: money(lines.reduce((sum, each) => sum + cents(each.price) * BigInt(each.quantity), 0n)),
     ...(i % 4 === 0 && { note: notes[(i / 4) % notes.length] ?? '' }),
     placedAt: new Date(placed).toISOString(),
     state,
@@ -50,11 +52,6 @@ const orders = Array.from({ length: 100 }, (_, i) => {
 function line(i: number) {
   const product = products[i % products.length]
   return { product: product?.id ?? 'p-1', quantity: (i % 3) + 1, price: product?.price ?? '0.00' }
-}
-
-function money(cents: bigint): string {
-  const digits = String(cents).padStart(3, '0')
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
 export const seed = () => ({ people, items: { customers, products, orders } })

@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Item, implement, type Progress } from 'diglot'
-import { OutOfStock, type orders, PaymentDeclined, type products, shop } from './contract.ts'
+import { implement, type Progress } from 'diglot'
+import { OutOfStock, PaymentDeclined, shop } from './contract.ts'
+import { keepPrices, total } from './money.ts'
 import { invoice, reportCsv, reportPdf } from './print.ts'
+import { countSales, countStock } from './report.ts'
 import { seed } from './seed.ts'
 
 export default implement(
@@ -9,13 +11,17 @@ export default implement(
   {
     orders: {
       derive: async (ctx, draft, current) => {
+        const stood = keepPrices(draft.lines, current?.lines ?? [])
         const lines = []
-        for (const line of draft.lines) {
-          const product = await ctx.items.get('products', line.product)
-          lines.push({ ...line, price: product?.price ?? '0.00' }) // what a reference names was found before this
+        for (const [i, line] of draft.lines.entries()) {
+          const price = stood[i] ?? (await ctx.items.get('products', line.product))?.price
+          lines.push({ ...line, price: price ?? ctx.invalid(['lines', i, 'product'], 'is not for sale') })
         }
-        const total = sum(lines.map(line => cents(line.price) * BigInt(line.quantity)))
-        return { lines, total, placedAt: current?.placedAt ?? ctx.now }
+        return {
+          lines,
+          total: total(lines) ?? ctx.invalid(['lines'], 'come to a total of more than 12 digits: order less'),
+          placedAt: current?.placedAt ?? ctx.now,
+        }
       },
       pay: async (ctx, order, input) => {
         if (input.amount !== order.total)
@@ -45,21 +51,35 @@ export default implement(
     },
     customers: {
       merge: async (ctx, customer, input) => {
-        for (const order of await ctx.items.list('orders', { customer: customer.id }))
+        for await (const order of ctx.items.list('orders', { customer: customer.id }))
           await ctx.items.change('orders', order.id, { customer: input.into })
         return { to: input.into }
       },
     },
+    products: {
+      // Lines of orders that are on their way or over are history; those of others need the product.
+      removing: async (ctx, product) => {
+        for (const state of ['placed', 'paid'] as const)
+          for await (const order of ctx.items.all.list('orders', { state }))
+            if (order.lines.some(line => line.product === product.id))
+              ctx.conflict(`order ${order.id} names this product and is ${state}: ship, change or cancel it first`)
+      },
+    },
     reports: {
+      starting: (ctx, input) => {
+        if (input.from > input.to) ctx.invalid(['from'], 'is after "to": give the earlier date first')
+        if (input.kind === 'stock' && !ctx.caller.roles.some(role => ['clerk', 'manager'].includes(role))) ctx.forbid()
+      },
+      // What a customer may not read is not there for the customer's report either.
       run: async (ctx, input, progress) => {
         await report(0.1, progress)
-        const orders = await ctx.items.list('orders', {}, 10_000)
-        const sold = orders.filter(order => order.state !== 'cancelled' && within(order.placedAt, input))
+        const products = new Map<string, { name: string; price: string; stock: number }>()
+        for await (const product of ctx.items.list('products')) products.set(product.id, product)
         await report(0.5, progress)
-        const products = await ctx.items.list('products', {}, 10_000)
-        const rows = products.map(product => row(product, input.kind, sold))
+        const found =
+          input.kind === 'stock' ? countStock(products) : await countSales(products, ctx.items.list('orders'), input)
         await report(0.9, progress)
-        return { ...input, rows, total: sum(rows.map(each => cents(each.amount))) }
+        return { ...input, ...found }
       },
       formats: { 'text/csv': reportCsv, 'application/pdf': reportPdf },
     },
@@ -71,23 +91,4 @@ export default implement(
 async function report(part: number, progress: Progress): Promise<void> {
   await progress(part)
   await setTimeout(120, undefined, { signal: progress.signal })
-}
-
-const within = (at: string, span: { from: string; to: string }): boolean =>
-  at.slice(0, 10) >= span.from && at.slice(0, 10) <= span.to
-
-function row(product: Item<typeof products>, kind: 'sales' | 'stock', sold: readonly Item<typeof orders>[]) {
-  const lines = sold.flatMap(order => order.lines.filter(line => line.product === product.id))
-  const quantity = kind === 'stock' ? product.stock : lines.reduce((count, line) => count + line.quantity, 0)
-  const amount =
-    kind === 'stock'
-      ? sum([cents(product.price) * BigInt(product.stock)])
-      : sum(lines.map(line => cents(line.price) * BigInt(line.quantity)))
-  return { product: product.id, name: product.name, quantity, amount }
-}
-
-const cents = (money: string): bigint => BigInt(money.replace('.', ''))
-const sum = (parts: readonly bigint[]): string => {
-  const units = String(parts.reduce((a, b) => a + b, 0n)).padStart(3, '0')
-  return `${units.slice(0, -2)}.${units.slice(-2)}`
 }

@@ -15,25 +15,35 @@ type ResourcesByName<S extends Service<readonly AnyResource[], readonly Job[]>> 
 }
 type FieldsOf<R extends AnyResource> = R['types']['fields']
 type ActionsOf<R extends AnyResource> = R['types']['actions']
-/**
- * Stored items besides the one that a call is about. Reads and changes are part of its transaction.
- */
+type ItemsOf<S extends Service<readonly AnyResource[], readonly Job[]>, N extends keyof ResourcesByName<S>> = Value<
+  FieldsOf<ResourcesByName<S>[N]>
+>
+/** Items that are read while they are iterated: all of them, the newest first. */
+export interface ItemList<T> extends AsyncIterable<T> {
+  /** The newest items, at most `limit`, and whether there are more. */
+  first(limit: number): Promise<{ readonly items: readonly T[]; readonly more: boolean }>
+}
+/** Reads stored items besides the one that a call is about, as part of its transaction. */
 export interface ItemReader<S extends Service<readonly AnyResource[], readonly Job[]>> {
-  get<N extends keyof ResourcesByName<S> & string>(
-    resource: N,
-    id: string,
-  ): Promise<Value<FieldsOf<ResourcesByName<S>[N]>> | undefined>
-  /** Every item whose fields equal these, at most `limit` (default 1,000). */
+  get<N extends keyof ResourcesByName<S> & string>(resource: N, id: string): Promise<ItemsOf<S, N> | undefined>
+  /** The items whose fields equal these: `for await (const order of ctx.items.list('orders'))`. */
   list<N extends keyof ResourcesByName<S> & string>(
     resource: N,
-    where?: Partial<Value<FieldsOf<ResourcesByName<S>[N]>>>,
-    limit?: number,
-  ): Promise<readonly Value<FieldsOf<ResourcesByName<S>[N]>>[]>
+    where?: Partial<ItemsOf<S, N>>,
+  ): ItemList<ItemsOf<S, N>>
+}
+/**
+ * Reads what the caller may read; in a job, the caller that started it. Other items are not there;
+ * a resource that the caller may never read is a mistake, and throws. Writes are the service's own.
+ */
+export interface Items<S extends Service<readonly AnyResource[], readonly Job[]>> extends ItemReader<S> {
   change<N extends keyof ResourcesByName<S> & string>(
     resource: N,
     id: string,
-    set: Partial<Value<FieldsOf<ResourcesByName<S>[N]>>>,
+    set: Partial<ItemsOf<S, N>>,
   ): Promise<void>
+  /** Reads every item, whatever the caller may read. */
+  readonly all: ItemReader<S>
 }
 
 export interface Context<
@@ -45,7 +55,7 @@ export interface Context<
   readonly now: string
   /** A new identifier, `prefix-…`. */
   id(prefix: string): string
-  readonly items: ItemReader<S>
+  readonly items: Items<S>
   /** Ends the call with a declared fault; nothing that it changed is kept. */
   fail<Y extends X>(fault: Y, detail?: DetailOf<Y>): never
   /**
@@ -53,8 +63,22 @@ export interface Context<
    * the content's root.
    */
   invalid(path: readonly (string | number)[], detail: string): never
+  /** Ends the call because other items do not allow it now: 409, fault `StateConflict`. */
+  conflict(detail: string): never
   /** Ends the call because the caller may not do this: 403, fault `Forbidden`. */
   forbid(): never
+}
+
+/** The context of a job. Each read and each change is a transaction of its own. */
+export interface JobHandlerContext<
+  S extends Service<readonly AnyResource[], readonly Job[]> = Service<readonly AnyResource[], readonly Job[]>,
+> extends Context<S> {
+  /**
+   * Does the work once, however often the job runs: its changes and its result are kept in one
+   * transaction, under the name of the step, for thirty days. Work reads and changes by the context
+   * that it is given; it may run again if its transaction is rolled back.
+   */
+  once<T>(step: string, work: (ctx: Context<S>) => Maybe<T>): Promise<T>
 }
 
 /** Required fields that a client cannot send, or not all of: the application must compute them. */
@@ -162,8 +186,13 @@ export interface Progress {
 type JobHandlers<S extends Service<readonly AnyResource[], readonly Job[]>, J> =
   J extends Job<string, infer I, infer O>
     ? {
-        /** May run more than once (a crash, a lost lease): its effects must be repeatable. */
-        readonly run: (ctx: Context<S>, input: Value<I>, progress: Progress) => Promise<Value<O>>
+        /** Called before the job is accepted, in the call's transaction; it may fail the call. */
+        readonly starting?: (ctx: Context<S>, input: Value<I>) => Maybe<void>
+        /**
+         * Runs at least once, and again after a crash or a lost lease: what must happen once is a
+         * step of `ctx.once`.
+         */
+        readonly run: (ctx: JobHandlerContext<S>, input: Value<I>, progress: Progress) => Promise<Value<O>>
         readonly formats?: Readonly<Record<string, RepresentationWriter<Value<O>>>>
       }
     : never
@@ -208,7 +237,8 @@ export interface Handlers {
   readonly removing?: (ctx: Context, item: Values) => Maybe<void>
   readonly formats?: Readonly<Record<string, RepresentationWriter<Values>>>
   readonly keep?: Provider<Values>
-  readonly run?: (ctx: Context, input: Values, progress: Progress) => Promise<Values>
+  readonly starting?: (ctx: Context, input: Values) => Maybe<void>
+  readonly run?: (ctx: JobHandlerContext, input: Values, progress: Progress) => Promise<Values>
   readonly actions: Readonly<
     Record<
       string,
@@ -221,7 +251,7 @@ export interface Handlers {
   >
 }
 
-const generalHandlers = ['derive', 'removing', 'formats', 'keep', 'run']
+const generalHandlers = ['derive', 'removing', 'formats', 'keep', 'starting', 'run']
 
 /** Puts a contract and its handlers together for `serve`. A missing handler does not compile. */
 export function implement<S extends Service<readonly AnyResource[], readonly Job[]>>(

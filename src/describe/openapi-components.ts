@@ -27,7 +27,11 @@ export const octetsSchema = (types: readonly string[]): Members => Object.fromEn
 
 export const removalSchema: JsonSchema = {
   type: 'object',
-  properties: { removed: { type: 'integer', minimum: 0 }, refused: { type: 'integer', minimum: 0 } },
+  properties: {
+    removed: { type: 'integer', minimum: 0 },
+    refused: { type: 'integer', minimum: 0 },
+    more: { const: true, description: 'More items may go: ask again.' },
+  },
   required: ['removed', 'refused'],
 }
 /** RFC 6902 §4. */

@@ -235,12 +235,12 @@ function outputReply(exchange: Exchange, outcome: Extract<Outcome, { kind: 'outp
   return computedReply(exchange, document, { version, modified })
 }
 
-const bulkFields = { removed: t.int(), refused: t.int() }
-const bulkDocument = ({ removed, refused }: Extract<Outcome, { kind: 'bulk' }>): RepresentationDocument => ({
+const bulkFields = { removed: t.int(), refused: t.int(), more: t.boolean().optional() }
+const bulkDocument = ({ removed, refused, more }: Extract<Outcome, { kind: 'bulk' }>): RepresentationDocument => ({
   name: 'removal',
   title: 'removed',
   fields: bulkFields,
-  value: { removed, refused },
+  value: { removed, refused, ...(more && { more }) },
   links: [],
 })
 

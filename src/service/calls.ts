@@ -232,7 +232,7 @@ function performChange(change: WriteContext, operation: Operation): Promise<Outc
     case 'createSearch':
       return createSearch(call, about, writer, operation)
     case 'startJob':
-      return startJob(call, about, writer, operation)
+      return startJob(call, about, writer, operation, change.handlers.starting)
     case 'cancelJob':
       return cancelJob(call, about, writer, operation)
     default:

@@ -10,6 +10,7 @@
  *      resources that fit in memory.
  * Deliberately absent: the memory of removed items (404, not 410), and moves.
  */
+import { chain } from '../base/maybe.ts'
 import type { Field } from '../contract/field.ts'
 import type { Implementation, Provider, Values } from '../contract/implement.ts'
 import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
@@ -19,7 +20,7 @@ import { innermostShape, objectFields } from '../contract/shape.ts'
 import { refuse } from './refusal.ts'
 import { searchWords } from './search.ts'
 import type { Filter, ItemPage, Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
-import { countedMax, isFormer } from './store.ts'
+import { countedMax, isFormer, isWithin } from './store.ts'
 import { packTyped } from './typed-json.ts'
 
 interface ExternalEntry {
@@ -72,8 +73,8 @@ const extendReader = (kept: ReadonlyMap<string, ExternalEntry>, reader: StoreRea
 function externalReads(
   kept: ReadonlyMap<string, ExternalEntry>,
   reader: StoreReader,
-): Pick<StoreReader, 'get' | 'list'> {
-  const own: Pick<StoreReader, 'get' | 'list'> = {
+): Pick<StoreReader, 'get' | 'list' | 'has'> {
+  const own: Pick<StoreReader, 'get' | 'list' | 'has'> = {
     get: (resource, id) => {
       const mine = kept.get(resource)
       return mine ? loadSnapshot(mine, id) : reader.get(resource, id)
@@ -81,6 +82,12 @@ function externalReads(
     list: (resource, query) => {
       const mine = kept.get(resource)
       return mine ? listPage(mine, query, own) : reader.list(resource, query)
+    },
+    has: (resource, filters) => {
+      const mine = kept.get(resource)
+      if (!mine) return reader.has(resource, filters)
+      const query: Query = { filters, within: 'all', sort: [], size: 1, counted: false }
+      return chain(listPage(mine, query, own), page => page.items.length > 0)
     },
   }
   return own
@@ -121,16 +128,13 @@ async function listPage(
 ): Promise<ItemPage> {
   const all = (await provider.list()).map(snapshotOf)
   const mine = all.filter(
-    item => isWithin(item, query) && query.filters.every(filter => matchesFilter(resource, item, filter)),
+    item => isWithin(item.value, query.within) && query.filters.every(filter => matchesFilter(resource, item, filter)),
   )
   const found = query.words ? await matchesWords(mine, query.words, resource, reader) : mine
   const order = compileOrder(resource, query)
   found.sort(order)
   return cutPage(found, query, order)
 }
-
-const isWithin = ({ value }: Snapshot, { within: rows }: Query): boolean =>
-  rows === 'all' || rows.some(row => Object.entries(row).every(([field, text]) => value[field] === text))
 
 function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
   const against = (other: unknown): number => compareValues(resource.fields[field], value[field], other)

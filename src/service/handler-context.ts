@@ -2,13 +2,24 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import type { Fault } from '../contract/fault.ts'
+import type { Fields } from '../contract/field.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
-import type { Context, ItemReader, Values } from '../contract/implement.ts'
-import type { Caller } from '../contract/policy.ts'
+import type { Context, ItemList, ItemReader, Items, Values } from '../contract/implement.ts'
+import { type Caller, mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { checkValue } from '../contract/typed-value.ts'
+import { readGrants } from './item-checks.ts'
+import { type ReadPage, walkItems } from './item-walk.ts'
 import { refuse } from './refusal.ts'
-import { type ChangeRecord, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
+import {
+  type ChangeRecord,
+  isFormer,
+  isWithin,
+  type Query,
+  type Snapshot,
+  type StoreReader,
+  type StoreWriter,
+} from './store.ts'
 
 /** Access to the store: within a call's transaction, or in a job by one small transaction each. */
 export interface StoreReach {
@@ -33,31 +44,60 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
     caller: about.caller,
     now: new Date(about.now).toISOString(),
     id: about.id,
-    items: createItemReader(about, reach),
+    items: createItems(about, reach),
     fail: (fault: Fault, detail?: unknown) => refuse({ kind: 'declared', fault, detail: (detail ?? {}) as Values }), // DetailOf<Fault>: the members of its detail
     invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
+    conflict: detail => refuse({ kind: 'conflict', detail }),
     forbid: () => refuse({ kind: 'forbidden' }),
-  } as Context // `createItemReader` is typed by the contract in the handler's eyes and by rows here
+  } as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
 }
 
-const listedMax = 1000
-
-function createItemReader(about: ContextFacts, reach: StoreReach): ItemReader<Service> {
+function createItems(about: ContextFacts, reach: StoreReach): Items<Service> {
   return {
-    get: async (resource, id) => (await reach.read(reader => findCurrent(reader, resource, id)))?.value,
-    list: async (resource, where = {}, limit = listedMax) =>
-      reach.read(async reader => {
-        const filters = Object.entries(where).map(([field, value]) => ({ field, is: 'eq' as const, value }))
-        const page = await reader.list(resource, { filters, within: 'all', sort: [], size: limit, counted: false })
-        return page.items.map(item => item.value)
-      }),
-    change: async (resource, id, set) =>
+    ...createItemReader(reach, resource => restrictionOf(about, resource)),
+    all: createItemReader(reach, () => 'all'),
+    change: async (resource: string, id: string, set: Values) =>
       reach.write(async writer => {
         const item = await findCurrent(writer, resource, id)
         if (!item) throw new Error(`${about.operation}: cannot change ${resource} ${id}: it does not exist`)
         await putChanged(about, writer, resource, item, { ...item.value, ...set })
       }),
-  } as ItemReader<Service> // rows in place of the contract's values: `implement` checked the handlers against those
+  } as Items<Service> // rows in place of the contract's values: `implement` checked the handlers against those
+}
+
+/** The items of a resource that the caller may read; the handler has to know where there are none. */
+function restrictionOf({ contract, operation, caller, now }: ContextFacts, name: string): Query['within'] {
+  const resource = contract.resources.find(each => each.name === name)
+  if (!resource) throw new Error(`${operation}: ${name} is not a resource: name one of the contract`)
+  const grants = readGrants(resource)
+  if (mayEverBeAllowed(grants, caller, now)) return readRestriction(grants, caller, now)
+  throw new Error(
+    `${operation} reads ${name}, which this caller may never read: use ctx.items.all to read for the service`,
+  )
+}
+
+function createItemReader(reach: StoreReach, within: (resource: string) => Query['within']): ItemReader<Service> {
+  return {
+    get: async (resource: string, id: string) => {
+      const mine = within(resource)
+      const value = (await reach.read(reader => findCurrent(reader, resource, id)))?.value
+      return value && isWithin(value, mine) ? value : undefined
+    },
+    list: (resource: string, where: Values = {}): ItemList<Values> => {
+      const filters = Object.entries(where).map(([field, value]) => ({ field, is: 'eq' as const, value }))
+      const query = { filters, within: within(resource) }
+      const read: ReadPage = page => reach.read(reader => reader.list(resource, page))
+      return {
+        async *[Symbol.asyncIterator]() {
+          for await (const item of walkItems(read, query)) yield item.value
+        },
+        first: async limit => {
+          const page = await read({ ...query, sort: [], size: limit, counted: false })
+          return { items: page.items.map(item => item.value), more: page.more.after }
+        },
+      }
+    },
+  } as ItemReader<Service> // as in `createItems`
 }
 
 async function findCurrent(reader: StoreReader, resource: string, id: string): Promise<Snapshot | undefined> {
@@ -102,6 +142,14 @@ export function requireSound(about: ContextFacts, resource: string, value: Value
       `${about.operation}: invalid value of a handler: ${resource}.${first.path.join('.')} ${first.detail}`,
     )
 }
+
+/** The output of a handler, before it is kept or sent. */
+export function requireSoundOutput(operation: string, fields: Fields, output: Values): Values {
+  const [first] = checkValue(fields, output)
+  if (first) throw new Error(`${operation}: invalid output of a handler: ${first.path.join('.')} ${first.detail}`)
+  return output
+}
+
 const noResource = (resource: string): FieldProblem => ({
   path: [resource],
   code: 'unknown',

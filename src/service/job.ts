@@ -8,14 +8,16 @@
  *      in the same transaction.
  *  (5) A job whose workers keep dying has failed in the end; being stopped, or a store out of
  *      reach, does not count as a failure.
- * A job may run more than once; the effects of its handler outside the store must allow for that.
+ * A job runs at least once, and its writes may happen again with it; what must happen once is a step
+ * (`job-step.ts`). Its effects outside the store must bear being repeated.
  */
-import type { Implementation, Progress, Values } from '../contract/implement.ts'
+import type { Handlers, Implementation, Progress, Values } from '../contract/implement.ts'
 import { type Job, jobStates } from '../contract/job.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Call } from './call.ts'
-import { type ContextFacts, createContext, type StoreReach } from './handler-context.ts'
+import { type ContextFacts, createContext, reachOf, requireSoundOutput, type StoreReach } from './handler-context.ts'
+import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
 import { Refused, refuse } from './refusal.ts'
 import { type JobRow, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
@@ -30,9 +32,11 @@ export async function startJob(
   about: ContextFacts,
   writer: StoreWriter,
   operation: OperationOf<'startJob'>,
+  starting: Handlers['starting'],
 ): Promise<Outcome> {
   const { caller } = call.admitted
   const input = call.input?.(undefined).value ?? {}
+  await starting?.(createContext(about, reachOf(writer)), input)
   const job = queuedJob(about.id('j'), operation.job.job, caller, input, about.now)
   await writer.putJob(job)
   return { kind: 'job', job, created: true }
@@ -151,9 +155,9 @@ async function attemptJob(
         await requireLease(writer, job, signal)
         return work(writer)
       })
-    const ctx = createContext(about, { read: work => store.read(work), write })
+    const ctx = createJobContext(about, job.id, { read: work => store.read(work), write })
     const done = run(ctx, unpackTyped(job.input) as Values, progressOf(context, job, signal))
-    const output = await Promise.race([done, rejectOnAbort(signal)])
+    const output = requireSoundOutput(job.job, declared.output, await Promise.race([done, rejectOnAbort(signal)]))
     await updateJob(context, job, { state: 'completed', progress: 1, output: packTyped(output) })
   } catch (thrown) {
     await settleFailedTry(context, declared, job, thrown, stop).catch(rethrowUnlessLost)

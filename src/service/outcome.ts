@@ -8,7 +8,8 @@ export type Outcome =
   | { readonly kind: 'output'; readonly item: Snapshot; readonly output: Values; readonly created: boolean }
   | { readonly kind: 'page'; readonly page: ItemPage }
   | { readonly kind: 'removed'; readonly id: string }
-  | { readonly kind: 'bulk'; readonly removed: number; readonly refused: number }
+  /** `more`: there are others that may go; the caller asks again. */
+  | { readonly kind: 'bulk'; readonly removed: number; readonly refused: number; readonly more: boolean }
   /** A file; without its octets after a PUT, so that a replay need not keep them. */
   | {
       readonly kind: 'file'

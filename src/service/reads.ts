@@ -7,7 +7,7 @@ import type { OperationOf } from '../contract/operation.ts'
 import { readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
-import { type ContextFacts, createContext, type StoreReach } from './handler-context.ts'
+import { type ContextFacts, createContext, requireSoundOutput, type StoreReach } from './handler-context.ts'
 import { findItem, isOfferedByState, isUnchanged, readGrants, requireVisible } from './item-checks.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
@@ -58,7 +58,8 @@ export async function readAction(look: ReadContext, operation: OperationOf<'look
   const handler = handlers.actions[operation.verb]
   if (!handler) throw new Error(`${operation.name} has no handler`)
   const output = await handler(createContext(about, readOnlyReach(reader)), item.value, {})
-  return { kind: 'output', item, output: output ?? {}, created: false }
+  const sound = requireSoundOutput(operation.name, operation.action.output ?? {}, output ?? {})
+  return { kind: 'output', item, output: sound, created: false }
 }
 
 const readOnlyReach = (reader: StoreReader): StoreReach => ({

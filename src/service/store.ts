@@ -11,6 +11,7 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Pieces } from '../base/octets.ts'
 import type { Values } from '../contract/implement.ts'
 import type { JobState } from '../contract/job.ts'
+import type { Restriction } from '../contract/policy.ts'
 
 /**
  * One stored item. `value` has all present fields of the newest contract, id and state included.
@@ -56,7 +57,7 @@ export interface Query {
   /**
    * The rows that the caller may see: all, or those that equal one of these records field by field.
    */
-  readonly within: 'all' | readonly Readonly<Record<string, string>>[]
+  readonly within: Restriction
   /** Words that must all occur, whole and in any case, in the resource's search paths. */
   readonly words?: readonly string[]
   /** Empty: the newest first. The id, ascending, is always the last key. */
@@ -75,6 +76,10 @@ export interface Query {
 export const countedMax = 1000
 /** A page by number reads all rows before it: beyond this item, pages are by cursor. */
 export const numberedItemsMax = 10_000
+
+/** Whether an item is among the rows that a query is restricted to. */
+export const isWithin = (value: Values, rows: Query['within']): boolean =>
+  rows === 'all' || rows.some(row => Object.entries(row).every(([field, text]) => value[field] === text))
 
 export interface ItemPage {
   readonly items: readonly Snapshot[]
@@ -172,6 +177,8 @@ export interface ChangeRecord {
 export interface StoreReader {
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined>
   list(resource: string, query: Query): Maybe<ItemPage>
+  /** Whether there is any item that all filters select. */
+  has(resource: string, filters: readonly Filter[]): Maybe<boolean>
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined>
   recall(space: string, key: string): Maybe<ExpiringRecord | undefined>
   /** All records of a space by their keys: for operators, not for a request. */

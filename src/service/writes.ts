@@ -3,26 +3,37 @@
  */
 
 import { memoizeByObject } from '../base/memo.ts'
+import type { Fields } from '../contract/field.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { Handlers, Values } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
-import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
+import { type Caller, commonRestriction, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
-import { findReferences } from '../contract/typed-value.ts'
+import { type FoundReference, findReferences } from '../contract/typed-value.ts'
 import type { Call, Input } from './call.ts'
-import { type ContextFacts, createContext, putChanged, reachOf, recordChange, requireSound } from './handler-context.ts'
+import {
+  type ContextFacts,
+  createContext,
+  putChanged,
+  reachOf,
+  recordChange,
+  requireSound,
+  requireSoundOutput,
+} from './handler-context.ts'
 import {
   findItem,
   isOfferedByState,
+  readGrants,
   requireConditional,
   requirePrecondition,
   requireVisible,
   stateOf,
 } from './item-checks.ts'
+import { type ItemQuery, walkItems } from './item-walk.ts'
 import { keepReadOnlyMembers } from './nested-read-only.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
-import { type Former, isFormer, type Snapshot, type StoreWriter } from './store.ts'
+import { type Former, isFormer, type Query, type Snapshot, type StoreWriter } from './store.ts'
 import { isSameValue, packTyped } from './typed-json.ts'
 
 /** Everything that one change needs. */
@@ -101,7 +112,7 @@ async function deriveValue(
 ): Promise<Values> {
   const { handlers } = change
   const { id, state } = retained
-  await requireReferences(change, resource.fields, draft)
+  await requireReferences(change, resource.fields, draft, current)
   const computed = await handlers.derive?.(createContext(change.about, reachOf(change.writer)), draft, current)
   return {
     ...retained,
@@ -112,19 +123,43 @@ async function deriveValue(
   }
 }
 
-/** Row 28: references lead to existing items. */
+/**
+ * Row 28: references lead to items that the caller may read; one that the caller may not read does
+ * not exist for them, unless the contract says otherwise. What stood before is not asked again.
+ */
 async function requireReferences(
   change: WriteContext,
-  fields: Parameters<typeof findReferences>[0],
+  fields: Fields,
   value: Values,
+  current: Values = {},
 ): Promise<void> {
+  const stood = findReferences(fields, current).map(nameOfReference)
   const problems: FieldProblem[] = []
-  for (const { resource, id, path } of findReferences(fields, value)) {
-    const found = await change.writer.get(resource, id)
-    if (!found || isFormer(found))
-      problems.push({ path, code: 'reference', detail: `refers to ${id}, which does not exist in ${resource}` })
+  for (const reference of findReferences(fields, value)) {
+    const at = stood.indexOf(nameOfReference(reference))
+    if (at >= 0) stood.splice(at, 1)
+    else if (!(await mayReferTo(change, reference)))
+      problems.push({
+        path: reference.path,
+        code: 'reference',
+        detail: `refers to ${reference.id}, which does not exist in ${reference.resource}`,
+      })
   }
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
+}
+const nameOfReference = ({ resource, id }: FoundReference): string => `${resource} ${id}`
+
+async function mayReferTo(
+  { about, writer, call }: WriteContext,
+  { resource, id, isUnseen }: FoundReference,
+): Promise<boolean> {
+  const found = await writer.get(resource, id)
+  if (!found || isFormer(found)) return false
+  const declared = about.contract.resources.find(each => each.name === resource)
+  return (
+    isUnseen ||
+    (declared !== undefined && isAllowed(readGrants(declared), call.admitted.caller, about.now, found.value))
+  )
 }
 
 /** Read-only fields in content are ignored if they equal the old or the new state, else refused. */
@@ -190,6 +225,7 @@ export async function removeItem(change: WriteContext, operation: OperationOf<'r
   requirePrecondition(call, item)
   requireConditional(call, operation.resource)
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
+  await requireUnreferenced(change, operation.resource, item.id)
   await removeOne(change, operation.resource, item)
   return { kind: 'removed', id: item.id }
 }
@@ -197,38 +233,64 @@ export async function removeItem(change: WriteContext, operation: OperationOf<'r
 async function removeOne(change: WriteContext, resource: Resource, item: Snapshot): Promise<void> {
   const { about, writer } = change
   await change.handlers.removing?.(createContext(about, reachOf(writer)), item.value)
-  await requireUnreferenced(change, resource, item.id)
   await writer.remove(resource.name, item.id, item.version, about.now)
   await recordChange(about, writer, resource.name, 'removed', item)
 }
 
-/** Row 28: no item refers to the removed one. References inside lists are history, and stay. */
+/** Row 28: an item that others refer to stays. References inside lists are history, and stay. */
 async function requireUnreferenced(change: WriteContext, resource: Resource, id: string): Promise<void> {
+  const referrer = await findReferrer(change, resource, id)
+  if (referrer !== undefined)
+    refuse({ kind: 'conflict', detail: `${referrer} refer to this item: change or remove them first` })
+}
+
+/** The name of a resource that refers to the item. */
+async function findReferrer(change: WriteContext, resource: Resource, id: string): Promise<string | undefined> {
   for (const other of change.about.contract.resources)
     for (const [field, { shape }] of Object.entries(other.fields)) {
       if (shape.kind !== 'ref' || shape.resource !== resource.name) continue
-      const filters = [{ field, is: 'eq' as const, value: id }]
-      const page = await change.writer.list(other.name, { filters, within: 'all', sort: [], size: 1, counted: false })
-      if (page.items.length > 0)
-        refuse({ kind: 'conflict', detail: `${other.name} refer to this item: change or remove them first` })
+      if (await change.writer.has(other.name, [{ field, is: 'eq', value: id }])) return other.name
     }
+  return undefined
 }
 
-/** Items that one bulk removal checks at most, in one transaction. */
-const bulkItemsMax = 10_000
+/** Items that one bulk removal removes at most: its transaction holds up other changes. */
+export const bulkItemsMax = 5000
 
+/**
+ * The query selects what may go, by policy and state, so that what may not go never uses up the
+ * bound.
+ */
 export async function removeItems(change: WriteContext, operation: OperationOf<'bulk'>): Promise<Outcome> {
   const { call, about, writer } = change
-  const { resource } = operation
-  const seen = readRestriction(resource.given.allow['read'] ?? [], call.admitted.caller, about.now)
-  const query = { filters: call.query?.filters ?? [], within: seen, sort: [], size: bulkItemsMax, counted: false }
-  const { items } = await writer.list(resource.name, query)
-  const mayRemove = (item: Snapshot): boolean =>
-    isAllowed(operation.grants, call.admitted.caller, about.now, item.value) && isOfferedByState(operation, item)
-  const removable = items.filter(mayRemove)
-  for (const item of removable) await removeOne(change, resource, item)
-  return { kind: 'bulk', removed: removable.length, refused: items.length - removable.length }
+  const { resource, grants } = operation
+  const restrict = (to: readonly Grant[]): Query['within'] => readRestriction(to, call.admitted.caller, about.now)
+  const asked = { filters: call.query?.filters ?? [], within: restrict(readGrants(resource)) }
+  const removable = {
+    filters: [...asked.filters, ...stateFilters(resource)],
+    within: commonRestriction(asked.within, restrict(grants)),
+  }
+  const count = async (query: ItemQuery): Promise<number> =>
+    (await writer.list(resource.name, { ...query, sort: [], size: 1, counted: 'exact' })).total ?? 0
+  let removed = 0
+  let referred = 0
+  for await (const item of walkItems(page => writer.list(resource.name, page), removable)) {
+    if (removed === bulkItemsMax) {
+      const refused = (await count(asked)) - (await count(removable)) + referred
+      return { kind: 'bulk', removed, refused, more: true }
+    }
+    if (await findReferrer(change, resource, item.id)) referred++
+    else {
+      await removeOne(change, resource, item)
+      removed++
+    }
+  }
+  return { kind: 'bulk', removed, refused: await count(asked), more: false }
 }
+
+/** The states that allow removal, as a query selects them. */
+const stateFilters = ({ given: { remove } }: Resource): Query['filters'] =>
+  remove ? [{ field: 'state', is: 'in', value: remove }] : []
 
 export async function actOnItem(change: WriteContext, operation: OperationOf<'act'>): Promise<Outcome> {
   const { call, about, writer } = change
@@ -257,7 +319,7 @@ async function applyEffect(
   const { resource, action, verb } = operation
   if (action.effect === 'move') return moveItem(change, resource, item, String(effect?.to))
   const next = { ...item.value, ...effect?.set, ...(action.to !== undefined && { state: action.to }) }
-  const output = effect?.output
+  const output = action.output && requireSoundOutput(operation.name, action.output, effect?.output ?? {})
   const kept = action.kept ? { ...item.kept, [verb]: output } : item.kept
   const changed = await putChanged(about, writer, resource.name, item, next, kept)
   return action.output

@@ -9,6 +9,7 @@ import {
   countedMax,
   type FileOctets,
   type FileVersion,
+  type Filter,
   type Former,
   type ItemPage,
   type Query,
@@ -126,6 +127,13 @@ export class SqlReader implements StoreReader {
         ),
       ),
     )
+  }
+
+  has(resource: string, filters: readonly Filter[]): Maybe<boolean> {
+    const { table, columns } = itemsOf(this.schema, resource)
+    const query: Query = { filters, within: 'all', sort: [], size: 1, counted: false }
+    const { form, values, texts } = compileListing(table, this.schema.tables, query, this.schema.dialect, columns)
+    return chain(this.on.first(this.#form(`${resource}\n${form}`, texts).other, values), row => row !== undefined)
   }
 
   #form(form: string, texts: ReturnType<typeof compileListing>['texts']): ListStatements {

@@ -79,7 +79,7 @@ test('arguments and answers are those of the messages', () => {
   same<Told<Orders['NotifyDelivery']>, void>(true)
   same<keyof Told<Orders['DeleteOrder']>, never>(true)
   same<Told<Orders['GetReportJob']>['job']['state'], 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'>(true)
-  same<NonNullable<Told<Orders['GetReportJob']>['report']>['rows'][number]['quantity'], number>(true)
+  same<NonNullable<Told<Orders['GetReportJob']>['report']>['rows'][number]['quantity'], bigint>(true)
   same<Ask<Orders['SearchOrders']>['state'], 'placed' | 'paid' | 'shipped' | 'delivered' | 'cancelled' | undefined>(
     true,
   )

@@ -97,7 +97,7 @@ const rows: readonly (readonly [title: string, valid: boolean, document: string]
     true,
     in1(
       'GetReportJobResponse',
-      '<job><id>j</id><state>completed</state><progress>1</progress><createdAt>2026-11-21T12:30:00Z</createdAt></job><report><from>2026-01-01</from><to>2026-01-31</to><kind>sales</kind><rows><row><product>p-1</product><name>n</name><quantity>1</quantity><amount>1.00</amount></row></rows><total>1.00</total></report>',
+      '<job><id>j</id><state>completed</state><progress>1</progress><createdAt>2026-11-21T12:30:00Z</createdAt></job><report><from>2026-01-01</from><to>2026-01-31</to><kind>sales</kind><rows><row><product>p-1</product><name>n</name><currency>EUR</currency><quantity>1</quantity><amount>1.00</amount></row></rows><totals><total><currency>EUR</currency><amount>1.00</amount></total></totals></report>',
     ),
   ],
 ]

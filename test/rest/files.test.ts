@@ -10,7 +10,7 @@ import type { Content } from '../../src/http/message.ts'
 import { pieceOctets } from '../../src/service/file-content.ts'
 import { type Answer, type OrdersOverRest, startOrders } from './orders-over-rest.ts'
 
-const at = '/api/v1/products/p-1/picture'
+const at = '/api/v1/products/p-4/picture'
 const png = { 'content-type': 'image/png' }
 const most = 5 * 1024 * 1024
 const hour = 3_600_000
@@ -110,7 +110,7 @@ describe('A4.10 a picture of many pieces', () => {
     const reading = content[Symbol.asyncIterator]()
     const parts = [(await reading.next()).value as Uint8Array]
     assert.equal((await put(shop, chunked(octets(2)))).status, 204)
-    assert.equal((await shop.as.maria('DELETE', '/api/v1/products/p-1', { 'if-match': '*' })).status, 204)
+    assert.equal((await shop.as.maria('DELETE', '/api/v1/products/p-4', { 'if-match': '*' })).status, 204)
     for (let next = await reading.next(); !next.done; next = await reading.next()) parts.push(next.value)
     requireEqual(Buffer.concat(parts), octets(1))
   })
@@ -160,7 +160,7 @@ describe('A8.3 media type and size of a picture, and its sender, are checked in 
     const refused = [
       await shop.as.anyone('PUT', at, png, undefined, { content }),
       await shop.as.clara('PUT', at, png, undefined, { content }),
-      await shop.as.maria('PUT', at.replace('p-1', 'p-0'), png, undefined, { content }),
+      await shop.as.maria('PUT', at.replace('p-4', 'p-0'), png, undefined, { content }),
       await shop.as.maria('PUT', at, { 'content-type': 'image/gif' }, undefined, { content }),
     ]
     assert.deepEqual(

@@ -384,7 +384,7 @@ test('A3.1–A3.3 a job is queued, runs, completes with its result; a cancelled 
   assert.equal(await running, true)
   assert.deepEqual(failures, [])
   const done = await ask(clara, 'GetReport', { id: queued.job.id })
-  assert.ok(done.kind === 'result' && Array.isArray(done.output['rows']) && done.output['rows'].length === 20)
+  assert.ok(done.kind === 'result' && Array.isArray(done.output['rows']) && done.output['rows'].length > 20)
   const other = await start()
   assert.ok(other.kind === 'job')
   assert.equal(kind(await ask(clara, 'CancelReportJob', { id: other.job.id })), 'job')

@@ -1,0 +1,26 @@
+/**
+ * All items that a query finds, page by page: none is left out however many there are, and items
+ * that change or go on the way neither repeat others nor hide them.
+ */
+
+import type { Maybe } from '../base/maybe.ts'
+import type { ItemPage, Query, Snapshot } from './store.ts'
+
+/** Items that are in memory at once. */
+const pageItems = 500
+
+export type ItemQuery = Pick<Query, 'filters' | 'within'>
+export type ReadPage = (query: Query) => Maybe<ItemPage>
+
+/** The newest first; between two pages the event loop serves others. */
+export async function* walkItems(read: ReadPage, query: ItemQuery): AsyncGenerator<Snapshot> {
+  let from: Query['from']
+  for (;;) {
+    const page = await read({ ...query, sort: [], size: pageItems, counted: false, ...(from && { from }) })
+    yield* page.items
+    const last = page.items.at(-1)
+    if (!page.more.after || !last) return
+    from = { keys: page.edges?.last ?? [], id: last.id, backwards: false }
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Steps of a job that happen once, however often the job runs: a step's changes, its result and the
+ * proof of the lease are one transaction. So a worker that dies, or has lost its lease, either did
+ * the whole step or nothing of it.
+ */
+import type { Context, JobHandlerContext } from '../contract/implement.ts'
+import { type ContextFacts, createContext, reachOf, type StoreReach } from './handler-context.ts'
+import { packTyped, unpackTyped } from './typed-json.ts'
+
+const space = 'step'
+/** Longer than a job waits for its next try, also by an operator's hand. */
+const keptMs = 30 * 86_400_000
+
+/** @param reach one small transaction for each write, which checks the lease of the job */
+export function createJobContext(about: ContextFacts, job: string, reach: StoreReach): JobHandlerContext {
+  let isInStep = false
+  const outside = <T>(work: () => T): T => {
+    // It would wait for the transaction that waits for it.
+    if (isInStep) throw new Error(`${about.operation}: a step is running: read and change by the context it is given`)
+    return work()
+  }
+  const runStep: JobHandlerContext['once'] = async (step, work) => {
+    const key = JSON.stringify([job, step])
+    return outside(() =>
+      reach.write(async writer => {
+        const memo = await writer.recall(space, key)
+        if (memo && memo.expires > about.now) return resultOf<Awaited<ReturnType<typeof work>>>(memo.value)
+        isInStep = true
+        try {
+          const result = await work(createContext(about, reachOf(writer)))
+          await writer.remember(space, key, { value: packTyped({ result }), expires: about.now + keptMs }, about.now)
+          return result
+        } finally {
+          isInStep = false
+        }
+      }),
+    )
+  }
+  const ctx: Context = createContext(about, {
+    read: work => outside(() => reach.read(work)),
+    write: work => outside(() => reach.write(work)),
+  })
+  return { ...ctx, once: runStep }
+}
+
+/** Written by a step of the same name: what it resolved to. */
+const resultOf = <T>(text: string): T => (unpackTyped(text) as { readonly result: T }).result

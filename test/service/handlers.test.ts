@@ -1,0 +1,332 @@
+/**
+ * What handlers may rely on: whose eyes they read with, that no list is cut off in silence, and what
+ * a step of a job keeps.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { t } from '../../src/contract/field.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { job } from '../../src/contract/job.ts'
+import { type Caller, role } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { service } from '../../src/contract/service.ts'
+import { input } from './orders-service.ts'
+import { startService } from './service-of.ts'
+
+const member = role('member')
+const boss = role('boss')
+const own = member.owning({ owner: 'name' })
+const papers = resource('papers', {
+  fields: {
+    id: t.id('p'),
+    owner: t.string(),
+    state: t.state(),
+    about: t.ref('papers').optional(),
+    code: t.ref('coupons').optional(),
+    open: t.ref('coupons', { unseen: true }).optional(),
+    codes: t.list(t.ref('coupons'), { max: 9 }).optional(),
+  },
+  states: ['kept', 'old'],
+  actions: on => ({
+    age: on('kept').to('old', { rel: 'ageing', input: { to: t.ref('coupons').optional() } }),
+    ask: on('kept', 'old').read({ rel: 'answer', output: { text: t.string({ max: 500 }) } }),
+  }),
+}).rules({
+  filter: ['owner', 'state'],
+  bulk: true,
+  remove: ['old'],
+  precondition: false,
+  allow: {
+    read: [own, boss],
+    create: [own, boss],
+    change: [own, boss],
+    age: [own, boss],
+    remove: [own, boss],
+    bulk: [own, boss],
+  },
+})
+const coupons = resource('coupons', { fields: { id: t.id('c') } }).rules({ allow: { read: [boss], create: [boss] } })
+const counts = job('counts', {
+  input: { what: t.string() },
+  output: { seen: t.int(), all: t.int() },
+  allow: [member, boss],
+  tries: 5,
+})
+const contract = service('desk', {
+  namespace: 'urn:desk',
+  resources: [papers, coupons],
+  jobs: [counts],
+  versions: { v1: {} },
+})
+
+type Handlers = Parameters<typeof implement<typeof contract>>[1]
+const ann: Caller = { subject: 'ann', roles: ['member'], claims: { name: 'ann' } }
+const bob: Caller = { subject: 'bob', roles: ['member'], claims: { name: 'bob' } }
+const eve: Caller = { subject: 'eve', roles: ['boss'], claims: {} }
+const paper = (id: string, owner: string, more: object = {}) => ({ id, owner, state: 'kept', ...more })
+
+const startDesk = async (given: { ask?: Handlers['papers']['ask']; run?: Handlers['counts']['run'] } = {}) => {
+  const desk = await startService(
+    implement(contract, {
+      papers: { age: () => {}, ask: given.ask ?? (() => ({ text: '' })) },
+      counts: { run: given.run ?? (async () => ({ seen: 0, all: 0 })) },
+    }),
+  )
+  await desk.put('papers', [paper('p-a1', 'ann'), paper('p-a2', 'ann'), paper('p-b1', 'bob')])
+  await desk.put('coupons', [{ id: 'c-1' }])
+  return desk
+}
+const text = async (given: Handlers['papers']['ask'], caller: Caller) => {
+  const { ask } = await startDesk({ ask: given })
+  const told = await ask(caller, 'AskPaper', { id: 'p-a1' })
+  return told.kind === 'output' ? told.output['text'] : told
+}
+
+describe('a handler reads', () => {
+  test('A5.2 what its caller may read, and everything by ctx.items.all', async () => {
+    const listed: Handlers['papers']['ask'] = async ctx => {
+      const names: string[] = []
+      for await (const each of ctx.items.list('papers')) names.push(each.id)
+      const all = (await ctx.items.all.list('papers').first(10)).items.length
+      const other = await ctx.items.get('papers', 'p-b1')
+      return { text: `${names.sort()} ${all} ${other?.id} ${(await ctx.items.all.get('papers', 'p-b1'))?.id}` }
+    }
+    assert.equal(await text(listed, ann), 'p-a1,p-a2 3 undefined p-b1')
+    assert.equal(await text(listed, eve), 'p-a1,p-a2,p-b1 3 p-b1 p-b1')
+  })
+  test('nothing of a resource that its caller may never read: the mistake and its cure are told', async () => {
+    const reading: Handlers['papers']['ask'] = async ctx => {
+      await ctx.items.get('coupons', 'c-1')
+      return { text: 'read' }
+    }
+    await assert.rejects(
+      text(reading, ann),
+      /AskPaper reads coupons, which this caller may never read: use ctx\.items\.all/,
+    )
+    assert.equal(await text(reading, eve), 'read')
+    const listing: Handlers['papers']['ask'] = async ctx => ({
+      text: String((await ctx.items.list('coupons').first(1)).more),
+    })
+    await assert.rejects(text(listing, ann), /use ctx\.items\.all/)
+  })
+  test('all items of a list, however many, and is told when a limit left some out', async () => {
+    const many = Array.from({ length: 2345 }, (_, i) => paper(`p-m${i}`, 'bob'))
+    const desk = await startDesk({
+      ask: async ctx => {
+        const seen = new Set<string>()
+        for await (const each of ctx.items.all.list('papers', { owner: 'bob' })) {
+          seen.add(each.id)
+          // What is changed on the way neither comes again nor hides another.
+          await ctx.items.all.get('papers', each.id)
+        }
+        const few = await ctx.items.all.list('papers', { owner: 'bob' }).first(7)
+        const two = await ctx.items.all.list('papers', { owner: 'ann' }).first(2)
+        return { text: `${seen.size} ${few.items.length} ${few.more} ${two.items.length} ${two.more}` }
+      },
+    })
+    await desk.put('papers', many)
+    const told = await desk.ask(ann, 'AskPaper', { id: 'p-a1' })
+    assert.ok(told.kind === 'output')
+    assert.equal(told.output['text'], '2346 7 true 2 false')
+  })
+  test('in a job what the person may read that started it', async () => {
+    const desk = await startDesk({
+      run: async ctx => {
+        const [seen, all] = await Promise.all([
+          ctx.items.list('papers').first(10),
+          ctx.items.all.list('papers').first(10),
+        ])
+        return { seen: seen.items.length, all: all.items.length }
+      },
+    })
+    for (const [caller, expected] of [
+      [ann, { seen: 2, all: 3 }],
+      [bob, { seen: 1, all: 3 }],
+      [eve, { seen: 3, all: 3 }],
+    ] as const) {
+      const started = await desk.ask(caller, 'StartCount', input({ what: 'x' }))
+      assert.ok(started.kind === 'job')
+      assert.ok(await desk.runJob())
+      const done = await desk.ask(caller, 'GetCount', { id: started.job.id })
+      assert.deepEqual(done.kind === 'result' && done.output, expected, String(desk.thrown[0]))
+    }
+  })
+})
+
+test('an output that breaks the contract is a bug of its handler, and is neither kept nor sent', async () => {
+  await assert.rejects(
+    text(() => ({ text: 'x'.repeat(501) }), ann),
+    /AskPaper: invalid output of a handler: text/,
+  )
+  const desk = await startDesk({ run: async () => ({ seen: 0.5, all: 1 }) })
+  await desk.ask(ann, 'StartCount', input({ what: 'x' }))
+  await desk.runJob()
+  assert.match(String(desk.thrown[0]), /counts: invalid output of a handler: seen/)
+})
+
+describe('A5.2 a reference', () => {
+  const refers = async (caller: Caller, more: object) =>
+    (await startDesk()).ask(caller, 'CreatePaper', input({ owner: caller.claims['name'] ?? 'eve', ...more }))
+  const cases = [
+    ['to an item of one’s own', ann, { about: 'p-a1' }, 'item'],
+    ['to another’s item', ann, { about: 'p-b1' }, 'invalid'],
+    ['to what the caller may never read', ann, { code: 'c-1' }, 'invalid'],
+    ['to what is not there', ann, { code: 'c-2' }, 'invalid'],
+    ['to what the contract lets anyone name', ann, { open: 'c-1' }, 'item'],
+    ['to what is not there, where anyone may name it', ann, { open: 'c-2' }, 'invalid'],
+    ['of a caller who may read all', eve, { about: 'p-b1', code: 'c-1' }, 'item'],
+  ] as const
+  for (const [title, caller, more, expected] of cases)
+    test(`${title} is ${expected === 'item' ? 'taken' : 'refused'}`, async () => {
+      assert.equal((await refers(caller, more)).kind, expected)
+    })
+  test('that may not be known is refused as one that is not there', async () => {
+    const [hidden, absent] = await Promise.all([refers(ann, { code: 'c-1' }), refers(ann, { code: 'c-2' })])
+    const said = (refusal: typeof hidden) => JSON.stringify(refusal).replaceAll(/c-\d/g, 'c')
+    assert.equal(said(hidden), said(absent))
+  })
+  test('in the input of an action is asked likewise', async () => {
+    const { ask } = await startDesk()
+    assert.equal((await ask(ann, 'AgePaper', { id: 'p-a1', ...input({ to: 'c-1' }) })).kind, 'invalid')
+    assert.equal((await ask(eve, 'AgePaper', { id: 'p-a1', ...input({ to: 'c-1' }) })).kind, 'item')
+  })
+  test('that stood before is not asked again, as often as it stood', async () => {
+    const desk = await startDesk()
+    await desk.put('papers', [paper('p-old', 'ann', { code: 'c-9' })])
+    const replace = (value: object) =>
+      desk.ask(ann, 'ReplacePaper', { id: 'p-old', ...input({ owner: 'ann', ...value }) })
+    assert.equal((await replace({ code: 'c-9' })).kind, 'item')
+    assert.equal((await replace({ code: 'c-8' })).kind, 'invalid')
+    await desk.put('papers', [paper('p-list', 'ann', { codes: ['c-7', 'c-7'] })])
+    const list = (codes: string[]) => desk.ask(ann, 'ReplacePaper', { id: 'p-list', ...input({ owner: 'ann', codes }) })
+    assert.equal((await list(['c-7', 'c-7', 'c-7'])).kind, 'invalid')
+    assert.equal((await list(['c-7', 'c-7'])).kind, 'item')
+  })
+})
+
+test('A5.2 a change is granted for the new value too: an item of one’s own cannot be given away', async () => {
+  const { ask } = await startDesk()
+  for (const name of ['ReplacePaper', 'PatchPaper']) {
+    assert.equal((await ask(ann, name, { id: 'p-a1', ...input({ owner: 'bob' }) })).kind, 'forbidden', name)
+    const still = await ask(ann, 'GetPaper', { id: 'p-a1' })
+    assert.equal(still.kind === 'item' && still.item.value['owner'], 'ann')
+    assert.equal((await ask(ann, name, { id: 'p-a1', ...input({ owner: 'ann' }) })).kind, 'item', name)
+    assert.equal((await ask(eve, name, { id: 'p-b1', ...input({ owner: 'bob' }) })).kind, 'item', name)
+  }
+})
+
+describe('A4.7 bulk removal', () => {
+  const remove = (desk: Awaited<ReturnType<typeof startDesk>>, caller: Caller) =>
+    desk.ask(caller, 'DeletePapers', { query: { filters: [], sort: [], size: 1, counted: false } })
+  const old = (id: string, owner: string, more: object = {}) => ({ ...paper(id, owner, more), state: 'old' })
+
+  test('removes what the state and the policy let go, and counts what the caller sees and may not', async () => {
+    const desk = await startDesk()
+    await desk.put('papers', [old('p-1', 'ann'), old('p-2', 'bob'), old('p-3', 'ann')])
+    assert.deepEqual(await remove(desk, ann), { kind: 'bulk', removed: 2, refused: 2, more: false })
+    assert.deepEqual(await remove(desk, eve), { kind: 'bulk', removed: 1, refused: 3, more: false })
+  })
+  test('keeps what others refer to', async () => {
+    const desk = await startDesk()
+    await desk.put('papers', [old('p-1', 'ann'), old('p-2', 'ann'), paper('p-3', 'ann', { about: 'p-1' })])
+    assert.deepEqual(await remove(desk, ann), { kind: 'bulk', removed: 1, refused: 4, more: false })
+  })
+  test('finds the old behind any number of new that may not go, and says when more may go', async () => {
+    const desk = await startDesk()
+    await desk.put(
+      'papers',
+      Array.from({ length: 5010 }, (_, i) => old(`p-o${i}`, 'bob')),
+    )
+    await desk.put(
+      'papers',
+      Array.from({ length: 700 }, (_, i) => paper(`p-k${i}`, 'bob')),
+    )
+    assert.deepEqual(await remove(desk, bob), { kind: 'bulk', removed: 5000, refused: 701, more: true })
+    assert.deepEqual(await remove(desk, bob), { kind: 'bulk', removed: 10, refused: 701, more: false })
+  })
+})
+
+describe('a step of a job', () => {
+  const startCounting = async (afterwards: (run: number) => void, inside: (run: number) => void = () => {}) => {
+    let runs = 0
+    let works = 0
+    const desk = await startDesk({
+      run: async ctx => {
+        const run = ++runs
+        const made = await ctx.once('age', async step => {
+          works++
+          await step.items.change('papers', 'p-a1', { owner: `owner ${works}` })
+          inside(run)
+          return { works }
+        })
+        afterwards(run)
+        return { seen: made.works, all: runs }
+      },
+    })
+    const started = await desk.ask(eve, 'StartCount', input({ what: 'x' }))
+    assert.ok(started.kind === 'job')
+    const { id } = started.job
+    const again = () =>
+      desk.store.write(async writer => {
+        const row = await writer.job(id)
+        if (row) await writer.putJob({ ...row, due: 0 })
+      })
+    return { desk, id, again }
+  }
+  const owner = async (desk: Awaited<ReturnType<typeof startDesk>>) => {
+    const found = await desk.ask(eve, 'GetPaper', { id: 'p-a1' })
+    return found.kind === 'item' ? found.item.value['owner'] : found
+  }
+
+  test('happens once, and gives the same result to each run of the job', async () => {
+    const { desk, id, again } = await startCounting(run => {
+      if (run < 3) throw new Error('the worker dies here')
+    })
+    for (let run = 0; run < 3; run++) {
+      await desk.runJob()
+      await again()
+    }
+    const done = await desk.ask(eve, 'GetCount', { id })
+    assert.deepEqual(done.kind === 'result' && done.output, { seen: 1, all: 3 })
+    assert.equal(await owner(desk), 'owner 1')
+  })
+  test('that throws leaves nothing behind, and happens in the next run', async () => {
+    const { desk, id, again } = await startCounting(
+      () => {},
+      run => {
+        if (run === 1) throw new Error('in the step')
+      },
+    )
+    await desk.runJob()
+    assert.equal(await owner(desk), 'ann')
+    await again()
+    await desk.runJob()
+    const done = await desk.ask(eve, 'GetCount', { id })
+    assert.deepEqual(done.kind === 'result' && done.output, { seen: 2, all: 2 })
+  })
+  test('does nothing without the lease of the job', async () => {
+    let id = ''
+    const desk = await startDesk({
+      run: async ctx => {
+        await desk.ask(eve, 'CancelCountJob', { id })
+        await ctx.once('late', step => step.items.change('papers', 'p-a1', { owner: 'nobody' }))
+        return { seen: 0, all: 0 }
+      },
+    })
+    const started = await desk.ask(eve, 'StartCount', input({ what: 'x' }))
+    id = started.kind === 'job' ? started.job.id : ''
+    await desk.runJob()
+    assert.equal(await owner(desk), 'ann')
+  })
+  test('is written by its own context: the job’s would wait for it', async () => {
+    const desk = await startDesk({
+      run: async ctx => {
+        await ctx.once('wrong', () => ctx.items.change('papers', 'p-a1', { owner: 'x' }))
+        return { seen: 0, all: 0 }
+      },
+    })
+    await desk.ask(eve, 'StartCount', input({ what: 'x' }))
+    await desk.runJob()
+    assert.match(String(desk.thrown[0]), /a step is running: read and change by the context it is given/)
+  })
+})
