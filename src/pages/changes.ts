@@ -1,10 +1,10 @@
 /**
  * `/changes`: committed changes, page by page or as they happen (server-sent events; HTML Standard
  * §9.2). A complement (C6.1): the resources themselves tell the same. What it guards:
- *  (1) A caller sees changes of items that they may read, which is checked for each event as it is
- *      sent.
+ *  (1) A caller sees changes of items that they may read, which is checked after each commit for
+ *      all streams whose callers have the same rights; without credentials no operation is named.
  *  (2) A stream ends after a while, so that credentials are proven again; the number of streams is
- *      limited.
+ *      limited, and that of each caller.
  *  (3) A stream reads from the store no more than its client has room for, and nothing waits in
  *      memory.
  *  (4) A reader that comes after changes have expired learns it, and where to continue: by 410, or
@@ -19,13 +19,14 @@ import { negotiateType } from '../http/negotiate.ts'
 import { writeProblemJson } from '../http/problem.ts'
 import { respond } from '../http/respond.ts'
 import type { Pairs } from '../http/uri.ts'
-import { type ChangesFor, changesFor, toCloudEvent } from '../service/change-feed.ts'
+import { type ChangesFor, changesFor, type KnownChange, toCloudEvent } from '../service/change-feed.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { readGrants } from '../service/item-checks.ts'
 import type { Limiter } from '../service/limiter.ts'
 import { refuse } from '../service/refusal.ts'
-import { type ChangeRecord, type Store, Unavailable } from '../service/store.ts'
+import { type Store, Unavailable } from '../service/store.ts'
 import { ChangeNotifier } from './change-notifier.ts'
+import { SharedLooks } from './shared-looks.ts'
 
 const json = 'application/json'
 const events = 'text/event-stream'
@@ -36,6 +37,8 @@ const problem = 'application/problem+json'
 /** Requests of one caller. */
 const callerRate = { count: 600, seconds: 60 }
 const streamsMax = 1000
+/** Streams of one caller; anonymous callers are one for each address. */
+const callerStreamsMax = 16
 /** Changes on one page. */
 const defaultLimit = 100
 const limitMax = 1000
@@ -55,12 +58,15 @@ export interface ChangesPage {
 
 export function createChangesPage(context: FaceContext, store: Store, limiter: Limiter): ChangesPage {
   const notifier = new ChangeNotifier(store, beatEveryMs)
+  const looks = new SharedLooks(look)
+  const streamsOf = new Map<string, number>()
   let streams = 0
 
   async function read({ request, pairs, now }: Entry): Promise<Response> {
     const caller = await authenticate(request, context, context.app.contract.service)
     if (caller.subject === undefined && !isAnythingPublic(context)) refuse({ kind: 'unauthenticated' })
-    const { exceeded, reset } = await limiter.take(`changes ${caller.subject ?? `@${request.from}`}`, callerRate, now)
+    const name = caller.subject ?? `@${request.from}`
+    const { exceeded, reset } = await limiter.take(`changes ${name}`, callerRate, now)
     if (exceeded)
       return refuseReader(429, 'too many requests from this caller: wait for as long as Retry-After says', {
         'retry-after': String(Math.max(1, reset)),
@@ -69,7 +75,7 @@ export function createChangesPage(context: FaceContext, store: Store, limiter: L
     if (!type) return refuseReader(406, `available media types: ${offers.join(', ')}`)
     const asked = parsePosition(pairs, type === events ? request.fields['last-event-id'] : undefined)
     if (typeof asked === 'string') return refuseReader(400, asked)
-    if (type === events) return stream(caller, asked.after, request.method === 'HEAD')
+    if (type === events) return stream({ caller, name }, asked.after, request.method === 'HEAD')
     const found = await changesFor(context.app, store, caller, { ...asked, now })
     const link = `</changes?after=${found.next}&limit=${asked.limit}>; rel="next"`
     if (found.missed !== undefined)
@@ -86,29 +92,36 @@ export function createChangesPage(context: FaceContext, store: Store, limiter: L
   const writePage = ({ changes, next, more }: ChangesFor): string =>
     JSON.stringify({ items: changes.map(toFeedItem), next, more })
 
-  function stream(caller: Caller, after: number | undefined, isHead: boolean): Response {
+  function stream(reader: StreamReader, after: number | undefined, isHead: boolean): Response {
     const fields = { ...feedFields, 'content-type': events, 'x-accel-buffering': 'no' }
     if (isHead) return { status: 200, fields }
+    if (!hasRoom(reader))
+      return refuseReader(429, 'too many streams of this caller: end one, or read pages', { 'retry-after': '10' })
     if (streams >= streamsMax)
       return refuseReader(503, 'too many readers of the stream: read pages, or retry later', { 'retry-after': '10' })
-    return { status: 200, fields, content: streamChanges(caller, after) }
+    return { status: 200, fields, content: streamChanges(reader, after) }
+  }
+  const hasRoom = ({ name }: StreamReader): boolean => (streamsOf.get(name) ?? 0) < callerStreamsMax
+  function countStream({ name }: StreamReader, by: 1 | -1): void {
+    streams += by
+    const left = (streamsOf.get(name) ?? 0) + by
+    if (left > 0) streamsOf.set(name, left)
+    else streamsOf.delete(name)
   }
 
   /** (3) Counted from its first piece on: a stream whose reader left before never begins. */
-  async function* streamChanges(caller: Caller, from: number | undefined): AsyncGenerator<Uint8Array> {
-    streams++
+  async function* streamChanges(reader: StreamReader, from: number | undefined): AsyncGenerator<Uint8Array> {
+    if (!hasRoom(reader)) return // others of this caller have begun meanwhile
+    countStream(reader, 1)
     const until = performance.now() + streamMs
     let after = from
     try {
       yield encodeText('retry: 1000\n\n')
       while (performance.now() < until && !notifier.isStopped) {
         const seen = notifier.mark()
-        const found = await changesFor(context.app, store, caller, { after, limit: defaultLimit, now: context.clock() })
+        const found = await looks.find(seen, reader.caller, after)
         after = found.next
-        if (found.missed !== undefined)
-          yield encodeText(`id: ${after}\nevent: gone\ndata: ${writeGone(found.missed)}\n\n`)
-        for (const change of found.changes)
-          yield encodeText(`id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`)
+        if (found.octets.length > 0) yield found.octets
         if (found.more) continue
         await notifier.waitForChange(seen, after)
         yield encodeText(`id: ${after}\n:\n\n`) // where to continue after changes that were not reported
@@ -116,8 +129,18 @@ export function createChangesPage(context: FaceContext, store: Store, limiter: L
     } catch (thrown) {
       if (!(thrown instanceof Unavailable)) throw thrown // the reader reconnects
     } finally {
-      streams--
+      countStream(reader, -1)
     }
+  }
+
+  async function look(caller: Caller, after: number | undefined) {
+    const found = await changesFor(context.app, store, caller, { after, limit: defaultLimit, now: context.clock() })
+    const gone =
+      found.missed === undefined ? '' : `id: ${found.next}\nevent: gone\ndata: ${writeGone(found.missed)}\n\n`
+    const told = found.changes.map(
+      change => `id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`,
+    )
+    return { next: found.next, more: found.more, octets: encodeText(gone + told.join('')) }
   }
 
   return {
@@ -128,6 +151,12 @@ export function createChangesPage(context: FaceContext, store: Store, limiter: L
   }
 }
 
+interface StreamReader {
+  readonly caller: Caller
+  /** The subject, or the address of an anonymous caller. */
+  readonly name: string
+}
+
 const encoder = new TextEncoder()
 const encodeText = (text: string): Uint8Array => encoder.encode(text)
 const feedFields = {
@@ -135,7 +164,7 @@ const feedFields = {
   vary: 'Accept, Authorization, Cookie',
 }
 
-const toFeedItem = ({ at, ...change }: ChangeRecord) => ({ ...change, at: new Date(at).toISOString() })
+const toFeedItem = ({ at, ...change }: KnownChange) => ({ ...change, at: new Date(at).toISOString() })
 
 /** (4) RFC 9110 §15.5.11; `next` is where to continue. */
 const writeGone = (missed: number): string =>

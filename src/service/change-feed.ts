@@ -8,8 +8,11 @@ import { type Caller, isAllowed, readRestriction } from '../contract/policy.ts'
 import { readGrants } from './item-checks.ts'
 import { type ChangeRecord, isFormer, type Store, type StoreReader } from './store.ts'
 
+/** A change as a caller may know it: the operation tells more than the item does. */
+export type KnownChange = Omit<ChangeRecord, 'operation'> & { readonly operation?: string }
+
 export interface ChangesFor {
-  readonly changes: readonly ChangeRecord[]
+  readonly changes: readonly KnownChange[]
   /** Where to continue: the sequence of the last change that was checked, reported or not. */
   readonly next: number
   /** There may be more already. */
@@ -32,10 +35,21 @@ export async function changesFor(
     const [swept, found] = await Promise.all([reader.swept(), reader.changes(asked ?? 0, limit)])
     if (asked !== undefined && asked < swept) return { changes: [], next: swept, more: true, missed: swept }
     const after = asked ?? swept
-    const changes: ChangeRecord[] = []
-    for (const change of found) if (await mayKnow(app, reader, caller, change, now)) changes.push(change)
+    const changes: KnownChange[] = []
+    const known = new Map<string, boolean>()
+    for (const change of found) {
+      const item = `${change.resource} ${change.id}`
+      const isKnown = known.get(item) ?? (await mayKnow(app, reader, caller, change, now))
+      known.set(item, isKnown)
+      if (isKnown) changes.push(tellTo(caller, change))
+    }
     return { changes, next: found.at(-1)?.sequence ?? after, more: found.length === limit }
   })
+}
+
+/** That a product was changed is public; that it was by a shipment is not. */
+function tellTo(caller: Caller, { operation, ...change }: ChangeRecord): KnownChange {
+  return caller.subject === undefined ? change : { ...change, operation }
 }
 
 async function mayKnow(
@@ -67,13 +81,13 @@ export interface CloudEvent {
     readonly id: string
     readonly version: number
     readonly what: ChangeRecord['what']
-    readonly operation: string
+    readonly operation?: string
   }
 }
 
 export function toCloudEvent(
   app: Implementation,
-  { sequence, at, resource, id, version, what, operation }: ChangeRecord,
+  { sequence, at, resource, id, version, what, operation }: KnownChange,
 ): CloudEvent {
   const { namespace, service } = app.contract
   return {
@@ -84,6 +98,6 @@ export function toCloudEvent(
     subject: `${resource}/${id}`,
     time: new Date(at).toISOString(),
     datacontenttype: 'application/json',
-    data: { resource, id, version, what, operation },
+    data: { resource, id, version, what, ...(operation !== undefined && { operation }) },
   }
 }

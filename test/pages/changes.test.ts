@@ -6,16 +6,18 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, request } from 'node:http'
+import { createServer, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import app from '../../examples/orders/service.ts'
+import type { Caller } from '../../src/contract/policy.ts'
 import { type EventSink, Gone, startSinks } from '../../src/host/delivery/sinks.ts'
 import { createWebhook, signWebhook } from '../../src/host/delivery/webhook.ts'
 import { ChangeNotifier } from '../../src/pages/change-notifier.ts'
+import { SharedLooks } from '../../src/pages/shared-looks.ts'
 import { type Store, Unavailable } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { bearer, json, startHosted } from '../host/hosted-service.ts'
@@ -77,6 +79,7 @@ describe('GET /changes', async () => {
     const resources = async (fields: object) =>
       (await page(fields)).items.map((each: { resource: string }) => each.resource)
     assert.deepEqual(await resources({}), ['products'])
+    assert.deepEqual((await page({})).items[0].operation, undefined, 'it may tell of an item that is not public')
     assert.deepEqual(await resources(stranger), ['products'])
     assert.deepEqual(await resources(manager), ['orders', 'orders', 'products'])
     await hosted.ask('DELETE', `/api/v1/orders/${id}`, { ...manager, 'if-match': '*' })
@@ -214,6 +217,37 @@ async function waitUntil(holds: () => boolean, what: string): Promise<void> {
   assert.fail(what)
 }
 
+describe('readers at the same place', () => {
+  const may = (subject: string | undefined, roles: string[], claims = {}): Caller => ({ subject, roles, claims })
+  const looking = () => {
+    let count = 0
+    const looks = new SharedLooks(async () => ++count)
+    return { looks, count: () => count }
+  }
+  test('with the same rights share one look for each commit', async () => {
+    const { looks, count } = looking()
+    await Promise.all(Array.from({ length: 100 }, (_, i) => looks.find(1, may(`c-${i}`, ['a', 'b']), 7)))
+    assert.equal(count(), 1)
+    await looks.find(2, may('c-1', ['b', 'a']), 7)
+    await looks.find(2, may('c-2', ['a', 'b']), 7)
+    assert.equal(count(), 2)
+  })
+  test('with other rights have their own, and so have those without credentials and at other places', async () => {
+    const { looks, count } = looking()
+    const readers = [may('c', ['a']), may('c', ['b']), may(undefined, ['a']), may('c', ['a'], { customer: 'c-1' })]
+    for (const reader of readers) await looks.find(1, reader, 7)
+    await looks.find(1, may('c', ['a']), 8)
+    await looks.find(1, may('c', ['a']), undefined)
+    assert.equal(count(), readers.length + 2)
+  })
+  test('look again where a look has failed', async () => {
+    let tries = 0
+    const looks = new SharedLooks(async () => (tries++ === 0 ? Promise.reject(new Unavailable()) : 'found'))
+    await assert.rejects(looks.find(1, may('c', []), 7))
+    assert.equal(await looks.find(1, may('c', []), 7), 'found')
+  })
+})
+
 describe('server-sent events', async () => {
   const hosted = await startHosted()
   const { clerk, stranger } = await issueTokens(hosted)
@@ -259,6 +293,44 @@ describe('server-sent events', async () => {
     const streams = async () => /^diglot_event_streams (\d+)$/m.exec((await own.ask('GET', '/metrics')).text)?.[1]
     for (let tries = 0; tries < 80 && (await streams()) !== '0'; tries++) await pause(100)
     assert.equal(await streams(), '0')
+  })
+
+  test('A8.1 of one caller are sixteen; another caller has their own, and a place that is left is free again', async () => {
+    const own = await startHosted()
+    const { clerk: mine, manager: others } = await issueTokens(own)
+    const status = async (fields: Record<string, string>) => {
+      const asked = request({
+        port: own.server.port,
+        host: '127.0.0.1',
+        path: '/changes',
+        agent: false,
+        headers: { ...fields, accept: 'text/event-stream' },
+      }).end()
+      asked.on('error', () => {})
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      answer.on('error', () => {})
+      if (answer.statusCode === 200) await once(answer, 'data')
+      return {
+        status: answer.statusCode,
+        after: answer.headers['retry-after'],
+        stop: () => asked.socket?.resetAndDestroy(),
+      }
+    }
+    const held = []
+    for (let i = 0; i < 16; i++) held.push(await status(mine))
+    assert.deepEqual(new Set(held.map(each => each.status)), new Set([200]))
+    const refused = await status(mine)
+    assert.deepEqual([refused.status, refused.after], [429, '10'])
+    const other = await status(others)
+    assert.equal(other.status, 200)
+    held[0]?.stop()
+    let again = await status(mine)
+    for (let tries = 0; tries < 80 && again.status !== 200; tries++) {
+      await pause(100)
+      again = await status(mine)
+    }
+    assert.equal(again.status, 200)
+    for (const each of [...held, other, again]) each.stop()
   })
 
   test('end when the service does, at once', async () => {

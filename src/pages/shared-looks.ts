@@ -1,0 +1,43 @@
+/**
+ * What streams of the change feed send: one look at the store, and one text, for all readers that
+ * are at the same place and may know the same.
+ */
+import type { Caller } from '../contract/policy.ts'
+
+/** Looks that are kept at once: readers that catch up are at places of their own. */
+const looksMax = 100
+
+export class SharedLooks<T> {
+  readonly #look: (caller: Caller, after: number | undefined) => Promise<T>
+  #mark = -1
+  #looks = new Map<string, Promise<T>>()
+
+  constructor(look: (caller: Caller, after: number | undefined) => Promise<T>) {
+    this.#look = look
+  }
+
+  /** @param mark differs after each commit; a look of before does not count */
+  find(mark: number, caller: Caller, after: number | undefined): Promise<T> {
+    if (mark !== this.#mark) {
+      this.#looks = new Map()
+      this.#mark = mark
+    }
+    const looks = this.#looks
+    const key = JSON.stringify([after ?? null, rightsOf(caller)])
+    const known = looks.get(key)
+    if (known) return known
+    const look = this.#look(caller, after)
+    if (looks.size < looksMax) {
+      looks.set(key, look)
+      look.catch(() => looks.delete(key)) // the next reader asks again
+    }
+    return look
+  }
+}
+
+/** All that decides what a caller may read; grants of reading have no other condition. */
+const rightsOf = ({ subject, roles, claims }: Caller): unknown => [
+  subject === undefined,
+  [...roles].sort(),
+  Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1)),
+]
