@@ -63,11 +63,12 @@ function rateFields(
   exchange: Exchange,
   refusal: Extract<AnyRestRefusal, { kind: 'too-many' }>,
 ): Record<string, string> {
-  const name = exchange.operation?.counted ?? 'address'
   const { limit, window, after } = refusal
+  const name = window === undefined ? 'queued' : (exchange.operation?.counted ?? 'address')
+  const policy = window === undefined ? { unit: 'concurrent-requests' as const } : { window }
   return {
     'retry-after': writeRetryAfter(after),
-    'ratelimit-policy': writeRateLimitPolicy([{ name, quota: limit, window }]) ?? '',
+    'ratelimit-policy': writeRateLimitPolicy([{ name, quota: limit, ...policy }]) ?? '',
     ratelimit: writeRateLimit([{ name, remaining: 0, reset: Math.ceil(after) }]) ?? '',
   }
 }

@@ -30,6 +30,8 @@ export interface Input {
 export interface Admitted {
   readonly operation: Operation
   readonly caller: Caller
+  /** The subject, or the address of an anonymous caller: whose turn it is. */
+  readonly party: string
   /** The rest of the caller's rate for this operation, for RateLimit fields. */
   readonly quota: Quota
 }

@@ -162,19 +162,21 @@ function admit(parts: ServiceParts, operation: Operation, caller: Caller, from: 
     if (caller.subject === undefined && !isPublic(operation.grants)) return refuse({ kind: 'unauthenticated' })
     return refuse({ kind: 'forbidden' })
   }
-  const taken = parts.limiter.take(`${operation.counted} ${caller.subject ?? `@${from}`}`, operation.limit, now)
-  return chain(taken, quota => requireWithinRate(operation, caller, quota))
+  const party = caller.subject ?? `@${from}`
+  const taken = parts.limiter.take(`${operation.counted} ${party}`, operation.limit, now)
+  return chain(taken, quota => requireWithinRate(operation, caller, party, quota))
 }
 
 function requireWithinRate(
   operation: Operation,
   caller: Caller,
+  party: string,
   taken: Awaited<ReturnType<Limiter['take']>>,
 ): Admitted {
   const { exceeded, ...quota } = taken
   if (exceeded)
     return refuse({ kind: 'too-many', after: Math.max(1, quota.reset), limit: quota.limit, window: quota.window })
-  return { operation, caller, quota }
+  return { operation, caller, party, quota }
 }
 
 /** Rows 22–24 alone, to refuse before the content is read. The call itself checks them again. */

@@ -8,6 +8,7 @@
  *      in the same transaction.
  *  (5) A job whose workers keep dying has failed in the end; being stopped, or a store out of
  *      reach, does not count as a failure.
+ *  (6) Callers take turns, and one with too many waiting jobs is refused.
  * A job runs at least once, and its writes may happen again with it; what must happen once is a step
  * (`job-step.ts`). Its effects outside the store must bear being repeated.
  */
@@ -15,6 +16,7 @@ import type { Handlers, Implementation, Progress, Values } from '../contract/imp
 import { type Job, jobStates } from '../contract/job.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
+import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
 import { type ContextFacts, createContext, reachOf, requireSoundOutput, type StoreReach } from './handler-context.ts'
 import { createJobContext } from './job-step.ts'
@@ -37,9 +39,33 @@ export async function startJob(
   const { caller } = call.admitted
   const input = call.input?.(undefined).value ?? {}
   await starting?.(createContext(about, reachOf(writer)), input)
-  const job = queuedJob(about.id('j'), operation.job.job, caller, input, about.now)
-  await writer.putJob(job)
+  const row = { ...queuedJob(about.id('j'), operation.job.job, caller, input, about.now), party: call.admitted.party }
+  const job = await addJob(writer, namesOf(about.contract), row, callerJobsMax)
   return { kind: 'job', job, created: true }
+}
+
+/** Jobs of one caller that wait. */
+export const callerJobsMax = 100
+/** Seconds after which a place may be free. */
+const retryAfter = 5
+
+const namesOf = ({ jobs }: Service): readonly string[] => jobs.map(each => each.job)
+
+/**
+ * Adds a job to the queue, at the next turn of its party: what one has queued delays another by one
+ * job. Refuses where `waitingMax` of its own wait.
+ */
+export async function addJob(
+  writer: StoreWriter,
+  queue: readonly string[],
+  row: JobRow,
+  waitingMax = Number.POSITIVE_INFINITY,
+): Promise<JobRow> {
+  const { turn, waiting } = await writer.nextTurn(queue, row.party)
+  if (waiting >= waitingMax) refuse({ kind: 'too-many', after: retryAfter, limit: waitingMax })
+  const job = { ...row, turn }
+  await writer.putJob(job)
+  return job
 }
 
 /** A job that has not begun. */
@@ -59,6 +85,8 @@ export const queuedJob = (id: string, job: string, caller: Caller, input: Values
   modified: now,
   leased: 0,
   due: now,
+  party: caller.subject ?? '',
+  turn: 0,
 })
 
 /** The job, for its owner; for any other caller it does not exist. */
@@ -122,8 +150,7 @@ export interface JobContext {
  */
 export async function runNextJob(context: JobContext, stop: AbortSignal): Promise<boolean> {
   const { app, store, clock } = context
-  const names = app.contract.jobs.map(job => job.job)
-  const job = await store.write(writer => writer.lease(names, clock(), clock() + leaseMs))
+  const job = await store.write(writer => writer.lease(namesOf(app.contract), clock(), clock() + leaseMs))
   if (!job) return false
   const declared = app.contract.jobs.find(each => each.job === job.job)
   const run = app.handlers[job.job]?.run

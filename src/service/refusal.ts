@@ -31,8 +31,11 @@ export type Refusal =
   /** Content that breaks the syntax of its media type. */
   | { readonly kind: 'malformed'; readonly detail: string; readonly path?: FieldProblem['path'] }
   | { readonly kind: 'declared'; readonly fault: Fault; readonly detail: Readonly<Record<string, unknown>> }
-  /** The caller is over their limit; `after` and `window` in seconds. */
-  | { readonly kind: 'too-many'; readonly after: number; readonly limit: number; readonly window: number }
+  /**
+   * The caller is over their limit; `after` and `window` in seconds. Without a window it limits what
+   * may be under way at once.
+   */
+  | { readonly kind: 'too-many'; readonly after: number; readonly limit: number; readonly window?: number }
   /** A call with the same idempotency key is in progress. */
   | { readonly kind: 'in-flight' }
   /** The idempotency key belongs to another call. */

@@ -5,7 +5,7 @@
  */
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
-import { queuedJob } from './job.ts'
+import { addJob, queuedJob } from './job.ts'
 import type { Store } from './store.ts'
 
 export interface Schedule {
@@ -105,7 +105,7 @@ export function startDueJobs(
     if (last && Number(last.value) >= instant) return false
     await writer.forget(space, name)
     await writer.remember(space, name, { value: String(instant), expires: latestMs }, now)
-    if (last) await writer.putJob(queuedJob(id('j'), job, as, input(instant), now))
+    if (last) await addJob(writer, [job], queuedJob(id('j'), job, as, input(instant), now))
     return last !== undefined
   })
 }

@@ -149,6 +149,10 @@ export interface JobRow {
   /** Milliseconds since 1970: after it another worker may take a running job. */
   readonly leased: number
   readonly due: number
+  /** Whose turn it is: the caller that started it, or where a reply goes. */
+  readonly party: string
+  /** The place in the turns of all parties: each has one job in a turn. */
+  readonly turn: number
 }
 
 /** One line of the audit: the deed of a subject, by a face. */
@@ -184,6 +188,8 @@ export interface StoreReader {
   /** All records of a space by their keys: for operators, not for a request. */
   recallAll(space: string): Maybe<ReadonlyMap<string, ExpiringRecord>>
   job(id: string): Maybe<JobRow | undefined>
+  /** The next turn of a party among queued jobs of these names, and how many of its own wait. */
+  nextTurn(jobs: readonly string[], party: string): Maybe<{ readonly turn: number; readonly waiting: number }>
   /** Jobs in this state, the last changed first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
   changes(after: number, limit: number): Maybe<readonly ChangeRecord[]>
@@ -222,8 +228,11 @@ export interface StoreWriter extends StoreReader {
   putJob(row: JobRow): Maybe<void>
   /** Removes a job at once, in any state. */
   dropJob(id: string): Maybe<void>
-  /** Leases the next due job that is queued or whose lease has ended, until `until`. */
-  lease(jobs: readonly string[], now: number, until: number): Maybe<JobRow | undefined>
+  /**
+   * Leases, until `until`, a job whose lease has ended, or the queued one whose turn it is; none of a
+   * party of which `partyMax` are running.
+   */
+  lease(jobs: readonly string[], now: number, until: number, partyMax?: number): Maybe<JobRow | undefined>
   record(deed: AuditRecord): Maybe<void>
   /** Appends to the change feed. */
   changed(change: Omit<ChangeRecord, 'sequence'>): Maybe<void>

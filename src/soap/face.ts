@@ -11,7 +11,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { chain, type Maybe, settle } from '../base/maybe.ts'
+import { chain, forEachInTurn, type Maybe, settle } from '../base/maybe.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
@@ -105,10 +105,24 @@ function performExchange(
   // A list may be long work: reading it is one step, writing it another.
   const inTurn = <T>(step: () => Maybe<T>): Maybe<T> =>
     turns && exchange.safe ? chain(turns.run(from, step), result => result) : step()
-  return chain(
-    inTurn(() => exchange.perform({ ...operationFacts(known, exchange), ...request })),
-    answer => inTurn(() => replyWithAnswer(node, known, exchange, answer)),
+  return chain(requireRoom(node, known), () =>
+    chain(
+      inTurn(() => exchange.perform({ ...operationFacts(known, exchange), ...request })),
+      answer => inTurn(() => replyWithAnswer(node, known, exchange, answer)),
+    ),
   )
+}
+
+/** A reply that cannot wait for its address is refused, back to where the message came from. */
+function requireRoom({ elsewhere }: SoapNode, known: Exchanged): Maybe<void> {
+  const { agreed } = known
+  const addresses = [agreed?.reply, agreed?.fault].flatMap(each => (each?.to === 'address' ? [each.address] : []))
+  if (!elsewhere || !agreed || addresses.length === 0) return
+  known.agreed = { reply: { to: 'back' }, fault: { to: 'back' } }
+  const asked = forEachInTurn([...new Set(addresses)], address => elsewhere.requireRoom?.(address))
+  return chain(asked, () => {
+    known.agreed = agreed
+  })
 }
 
 /** A message that is not well-formed to its end is refused for that, whatever else is wrong. */

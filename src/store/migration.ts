@@ -14,7 +14,7 @@ import { type ColumnSignature, findMisread, findMissing, isCompatible, signature
 import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import type { ItemStatements } from './item-rows.ts'
-import { declareRecordTables, migratePieces } from './records.ts'
+import { declareRecordTables, migratePieces, migrateTurns } from './records.ts'
 import { foldingVersion } from './search-text.ts'
 import { sql } from './sql.ts'
 import type { StoreSchema } from './sql-access.ts'
@@ -47,6 +47,7 @@ export function* planMigration(schema: StoreSchema): Steps {
   if (table.length === 0) {
     for (const text of declareRecordTables(dialect)) yield { text }
     yield rememberShape('store', 'format', shapeFormat)
+    yield rememberShape('store', 'jobs', 'turns')
   }
   const shape = readShape(yield { text: sql`select "of", "name", "is" from "_shape"` })
   const differences = yield* findDifferences(schema, shape)
@@ -54,6 +55,10 @@ export function* planMigration(schema: StoreSchema): Steps {
   if (shape.get('store')?.get('format') === formatBefore) {
     yield* migrateFiles(dialect)
     yield rememberShape('store', 'format', shapeFormat)
+  }
+  if (shape.get('store')?.get('jobs') !== 'turns') {
+    for (const text of migrateTurns(dialect)) yield { text }
+    yield rememberShape('store', 'jobs', 'turns')
   }
   for (const items of schema.items.values()) yield* growTable(items, dialect, shape)
   yield* growIndexes(schema, shape)

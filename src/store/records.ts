@@ -28,8 +28,8 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
     sql`create table "_job" ("id" ${text} primary key, "job" ${text} not null, "state" ${text} not null, "progress" ${real} not null,
       "owner" ${text} not null, "caller" ${text} not null, "input" ${text} not null, "output" ${text}, "failure" ${text},
       "tries" ${integer} not null, "version" ${integer} not null, "created" ${integer} not null, "modified" ${integer} not null,
-      "leased" ${integer} not null, "due" ${integer} not null)`,
-    sql`create index "_job#due" on "_job" ("due", "created") where "state" in ('queued', 'running')`,
+      "leased" ${integer} not null, "due" ${integer} not null, ${joinList(turnColumns(dialect))})`,
+    ...turnIndexes,
     sql`create index "_job#finished" on "_job" ("modified") where "state" not in ('queued', 'running')`,
     sql`create table "_deed" ("sequence" ${dialect.counter}, "at" ${integer} not null, "subject" ${text} not null,
       "operation" ${text} not null, "resource" ${text} not null, "id" ${text} not null, "version" ${integer},
@@ -41,6 +41,23 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
     sql`create index "_change#at" on "_change" ("at")`,
   ]
 }
+
+const turnColumns = ({ types: { text, integer } }: Dialect): readonly Sql[] => [
+  sql`"party" ${text} not null default ''`,
+  sql`"turn" ${integer} not null default 0`,
+]
+const turnIndexes = [
+  sql`create index "_job#turn" on "_job" ("turn", "due", "created", "id") where "state" = 'queued'`,
+  sql`create index "_job#party" on "_job" ("party", "turn") where "state" = 'queued'`,
+  sql`create index "_job#leased" on "_job" ("leased") where "state" = 'running'`,
+]
+
+/** What a store lacks that was created when jobs were taken by their age. */
+export const migrateTurns = (dialect: Dialect): readonly Sql[] => [
+  ...turnColumns(dialect).map(column => sql`alter table "_job" add column ${column}`),
+  ...turnIndexes,
+  sql`drop index "_job#due"`,
+]
 
 /**
  * Of `_file`: the name of its pieces, where it has more than one, and the octets in them; and the
@@ -77,7 +94,7 @@ export const migratePieces = (dialect: Dialect): readonly Sql[] => [
 
 const jobColumns = [
   'id', 'job', 'state', 'progress', 'owner', 'caller', 'input', 'output', 'failure', 'tries', 'version', 'created',
-  'modified', 'leased', 'due',
+  'modified', 'leased', 'due', 'party', 'turn',
 ] as const satisfies readonly (keyof JobRow)[] // biome-ignore format: one line reads best
 const deedColumns = ['at', 'subject', 'operation', 'resource', 'id', 'version', 'face', 'request'] as const
 const changeColumns = ['sequence', 'at', 'resource', 'id', 'version', 'what', 'operation'] as const
@@ -183,16 +200,29 @@ export function compileRecords(dialect: Dialect) {
   }
 }
 
-/** Of now, the end of the lease, then the names of jobs. */
+/** Of now, the end of the lease, how many of one party may run, then the names of jobs. */
 export function leaseStatement(dialect: Dialect, jobs: number): Statement {
-  const due = sql`"state" = 'queued' and "due" <= ${parameterAt(0)}`
-  const over = sql`"state" = 'running' and "leased" <= ${parameterAt(0)}`
+  const named = sql`"job" in (${parameterList(3, jobs)})`
+  const over = sql`select "id" from "_job" where "state" = 'running' and "leased" <= ${parameterAt(0)} and ${named}
+    order by "leased", "due", "id" limit 1 ${dialect.choosing}`
+  const running = sql`select count(*) from "_job" as "other" where "other"."state" = 'running' and "other"."party" = "_job"."party"`
+  const next = sql`select "id" from "_job" where "state" = 'queued' and "due" <= ${parameterAt(0)} and ${named}
+    and (${running}) < ${parameterAt(2)} order by "turn", "due", "created", "id" limit 1 ${dialect.choosing}`
   return compileStatement(
     dialect,
     sql`update "_job" set "state" = 'running', "leased" = ${parameterAt(1)}, "modified" = ${parameterAt(0)}, "tries" = "tries" + 1,
-      "version" = "version" + 1 where "id" = (select "id" from "_job" where "job" in (${parameterList(2, jobs)})
-        and ((${due}) or (${over})) order by "due", "created", "id" limit 1 ${dialect.choosing})
+      "version" = "version" + 1 where "id" = coalesce((${over}), (${next}))
       returning ${joinList(jobColumns.map(quoteName))}`,
+  )
+}
+
+/** Of a party, then the names of jobs: how many of its own wait, the last turn of those, the first of all. */
+export function turnStatement(dialect: Dialect, jobs: number): Statement {
+  const queued = sql`from "_job" where "state" = 'queued' and "job" in (${parameterList(1, jobs)})`
+  const own = sql`${queued} and "party" = ${parameterAt(0)}`
+  return compileStatement(
+    dialect,
+    sql`select (select count(*) ${own}), (select max("turn") ${own}), (select "turn" ${queued} order by "turn" limit 1)`,
   )
 }
 

@@ -33,6 +33,7 @@ import {
   jobOf,
   leaseStatement,
   type Records,
+  turnStatement,
 } from './records.ts'
 import { RowCache } from './row-cache.ts'
 import { compileStatement, type Statement } from './statement.ts'
@@ -49,6 +50,7 @@ export interface StoreSchema {
   /** How many forms were compiled. */
   readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
+  readonly turns: Map<number, Statement>
   readonly recent: RowCache
   /** Another look at the database, for what is read after the look that it came from has ended. */
   readonly look: LookAt
@@ -71,6 +73,7 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
     forms: new Map(),
     formsMade: { count: 0 },
     leases: new Map(),
+    turns: new Map(),
     recent: new RowCache(),
     look,
   }
@@ -205,6 +208,17 @@ export class SqlReader implements StoreReader {
 
   job(id: string) {
     return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
+  }
+
+  nextTurn(jobs: readonly string[], party: string): ReturnType<StoreReader['nextTurn']> {
+    if (jobs.length === 0) return { turn: 0, waiting: 0 }
+    const { turns, dialect } = this.schema
+    let ask = turns.get(jobs.length)
+    if (!ask) turns.set(jobs.length, (ask = turnStatement(dialect, jobs.length)))
+    return chain(this.on.first(ask, [party, ...jobs]), row => {
+      const [waiting, last, first] = row ?? []
+      return { waiting: Number(waiting), turn: Math.max(Number(last ?? -1) + 1, Number(first ?? 0)) }
+    })
   }
 
   jobs(state: Parameters<StoreReader['jobs']>[0], limit: number) {
@@ -387,12 +401,17 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     return this.on.run(this.schema.records.dropJob, [id])
   }
 
-  lease(jobs: readonly string[], now: number, until: number): ReturnType<StoreWriter['lease']> {
+  lease(
+    jobs: readonly string[],
+    now: number,
+    until: number,
+    partyMax = Number.MAX_SAFE_INTEGER,
+  ): ReturnType<StoreWriter['lease']> {
     if (jobs.length === 0) return undefined
     const { leases, dialect } = this.schema
     let take = leases.get(jobs.length)
     if (!take) leases.set(jobs.length, (take = leaseStatement(dialect, jobs.length)))
-    return chain(this.on.first(take, [now, until, ...jobs]), row => row && jobOf(row))
+    return chain(this.on.first(take, [now, until, partyMax, ...jobs]), row => row && jobOf(row))
   }
 
   record(deed: Parameters<StoreWriter['record']>[0]) {

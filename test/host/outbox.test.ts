@@ -22,6 +22,7 @@ import {
 } from '../../src/host/delivery/safe-post.ts'
 import { createItemIdentifier } from '../../src/host/item-identifier.ts'
 import { startService } from '../../src/host/serve.ts'
+import { Refused } from '../../src/service/refusal.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { sendRequest, startHosted } from './hosted-service.ts'
 
@@ -256,6 +257,43 @@ async function createEndedOutbox(to: string) {
   const lease = () => store.write(writer => writer.lease(['#reply'], time.now, time.now + 30_000))
   return { store, failures, time, posting, lease }
 }
+
+test('A8.1 an address that is silent holds up no other', async () => {
+  const { came, url } = await startReceiver()
+  const silent = createServer(() => {})
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    silent.closeAllConnections()
+    silent.close()
+  })
+  const dead = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/replies` // listens on TCP
+  const { store, posting } = await createEndedOutbox(url)
+  const outbox = startOutbox(posting, [dead, url])
+  const send = (to: string) => outbox.elsewhere.send(to, { mediaType: 'text/xml', action: 'urn:a', content: '<m/>' })
+  for (let i = 0; i < 40; i++) await send(dead)
+  for (let i = 0; i < 10; i++) await send(url)
+  await waitUntil(() => came.length >= 11, 'replies wait for an address that is silent', 5)
+  await outbox.stop()
+  await store.close()
+})
+
+test('A8.1 replies that wait for one address have a bound, and others have their own', async () => {
+  const { store, posting } = await createEndedOutbox('http://127.0.0.1:1/')
+  const outbox = startOutbox(posting, ['http://127.0.0.1:1/', 'http://127.0.0.1:2/'])
+  await outbox.stop()
+  const { requireRoom, send } = outbox.elsewhere
+  assert.ok(requireRoom)
+  for (let i = 1; i < 100; i++) {
+    await requireRoom('http://127.0.0.1:1/a')
+    await send('http://127.0.0.1:1/a', { mediaType: 'text/xml', action: 'urn:a', content: '<m/>' })
+  }
+  await assert.rejects(
+    async () => requireRoom('http://127.0.0.1:1/b'),
+    (thrown: unknown) => thrown instanceof Refused && thrown.refusal.kind === 'too-many',
+  )
+  await requireRoom('http://127.0.0.1:2/a')
+  await store.close()
+})
 
 test('what someone had in hand when he died is delivered when his lease is over, and forgotten', async () => {
   const { came, url } = await startReceiver()

@@ -289,6 +289,17 @@ describe('A3 jobs', async () => {
   const shop = await startOrders({ options: { sleep: ms => setTimeout(ms) } })
   const input = { from: '2026-01-01', to: '2026-12-31', kind: 'sales' }
 
+  it('A8.1 too many of one caller wait: 429, Retry-After and a limit of what is concurrent', async () => {
+    const own = await startOrders()
+    for (let i = 0; i < 100; i++) await own.as.alice('POST', '/api/v1/reports', json, input)
+    const { status, fields } = await own.as.alice('POST', '/api/v1/reports', json, input)
+    assert.deepEqual(
+      [status, fields['retry-after'], fields['ratelimit-policy'], fields['ratelimit']],
+      [429, '5', '"queued";q=100;qu="concurrent-requests"', '"queued";r=0;t=5'],
+    )
+    assert.equal((await own.as.clara('POST', '/api/v1/reports', json, input)).status, 202)
+  })
+
   it('A3.1 A3.2 A3.3 A4.15 A4.16 accepted, running, completed, with its result', async () => {
     const made = await shop.as.alice('POST', '/api/v1/reports', { ...json, prefer: 'respond-async' }, input)
     assert.deepEqual([made.status, made.fields['preference-applied']], [202, 'respond-async'])

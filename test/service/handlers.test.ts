@@ -246,6 +246,33 @@ describe('A4.7 bulk removal', () => {
   })
 })
 
+describe('A8.1 jobs of several callers', () => {
+  const start = (desk: Awaited<ReturnType<typeof startDesk>>, caller: Caller) =>
+    desk.ask(caller, 'StartCount', input({ what: 'x' }))
+  test('take turns: what one has queued delays another by one job', async () => {
+    const order: string[] = []
+    const desk = await startDesk({
+      run: async ctx => {
+        order.push(ctx.caller.subject ?? '')
+        return { seen: 0, all: 0 }
+      },
+    })
+    for (const caller of [ann, ann, ann, ann, bob, bob, eve]) await start(desk, caller)
+    for (let i = 0; i < 3; i++) await desk.runJob()
+    await start(desk, bob)
+    while (await desk.runJob());
+    assert.deepEqual(order, ['ann', 'bob', 'eve', 'ann', 'bob', 'ann', 'bob', 'ann'])
+  })
+  test('wait, a hundred of each: the next is refused and told when to come again, others are not', async () => {
+    const desk = await startDesk()
+    for (let i = 0; i < 100; i++) assert.equal((await start(desk, ann)).kind, 'job')
+    assert.deepEqual(await start(desk, ann), { kind: 'too-many', after: 5, limit: 100 })
+    assert.equal((await start(desk, bob)).kind, 'job')
+    await desk.runJob()
+    assert.equal((await start(desk, ann)).kind, 'job', 'a place is free again')
+  })
+})
+
 describe('a step of a job', () => {
   const startCounting = async (afterwards: (run: number) => void, inside: (run: number) => void = () => {}) => {
     let runs = 0

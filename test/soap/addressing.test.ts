@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
+import { refuse } from '../../src/service/refusal.ts'
 import type { ReplyTargets } from '../../src/soap/headers/addressing.ts'
 import { bareElement } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
@@ -313,6 +314,26 @@ test('W1 an allow-listed address gets the reply from the outbox; its fault too; 
     header: blocks(uri10, 'GetOrder', { replyTo: `${replyTo}x` }),
   })
   assert.ok(other.fault && sent.length === 2)
+})
+
+test('A8.1 where too many replies wait for an address the next is refused before anything runs, as a response', async () => {
+  const sent: string[] = []
+  const full = await startConversation(
+    {},
+    {
+      elsewhere: {
+        allowed: () => true,
+        send: async to => void sent.push(to),
+        requireRoom: async () => refuse({ kind: 'too-many', after: 10, limit: 100 }),
+      },
+    },
+  )
+  const replyTo = 'https://partner.example/replies'
+  const header = blocks(uri10, 'GetOrder', { replyTo })
+  const answer = await full.post({ version: '1.2', body: get, header })
+  assert.deepEqual([answer.status, answer.fields['retry-after'], answer.fault?.code], [429, '10', 'Receiver'])
+  assert.deepEqual(sent, [])
+  assert.equal((await full.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder') })).status, 200)
 })
 
 test('To may be mandatory, absent in 1.0, anonymous, or https where TLS ended before us; in 2004/08 it is required', async () => {

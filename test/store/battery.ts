@@ -989,7 +989,7 @@ const search: readonly Case[] = [
 
 function jobRow(id: string, more: Partial<JobRow> = {}): JobRow {
   const none = { output: undefined, failure: undefined }
-  const times = { created: 10, modified: 10, leased: 0, due: 10 }
+  const times = { created: 10, modified: 10, leased: 0, due: 10, party: 'ada', turn: 0 }
   return {
     id,
     job: 'digests',
@@ -1048,7 +1048,7 @@ const records: readonly Case[] = [
     }),
   ],
   [
-    'a lease takes the job that is due longest, of those named, and no other lease takes it before its end',
+    'a lease takes a job whose lease has ended, else the one that is due longest, of those named, and no other takes it',
     using(async store => {
       const lease = (now: number, until: number, jobs = ['digests']) =>
         store.write(writer => writer.lease(jobs, now, until))
@@ -1072,7 +1072,63 @@ const records: readonly Case[] = [
       assert.equal(await lease(99, 300), undefined)
       const again = await lease(100, 300)
       assert.deepEqual([again?.id, again?.tries, again?.version, again?.leased], ['j-2', 2, 3, 300])
+      assert.equal((await lease(100, 300, ['digests', 'other']))?.id, 'j-1')
       assert.equal((await lease(100, 300, ['digests', 'other']))?.id, 'j-3')
+    }),
+  ],
+  [
+    'A8.1 parties take turns: the next turn of one is behind its own last, and not before the first of all',
+    using(async store => {
+      const add = (id: string, party: string, job = 'digests') =>
+        store.write(async writer => {
+          const { turn, waiting } = await writer.nextTurn(['digests'], party)
+          await writer.putJob(jobRow(id, { party, turn, job }))
+          return [turn, waiting]
+        })
+      const take = async (partyMax?: number) =>
+        (await store.write(writer => writer.lease(['digests'], 100, 1000, partyMax)))?.id
+      assert.deepEqual(await store.read(reader => reader.nextTurn([], 'a')), { turn: 0, waiting: 0 })
+      for (const at of [0, 1, 2, 3]) assert.deepEqual(await add(`a-${at}`, 'a'), [at, at])
+      await add('other-0', 'a', 'other')
+      assert.deepEqual([await take(), await take()], ['a-0', 'a-1'])
+      assert.deepEqual(await add('b-0', 'b'), [2, 0])
+      assert.deepEqual(await add('b-1', 'b'), [3, 1])
+      assert.deepEqual([await take(), await take(), await take(), await take()], ['a-2', 'b-0', 'a-3', 'b-1'])
+      assert.deepEqual(await add('a-4', 'a'), [0, 0])
+    }),
+  ],
+  [
+    'jobs that an older program has queued are taken after the upgrade, each at its turn',
+    async place => {
+      const first = await place.open(everything)
+      await first.write(async writer => {
+        await writer.putJob(jobRow('j-1', { created: 2 }))
+        await writer.putJob(jobRow('j-2', { created: 1 }))
+      })
+      await first.close()
+      if (!place.direct) return
+      await place.direct(`drop index "_job#turn"; drop index "_job#party"; drop index "_job#leased";
+        alter table "_job" drop column "party"; alter table "_job" drop column "turn";
+        create index "_job#due" on "_job" ("due", "created") where "state" in ('queued', 'running');
+        delete from "_shape" where "of" = 'store' and "name" = 'jobs'`)
+      await (await place.open(everything)).close()
+      const store = await place.open(everything)
+      const take = async () => (await store.write(writer => writer.lease(['digests'], 100, 1000)))?.id
+      assert.deepEqual([await take(), await take(), await take()], ['j-2', 'j-1', undefined])
+      await store.close()
+    },
+  ],
+  [
+    'A8.1 a lease passes over a party of which as many run as may',
+    using(async store => {
+      await store.write(async writer => {
+        for (const [i, party] of ['a', 'a', 'a', 'b'].entries())
+          await writer.putJob(jobRow(`j-${i}`, { party, turn: i }))
+      })
+      const take = async () => (await store.write(writer => writer.lease(['digests'], 100, 1000, 2)))?.id
+      assert.deepEqual([await take(), await take(), await take(), await take()], ['j-0', 'j-1', 'j-3', undefined])
+      const ended = await store.write(writer => writer.lease(['digests'], 1000, 2000, 2))
+      assert.equal(ended?.id, 'j-0', 'one whose lease has ended is taken again')
     }),
   ],
   [

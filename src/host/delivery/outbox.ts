@@ -4,9 +4,13 @@
  *      dies while delivering it loses the lease to another. The reply may then come twice, with the
  *      same MessageID.
  *  (2) Each try checks its address again: a shorter allow-list applies to waiting replies, too.
- *  (3) At most `deliveriesMax` replies are delivered at a time; each is tried at most `triesMax`
- *      times, ever more slowly.
+ *  (3) At most `deliveriesMax` replies are delivered at a time, `hostDeliveriesMax` of them to one
+ *      host, and hosts take turns; each is tried at most `triesMax` times, ever more slowly.
+ *  (4) At most `hostRepliesMax` replies wait for one host: a message that asks for another is
+ *      refused before it is performed.
  */
+import { addJob } from '../../service/job.ts'
+import { refuse } from '../../service/refusal.ts'
 import type { JobRow, Store } from '../../service/store.ts'
 import type { ReplyTargets } from '../../soap/headers/addressing.ts'
 import { compileAllowList, type OutboundMessage, postSafely, type Resolve, Undeliverable } from './safe-post.ts'
@@ -30,7 +34,11 @@ export interface Posting {
 
 /** No job of a contract can have this name. */
 const job = '#reply'
-const deliveriesMax = 4
+const deliveriesMax = 8
+const hostDeliveriesMax = 2
+const hostRepliesMax = 100
+/** Seconds after which there may be room for another. */
+const retryAfter = 10
 const triesMax = 12
 /** Longer than any try. */
 const leaseMs = 30_000
@@ -67,9 +75,13 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
   return {
     elsewhere: {
       allowed,
+      requireRoom: async to => {
+        const { waiting } = await store.read(reader => reader.nextTurn([job], hostOf(to)))
+        if (waiting >= hostRepliesMax) refuse({ kind: 'too-many', after: retryAfter, limit: hostRepliesMax })
+      },
       send: async (to, content) => {
         const message: OutboundMessage = { to, ...content }
-        await store.write(writer => writer.putJob(rowOf(message, posting.id('reply'), clock())))
+        await store.write(writer => addJob(writer, [job], rowOf(message, posting.id('reply'), clock())))
         wake()
       },
     },
@@ -80,6 +92,9 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
     },
   }
 }
+
+/** Whose turn it is: a host that does not answer delays replies to others by one delivery. */
+const hostOf = (address: string): string => URL.parse(address)?.host ?? address
 
 const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
   id,
@@ -97,6 +112,8 @@ const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
   modified: now,
   leased: 0,
   due: now,
+  party: hostOf(message.to),
+  turn: 0,
 })
 
 /** Delivers the next due reply; false if no reply is due. */
@@ -106,7 +123,7 @@ async function deliverNextReply(
   stop: AbortSignal,
 ): Promise<boolean> {
   const { store, clock, failed, resolve } = posting
-  const row = await store.write(writer => writer.lease([job], clock(), clock() + leaseMs))
+  const row = await store.write(writer => writer.lease([job], clock(), clock() + leaseMs, hostDeliveriesMax))
   if (!row) return false
   try {
     const message = JSON.parse(row.input) as OutboundMessage // written by `rowOf`

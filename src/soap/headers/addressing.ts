@@ -5,6 +5,8 @@
  *  (3) Echoed reference parameters cannot pass for a block of ours.
  *  (4) A message for another endpoint is not carried out.
  */
+
+import type { Maybe } from '../../base/maybe.ts'
 import { Element, escapeText, internName, type Name, writeElement } from '../../xml/index.ts'
 import type { SoapFault } from '../fault.ts'
 import { refuseMessage, type SoapRefusal } from '../refusal.ts'
@@ -93,6 +95,8 @@ export const isAddressingBlock = ({ dialect }: Addressing, block: Element): bool
 /** Other addresses for replies. Without it a reply goes back to the sender, or nowhere. */
 export interface ReplyTargets {
   readonly allowed: (address: string) => boolean
+  /** Refuses where too many messages wait for this address. Default: any number may. */
+  readonly requireRoom?: (address: string) => Maybe<void>
   /** Resolves once the message is stored and survives a crash. */
   readonly send: (
     to: string,
