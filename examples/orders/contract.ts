@@ -149,7 +149,7 @@ export const reports = job('reports', {
     to: t.date(),
     kind: t.enum('sales', 'stock'),
     rows: t.list(Row, { max: Infinity }),
-    totals: t.list(t.object({ currency: currency(), amount: sum() }, 'Total'), { max: 3 }),
+    totals: t.list(t.object({ currency: currency(), amount: sum() }, 'CurrencyTotal'), { max: 3 }),
   },
   allow: [customer, clerk, manager],
 })

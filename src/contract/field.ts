@@ -205,8 +205,8 @@ export const t = {
   /** The place of the state among the fields of a resource with states, which are its values. */
   state: (): Field<string, false, true> => new Field({ kind: 'enum', values: [] }, { ...noMarks, isReadOnly: true }),
   /**
-   * At most 1,000 items unless `max` says otherwise; `Infinity` is no bound. `element` is the name of
-   * an item in XML; by default the singular of the field's name.
+   * At most 1,000 items unless `max` says otherwise; `Infinity` removes the bound. `element` is the
+   * name of an item in XML; by default the singular of the field's name.
    */
   list: <T, D>(
     item: Field<T, false, boolean, D>,

@@ -65,7 +65,7 @@ function createItems(about: ContextFacts, reach: StoreReach): Items<Service> {
   } as Items<Service> // rows in place of the contract's values: `implement` checked the handlers against those
 }
 
-/** The items of a resource that the caller may read; the handler has to know where there are none. */
+/** The items that the caller may read; throws for a caller that may never read any. */
 function restrictionOf({ contract, operation, caller, now }: ContextFacts, name: string): Query['within'] {
   const resource = contract.resources.find(each => each.name === name)
   if (!resource) throw new Error(`${operation}: ${name} is not a resource: name one of the contract`)

@@ -9,8 +9,8 @@
  *  (5) A job whose workers keep dying has failed in the end; being stopped, or a store out of
  *      reach, does not count as a failure.
  *  (6) Callers take turns, and one with too many waiting jobs is refused.
- * A job runs at least once, and its writes may happen again with it; what must happen once is a step
- * (`job-step.ts`). Its effects outside the store must bear being repeated.
+ * A job runs at least once, and its writes may happen again with it; a step (`job-step.ts`) happens
+ * once. Its effects outside the store must bear being repeated.
  */
 import type { Handlers, Implementation, Progress, Values } from '../contract/implement.ts'
 import { type Job, jobStates } from '../contract/job.ts'

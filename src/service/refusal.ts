@@ -32,8 +32,8 @@ export type Refusal =
   | { readonly kind: 'malformed'; readonly detail: string; readonly path?: FieldProblem['path'] }
   | { readonly kind: 'declared'; readonly fault: Fault; readonly detail: Readonly<Record<string, unknown>> }
   /**
-   * The caller is over their limit; `after` and `window` in seconds. Without a window it limits what
-   * may be under way at once.
+   * The caller is over their limit; `after` and `window` in seconds. Without a window it limits
+   * concurrent work.
    */
   | { readonly kind: 'too-many'; readonly after: number; readonly limit: number; readonly window?: number }
   /** A call with the same idempotency key is in progress. */

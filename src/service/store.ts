@@ -229,8 +229,8 @@ export interface StoreWriter extends StoreReader {
   /** Removes a job at once, in any state. */
   dropJob(id: string): Maybe<void>
   /**
-   * Leases, until `until`, a job whose lease has ended, or the queued one whose turn it is; none of a
-   * party of which `partyMax` are running.
+   * Leases, until `until`, a job whose lease has ended, or the queued one whose turn it is. A party
+   * has at most `partyMax` running.
    */
   lease(jobs: readonly string[], now: number, until: number, partyMax?: number): Maybe<JobRow | undefined>
   record(deed: AuditRecord): Maybe<void>

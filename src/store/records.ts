@@ -216,7 +216,10 @@ export function leaseStatement(dialect: Dialect, jobs: number): Statement {
   )
 }
 
-/** Of a party, then the names of jobs: how many of its own wait, the last turn of those, the first of all. */
+/**
+ * Of a party, then the names of jobs. Returns the count and the last turn of its queued jobs, then
+ * the first turn of all.
+ */
 export function turnStatement(dialect: Dialect, jobs: number): Statement {
   const queued = sql`from "_job" where "state" = 'queued' and "job" in (${parameterList(1, jobs)})`
   const own = sql`${queued} and "party" = ${parameterAt(0)}`
