@@ -3,6 +3,7 @@ import type { AnyField, Fields } from './field.ts'
 import type { Job } from './job.ts'
 import type { Grant } from './policy.ts'
 import { type AnyResource, type Rate, Resource } from './resource.ts'
+import { innermostShape, objectFields } from './shape.ts'
 
 /** How a version differs from the newest one (rules A9.1–A9.3, B9.3). */
 export interface VersionRule {
@@ -92,9 +93,31 @@ export function viewOfVersion(service: Service, version: string): Service {
     ...service,
     resources: service.resources.map(each => {
       const hidden = without[each.name] ?? []
-      return hidden.length === 0 ? each : new Resource({ ...each, fields: withoutFields(each.fields, hidden) })
+      const search = each.given.search?.filter(path => !isHiddenPath(service, each, path.split('.'), without))
+      if (hidden.length === 0 && search?.length === each.given.search?.length) return each
+      const given = search ? { ...each.given, search } : each.given
+      return new Resource({ ...each, fields: withoutFields(each.fields, hidden), given })
     }),
   }
+}
+
+/** Whether a search path leads through a field that the version lacks, here or in another resource. */
+function isHiddenPath(
+  service: Service,
+  resource: Resource,
+  path: readonly string[],
+  without: NonNullable<VersionRule['without']>,
+): boolean {
+  if (without[resource.name]?.includes(path[0] ?? '')) return true
+  let fields: Fields | undefined = resource.fields
+  for (const [i, part] of path.entries()) {
+    const field: AnyField | undefined = fields?.[part]
+    const shape = field && innermostShape(field.shape)
+    const next = shape?.kind === 'ref' && service.resources.find(each => each.name === shape.resource)
+    if (next && i + 1 < path.length) return isHiddenPath(service, next, path.slice(i + 1), without)
+    fields = objectFields(shape)
+  }
+  return false
 }
 
 const withoutFields = (fields: Fields, hidden: readonly string[]): Record<string, AnyField> =>

@@ -130,7 +130,9 @@ async function listPage(
   const mine = all.filter(
     item => isWithin(item.value, query.within) && query.filters.every(filter => matchesFilter(resource, item, filter)),
   )
-  const found = query.words ? await matchesWords(mine, query.words, resource, reader) : mine
+  const found = query.words
+    ? await matchesWords(mine, query.words, query.paths ?? resource.given.search ?? [], resource, reader)
+    : mine
   const order = compileOrder(resource, query)
   found.sort(order)
   return cutPage(found, query, order)
@@ -227,14 +229,14 @@ function windowOf(found: Snapshot[], query: Query, order: Order): [number, numbe
 async function matchesWords(
   items: readonly Snapshot[],
   asked: readonly string[],
+  paths: readonly string[],
   resource: Resource,
   reader: Pick<StoreReader, 'get'>,
 ): Promise<Snapshot[]> {
   const found: Snapshot[] = []
   for (const item of items) {
     const texts: string[] = []
-    for (const path of resource.given.search ?? [])
-      texts.push(...(await searchTextsAt(resource.fields, item.value, path.split('.'), reader)))
+    for (const path of paths) texts.push(...(await searchTextsAt(resource.fields, item.value, path.split('.'), reader)))
     const words = new Set(texts.flatMap(searchWords))
     if (asked.every(word => words.has(word))) found.push(item)
   }

@@ -36,8 +36,11 @@ export function readPage(look: ReadContext, resource: Resource, more: Partial<Qu
   const within = readRestriction(readGrants(resource), look.call.admitted.caller, look.about.now)
   const asked = look.call.query ?? { filters: [], sort: [], size: 20, counted: false }
   const filters = [...asked.filters, ...(more.filters ?? [])]
-  if (((more.words ?? asked.words)?.length ?? 0) > searchWordsMax) refuse({ kind: 'invalid', problems: [tooManyWords] })
-  return look.reader.list(resource.name, { ...asked, ...more, filters, within })
+  const words = more.words ?? asked.words
+  if ((words?.length ?? 0) > searchWordsMax) refuse({ kind: 'invalid', problems: [tooManyWords] })
+  // A version looks in the fields that it has.
+  const search = words && { words, paths: resource.given.search ?? [] }
+  return look.reader.list(resource.name, { ...asked, ...more, ...search, filters, within })
 }
 
 /** Words of one search: each is a condition, and SQLite accepts a thousand. */

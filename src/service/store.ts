@@ -60,6 +60,8 @@ export interface Query {
   readonly within: Restriction
   /** Words that must all occur, whole and in any case, in the resource's search paths. */
   readonly words?: readonly string[]
+  /** Those of the search paths in which words are looked for. Default: all. */
+  readonly paths?: readonly string[]
   /** Empty: the newest first. The id, ascending, is always the last key. */
   readonly sort: readonly Sort[]
   readonly size: number

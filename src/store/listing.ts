@@ -53,7 +53,7 @@ export function compileListing(
   const conditions = [
     ...query.filters.map(filter => filterCondition(table, filter, bind, form)),
     ...grantConditions(table, query.within, bind, form),
-    ...(query.words ?? []).flatMap(word => wordConditions(table, tables, word, dialect, bind, form)),
+    ...(query.words ?? []).flatMap(word => wordConditions(table, tables, query.paths, word, dialect, bind, form)),
   ]
   const keys = sortKeys(table, query)
   const { from } = query
@@ -153,6 +153,7 @@ function grantConditions(table: Table, groups: Query['within'], bind: (cell: Cel
 function wordConditions(
   table: Table,
   tables: ReadonlyMap<string, Table>,
+  paths: Query['paths'],
   word: string,
   dialect: Dialect,
   bind: (cell: Cell) => Sql,
@@ -160,9 +161,10 @@ function wordConditions(
 ): Sql[] {
   const text = foldText(word)
   if (text === '') return []
-  form.push('word')
   const part = bind(text)
-  return [anyOf(table.search.map(path => pathCondition(table.name, path, 0, tables, dialect, part)))]
+  const searched = table.search.filter(each => paths?.includes(each.name) ?? true)
+  form.push('word', ...searched.map(each => each.name))
+  return [anyOf(searched.map(path => pathCondition(table.name, path, 0, tables, dialect, part)))]
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Words {
 }
 /** Where a search looks: through these references, from table to table, in this column of words. */
 export interface SearchPath {
+  /** As the contract has it. */
+  readonly name: string
   readonly through: readonly { readonly steps: readonly Step[]; readonly table: string }[]
   /** From the last item to the text. */
   readonly path: string
@@ -159,7 +161,7 @@ function compileSearchPaths(service: Service, resource: Resource): SearchPath[] 
         fields = at.fields
       }
     }
-    return { through, path: inside.join('.'), column: wordsColumn(inside.join('.')) }
+    return { name: path, through, path: inside.join('.'), column: wordsColumn(inside.join('.')) }
   })
 }
 

@@ -591,6 +591,8 @@ describe('A4 methods', async () => {
     assert.deepEqual((await shop.as.clara('GET', asked.fields['location'] ?? '')).json.items, found.json.items)
     assert.equal((await shop.as.maria('GET', kept.fields['location'] ?? '')).status, 404, 'another’s search')
     assert.equal((await shop.as.clara('GET', '/api/v1/search?q=%25')).json.total, 0, '% is text')
+    assert.equal((await shop.as.clara('GET', '/api/v1/search?q=fragile')).json.total, 0, 'v1 has no note')
+    assert.ok((await shop.as.clara('GET', '/api/v2/search?q=fragile')).json.total > 0)
   })
 
   it('A4.14 a repeated word has no effect, and the number of words is limited', async () => {

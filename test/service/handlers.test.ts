@@ -7,9 +7,10 @@ import { describe, test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { job } from '../../src/contract/job.ts'
-import { type Caller, role } from '../../src/contract/policy.ts'
+import { listOperations } from '../../src/contract/operation.ts'
+import { anyone, type Caller, role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
-import { service } from '../../src/contract/service.ts'
+import { service, viewOfVersion } from '../../src/contract/service.ts'
 import { input } from './orders-service.ts'
 import { startService } from './service-of.ts'
 
@@ -356,4 +357,54 @@ describe('a step of a job', () => {
     await desk.runJob()
     assert.match(String(desk.thrown[0]), /a step is running: read and change by the context it is given/)
   })
+})
+
+describe('A9.3 a search in a version', () => {
+  const people = resource('people', {
+    fields: { id: t.id('n'), name: t.string(), secret: t.string().optional() },
+  }).rules({
+    allow: { read: [anyone] },
+  })
+  const letters = resource('letters', {
+    fields: { id: t.id('l'), text: t.string(), note: t.string().optional(), by: t.ref('people') },
+  }).rules({ search: ['text', 'note', 'by.name', 'by.secret'], allow: { read: [anyone] } })
+  const post = service('post', {
+    namespace: 'urn:post',
+    resources: [letters, people],
+    versions: { v1: { without: { letters: ['note'], people: ['secret'] } }, v2: {} },
+  })
+  const start = async (keep: boolean) => {
+    const rows = [{ id: 'l-1', text: 'letter one', note: 'fragile', by: 'n-1' }]
+    const kept = {
+      list: () => rows.map(value => ({ value, version: 1, modified: 1 })),
+      load: () => undefined,
+      save: () => 1,
+      remove: () => true,
+    }
+    const app = implement(post, keep ? { letters: { keep: kept } } : {})
+    const started = await startService(app)
+    await started.put('people', [{ id: 'n-1', name: 'Ann', secret: 'spy' }])
+    if (!keep) await started.put('letters', rows)
+    return started
+  }
+  for (const keep of [false, true])
+    test(`looks in the fields that it has, ${keep ? 'of a provider' : 'in the store'}`, async () => {
+      const { calls } = await start(keep)
+      const found = async (version: string, word: string) => {
+        const operation = listOperations(viewOfVersion(post, version)).find(each => each.kind === 'search')
+        assert.ok(operation)
+        const admitted = await calls.admit(operation, ann, '127.0.0.1', 'rest')
+        const query = { filters: [], sort: [], size: 9, counted: false, words: [word] }
+        const answer = await calls.perform({ admitted, face: 'rest', request: 'r', query })
+        return answer.kind === 'page' ? answer.page.items.length : answer
+      }
+      for (const [word, v1, v2] of [
+        ['letter', 1, 1],
+        ['fragile', 0, 1],
+        ['ann', 1, 1],
+        ['spy', 0, 1],
+      ] as const) {
+        assert.deepEqual([await found('v1', word), await found('v2', word)], [v1, v2], word)
+      }
+    })
 })
