@@ -118,7 +118,7 @@ function hasPrecondition(
 }
 
 /** Row 25; the fingerprint is completed once the content has been read. */
-function idempotencyOf({ entry, operation }: Exchange): Pick<Call, 'once'> {
+function idempotencyOf({ entry, operation, caller }: Exchange): Pick<Call, 'once'> {
   const { request } = entry
   const field = request.fields['idempotency-key']
   if (field === undefined || !operation || operation.safe) return {}
@@ -127,6 +127,11 @@ function idempotencyOf({ entry, operation }: Exchange): Pick<Call, 'once'> {
     refuseRequest({
       kind: 'bad-request',
       detail: `Idempotency-Key must be a quoted string of at most ${restLimits.keyCharacters} characters`,
+    })
+  if (caller.subject === undefined)
+    refuseRequest({
+      kind: 'bad-request',
+      detail: "Idempotency-Key needs credentials: without them its answer could be another caller's",
     })
   return {
     once: { key, fingerprint: shortDigest(`${request.method} ${entry.path}?${entry.query}`), space: 'idempotency' },

@@ -13,8 +13,10 @@ import { packTyped, unpackTyped } from './typed-json.ts'
 const keepMs = 24 * 3_600_000
 
 export function idempotencyKeyOf(call: Call): string | undefined {
-  const { operation, caller } = call.admitted
-  return call.once && JSON.stringify([caller.subject ?? null, operation.name, call.once.key])
+  const { operation, caller, party } = call.admitted
+  // Anonymous callers of other addresses have keys of their own.
+  const owner = caller.subject === undefined ? [null, party] : [caller.subject]
+  return call.once && JSON.stringify([...owner, operation.name, call.once.key])
 }
 
 /** The keys of calls that run now, here: a second call is refused instead of waiting. */

@@ -94,8 +94,8 @@ test('B2.12 the types of the example are a vocabulary that one can read', () => 
     names.join(' '),
     'Identifier Order Lines Line Quantity Price Currency Total Note State Carrier Page Size Orders Total2 OrderDraft ' +
       'OrderDraftLines LineDraft Method Amount Payment Reason Tracking Customer Name Email Tier Customers Product Stock ' +
-      'Description Products ProductDraft Picture MediaType Kind Job JobState Progress Report Rows Row Problems Problem ' +
-      'Possible RetryAfter',
+      'Description Products ProductDraft Picture MediaType Kind Job JobState Progress Report Rows Row RowAmount Totals ' +
+      'CurrencyTotal Problems Problem Possible RetryAfter',
   )
 })
 

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { t } from '../../src/contract/field.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { service } from '../../src/contract/service.ts'
 import { type Answer, json, order, startOrders } from './orders-over-rest.ts'
 
 const twenty = <T>(work: (n: number) => Promise<T>): Promise<T[]> =>
@@ -66,5 +71,18 @@ describe('many at once', async () => {
       (await shop.as.clara('POST', '/api/v1/orders', { ...json, 'idempotency-key': 'bare' }, order)).status,
       400,
     )
+  })
+
+  it('A1.8 a key without credentials: 400', async () => {
+    const notes = resource('notes', { fields: { id: t.id('n') } }).rules({
+      allow: { read: [anyone], create: [anyone] },
+    })
+    const open = service('open', { namespace: 'urn:open', resources: [notes], versions: { v1: {} } })
+    const { as } = await startOrders({ app: implement(open, {}) })
+    const key = { ...json, 'idempotency-key': '"k"' }
+    assert.equal((await as.anyone('POST', '/api/v1/notes', json, {})).status, 201)
+    const refused = await as.anyone('POST', '/api/v1/notes', key, {})
+    assert.deepEqual([refused.status, /needs credentials/.test(refused.text)], [400, true])
+    assert.equal((await as.clara('POST', '/api/v1/notes', key, {})).status, 201)
   })
 })

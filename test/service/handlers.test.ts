@@ -8,7 +8,7 @@ import { t } from '../../src/contract/field.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { job } from '../../src/contract/job.ts'
 import { listOperations } from '../../src/contract/operation.ts'
-import { anyone, type Caller, role } from '../../src/contract/policy.ts'
+import { anonymous, anyone, type Caller, role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service, viewOfVersion } from '../../src/contract/service.ts'
 import { input } from './orders-service.ts'
@@ -407,4 +407,23 @@ describe('A9.3 a search in a version', () => {
         assert.deepEqual([await found('v1', word), await found('v2', word)], [v1, v2], word)
       }
     })
+})
+
+test('A1.8 a key of a caller without credentials is that of their address', async () => {
+  const notes = resource('notes', { fields: { id: t.id('n') } }).rules({ allow: { read: [anyone], create: [anyone] } })
+  const open = service('open', { namespace: 'urn:open', resources: [notes], versions: { v1: {} } })
+  const { calls } = await startService(implement(open, {}))
+  const operation = listOperations(open).find(each => each.kind === 'create')
+  assert.ok(operation)
+  const create = async (caller: Caller, from: string) => {
+    const admitted = await calls.admit(operation, caller, from, 'soap')
+    const once = { key: 'k', fingerprint: 'f', space: 'message' } as const
+    const made = await calls.perform({ admitted, face: 'soap', request: 'r', once, ...input({}) })
+    return made.kind === 'item' && made.item.id
+  }
+  const first = await create(anonymous, '192.0.2.1')
+  assert.equal(await create(anonymous, '192.0.2.1'), first)
+  assert.notEqual(await create(anonymous, '192.0.2.2'), first)
+  const mine = await create(ann, '192.0.2.1')
+  assert.equal(await create(ann, '192.0.2.2'), mine)
 })
