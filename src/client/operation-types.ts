@@ -3,18 +3,28 @@
  * messages as values. A contract whose names are unknown (`Service` itself) gives a client of plain
  * values.
  */
+
 import type { Busy, Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
 import type { Draft, Fields, Value } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Job } from '../contract/job.ts'
-import type { GrantOf } from '../contract/policy.ts'
 import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
-import type { Service, Versions } from '../contract/service.ts'
 import type { jobFields } from '../contract/xml-message.ts'
+import type {
+  And,
+  AnyService,
+  DraftIn,
+  FileNames,
+  Flat,
+  HiddenFields,
+  IsGranted,
+  IsOffered,
+  IsReadAction,
+  MergeAll,
+  OfferedWhen,
+  VisibleFields,
+} from './contract-types.ts'
 import type { CallOptions } from './options.ts'
-
-export type AnyService = Service<readonly AnyResource[], readonly Job[], Versions>
-export type VersionOf<S extends AnyService> = keyof S['versions'] & string
 
 /** One operation: the children of the request's element in, those of the reply's out. */
 export interface OperationCall<I, O, X extends Fault = Fault> {
@@ -35,34 +45,8 @@ export type Operations<S extends AnyService, V extends string> = string extends 
       >
     >
 
-type Flat<T> = { readonly [K in keyof T]: T[K] }
-type MergeAll<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
-
-/** Fields that a version does not know. */
-type HiddenFields<All extends Versions, V extends string, N> = V extends keyof All
-  ? All[V] extends { readonly without: infer W }
-    ? N extends keyof W
-      ? W[N] extends readonly (infer H)[]
-        ? H
-        : never
-      : never
-    : never
-  : never
-
-/** An operation where the condition holds, else no operation. */
-type OfferedWhen<Is extends boolean, N extends string, T> = Is extends true ? { readonly [K in N]: T } : {}
-type IsGranted<U extends Ruled, Doing extends string> = Doing extends keyof U['allow']
-  ? U['allow'][Doing] extends readonly []
-    ? false
-    : true
-  : false
-type IsOffered<U extends Ruled, Message extends string> = Message extends U['messages'] ? true : false
-type And<A extends boolean, B extends boolean> = A extends true ? B : false
-
 /** A name that is still free: itself, or with underscores behind it. */
 type FreeName<N extends string, Taken> = N extends Taken ? FreeName<`${N}_`, Taken> : N
-/** Without what is internal, which no draft has. */
-type VisibleFields<F extends Fields> = { readonly [K in keyof F as [F[K]['draft']] extends [never] ? never : K]: F[K] }
 
 type IdParameter = { readonly id: string }
 type VersionParameter = { readonly version?: string }
@@ -136,7 +120,6 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
 
 type CommonFaults<X extends Fault = never> = X | typeof Forbidden
 type ChangeFaults = CommonFaults<typeof NotFound | typeof VersionConflict | typeof Invalid | typeof StateConflict>
-type FileNames<R extends AnyResource> = keyof R['files'] & string
 
 type VersionName<F extends Fields> = FreeName<'version', keyof F>
 type ItemOf<F extends Fields> = Flat<Value<F> & OneMember<VersionName<F>, string>>
@@ -149,23 +132,6 @@ type PageReply<N extends string, F extends Fields> = Flat<
 type FilterParameters<F extends Fields, Names> = {
   readonly [K in keyof F as K extends Names ? K : never]?: F[K]['type']
 }
-
-/**
- * A field that a grant binds to a claim of the caller may be left out: it has the caller's value.
- */
-type DraftIn<F extends Fields, U extends Ruled> = WithOptional<Draft<F>, BoundFields<U, 'create' | 'change'>>
-type WithOptional<D, K> = Flat<
-  { readonly [N in keyof D as N extends K ? never : N]: D[N] } & {
-    readonly [N in keyof D as N extends K ? N : never]?: D[N]
-  }
->
-type BoundFields<U extends Ruled, Doing extends string> = {
-  [K in Extract<keyof U['allow'], Doing>]: NonNullable<U['allow'][K]>[number] extends infer G
-    ? G extends GrantOf<infer B>
-      ? B
-      : never
-    : never
-}[Extract<keyof U['allow'], Doing>]
 
 type ActionOperations<
   A extends AnyAction,
@@ -183,7 +149,6 @@ type ActionOperations<
     A['oneWay'] & string,
     OperationCall<ActionRequest<A>, void, never>
   >
-type IsReadAction<A extends AnyAction, U extends Ruled> = A['effect'] extends 'read' ? IsGranted<U, 'read'> : false
 type ActionRequest<A extends AnyAction> = A['effect'] extends 'read'
   ? FlatBesides<IdParameter, Draft<VisibleFields<A['input']>>, 'input'>
   : FlatBesides<IdParameter & VersionParameter, Draft<VisibleFields<A['input']>>, 'input'>

@@ -1,13 +1,5 @@
-/**
- * From a response to values, or to the reason why it has none, in the order of the processing model
- * (SOAP 1.2 Part 1 §2.6). Guards: a reply is one SOAP message to its last byte, of the operation
- * that was called, valid against the contract, and has no mandatory block that is not understood;
- * anything else becomes an error that carries it.
- */
-import { type AnyField, Field, type Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import { anonymous } from '../contract/policy.ts'
-import { mapShape } from '../contract/shape.ts'
 import { type MediaType, parseMediaType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
 import type { MessageCodec } from '../soap/codecs/style.ts'
@@ -263,10 +255,3 @@ export const parserLimitsFor = (longest: number): ParseOptions => ({
   ...strictParsing,
   limits: { ...strictParsing.limits, bytes: longest },
 })
-
-/** Fields as they are in a reply, where read-only ones are read like the rest. */
-export const toReplyFields = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, toReplyField(field)]))
-
-const toReplyField = (field: AnyField): AnyField =>
-  new Field(mapShape(field.shape, { item: toReplyField, fields: toReplyFields }), { ...field, isReadOnly: false })

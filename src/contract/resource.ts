@@ -196,8 +196,14 @@ export interface Rules<F extends string = string, S extends string = string, A e
 export interface Ruled {
   readonly one: string
   readonly filter: string
+  readonly sort: string
   readonly search: string
   readonly searchBy: string
+  readonly edit: string
+  readonly remove: string
+  readonly relations: Readonly<Record<string, Relation>>
+  readonly bulk: boolean
+  readonly putCreates: boolean
   readonly messages: string
   readonly allow: Readonly<Partial<Record<string, readonly Grant[]>>>
 }
@@ -238,16 +244,28 @@ export class Resource<
   rules<
     const One extends string = Singular<N>,
     const Filter extends keyof F & string = never,
+    const Sort extends keyof F & string = never,
     const Search extends string = never,
     const By extends keyof F & string = never,
+    const Edit extends S = S,
+    const Remove extends S = S,
+    const Relations extends Readonly<Record<string, Relation<keyof F & string>>> = {},
+    const Bulk extends boolean = false,
+    const PutCreates extends boolean = false,
     const Messages extends string = string,
     const Allow extends Ruled['allow'] = {},
   >(
     given: Omit<Rules<keyof F & string, S, keyof A & string>, keyof Ruled> & {
       readonly one?: One
       readonly filter?: readonly Filter[]
+      readonly sort?: readonly Sort[]
       readonly search?: readonly Search[]
       readonly searchBy?: readonly By[]
+      readonly edit?: readonly Edit[]
+      readonly remove?: readonly Remove[]
+      readonly relations?: Relations
+      readonly bulk?: Bulk
+      readonly putCreates?: PutCreates
       readonly messages?: readonly Messages[]
       readonly allow: Allow &
         Rules<string, string, keyof A & string>['allow'] &
@@ -259,7 +277,20 @@ export class Resource<
     S,
     A,
     P,
-    { one: One; filter: Filter; search: Search; searchBy: By; messages: Messages; allow: Allow }
+    {
+      one: One
+      filter: Filter
+      sort: Sort
+      search: Search
+      searchBy: By
+      edit: Edit
+      remove: Remove
+      relations: Relations
+      bulk: Bulk
+      putCreates: PutCreates
+      messages: Messages
+      allow: Allow
+    }
   > {
     // The narrower types of the names are dropped here; `review` checks the names again at start.
     return new Resource({ ...this, given: given as unknown as Rules })
