@@ -1,25 +1,7 @@
 /** The entry of an application: the vocabulary of contracts, `implement` and `serve`. */
 import './host/node-version.ts'
 
-export {
-  type DetailOf,
-  type Fault,
-  fault,
-} from './contract/fault.ts'
-export { type Draft, type Fields, t, type Value } from './contract/field.ts'
-export {
-  type Context,
-  type Implementation,
-  type ItemList,
-  implement,
-  type JobHandlerContext,
-  type Progress,
-  type Provider,
-} from './contract/implement.ts'
-export { type Job, job } from './contract/job.ts'
-export { anyone, type Caller, type Grant, role } from './contract/policy.ts'
-export { type DraftItem, type Item, type Representation, resource } from './contract/resource.ts'
-export { type Service, service } from './contract/service.ts'
+export * from './contract/index.ts'
 
 import type { Implementation } from './contract/implement.ts'
 import type { MessageSecurity } from './host/message-security.ts'

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, posix } from 'node:path'
 import { test } from 'node:test'
 import { declarations } from './support/sources.ts'
@@ -34,6 +35,7 @@ const layers: Record<string, readonly string[]> = {
   identity: ['service', 'contract', 'base'],
   pages: ['front', 'rest', 'http', 'service', 'identity', 'contract', 'base', 'describe'],
   client: ['http', 'xml', 'contract', 'base', 'soap', 'security'],
+  'client/rest': ['http', 'contract', 'base'],
   host: everything,
   // What an application starts from may name anything.
   'index.ts': everything,
@@ -83,6 +85,36 @@ test('in soap/, the HTTP binding alone knows http and front', () => {
         .map(other => `${file} → ${other}`),
     )
   assert.deepEqual(wrong, [])
+})
+
+/** Both clients have it; types alone may come from elsewhere. */
+const sharedByClients = ['credentials', 'errors', 'field-views', 'downloaded-file', 'results', 'timer', 'watched-job']
+const loadedByBrowsers = (): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const visit = (file: string): void => {
+    if (found.has(file)) return
+    found.add(file)
+    const code = stripTypeScriptTypes(sourceOf(file))
+    for (const [, name = ''] of code.matchAll(/^(?:import|export)\b[^'"]*?from\s+'(\.[^']+)'/gm))
+      visit(posix.join(dirname(file), name))
+  }
+  for (const entry of ['client/rest/index.ts', 'contract/index.ts']) visit(entry)
+  return found
+}
+
+test('the REST client and a contract load what browsers have, and nothing of SOAP or of the server', () => {
+  const loaded = [...loadedByBrowsers()]
+  const may = (file: string): boolean =>
+    /^(?:client\/rest|contract|http|base)\//.test(file) || sharedByClients.some(name => file === `client/${name}.ts`)
+  assert.deepEqual(
+    loaded.filter(file => !may(file)),
+    [],
+  )
+  const nodeOnly = /from 'node:|\bprocess\.|\bglobal\.|\b__dirname\b|\bsetImmediate\b|\bBuffer\b/
+  assert.deepEqual(
+    loaded.filter(file => nodeOnly.test(stripTypeScriptTypes(codeOf(file)))),
+    ['base/base64.ts'], // which has a way without
+  )
 })
 
 test('pure folders import no node: module but node:crypto', () => {

@@ -8,6 +8,7 @@
  * Node has a decoder of its own from version 25 on. Before, Buffer decodes, which skips unknown
  * characters and cuts wide ones to eight bits: its octets are encoded again and compared.
  */
+import { attempt, isSyntaxError } from './attempt.ts'
 
 /** Strictly, with white space anywhere: XML Schema Part 2 §3.2.16 base64Binary. */
 export const decodeBase64 = (text: string): Uint8Array | undefined => decodeByRules(text, strictBase64)
@@ -67,17 +68,23 @@ const blanks = /[\t\n\f\r ]+/g
 /** Without ASCII white space. */
 export const removeBlanks = (text: string): string => (blank.test(text) ? text.replace(blanks, '') : text)
 
+/** Encodes faster where it is; a browser has none, and encodes by itself. */
+const hasBuffer = typeof Buffer !== 'undefined'
+
 /** In letters of either case. */
 export function decodeHex(text: string): Uint8Array | undefined {
+  if (!hasBuffer) return attempt(() => Uint8Array.fromHex(text), isSyntaxError)
   const octets = Buffer.from(text, 'hex') // which ends before a character that it does not know
   return octets.toString('hex') === text.toLowerCase() ? toPlainOctets(octets) : undefined
 }
 
-export const encodeBase64 = (octets: Uint8Array): string => toBuffer(octets).toString('base64')
+export const encodeBase64 = (octets: Uint8Array): string =>
+  hasBuffer ? toBuffer(octets).toString('base64') : octets.toBase64()
 /** Without padding. */
 export const encodeBase64Url = (octets: Uint8Array): string => toBuffer(octets).toString('base64url')
 /** In capital letters, as RFC 4648 §8 and XML Schema Part 2 §3.2.15.2 have it. */
-export const encodeHex = (octets: Uint8Array): string => toBuffer(octets).toString('hex').toUpperCase()
+export const encodeHex = (octets: Uint8Array): string =>
+  (hasBuffer ? toBuffer(octets).toString('hex') : octets.toHex()).toUpperCase()
 
 const toBuffer = (octets: Uint8Array): Buffer => Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
 

@@ -1,17 +1,20 @@
 /**
- * How a call can fail, in four classes: the reply is a fault; what came is not a reply to it; no
- * reply came; it was never sent, because the arguments do not match the contract. Each names its
- * operation, and carries what it was made from.
+ * How a call can fail: the reply is a fault or another problem; what came is not a reply to it; no
+ * reply came; it was never sent, because the arguments do not match the contract or the service
+ * does not offer it; the job that it started came to nothing. Each names its operation, and carries
+ * what it was made from.
  */
 import type { DetailOf, Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
+import type { Values } from '../contract/implement.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Code, Reason } from '../soap/fault.ts'
 import type { Element, Name } from '../xml/index.ts'
+import type { JobStatus } from './surface-types.ts'
 import type { TransportResponse } from './transport.ts'
 
 export abstract class CallError extends Error {
-  /** As in the WSDL: `GetOrder`. */
+  /** As in the WSDL: `GetOrder`; of the REST client: `orders.get`. */
   readonly operation: string
   constructor(operation: string, detail: string, options?: ErrorOptions) {
     super(`${operation}: ${detail}`, options)
@@ -54,7 +57,7 @@ export class FaultError<X extends Fault = Fault> extends CallError {
   readonly status: number
   readonly fields: HttpFields
 
-  constructor(operation: string, read: FaultRead, { status, fields }: TransportResponse) {
+  constructor(operation: string, read: FaultRead, { status, fields }: Omit<TransportResponse, 'content'>) {
     const { declared, ...rest } = read
     super(operation, rest.reasons[0]?.text ?? 'a fault without a reason')
     this.fault = declared?.fault.fault
@@ -72,6 +75,60 @@ export class FaultError<X extends Fault = Fault> extends CallError {
   /** Whether it is one of these declared faults, whose type `detail` has then. */
   is<Y extends readonly Fault[]>(...faults: Y): this is Faulted<Y[number]> {
     return faults.some(each => each.fault === this.fault)
+  }
+}
+
+/** A refusal that is not a fault of the contract, as problem details (RFC 9457 §3.1). */
+export class ProblemError extends CallError {
+  override readonly name = 'ProblemError'
+  readonly status: number
+  /** What kind of problem it is: an address that explains it. */
+  readonly type: string
+  readonly title: string
+  readonly detail: string | undefined
+  /** This occurrence of it. */
+  readonly instance: string | undefined
+  /** All members, extensions included (§3.2). */
+  readonly members: Values
+  /** Of HTTP. */
+  readonly fields: HttpFields
+
+  constructor(operation: string, members: Values, { status, fields }: Omit<TransportResponse, 'content'>) {
+    const { type, title, detail, instance } = members
+    const name = typeof title === 'string' ? title : `status ${status}`
+    super(operation, typeof detail === 'string' ? detail : name)
+    this.status = status
+    this.type = typeof type === 'string' ? type : 'about:blank'
+    this.title = name
+    this.detail = typeof detail === 'string' ? detail : undefined
+    this.instance = typeof instance === 'string' ? instance : undefined
+    this.members = members
+    this.fields = fields
+  }
+}
+
+/** The item, as it was read, has no link for this: nothing was sent. */
+export class NotOfferedError extends CallError {
+  override readonly name = 'NotOfferedError'
+  /** The relations that are offered. */
+  readonly offered: readonly string[]
+
+  constructor(operation: string, relation: string, offered: readonly string[]) {
+    const links = offered.length === 0 ? 'no links' : `the links ${offered.join(', ')}`
+    const advice = 'read it again after a change of state, or use credentials of another caller'
+    super(operation, `the link ${relation} is missing, the item has ${links}: ${advice}`)
+    this.offered = offered
+  }
+}
+
+/** A job ended without a result. */
+export class JobError extends CallError {
+  override readonly name = 'JobError'
+  readonly status: JobStatus
+
+  constructor(operation: string, status: JobStatus) {
+    super(operation, `the job is ${status.state}${status.failure === undefined ? '' : `: ${status.failure}`}`)
+    this.status = status
   }
 }
 

@@ -13,11 +13,28 @@ export {
   FaultError,
   type Faulted,
   InputError,
+  JobError,
+  NotOfferedError,
+  ProblemError,
   TransportFailure,
 } from './errors.ts'
 export { createHttpTransport, type HttpOptions } from './http-transport.ts'
 export type { OperationCall, Operations } from './operation-types.ts'
 export type { CallOptions, SoapClientOptions } from './options.ts'
 export type { AddressingOptions } from './request-addressing.ts'
+export { createRestClient, type RestClient } from './rest/rest-client.ts'
+export type { RestClientOptions } from './rest/rest-options.ts'
+export type { ResultPage, Results } from './results.ts'
 export { createSoapClient, type SoapClient } from './soap-client.ts'
+export type {
+  AwaitOptions,
+  BulkRemoval,
+  ChangeOptions,
+  DownloadedFile,
+  JobStatus,
+  RequestOptions,
+  SentOctets,
+  StartedJob,
+  StoppableJob,
+} from './surface-types.ts'
 export type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'

@@ -1,0 +1,192 @@
+/** Lists and searches: pages that lead to one another, and removal of all that match. */
+import type { Values } from '../../contract/implement.ts'
+import { writeScalar } from '../../contract/lexical/scalar.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { isScalar } from '../../contract/shape.ts'
+import { type FetchedPage, Results } from '../results.ts'
+import type { BulkRemoval, RequestOptions } from '../surface-types.ts'
+import { isJsonRecord } from './exact-json.ts'
+import { readDocument, refuseReply, toDocument } from './representation-reader.ts'
+import type { ResourceMethods } from './resource-methods.ts'
+import { requireLink } from './rest-session.ts'
+import type { RestReply } from './rest-wire.ts'
+
+export interface ListQuery {
+  readonly where?: Values
+  readonly sort?: readonly string[]
+  readonly size?: number
+  readonly only?: readonly string[]
+}
+
+const jsonType = { 'content-type': 'application/json' }
+
+export function listItems(methods: ResourceMethods, query: ListQuery = {}, options?: RequestOptions): Results<Values> {
+  const operation = methods.nameOf('list')
+  return new Results(async () => {
+    const target = await methods.session.findEntryLink(operation, methods.resource.name, options)
+    return fetchPage(methods, operation, addQuery(target, methods.resource, query), options, query.only !== undefined)
+  })
+}
+
+/** The items that refer to one, by its link. */
+export function listRelated(
+  related: ResourceMethods,
+  operation: string,
+  link: URL,
+  query: ListQuery = {},
+  options?: RequestOptions,
+): Results<Values> {
+  return new Results(() => fetchPage(related, operation, addQuery(link, related.resource, query), options, false))
+}
+
+async function fetchPage(
+  methods: ResourceMethods,
+  operation: string,
+  target: URL,
+  options: RequestOptions | undefined,
+  isPart: boolean,
+): Promise<FetchedPage<Values>> {
+  return readPage(methods, operation, await methods.session.wire.read({ operation, target, options }), options, isPart)
+}
+
+function readPage(
+  methods: ResourceMethods,
+  operation: string,
+  reply: RestReply,
+  options: RequestOptions | undefined,
+  isPart: boolean,
+): FetchedPage<Values> {
+  const { members, links } = readDocument(operation, reply)
+  const { items, total } = members
+  if (!Array.isArray(items)) return refuseReply(operation, reply, 'structure', 'a page has no items')
+  const next = links.find('next')
+  return {
+    items: items
+      .filter(isJsonRecord)
+      .map(item => methods.readMember(operation, reply, toDocument(item, reply), undefined, isPart)),
+    ...(typeof total === 'number' && { total }),
+    fetchNext: next && (() => fetchPage(methods, operation, next, options, isPart)),
+  }
+}
+
+// Queries
+
+/** Parameters of the service's own; a field of such a name is compared by `[eq]`. */
+const controls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields', 'q']
+
+function addQuery(link: URL, resource: Resource, { where = {}, sort, size, only }: ListQuery): URL {
+  const target = new URL(link)
+  const { searchParams } = target
+  for (const [name, value] of filterPairs(resource, where)) searchParams.append(name, value)
+  if (sort) searchParams.append('sort', sort.join())
+  if (size !== undefined) searchParams.append('size', String(size))
+  if (only) searchParams.append('fields', only.join())
+  return target
+}
+
+const isComparisons = (value: unknown): value is Values => Object.getPrototypeOf(value ?? 0) === Object.prototype
+
+function filterPairs({ fields }: Resource, where: Values): (readonly [name: string, value: string])[] {
+  const write = (name: string, value: unknown): string => {
+    const shape = fields[name]?.shape
+    return shape && isScalar(shape) ? writeScalar(shape, value) : String(value)
+  }
+  return Object.entries(where).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    if (!isComparisons(value)) return [[controls.includes(name) ? `${name}[eq]` : name, write(name, value)] as const]
+    return Object.entries(value).map(([is, than]) => {
+      const text = Array.isArray(than) ? than.map(each => write(name, each)).join() : write(name, than)
+      return [`${name}[${is}]`, text] as const
+    })
+  })
+}
+
+// Searches
+
+export interface SearchQuery extends RequestOptions {
+  readonly stored?: boolean
+  readonly size?: number
+}
+
+/**
+ * By the address that the entry gives for a search, or with QUERY (RFC 10008) where it gives none.
+ */
+export function searchItems(
+  methods: ResourceMethods,
+  words: string,
+  where: Values = {},
+  { stored = false, size, ...options }: SearchQuery = {},
+): Results<Values> {
+  const { session, resource } = methods
+  const operation = methods.nameOf('search')
+  const values = { q: words, ...Object.fromEntries(filterPairs(resource, where)) }
+  const isLinked = session.service.searches?.of === resource.name
+  return new Results(async () => {
+    if (stored) return fetchStored(methods, operation, values, size, options)
+    if (isLinked) {
+      const target = await session.findEntryLink(operation, 'search', options, { ...values, size })
+      return fetchPage(methods, operation, target, options, false)
+    }
+    const target = addQuery(await session.findEntryLink(operation, resource.name, options), resource, {
+      ...(size && { size }),
+    })
+    return queryPage(methods, operation, target, JSON.stringify(values), options)
+  })
+}
+
+async function fetchStored(
+  methods: ResourceMethods,
+  operation: string,
+  values: Readonly<Record<string, string>>,
+  size: number | undefined,
+  options: RequestOptions,
+): Promise<FetchedPage<Values>> {
+  const target = await methods.session.findEntryLink(operation, 'searches', options)
+  const content = JSON.stringify(values)
+  const reply = await methods.session.wire.ask({
+    operation,
+    method: 'POST',
+    target,
+    fields: jsonType,
+    content,
+    options,
+  })
+  const search = requireLink(operation, readDocument(operation, reply).links, 'self')
+  return fetchPage(methods, operation, addQuery(search, methods.resource, { ...(size && { size }) }), options, false)
+}
+
+/** Its other pages are asked with the same content. */
+async function queryPage(
+  methods: ResourceMethods,
+  operation: string,
+  target: URL,
+  content: string,
+  options: RequestOptions,
+): Promise<FetchedPage<Values>> {
+  const reply = await methods.session.wire.ask({
+    operation,
+    method: 'QUERY',
+    target,
+    fields: jsonType,
+    content,
+    options,
+  })
+  const page = readPage(methods, operation, reply, options, false)
+  const next = readDocument(operation, reply).links.find('next')
+  return { ...page, fetchNext: next && (() => queryPage(methods, operation, next, content, options)) }
+}
+
+// Removal
+
+export async function removeItems(
+  methods: ResourceMethods,
+  where: Values,
+  options?: RequestOptions,
+): Promise<BulkRemoval> {
+  const operation = methods.nameOf('removeAll')
+  const link = await methods.session.findEntryLink(operation, methods.resource.name, options)
+  const target = addQuery(link, methods.resource, { where })
+  const reply = await methods.session.wire.ask({ operation, method: 'DELETE', target, options })
+  const { removed, refused, more } = readDocument(operation, reply).members
+  return { removed: Number(removed), refused: Number(refused), ...(more === true && { more }) }
+}

@@ -1,0 +1,23 @@
+/**
+ * JSON.parse with exact whole numbers: those beyond a double's are bigint, as in `http/json.ts`,
+ * whose reader guards a service and is a tenth of what a page may load. An engine that does not
+ * give the source of a number (ECMAScript 2026) leaves it a double; where a field is a long, the
+ * check of its values refuses that.
+ */
+import { attempt, isSyntaxError } from '../../base/attempt.ts'
+import type { Json } from '../../base/objects.ts'
+
+export type JsonRecord = { readonly [name: string]: Json }
+
+/** Undefined for other text. */
+export const parseExactJson = (text: string): Json | undefined =>
+  attempt(() => JSON.parse(text, /\d{16}/.test(text) ? reviveInteger : undefined) as Json, isSyntaxError)
+
+function reviveInteger(_name: string, value: Json, context?: { readonly source?: string }): Json {
+  const { source = '' } = context ?? {}
+  const isInexact = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+  return isInexact ? BigInt(source) : value
+}
+
+export const isJsonRecord = (json: Json | undefined): json is JsonRecord =>
+  typeof json === 'object' && json !== null && !Array.isArray(json)

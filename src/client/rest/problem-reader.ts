@@ -1,0 +1,100 @@
+/**
+ * A response without success → its error: a fault of the contract with its typed detail, where the
+ * problem's type names one; another problem; or content that no service of this kind sends.
+ */
+import { type Json, ownMember } from '../../base/objects.ts'
+import { builtInFaults, type Fault } from '../../contract/fault.ts'
+import { type FieldProblem, readFields } from '../../contract/field-json.ts'
+import type { Values } from '../../contract/implement.ts'
+import type { AnyResource } from '../../contract/resource.ts'
+import { parsePointer } from '../../http/json-pointer.ts'
+import type { HttpFields } from '../../http/message.ts'
+import { AnswerError, type CallError, FaultError, ProblemError } from '../errors.ts'
+import { toReplyFields } from '../field-views.ts'
+import { isJsonRecord, parseExactJson } from './exact-json.ts'
+
+export type FaultsByName = ReadonlyMap<string, Fault>
+
+/** Those of every action and those of every service. */
+export const listFaultsByName = (resources: readonly AnyResource[]): FaultsByName =>
+  new Map(
+    [
+      ...resources.flatMap(each => Object.values(each.actions as AnyResource['actions']).flatMap(declaredFaults)),
+      ...builtInFaults,
+    ].map(fault => [fault.fault, fault]),
+  )
+
+const declaredFaults = (action: unknown): readonly Fault[] => (action as { readonly faults: readonly Fault[] }).faults
+
+/** Kinds of problem that both faces have → the fault that SOAP sends for each. */
+const faultOfKind: Readonly<Record<string, string>> = {
+  'not-found': 'NotFound',
+  gone: 'NotFound',
+  forbidden: 'Forbidden',
+  stale: 'VersionConflict',
+  'precondition-required': 'VersionConflict',
+  conflict: 'StateConflict',
+  invalid: 'Invalid',
+  'too-many': 'Busy',
+  unavailable: 'Busy',
+  'in-flight': 'Busy',
+}
+
+interface RefusedReply {
+  readonly status: number
+  readonly fields: HttpFields
+  readonly text: string
+}
+
+export function toRefusalError(operation: string, reply: RefusedReply, faults: FaultsByName): CallError {
+  const { status, fields, text } = reply
+  const members = /[/+]json\b/i.test(fields['content-type'] ?? '') ? parseExactJson(text) : undefined
+  if (!isJsonRecord(members)) {
+    const detail = `the service answered ${status} without problem details`
+    return new AnswerError(operation, 'status', detail, { status, fields, content: new TextEncoder().encode(text) })
+  }
+  // The last segment of the type's address names the kind of problem, or the fault itself.
+  const name = /[^/]*$/.exec(String(members['type'] ?? ''))?.[0] ?? ''
+  const fault = faults.get((ownMember(faultOfKind, name) as string | undefined) ?? name)
+  const detail = fault && readDetail(fault, members, fields)
+  if (!fault || !detail) return new ProblemError(operation, members, reply)
+  return new FaultError(operation, faultRead(fault, detail, String(members['detail'] ?? members['title'])), reply)
+}
+
+/** What SOAP alone has is empty. */
+export const faultRead = (fault: Fault, detail: Values, text: string) => ({
+  code: fault.status < 500 ? ('Sender' as const) : ('Receiver' as const),
+  codes: [],
+  reasons: [{ language: 'en', text }],
+  node: undefined,
+  role: undefined,
+  entries: [],
+  declared: { fault, detail },
+})
+
+/** Undefined where the members are not valid by the fault's declaration. */
+function readDetail(fault: Fault, members: { readonly [name: string]: Json }, fields: HttpFields): Values | undefined {
+  const problems: FieldProblem[] = []
+  const detail = readFields(
+    toReplyFields(fault.detail),
+    { ...members, ...sharedMembers(fault, members, fields) },
+    problems,
+  )
+  return problems.every(each => each.code === 'unknown') ? detail : undefined
+}
+
+/** Detail that REST says in other words. */
+function sharedMembers(
+  { fault }: Fault,
+  { errors }: { readonly [name: string]: Json },
+  fields: HttpFields,
+): Readonly<Record<string, Json>> {
+  if (fault === 'Invalid' && Array.isArray(errors)) return { problems: errors.map(toFieldProblem) }
+  const seconds = Number.parseInt(fields['retry-after'] ?? '', 10)
+  return fault === 'Busy' && seconds >= 0 ? { retryAfter: seconds } : {}
+}
+
+const toFieldProblem = (error: Json): Json => {
+  const { pointer = '', code = '', detail = '' } = isJsonRecord(error) ? error : {}
+  return { path: parsePointer(String(pointer))?.join('.') ?? '', code, detail }
+}

@@ -1,0 +1,64 @@
+/**
+ * JSON of the service → typed values, as its handlers have them: whole numbers beyond a double are
+ * bigint, octets are octets. Members that the contract does not know are ignored: a newer service
+ * may have more.
+ */
+import type { Fields } from '../../contract/field.ts'
+import { type FieldProblem, readFields } from '../../contract/field-json.ts'
+import type { Values } from '../../contract/implement.ts'
+import { AnswerError, type FailureReason } from '../errors.ts'
+import { isJsonRecord, type JsonRecord, parseExactJson } from './exact-json.ts'
+import { HalLinks } from './hal-links.ts'
+import type { RestReply } from './rest-wire.ts'
+
+/** A representation before its members are typed. */
+export interface HalDocument {
+  readonly members: JsonRecord
+  readonly links: HalLinks
+}
+
+/** @throws AnswerError where the content is not a JSON object */
+export function readDocument(operation: string, reply: RestReply): HalDocument {
+  if (!/[/+]json\b/i.test(reply.fields['content-type'] ?? ''))
+    refuseReply(operation, reply, 'media-type', `the content is of type ${reply.fields['content-type']}, not JSON`)
+  const value = parseExactJson(reply.text)
+  if (value === undefined) return refuseReply(operation, reply, 'malformed', 'the content is not JSON')
+  if (!isJsonRecord(value)) return refuseReply(operation, reply, 'structure', 'the content is not an object')
+  return toDocument(value, reply)
+}
+
+export function toDocument({ _links, ...members }: JsonRecord, { target }: RestReply): HalDocument {
+  return { members, links: new HalLinks(_links, target) }
+}
+
+/**
+ * @param isPart whether members may be absent, because only some were asked for
+ * @throws AnswerError where they are not valid by the contract
+ */
+export function readMembers(
+  operation: string,
+  reply: RestReply,
+  fields: Fields,
+  members: JsonRecord,
+  isPart = false,
+): Values {
+  const problems: FieldProblem[] = []
+  const value = readFields(fields, members, problems)
+  const wrong = problems.filter(
+    ({ code, path }) => code !== 'unknown' && !(isPart && code === 'required' && path.length === 1),
+  )
+  if (wrong.length === 0) return value
+  const named = wrong.map(({ path, detail }) => ({ path: path.join('.'), detail }))
+  const detail = named.map(each => `${each.path} ${each.detail}`).join('; ')
+  return refuseReply(operation, reply, 'invalid', detail, named)
+}
+
+export function refuseReply(
+  operation: string,
+  { status, fields, text }: RestReply,
+  why: FailureReason,
+  detail: string,
+  problems: AnswerError['problems'] = [],
+): never {
+  throw new AnswerError(operation, why, detail, { status, fields, content: new TextEncoder().encode(text) }, problems)
+}

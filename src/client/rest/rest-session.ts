@@ -1,0 +1,99 @@
+/** What the parts of a REST client share: the wire, the entry's links, and what it has read. */
+import type { Values } from '../../contract/implement.ts'
+import { newestVersion, type Service, viewOfVersion } from '../../contract/service.ts'
+import type { TemplateValues } from '../../http/uri-template.ts'
+import { NotOfferedError } from '../errors.ts'
+import type { RequestOptions } from '../surface-types.ts'
+import type { HalLinks } from './hal-links.ts'
+import { listFaultsByName } from './problem-reader.ts'
+import { type HalDocument, readDocument, refuseReply } from './representation-reader.ts'
+import type { RestClientOptions } from './rest-options.ts'
+import { RestWire } from './rest-wire.ts'
+
+/** What a representation says besides its values. */
+export interface ItemFacts {
+  readonly links: HalLinks
+  /** Undefined for an item of a page, which has no tag of its own. */
+  readonly etag: string | undefined
+  readonly members: HalDocument['members']
+  /** Only some members were asked for. */
+  readonly isPart: boolean
+}
+
+export class RestSession {
+  /** As the client's version of the contract has it. */
+  readonly service: Service
+  readonly wire: RestWire
+  readonly #version: string
+  readonly #entry: URL
+  readonly #facts = new WeakMap<object, ItemFacts>()
+  #links: Promise<HalLinks> | undefined
+
+  constructor(contract: Service, options: RestClientOptions) {
+    const entry = URL.parse(options.address)
+    if (!entry || !/^https?:$/.test(entry.protocol))
+      throw new TypeError(
+        `${options.address} is not an http or https address: give one such as https://shop.example/api`,
+      )
+    if (entry.username !== '' || entry.password !== '')
+      throw new TypeError('the address contains credentials: give them as `credentials`')
+    this.#version = options.version ?? newestVersion(contract)
+    if (!Object.hasOwn(contract.versions, this.#version))
+      throw new TypeError(
+        `unknown version ${this.#version} of ${contract.service}: use ${Object.keys(contract.versions).join(', ')}`,
+      )
+    this.service = viewOfVersion(contract, this.#version)
+    this.#entry = entry
+    this.wire = new RestWire(options, entry, listFaultsByName(contract.resources))
+  }
+
+  /** A link of the entry, which is read once. */
+  async findEntryLink(
+    operation: string,
+    relation: string,
+    options: RequestOptions | undefined,
+    values?: TemplateValues,
+  ): Promise<URL> {
+    this.#links ??= this.#readEntry(operation, options)
+    const links = await this.#links.catch(thrown => {
+      this.#links = undefined // asked again by the next call
+      throw thrown
+    })
+    return links.find(relation, values) ?? refuseUnoffered(operation, relation, links)
+  }
+
+  async #readEntry(operation: string, options: RequestOptions | undefined): Promise<HalLinks> {
+    const reply = await this.wire.read({ operation, target: this.#entry, options })
+    const { members, links } = readDocument(operation, reply)
+    if (members['version'] === this.#version) return links
+    const target = links.find(this.#version)
+    if (members['service'] !== this.service.service || !target)
+      return refuseReply(
+        operation,
+        reply,
+        'unexpected',
+        `it is not the entry of ${this.service.service} ${this.#version}`,
+      )
+    const versioned = await this.wire.read({ operation, target, options })
+    return readDocument(operation, versioned).links
+  }
+
+  remember(value: Values, facts: ItemFacts): void {
+    this.#facts.set(value, facts)
+  }
+
+  /** @throws TypeError for a value that this client has not read */
+  requireFacts(operation: string, value: object): ItemFacts {
+    const facts = this.#facts.get(value)
+    if (facts) return facts
+    throw new TypeError(`${operation}: the item was not read by this client: get it first, and give it as it was read`)
+  }
+}
+
+export function requireLink(operation: string, links: HalLinks, relation: string): URL {
+  return links.find(relation) ?? refuseUnoffered(operation, relation, links)
+}
+
+function refuseUnoffered(operation: string, relation: string, links: HalLinks): never {
+  throw new NotOfferedError(operation, relation, links.relations)
+}

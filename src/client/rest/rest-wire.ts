@@ -1,0 +1,224 @@
+/**
+ * One exchange with the service, its repetitions included. What always holds:
+ *  (1) The entry's origin alone is asked, after a redirection too: no other sees the credentials.
+ *  (2) A request is sent again only where a second one has no further effect: nothing was sent, it
+ *      is safe, or it carries an Idempotency-Key. A stream is sent once.
+ *  (3) Within its time limit a call ends, waits included; the octets of a file may take longer.
+ *  (4) A representation is used again only after the service has answered 304 to its tag.
+ */
+import { errorCodeOf } from '../../base/attempt.ts'
+import type { HttpFields } from '../../http/message.ts'
+import { type CredentialFields, writeCredentials } from '../credentials.ts'
+import { AnswerError, CallError, ConnectionError, FaultError, ProblemError, TransportFailure } from '../errors.ts'
+import type { RequestOptions, SentOctets } from '../surface-types.ts'
+import { waitFor } from '../timer.ts'
+import { type FaultsByName, toRefusalError } from './problem-reader.ts'
+import type { RestClientOptions } from './rest-options.ts'
+import { ValidatorCache } from './validator-cache.ts'
+
+export interface RestRequest {
+  /** For errors: `orders.pay`. */
+  readonly operation: string
+  readonly method: string
+  readonly target: URL
+  readonly fields?: HttpFields
+  readonly content?: string | SentOctets
+  readonly options?: RequestOptions | undefined
+}
+
+/** A successful response whose content is text. */
+export interface RestReply {
+  readonly status: number
+  readonly fields: HttpFields
+  readonly text: string
+  /** Where it came from, redirections followed: links are relative to it. */
+  readonly target: URL
+}
+
+const timeLimitMs = 30_000
+const triesAgain = 2
+const redirectionsMax = 5
+/** The representations that the client reads; errors come as problems. */
+const accept = 'application/hal+json, application/json;q=0.9, application/problem+json;q=0.8'
+
+export class RestWire {
+  readonly #options: RestClientOptions
+  readonly #credentials: CredentialFields
+  readonly #hasKeys: boolean
+  readonly #faults: FaultsByName
+  readonly #cache: ValidatorCache
+  readonly #origin: string
+  readonly #closing = new AbortController()
+
+  constructor(options: RestClientOptions, entry: URL, faults: FaultsByName) {
+    this.#options = options
+    this.#credentials = writeCredentials(options.credentials)
+    this.#hasKeys = options.idempotencyKeys ?? options.credentials !== undefined
+    this.#faults = faults
+    this.#cache = new ValidatorCache(options.cache)
+    this.#origin = entry.origin
+  }
+
+  close(): void {
+    this.#closing.abort()
+  }
+
+  /** A GET of a representation, conditional where one is kept (4). */
+  async read(request: Omit<RestRequest, 'method'>): Promise<RestReply> {
+    const key = request.target.href
+    const kept = this.#cache.find(key)
+    const fields = { ...request.fields, ...(kept && { 'if-none-match': kept.etag }) }
+    const reply = await this.ask({ ...request, method: 'GET', fields })
+    if (kept && reply.status === 304) return { ...reply, status: 200, fields: kept.fields, text: kept.text }
+    const { etag, 'cache-control': control = '' } = reply.fields
+    if (etag === undefined || /\bno-store\b/.test(control)) this.#cache.forget(key)
+    else this.#cache.keep(key, { etag, fields: reply.fields, text: reply.text })
+    return reply
+  }
+
+  /** @throws CallError, or the reason of the caller's signal */
+  ask(request: RestRequest): Promise<RestReply> {
+    return this.#repeat(request, async (response, target) => {
+      const reply = { status: response.status, fields: fieldsOf(response), target }
+      return { ...reply, text: await response.text() }
+    })
+  }
+
+  /** The octets are left to the caller (3). */
+  open(request: RestRequest): Promise<Response> {
+    return this.#repeat(request, async response => response)
+  }
+
+  async #repeat<T>(request: RestRequest, take: TakeResponse<T>): Promise<T> {
+    const { timeLimit = this.#options.timeLimit ?? timeLimitMs, signal } = request.options ?? {}
+    const until = Date.now() + timeLimit
+    const isSafe = /^(?:GET|HEAD|QUERY)$/.test(request.method)
+    const isStream = request.content instanceof ReadableStream
+    const hasKey = !isSafe && !isStream && this.#hasKeys
+    const fields = { ...request.fields, ...(hasKey && { 'idempotency-key': createKey() }) }
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#send({ ...request, fields }, take, until)
+      } catch (thrown) {
+        const wait = tries < (this.#options.retries ?? triesAgain) ? delayOf(thrown, tries) : undefined
+        const mayRepeat = !isStream && (isSafe || hasKey || hasNotRun(thrown)) // (2)
+        if (wait === undefined || !mayRepeat || Date.now() + wait >= until) throw thrown
+        await waitFor(wait, signal)
+      }
+    }
+  }
+
+  /** One try. */
+  async #send<T>(request: RestRequest, take: TakeResponse<T>, until: number): Promise<T> {
+    const changing = await this.#credentials.changing?.()
+    const own = new AbortController()
+    const timer = setTimeout(() => own.abort(), Math.max(0, until - Date.now())) // (3)
+    const given = request.options?.signal
+    const signal = AbortSignal.any([own.signal, this.#closing.signal, ...(given ? [given] : [])])
+    try {
+      const { response, target } = await this.#follow(request, changing, signal)
+      if (response.ok || response.status === 304) return await take(response, target)
+      const refused = { status: response.status, fields: fieldsOf(response), text: await response.text() }
+      throw toRefusalError(request.operation, refused, this.#faults)
+    } catch (thrown) {
+      if (thrown instanceof CallError) throw thrown
+      given?.throwIfAborted()
+      throw new ConnectionError(request.operation, this.#explain(thrown, own.signal.aborted))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #explain(thrown: unknown, isLate: boolean): TransportFailure {
+    if (this.#closing.signal.aborted)
+      return new TransportFailure('closed', 'the client was closed', { mayHaveRun: true })
+    if (isLate)
+      return new TransportFailure('late', 'the time limit was over before a response came', { mayHaveRun: true })
+    if (!(thrown instanceof Error)) throw thrown
+    const isUnsent = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(errorCodeOf(thrown.cause))
+    return isUnsent
+      ? new TransportFailure('unreachable', 'no connection could be opened', { cause: thrown })
+      : new TransportFailure('lost', 'the connection failed', { mayHaveRun: true, cause: thrown })
+  }
+
+  /** RFC 9110 §15.4: a request goes on to where the service has moved its target. */
+  async #follow(
+    request: RestRequest,
+    changing: HttpFields | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly response: Response; readonly target: URL }> {
+    let { target } = request
+    for (let hops = 0; ; hops++) {
+      this.#requireOrigin(request.operation, target)
+      const response = await this.#fetch(request, target, changing, signal)
+      const location = response.headers.get('location')
+      const isMoved = /^30[12378]$/.test(String(response.status)) && location !== null
+      if (!isMoved) return { response, target: (response.redirected && URL.parse(response.url)) || target }
+      const keepsMethod = request.method === 'GET' || response.status > 303
+      if (!keepsMethod || hops === redirectionsMax) refuseRedirection(request.operation, response)
+      target = URL.parse(location, target) ?? refuseRedirection(request.operation, response)
+    }
+  }
+
+  /** (1) */
+  #requireOrigin(operation: string, target: URL): void {
+    if (target.origin === this.#origin) return
+    const detail = `${target.href} is not at ${this.#origin}: links to other origins are not followed`
+    throw new AnswerError(operation, 'redirect', detail, { status: 0, fields: {}, content: new Uint8Array(0) })
+  }
+
+  async #fetch(
+    { method, fields, content }: RestRequest,
+    target: URL,
+    changing: HttpFields | undefined,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const send = this.#options.fetch ?? fetch
+    const init = {
+      method,
+      headers: { accept, ...this.#options.fields, ...this.#credentials.fields, ...changing, ...fields },
+      redirect: 'manual' as const,
+      signal,
+      ...(content !== undefined && { body: content as NonNullable<RequestInit['body']> }),
+      ...(content instanceof ReadableStream && { duplex: 'half' as const }),
+    }
+    const response = await send(target.href, init)
+    // A browser does not show where to: it has to follow by itself.
+    return response.type === 'opaqueredirect' ? send(target.href, { ...init, redirect: 'follow' }) : response
+  }
+}
+
+type TakeResponse<T> = (response: Response, target: URL) => Promise<T>
+
+const fieldsOf = (response: Response): HttpFields => Object.fromEntries(response.headers)
+
+function refuseRedirection(operation: string, response: Response): never {
+  const { status } = response
+  const detail = `status ${status} leads to ${response.headers.get('location')}, which is not followed`
+  throw new AnswerError(operation, 'redirect', detail, {
+    status,
+    fields: fieldsOf(response),
+    content: new Uint8Array(0),
+  })
+}
+
+/** draft-ietf-httpapi-idempotency-key-header §2.1: a quoted string, new for each call. */
+const createKey = (): string =>
+  `"${Array.from(crypto.getRandomValues(new Uint8Array(16)), octet => octet.toString(16).padStart(2, '0')).join('')}"`
+
+const hasNotRun = (thrown: unknown): boolean => thrown instanceof ConnectionError && !thrown.mayHaveRun
+
+/** Milliseconds to wait before another try; undefined where none would help. */
+function delayOf(thrown: unknown, tries: number): number | undefined {
+  const usual = 100 * 2 ** tries
+  if (thrown instanceof ConnectionError) return /^(?:unreachable|lost)$/.test(thrown.why) ? usual : undefined
+  if (!(thrown instanceof FaultError || thrown instanceof ProblemError || thrown instanceof AnswerError))
+    return undefined
+  return retryDelay(thrown.fields) ?? (/^50[234]$/.test(String(thrown.status)) ? usual : undefined)
+}
+
+/** RFC 9110 §10.2.3, in milliseconds. The engine reads the form of a date that is sent today. */
+export function retryDelay({ 'retry-after': field = '' }: HttpFields): number | undefined {
+  const wait = /^\d+$/.test(field) ? Number(field) * 1000 : Date.parse(field) - Date.now()
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait)
+}

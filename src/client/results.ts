@@ -1,0 +1,44 @@
+/**
+ * What a list or a search gives: items, fetched page by page while they are asked for.
+ */
+
+export interface ResultPage<T> {
+  readonly items: readonly T[]
+  /** How many match in all, where the service has counted them. */
+  readonly total?: number
+}
+
+/** A page, and the way to the one that follows it. */
+export interface FetchedPage<T> extends ResultPage<T> {
+  readonly fetchNext: (() => Promise<FetchedPage<T>>) | undefined
+}
+
+/** Nothing is asked before the first item or page is. Each iteration begins at the first page. */
+export class Results<T> implements AsyncIterable<T> {
+  readonly #fetchFirst: () => Promise<FetchedPage<T>>
+
+  constructor(fetchFirst: () => Promise<FetchedPage<T>>) {
+    this.#fetchFirst = fetchFirst
+  }
+
+  /** The first page alone. */
+  first(): Promise<ResultPage<T>> {
+    return this.#fetchFirst().then(toResultPage)
+  }
+
+  async *pages(): AsyncGenerator<ResultPage<T>, void, void> {
+    let page = await this.#fetchFirst()
+    yield toResultPage(page)
+    while (page.fetchNext) {
+      page = await page.fetchNext()
+      yield toResultPage(page)
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+    for await (const { items } of this.pages()) yield* items
+  }
+}
+
+const toResultPage = <T>({ items, total }: FetchedPage<T>): ResultPage<T> =>
+  total === undefined ? { items } : { items, total }
