@@ -27,13 +27,18 @@ import type { Operations } from './operation-types.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
 import { type ExpectedReply, parserLimitsFor, readReply } from './reply.ts'
 import { type AddressingState, createAddressingState, requestBlocks } from './request-addressing.ts'
+import { createSurface } from './soap-surface.ts'
+import type { ServiceSurface } from './surface-types.ts'
+import { waitFor } from './timer.ts'
 import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
 
-export type SoapClient<S extends AnyService, V extends string = never> = Operations<S, V> & {
-  /** Closes the connections; calls under way fail. A process ends without it, too. */
-  close(): void
-  [Symbol.dispose](): void
-}
+/** Each operation by its own name, and by that of its resource or job as the REST client has it. */
+export type SoapClient<S extends AnyService, V extends string = never> = Operations<S, V> &
+  ServiceSurface<S, V, 'soap'> & {
+    /** Closes the connections; calls under way fail. A process ends without it, too. */
+    close(): void
+    [Symbol.dispose](): void
+  }
 
 /** @throws TypeError for an invalid option */
 export function createSoapClient<const S extends AnyService, const V extends VersionOf<S> = never>(
@@ -43,8 +48,14 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
   const endpoint = createEndpoint(contract as unknown as Service, options) // the same contract, its types erased
   const close = () => endpoint.transport.close()
   const client: Record<PropertyKey, unknown> = { close, [Symbol.dispose]: close }
-  for (const message of endpoint.messages) client[message.operation.name] = createMethod(endpoint, message)
-  return client as SoapClient<S, V> // one method for each message: the type lists them by the same rules
+  const methods = new Map(endpoint.messages.map(message => [message, createMethod(endpoint, message)]))
+  const surface = createSurface(endpoint.messages, async (message, input, options) => {
+    const reply = await methods.get(message)?.(input, options)
+    return reply ?? {}
+  })
+  for (const [message, method] of methods) client[message.operation.name] = method
+  // An operation keeps its name where a resource or a job has the same.
+  return Object.assign(surface, client) as unknown as SoapClient<S, V> // one method for each message: the type lists them by the same rules
 }
 
 /** What all calls of a client have in common. */
@@ -199,7 +210,7 @@ async function sendWithRetries(
       const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0
       if (tries >= retries || !isRepeatable(operation, thrown) || Date.now() + wait >= until)
         throw new ConnectionError(operation.operation, thrown)
-      if (wait > 0) await waitBetweenTries(wait, options.signal)
+      if (wait > 0) await waitFor(wait, options.signal)
     }
   }
 }
@@ -207,12 +218,6 @@ async function sendWithRetries(
 /** Nothing was sent; or no octet came back, and a second message has no further effect. */
 const isRepeatable = ({ message, addressing }: ClientOperation, { why, begun }: TransportFailure): boolean =>
   why === 'unreachable' || (why === 'lost' && !begun && (message.operation.safe || addressing?.once === true))
-
-/** @throws the signal's reason */
-async function waitBetweenTries(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  const { setTimeout } = process.getBuiltinModule('node:timers/promises')
-  await setTimeout(milliseconds, undefined, { signal }).catch(() => signal?.throwIfAborted())
-}
 
 /** Each try has new proof of its caller: a nonce is accepted once. */
 function postMessage(

@@ -24,12 +24,13 @@ const unasked = (_: () => unknown): void => {}
 type Orders = SoapClient<typeof shop, 'v2'>
 type Old = SoapClient<typeof shop, 'v1'>
 
-test('one method for each message of the contract, and no other', () => {
+test('one method for each message of the contract, and one member for each resource and job', () => {
   const client = createSoapClient(shop, { address, transport, version: 'v2' })
   const names = compileMessages(shop as unknown as Service, 'v2').map(each => each.operation.name)
-  assert.deepEqual(Object.keys(client), ['close', ...names])
+  const surface = ['orders', 'customers', 'products', 'reports'] as const
+  assert.deepEqual(Object.keys(client), [...surface, 'close', ...names])
   same<
-    Exclude<keyof Orders, 'close' | symbol>,
+    Exclude<keyof Orders, (typeof surface)[number] | 'close' | symbol>,
     | 'GetOrder'
     | 'ListOrders'
     | 'CreateOrder'
@@ -54,7 +55,7 @@ test('one method for each message of the contract, and no other', () => {
     | 'GetReportJob'
   >(true)
   const listed: readonly (keyof Orders)[] = Object.keys(client) as (keyof Orders)[]
-  assert.equal(listed.length, 23)
+  assert.equal(listed.length, 27)
   // @ts-expect-error products cannot be deleted by a message
   assert.equal(client.DeleteProduct, undefined)
 })
@@ -198,7 +199,7 @@ test('names that the contract gives, takes or collides with', () => {
   type Store = SoapClient<typeof store>
   const client = createSoapClient(store, { address, transport })
   same<
-    Exclude<keyof Store, 'close' | symbol>,
+    Exclude<keyof Store, 'boxes' | 'tallies' | 'close' | symbol>,
     | 'GetCrate'
     | 'ListBoxes'
     | 'CreateCrate'
@@ -208,7 +209,14 @@ test('names that the contract gives, takes or collides with', () => {
     | 'StartTally'
     | 'GetTallyJob'
   >(true)
-  const { close: _, ...operations } = client
+  const { close: _, boxes, tallies, ...operations } = client
+  assert.deepEqual(
+    [Object.keys(boxes), Object.keys(tallies)],
+    [
+      ['get', 'list', 'create', 'open', 'weigh', 'photo'],
+      ['start', 'run'],
+    ],
+  )
   assert.deepEqual(Object.keys(operations).sort(), [
     'CreateCrate',
     'GetCrate',

@@ -1,0 +1,185 @@
+/**
+ * The surface of the REST client over SOAP messages: `client.orders.pay(order, …)` sends PayOrder
+ * with the identifier and the version of the order as it was read.
+ */
+import type { Values } from '../contract/implement.ts'
+import type { OperationOf } from '../contract/operation.ts'
+import type { Message } from '../contract/xml-message.ts'
+import { toDownloadedFile } from './downloaded-file.ts'
+import type { CallOptions } from './options.ts'
+import { type FetchedPage, Results } from './results.ts'
+import type {
+  AwaitOptions,
+  ChangeOptions,
+  DownloadedFile,
+  JobStatus,
+  RequestOptions,
+  SentOctets,
+} from './surface-types.ts'
+import { WatchedJob } from './watched-job.ts'
+
+/** One message, sent. */
+export type CallMessage = (message: Message, input: Values, options: CallOptions | undefined) => Promise<Values>
+
+/** Resource or job → its methods. */
+export function createSurface(all: readonly Message[], call: CallMessage): Record<string, object> {
+  const surface: Record<string, Record<string, unknown>> = {}
+  for (const message of all) {
+    const { operation } = message
+    if (operation.oneWay) continue
+    const owner = 'job' in operation ? operation.job.job : operation.resource.name
+    const members = (surface[owner] ??= {})
+    if (operation.kind === 'getFile' || operation.kind === 'putFile')
+      Object.assign((members[operation.part] ??= {}), createFileMethod(message, operation, call))
+    else if (operation.kind === 'startJob') Object.assign(members, createJobMethods(message, operation, all, call))
+    else Object.assign(members, createMethod(message, call))
+  }
+  return surface
+}
+
+/** The member of a reply that holds its subject. */
+const subjectOf = ({ response }: Message, reply: Values): Values => reply[response?.main ?? ''] as Values // valid by the contract
+
+/** Content next to `common`, or in an element of its own where their names meet. */
+const joinInput = ({ request }: Message, common: Values, content: Values): Values =>
+  request.main === undefined ? { ...common, ...content } : { ...common, [request.main]: content }
+
+const identify = ({ version }: Message, item: Values, options: ChangeOptions | undefined): Values =>
+  options?.anyVersion || item[version] === undefined ? { id: item['id'] } : { id: item['id'], version: item[version] }
+
+function createMethod(message: Message, call: CallMessage): Record<string, unknown> {
+  const { operation } = message
+  const ask = async (input: Values, options: CallOptions | undefined) =>
+    subjectOf(message, await call(message, input, options))
+  switch (operation.kind) {
+    case 'get':
+      return {
+        get: (item: string | Values, options?: RequestOptions) =>
+          ask({ id: typeof item === 'string' ? item : item['id'] }, options),
+      }
+    case 'list':
+      return {
+        list: (query: ListedQuery = {}, options?: RequestOptions) =>
+          fetchResults(message, call, query.where ?? {}, { ...pagingOf(query) }, options),
+      }
+    case 'search':
+      return {
+        search: (q: string, where: Values = {}, { size, ...options }: RequestOptions & { size?: number } = {}) =>
+          fetchResults(message, call, where, { q, ...pagingOf({ size }) }, options),
+      }
+    case 'create':
+      return { create: (draft: Values, options?: RequestOptions) => ask(joinInput(message, {}, draft), options) }
+    case 'replace':
+      return {
+        replace: (item: Values, draft: Values, options?: ChangeOptions) =>
+          ask(joinInput(message, identify(message, item, options), draft), options),
+      }
+    case 'remove':
+      return {
+        remove: async (item: Values, options?: ChangeOptions) => {
+          await call(message, identify(message, item, options), options)
+        },
+      }
+    case 'look':
+      return {
+        [operation.verb]: (item: Values, options?: RequestOptions) => ask({ id: item['id'] }, options),
+      }
+    case 'act':
+      return {
+        [operation.verb]: (item: Values, input: Values = {}, options?: ChangeOptions) =>
+          ask(joinInput(message, identify(message, item, options), input), options),
+      }
+    default:
+      return {}
+  }
+}
+
+// Pages
+
+interface ListedQuery {
+  readonly where?: Values
+  readonly sort?: readonly string[]
+  readonly size?: number | undefined
+}
+
+const pagingOf = ({ sort, size }: ListedQuery): Values => ({
+  ...(sort && { sort: sort.join() }),
+  ...(size !== undefined && { size }),
+})
+
+function fetchResults(
+  message: Message,
+  call: CallMessage,
+  where: Values,
+  common: Values,
+  options: RequestOptions | undefined,
+): Results<Values> {
+  const fetchPage = async (cursor: Values): Promise<FetchedPage<Values>> => {
+    const reply = await call(message, joinInput(message, { ...common, ...cursor }, where), options)
+    const { total, next } = reply
+    return {
+      items: subjectOf(message, reply) as unknown as readonly Values[], // a list, by the contract
+      ...(typeof total === 'number' && { total }),
+      fetchNext: typeof next === 'string' ? () => fetchPage({ cursor: next }) : undefined,
+    }
+  }
+  return new Results(() => fetchPage({}))
+}
+
+// Files
+
+function createFileMethod(
+  message: Message,
+  { kind }: OperationOf<'getFile' | 'putFile'>,
+  call: CallMessage,
+): Record<string, unknown> {
+  if (kind === 'getFile')
+    return {
+      get: async (item: Values, options?: RequestOptions): Promise<DownloadedFile> => {
+        const reply = await call(message, { id: item['id'] }, options)
+        const octets = reply[message.response?.main ?? ''] as Uint8Array<ArrayBuffer> // valid by the contract
+        const headers = { 'content-type': String(reply['mediaType']), 'content-length': String(octets.length) }
+        return toDownloadedFile(new Response(octets, { headers }))
+      },
+    }
+  return {
+    put: async (item: Values, octets: SentOctets, options: RequestOptions & { readonly mediaType: string }) => {
+      const { mediaType, ...others } = options
+      const bytes = new Uint8Array(await new Response(octets as Uint8Array<ArrayBuffer>).arrayBuffer())
+      await call(message, { id: item['id'], mediaType, [message.request.main ?? '']: bytes }, others)
+    },
+  }
+}
+
+// Jobs
+
+function createJobMethods(
+  message: Message,
+  { job }: OperationOf<'startJob'>,
+  all: readonly Message[],
+  call: CallMessage,
+): Record<string, unknown> {
+  const watch = all.find(({ operation }) => operation.kind === 'getJob' && operation.job === job)
+  const start = async (input: Values, options?: RequestOptions) => {
+    const reply = await call(message, input, options)
+    const status = subjectOf(message, reply) as unknown as JobStatus // valid by the contract
+    const ask = (asked: RequestOptions | undefined) =>
+      watch ? call(watch, { id: status.id }, asked) : Promise.reject(new TypeError(`${job.job} cannot be watched`))
+    return new WatchedJob(
+      `${job.job}.result`,
+      { status, waitMs: undefined },
+      {
+        look: async asked => ({ status: (await ask(asked))['job'] as JobStatus, waitMs: undefined }),
+        readResult: async asked => {
+          const { job: _, ...rest } = await ask(asked)
+          return Object.values(rest)[0]
+        },
+      },
+    )
+  }
+  return {
+    start,
+    run: async (input: Values, options?: AwaitOptions) =>
+      (await start(input, { signal: options?.signal })).result(options),
+  }
+}
