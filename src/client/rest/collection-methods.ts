@@ -20,7 +20,11 @@ export interface ListQuery {
 
 const jsonType = { 'content-type': 'application/json' }
 
-export function listItems(methods: ResourceMethods, query: ListQuery = {}, options?: RequestOptions): Results<Values> {
+export function listCollection(
+  methods: ResourceMethods,
+  query: ListQuery = {},
+  options?: RequestOptions,
+): Results<Values> {
   const operation = methods.nameOf('list')
   return new Results(async () => {
     const target = await methods.session.findEntryLink(operation, methods.resource.name, options)
@@ -111,7 +115,7 @@ export interface SearchQuery extends RequestOptions {
 /**
  * By the address that the entry gives for a search, or with QUERY (RFC 10008) where it gives none.
  */
-export function searchItems(
+export function searchCollection(
   methods: ResourceMethods,
   words: string,
   where: Values = {},
@@ -178,7 +182,7 @@ async function queryPage(
 
 // Removal
 
-export async function removeItems(
+export async function removeMatching(
   methods: ResourceMethods,
   where: Values,
   options?: RequestOptions,

@@ -10,11 +10,11 @@ import type { AnyService, VersionOf } from '../contract-types.ts'
 import type { ChangeOptions, RequestOptions, ServiceSurface } from '../surface-types.ts'
 import {
   type ListQuery,
-  listItems,
+  listCollection,
   listRelated,
-  removeItems,
+  removeMatching,
   type SearchQuery,
-  searchItems,
+  searchCollection,
 } from './collection-methods.ts'
 import { createFileMethods } from './file-methods.ts'
 import { createJobMethods } from './job-methods.ts'
@@ -52,13 +52,13 @@ function createResourceMembers(methods: ResourceMethods, all: ReadonlyMap<string
     ...Object.fromEntries(Object.keys(resource.files).map(part => [part, createFileMethods(methods, part)])),
     ...createRelations(methods, all),
     get: (item: string | Values, options?: RequestOptions) => methods.get(item, options),
-    list: (query?: ListQuery, options?: RequestOptions) => listItems(methods, query, options),
-    search: (words: string, where?: Values, query?: SearchQuery) => searchItems(methods, words, where, query),
+    list: (query?: ListQuery, options?: RequestOptions) => listCollection(methods, query, options),
+    search: (words: string, where?: Values, query?: SearchQuery) => searchCollection(methods, words, where, query),
     create: (draft: Values, options?: RequestOptions & { readonly id?: string }) => methods.create(draft, options),
     replace: (item: Values, draft: Values, options?: ChangeOptions) => methods.replace(item, draft, options),
     patch: (item: Values, changes: Values, options?: ChangeOptions) => methods.patch(item, changes, options),
     remove: (item: Values, options?: ChangeOptions) => methods.remove(item, options),
-    removeAll: (where: Values, options?: RequestOptions) => removeItems(methods, where, options),
+    removeAll: (where: Values, options?: RequestOptions) => removeMatching(methods, where, options),
     offers: (item: Values) => methods.offers(item),
   }
 }
