@@ -1,4 +1,4 @@
-/** A pause that the caller's signal ends. */
+/** Waits that the caller's signal ends. */
 
 /** @throws the signal's reason */
 export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -13,4 +13,15 @@ export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<voi
     }
     signal?.addEventListener('abort', end)
   })
+}
+
+/** What others wait for as well: the signal ends this wait alone. @throws the signal's reason */
+export async function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  const stop = new AbortController()
+  const aborted = new Promise<never>((_, reject) => {
+    signal.throwIfAborted()
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: stop.signal })
+  })
+  return Promise.race([work, aborted]).finally(() => stop.abort())
 }

@@ -7,6 +7,7 @@ import {
   ConnectionError,
   createRestClient,
   FaultError,
+  InputError,
   NotFound,
   ProblemError,
   type RestClientOptions,
@@ -238,11 +239,44 @@ describe('redirections of the same origin', () => {
     assert.equal((await failure(other.api.orders.create(draft), AnswerError)).why, 'redirect')
     assert.equal(other.asked.length, 1)
   })
+  test('in a browser, which hides where they lead, a read is left to it; a key or a change is not', async () => {
+    const hidden = () => Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
+    const { api, asked } = client([hidden, () => hal(order)])
+    await api.orders.get('o-1')
+    assert.equal(asked.length, 2)
+    const changing = client([hidden])
+    assert.equal((await failure(changing.api.orders.create(draft), AnswerError)).why, 'redirect')
+    const withKey = client([hidden], { credentials: { key: 'k' } })
+    assert.equal((await failure(withKey.api.orders.get('o-1'), AnswerError)).why, 'redirect')
+  })
   test('a circle ends', async () => {
     const { api, asked } = client([to(302, '/b')])
     assert.equal((await failure(api.orders.get('o-1'), AnswerError)).why, 'redirect')
     assert.equal(asked.length, 6)
   })
+})
+
+test('RFC 3986 §5.2.4: an identifier does not lead to another address', async () => {
+  const { api, asked } = client([() => hal(order)])
+  for (const id of ['..', '.', 'a/b', '', 'a?b']) await failure(api.orders.get(id), InputError)
+  assert.equal(asked.length, 0)
+})
+
+test('the first call may end by its signal while others wait for the same entry', async () => {
+  const control = new AbortController()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const slow: typeof fetch = async input => {
+    if (String(input) !== address) return hal(order)
+    await promise
+    return hal(entry)
+  }
+  const api = createRestClient(shop, { address, fetch: slow })
+  const first = api.orders.get('o-1', { signal: control.signal })
+  const second = api.orders.get('o-1')
+  control.abort(new Error('the page was left'))
+  await assert.rejects(first, /the page was left/)
+  resolve()
+  assert.equal((await second).id, 'o-1')
 })
 
 describe('content that is no reply', () => {

@@ -6,10 +6,10 @@ import { isScalar } from '../../contract/shape.ts'
 import { type FetchedPage, Results } from '../results.ts'
 import type { BulkRemoval, RequestOptions } from '../surface-types.ts'
 import { isJsonRecord } from './exact-json.ts'
-import { readDocument, refuseReply, toDocument } from './representation-reader.ts'
+import { readDocument, toDocument } from './representation-reader.ts'
 import type { ResourceMethods } from './resource-methods.ts'
+import { type RestReply, refuseReply } from './rest-reply.ts'
 import { requireLink } from './rest-session.ts'
-import type { RestReply } from './rest-wire.ts'
 
 export interface ListQuery {
   readonly where?: Values
@@ -62,7 +62,7 @@ function readPage(
 ): FetchedPage<Values> {
   const { members, links } = readDocument(operation, reply)
   const { items, total } = members
-  if (!Array.isArray(items)) return refuseReply(operation, reply, 'structure', 'a page has no items')
+  if (!Array.isArray(items)) return refuseReply(operation, 'structure', 'a page has no items', reply)
   const next = links.find('next')
   return {
     items: items
@@ -88,7 +88,9 @@ function addQuery(link: URL, resource: Resource, { where = {}, sort, size, only 
   return target
 }
 
-const isComparisons = (value: unknown): value is Values => Object.getPrototypeOf(value ?? 0) === Object.prototype
+/** Fields that filter are scalars. */
+const isComparisons = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !(value instanceof Uint8Array)
 
 function filterPairs({ fields }: Resource, where: Values): (readonly [name: string, value: string])[] {
   const write = (name: string, value: unknown): string => {
@@ -98,7 +100,8 @@ function filterPairs({ fields }: Resource, where: Values): (readonly [name: stri
   return Object.entries(where).flatMap(([name, value]) => {
     if (value === undefined) return []
     if (!isComparisons(value)) return [[controls.includes(name) ? `${name}[eq]` : name, write(name, value)] as const]
-    return Object.entries(value).map(([is, than]) => {
+    const given = Object.entries(value).filter(([, than]) => than !== undefined)
+    return given.map(([is, than]) => {
       const text = Array.isArray(than) ? than.map(each => write(name, each)).join() : write(name, than)
       return [`${name}[${is}]`, text] as const
     })

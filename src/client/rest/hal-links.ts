@@ -1,10 +1,12 @@
 /** The links of a representation (draft-kelly-json-hal §5): every address that the client asks. */
 import type { Json } from '../../base/objects.ts'
-import { expandTemplate, type TemplateValues } from '../../http/uri-template.ts'
-import { isJsonRecord } from './exact-json.ts'
+import { isJsonRecord, type JsonRecord } from './exact-json.ts'
+
+/** Of a template; undefined ones are left out. */
+export type LinkValues = Readonly<Record<string, string | number | undefined>>
 
 export class HalLinks {
-  readonly #links: { readonly [relation: string]: Json }
+  readonly #links: JsonRecord
   readonly #base: URL
 
   /** @param base the address of the representation, to which its links are relative */
@@ -18,10 +20,27 @@ export class HalLinks {
   }
 
   /** `values` are those of a template. */
-  find(relation: string, values: TemplateValues = {}): URL | undefined {
+  find(relation: string, values: LinkValues = {}): URL | undefined {
     const link = Object.hasOwn(this.#links, relation) ? this.#links[relation] : undefined
     if (!isJsonRecord(link) || typeof link['href'] !== 'string') return undefined
-    const href = link['templated'] === true ? expandTemplate(link['href'], values) : link['href']
+    const href = link['templated'] === true ? expandLink(link['href'], values) : link['href']
     return href === undefined ? undefined : (URL.parse(href, this.#base) ?? undefined)
   }
+}
+
+/**
+ * RFC 6570 §3.2.2, §3.2.8 and §3.2.9 for texts: `{id}`, `{?q,state}` and `{&q}`, which are the forms
+ * that the service writes; undefined for others. A twin of `http/uri-template.ts`, which has all
+ * forms and is a twentieth of what a page may load.
+ */
+export function expandLink(template: string, values: LinkValues): string | undefined {
+  const href = template.replaceAll(/\{([?&]?)([\w.,]+)\}/g, (_, operator: string, names: string) => {
+    const parts = names.split(',').flatMap(name => {
+      const value = Object.hasOwn(values, name) ? values[name] : undefined
+      if (value === undefined) return []
+      return [(operator && `${name}=`) + encodeURIComponent(value)]
+    })
+    return parts.length === 0 ? '' : operator + parts.join(operator ? '&' : ',')
+  })
+  return /[{}]/.test(href) ? undefined : href
 }

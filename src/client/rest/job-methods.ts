@@ -7,8 +7,9 @@ import { type JobLook, WatchedJob } from '../watched-job.ts'
 import type { HalLinks } from './hal-links.ts'
 import { writeInput } from './input-writer.ts'
 import { readDocument, readMembers } from './representation-reader.ts'
+import type { RestReply } from './rest-reply.ts'
 import { type RestSession, requireLink } from './rest-session.ts'
-import { type RestReply, retryDelay } from './rest-wire.ts'
+import { retryDelay } from './rest-wire.ts'
 
 export interface JobMethods {
   start(input: Values, options?: RequestOptions): Promise<StoppableJob<Values>>

@@ -9,9 +9,10 @@ import type { Values } from '../../contract/implement.ts'
 import type { AnyResource } from '../../contract/resource.ts'
 import { parsePointer } from '../../http/json-pointer.ts'
 import type { HttpFields } from '../../http/message.ts'
-import { AnswerError, type CallError, FaultError, ProblemError } from '../errors.ts'
+import { type CallError, FaultError, ProblemError } from '../errors.ts'
 import { toReplyFields } from '../field-views.ts'
 import { isJsonRecord, parseExactJson } from './exact-json.ts'
+import { createAnswerError, type ReceivedText } from './rest-reply.ts'
 
 export type FaultsByName = ReadonlyMap<string, Fault>
 
@@ -40,18 +41,12 @@ const faultOfKind: Readonly<Record<string, string>> = {
   'in-flight': 'Busy',
 }
 
-interface RefusedReply {
-  readonly status: number
-  readonly fields: HttpFields
-  readonly text: string
-}
-
-export function toRefusalError(operation: string, reply: RefusedReply, faults: FaultsByName): CallError {
+export function toRefusalError(operation: string, reply: ReceivedText, faults: FaultsByName): CallError {
   const { status, fields, text } = reply
   const members = /[/+]json\b/i.test(fields['content-type'] ?? '') ? parseExactJson(text) : undefined
   if (!isJsonRecord(members)) {
     const detail = `the service answered ${status} without problem details`
-    return new AnswerError(operation, 'status', detail, { status, fields, content: new TextEncoder().encode(text) })
+    return createAnswerError(operation, 'status', detail, reply)
   }
   // The last segment of the type's address names the kind of problem, or the fault itself.
   const name = /[^/]*$/.exec(String(members['type'] ?? ''))?.[0] ?? ''

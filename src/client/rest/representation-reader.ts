@@ -6,10 +6,9 @@
 import type { Fields } from '../../contract/field.ts'
 import { type FieldProblem, readFields } from '../../contract/field-json.ts'
 import type { Values } from '../../contract/implement.ts'
-import { AnswerError, type FailureReason } from '../errors.ts'
 import { isJsonRecord, type JsonRecord, parseExactJson } from './exact-json.ts'
 import { HalLinks } from './hal-links.ts'
-import type { RestReply } from './rest-wire.ts'
+import { type RestReply, refuseReply } from './rest-reply.ts'
 
 /** A representation before its members are typed. */
 export interface HalDocument {
@@ -20,10 +19,10 @@ export interface HalDocument {
 /** @throws AnswerError where the content is not a JSON object */
 export function readDocument(operation: string, reply: RestReply): HalDocument {
   if (!/[/+]json\b/i.test(reply.fields['content-type'] ?? ''))
-    refuseReply(operation, reply, 'media-type', `the content is of type ${reply.fields['content-type']}, not JSON`)
+    refuseReply(operation, 'media-type', `the content is of type ${reply.fields['content-type']}, not JSON`, reply)
   const value = parseExactJson(reply.text)
-  if (value === undefined) return refuseReply(operation, reply, 'malformed', 'the content is not JSON')
-  if (!isJsonRecord(value)) return refuseReply(operation, reply, 'structure', 'the content is not an object')
+  if (value === undefined) return refuseReply(operation, 'malformed', 'the content is not JSON', reply)
+  if (!isJsonRecord(value)) return refuseReply(operation, 'structure', 'the content is not an object', reply)
   return toDocument(value, reply)
 }
 
@@ -50,15 +49,5 @@ export function readMembers(
   if (wrong.length === 0) return value
   const named = wrong.map(({ path, detail }) => ({ path: path.join('.'), detail }))
   const detail = named.map(each => `${each.path} ${each.detail}`).join('; ')
-  return refuseReply(operation, reply, 'invalid', detail, named)
-}
-
-export function refuseReply(
-  operation: string,
-  { status, fields, text }: RestReply,
-  why: FailureReason,
-  detail: string,
-  problems: AnswerError['problems'] = [],
-): never {
-  throw new AnswerError(operation, why, detail, { status, fields, content: new TextEncoder().encode(text) }, problems)
+  return refuseReply(operation, 'invalid', detail, reply, named)
 }

@@ -4,17 +4,18 @@ import { VersionConflict } from '../../contract/fault.ts'
 import type { Fields } from '../../contract/field.ts'
 import { singularName } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
+import { isIdentifier } from '../../contract/lexical/text.ts'
 import type { AnyAction, Resource } from '../../contract/resource.ts'
 import { writeJson } from '../../http/json.ts'
-import { FaultError } from '../errors.ts'
+import { FaultError, InputError } from '../errors.ts'
 import { toDraftFields, toReplyFields } from '../field-views.ts'
 import type { ChangeOptions, RequestOptions } from '../surface-types.ts'
 import type { JsonRecord } from './exact-json.ts'
 import { writeChanges, writeInput } from './input-writer.ts'
 import { faultRead } from './problem-reader.ts'
 import { type HalDocument, readDocument, readMembers } from './representation-reader.ts'
+import type { RestReply } from './rest-reply.ts'
 import { type ItemFacts, type RestSession, requireLink } from './rest-session.ts'
-import type { RestReply } from './rest-wire.ts'
 
 const jsonType = { 'content-type': 'application/json' }
 const mergePatchType = { 'content-type': 'application/merge-patch+json' }
@@ -116,7 +117,10 @@ export class ResourceMethods {
     )
   }
 
-  #findItem(operation: string, id: string, options: RequestOptions | undefined): Promise<URL> {
+  async #findItem(operation: string, id: string, options: RequestOptions | undefined): Promise<URL> {
+    // RFC 3986 §5.2.4: an identifier such as `..` would lead elsewhere.
+    if (!isIdentifier(id))
+      throw new InputError(operation, [{ path: ['id'], code: 'type', detail: 'must be an identifier' }])
     const one = this.resource.given.one ?? singularName(this.resource.name)
     return this.session.findEntryLink(operation, one, options, { id })
   }

@@ -1,13 +1,14 @@
 /** What the parts of a REST client share: the wire, the entry's links, and what it has read. */
 import type { Values } from '../../contract/implement.ts'
 import { newestVersion, type Service, viewOfVersion } from '../../contract/service.ts'
-import type { TemplateValues } from '../../http/uri-template.ts'
 import { NotOfferedError } from '../errors.ts'
 import type { RequestOptions } from '../surface-types.ts'
-import type { HalLinks } from './hal-links.ts'
+import { waitUnlessAborted } from '../timer.ts'
+import type { HalLinks, LinkValues } from './hal-links.ts'
 import { listFaultsByName } from './problem-reader.ts'
-import { type HalDocument, readDocument, refuseReply } from './representation-reader.ts'
+import { type HalDocument, readDocument } from './representation-reader.ts'
 import type { RestClientOptions } from './rest-options.ts'
+import { refuseReply } from './rest-reply.ts'
 import { RestWire } from './rest-wire.ts'
 
 /** What a representation says besides its values. */
@@ -52,29 +53,30 @@ export class RestSession {
     operation: string,
     relation: string,
     options: RequestOptions | undefined,
-    values?: TemplateValues,
+    values?: LinkValues,
   ): Promise<URL> {
-    this.#links ??= this.#readEntry(operation, options)
-    const links = await this.#links.catch(thrown => {
-      this.#links = undefined // asked again by the next call
+    this.#links ??= this.#readEntry(operation).catch(thrown => {
+      this.#links = undefined // the next call asks again
       throw thrown
     })
+    const links = await waitUnlessAborted(this.#links, options?.signal)
     return links.find(relation, values) ?? refuseUnoffered(operation, relation, links)
   }
 
-  async #readEntry(operation: string, options: RequestOptions | undefined): Promise<HalLinks> {
-    const reply = await this.wire.read({ operation, target: this.#entry, options })
+  /** For all calls that wait for it, so no one's signal ends it. */
+  async #readEntry(operation: string): Promise<HalLinks> {
+    const reply = await this.wire.read({ operation, target: this.#entry })
     const { members, links } = readDocument(operation, reply)
     if (members['version'] === this.#version) return links
     const target = links.find(this.#version)
     if (members['service'] !== this.service.service || !target)
       return refuseReply(
         operation,
-        reply,
         'unexpected',
         `it is not the entry of ${this.service.service} ${this.#version}`,
+        reply,
       )
-    const versioned = await this.wire.read({ operation, target, options })
+    const versioned = await this.wire.read({ operation, target })
     return readDocument(operation, versioned).links
   }
 

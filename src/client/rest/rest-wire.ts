@@ -1,6 +1,6 @@
 /**
  * One exchange with the service, its repetitions included. What always holds:
- *  (1) The entry's origin alone is asked, after a redirection too: no other sees the credentials.
+ *  (1) The entry's origin alone is asked, after a redirection too, and no other sees credentials.
  *  (2) A request is sent again only where a second one has no further effect: nothing was sent, it
  *      is safe, or it carries an Idempotency-Key. A stream is sent once.
  *  (3) Within its time limit a call ends, waits included; the octets of a file may take longer.
@@ -9,11 +9,12 @@
 import { errorCodeOf } from '../../base/attempt.ts'
 import type { HttpFields } from '../../http/message.ts'
 import { type CredentialFields, writeCredentials } from '../credentials.ts'
-import { AnswerError, CallError, ConnectionError, FaultError, ProblemError, TransportFailure } from '../errors.ts'
+import { CallError, ConnectionError, TransportFailure } from '../errors.ts'
 import type { RequestOptions, SentOctets } from '../surface-types.ts'
 import { waitFor } from '../timer.ts'
 import { type FaultsByName, toRefusalError } from './problem-reader.ts'
 import type { RestClientOptions } from './rest-options.ts'
+import { fieldsOf, type RestReply, refuseReply } from './rest-reply.ts'
 import { ValidatorCache } from './validator-cache.ts'
 
 export interface RestRequest {
@@ -26,20 +27,11 @@ export interface RestRequest {
   readonly options?: RequestOptions | undefined
 }
 
-/** A successful response whose content is text. */
-export interface RestReply {
-  readonly status: number
-  readonly fields: HttpFields
-  readonly text: string
-  /** Where it came from, redirections followed: links are relative to it. */
-  readonly target: URL
-}
-
 const timeLimitMs = 30_000
 const triesAgain = 2
 const redirectionsMax = 5
-/** The representations that the client reads; errors come as problems. */
-const accept = 'application/hal+json, application/json;q=0.9, application/problem+json;q=0.8'
+/** Errors come as problems in the same syntax. */
+const accept = 'application/hal+json, application/json;q=0.9'
 
 export class RestWire {
   readonly #options: RestClientOptions
@@ -164,11 +156,11 @@ export class RestWire {
   #requireOrigin(operation: string, target: URL): void {
     if (target.origin === this.#origin) return
     const detail = `${target.href} is not at ${this.#origin}: links to other origins are not followed`
-    throw new AnswerError(operation, 'redirect', detail, { status: 0, fields: {}, content: new Uint8Array(0) })
+    refuseReply(operation, 'redirect', detail, { status: 0, fields: {}, text: '' })
   }
 
   async #fetch(
-    { method, fields, content }: RestRequest,
+    { operation, method, fields, content }: RestRequest,
     target: URL,
     changing: HttpFields | undefined,
     signal: AbortSignal,
@@ -183,23 +175,23 @@ export class RestWire {
       ...(content instanceof ReadableStream && { duplex: 'half' as const }),
     }
     const response = await send(target.href, init)
-    // A browser does not show where to: it has to follow by itself.
-    return response.type === 'opaqueredirect' ? send(target.href, { ...init, redirect: 'follow' }) : response
+    if (response.type !== 'opaqueredirect') return response
+    // A browser does not show where to. It follows by itself, and takes off Authorization alone at
+    // another origin (Fetch §4.4).
+    if (method !== 'GET' || 'key' in (this.#options.credentials ?? {})) refuseRedirection(operation, response)
+    const end = await send(target.href, { ...init, redirect: 'follow' })
+    this.#requireOrigin(operation, URL.parse(end.url) ?? target)
+    return end
   }
 }
 
 type TakeResponse<T> = (response: Response, target: URL) => Promise<T>
 
-const fieldsOf = (response: Response): HttpFields => Object.fromEntries(response.headers)
-
 function refuseRedirection(operation: string, response: Response): never {
   const { status } = response
-  const detail = `status ${status} leads to ${response.headers.get('location')}, which is not followed`
-  throw new AnswerError(operation, 'redirect', detail, {
-    status,
-    fields: fieldsOf(response),
-    content: new Uint8Array(0),
-  })
+  const to = response.headers.get('location') ?? 'an address that is not shown'
+  const detail = `the redirection to ${to} with status ${status} is not followed`
+  return refuseReply(operation, 'redirect', detail, { status, fields: fieldsOf(response), text: '' })
 }
 
 /** draft-ietf-httpapi-idempotency-key-header §2.1: a quoted string, new for each call. */
@@ -212,10 +204,13 @@ const hasNotRun = (thrown: unknown): boolean => thrown instanceof ConnectionErro
 function delayOf(thrown: unknown, tries: number): number | undefined {
   const usual = 100 * 2 ** tries
   if (thrown instanceof ConnectionError) return /^(?:unreachable|lost)$/.test(thrown.why) ? usual : undefined
-  if (!(thrown instanceof FaultError || thrown instanceof ProblemError || thrown instanceof AnswerError))
-    return undefined
+  if (!isAnswered(thrown)) return undefined
   return retryDelay(thrown.fields) ?? (/^50[234]$/.test(String(thrown.status)) ? usual : undefined)
 }
+
+/** A fault, a problem, or content that is no reply. */
+const isAnswered = (thrown: unknown): thrown is CallError & { readonly status: number; readonly fields: HttpFields } =>
+  thrown instanceof CallError && 'fields' in thrown
 
 /** RFC 9110 §10.2.3, in milliseconds. The engine reads the form of a date that is sent today. */
 export function retryDelay({ 'retry-after': field = '' }: HttpFields): number | undefined {
