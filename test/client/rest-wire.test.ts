@@ -167,7 +167,7 @@ describe('a call ends', () => {
     assert.deepEqual([late.why, late.operation], ['late', 'orders.get'])
   })
   test('with the reason of its signal', async () => {
-    const { api } = client([never])
+    const { api } = client([never], { retries: 0 })
     const reason = new Error('the page was left')
     const control = new AbortController()
     setTimeout(() => control.abort(reason), 20)
@@ -260,6 +260,19 @@ test('RFC 3986 §5.2.4: an identifier does not lead to another address', async (
   const { api, asked } = client([() => hal(order)])
   for (const id of ['..', '.', 'a/b', '', 'a?b']) await failure(api.orders.get(id), InputError)
   assert.equal(asked.length, 0)
+})
+
+test('an entry that could not be read is asked for again by the next call', async () => {
+  let count = 0
+  const late: typeof fetch = async input => {
+    if (String(input) !== address) return hal(order)
+    return count++ === 0 ? problem(500, 'failed') : hal(entry)
+  }
+  const api = createRestClient(shop, { address, fetch: late })
+  assert.equal((await failure(api.orders.get('o-1'), ProblemError)).status, 500)
+  assert.equal((await api.orders.get('o-1')).id, 'o-1')
+  await api.orders.get('o-2')
+  assert.equal(count, 2)
 })
 
 test('the first call may end by its signal while others wait for the same entry', async () => {
