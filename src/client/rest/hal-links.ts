@@ -29,9 +29,9 @@ export class HalLinks {
 }
 
 /**
- * RFC 6570 §3.2.2, §3.2.8 and §3.2.9 for texts: `{id}`, `{?q,state}` and `{&q}`, which are the forms
- * that the service writes; undefined for others. A twin of `http/uri-template.ts`, which has all
- * forms and is a twentieth of what a page may load.
+ * RFC 6570 §3.2.2, §3.2.8 and §3.2.9 for texts: `{id}`, `{?q,state}` and `{&q}`, as the service
+ * writes them; undefined for other forms. A twin of `http/uri-template.ts`, which has all forms and
+ * is a twentieth of what a page may load.
  */
 export function expandLink(template: string, values: LinkValues): string | undefined {
   const href = template.replaceAll(/\{([?&]?)([\w.,]+)\}/g, (_, operator: string, names: string) => {
