@@ -8,6 +8,7 @@ import './host/node-version.ts'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { CheckFlags } from './check/command.ts'
 import type { Implementation } from './contract/implement.ts'
 import type { PeopleFlags } from './host/operations/people-command.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
@@ -266,6 +267,29 @@ const expandProxyFlag = (args: readonly string[]): string[] =>
     each === '--trust-proxy' && !proxyFields.includes(args[at + 1] ?? '') ? `${each}=${proxyFields[0]}` : each,
   )
 
+program
+  .command('check')
+  .description('try every rule of the conventions against a live service, with each exchange as evidence')
+  .argument('[address]', 'the base address of a service, or the address of a WSDL')
+  .option('--list', 'print the rules; with --markdown as a page')
+  .option('--markdown', 'print the rules as a page of Markdown')
+  .option('--explain <rule>', 'print how a rule is probed')
+  .option('--caller <name:password>', 'a caller by HTTP Basic; repeatable', collectOption, [])
+  .option('--token <token>', 'a caller by bearer token; repeatable', collectOption, [])
+  .option('--wsdl <address>', 'the address or the file of a WSDL of the service; repeatable', collectOption, [])
+  .option('--profile <file>', 'what cannot be discovered, as JSON or a module')
+  .option('--rule <rule>', 'try this rule alone; repeatable', collectOption, [])
+  .option('--allow-changes', 'create, change and remove items of the service')
+  .option('--insecure', 'accept any TLS certificate')
+  .option('--rate <number>', 'requests a second', wholeNumberOption(1, 10_000), 50)
+  .option('--time <seconds>', 'seconds for the whole run', wholeNumberOption(1, 3600), 120)
+  .option('--json <file>', 'write the report as JSON, also for --baseline')
+  .option('--junit <file>', 'write the report as JUnit XML')
+  .option('--sarif <file>', 'write the report as SARIF')
+  .option('--html <file>', 'write the report as one HTML page')
+  .option('--baseline <file>', 'a JSON report whose failures are known')
+  .action(checkCommand)
+
 interface ServeFlags {
   readonly port: number
   readonly host: string
@@ -493,6 +517,20 @@ async function keyCommand({ subject, role, claim, expires, data, keys }: KeyFlag
   createFolderOf(file)
   const until = expires === undefined ? {} : { expires: Date.now() + expires * 1000 }
   console.log(issueKey(file, { subject, roles: role, claims: claim, ...until }))
+}
+
+/** 2: the check could not be made. */
+async function checkCommand(address: string | undefined, flags: CheckFlags): Promise<void> {
+  const { performCheck, CheckImpossible } = await import('./check/command.ts')
+  try {
+    const { text, status } = await performCheck(address, flags)
+    process.stdout.once('error', ignoreClosedPipe)
+    process.stdout.write(text)
+    process.exitCode = status
+  } catch (thrown) {
+    if (!(thrown instanceof CheckImpossible)) throw thrown
+    program.error(`error: ${thrown.message}`, { exitCode: 2 })
+  }
 }
 
 type DescribeFlags = { readonly [K in (typeof descriptions)[number]]?: boolean } & {

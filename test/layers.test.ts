@@ -36,10 +36,12 @@ const layers: Record<string, readonly string[]> = {
   pages: ['front', 'rest', 'http', 'service', 'identity', 'contract', 'base', 'describe'],
   client: ['http', 'xml', 'contract', 'base', 'soap', 'security'],
   'client/rest': ['http', 'contract', 'base'],
+  // A judge of services, ours or others': nothing of it is part of one.
+  check: ['http', 'xml', 'base', 'describe'],
   host: everything,
   // What an application starts from may name anything.
   'index.ts': everything,
-  'cli.ts': [...everything, 'client'],
+  'cli.ts': [...everything, 'client', 'check'],
 }
 const pure = ['base', 'contract', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe']
 
@@ -176,10 +178,11 @@ test('what is remembered after load stands in base/memo.ts', () => {
   assert.deepEqual(found, Object.keys(moduleState).sort())
 })
 
+// What client/ and check/ read are requests of their own.
 test('only front/ and server/ read the target and the Host of a request', () => {
   const readers = files.filter(
     file =>
-      !['front', 'server', 'client'].includes(folderOf(file)) &&
+      !['front', 'server', 'client', 'check'].includes(folderOf(file)) &&
       /\brequest\.(?:target|host)\b|\bfields(?:\.host\b|\['host'\])/.test(codeOf(file)),
   )
   assert.deepEqual(readers, [])

@@ -54,6 +54,15 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     1,
     /give --issuer/,
   ],
+  ['a check without an address', ['check'], 2, /^diglot: the address is missing/],
+  ['a check of what is not an address', ['check', 'ftp://a'], 2, /^diglot: ftp:\/\/a is not an http or https address/],
+  [
+    'a check of a closed port',
+    ['check', 'http://127.0.0.1:1'],
+    2,
+    /^diglot: http:\/\/127\.0\.0\.1:1 cannot be checked: /,
+  ],
+  ['an unknown rule', ['check', '--explain', 'A4.99'], 2, /^diglot: A4\.99 is not a known rule/],
   ['an issuer without JWKS', ['serve', orders, '--issuer', 'x'], 2, /--issuer requires --jwks/],
   ['client certificates without TLS', ['serve', orders, '--authorities', 'ca.pem'], 2, /are required by --authorities/],
   [

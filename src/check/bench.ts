@@ -1,0 +1,147 @@
+/**
+ * What the rules share in one run: the transport, the callers, what was discovered, and all
+ * exchanges. What always holds, by number:
+ *  (1) Nothing but safe methods leaves without `allowChanges`; a SOAP message counts as safe only
+ *      if its sender says so.
+ *  (2) Requests keep a distance of `1000 / rate` milliseconds, and none begins past the time limit.
+ *  (3) A 429 ends the trial of a rule that did not ask for it: it says nothing of the rule.
+ *  (4) What a probe created is removed at the end, in the reverse order, or named in the report.
+ */
+import { setTimeout } from 'node:timers/promises'
+import type { CheckCaller, DiscoveredService } from './discovered-service.ts'
+import type { Json } from './probe-content.ts'
+import { ProbeExchange, type ProbeFields, type ProbeTransport, type ProbeVersion } from './probe-message.ts'
+import type { CheckProfile } from './profile.ts'
+import { NotObservable } from './verdict.ts'
+
+export interface Sending {
+  readonly as?: CheckCaller | undefined
+  readonly fields?: ProbeFields
+  readonly content?: string | Uint8Array
+  /** Sent as application/json, unless the fields name a type. */
+  readonly json?: Json
+  readonly version?: ProbeVersion
+  readonly announcedOctets?: number
+  readonly ownConnection?: boolean
+  /** The sender knows that this POST changes nothing: a read of SOAP, a message without effect. */
+  readonly isSafe?: boolean
+  /** The sender wants to see the 429 itself. */
+  readonly expectsLimit?: boolean
+}
+
+export interface BenchOptions {
+  readonly callers: readonly CheckCaller[]
+  readonly profile: CheckProfile
+  readonly allowChanges: boolean
+  /** WSDL documents that are at hand, by the name of their file. */
+  readonly wsdlFiles?: Readonly<Record<string, Uint8Array>>
+  /** Requests a second. */
+  readonly rate: number
+  readonly timeLimitMs: number
+  readonly requestLimitMs: number
+}
+
+const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'BREW']
+
+export class Bench {
+  readonly transport: ProbeTransport
+  readonly options: BenchOptions
+  readonly exchanges: ProbeExchange[] = []
+  readonly leftBehind: string[] = []
+  readonly remarks: string[] = []
+  readonly #memo = new Map<string, Promise<unknown>>()
+  readonly #cleanups: (() => Promise<string | undefined>)[] = []
+  #deadlineMs: number
+  #nextMs = 0
+  #service: DiscoveredService | undefined = undefined
+
+  constructor(transport: ProbeTransport, options: BenchOptions) {
+    this.transport = transport
+    this.options = options
+    this.#deadlineMs = performance.now() + options.timeLimitMs
+  }
+
+  get callers(): readonly CheckCaller[] {
+    return this.options.callers
+  }
+  get profile(): CheckProfile {
+    return this.options.profile
+  }
+  get service(): DiscoveredService {
+    if (!this.#service) throw new NotObservable('the service has not been discovered')
+    return this.#service
+  }
+  set service(service: DiscoveredService) {
+    this.#service = service
+  }
+
+  /** (1) (2) (3) */
+  async send(method: string, target: string, sending: Sending = {}): Promise<ProbeExchange> {
+    if (!safeMethods.includes(method) && !sending.isSafe) this.requireChanges()
+    await this.#awaitTurn()
+    const { as, fields, content, json, isSafe: _, expectsLimit, ...rest } = sending
+    const text = content ?? (json === undefined ? undefined : JSON.stringify(json))
+    const request = {
+      method,
+      target,
+      fields: { ...(json !== undefined && { 'content-type': 'application/json' }), ...as?.fields, ...fields },
+      ...(text !== undefined && { content: typeof text === 'string' ? new TextEncoder().encode(text) : text }),
+      ...rest,
+    }
+    const reply = await this.transport.send(request, this.options.requestLimitMs)
+    const exchange = new ProbeExchange(request, reply)
+    this.exchanges.push(exchange)
+    if (exchange.status === 429 && !expectsLimit) throw new NotObservable(limitReason(exchange))
+    return exchange
+  }
+
+  /** Octets as they are, which no library would send; the target and method are for the report. */
+  async sendOctets(text: string): Promise<ProbeExchange> {
+    const { sendOctets } = this.transport
+    if (!sendOctets) throw new NotObservable('a socket: a service in memory has no octets of a head')
+    await this.#awaitTurn()
+    const [method = '', target = ''] = text.split(' ', 2)
+    const reply = await sendOctets(new TextEncoder().encode(text), this.options.requestLimitMs)
+    const exchange = new ProbeExchange({ method, target, fields: { '(octets)': text } }, reply)
+    this.exchanges.push(exchange)
+    return exchange
+  }
+
+  requireChanges(): void {
+    if (!this.options.allowChanges) throw new NotObservable('permission to change the service: --allow-changes')
+  }
+
+  async #awaitTurn(): Promise<void> {
+    const now = performance.now()
+    if (now > this.#deadlineMs) throw new NotObservable(`more time than ${this.options.timeLimitMs / 1000} s: --time`)
+    const turn = Math.max(now, this.#nextMs)
+    this.#nextMs = turn + 1000 / this.options.rate
+    if (turn > now) await setTimeout(turn - now)
+  }
+
+  /** Made once for all rules that need it; a failure is remembered, too. */
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    const known = this.#memo.get(name)
+    if (known) return known as Promise<T> // each name is used for one type
+    const made = make()
+    made.catch(() => {}) // each rule that asks gets the failure
+    this.#memo.set(name, made)
+    return made
+  }
+
+  /** (4) @param cleanup returns the address of what it could not remove */
+  addCleanup(cleanup: () => Promise<string | undefined>): void {
+    this.#cleanups.push(cleanup)
+  }
+
+  async cleanUp(): Promise<void> {
+    this.#deadlineMs = Number.POSITIVE_INFINITY
+    for (const cleanup of this.#cleanups.splice(0).reverse()) {
+      const left = await cleanup().catch(thrown => (thrown instanceof Error ? thrown.message : String(thrown)))
+      if (left !== undefined) this.leftBehind.push(left)
+    }
+  }
+}
+
+const limitReason = ({ request, fields }: ProbeExchange): string =>
+  `a lower rate: ${request.method} ${request.target} was answered 429, to be sent again in ${fields['retry-after'] ?? 'some'} s`

@@ -1,0 +1,60 @@
+/** All rules, in the order of the catalogue. */
+import { type CheckRule, sectionOf } from './rule.ts'
+import { accessRules } from './rules/access-rules.ts'
+import { bindingRules } from './rules/binding-rules.ts'
+import { faultRules } from './rules/fault-rules.ts'
+import { fieldRules } from './rules/field-rules.ts'
+import { interfaceRules } from './rules/interface-rules.ts'
+import { jobRules } from './rules/job-rules.ts'
+import { limitRules } from './rules/limit-rules.ts'
+import { messageRules } from './rules/message-rules.ts'
+import { methodRules } from './rules/method-rules.ts'
+import { statusRules } from './rules/status-rules.ts'
+
+const orderOf = ({ id }: CheckRule): readonly [string, number, number] => {
+  const [, style = '', section = '', number = ''] = /^([ABC])(\d+)\.(\d+)$/.exec(id) ?? []
+  return [style, Number(section), Number(number)]
+}
+
+function compareRules(one: CheckRule, other: CheckRule): number {
+  const [[style, section, number], [otherStyle, otherSection, otherNumber]] = [orderOf(one), orderOf(other)]
+  return style.localeCompare(otherStyle) || section - otherSection || number - otherNumber
+}
+
+export const checkRules: readonly CheckRule[] = [
+  ...interfaceRules,
+  ...jobRules,
+  ...methodRules,
+  ...fieldRules,
+  ...accessRules,
+  ...statusRules,
+  ...limitRules,
+  ...messageRules,
+  ...bindingRules,
+  ...faultRules,
+].sort(compareRules)
+
+export const findRule = (id: string): CheckRule | undefined =>
+  checkRules.find(rule => rule.id.toLowerCase() === id.toLowerCase())
+
+export const writeRuleList = (): string => checkRules.map(({ id, says }) => `${id.padEnd(6)} ${says}\n`).join('')
+
+export const explainRule = (rule: CheckRule): string => `${rule.id}  ${rule.says}
+
+from         ${sectionOf(rule)} of the conventions
+probe        ${rule.how}
+pass         each comparison of the probe holds
+fail         one does not; the report has the exchange
+otherwise    "not applicable" if the service has nothing that the rule speaks of,
+             "not observable" if this run cannot see it, with what it would need
+`
+
+/** The page docs/check-rules.md. */
+export const writeRulePage = (): string => `# The rules of \`diglot check\`
+
+Printed from the rules themselves: \`diglot check --list --markdown\`.
+
+| id | rule | probe |
+|---|---|---|
+${checkRules.map(({ id, says, how }) => `| ${id} | ${escapeCell(says)} | ${escapeCell(how)} |\n`).join('')}`
+const escapeCell = (text: string): string => text.replaceAll('|', '\\|')

@@ -1,0 +1,135 @@
+/**
+ * `diglot check`: from words of a command line to a run and its reports. The exit status is 0 where
+ * no rule fails but those of the baseline, 1 where one does, 2 where the check could not be made.
+ */
+
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { encodeBase64 } from '../base/base64.ts'
+import { findNewFailures, readBaseline } from './baseline.ts'
+import { checkRules, explainRule, findRule, writeRuleList, writeRulePage } from './catalogue.ts'
+import type { CheckCaller } from './discovered-service.ts'
+import { Unreachable } from './probe-message.ts'
+import { readProfile } from './profile.ts'
+import { writeHtmlReport } from './reports/report-html.ts'
+import { writeJsonReport } from './reports/report-json.ts'
+import { writeJunitReport } from './reports/report-junit.ts'
+import { writeSarifReport } from './reports/report-sarif.ts'
+import { writeTerminalReport } from './reports/report-terminal.ts'
+import type { CheckReport, CheckRule } from './rule.ts'
+import { runCheck } from './run-check.ts'
+import { openSocketTransport } from './socket-transport.ts'
+
+export interface CheckFlags {
+  readonly list?: boolean
+  readonly markdown?: boolean
+  readonly explain?: string
+  readonly caller: readonly string[]
+  readonly token: readonly string[]
+  readonly profile?: string
+  readonly wsdl: readonly string[]
+  readonly rule: readonly string[]
+  readonly allowChanges?: boolean
+  readonly insecure?: boolean
+  readonly rate: number
+  readonly time: number
+  readonly json?: string
+  readonly junit?: string
+  readonly sarif?: string
+  readonly html?: string
+  readonly baseline?: string
+}
+
+/** What a user has to change before a check can be made. */
+export class CheckImpossible extends Error {}
+
+/** @returns what to print, and the exit status */
+export async function performCheck(
+  address: string | undefined,
+  flags: CheckFlags,
+): Promise<{ readonly text: string; readonly status: 0 | 1 | 2 }> {
+  if (flags.list) return { text: flags.markdown ? writeRulePage() : writeRuleList(), status: 0 }
+  if (flags.explain !== undefined) return { text: explainRule(requireRule(flags.explain)), status: 0 }
+  if (address === undefined) throw new CheckImpossible('the address is missing: give the base address of a service')
+  const known = flags.baseline === undefined ? new Set<string>() : await loadBaseline(flags.baseline)
+  const report = await checkAddress(address, flags)
+  await writeReports(report, flags)
+  const status = findNewFailures(report.verdicts, known).length > 0 ? 1 : 0
+  return { text: writeTerminalReport(report, known), status }
+}
+
+function requireRule(id: string): CheckRule {
+  const rule = findRule(id)
+  if (!rule) throw new CheckImpossible(`${id} is not a known rule: diglot check --list prints all`)
+  return rule
+}
+
+async function checkAddress(address: string, flags: CheckFlags): Promise<CheckReport> {
+  const url = URL.parse(address)
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new CheckImpossible(`${address} is not an http or https address: give one such as https://shop.example`)
+  const profile = flags.profile === undefined ? {} : await readProfile(flags.profile)
+  const isWsdl = /wsdl/i.test(url.search)
+  const isFile = (given: string): boolean => !/^https?:|^\//.test(given) || existsSync(given)
+  const wsdl = [
+    ...(profile.wsdl ?? []),
+    ...flags.wsdl.filter(each => !isFile(each)),
+    ...(isWsdl ? [url.pathname + url.search] : []),
+  ]
+  const transport = await openSocketTransport(url.origin, { insecure: flags.insecure === true })
+  try {
+    return await runCheck(transport, {
+      basePath: isWsdl ? '/' : url.pathname,
+      callers: [...flags.caller.map(parseCaller), ...flags.token.map(toTokenCaller)],
+      profile: { ...profile, wsdl },
+      wsdlFiles: await readWsdlFiles(flags.wsdl.filter(isFile)),
+      allowChanges: flags.allowChanges === true,
+      rate: flags.rate,
+      timeLimitMs: flags.time * 1000,
+      ...(flags.rule.length > 0 && { rules: checkRules.filter(rule => flags.rule.map(requireRule).includes(rule)) }),
+    })
+  } catch (thrown) {
+    if (thrown instanceof Unreachable) throw new CheckImpossible(`${address} cannot be checked: ${thrown.message}`)
+    throw thrown
+  } finally {
+    transport.close()
+  }
+}
+
+async function readWsdlFiles(files: readonly string[]): Promise<Readonly<Record<string, Uint8Array>>> {
+  const read = async (file: string) => {
+    if (!existsSync(file)) throw new CheckImpossible(`${file} not found: give the address or the file of a WSDL`)
+    return [file, await readFile(file)] as const
+  }
+  return Object.fromEntries(await Promise.all(files.map(read)))
+}
+
+/** RFC 7617: the name ends at the first colon. */
+export function parseCaller(text: string): CheckCaller {
+  const [name = '', ...rest] = text.split(':')
+  if (name === '' || rest.length === 0)
+    throw new CheckImpossible('a caller is not NAME:PASSWORD: give --caller alice:secret')
+  const authorization = `Basic ${encodeBase64(new TextEncoder().encode(text))}`
+  return { name, password: rest.join(':'), fields: { authorization } }
+}
+
+const toTokenCaller = (token: string, at: number): CheckCaller => ({
+  name: `token ${at + 1}`,
+  fields: { authorization: `Bearer ${token}` },
+})
+
+async function loadBaseline(file: string): Promise<ReadonlySet<string>> {
+  const known = readBaseline(await readFile(file, 'utf8'))
+  if (!known) throw new CheckImpossible(`${file} is not a report: give a file that --json has written`)
+  return known
+}
+
+async function writeReports(report: CheckReport, flags: CheckFlags): Promise<void> {
+  const writers = [
+    [flags.json, writeJsonReport],
+    [flags.junit, writeJunitReport],
+    [flags.sarif, writeSarifReport],
+    [flags.html, writeHtmlReport],
+  ] as const
+  for (const [file, write] of writers) if (file !== undefined) await writeFile(file, write(report))
+}

@@ -1,0 +1,63 @@
+/** What discovery has found: the targets of probes. */
+import type { WsdlDocument, WsdlPort } from '../describe/index.ts'
+import type { FoundLink, Json, JsonRecord } from './probe-content.ts'
+import type { ProbeExchange, ProbeFields } from './probe-message.ts'
+import type { SoapWords } from './soap-message.ts'
+
+/** A person or program in whose name probes are sent. */
+export interface CheckCaller {
+  readonly name: string
+  readonly fields: ProbeFields
+  /** For UsernameToken. */
+  readonly password?: string
+}
+
+export interface DiscoveredService {
+  readonly basePath: string
+  readonly entry: ProbeExchange
+  readonly links: readonly FoundLink[]
+  readonly openapi: Json | undefined
+  /** Paths of the description that belong to the version that the entry links to. */
+  readonly paths: readonly ApiPath[]
+  readonly collections: readonly CollectionTarget[]
+  /** POST makes a job; a search. */
+  readonly jobs: readonly ApiPath[]
+  readonly searches: readonly ApiPath[]
+  /** GET is a search. */
+  readonly searchPages: readonly ApiPath[]
+  readonly soap: readonly SoapTarget[]
+}
+
+export interface ApiPath {
+  readonly path: string
+  /** By method in capital letters. */
+  readonly operations: Readonly<Record<string, JsonRecord>>
+}
+
+export interface CollectionTarget {
+  readonly path: string
+  readonly operations: Readonly<Record<string, JsonRecord>>
+  readonly itemPath: ApiPath | undefined
+  /** Paths below an item. */
+  readonly parts: readonly ApiPath[]
+  /** Undefined: anonymous. */
+  readonly reader: CheckCaller | undefined
+  readonly list: ProbeExchange
+  readonly items: readonly { readonly path: string; readonly value: Json }[]
+}
+
+export interface SoapTarget {
+  readonly location: string
+  readonly described: ProbeExchange
+  /** Undefined: it cannot be read. */
+  readonly document: WsdlDocument | undefined
+  readonly endpoints: readonly SoapEndpointTarget[]
+}
+
+/** One port: an address that speaks one version. */
+export interface SoapEndpointTarget {
+  readonly path: string
+  readonly words: SoapWords
+  readonly port: WsdlPort
+  readonly document: WsdlDocument
+}

@@ -1,0 +1,160 @@
+/**
+ * What a service offers, found from one address: the entry and its links, the OpenAPI description,
+ * the collections with an item each, and the callers that may read them.
+ */
+import type { Bench } from './bench.ts'
+import type { ApiPath, CollectionTarget, DiscoveredService } from './discovered-service.ts'
+import {
+  asRecord,
+  asText,
+  type FoundLink,
+  itemsOf,
+  type Json,
+  type JsonRecord,
+  linkIn,
+  linksIn,
+  memberAt,
+} from './probe-content.ts'
+import { type ProbeExchange, Unreachable } from './probe-message.ts'
+import { fieldLinks, pathOfIdentifier, readAsAnyone, toPath } from './reading.ts'
+import { resolveSchema } from './schema-sample.ts'
+import { discoverSoap } from './soap-discovery.ts'
+
+/** Throws `Unreachable` where nothing answers. */
+export async function discoverService(bench: Bench, basePath: string): Promise<DiscoveredService> {
+  const entry = await readAsAnyone(bench, basePath)
+  const links = [...linksIn(entry.json), ...fieldLinks(entry)]
+  const openapi = await readOpenApi(bench, links)
+  const paths = listPaths(openapi)
+  const current = chooseVersion(paths, links)
+  const collections = await discoverCollections(bench, current, links)
+  // Of WSDL, 1.1 alone says enough to send messages.
+  const wsdl = [
+    ...(bench.profile.wsdl ?? []),
+    ...links.filter(({ href }) => /[?&]wsdl(?!2)/i.test(href)).map(each => each.href),
+  ]
+  return {
+    basePath,
+    entry,
+    links,
+    openapi,
+    paths,
+    collections,
+    jobs: current.filter(
+      ({ operations }) => hasResponse(operations['POST'], '202') && !hasResponse(operations['POST'], '201'),
+    ),
+    searches: current.filter(({ path, operations }) => /\/searches$/.test(path) && operations['POST']),
+    searchPages: current.filter(({ path, operations }) => /\/search$/.test(path) && operations['GET']),
+    soap: await discoverSoap(bench, [...new Set(wsdl)]),
+  }
+}
+
+const hasResponse = (operation: JsonRecord | undefined, status: string): boolean =>
+  memberAt(operation, 'responses', status) !== undefined
+
+async function readOpenApi(bench: Bench, links: readonly FoundLink[]): Promise<Json | undefined> {
+  const linked = links.filter(({ rel, href }) => rel === 'service-desc' && !/wsdl/i.test(href))
+  const candidates = [bench.profile.openapi, ...linked.map(({ href }) => toPath(bench, href)), '/openapi.json']
+  for (const path of new Set(candidates)) {
+    if (path === undefined) continue
+    const { json } = await readAsAnyone(bench, path)
+    if (asText(memberAt(json, 'openapi')) !== undefined) return json
+  }
+  return undefined
+}
+
+function listPaths(openapi: Json | undefined): readonly ApiPath[] {
+  const base = asText(memberAt((memberAt(openapi, 'servers') as readonly Json[] | undefined)?.[0], 'url')) ?? ''
+  const prefix = (URL.parse(base, 'http://base.test')?.pathname ?? '').replace(/\/$/, '')
+  return Object.entries(asRecord(memberAt(openapi, 'paths'))).map(([path, value]) => {
+    const common = memberAt(value, 'parameters')
+    const operations = Object.entries(asRecord(value))
+      .filter(([method]) => /^(?:get|put|post|delete|options|head|patch|trace|query)$/.test(method))
+      .map(([method, operation]) => [
+        method.toUpperCase(),
+        { ...asRecord(operation), ...(common !== undefined && { '(path parameters)': common }) },
+      ])
+    return { path: prefix + path, operations: Object.fromEntries(operations) }
+  })
+}
+
+/** Of several versions, the one whose collections the entry links to; else the last. */
+function chooseVersion(paths: readonly ApiPath[], links: readonly FoundLink[]): readonly ApiPath[] {
+  const versions = [...new Set(paths.flatMap(({ path }) => versionOfPath(path) ?? []))]
+  if (versions.length < 2) return paths
+  const linked = versions.map(version => ({
+    version,
+    count: links.filter(({ href }) => versionOfPath(href) === version).length,
+  }))
+  const best = linked.reduce((one, other) => (other.count >= one.count ? other : one))
+  return paths.filter(({ path }) => (versionOfPath(path) ?? best.version) === best.version)
+}
+export const versionOfPath = (path: string): string | undefined => /\/(v[0-9]+)(?=\/|$)/.exec(path)?.[1]
+
+async function discoverCollections(
+  bench: Bench,
+  paths: readonly ApiPath[],
+  links: readonly FoundLink[],
+): Promise<readonly CollectionTarget[]> {
+  const described = paths.filter(
+    each => each.operations['GET'] && !each.path.includes('{') && findItemPath(paths, each.path),
+  )
+  const linked = links.flatMap(({ href, isTemplate }) => (isTemplate ? [] : (toPath(bench, href) ?? [])))
+  const candidates = described.length > 0 ? described : linked.map(path => ({ path, operations: {} }))
+  const found: CollectionTarget[] = []
+  for (const candidate of candidates) {
+    const target = await readCollection(bench, paths, candidate)
+    if (target) found.push(target)
+  }
+  return found
+}
+
+const findItemPath = (paths: readonly ApiPath[], collection: string): ApiPath | undefined =>
+  paths.find(({ path }) => path.startsWith(`${collection}/`) && /^\{[^}]+\}$/.test(path.slice(collection.length + 1)))
+
+async function readCollection(
+  bench: Bench,
+  paths: readonly ApiPath[],
+  { path, operations }: ApiPath,
+): Promise<CollectionTarget | undefined> {
+  const list = await readAsAnyone(bench, path)
+  const items = itemsOf(list.json)
+  if (!items) return undefined
+  const itemPath = findItemPath(paths, path)
+  const credentials = list.request.fields['authorization']
+  return {
+    path,
+    operations,
+    itemPath,
+    parts: itemPath ? paths.filter(each => each.path.startsWith(`${itemPath.path}/`)) : [],
+    reader: bench.callers.find(({ fields }) => credentials !== undefined && fields['authorization'] === credentials),
+    list,
+    items: items.flatMap(value => {
+      const href = linkIn(value, 'self') ?? pathOfIdentifier(path, value)
+      const at = href === undefined ? undefined : toPath(bench, href, path)
+      return at === undefined ? [] : [{ path: at, value }]
+    }),
+  }
+}
+
+/** The schema of the content that an operation receives, or of that of its response. */
+export function schemaOfContent(openapi: Json | undefined, holder: Json | undefined): JsonRecord | undefined {
+  if (openapi === undefined) return undefined
+  const content = asRecord(resolveSchema(openapi, holder)['content'])
+  const type = Object.keys(content).find(each => /^application\/(?:hal\+)?json$/.test(each))
+  const schema = type === undefined ? undefined : memberAt(content[type], 'schema')
+  return schema === undefined ? undefined : resolveSchema(openapi, schema)
+}
+
+/** The query parameters of an operation, references followed. */
+export function parametersOf(openapi: Json | undefined, operation: JsonRecord | undefined): readonly JsonRecord[] {
+  const listed = [operation?.['parameters'], operation?.['(path parameters)']].flatMap(each =>
+    Array.isArray(each) ? each : [],
+  )
+  return openapi === undefined ? [] : listed.map(each => resolveSchema(openapi, each as Json))
+}
+
+export function requireAnswer(exchange: ProbeExchange): ProbeExchange {
+  if (exchange.status >= 500) throw new Unreachable(`the address answers ${exchange.status}`)
+  return exchange
+}

@@ -1,0 +1,24 @@
+/** The rules of the conventions, tried against a live service or a face in memory. */
+export { findNewFailures, readBaseline } from './baseline.ts'
+export type { BenchOptions } from './bench.ts'
+export { checkRules, explainRule, findRule } from './catalogue.ts'
+export { parseCaller } from './command.ts'
+export type { CheckCaller } from './discovered-service.ts'
+export { createMemoryTransport, type MemoryOptions } from './memory-transport.ts'
+export {
+  type ProbeExchange,
+  type ProbeReply,
+  type ProbeRequest,
+  type ProbeTransport,
+  Unreachable,
+} from './probe-message.ts'
+export { type CheckProfile, readProfile } from './profile.ts'
+export { writeHtmlReport } from './reports/report-html.ts'
+export { writeJsonReport } from './reports/report-json.ts'
+export { writeJunitReport } from './reports/report-junit.ts'
+export { writeSarifReport } from './reports/report-sarif.ts'
+export { writeTerminalReport } from './reports/report-terminal.ts'
+export type { CheckReport, CheckRule, RuleVerdict } from './rule.ts'
+export { type CheckOptions, runCheck } from './run-check.ts'
+export { openSocketTransport, type SocketOptions } from './socket-transport.ts'
+export type { Finding, RuleStatus } from './verdict.ts'

@@ -1,0 +1,314 @@
+/**
+ * What rules need to look at, made on demand and shared: an item, a created one, a job, a search.
+ * Each function throws `NotObservable` with what is missing.
+ */
+
+import type { Bench, Sending } from './bench.ts'
+import type { ApiPath, CheckCaller, CollectionTarget } from './discovered-service.ts'
+import { schemaOfContent } from './discovery.ts'
+import { asRecord, asText, type Json, linkIn, linksIn, memberAt } from './probe-content.ts'
+import type { ProbeExchange } from './probe-message.ts'
+import { pathOfIdentifier, toPath } from './reading.ts'
+import { makeSample, toDraft } from './schema-sample.ts'
+import { NotObservable } from './verdict.ts'
+
+export interface ReadItem {
+  readonly collection: CollectionTarget
+  readonly path: string
+  readonly as: CheckCaller | undefined
+  readonly read: ProbeExchange
+}
+
+/** An existing item, as its collection lists it. */
+export const readSomeItem = (bench: Bench): Promise<ReadItem> =>
+  bench.once('item', async () => {
+    for (const collection of bench.service.collections)
+      for (const { path } of collection.items.slice(0, 1)) {
+        const read = await bench.send('GET', path, { as: collection.reader })
+        if (read.isSuccess) return { collection, path, as: collection.reader, read }
+      }
+    throw new NotObservable('a collection with an item that a caller may read: --caller, or an OpenAPI description')
+  })
+
+/** An item of a collection that anonymous callers must not read. */
+export const readGuardedItem = (bench: Bench): Promise<ReadItem> =>
+  bench.once('guarded item', async () => {
+    for (const collection of bench.service.collections)
+      for (const { path } of collection.reader ? collection.items.slice(0, 1) : []) {
+        const read = await bench.send('GET', path, { as: collection.reader })
+        if (read.isSuccess) return { collection, path, as: collection.reader, read }
+      }
+    throw new NotObservable('a collection that asks for credentials, and a caller that may read it: --caller')
+  })
+
+export interface CreatedItem {
+  readonly collection: CollectionTarget
+  readonly as: CheckCaller | undefined
+  readonly path: string
+  readonly draft: Json
+  readonly created: ProbeExchange
+}
+
+interface Maker {
+  readonly collection: CollectionTarget
+  readonly as: CheckCaller | undefined
+}
+
+/** A new item, which this rule alone changes; it is removed at the end. */
+export async function createTemporaryItem(bench: Bench): Promise<CreatedItem> {
+  bench.requireChanges()
+  const { collection, as } = await bench.once('maker', () => findMaker(bench))
+  return createIn(bench, collection, as)
+}
+
+/** Prefers a collection whose items can be replaced and removed by the caller that creates them. */
+async function findMaker(bench: Bench): Promise<Maker> {
+  const makers: (Maker & { readonly rank: number })[] = []
+  for (const collection of bench.service.collections.filter(({ items }) => items.length > 0))
+    for (const as of [undefined, ...bench.callers])
+      makers.push({ collection, as, rank: await rankMaker(bench, collection, as) })
+  makers.sort((a, b) => b.rank - a.rank)
+  for (const maker of makers.filter(({ rank }) => rank > 0)) {
+    const created = await tryToCreate(bench, maker.collection, maker.as)
+    if (created?.isSuccess) {
+      addRemoval(bench, toCreated(bench, maker, created, {}))
+      return maker
+    }
+  }
+  throw new NotObservable('a collection in which a caller may create items: --caller, or `samples` of the profile')
+}
+
+/** The links of HAL say what this caller may do; without links, the methods say what exists. */
+async function rankMaker(
+  bench: Bench,
+  { path, items, operations, itemPath }: CollectionTarget,
+  as: CheckCaller | undefined,
+): Promise<number> {
+  const [first] = items
+  if (!first || (Object.keys(operations).length > 0 && !operations['POST'])) return 0
+  const list = await bench.send('GET', path, { as })
+  if (!list.isSuccess) return 0
+  const item = await bench.send('GET', first.path, { as })
+  const rels = linksIn(item.json).map(({ rel }) => rel)
+  const methods = Object.keys(itemPath?.operations ?? {})
+  const count = (wanted: readonly string[], found: readonly string[]): number =>
+    wanted.filter(each => found.includes(each)).length
+  return 1 + 4 * count(['edit', 'delete'], rels) + count(['PUT', 'PATCH', 'DELETE'], methods)
+}
+
+function draftFor(bench: Bench, collection: CollectionTarget): Json {
+  const { openapi } = bench.service
+  const sample = bench.profile.samples?.[`POST ${collection.path}`]
+  const schema = schemaOfContent(openapi, memberAt(collection.operations['POST'], 'requestBody'))
+  const [existing] = collection.items
+  if (sample !== undefined) return sample
+  return existing ? toDraft(openapi, schema, existing.value) : makeSample(openapi ?? {}, schema)
+}
+
+/**
+ * PUT at an address that is not used, where the description has 201 for it; undefined if nowhere.
+ */
+export async function putNewItem(bench: Bench): Promise<ProbeExchange | undefined> {
+  const { collections, openapi } = bench.service
+  for (const collection of collections) {
+    const operation = collection.itemPath?.operations['PUT']
+    const [existing] = collection.items
+    if (memberAt(operation, 'responses', '201') === undefined || !existing) continue
+    const json = toDraft(openapi, schemaOfContent(openapi, memberAt(operation, 'requestBody')), existing.value)
+    const path = `${collection.path}/probe-${crypto.randomUUID().slice(0, 8)}`
+    for (const as of bench.callers) {
+      const created = await bench.send('PUT', path, { as, json, fields: { 'if-none-match': '*' } })
+      if (!created.isSuccess) continue
+      addRemoval(bench, { collection, as, path, draft: json, created })
+      return created
+    }
+  }
+  return undefined
+}
+
+const tryToCreate = (bench: Bench, collection: CollectionTarget, as: CheckCaller | undefined): Promise<ProbeExchange> =>
+  bench.send('POST', collection.path, { as, json: draftFor(bench, collection) })
+
+async function createIn(bench: Bench, collection: CollectionTarget, as: CheckCaller | undefined): Promise<CreatedItem> {
+  const created = await tryToCreate(bench, collection, as)
+  if (!created.isSuccess) throw new NotObservable(`a new item: POST ${collection.path} was answered ${created.status}`)
+  const item = toCreated(bench, { collection, as }, created, draftFor(bench, collection))
+  addRemoval(bench, item)
+  return item
+}
+
+/** POST that should be refused; where it is not, what it made is removed. */
+export async function postDraft(bench: Bench, collection: CollectionTarget, sending: Sending): Promise<ProbeExchange> {
+  const posted = await bench.send('POST', collection.path, sending)
+  if (posted.isSuccess) addRemoval(bench, toCreated(bench, { collection, as: sending.as }, posted, {}))
+  return posted
+}
+
+/**
+ * Its own link comes before Location, so that one wrong field does not hide the item from all
+ * rules.
+ */
+function toCreated(bench: Bench, { collection, as }: Maker, created: ProbeExchange, draft: Json): CreatedItem {
+  const { location, 'content-location': contentLocation } = created.fields
+  const href =
+    linkIn(created.json, 'self') ?? location ?? contentLocation ?? pathOfIdentifier(collection.path, created.json)
+  const path = href === undefined ? undefined : toPath(bench, href, collection.path)
+  if (path === undefined) {
+    bench.leftBehind.push(`what POST ${collection.path} has created, which has no address`)
+    throw new NotObservable('the address of a new item: it has neither a self link nor Location')
+  }
+  return { collection, as, path, draft, created }
+}
+
+/**
+ * DELETE by each caller; where the state forbids it, after the action that ends the item's life.
+ */
+function addRemoval(bench: Bench, { path, as }: CreatedItem): void {
+  bench.addCleanup(async () => {
+    for (const caller of [as, ...bench.callers]) {
+      const current = await bench.send('GET', path, { as: caller })
+      if (current.status === 404 || current.status === 410) return undefined
+      const fields = { 'if-match': current.fields['etag'] ?? '*' }
+      const removed = await bench.send('DELETE', path, { as: caller, fields })
+      if (removed.isSuccess) return undefined
+      const cancel = linkIn(current.json, 'cancel')
+      const at = cancel === undefined ? undefined : toPath(bench, cancel, path)
+      if (removed.status === 409 && at !== undefined) {
+        await bench.send('POST', at, { as: caller })
+        const ended = await bench.send('DELETE', path, { as: caller, fields: await currentMatch(bench, path, caller) })
+        if (ended.isSuccess) return undefined
+      }
+    }
+    return path
+  })
+}
+
+export async function currentMatch(
+  bench: Bench,
+  path: string,
+  as: CheckCaller | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  const { fields } = await bench.send('GET', path, { as })
+  return fields['etag'] === undefined ? {} : { 'if-match': fields['etag'] }
+}
+
+export interface ActedItem {
+  readonly item: CreatedItem
+  readonly rel: string
+  readonly path: string
+  readonly content: Json | undefined
+  readonly before: ProbeExchange
+  readonly acted: ProbeExchange
+}
+
+/** A new item on which an action that its links offer has been performed. */
+export async function performAction(bench: Bench): Promise<ActedItem> {
+  bench.requireChanges()
+  const stateful = bench.service.collections.filter(({ parts }) => parts.some(({ operations }) => operations['POST']))
+  for (const collection of stateful)
+    for (const as of bench.callers) {
+      const item = await createIn(bench, collection, as).catch(asUndefined)
+      const acted = item && (await tryActions(bench, item))
+      if (acted) return acted
+    }
+  throw new NotObservable('an item with an action that a caller may perform: --caller, or `samples` of the profile')
+}
+
+/** The same for all rules that only look at it. */
+export const performSomeAction = (bench: Bench): Promise<ActedItem> => bench.once('action', () => performAction(bench))
+
+const asUndefined = (thrown: unknown): undefined => {
+  if (!(thrown instanceof NotObservable)) throw thrown
+}
+
+/** The actions that need the least content come first. */
+async function tryActions(bench: Bench, item: CreatedItem): Promise<ActedItem | undefined> {
+  const before = await bench.send('GET', item.path, { as: item.as })
+  const offered = linksIn(before.json).flatMap(({ rel, href }) => {
+    const path = toPath(bench, href, item.path)
+    const part = item.collection.parts.find(each => path !== undefined && isOfTemplate(path, each.path))
+    return path !== undefined && part?.operations['POST'] ? [{ rel, path, part }] : []
+  })
+  const isDemanding = ({ part }: (typeof offered)[number]): boolean =>
+    memberAt(part.operations['POST'], 'requestBody', 'required') === true
+  let last: ActedItem | undefined
+  for (const { rel, path, part } of offered.sort((a, b) => Number(isDemanding(a)) - Number(isDemanding(b)))) {
+    const content = actionContent(bench, part)
+    const acted = await bench.send('POST', path, { as: item.as, ...(content !== undefined && { json: content }) })
+    last = { item, rel, path, content, before, acted }
+    if (acted.isSuccess) return last
+  }
+  return last
+}
+
+function actionContent(bench: Bench, part: ApiPath): Json | undefined {
+  const sample = bench.profile.samples?.[`POST ${part.path}`]
+  if (sample !== undefined) return sample
+  const schema = schemaOfContent(bench.service.openapi, memberAt(part.operations['POST'], 'requestBody'))
+  return schema && makeSample(bench.service.openapi ?? {}, schema)
+}
+
+/** Whether `/orders/7/payment` is of `/orders/{id}/payment`. */
+export function isOfTemplate(path: string, template: string): boolean {
+  const pattern = template.split(/\{[^}]+\}/).map(part => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${pattern.join('[^/]+')}$`).test(path.split('?')[0] ?? '')
+}
+
+export interface StartedPost {
+  readonly as: CheckCaller | undefined
+  readonly posted: ProbeExchange
+  /** The path that Location names. */
+  readonly location: string | undefined
+}
+
+export const startSomeJob = (bench: Bench): Promise<StartedPost> =>
+  bench.once('job', () => postTo(bench, bench.service.jobs, 'a collection whose POST starts a job'))
+
+export const createSomeSearch = (bench: Bench): Promise<StartedPost> =>
+  bench.once('search', () => postTo(bench, bench.service.searches, 'a /searches collection'))
+
+async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): Promise<StartedPost> {
+  bench.requireChanges()
+  let last: StartedPost | undefined
+  for (const { path, operations } of targets) {
+    const { openapi } = bench.service
+    const schema = schemaOfContent(openapi, memberAt(operations['POST'], 'requestBody'))
+    const json = bench.profile.samples?.[`POST ${path}`] ?? makeSample(openapi ?? {}, schema)
+    for (const as of bench.callers.length > 0 ? bench.callers : [undefined]) {
+      const posted = await bench.send('POST', path, { as, json })
+      const given = posted.fields['location'] ?? linkIn(posted.json, 'self')
+      last = { as, posted, location: given === undefined ? undefined : toPath(bench, given, path) }
+      if (posted.isSuccess) {
+        if (last.location !== undefined) addPlainRemoval(bench, last.location, as)
+        return last
+      }
+    }
+  }
+  if (!last) throw new NotObservable(`${what}, which the description does not have`)
+  throw new NotObservable(`${what} that accepts a caller: POST was answered ${last.posted.status}`)
+}
+
+function addPlainRemoval(bench: Bench, path: string, as: CheckCaller | undefined): void {
+  bench.addCleanup(async () => {
+    const removed = await bench.send('DELETE', path, { as })
+    return removed.isSuccess || removed.status === 404 || removed.status === 410 ? undefined : path
+  })
+}
+
+/** A path below the API at which there cannot be anything. */
+export const absentPath = ({ service }: Bench): string => {
+  const [collection] = service.collections
+  return `${collection ? collection.path.replace(/\/[^/]*$/, '') : service.basePath.replace(/\/$/, '')}/no-such-resource-7f3a`
+}
+
+/** An identifier at which there is no item. */
+export async function readAbsentItem(
+  bench: Bench,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<ProbeExchange> {
+  const { collection, as } = await readSomeItem(bench)
+  return bench.send('GET', `${collection.path}/no-such-item-7f3a`, { as, fields })
+}
+
+export const readState = (value: Json | undefined): string | undefined =>
+  asText(asRecord(value)['state']) ?? asText(asRecord(value)['status'])

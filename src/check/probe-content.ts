@@ -1,0 +1,63 @@
+/** JSON of another service, read without trust in its shape. */
+import { type Json, ownMember } from '../base/objects.ts'
+
+export type { Json }
+export type JsonRecord = { readonly [name: string]: Json }
+
+export function parseLooseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json // what JSON.parse returns is JSON
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError) return undefined
+    throw thrown
+  }
+}
+
+/** The members of an object; those of an empty one for anything else. */
+export const asRecord = (value: Json | undefined): JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : {}
+
+export const asArray = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+
+export const asText = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+
+export const memberAt = (value: Json | undefined, ...path: readonly string[]): Json | undefined =>
+  path.reduce<Json | undefined>((at, name) => ownMember(asRecord(at), name) as Json | undefined, value)
+
+/** The items of a collection's representation: an array, `items`, or what HAL embeds. */
+export function itemsOf(value: Json | undefined): readonly Json[] | undefined {
+  if (Array.isArray(value)) return value
+  const record = asRecord(value)
+  if (Array.isArray(record['items'])) return record['items']
+  return Object.values(asRecord(record['_embedded'])).find(each => Array.isArray(each)) as readonly Json[] | undefined
+}
+
+export interface FoundLink {
+  readonly rel: string
+  readonly href: string
+  readonly isTemplate: boolean
+}
+
+/** The links of `_links` (HAL §4.1.1): an object, or several of them, for each relation. */
+export function linksIn(value: Json | undefined): readonly FoundLink[] {
+  return Object.entries(asRecord(memberAt(value, '_links'))).flatMap(([rel, given]) =>
+    (Array.isArray(given) ? given : [given]).flatMap(each => {
+      const href = asText(memberAt(each, 'href'))
+      return href === undefined ? [] : [{ rel, href, isTemplate: memberAt(each, 'templated') === true }]
+    }),
+  )
+}
+export const linkIn = (value: Json | undefined, rel: string): string | undefined =>
+  linksIn(value).find(link => link.rel === rel && !link.isTemplate)?.href
+
+export const sameJson = (one: Json | undefined, other: Json | undefined): boolean =>
+  JSON.stringify(sortMembers(one)) === JSON.stringify(sortMembers(other))
+function sortMembers(value: Json | undefined): Json | undefined {
+  if (Array.isArray(value)) return value.map(each => sortMembers(each) ?? null)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(asRecord(value))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, each]) => [name, sortMembers(each) ?? null]),
+  )
+}

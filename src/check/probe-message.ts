@@ -1,0 +1,89 @@
+/**
+ * What a probe sends and what comes back, as plain records, and the port that carries them: a
+ * socket (`socket-transport.ts`) or a face in memory (`memory-transport.ts`).
+ */
+import { type Json, parseLooseJson } from './probe-content.ts'
+
+export type ProbeFields = Readonly<Record<string, string>>
+
+export interface ProbeRequest {
+  readonly method: string
+  /** The request-target as it is sent. */
+  readonly target: string
+  readonly fields: ProbeFields
+  readonly content?: Uint8Array
+  /**
+   * Announces content of so many octets with `Expect: 100-continue` and sends none of it: a limit
+   * is seen without its weight.
+   */
+  readonly announcedOctets?: number
+  /** Default: 1.1. */
+  readonly version?: ProbeVersion
+  /** A connection of its own, closed afterwards. Default: the one that is kept. */
+  readonly ownConnection?: boolean
+}
+
+export type ProbeVersion = '1.1' | '2'
+
+export interface ProbeReply {
+  readonly status: number
+  /** As received, one entry for each line. */
+  readonly lines: readonly (readonly [name: string, value: string])[]
+  readonly content: Uint8Array
+  /** Whether it ends where its head says it does, without octets that nothing announced. */
+  readonly isWhole: boolean
+  readonly tookMs: number
+}
+
+export interface ProbeTransport {
+  /** Scheme, host and port, without a slash at the end. */
+  readonly origin: string
+  readonly versions: readonly ProbeVersion[]
+  /** Rejects with `Unreachable` if no response came. */
+  send(request: ProbeRequest, limitMs: number): Promise<ProbeReply>
+  /** Sends these octets on a connection of their own. Undefined: there is no connection here. */
+  readonly sendOctets?: (octets: Uint8Array, limitMs: number) => Promise<ProbeReply>
+  close(): void
+}
+
+/** No response came: the peer refused, went silent or sent what is not HTTP. */
+export class Unreachable extends Error {}
+
+/** One request with its response: the evidence of a verdict. */
+export class ProbeExchange {
+  readonly request: ProbeRequest
+  readonly reply: ProbeReply
+  /** By lower-case name, lines of one name joined (RFC 9110 §5.3). */
+  readonly fields: ProbeFields
+  #json: { readonly value: Json | undefined } | undefined = undefined
+
+  constructor(request: ProbeRequest, reply: ProbeReply) {
+    this.request = request
+    this.reply = reply
+    const fields: Record<string, string> = Object.create(null)
+    for (const [name, value] of reply.lines) {
+      const key = name.toLowerCase()
+      fields[key] = fields[key] === undefined ? value : `${fields[key]}, ${value}`
+    }
+    this.fields = fields
+  }
+
+  get status(): number {
+    return this.reply.status
+  }
+  get isSuccess(): boolean {
+    return this.status >= 200 && this.status < 300
+  }
+  get text(): string {
+    return new TextDecoder().decode(this.reply.content)
+  }
+  /** The media type of the content, without parameters, in lower case. */
+  get mediaType(): string {
+    return (this.fields['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  }
+  /** The content as JSON; undefined if it is not. */
+  get json(): Json | undefined {
+    this.#json ??= { value: parseLooseJson(this.text) }
+    return this.#json.value
+  }
+}

@@ -1,0 +1,45 @@
+/** What no probe can discover about a service; every member is optional. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { asRecord, type Json, parseLooseJson } from './probe-content.ts'
+
+export interface CheckProfile {
+  /** Path of the OpenAPI description. Default: what the entry links to, then /openapi.json. */
+  readonly openapi?: string
+  /** Addresses of WSDL documents. Default: what the entry links to. */
+  readonly wsdl?: readonly string[]
+  /**
+   * Content of requests by `METHOD path`, where what the schema and existing items give is not
+   * accepted: `{ "POST /api/v1/reports": { … } }`.
+   */
+  readonly samples?: Readonly<Record<string, Json>>
+  /** Content of messages by the name of the operation: `{ "GetProduct": { "id": "p-1" } }`. */
+  readonly messages?: Readonly<Record<string, Json>>
+  /**
+   * Operations of SOAP that change nothing. Default: names that begin with Get, List, Find, Read.
+   */
+  readonly safeOperations?: readonly string[]
+  /** A path that was moved for good. */
+  readonly moved?: string
+  /** A request with a small limit, and how often it may be sent: the run exceeds it. */
+  readonly limit?: { readonly method: string; readonly path: string; readonly content?: Json; readonly count: number }
+  /** A bulk removal that removes the new item alone; `{id}` in the filter is its identifier. */
+  readonly bulk?: { readonly collection: string; readonly filter: string }
+  /** Rules that are not judged, each with the reason. */
+  readonly exceptions?: Readonly<Record<string, string>>
+}
+
+const members = ['openapi', 'wsdl', 'samples', 'messages', 'safeOperations', 'moved', 'limit', 'bulk', 'exceptions']
+
+/** @param file JSON, or a module whose default export is the profile */
+export async function readProfile(file: string): Promise<CheckProfile> {
+  const profile = file.endsWith('.json')
+    ? parseLooseJson(await readFile(file, 'utf8'))
+    : ((await import(pathToFileURL(resolve(file)).href)) as { readonly default?: Json }).default
+  const unknown = Object.keys(asRecord(profile)).filter(name => !members.includes(name))
+  if (typeof profile !== 'object' || profile === null || Array.isArray(profile))
+    throw new Error(`${file} is not a profile: give a JSON object or a module that exports one by default`)
+  if (unknown.length > 0) throw new Error(`${file} has the unknown member ${unknown[0]}: use ${members.join(', ')}`)
+  return profile as CheckProfile // its members are those of a profile; each use reads them without trust
+}

@@ -1,0 +1,33 @@
+/** Reads as the first caller that may, and the addresses in what was read. */
+import { parseLinks } from '../http/link.ts'
+import type { Bench } from './bench.ts'
+import { type FoundLink, type Json, memberAt } from './probe-content.ts'
+import type { ProbeExchange } from './probe-message.ts'
+
+/** The first caller that may read it, the anonymous one first. */
+export async function readAsAnyone(
+  bench: Bench,
+  path: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<ProbeExchange> {
+  let exchange = await bench.send('GET', path, { fields })
+  for (const as of bench.callers) {
+    if (exchange.status !== 401 && exchange.status !== 403 && exchange.status !== 404) break
+    exchange = await bench.send('GET', path, { as, fields })
+  }
+  return exchange
+}
+
+export const fieldLinks = (exchange: ProbeExchange): readonly FoundLink[] =>
+  parseLinks(exchange.fields['link'] ?? '').map(({ rel, target }) => ({ rel, href: target, isTemplate: false }))
+
+/** A path within the service; undefined for another origin. */
+export function toPath(bench: Bench, href: string, base = '/'): string | undefined {
+  const url = URL.parse(href, bench.transport.origin + base)
+  return url && url.origin === bench.transport.origin ? url.pathname + url.search : undefined
+}
+
+export function pathOfIdentifier(collection: string, value: Json | undefined): string | undefined {
+  const id = memberAt(value, 'id')
+  return typeof id === 'string' || typeof id === 'number' ? `${collection}/${encodeURIComponent(id)}` : undefined
+}

@@ -1,0 +1,38 @@
+/** An exchange as text for a reader: credentials masked, long content cut. */
+import type { ProbeExchange } from '../probe-message.ts'
+
+export interface ExchangeText {
+  readonly request: string
+  readonly response: string
+}
+
+const contentCharactersMax = 4000
+const secretFields = /^(?:authorization|proxy-authorization|cookie|set-cookie|api-key|x-api-key)$/i
+
+export function writeExchange({ request, reply }: ProbeExchange): ExchangeText {
+  const { fields, content, method, target, version, announcedOctets } = request
+  const announced = announcedOctets === undefined ? '' : `(announces ${announcedOctets} octets and sends none)\n`
+  return {
+    request: `${method} ${cutText(target)} HTTP/${version ?? '1.1'}\n${writeFields(Object.entries(fields))}\n${announced}${writeContent(content)}`,
+    response: `${reply.status}\n${writeFields(reply.lines)}\n${writeContent(reply.content)}`,
+  }
+}
+
+const writeFields = (lines: Iterable<readonly [string, string]>): string =>
+  Array.from(lines, ([name, value]) => `${name}: ${secretFields.test(name) ? maskSecret(value) : value}\n`).join('')
+
+/** The scheme stays, the secret goes. */
+const maskSecret = (value: string): string =>
+  value.replace(/^(\S+)\s.*$|^.*$/s, (_, scheme) => `${scheme ?? ''} ***`.trim())
+
+function writeContent(content: Uint8Array | undefined): string {
+  if (!content || content.length === 0) return ''
+  const text = new TextDecoder().decode(content.subarray(0, contentCharactersMax * 4))
+  const printable = text
+    .replaceAll(/(<[\w.-]*:?Password\b[^>]*>)[^<]*/g, '$1***')
+    .replaceAll(/[^\P{C}\n\r\t]/gu, '\ufffd')
+  return cutText(printable)
+}
+
+const cutText = (text: string): string =>
+  text.length > contentCharactersMax ? `${text.slice(0, contentCharactersMax)}… (cut)` : text

@@ -1,0 +1,41 @@
+/** A rule as data, and what became of it: the words of the checker. */
+import type { Trial } from './trial.ts'
+import type { Finding, RuleStatus } from './verdict.ts'
+
+export interface CheckRule {
+  /** As in the catalogue of rules: `A4.20`. */
+  readonly id: string
+  readonly says: string
+  /** What the checker sends, and what it compares. */
+  readonly how: string
+  /** Observed on all exchanges of the other rules, and therefore asked after them. */
+  readonly isPassive?: true
+  readonly probe: (trial: Trial) => Promise<void> | void
+}
+
+/** The conventions have one section of each number for both styles. */
+export const sectionOf = ({ id }: Pick<CheckRule, 'id'>): string => {
+  const [, style = '', section = ''] = /^([ABC])(\d+)\./.exec(id) ?? []
+  return `section ${section}, ${styleNames[style] ?? 'both styles'}`
+}
+const styleNames: Readonly<Record<string, string>> = { A: 'style A (HTTP)', B: 'style B (SOAP)' }
+
+export interface RuleVerdict {
+  readonly rule: CheckRule
+  readonly status: RuleStatus
+  /** Why it fails, does not apply or cannot be observed; what was compared if it passes. */
+  readonly reason: string
+  readonly findings: readonly Finding[]
+}
+
+export interface CheckReport {
+  readonly address: string
+  readonly startedAt: string
+  readonly tookMs: number
+  readonly requests: number
+  readonly verdicts: readonly RuleVerdict[]
+  /** What the run created and could not remove. */
+  readonly leftBehind: readonly string[]
+  /** What the reader should know of the run itself. */
+  readonly remarks: readonly string[]
+}

@@ -1,0 +1,104 @@
+/** A5: the identity of callers, and what they may do. */
+
+import { connect } from 'node:tls'
+import { parseChallenges } from '../../http/authorization.ts'
+import type { CheckCaller } from '../discovered-service.ts'
+import { createTemporaryItem, postDraft, readGuardedItem } from '../materials.ts'
+import type { ProbeExchange } from '../probe-message.ts'
+import type { CheckRule } from '../rule.ts'
+import type { Trial } from '../trial.ts'
+
+const wrongBasic: CheckCaller = { name: 'a wrong password', fields: { authorization: 'Basic bm9ib2R5Ondyb25n' } }
+const wrongBearer: CheckCaller = {
+  name: 'a forged token',
+  fields: { authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
+}
+
+export const accessRules: readonly CheckRule[] = [
+  {
+    id: 'A5.1',
+    says: 'the caller’s identity travels in each request: `Authorization: Bearer`; also HTTP Basic over TLS, and cookies without hidden session state',
+    how: 'the challenges of a 401 name Bearer or Basic; a caller is served by each request that carries credentials, and sets no cookie',
+    probe: async (trial: Trial) => {
+      const { path, as, read } = await readGuardedItem(trial.bench)
+      trial.expect(read.fields['set-cookie'] === undefined, 'credentials open no session', read)
+      const anonymous = await trial.send('GET', path)
+      const field = anonymous.fields['www-authenticate']
+      if (field === undefined) return
+      const schemes = (parseChallenges(field) ?? []).map(({ scheme }) => scheme.toLowerCase())
+      const used = (as?.fields['authorization'] ?? '').split(' ')[0]?.toLowerCase() ?? ''
+      trial.expect(schemes.includes(used), `the challenges name ${used}, which is accepted`, anonymous, read)
+    },
+  },
+  {
+    id: 'A5.2',
+    says: 'authorization depends on identity, resource, operation and context: the same caller may GET and be refused DELETE',
+    how: 'of the callers, one may GET a new item and is refused its DELETE',
+    probe: async (trial: Trial) => {
+      const item = await createTemporaryItem(trial.bench)
+      let tried = 0
+      for (const as of trial.bench.callers.filter(each => each !== item.as)) {
+        const get = await trial.send('GET', item.path, { as })
+        if (!get.isSuccess) continue
+        tried += 1
+        const remove = await trial.send('DELETE', item.path, { as, fields: { 'if-match': '"no-such-version"' } })
+        if (remove.status === 403 || remove.status === 401)
+          return trial.expect(true, `${as.name} may GET and is refused DELETE`, get, remove)
+      }
+      if (tried === 0) trial.lack('a second caller with fewer rights: --caller')
+      trial.expect(false, 'a caller with fewer rights is refused DELETE')
+    },
+  },
+  {
+    id: 'A5.3',
+    says: 'missing or failed authentication → 401; a known caller refused → 403',
+    how: 'GET of a guarded item without credentials, with a wrong password and with a forged token',
+    probe: async (trial: Trial) => {
+      const { path } = await readGuardedItem(trial.bench)
+      for (const as of [undefined, wrongBasic, wrongBearer]) {
+        const refused = await trial.send('GET', path, { as })
+        trial.expectStatus(refused, [401], as ? `a request with ${as.name}` : 'a request without credentials')
+      }
+    },
+  },
+  {
+    id: 'A5.4',
+    says: 'the channel can be protected with TLS',
+    how: 'a TLS handshake with the address, of version 1.2 at least',
+    probe: async (trial: Trial) => {
+      const { protocol, hostname, port } = new URL(trial.bench.transport.origin)
+      if (protocol !== 'https:') trial.lack('an https address')
+      if (!trial.bench.transport.sendOctets) trial.lack('a socket')
+      const version = await readTlsVersion(hostname, Number(port || 443))
+      trial.expect(
+        version === 'TLSv1.3' || version === 'TLSv1.2',
+        `the channel has ${version}`,
+        trial.bench.service.entry,
+      )
+    },
+  },
+]
+
+function readTlsVersion(host: string, port: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const socket = connect({ host, port, rejectUnauthorized: false }, () => {
+    resolve(socket.getProtocol() ?? 'no TLS')
+    socket.destroy()
+  })
+  socket.once('error', thrown => resolve(thrown.message))
+  return promise
+}
+
+/** The answers to each caller that the service knows and refuses. */
+export async function listRefusals(trial: Trial): Promise<readonly ProbeExchange[]> {
+  const { collection, draft } = await createTemporaryItem(trial.bench)
+  const refused: ProbeExchange[] = []
+  for (const as of trial.bench.callers) {
+    const read = await trial.send('GET', collection.path, { as })
+    if (!read.isSuccess) continue
+    // Content that cannot be accepted: where the refusal fails, nothing is made.
+    const posted = await postDraft(trial.bench, collection, { as, json: { ...(draft as object), '-': null } })
+    if (posted.status === 401 || posted.status === 403) refused.push(posted)
+  }
+  return refused
+}

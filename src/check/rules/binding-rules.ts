@@ -1,0 +1,198 @@
+/** B4: SOAP over HTTP, the processing model, and what travels with a message. */
+import type { Bench } from '../bench.ts'
+import type { CheckRule } from '../rule.ts'
+import { findSafeOperations, listProbeOperations, sendMessage, writeOperationBody } from '../soap-discovery.ts'
+import { addressingNamespace, blockNamed, readSoapMessage, soapFields, writeSoapMessage } from '../soap-message.ts'
+import type { Trial } from '../trial.ts'
+import { isAnswer, sendAddressed, sendChanged, writeBlock } from './message-rules.ts'
+
+/** An element that no description has. */
+export const unknownBody = '<q:NoSuchOperation xmlns:q="urn:example:diglot-check"/>'
+
+export const bindingRules: readonly CheckRule[] = [
+  {
+    id: 'B4.1',
+    says: 'SOAP over HTTP is POST to a service endpoint; anything else is refused with its proper status',
+    how: 'GET, PUT and DELETE without a query at each endpoint are answered 4xx or 501, and none performs anything',
+    probe: async (trial: Trial) => {
+      for (const { endpoint, as } of await listProbeOperations(trial.bench))
+        for (const method of ['GET', ...(trial.bench.options.allowChanges ? ['PUT', 'DELETE'] : [])]) {
+          const refused = await trial.send(method, endpoint.path, { as })
+          const isProper = (refused.status >= 400 && refused.status < 500) || refused.status === 501
+          trial.expect(
+            isProper,
+            `${method} of an endpoint is refused${isProper ? '' : `, not answered ${refused.status}`}`,
+            refused,
+          )
+          if (refused.status === 405)
+            trial.expect(/\bPOST\b/.test(refused.fields['allow'] ?? ''), 'its Allow has POST', refused)
+        }
+    },
+  },
+  {
+    id: 'B4.2',
+    says: '1.1: Content-Type text/xml; charset=utf-8; 1.2: application/soap+xml; charset=utf-8',
+    how: 'the media type of every response with an Envelope of the run is that of the Envelope’s version; its charset is utf-8',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      for (const exchange of trial.bench.exchanges.filter(({ mediaType }) => mediaType !== 'multipart/related')) {
+        const message = readSoapMessage(exchange)
+        if (!message) continue
+        const said = exchange.fields['content-type'] ?? ''
+        const isRight = exchange.mediaType === message.words.mediaType && /charset="?utf-8"?/i.test(said)
+        trial.expect(
+          isRight,
+          `SOAP ${message.words.number} comes as ${message.words.mediaType}; charset=utf-8${isRight ? '' : `, not ${said}`}`,
+          exchange,
+        )
+      }
+    },
+  },
+  {
+    id: 'B4.3',
+    says: '1.1: SOAPAction header, an action URI in quotes; 1.2: the action parameter of Content-Type',
+    how: 'a message with the described action is accepted; one with the action of nothing is refused',
+    probe: async (trial: Trial) => {
+      for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
+        if (operation.action === '') trial.skip(`the binding of ${operation.name} has no action`)
+        const right = await sendMessage(trial.bench, endpoint, { body }, { as, action: operation.action })
+        trial.expect(isAnswer(right), 'the described action is accepted', right)
+        const wrong = await sendMessage(trial.bench, endpoint, { body }, { as, action: 'urn:example:another-action' })
+        trial.expect(!isAnswer(wrong), 'an action that disagrees with the Body is refused', wrong)
+      }
+    },
+  },
+  {
+    id: 'B4.4',
+    says: 'success: 200 with an Envelope holding the response element',
+    how: 'the response to a safe operation of each version',
+    probe: async (trial: Trial) => {
+      for (const { answered } of await listProbeOperations(trial.bench)) {
+        trial.expectStatus(answered, [200], 'a successful operation')
+        trial.expect(readSoapMessage(answered)?.child !== undefined, 'the Body holds an element', answered)
+      }
+    },
+  },
+  {
+    id: 'B4.5',
+    says: 'failure: 500 with an Envelope whose Body holds a Fault',
+    how: 'a message with an element that no operation has (SOAP 1.2 Part 2 Table 20 gives 400 to Sender: that is an exception of the profile)',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const refused = await sendMessage(trial.bench, probe.endpoint, { body: unknownBody }, { as: probe.as })
+        trial.expectStatus(refused, [500], `a fault of SOAP ${probe.endpoint.words.number}`)
+        trial.expect(readSoapMessage(refused)?.fault !== undefined, 'the Body holds a Fault', refused)
+      }
+    },
+  },
+  {
+    id: 'B4.6',
+    says: 'the operation is found in the message (Body child or action), not in method or path',
+    how: 'two safe operations at one address have two answers',
+    probe: async (trial: Trial) => {
+      for (const { endpoint } of await listProbeOperations(trial.bench)) {
+        const [one, two] = await findSafeOperations(trial.bench, endpoint)
+        if (!one || !two) trial.skip('an endpoint with two operations that change nothing')
+        const names = [one, two].map(({ answered }) => readSoapMessage(answered)?.child?.name.local)
+        trial.expect(names[0] !== names[1], 'two operations have two response elements', one.answered, two.answered)
+      }
+    },
+  },
+  {
+    id: 'B4.7',
+    says: 'XML that is not an Envelope is not a SOAP message and is refused',
+    how: 'POST of the Body’s child alone',
+    probe: async (trial: Trial) => {
+      for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
+        const refused = await sendMessage(trial.bench, endpoint, {}, { as, action: operation.action, text: body })
+        trial.expect(refused.status >= 400, 'XML without an Envelope is refused', refused)
+      }
+    },
+  },
+  {
+    id: 'B4.8',
+    says: 'processing order: bytes, XML, version, Envelope, headers for this node, mandatory headers, Body, application',
+    how: 'of two mistakes in one message, the earlier one is named: an unknown version before an unknown block, an unknown block before an unknown Body',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const unknown = writeBlock('Unknown', ' s:mustUnderstand="1"')
+        const second = await sendChanged(trial, probe, unknown, { body: unknownBody })
+        const code = readSoapMessage(second)?.fault?.code
+        trial.expect(code === 'MustUnderstand', 'mandatory blocks come before the Body', second)
+        const first = await sendChanged(trial, probe, unknown, { namespace: 'urn:example:soap-9.9' })
+        trial.expect(
+          readSoapMessage(first)?.fault?.code !== 'MustUnderstand',
+          'the version comes before the blocks',
+          first,
+        )
+      }
+    },
+  },
+  {
+    id: 'B4.9',
+    says: 'an intermediary processes only the headers meant for its role, and forwards the message',
+    how: 'not probed: the check is a sender, and would have to be the next node, too',
+    probe: (trial: Trial) => trial.lack('an intermediary that forwards to an address of the check'),
+  },
+  {
+    id: 'B4.10',
+    says: 'Request-Response and One-Way; further patterns can be added',
+    how: 'an operation without output is answered 202 or 204 without an Envelope',
+    probe: async (trial: Trial) => {
+      const found = findOneWay(trial.bench)
+      if (!found) trial.skip('no described operation is one-way')
+      trial.bench.requireChanges()
+      const { endpoint, operation } = found
+      const body = writeOperationBody(trial.bench, endpoint, operation)
+      for (const as of [undefined, ...trial.bench.callers]) {
+        const sent = await sendMessage(trial.bench, endpoint, { body }, { as, action: operation.action })
+        if (!sent.isSuccess) continue
+        trial.expectStatus(sent, [202, 204], 'a one-way message')
+        trial.expect(sent.reply.content.length === 0, 'its response has no content', sent)
+        return
+      }
+      trial.lack(`a caller that may send ${operation.name}, or its content in \`messages\` of the profile`)
+    },
+  },
+  {
+    id: 'B4.11',
+    says: 'a reply is correlated to its request by RelatesTo, also when it goes to a ReplyTo endpoint later',
+    how: 'the response to a message with MessageID has RelatesTo with the same value',
+    probe: async (trial: Trial) => {
+      for (const { id, answered } of await sendAddressed(trial)) {
+        if (!isAnswer(answered)) trial.skip('the endpoint does not accept WS-Addressing')
+        const relates = blockNamed(readSoapMessage(answered), addressingNamespace, 'RelatesTo')
+        trial.expect(relates?.text.trim() === id, 'RelatesTo is the MessageID of the request', answered)
+      }
+    },
+  },
+  {
+    id: 'B4.12',
+    says: 'binary content: base64 in the XML, or MTOM outside it',
+    how: 'a message as an MTOM package (XOP 1.0, multipart/related) is accepted where the description offers it',
+    probe: async (trial: Trial) => {
+      for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
+        const described = trial.bench.service.soap.find(each => each.document === endpoint.document)
+        if (!/OptimizedMimeSerialization|\bMTOM\b/.test(described?.described.text ?? ''))
+          trial.skip('the description does not offer MTOM')
+        const { mediaType, number } = endpoint.words
+        const fields = {
+          ...(number === '1.1' && soapFields(endpoint.words, operation.action)),
+          'content-type': `multipart/related; type="application/xop+xml"; start="<root@probe>"; start-info="${mediaType}"; boundary="probe-boundary"`,
+        }
+        const root = `Content-Type: application/xop+xml; charset=utf-8; type="${mediaType}"\r\nContent-Transfer-Encoding: 8bit\r\nContent-ID: <root@probe>`
+        const text = `--probe-boundary\r\n${root}\r\n\r\n${writeSoapMessage(endpoint.words, { body })}\r\n--probe-boundary--\r\n`
+        const answered = await sendMessage(trial.bench, endpoint, {}, { as, text, fields })
+        trial.expect(isAnswer(answered), 'an MTOM package is accepted', answered)
+      }
+    },
+  },
+]
+
+function findOneWay({ service }: Bench) {
+  for (const { endpoints } of service.soap)
+    for (const endpoint of endpoints)
+      for (const operation of endpoint.port.operations)
+        if (!operation.output && operation.input && operation.style === 'document') return { endpoint, operation }
+  return undefined
+}

@@ -1,0 +1,268 @@
+/** B5, B7 and B9: what is refused and how, credentials in messages, versions of messages. */
+
+import { escapeText } from '../../xml/index.ts'
+import type { Bench } from '../bench.ts'
+import type { CheckCaller, SoapEndpointTarget } from '../discovered-service.ts'
+import type { ProbeExchange } from '../probe-message.ts'
+import type { CheckRule } from '../rule.ts'
+import { isSafe, listProbeOperations, type ProbeOperation, sendMessage, writeOperationBody } from '../soap-discovery.ts'
+import { readSoapMessage } from '../soap-message.ts'
+import type { Trial } from '../trial.ts'
+import { unknownBody } from './binding-rules.ts'
+import { isAnswer, sendChanged } from './message-rules.ts'
+
+const wsse = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd'
+const passwordText = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-username-token-profile-1.0#PasswordText'
+const quickMs = 3000
+
+export const faultRules: readonly CheckRule[] = [
+  {
+    id: 'B5.1',
+    says: 'a Security header can carry signatures, encryption and tokens',
+    how: 'a mandatory Security block with a token that proves nothing is processed, and therefore refused as what it is',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const refused = await sendChanged(trial, probe, usernameToken('nobody', 'wrong'))
+        if (readSoapMessage(refused)?.fault?.code === 'MustUnderstand')
+          trial.skip('the endpoint does not understand Security blocks')
+        trial.expect(!isAnswer(refused), 'a token with a wrong password is refused', refused)
+      }
+    },
+  },
+  {
+    id: 'B5.2',
+    says: 'UsernameToken, X.509 certificate, SAML assertion, Kerberos token',
+    how: 'a UsernameToken of a caller is accepted without other credentials',
+    probe: async (trial: Trial) => {
+      const caller = trial.bench.callers.find(({ password }) => password !== undefined)
+      if (!caller) trial.lack('a caller with a password: --caller; other tokens need a key that the service trusts')
+      for (const { endpoint, operation, body } of await listProbeOperations(trial.bench)) {
+        const header = usernameToken(caller.name, caller.password ?? '')
+        const answered = await sendMessage(trial.bench, endpoint, { header, body }, { action: operation.action })
+        if (readSoapMessage(answered)?.fault?.code === 'MustUnderstand')
+          trial.skip('the endpoint does not understand Security blocks')
+        trial.expect(isAnswer(answered), 'a valid UsernameToken is accepted', answered)
+      }
+    },
+  },
+  {
+    id: 'B5.3',
+    says: 'message-level protection survives a TLS-terminating gateway and can cover parts of a message',
+    how: 'not probed from outside: it needs a gateway and a key',
+    probe: (trial: Trial) => trial.lack('a gateway in front of the service, and a key that the service trusts'),
+  },
+  {
+    id: 'B5.4',
+    says: 'the element that was signed is the element that is processed: signature wrapping fails',
+    how: 'not probed without a key: a signature that nobody trusts is refused for another reason',
+    probe: (trial: Trial) => trial.lack('a private key whose certificate the service trusts'),
+  },
+  {
+    id: 'B5.5',
+    says: 'external entities, entity expansion, oversized messages, deep nesting, parser exhaustion are refused cheaply',
+    how: 'messages with a DTD, with entities that expand a thousandfold, with 20,000 levels and with 5,000 attributes are refused within seconds',
+    probe: async (trial: Trial) => {
+      for (const { endpoint, as, operation } of await listProbeOperations(trial.bench))
+        for (const [what, text] of hostileMessages(endpoint)) {
+          const refused = await sendMessage(trial.bench, endpoint, {}, { as, action: operation.action, text })
+          trial.expect(refused.status >= 400, `${what} is refused`, refused)
+          trial.expect(refused.reply.tookMs < quickMs, `${what} is refused within ${quickMs} ms`, refused)
+        }
+    },
+  },
+  {
+    id: 'B7.1',
+    says: 'the HTTP status is the transport’s outcome, the Fault the message’s',
+    how: 'content of a media type that is not of SOAP is answered 4xx; no Fault of the run comes with a status of success',
+    isPassive: true,
+    probe: async (trial: Trial) => {
+      for (const each of trial.bench.exchanges.filter(
+        exchange => exchange.isSuccess && readSoapMessage(exchange)?.fault,
+      ))
+        trial.expect(false, `a Fault comes with ${each.status}`, each)
+      for (const { endpoint, as } of await listProbeOperations(trial.bench)) {
+        const refused = await sendMessage(
+          trial.bench,
+          endpoint,
+          {},
+          { as, text: 'probe', fields: { 'content-type': 'application/x-no-such-type' } },
+        )
+        trial.expectStatus(refused, [415, 400, 406], 'a media type that is not of SOAP')
+      }
+    },
+  },
+  {
+    id: 'B7.2',
+    says: 'raised before application logic: unsupported envelope namespace → VersionMismatch; mandatory block not understood → MustUnderstand; unknown encoding → DataEncodingUnknown; malformed XML or structure → Sender',
+    how: 'a message of each kind: an Envelope of an unknown version, an unknown encodingStyle (1.2), and XML that ends early',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const { words } = probe.endpoint
+        const version = await sendChanged(trial, probe, undefined, { namespace: 'urn:example:soap-9.9' })
+        expectCode(trial, version, ['VersionMismatch'], 'an unknown version')
+        const text = `<s:Envelope xmlns:s="${words.namespace}"><s:Body>`
+        const malformed = await sendMessage(
+          trial.bench,
+          probe.endpoint,
+          {},
+          { as: probe.as, action: probe.operation.action, text },
+        )
+        expectCode(trial, malformed, [words.sender], 'XML that ends early')
+        if (words.number === '1.1') continue
+        const body = probe.body.replace(/^<([^\s>]+)/, '<$1 s:encodingStyle="urn:example:encoding"')
+        expectCode(
+          trial,
+          await sendChanged(trial, probe, undefined, { body }),
+          ['DataEncodingUnknown'],
+          'an unknown encoding',
+        )
+      }
+    },
+  },
+  {
+    id: 'B7.3',
+    says: 'Sender: the message was at fault; Receiver: the node was',
+    how: 'a message with an operation that does not exist is the sender’s fault',
+    probe: async (trial: Trial) => {
+      for (const { endpoint, as } of await listProbeOperations(trial.bench)) {
+        const refused = await sendMessage(trial.bench, endpoint, { body: unknownBody }, { as })
+        const { fault } = readSoapMessage(refused) ?? {}
+        if (fault?.code === undefined || !endpoint.words.faultCodes.includes(fault.code)) continue
+        expectCode(trial, refused, [endpoint.words.sender], 'an unknown operation')
+      }
+    },
+  },
+  {
+    id: 'B7.4',
+    says: 'application failures are carried in Detail; the contract says whether a missing record is a Fault or a response',
+    how: 'a safe operation with an identifier that nothing has: a Fault has an element in Detail',
+    probe: async (trial: Trial) => {
+      const failures = await collectFailures(trial.bench)
+      if (failures.length === 0) trial.skip('no safe operation answers an unknown identifier with a Fault')
+      for (const { answered } of failures)
+        trial.expect((readSoapMessage(answered)?.fault?.detail.length ?? 0) > 0, 'Detail has an element', answered)
+    },
+  },
+  {
+    id: 'B7.5',
+    says: 'named faults are declared per operation in WSDL and map to typed exceptions in clients',
+    how: 'the element in the Detail of a failure is one that the description declares for the operation',
+    probe: async (trial: Trial) => {
+      const failures = await collectFailures(trial.bench)
+      for (const { answered, operation } of failures) {
+        const [detail] = readSoapMessage(answered)?.fault?.detail ?? []
+        if (!detail) continue
+        const declared = operation.faults.flatMap(({ parts }) => parts.map(({ element }) => element))
+        const name = `{${detail.name.uri}}${detail.name.local}`
+        trial.expect(declared.includes(name), `${name} is declared for ${operation.name}`, answered)
+      }
+      if (trial.findings.length === 0) trial.lack('a failure of an operation that changes nothing')
+    },
+  },
+  {
+    id: 'B9.1',
+    says: 'an endpoint declares the SOAP versions it speaks; it answers in the request’s version; another is a VersionMismatch',
+    how: 'the Envelope of each answer to a safe operation has the version of the request',
+    probe: async (trial: Trial) => {
+      for (const { endpoint, answered } of await listProbeOperations(trial.bench)) {
+        const number = readSoapMessage(answered)?.words.number
+        trial.expect(
+          number === endpoint.words.number,
+          `SOAP ${endpoint.words.number} is answered in its version${number === endpoint.words.number ? '' : `, not ${number}`}`,
+          answered,
+        )
+      }
+    },
+  },
+  {
+    id: 'B9.2',
+    says: 'renaming an element or changing its type is found as a breaking change',
+    how: 'not probed from outside: it compares two releases',
+    probe: (trial: Trial) => trial.lack('the descriptions of two releases'),
+  },
+  {
+    id: 'B9.3',
+    says: 'service versions have versioned XML namespaces; v1 and v2 are served side by side, each with its contract',
+    how: 'documents for several versions have several namespaces, and a message of one is refused by the other',
+    probe: async (trial: Trial) => {
+      const { soap } = trial.bench.service
+      const versions = soap.filter(each => each.document && each.endpoints.length > 0)
+      const namespaces = new Set(versions.map(({ document }) => document?.targetNamespace))
+      if (namespaces.size < 2) trial.lack('the descriptions of two versions: --wsdl, twice')
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const other = versions
+          .flatMap(({ endpoints }) => endpoints)
+          .find(
+            each =>
+              each.words === probe.endpoint.words &&
+              each.document.targetNamespace !== probe.endpoint.document.targetNamespace,
+          )
+        if (!other) continue
+        const refused = await sendMessage(trial.bench, other, { body: probe.body }, { as: probe.as })
+        trial.expect(!isAnswer(refused), 'a message of one version is refused by the other', refused)
+      }
+    },
+  },
+]
+
+const usernameToken = (name: string, password: string): string =>
+  `<w:Security xmlns:w="${wsse}" s:mustUnderstand="1"><w:UsernameToken><w:Username>${escapeText(name)}</w:Username><w:Password Type="${passwordText}">${escapeText(password)}</w:Password></w:UsernameToken></w:Security>`
+
+function expectCode(trial: Trial, exchange: ProbeExchange, codes: readonly string[], what: string): void {
+  const code = readSoapMessage(exchange)?.fault?.code
+  const isOne = code !== undefined && codes.includes(code)
+  trial.expect(isOne, `${what} gives ${codes.join(' or ')}${isOne ? '' : `, not ${code ?? exchange.status}`}`, exchange)
+}
+
+/** Attacks on the parser that do no harm: each is small, and none names an address. */
+function hostileMessages({ words }: Pick<SoapEndpointTarget, 'words'>): readonly (readonly [string, string])[] {
+  const envelope = (body: string): string =>
+    `<s:Envelope xmlns:s="${words.namespace}"><s:Body>${body}</s:Body></s:Envelope>`
+  const entities = ['a', 'b', 'c', 'd'].map(
+    (name, at, all) => `<!ENTITY ${name} "${at === 0 ? 'probe' : `&${all[at - 1]};`.repeat(10)}">`,
+  )
+  return [
+    ['a DTD', `<!DOCTYPE s:Envelope>${envelope('<a/>')}`],
+    ['an external entity', `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///dev/null">]>${envelope('<a>&x;</a>')}`],
+    ['an expanding entity', `<!DOCTYPE a [${entities.join('')}]>${envelope('<a>&d;</a>')}`],
+    ['deep nesting', envelope(`${'<a>'.repeat(20_000)}${'</a>'.repeat(20_000)}`)],
+    [
+      'an element with 5,000 attributes',
+      envelope(`<a ${Array.from({ length: 5000 }, (_, at) => `b${at}=""`).join(' ')}/>`),
+    ],
+  ]
+}
+
+interface Failure extends Pick<ProbeOperation, 'operation'> {
+  readonly answered: ProbeExchange
+}
+
+/** Faults of safe operations that ask for what does not exist. */
+const collectFailures = (bench: Bench): Promise<readonly Failure[]> =>
+  bench.once('failures', async () => {
+    const found: Failure[] = []
+    for (const { endpoint, as } of await listProbeOperations(bench))
+      for (const operation of endpoint.port.operations.filter(each => each.output && isSafe(bench, each.name))) {
+        const body = writeOperationBody(bench, endpoint, operation)
+        if (!body.includes('>probe<')) continue
+        const answered = await sendAsAnyone(bench, endpoint, body, operation.action, as)
+        if (readSoapMessage(answered)?.fault && answered.status === 500) found.push({ operation, answered })
+        if (found.some(each => each.answered === answered)) break
+      }
+    return found
+  })
+
+async function sendAsAnyone(
+  bench: Bench,
+  endpoint: SoapEndpointTarget,
+  body: string,
+  action: string,
+  as: CheckCaller | undefined,
+): Promise<ProbeExchange> {
+  let answered = await sendMessage(bench, endpoint, { body }, { as, action })
+  for (const caller of bench.callers) {
+    if (answered.status !== 401) break
+    answered = await sendMessage(bench, endpoint, { body }, { as: caller, action })
+  }
+  return answered
+}

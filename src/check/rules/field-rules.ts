@@ -1,0 +1,274 @@
+/** A4.17–A4.25: what the fields of requests and responses mean. */
+
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import type { CheckCaller } from '../discovered-service.ts'
+import { parametersOf } from '../discovery.ts'
+import { createTemporaryItem, postDraft, readGuardedItem, readSomeItem, startSomeJob } from '../materials.ts'
+import { asRecord, itemsOf, type Json, memberAt, sameJson } from '../probe-content.ts'
+import type { ProbeExchange } from '../probe-message.ts'
+import { toPath } from '../reading.ts'
+import type { CheckRule } from '../rule.ts'
+import type { Trial } from '../trial.ts'
+import { listedTypes } from './interface-rules.ts'
+
+const decoders: Readonly<Record<string, (octets: Uint8Array) => Uint8Array>> = {
+  gzip: octets => gunzipSync(octets),
+  br: octets => brotliDecompressSync(octets),
+  deflate: octets => inflateSync(octets),
+}
+
+export const fieldRules: readonly CheckRule[] = [
+  {
+    id: 'A4.17',
+    says: 'Accept and Content-Type choose and name the media type; 406 and 415 where they can’t be met',
+    how: 'GET of an item with a type that does not exist, and with qualities; POST of content of an unknown type',
+    probe: async (trial: Trial) => {
+      const { path, as, collection } = await readSomeItem(trial.bench)
+      const never = await trial.send('GET', path, { as, fields: { accept: 'application/x-no-such-type' } })
+      trial.expectStatus(never, [406], 'Accept with an unknown type alone')
+      const [one, two] = listedTypes(trial, collection.itemPath?.operations['GET']).filter(each =>
+        /^application\/(?:json|xml)$|^text\/html$/.test(each),
+      )
+      if (one !== undefined && two !== undefined) {
+        const accept = `${one};q=0.2, ${two};q=0.8`
+        const chosen = await trial.send('GET', path, { as, fields: { accept } })
+        trial.expect(chosen.mediaType === two, `Accept: ${accept} gives ${two}`, chosen)
+      }
+      if (!trial.bench.options.allowChanges) return
+      const { collection: writable, as: maker } = await createTemporaryItem(trial.bench)
+      const fields = { 'content-type': 'application/x-no-such-type' }
+      const refused = await postDraft(trial.bench, writable, { as: maker, fields, content: 'probe' })
+      trial.expectStatus(refused, [415], 'content of an unknown type')
+    },
+  },
+  {
+    id: 'A4.18',
+    says: 'Accept-Encoding is honoured',
+    how: 'GET of a large representation with gzip, with br and with identity: the coding is named, is one of those, and gives the same octets',
+    probe: async (trial: Trial) => {
+      const large = [...trial.bench.service.collections].sort(
+        (a, b) => b.list.reply.content.length - a.list.reply.content.length,
+      )[0]
+      if (!large) trial.lack('a collection')
+      const plain = await trial.send('GET', large.path, { as: large.reader, fields: { 'accept-encoding': 'identity' } })
+      trial.expect(plain.fields['content-encoding'] === undefined, 'identity gives no coding', plain)
+      for (const coding of ['gzip', 'br']) {
+        const coded = await trial.send('GET', large.path, { as: large.reader, fields: { 'accept-encoding': coding } })
+        const said = coded.fields['content-encoding']
+        trial.expect(said === undefined || said === coding, `Accept-Encoding: ${coding} gives no other coding`, coded)
+        const text = decodeText(coded.reply.content, said)
+        trial.expect(text === plain.text, `${coding} gives the same representation`, plain, coded)
+      }
+    },
+  },
+  {
+    id: 'A4.19',
+    says: 'Cache-Control, ETag, Last-Modified, Vary, Expires, Age are right for the selected representation',
+    how: 'entity tags of an item in two media types differ and Vary names Accept; If-Modified-Since with Last-Modified is answered 304; what needed credentials is not public',
+    probe: async (trial: Trial) => {
+      const { path, as, collection, read } = await readSomeItem(trial.bench)
+      const modified = read.fields['last-modified']
+      if (modified !== undefined) {
+        const again = await trial.send('GET', path, { as, fields: { 'if-modified-since': modified } })
+        trial.expectStatus(again, [304], 'If-Modified-Since with Last-Modified')
+      }
+      const [one, two] = await readInTwoTypes(
+        trial,
+        path,
+        as,
+        listedTypes(trial, collection.itemPath?.operations['GET']),
+      )
+      if (one && two) {
+        const differ = one.fields['etag'] === undefined || one.fields['etag'] !== two.fields['etag']
+        trial.expect(differ, 'two media types have two entity tags', one, two)
+        trial.expect(/(?:^|,)\s*(?:accept|\*)\s*(?:,|$)/i.test(one.fields['vary'] ?? ''), 'Vary names Accept', one)
+      }
+      const guarded = await readGuardedItem(trial.bench).catch(() => undefined)
+      if (guarded)
+        trial.expect(
+          !/\bpublic\b/.test(guarded.read.fields['cache-control'] ?? ''),
+          'what needed credentials is not public',
+          guarded.read,
+        )
+    },
+  },
+  {
+    id: 'A4.20',
+    says: 'If-Match on a change → 412 when the validator no longer matches',
+    how: 'PUT or PATCH of a new item with an entity tag that it never had, and DELETE with the same',
+    probe: async (trial: Trial) => {
+      const item = await createTemporaryItem(trial.bench)
+      const fields = { 'if-match': '"no-such-version"' }
+      const method = item.collection.itemPath?.operations['PUT'] ? 'PUT' : 'PATCH'
+      const type = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
+      const changed = await trial.send(method, item.path, {
+        as: item.as,
+        json: item.draft,
+        fields: { ...type, ...fields },
+      })
+      trial.expectStatus(changed, [412], `${method} with a validator that does not match`)
+      const removed = await trial.send('DELETE', item.path, { as: item.as, fields })
+      trial.expectStatus(removed, [412], 'DELETE with a validator that does not match')
+    },
+  },
+  {
+    id: 'A4.21',
+    says: 'Location names a created resource or a job',
+    how: 'GET of the Location of a new item gives the item; that of a new job gives the job',
+    probe: async (trial: Trial) => {
+      const { created, as, path } = await createTemporaryItem(trial.bench)
+      const item = created.fields['location']
+      if (item !== undefined) {
+        const at = toPath(trial.bench, item, created.request.target)
+        const read = at === undefined ? undefined : await trial.send('GET', at, { as })
+        const isIt = read?.status === 200 && sameIdentity(read, await trial.send('GET', path, { as }))
+        trial.expect(isIt, `Location ${item} is the created item`, created, read)
+      }
+      const job = await startSomeJob(trial.bench).catch(() => undefined)
+      if (job?.location === undefined) return
+      const read = await trial.send('GET', job.location, { as: job.as })
+      trial.expect(read.isSuccess || read.status === 303, 'Location leads to the job', job.posted, read)
+    },
+  },
+  {
+    id: 'A4.22',
+    says: 'Retry-After accompanies 429 and 503',
+    how: 'every 429 and 503 that the run met',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      const busy = trial.bench.exchanges.filter(({ status }) => status === 429 || status === 503)
+      if (busy.length === 0) trial.lack('a 429 or a 503: `limit` of the profile names a request with a small limit')
+      for (const each of busy)
+        trial.expect(
+          /^(?:[0-9]+|[A-Z][a-z]{2}, .* GMT)$/.test(each.fields['retry-after'] ?? ''),
+          `a ${each.status} has Retry-After`,
+          each,
+        )
+    },
+  },
+  {
+    id: 'A4.23',
+    says: 'filtering and sorting are query parameters of the collection URI',
+    how: 'a parameter that is named as a member of the items selects by its value; `sort` orders by a member',
+    probe: async (trial: Trial) => {
+      for (const { path, operations, items, reader } of trial.bench.service.collections) {
+        const names = parametersOf(trial.bench.service.openapi, operations['GET']).map(each => String(each['name']))
+        const [first] = items
+        const name = names.find(
+          each =>
+            each !== 'id' &&
+            isDividing(
+              each,
+              items.map(({ value }) => value),
+            ),
+        )
+        if (!first || name === undefined) continue
+        const value = String(memberAt(first.value, name))
+        const filtered = await trial.send('GET', `${path}?${name}=${encodeURIComponent(value)}`, { as: reader })
+        const given = itemsOf(filtered.json) ?? []
+        trial.expect(
+          given.length > 0 && given.every(each => memberAt(each, name) === value),
+          `${name}=${value} selects by its value`,
+          filtered,
+        )
+        if (names.includes('sort')) await checkSorting(trial, path, reader, asRecord(first.value))
+        return
+      }
+      trial.skip('no collection has a parameter that is named as a member of its items')
+    },
+  },
+  {
+    id: 'A4.24',
+    says: 'a field-selection query parameter gives a partial representation',
+    how: 'GET of an item with `fields` and the name of one member: no other member is in the content',
+    probe: async (trial: Trial) => {
+      const { path, as, collection, read } = await readSomeItem(trial.bench)
+      const names = parametersOf(trial.bench.service.openapi, collection.itemPath?.operations['GET']).map(each =>
+        String(each['name']),
+      )
+      const parameter = ['fields', 'select'].find(each => names.includes(each))
+      if (parameter === undefined) trial.skip('the description has no fields parameter')
+      const name = Object.keys(asRecord(read.json)).find(each => !each.startsWith('_')) ?? 'id'
+      const partial = await trial.send('GET', `${path}?${parameter}=${encodeURIComponent(name)}`, { as })
+      const members = Object.keys(asRecord(partial.json)).filter(each => !each.startsWith('_'))
+      trial.expect(sameJson(members, [name]), `${parameter}=${name} gives that member alone`, partial)
+    },
+  },
+  {
+    id: 'A4.25',
+    says: 'persistent connections and multiplexing create no application state',
+    how: 'on one kept connection, a request without credentials after one with them is answered as on a connection of its own',
+    probe: async (trial: Trial) => {
+      const { path, as } = await readGuardedItem(trial.bench)
+      const alone = await trial.send('GET', path, { ownConnection: true })
+      await trial.send('GET', path, { as })
+      const after = await trial.send('GET', path)
+      trial.expect(
+        alone.status === after.status,
+        'credentials of a request do not stay with the connection',
+        alone,
+        after,
+      )
+    },
+  },
+]
+
+/** Undefined: the coding is unknown or the octets are not of it. */
+function decodeText(octets: Uint8Array, coding: string | undefined): string | undefined {
+  const decode = coding === undefined ? (given: Uint8Array) => given : decoders[coding]
+  try {
+    return decode && new TextDecoder().decode(decode(octets))
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown) return undefined // zlib names what it found
+    throw thrown
+  }
+}
+
+/**
+ * Whether items differ in a member that is text, so that a filter by it leaves some of them out.
+ */
+function isDividing(name: string, items: readonly Json[]): boolean {
+  const values = items.map(each => memberAt(each, name))
+  return typeof values[0] === 'string' && new Set(values).size > 1
+}
+
+async function readInTwoTypes(
+  trial: Trial,
+  path: string,
+  as: CheckCaller | undefined,
+  types: readonly string[],
+): Promise<readonly ProbeExchange[]> {
+  const [one = 'application/json', two = 'application/xml'] = types.filter(each =>
+    /^application\/(?:json|xml)$|^text\/html$/.test(each),
+  )
+  const reads = [
+    await trial.send('GET', path, { as, fields: { accept: one } }),
+    await trial.send('GET', path, { as, fields: { accept: two } }),
+  ]
+  const given = new Set(reads.map(({ mediaType }) => mediaType))
+  return given.size === 2 && reads.every(({ status }) => status === 200) ? reads : []
+}
+
+const sameIdentity = (one: ProbeExchange, other: ProbeExchange): boolean =>
+  one.text === other.text ||
+  (one.json !== undefined &&
+    sameJson(memberAt(one.json, 'id'), memberAt(other.json, 'id')) &&
+    memberAt(one.json, 'id') !== undefined)
+
+async function checkSorting(
+  trial: Trial,
+  path: string,
+  as: CheckCaller | undefined,
+  item: { readonly [name: string]: Json },
+): Promise<void> {
+  for (const name of Object.keys(item).filter(each => /^(?:number|string)$/.test(typeof item[each]) && each !== 'id')) {
+    const sorted = await trial.send('GET', `${path}?sort=${name}`, { as })
+    if (!sorted.isSuccess) continue
+    const values = (itemsOf(sorted.json) ?? []).map(each => memberAt(each, name))
+    const isDecimal = values.every(value => /^-?[0-9.]+$/.test(String(value)))
+    const order = (value: Json | undefined): string | number => (isDecimal ? Number(value) : String(value))
+    const isSorted = values.every((value, at) => at === 0 || order(values[at - 1]) <= order(value))
+    trial.expect(isSorted, `sort=${name} orders by it`, sorted)
+    return
+  }
+}

@@ -1,0 +1,170 @@
+/** A3, and A4.12–A4.16: jobs, searches, and links that depend on the state. */
+
+import { setTimeout } from 'node:timers/promises'
+import type { Bench } from '../bench.ts'
+import { parametersOf } from '../discovery.ts'
+import { createSomeSearch, readState, type StartedPost, startSomeJob } from '../materials.ts'
+import { itemsOf, linksIn, memberAt } from '../probe-content.ts'
+import type { ProbeExchange } from '../probe-message.ts'
+import { toPath } from '../reading.ts'
+import type { CheckRule } from '../rule.ts'
+import type { Trial } from '../trial.ts'
+
+const endPattern = /^(?:completed?|done|succeeded|finished|failed|cancell?ed)$/i
+const pollEveryMs = 100
+const pollsMax = 100
+
+interface WatchedJob extends StartedPost {
+  /** While it was not at its end. */
+  readonly running: readonly ProbeExchange[]
+  readonly last: ProbeExchange | undefined
+}
+
+/** Follows a job to its end. */
+const watchSomeJob = (bench: Bench): Promise<WatchedJob> =>
+  bench.once('watched job', async () => {
+    const job = await startSomeJob(bench)
+    const { location, as } = job
+    const running: ProbeExchange[] = []
+    for (let poll = 0; location !== undefined && poll < pollsMax; poll++) {
+      const read = await bench.send('GET', location, { as })
+      if (endPattern.test(readState(read.json) ?? '') || (read.status >= 400 && poll > 3))
+        return { ...job, running, last: read }
+      running.push(read)
+      await setTimeout(pollEveryMs)
+    }
+    return { ...job, running, last: undefined }
+  })
+
+export const jobRules: readonly CheckRule[] = [
+  {
+    id: 'A3.1',
+    says: 'creating a job: POST → 202, Location of the job',
+    how: 'POST to a collection whose description has 202',
+    probe: async (trial: Trial) => {
+      const { posted } = await startSomeJob(trial.bench)
+      trial.expectStatus(posted, [202], 'the POST of a job')
+      trial.expect(posted.fields['location'] !== undefined, 'Location names the job', posted)
+    },
+  },
+  {
+    id: 'A3.2',
+    says: 'GET on the job while it runs: 200, a processing state; may be repeated',
+    how: 'GET of the job again and again until its end',
+    probe: async (trial: Trial) => {
+      const { running, location } = await watchSomeJob(trial.bench)
+      if (location === undefined) trial.lack('the address of a job')
+      if (running.length === 0) trial.skip('the job had ended before it could be read')
+      for (const read of running) trial.expectStatus(read, [200], 'GET of a running job')
+    },
+  },
+  {
+    id: 'A3.3',
+    says: 'GET on the job when done: 200, the completed state',
+    how: 'GET of the job until its state says that it has ended',
+    probe: async (trial: Trial) => {
+      const { last, location, running } = await watchSomeJob(trial.bench)
+      if (location === undefined) trial.lack('the address of a job')
+      if (!last) trial.lack(`a job that ends within ${(pollsMax * pollEveryMs) / 1000} s, with a state of its own`)
+      trial.expectStatus(last, [200], 'GET of a job at its end')
+      trial.expect(
+        endPattern.test(readState(last.json) ?? ''),
+        'its state says that it has ended',
+        ...running.slice(-1),
+        last,
+      )
+    },
+  },
+  {
+    id: 'A3.4',
+    says: 'the links of a representation depend on the resource’s current state; the server decides which transitions are offered',
+    how: 'the link relations of the items of a collection, by their state: they differ between states',
+    probe: (trial: Trial) => {
+      const stateful = trial.bench.service.collections.filter(({ items }) =>
+        items.some(({ value }) => readState(value) !== undefined),
+      )
+      if (stateful.length === 0) trial.skip('no collection has items with a state')
+      for (const { items, list, path } of stateful) {
+        const states = new Map<string, string>()
+        for (const { value } of items)
+          states.set(
+            readState(value) ?? '',
+            linksIn(value)
+              .map(({ rel }) => rel)
+              .sort()
+              .join(' '),
+          )
+        if (states.size < 2) trial.skip(`all items of ${path} are in one state`)
+        trial.expect(new Set(states.values()).size > 1, `links of ${path} depend on the state`, list)
+      }
+    },
+  },
+  {
+    id: 'A4.12',
+    says: 'POST searches → 201, Location of the search',
+    how: 'POST to /searches of what the description requires',
+    probe: async (trial: Trial) => {
+      const { posted } = await createSomeSearch(trial.bench)
+      trial.expectStatus(posted, [201], 'the POST of a search')
+      trial.expect(posted.fields['location'] !== undefined, 'Location names the search', posted)
+    },
+  },
+  {
+    id: 'A4.13',
+    says: 'GET searches/{id} → 200, the results, paged where long',
+    how: 'GET of the search that was made, and of the next page of its results',
+    probe: async (trial: Trial) => {
+      const { location, as, posted } = await createSomeSearch(trial.bench)
+      if (location === undefined) trial.lack('the address of a search')
+      const read = await trial.send('GET', location, { as })
+      trial.expectStatus(read, [200], 'GET of a search')
+      trial.expect(itemsOf(read.json) !== undefined, 'it has an array of results', posted, read)
+      const next = linksIn(read.json).find(({ rel }) => rel === 'next')
+      const path = next && toPath(trial.bench, next.href, location)
+      if (path !== undefined)
+        trial.expectStatus(await trial.send('GET', path, { as }), [200], 'the next page of a search')
+    },
+  },
+  {
+    id: 'A4.14',
+    says: 'GET search?… → 200, the results',
+    how: 'GET of /search with a value for q, if the description has it',
+    probe: async (trial: Trial) => {
+      const [page] = trial.bench.service.searchPages
+      if (!page) trial.skip('the description has no /search')
+      const { openapi } = trial.bench.service
+      const isQ = parametersOf(openapi, page.operations['GET']).some(each => memberAt(each, 'name') === 'q')
+      for (const as of [undefined, ...trial.bench.callers]) {
+        const read = await trial.send('GET', `${page.path}${isQ ? '?q=a' : ''}`, { as })
+        if (read.status === 401 || read.status === 403) continue
+        trial.expectStatus(read, [200], 'GET of /search')
+        trial.expect(itemsOf(read.json) !== undefined, 'it has an array of results')
+        return
+      }
+      trial.lack('a caller that may search: --caller')
+    },
+  },
+  {
+    id: 'A4.15',
+    says: 'POST {job_collection} → 202, Location …/jobs/{job_id}',
+    how: 'the path that the Location of a new job names',
+    probe: async (trial: Trial) => {
+      const { location, posted } = await startSomeJob(trial.bench)
+      if (location === undefined) trial.lack('the address of a job')
+      trial.expect(/\/jobs\/[^/]+$/.test(location), `${location} ends in /jobs/ and an identifier`, posted)
+    },
+  },
+  {
+    id: 'A4.16',
+    says: 'GET {job_collection}/jobs/{job_id} → 200, its current state',
+    how: 'the representation of a job has a state; an identifier that no job has is answered 404',
+    probe: async (trial: Trial) => {
+      const { last, running, location, as } = await watchSomeJob(trial.bench)
+      if (location === undefined) trial.lack('the address of a job')
+      for (const read of [...running, last].filter(each => each !== undefined))
+        trial.expect(readState(read.json) !== undefined, 'the job has a state', read)
+      const absent = await trial.send('GET', location.replace(/[^/]+$/, 'no-such-job-7f3a'), { as })
+      trial.expectStatus(absent, [404], 'GET of an unknown job')
+    },
+  },
+]

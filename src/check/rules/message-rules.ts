@@ -1,0 +1,328 @@
+/** B2: the structure of messages and of their descriptions. */
+
+import { Malformed, parseXml } from '../../xml/index.ts'
+import type { Bench } from '../bench.ts'
+import { readAsAnyone } from '../reading.ts'
+import type { CheckRule } from '../rule.ts'
+import { findSafeOperations, listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
+import { addressingNamespace, blockNamed, childNamed, childrenIn, readSoapMessage } from '../soap-message.ts'
+import type { Trial } from '../trial.ts'
+
+const probeNamespace = 'urn:example:diglot-check'
+
+/** Sends a message of a safe operation, changed as the rule needs. */
+export const sendChanged = (
+  trial: Trial,
+  { endpoint, as, operation, body }: ProbeOperation,
+  header: string | undefined,
+  more: { readonly bodyAttributes?: string; readonly body?: string; readonly namespace?: string } = {},
+) =>
+  sendMessage(
+    trial.bench,
+    endpoint,
+    { body, ...(header !== undefined && { header }), ...more },
+    { as, action: operation.action },
+  )
+
+export const writeBlock = (local: string, attributes = ''): string =>
+  `<x:${local} xmlns:x="${probeNamespace}"${attributes}/>`
+
+export const messageRules: readonly CheckRule[] = [
+  {
+    id: 'B2.1',
+    says: 'Envelope is the root; its namespace URI alone says the version; the prefix means nothing',
+    how: 'a message with an unusual prefix, and one with the default namespace, are answered as usual',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const { endpoint, as, operation, body } = probe
+        for (const [open, close] of [
+          ['odd-prefix:', ' xmlns:odd-prefix='],
+          ['', ' xmlns='],
+        ] as const) {
+          const text = `<${open}Envelope${close}"${endpoint.words.namespace}"><${open}Body>${body}</${open}Body></${open}Envelope>`
+          const answered = await sendMessage(trial.bench, endpoint, {}, { as, action: operation.action, text })
+          trial.expect(
+            isAnswer(answered),
+            `an Envelope ${open === '' ? 'without prefix' : 'with an unusual prefix'} is accepted`,
+            answered,
+          )
+        }
+      }
+    },
+  },
+  {
+    id: 'B2.2',
+    says: 'Header is optional and comes before Body; Body is required',
+    how: 'messages with an empty Header, with a Header after the Body, and without a Body',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const { endpoint, as, operation, body } = probe
+        trial.expect(isAnswer(await sendChanged(trial, probe, '')), 'an empty Header is accepted', probe.answered)
+        const late = `<s:Envelope xmlns:s="${endpoint.words.namespace}"><s:Body>${body}</s:Body><s:Header/></s:Envelope>`
+        const misplaced = await sendMessage(trial.bench, endpoint, {}, { as, action: operation.action, text: late })
+        trial.expect(!isAnswer(misplaced), 'a Header after the Body is refused', misplaced)
+        const bare = await sendMessage(trial.bench, endpoint, {}, { as, action: operation.action })
+        trial.expect(!isAnswer(bare) && !bare.isSuccess, 'an Envelope without Body is refused', bare)
+      }
+    },
+  },
+  {
+    id: 'B2.3',
+    says: 'header blocks are independent and each may be aimed at a role (initial sender, intermediary, ultimate receiver)',
+    how: 'unknown blocks that are not mandatory, and a mandatory one for another role, change nothing',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const { words } = probe.endpoint
+        const optional = await sendChanged(trial, probe, writeBlock('One') + writeBlock('Two', ' s:mustUnderstand="0"'))
+        trial.expect(isAnswer(optional), 'unknown blocks that are not mandatory are ignored', optional)
+        const elsewhere = ` s:mustUnderstand="1" s:${words.roleAttribute}="${probeNamespace}/another-node"`
+        const other = await sendChanged(trial, probe, writeBlock('One', elsewhere))
+        trial.expect(isAnswer(other), 'a mandatory block for another role is ignored', other)
+      }
+    },
+  },
+  {
+    id: 'B2.4',
+    says: 'mustUnderstand true on a block for this node that it can’t process: a MustUnderstand fault, nothing ignored',
+    how: 'an unknown mandatory block without role, and one for the role next',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const { words } = probe.endpoint
+        for (const role of ['', ` s:${words.roleAttribute}="${words.next}"`]) {
+          const refused = await sendChanged(trial, probe, writeBlock('Unknown', ` s:mustUnderstand="1"${role}`))
+          const code = readSoapMessage(refused)?.fault?.code
+          trial.expect(
+            code === 'MustUnderstand',
+            `an unknown mandatory block${role && ' for next'} gives MustUnderstand${code === 'MustUnderstand' ? '' : `, not ${code}`}`,
+            refused,
+          )
+        }
+      }
+    },
+  },
+  {
+    id: 'B2.5',
+    says: 'header content: security credentials, signatures, encryption metadata, message and correlation ids, routing, transaction, reliability, policy metadata can be declared, read and written',
+    how: 'not probed from outside: what an application can declare is seen in its code',
+    probe: (trial: Trial) => trial.lack('an endpoint whose description declares header blocks of its own'),
+  },
+  {
+    id: 'B2.6',
+    says: 'RPC style: the Body child is named after the operation, its children are parameters; the response is named operation + "Response"',
+    how: 'a safe operation of an endpoint whose binding has the style rpc',
+    probe: async (trial: Trial) => {
+      const found = await findByStyle(trial.bench, 'rpc')
+      if (!found) trial.skip('no described endpoint has the style rpc')
+      const answer = readSoapMessage(found.answered)?.child
+      trial.expect(
+        answer?.name.local === `${found.operation.name}Response`,
+        'the response is named operation + Response',
+        found.answered,
+      )
+      const expected = found.operation.output?.namespace
+      trial.expect(
+        expected === undefined || answer?.name.uri === expected,
+        'it is in the namespace of the binding',
+        found.answered,
+      )
+    },
+  },
+  {
+    id: 'B2.7',
+    says: 'document style: the Body child is a business document defined by a schema; document/literal, wrapped included, is the default',
+    how: 'the Body’s child in the response to a safe operation is the element that the description declares',
+    probe: async (trial: Trial) => {
+      for (const { operation, answered } of await listProbeOperations(trial.bench)) {
+        const child = readSoapMessage(answered)?.child
+        const [part] = operation.output?.parts ?? []
+        const given = child && `{${child.name.uri}}${child.name.local}`
+        trial.expect(
+          given === part?.element,
+          `the response is ${part?.element}${given === part?.element ? '' : `, not ${given}`}`,
+          answered,
+        )
+      }
+    },
+  },
+  {
+    id: 'B2.8',
+    says: 'encoding: literal (follows an XML Schema) or encoded (SOAP encoding rules, references included)',
+    how: 'responses of literal bindings name no encoding; those of encoded bindings name that of their version, or type their values',
+    probe: async (trial: Trial) => {
+      for (const probe of await listAllOperations(trial.bench)) {
+        const { answered, operation } = probe
+        const isEncoded = operation.output?.use === 'encoded'
+        const child = readSoapMessage(answered)?.child
+        const named = child !== undefined && /:?encodingStyle=|:type=/.test(answered.text)
+        trial.expect(
+          named === isEncoded,
+          `the response of a ${isEncoded ? 'encoded' : 'literal'} binding ${isEncoded ? 'says so' : 'names no encoding'}`,
+          answered,
+        )
+      }
+    },
+  },
+  {
+    id: 'B2.9',
+    says: 'SOAP 1.2 Fault: Code (Value, nested Subcode), Reason (Text with xml:lang, one or more), Node, Role, Detail',
+    how: 'the structure of every fault of SOAP 1.2 that the run met',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      for (const exchange of trial.bench.exchanges) {
+        const message = readSoapMessage(exchange)
+        if (!message?.fault || message.words.number !== '1.2') continue
+        const names = message.fault.element.elements().map(({ name }) => name.local)
+        const isOrdered = /^Code Reason(?: Node)?(?: Role)?(?: Detail)?$/.test(names.join(' '))
+        trial.expect(
+          isOrdered,
+          `the fault has Code, Reason, Node, Role, Detail in order${isOrdered ? '' : `, not ${names.join(' ')}`}`,
+          exchange,
+        )
+        const texts = childNamed(message.fault.element, 'Reason')?.elements() ?? []
+        const isSaid =
+          texts.length > 0 &&
+          texts.every(each => each.attributes.some(({ name, prefix }) => prefix === 'xml' && name.local === 'lang'))
+        trial.expect(isSaid, 'each Text of Reason has xml:lang', exchange)
+      }
+    },
+  },
+  {
+    id: 'B2.10',
+    says: 'fault codes VersionMismatch, MustUnderstand, DataEncodingUnknown, Sender, Receiver (1.1: Client, Server)',
+    how: 'the code of every fault that the run met is one of its version, in its namespace',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      for (const exchange of trial.bench.exchanges) {
+        const message = readSoapMessage(exchange)
+        if (!message?.fault) continue
+        const { code, codeNamespace = '' } = message.fault
+        // SOAP 1.1 §4.4.1 lets other specifications add codes of their own, as WS-Security does.
+        if (message.words.number === '1.1' && code === undefined && codeNamespace !== '') continue
+        trial.expect(
+          code !== undefined && message.words.faultCodes.includes(code),
+          `the code ${code} is of SOAP ${message.words.number}`,
+          exchange,
+        )
+      }
+    },
+  },
+  {
+    id: 'B2.11',
+    says: 'addressing: MessageID, To, Action, ReplyTo, RelatesTo',
+    how: 'a message with the mandatory blocks of WS-Addressing 1.0 is accepted, and its response has Action',
+    probe: async (trial: Trial) => {
+      const answers = await sendAddressed(trial)
+      for (const { answered } of answers) {
+        trial.expect(isAnswer(answered), 'a message with WS-Addressing is accepted', answered)
+        const action = blockNamed(readSoapMessage(answered), addressingNamespace, 'Action')
+        trial.expect((action?.text ?? '') !== '', 'the response has Action', answered)
+      }
+    },
+  },
+  {
+    id: 'B2.12',
+    says: 'WSDL 1.1: definitions, types, message, portType, binding, service, port, address location',
+    how: 'each document is read with all its references; each port has an address and operations',
+    probe: (trial: Trial) => {
+      const { soap } = trial.bench.service
+      if (soap.length === 0) trial.lack('a WSDL document: --wsdl')
+      for (const { document, described, location } of soap) {
+        if (!document) trial.expect(false, `${location} is a WSDL 1.1 document`, described)
+        else {
+          trial.expect(
+            document.flaws.length === 0,
+            document.flaws.length === 0 ? `${location} has no flaw` : document.flaws.join(', '),
+            described,
+          )
+          const ports = document.services.flatMap(each => each.ports)
+          const isUsable =
+            ports.length > 0 &&
+            ports.every(({ address, operations }) => URL.canParse(address ?? '') && operations.length > 0)
+          trial.expect(isUsable, 'each port has an address and operations', described)
+        }
+      }
+    },
+  },
+  {
+    id: 'B2.13',
+    says: 'WSDL 2.0: description, types, interface, binding, service, endpoint',
+    how: 'GET of ?wsdl2 at each endpoint: a description with an interface, a binding, and a service with an endpoint',
+    probe: async (trial: Trial) => {
+      const paths = new Set(trial.bench.service.soap.flatMap(({ endpoints }) => endpoints.map(({ path }) => path)))
+      if (paths.size === 0) trial.lack('a WSDL document: --wsdl')
+      for (const path of paths) {
+        const read = await readAsAnyone(trial.bench, `${path}?wsdl2`)
+        const parsed = read.isSuccess ? parseXml(read.reply.content) : undefined
+        if (!parsed || parsed instanceof Malformed || parsed.root.name.local !== 'description') continue
+        const root = parsed.root
+        const parts = new Set(childrenIn(root, 'http://www.w3.org/ns/wsdl').map(({ name }) => name.local))
+        const missing = ['interface', 'binding', 'service'].filter(each => !parts.has(each))
+        trial.expect(
+          missing.length === 0,
+          missing.length === 0
+            ? 'the description has interface, binding and service'
+            : `the description lacks ${missing}`,
+          read,
+        )
+        trial.expect(
+          childNamed(childNamed(root, 'service'), 'endpoint') !== undefined,
+          'the service has an endpoint',
+          read,
+        )
+      }
+      if (trial.findings.length === 0) trial.skip('no endpoint answers ?wsdl2 with a WSDL 2.0 document')
+    },
+  },
+  {
+    id: 'B2.14',
+    says: 'no WSDL is needed to exchange messages; a WSDL may describe other than SOAP',
+    how: 'not probed from outside: a check without a description knows no operation',
+    probe: (trial: Trial) => trial.lack('an endpoint without a description, and a message that it accepts'),
+  },
+]
+
+export const isAnswer = (exchange: Parameters<typeof readSoapMessage>[0]): boolean => {
+  const message = readSoapMessage(exchange)
+  return exchange.isSuccess && message !== undefined && message.fault === undefined
+}
+
+export async function listAllOperations(bench: Bench): Promise<readonly ProbeOperation[]> {
+  const found = await listProbeOperations(bench)
+  const others = await Promise.all((['rpc'] as const).map(style => findByStyle(bench, style)))
+  const encoded = await findEncoded(bench)
+  return [...new Set([...found, ...others, encoded])].filter(each => each !== undefined)
+}
+
+async function findByStyle(bench: Bench, style: 'rpc'): Promise<ProbeOperation | undefined> {
+  for (const { endpoints } of bench.service.soap)
+    for (const endpoint of endpoints.filter(({ port }) => port.operations.some(each => each.style === style))) {
+      const [operation] = await findSafeOperations(bench, endpoint)
+      if (operation) return operation
+    }
+  return undefined
+}
+
+async function findEncoded(bench: Bench): Promise<ProbeOperation | undefined> {
+  for (const { endpoints } of bench.service.soap)
+    for (const endpoint of endpoints.filter(({ port }) =>
+      port.operations.some(each => each.output?.use === 'encoded'),
+    )) {
+      const [operation] = await findSafeOperations(bench, endpoint)
+      if (operation) return operation
+    }
+  return undefined
+}
+
+/** One message with the blocks of WS-Addressing for each version. */
+export const sendAddressed = (trial: Trial) =>
+  trial.bench.once('addressed', async () => {
+    const answers = []
+    for (const probe of await listProbeOperations(trial.bench)) {
+      const { endpoint, operation } = probe
+      const action = operation.action || `${endpoint.document.targetNamespace}/${operation.name}`
+      const id = `urn:uuid:${crypto.randomUUID()}`
+      const header = `<a:MessageID xmlns:a="${addressingNamespace}" s:mustUnderstand="1">${id}</a:MessageID><a:To xmlns:a="${addressingNamespace}">${endpoint.port.address}</a:To><a:Action xmlns:a="${addressingNamespace}">${action}</a:Action><a:ReplyTo xmlns:a="${addressingNamespace}"><a:Address>${addressingNamespace}/anonymous</a:Address></a:ReplyTo>`
+      answers.push({ id, answered: await sendChanged(trial, probe, header) })
+    }
+    return answers
+  })

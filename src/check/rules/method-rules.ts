@@ -1,0 +1,307 @@
+/** A4.1–A4.11: methods on collections, items and their parts. */
+
+import type { Bench } from '../bench.ts'
+import type { CheckCaller } from '../discovered-service.ts'
+import {
+  createTemporaryItem,
+  currentMatch,
+  isOfTemplate,
+  performAction,
+  performSomeAction,
+  readSomeItem,
+} from '../materials.ts'
+import { asRecord, itemsOf, type Json, linkIn, linksIn, memberAt, sameJson } from '../probe-content.ts'
+import type { ProbeExchange } from '../probe-message.ts'
+import { toPath } from '../reading.ts'
+import type { CheckRule } from '../rule.ts'
+import type { Trial } from '../trial.ts'
+
+const pagesMax = 60
+
+export const methodRules: readonly CheckRule[] = [
+  {
+    id: 'A4.1',
+    says: 'GET collection → 200, with next and previous links where paged',
+    how: 'the next links of each collection are followed to their end: each page is answered 200, no item comes twice, and the last page links back',
+    probe: async (trial: Trial) => {
+      const { collections } = trial.bench.service
+      if (collections.length === 0) trial.lack('a collection: an OpenAPI description, or links of the entry')
+      for (const { list, reader, path } of collections) {
+        trial.expectStatus(list, [200], `GET of ${path}`)
+        await followPages(trial, list, reader)
+      }
+    },
+  },
+  {
+    id: 'A4.2',
+    says: 'POST collection → 201 with Location and a representation; or 202 with Location when asynchronous',
+    how: 'POST of a copy of an existing item',
+    probe: async (trial: Trial) => {
+      const { created } = await createTemporaryItem(trial.bench)
+      trial.expectStatus(created, [201, 202], 'POST to a collection')
+      trial.expect(created.fields['location'] !== undefined, 'Location is given', created)
+      trial.expect(created.status === 202 || created.reply.content.length > 0, 'a representation is given', created)
+    },
+  },
+  {
+    id: 'A4.3',
+    says: 'GET item → 200; with a matching If-None-Match → 304 without a body',
+    how: 'GET of an item, again with its entity tag, with a list that has it, with *, and with another tag',
+    probe: async (trial: Trial) => {
+      const { path, as, read } = await readSomeItem(trial.bench)
+      const etag = read.fields['etag']
+      trial.expectStatus(read, [200], 'GET of an item')
+      if (etag === undefined) return trial.expect(false, 'an item has an entity tag', read)
+      const cases = [
+        [etag, 304],
+        [`"none", ${etag}`, 304],
+        [`W/${etag.replace(/^W\//, '')}`, 304],
+        ['*', 304],
+        ['"none"', 200],
+      ] as const
+      for (const [tag, status] of cases) {
+        const again = await trial.send('GET', path, { as, fields: { 'if-none-match': tag } })
+        trial.expectStatus(again, [status], `GET with If-None-Match: ${tag}`)
+      }
+    },
+  },
+  {
+    id: 'A4.4',
+    says: 'PUT item, the full desired state, optional If-Match; repeating it gives the same state',
+    how: 'PUT of the state that a new item has, twice: either is a success, and the state is what was sent',
+    probe: async (trial: Trial) => {
+      const item = await createTemporaryItem(trial.bench)
+      if (!item.collection.itemPath?.operations['PUT']) trial.skip('the description has no PUT of an item')
+      for (const time of ['first', 'second']) {
+        const fields = await currentMatch(trial.bench, item.path, item.as)
+        const put = await trial.send('PUT', item.path, { as: item.as, json: item.draft, fields })
+        trial.expect(put.isSuccess, `the ${time} PUT is a success${put.isSuccess ? '' : `, not ${put.status}`}`, put)
+        const after = await trial.send('GET', item.path, { as: item.as })
+        trial.expect(hasState(after.json, item.draft), `the state is what the ${time} PUT sent`, put, after)
+      }
+    },
+  },
+  {
+    id: 'A4.5',
+    says: 'PATCH item, JSON Merge Patch and JSON Patch, declared by Accept-Patch',
+    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has',
+    probe: async (trial: Trial) => {
+      const item = await createTemporaryItem(trial.bench)
+      if (!item.collection.itemPath?.operations['PATCH']) trial.skip('the description has no PATCH of an item')
+      const options = await trial.send('OPTIONS', item.path, { as: item.as })
+      trial.expect(options.fields['accept-patch'] !== undefined, 'OPTIONS has Accept-Patch', options)
+      const accepted = options.fields['accept-patch'] ?? 'application/merge-patch+json, application/json-patch+json'
+      const [name = '', value = null] =
+        Object.entries(asRecord(item.draft)).find(([, each]) => typeof each === 'string') ?? []
+      const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const patches: Readonly<Record<string, Json>> = {
+        'application/merge-patch+json': { [name]: value },
+        'application/json-patch+json': [{ op: 'replace', path: pointer, value }],
+      }
+      for (const [type, json] of Object.entries(patches)) {
+        if (!accepted.includes(type) || name === '') continue
+        const fields = { 'content-type': type, ...(await currentMatch(trial.bench, item.path, item.as)) }
+        const patched = await trial.send('PATCH', item.path, { as: item.as, json, fields })
+        trial.expect(
+          patched.isSuccess,
+          `a patch of ${type} is a success${patched.isSuccess ? '' : `, not ${patched.status}`}`,
+          patched,
+        )
+        const after = await trial.send('GET', item.path, { as: item.as })
+        trial.expect(sameJson(memberAt(after.json, name), value), `${name} is what the patch sets`, patched, after)
+      }
+    },
+  },
+  {
+    id: 'A4.6',
+    says: 'DELETE item → 204 (or another success status)',
+    how: 'DELETE of a new item; GET of it is answered 404 or 410 afterwards',
+    probe: async (trial: Trial) => {
+      const item = await createTemporaryItem(trial.bench)
+      const fields = await currentMatch(trial.bench, item.path, item.as)
+      const removed = await trial.send('DELETE', item.path, { as: item.as, fields })
+      if (removed.status === 403 || removed.status === 405) trial.lack('an item that its maker may remove')
+      trial.expect(
+        removed.isSuccess,
+        `DELETE is a success${removed.isSuccess ? '' : `, not ${removed.status}`}`,
+        removed,
+      )
+      if (removed.isSuccess)
+        trial.expectStatus(await trial.send('GET', item.path, { as: item.as }), [404, 410], 'GET of what was removed')
+    },
+  },
+  {
+    id: 'A4.7',
+    says: 'DELETE collection with a filter: bulk removal, only where defined and safe',
+    how: 'bulk removal of one new item with the filter of the profile: it goes, and another stays',
+    probe: async (trial: Trial) => {
+      const { bulk } = trial.bench.profile
+      if (!bulk)
+        trial.lack('`bulk` of the profile: a bulk removal with a wrong filter would remove what the run did not make')
+      const acted = await performAction(trial.bench)
+      const id = String(memberAt(acted.before.json, 'id') ?? acted.item.path.split('/').at(-1))
+      const target = `${bulk.collection}?${bulk.filter.replaceAll('{id}', encodeURIComponent(id))}`
+      let removed: ProbeExchange | undefined
+      for (const as of trial.bench.callers) {
+        removed = await trial.send('DELETE', target, { as })
+        if (removed.status !== 401 && removed.status !== 403) break
+      }
+      if (!removed) trial.lack('a caller: --caller')
+      trial.expect(
+        removed.isSuccess,
+        `bulk removal is a success${removed.isSuccess ? '' : `, not ${removed.status}`}`,
+        removed,
+      )
+      const after = await trial.send('GET', acted.item.path, { as: acted.item.as })
+      if (removed.isSuccess) trial.expectStatus(after, [404, 410], 'GET of what the filter matches')
+      const other = acted.item.collection.items.find(({ path }) => path !== acted.item.path)
+      if (other)
+        trial.expectStatus(
+          await trial.send('GET', other.path, { as: acted.item.collection.reader }),
+          [200],
+          'GET of what it does not match',
+        )
+    },
+  },
+  {
+    id: 'A4.8',
+    says: 'HEAD on every GET target: the same headers (size, type, ETag, last modification), no body',
+    how: 'HEAD of the entry, each collection and an item, after a GET of the same',
+    probe: async (trial: Trial) => {
+      const { path, as } = await readSomeItem(trial.bench)
+      const targets = trial.bench.service.collections.map(each => ({ path: each.path, as: each.reader }))
+      for (const target of [{ path: trial.bench.service.basePath, as: undefined }, ...targets, { path, as }]) {
+        const get = await trial.send('GET', target.path, { as: target.as })
+        const head = await trial.send('HEAD', target.path, { as: target.as })
+        trial.expect(get.status === head.status, `HEAD of ${target.path} has the status of GET`, get, head)
+        trial.expect(
+          head.reply.content.length === 0 && head.reply.isWhole,
+          `HEAD of ${target.path} has no content`,
+          get,
+          head,
+        )
+        const differing = headFields.filter(
+          name => get.fields[name] !== head.fields[name] && !isOmittedLength(name, get, head),
+        )
+        trial.expect(
+          differing.length === 0,
+          `HEAD of ${target.path} has the fields of GET${differing.length === 0 ? '' : `, but for ${differing}`}`,
+          get,
+          head,
+        )
+      }
+    },
+  },
+  {
+    id: 'A4.9',
+    says: 'OPTIONS on any target: Allow lists the permitted methods',
+    how: 'OPTIONS of each collection and an item: Allow has GET; a method that it does not have is answered 405 with Allow',
+    probe: async (trial: Trial) => {
+      const { path, as } = await readSomeItem(trial.bench)
+      for (const target of [...trial.bench.service.collections.map(each => each.path), path]) {
+        const options = await trial.send('OPTIONS', target, { as })
+        const allowed = methodsOf(options)
+        trial.expect(allowed.includes('GET'), `Allow of ${target} has GET`, options)
+        if (allowed.length === 0 || allowed.includes('TRACE')) continue
+        const refused = await trial.send('TRACE', target, { as })
+        trial.expectStatus(refused, [405, 501], `TRACE of ${target}, which Allow does not have,`)
+        if (refused.status === 405) trial.expect(methodsOf(refused).includes('GET'), 'a 405 has Allow', refused)
+      }
+    },
+  },
+  {
+    id: 'A4.10',
+    says: 'GET sub-resource → 200',
+    how: 'GET of the parts of items that the description has and links of items lead to',
+    probe: async (trial: Trial) => {
+      for (const { path, as, mayBeAbsent } of listLinkedParts(trial.bench)) {
+        const read = await trial.send('GET', path, { as })
+        if (read.status === 404 && mayBeAbsent) continue
+        trial.expectStatus(read, [200], 'GET of a sub-resource')
+        return
+      }
+      trial.skip('no item links to a part of itself that has GET')
+    },
+  },
+  {
+    id: 'A4.11',
+    says: 'POST sub-resource performs an action (payment, cancellation …)',
+    how: 'POST to an action that the links of a new item offer; the item is no longer as it was',
+    probe: async (trial: Trial) => {
+      const { acted, before, item, rel } = await performSomeAction(trial.bench)
+      trial.expect(
+        acted.isSuccess,
+        `the action ${rel} is a success${acted.isSuccess ? '' : `, not ${acted.status}`}`,
+        before,
+        acted,
+      )
+      if (!acted.isSuccess) return
+      const after = await trial.send('GET', item.path, { as: item.as })
+      trial.expect(after.text !== before.text, 'the action has changed the item', before, acted, after)
+    },
+  },
+]
+
+const headFields = ['content-type', 'etag', 'last-modified', 'content-length']
+/** RFC 9110 §9.3.2: a server may leave out what it would have to generate the content for. */
+const isOmittedLength = (name: string, get: ProbeExchange, head: ProbeExchange): boolean =>
+  name === 'content-length' && (head.fields[name] === undefined || get.fields[name] === undefined)
+
+export const methodsOf = ({ fields }: ProbeExchange): readonly string[] =>
+  (fields['allow'] ?? '')
+    .split(',')
+    .map(each => each.trim())
+    .filter(each => each !== '')
+
+/** What a client sent is in what it reads; members of the server come in addition. */
+function hasState(read: Json | undefined, sent: Json): boolean {
+  if (Array.isArray(sent)) {
+    const list = Array.isArray(read) ? (read as readonly Json[]) : []
+    return list.length === sent.length && sent.every((each, at) => hasState(list[at], each))
+  }
+  if (typeof sent !== 'object' || sent === null) return sameJson(read, sent)
+  return Object.entries(sent).every(([name, value]) => hasState(memberAt(read, name), value))
+}
+
+async function followPages(trial: Trial, first: ProbeExchange, as: CheckCaller | undefined): Promise<void> {
+  const seen = new Set<string>()
+  let page = first
+  for (let count = 0; count < pagesMax; count++) {
+    const ids = (itemsOf(page.json) ?? []).map(each => linkIn(each, 'self') ?? JSON.stringify(each))
+    trial.expect(
+      ids.every(id => !seen.has(id)),
+      'no item comes twice',
+      page,
+    )
+    for (const id of ids) seen.add(id)
+    const next = linksIn(page.json).find(({ rel }) => rel === 'next')
+    const path = next && toPath(trial.bench, next.href, page.request.target)
+    if (path === undefined || ids.length === 0) break
+    page = await trial.send('GET', path, { as })
+    trial.expectStatus(page, [200], 'a next page')
+  }
+  if (page === first) return
+  const isBack = linksIn(page.json).some(({ rel }) => rel === 'previous' || rel === 'prev')
+  trial.expect(isBack, 'the last page links to the previous one', page)
+}
+
+interface LinkedPart {
+  readonly path: string
+  readonly as: CheckCaller | undefined
+  /** A client puts it there. */
+  readonly mayBeAbsent: boolean
+}
+
+/** The parts that the items in collections link to, one for each path of the description. */
+function listLinkedParts({ service }: Bench): readonly LinkedPart[] {
+  const found = new Map<string, LinkedPart>()
+  for (const { items, parts, reader } of service.collections)
+    for (const { href } of items.flatMap(({ value }) => linksIn(value))) {
+      const part = parts.find(
+        ({ path, operations }) => operations['GET'] && !operations['POST'] && isOfTemplate(href, path),
+      )
+      if (part && !found.has(part.path))
+        found.set(part.path, { path: href, as: reader, mayBeAbsent: part.operations['PUT'] !== undefined })
+    }
+  return [...found.values()]
+}

@@ -1,0 +1,337 @@
+/** A7: each status as section 7.1 uses it. */
+import {
+  absentPath,
+  createTemporaryItem,
+  currentMatch,
+  performSomeAction,
+  postDraft,
+  putNewItem,
+  readSomeItem,
+} from '../materials.ts'
+import { asRecord, type Json } from '../probe-content.ts'
+import type { ProbeExchange } from '../probe-message.ts'
+import type { CheckRule } from '../rule.ts'
+import type { Trial } from '../trial.ts'
+import { listRefusals } from './access-rules.ts'
+
+export const statusRules: readonly CheckRule[] = [
+  {
+    id: 'A7.1',
+    says: '200: successful retrieval',
+    how: 'every successful GET of the run, jobs apart, has 200, 204 or 206',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      const reads = trial.bench.exchanges.filter(
+        ({ request, isSuccess }) => request.method === 'GET' && isSuccess && !/\/jobs\//.test(request.target),
+      )
+      const odd = reads.filter(({ status }) => ![200, 204, 206].includes(status))
+      for (const each of odd)
+        trial.expect(false, `GET of ${each.request.target} is a success with ${each.status}`, each)
+      if (odd.length === 0 && reads.length > 0)
+        trial.expect(true, `${reads.length} retrievals have 200`, ...reads.slice(0, 1))
+    },
+  },
+  {
+    id: 'A7.2',
+    says: '201: resource created; Location header present',
+    how: 'PUT at an unused address where the description says that it creates; every 201 that answers a POST has Location',
+    isPassive: true,
+    probe: async (trial: Trial) => {
+      const created = trial.bench.exchanges.filter(
+        ({ request, status }) => status === 201 && request.method === 'POST' && !isSoap(request.fields),
+      )
+      for (const each of created)
+        trial.expect(each.fields['location'] !== undefined, `the 201 of ${each.request.target} has Location`, each)
+      if (!trial.bench.options.allowChanges) return
+      const put = await putNewItem(trial.bench)
+      if (put) trial.expectStatus(put, [201], 'a PUT that creates')
+    },
+  },
+  {
+    id: 'A7.3',
+    says: '202: accepted for processing, not necessarily complete; Location names the job',
+    how: 'every 202 that answers a POST of style A has a Location that is an address',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      for (const each of trial.bench.exchanges.filter(
+        ({ request, status }) => status === 202 && request.method === 'POST' && !isSoap(request.fields),
+      ))
+        trial.expect(
+          URL.canParse(each.fields['location'] ?? 'http://', trial.bench.transport.origin),
+          `the 202 of ${each.request.target} has a Location that is an address`,
+          each,
+        )
+    },
+  },
+  {
+    id: 'A7.4',
+    says: '204: success with no body',
+    how: 'every 204 of the run has neither content nor a length of it',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      for (const each of trial.bench.exchanges.filter(({ status }) => status === 204)) {
+        const isEmpty = each.reply.content.length === 0 && (each.fields['content-length'] ?? '0') === '0'
+        trial.expect(isEmpty, `the 204 of ${each.request.method} ${each.request.target} has no content`, each)
+      }
+    },
+  },
+  {
+    id: 'A7.5',
+    says: '301: resource moved permanently; Location names the new identifier',
+    how: 'GET of the moved path of the profile; every 301 and 308 of the run has a Location',
+    isPassive: true,
+    probe: async (trial: Trial) => {
+      const { moved } = trial.bench.profile
+      if (moved !== undefined) {
+        for (const as of [undefined, ...trial.bench.callers]) {
+          const read = await trial.send('GET', moved, { as })
+          if (read.status === 401 || read.status === 403) continue
+          trial.expectStatus(read, [301], `GET of ${moved}`)
+          break
+        }
+      }
+      const found = trial.bench.exchanges.filter(({ status }) => status === 301 || status === 308)
+      if (found.length === 0) trial.lack('an address that has moved: `moved` of the profile')
+      for (const each of found)
+        trial.expect(
+          each.fields['location'] !== undefined,
+          `the ${each.status} of ${each.request.target} has Location`,
+          each,
+        )
+    },
+  },
+  {
+    id: 'A7.6',
+    says: '304: conditional GET matched; no body',
+    how: 'every 304 of the run has no content, and the entity tag and Cache-Control that the 200 had',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      const found = trial.bench.exchanges.filter(({ status }) => status === 304)
+      for (const each of found) {
+        const full = trial.bench.exchanges.find(
+          other =>
+            other.status === 200 && other.request.target === each.request.target && other.request.method === 'GET',
+        )
+        trial.expect(each.reply.content.length === 0, '304 has no content', each)
+        const missing = ['etag', 'cache-control'].filter(
+          name => full?.fields[name] !== undefined && each.fields[name] === undefined,
+        )
+        trial.expect(
+          missing.length === 0,
+          missing.length === 0 ? '304 has the fields of the 200' : `304 lacks ${missing}`,
+          each,
+        )
+      }
+    },
+  },
+  {
+    id: 'A7.7',
+    says: '400: request malformed or invalid at request level',
+    how: 'POST of content that is not JSON; over a socket, a request with two Host fields',
+    probe: async (trial: Trial) => {
+      if (trial.bench.options.allowChanges) {
+        const { collection, as } = await createTemporaryItem(trial.bench)
+        const posted = await postDraft(trial.bench, collection, {
+          as,
+          content: '{"',
+          fields: { 'content-type': 'application/json' },
+        })
+        trial.expectStatus(posted, [400], 'content that is not JSON')
+      }
+      if (trial.bench.transport.sendOctets) {
+        const twice = await trial.bench.sendOctets(
+          `GET ${trial.bench.service.basePath} HTTP/1.1\r\nHost: a.example\r\nHost: b.example\r\nConnection: close\r\n\r\n`,
+        )
+        trial.expectStatus(twice, [400], 'a request with two Host fields')
+      }
+    },
+  },
+  {
+    id: 'A7.8',
+    says: '401: authentication required or failed',
+    how: 'every 401 of the run has WWW-Authenticate (RFC 9110 §15.5.2)',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      const found = trial.bench.exchanges.filter(({ status }) => status === 401)
+      for (const each of found)
+        trial.expect(
+          each.fields['www-authenticate'] !== undefined,
+          `the 401 of ${each.request.target} has WWW-Authenticate`,
+          each,
+        )
+    },
+  },
+  {
+    id: 'A7.9',
+    says: '403: request understood but refused',
+    how: 'POST by a caller that is known and may not do it is answered 403, not 401',
+    probe: async (trial: Trial) => {
+      const refused = await listRefusals(trial)
+      if (refused.length === 0) trial.lack('a caller with fewer rights than another: --caller')
+      for (const each of refused) trial.expectStatus(each, [403], 'the POST of a known caller that may not')
+    },
+  },
+  {
+    id: 'A7.10',
+    says: '404: target resource does not exist',
+    how: 'GET of a path that leads to nothing',
+    probe: async (trial: Trial) => {
+      for (const as of [undefined, ...trial.bench.callers]) {
+        const read = await trial.send('GET', absentPath(trial.bench), { as })
+        if (read.status === 401 || read.status === 403) continue
+        return trial.expectStatus(read, [404], 'GET of an unknown path')
+      }
+      trial.lack('a caller that is told whether a path exists: --caller')
+    },
+  },
+  {
+    id: 'A7.11',
+    says: '409: conflict with current resource state',
+    how: 'an action on an item whose state no longer offers it',
+    probe: async (trial: Trial) => {
+      const { acted, path, item, content, rel } = await performSomeAction(trial.bench)
+      if (!acted.isSuccess) trial.lack('an action that succeeds once')
+      const again = await trial.send('POST', path, { as: item.as, ...(content !== undefined && { json: content }) })
+      if (again.isSuccess) trial.skip(`the state still offers ${rel}`)
+      trial.expectStatus(again, [409], `${rel} in a state that does not offer it`)
+    },
+  },
+  {
+    id: 'A7.12',
+    says: '412: precondition (If-Match) failed; preferred for optimistic concurrency',
+    how: 'PUT of an existing item with If-None-Match: *',
+    probe: async (trial: Trial) => {
+      const item = await createTemporaryItem(trial.bench)
+      if (!item.collection.itemPath?.operations['PUT']) trial.skip('the description has no PUT of an item')
+      const put = await trial.send('PUT', item.path, {
+        as: item.as,
+        json: item.draft,
+        fields: { 'if-none-match': '*' },
+      })
+      trial.expectStatus(put, [412], 'PUT of an existing item with If-None-Match: *')
+    },
+  },
+  {
+    id: 'A7.13',
+    says: '422: syntactically valid but semantically unprocessable content',
+    how: 'POST of a copy of an item in which a member has a value of the wrong type',
+    probe: async (trial: Trial) => {
+      const { collection, as, draft } = await createTemporaryItem(trial.bench)
+      const [name] = Object.keys(asRecord(draft))
+      if (name === undefined) trial.lack('content with a member')
+      const broken: Json = { ...asRecord(draft), [name]: { unexpected: true } }
+      trial.expectStatus(
+        await postDraft(trial.bench, collection, { as, json: broken }),
+        [422],
+        'content that breaks the schema',
+      )
+    },
+  },
+  {
+    id: 'A7.14',
+    says: '429: too many requests; Retry-After header',
+    how: 'every 429 of the run has a problem document with its status',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      const found = trial.bench.exchanges.filter(({ status }) => status === 429)
+      if (found.length === 0) trial.lack('a 429: `limit` of the profile names a request with a small limit')
+      for (const each of found)
+        trial.expect(each.mediaType.startsWith('application/problem+'), 'a 429 has a problem document', each)
+    },
+  },
+  {
+    id: 'A7.15',
+    says: '500: server failure',
+    how: 'no response of 500 or above shows the inside of the program; an unknown method is answered 501 or 405',
+    isPassive: true,
+    probe: async (trial: Trial) => {
+      trial.expectStatus(await trial.send('BREW', trial.bench.service.basePath), [501, 405, 400], 'an unknown method')
+      for (const each of trial.bench.exchanges.filter(({ status }) => status >= 500)) {
+        const inside = insidePattern.exec(each.text)?.[0]
+        trial.expect(
+          inside === undefined,
+          inside === undefined
+            ? `a ${each.status} shows nothing of the inside`
+            : `a ${each.status} shows "${inside.trim()}"`,
+          each,
+        )
+      }
+    },
+  },
+  {
+    id: 'A7.16',
+    says: '503: temporary unavailability; may carry Retry-After',
+    how: 'every 503 of the run has Retry-After or a problem document',
+    isPassive: true,
+    probe: (trial: Trial) => {
+      const found = trial.bench.exchanges.filter(({ status }) => status === 503)
+      if (found.length === 0) trial.lack('an overload, which a check does not cause')
+      for (const each of found)
+        trial.expect(
+          each.fields['retry-after'] !== undefined || each.mediaType.startsWith('application/problem+'),
+          'a 503 says when to come back',
+          each,
+        )
+    },
+  },
+  {
+    id: 'A7.17',
+    says: 'a malformed request (400) is told apart from one that breaks a domain rule (422, 409)',
+    how: 'a JSON Patch that is not one, and a JSON Patch whose test does not hold, are answered differently',
+    probe: async (trial: Trial) => {
+      const item = await createTemporaryItem(trial.bench)
+      if (!item.collection.itemPath?.operations['PATCH']) trial.skip('the description has no PATCH of an item')
+      const patched = async (json: Json): Promise<ProbeExchange> => {
+        const match = await currentMatch(trial.bench, item.path, item.as)
+        return trial.send('PATCH', item.path, {
+          as: item.as,
+          json,
+          fields: { 'content-type': 'application/json-patch+json', ...match },
+        })
+      }
+      const malformed = await patched([{ op: 'no-such-operation', path: '/' }])
+      if (malformed.status === 415) trial.skip('the service has no JSON Patch')
+      const [name = 'id'] = Object.keys(asRecord(item.draft))
+      const broken = await patched([{ op: 'test', path: `/${name}`, value: 'no such value 7f3a' }])
+      trial.expect(malformed.status >= 400 && broken.status >= 400, 'both are errors', malformed, broken)
+      trial.expect(
+        malformed.status !== broken.status,
+        'a malformed request and a broken rule have two statuses',
+        malformed,
+        broken,
+      )
+    },
+  },
+  {
+    id: 'A7.18',
+    says: 'a missing resource (404) is told apart from a crash (500)',
+    how: 'GET of items with identifiers that programs stumble over: none is answered 500',
+    probe: async (trial: Trial) => {
+      const { collection, as } = await readSomeItem(trial.bench)
+      for (const id of oddIdentifiers) {
+        const read = await trial.send('GET', `${collection.path}/${id}`, { as })
+        trial.expect(
+          read.status >= 400 && read.status < 500,
+          `the identifier ${id.slice(0, 20)} is answered 4xx${read.status >= 400 && read.status < 500 ? '' : `, not ${read.status}`}`,
+          read,
+        )
+      }
+    },
+  },
+]
+
+const oddIdentifiers = [
+  '%27%22%3B--',
+  '%00',
+  '__proto__',
+  'constructor',
+  '9'.repeat(40),
+  '%F0%9F%98%80',
+  '%E0%80',
+  'a'.repeat(2000),
+]
+const insidePattern =
+  /\bat [\w.<>]+ \(.*:\d+:\d+\)|Traceback \(most recent|\b(?:java|org|com)\.[\w.]+\([\w]+\.java:\d+\)|\bSQLSTATE\b|\.(?:ts|js|py|php|rb):\d+/
+
+const isSoap = (fields: ProbeExchange['request']['fields']): boolean =>
+  /xml|multipart/.test(fields['content-type'] ?? '')

@@ -1,0 +1,78 @@
+/**
+ * Content that a JSON Schema of an OpenAPI description accepts, and what of an existing item a
+ * client may send back. Patterns are not solved: where a schema has one, an existing value or the
+ * profile has to serve.
+ */
+import { asArray, asRecord, asText, type Json, type JsonRecord, memberAt } from './probe-content.ts'
+
+const depthMax = 8
+
+/** Follows `#/…` references of the same document. */
+export function resolveSchema(document: Json, schema: Json | undefined, depth = 0): JsonRecord {
+  const reference = asText(memberAt(schema, '$ref'))
+  if (reference === undefined || depth > depthMax) return asRecord(schema)
+  const path = reference.replace(/^#\//, '').split('/')
+  return resolveSchema(document, memberAt(document, ...path.map(unescapePointer)), depth + 1)
+}
+const unescapePointer = (part: string): string => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** The smallest value that the schema describes. */
+export function makeSample(document: Json, given: Json | undefined, depth = 0): Json {
+  const schema = resolveSchema(document, given)
+  for (const known of [schema['example'], asArray(schema['examples'])[0], schema['default'], schema['const']])
+    if (known !== undefined) return known
+  const [choice] = asArray(schema['enum'])
+  if (choice !== undefined) return choice
+  const type = [schema['type']].flat()[0]
+  if (type === 'array')
+    return Number(schema['minItems'] ?? 0) > 0 && depth < depthMax
+      ? [makeSample(document, schema['items'], depth + 1)]
+      : []
+  if (type === 'integer' || type === 'number') return Number(schema['minimum'] ?? 1)
+  if (type === 'boolean') return false
+  if (type === 'string') return makeText(schema)
+  if (depth >= depthMax) return {}
+  return Object.fromEntries(
+    asArray(schema['required']).map(name => {
+      const member = String(name)
+      return [member, makeSample(document, memberAt(schema, 'properties', member), depth + 1)]
+    }),
+  )
+}
+
+const textByFormat: Readonly<Record<string, string>> = {
+  date: '2026-01-01',
+  'date-time': '2026-01-01T00:00:00Z',
+  time: '00:00:00Z',
+  decimal: '1.00',
+  email: 'probe@example.org',
+  uri: 'urn:example:probe',
+  uuid: '00000000-0000-4000-8000-000000000000',
+}
+function makeText(schema: JsonRecord): string {
+  const text = textByFormat[asText(schema['format']) ?? ''] ?? 'probe'
+  return text.padEnd(Number(schema['minLength'] ?? 0), 'x').slice(0, Number(schema['maxLength'] ?? text.length))
+}
+
+/** An item as a client sends it: without what is read-only, at any depth, and without its links. */
+export function toDraft(document: Json | undefined, given: Json | undefined, value: Json): Json {
+  if (document === undefined || given === undefined) return withoutServerMembers(value)
+  const schema = resolveSchema(document, given)
+  if (Array.isArray(value)) return value.map(each => toDraft(document, schema['items'], each))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(asRecord(value)).flatMap(([name, each]) => {
+    const member = resolveSchema(document, memberAt(schema, 'properties', name))
+    const isKnown = memberAt(schema, 'properties', name) !== undefined || schema['additionalProperties'] !== false
+    return !isKnown || member['readOnly'] === true ? [] : [[name, toDraft(document, member, each)] as const]
+  })
+  return Object.fromEntries(members)
+}
+
+const withoutServerMembers = (value: Json): Json =>
+  Object.fromEntries(Object.entries(asRecord(value)).filter(([name]) => name !== 'id' && !name.startsWith('_')))
+
+/** The names of all members that the schema declares; undefined if it leaves them open. */
+export function declaredMembers(document: Json, given: Json | undefined): ReadonlySet<string> | undefined {
+  const properties = Object.keys(asRecord(resolveSchema(document, given)['properties']))
+  return properties.length === 0 ? undefined : new Set(properties)
+}

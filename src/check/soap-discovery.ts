@@ -1,0 +1,176 @@
+/**
+ * The endpoints of SOAP that WSDL documents describe, each with an operation that changes nothing.
+ */
+import { readWsdl11, type WsdlMessage, type WsdlOperation } from '../describe/index.ts'
+import { escapeText, Malformed } from '../xml/index.ts'
+import type { Bench } from './bench.ts'
+import type { CheckCaller, SoapEndpointTarget, SoapTarget } from './discovered-service.ts'
+import { asRecord, type Json } from './probe-content.ts'
+import { ProbeExchange } from './probe-message.ts'
+import { readAsAnyone, toPath } from './reading.ts'
+import {
+  type MessageParts,
+  readSoapMessage,
+  soapFields,
+  soapWords,
+  writeProbeElement,
+  writeSoapMessage,
+} from './soap-message.ts'
+import { NotObservable } from './verdict.ts'
+import { SchemaSampler } from './xsd-sample.ts'
+
+export async function discoverSoap(bench: Bench, locations: readonly string[]): Promise<readonly SoapTarget[]> {
+  const targets: SoapTarget[] = []
+  for (const location of locations) {
+    const path = toPath(bench, location)
+    if (path === undefined)
+      bench.remarks.push(`${location} is not an address of ${bench.transport.origin}: it was not read`)
+    else targets.push(readTarget(bench, path, await readAsAnyone(bench, path)))
+  }
+  for (const [file, octets] of Object.entries(bench.options.wsdlFiles ?? {}))
+    targets.push(readTarget(bench, file, asExchange(file, octets)))
+  return targets
+}
+
+/** A document that was not asked for: its evidence is the document itself. */
+const asExchange = (file: string, content: Uint8Array): ProbeExchange =>
+  new ProbeExchange(
+    { method: 'FILE', target: file, fields: {} },
+    { status: 200, lines: [['content-type', 'text/xml']], content, isWhole: true, tookMs: 0 },
+  )
+
+function readTarget(bench: Bench, location: string, described: ProbeExchange): SoapTarget {
+  const read = readWsdl11(described.reply.content, location)
+  const document = read instanceof Malformed ? undefined : read
+  const ports = document?.services.flatMap(each => each.ports) ?? []
+  const endpoints = ports.flatMap(port => {
+    const path = port.address === undefined ? undefined : toPath(bench, port.address)
+    return document && port.soap && path !== undefined ? [{ path, words: soapWords[port.soap], port, document }] : []
+  })
+  return { location, described, document, endpoints }
+}
+
+/** An operation with content that its schema accepts. */
+export interface ProbeOperation {
+  readonly endpoint: SoapEndpointTarget
+  readonly operation: WsdlOperation
+  readonly as: CheckCaller | undefined
+  /** XML of the content of the Body. */
+  readonly body: string
+  readonly answered: ProbeExchange
+}
+
+/** Operations that succeed and change nothing, the anonymous caller first. */
+export const findSafeOperations = (bench: Bench, endpoint: SoapEndpointTarget): Promise<readonly ProbeOperation[]> =>
+  bench.once(`safe ${endpoint.words.number} ${endpoint.path}`, async () => {
+    const found: ProbeOperation[] = []
+    for (const operation of endpoint.port.operations.filter(each => each.output && isSafe(bench, each.name))) {
+      const body = writeOperationBody(bench, endpoint, operation)
+      const usable = await trySafeOperation(bench, endpoint, operation, body)
+      if (usable) found.push(usable)
+      if (found.length === 2) break
+    }
+    return found
+  })
+
+export const isSafe = ({ profile }: Bench, name: string): boolean =>
+  profile.safeOperations?.includes(name) ?? /^(?:[Gg]et|[Ll]ist|[Ff]ind|[Rr]ead|[Qq]uery)(?![a-z])/.test(name)
+
+async function trySafeOperation(
+  bench: Bench,
+  endpoint: SoapEndpointTarget,
+  operation: WsdlOperation,
+  body: string,
+): Promise<ProbeOperation | undefined> {
+  for (const as of [undefined, ...bench.callers]) {
+    const answered = await sendMessage(bench, endpoint, { body }, { as, action: operation.action })
+    const message = readSoapMessage(answered)
+    if (message && !message.fault) return { endpoint, operation, as, body, answered }
+    if (answered.status !== 401) return undefined
+  }
+  return undefined
+}
+
+/** The element or RPC wrapper of an operation's input, with the least that its schema requires. */
+export function writeOperationBody(
+  bench: Bench,
+  { document }: SoapEndpointTarget,
+  { name, style, input }: WsdlOperation,
+): string {
+  const sampler = new SchemaSampler(document.schemas)
+  const given = bench.profile.messages?.[name]
+  if (style === 'rpc') {
+    const parts = given === undefined ? writeRpcParts(sampler, input) : writeMembers(given, '')
+    return writeProbeElement(input?.namespace ?? '', name, parts)
+  }
+  const [part] = input?.parts ?? []
+  const [, uri = '', local = name] = /^\{(.*)\}(.*)$/.exec(part?.element ?? '') ?? []
+  if (given !== undefined) return writeProbeElement(uri, local, writeMembers(given, uri))
+  const declaration = sampler.find('element', uri, local)
+  return writeProbeElement(uri, local, declaration ? sampler.writeContent(declaration) : '')
+}
+
+/** Each member as an element: qualified in a document, unqualified as a parameter of RPC. */
+function writeMembers(value: Json, uri: string): string {
+  if (typeof value !== 'object' || value === null) return escapeText(String(value ?? ''))
+  return Object.entries(asRecord(value))
+    .flatMap(([name, each]) =>
+      (Array.isArray(each) ? (each as readonly Json[]) : [each]).map(item => [name, item] as const),
+    )
+    .map(([name, each]) => {
+      const content = writeMembers(each, uri)
+      return uri === '' ? `<${name}>${content}</${name}>` : writeProbeElement(uri, name, content)
+    })
+    .join('')
+}
+
+function writeRpcParts(sampler: SchemaSampler, input: WsdlMessage | undefined): string {
+  return (input?.parts ?? [])
+    .map(({ name, type }) => {
+      const [, uri = '', local = ''] = /^\{(.*)\}(.*)$/.exec(type ?? '') ?? []
+      const declared = sampler.find('type', uri, local)
+      // A part without content is one that is not given; its type does not say that it may be left out.
+      return `<${name}>${declared ? sampler.writeContent(declared) : ''}</${name}>`
+    })
+    .join('')
+}
+
+export interface MessageSending {
+  readonly as?: CheckCaller | undefined
+  readonly action?: string
+  readonly fields?: Readonly<Record<string, string>>
+  /** In place of the written message. */
+  readonly text?: string
+}
+
+/** POST of a message that changes nothing. */
+export function sendMessage(
+  bench: Bench,
+  { path, words }: Pick<SoapEndpointTarget, 'path' | 'words'>,
+  parts: MessageParts,
+  { as, action = '', fields, text }: MessageSending = {},
+): Promise<ProbeExchange> {
+  return bench.send('POST', path, {
+    as,
+    isSafe: true,
+    fields: { ...soapFields(words, action), ...fields },
+    content: text ?? writeSoapMessage(words, parts),
+  })
+}
+
+/** A usable operation of each endpoint of document style that has one, one for each version. */
+export async function listProbeOperations(bench: Bench): Promise<readonly ProbeOperation[]> {
+  const found: ProbeOperation[] = []
+  for (const { endpoints } of bench.service.soap)
+    for (const endpoint of endpoints) {
+      if (found.some(each => each.endpoint.words === endpoint.words)) continue
+      const [operation] = await findSafeOperations(bench, endpoint)
+      if (operation && operation.operation.style === 'document') found.push(operation)
+    }
+  if (bench.service.soap.length === 0) throw new NotObservable('a WSDL document: --wsdl')
+  if (found.length === 0)
+    throw new NotObservable(
+      'an operation that changes nothing and succeeds: --caller, or `messages` and `safeOperations` of the profile',
+    )
+  return found
+}

@@ -1,0 +1,198 @@
+/**
+ * HTTP/1.1 over a plain or TLS socket, one message at a time, for a checker: nothing is repaired,
+ * repeated, decoded or hidden. HTTP/2 is Node's, over TLS alone. What always holds:
+ *  (1) A request ends: with a response, or with `Unreachable` within its time limit.
+ *  (2) No more than `repliesOctetsMax` octets of a response are kept.
+ *  (3) A connection is used again only after a response that was whole and did not close it.
+ */
+import type { ClientHttp2Session } from 'node:http2'
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import {
+  type ProbeFields,
+  type ProbeReply,
+  type ProbeRequest,
+  type ProbeTransport,
+  type ProbeVersion,
+  Unreachable,
+} from './probe-message.ts'
+import { HeadTooOdd, ReplyReader } from './reply-reader.ts'
+
+export interface SocketOptions {
+  /** Accepts a certificate that no known authority has signed. Default: false. */
+  readonly insecure?: boolean
+}
+
+export async function openSocketTransport(address: string, options: SocketOptions = {}): Promise<ProbeTransport> {
+  const url = URL.parse(address)
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new TypeError(`${address} is not an http or https address: give one such as https://shop.example`)
+  const carrier = new SocketCarrier(url, options)
+  return { ...carrier.port(), versions: await carrier.findVersions() }
+}
+
+class SocketCarrier {
+  readonly #url: URL
+  readonly #options: SocketOptions
+  #kept: Socket | undefined = undefined
+  #http2: ClientHttp2Session | undefined = undefined
+
+  constructor(url: URL, options: SocketOptions) {
+    this.#url = url
+    this.#options = options
+  }
+
+  port(): Omit<ProbeTransport, 'versions'> {
+    return {
+      origin: this.#url.origin,
+      send: (request, limitMs) =>
+        request.version === '2' ? this.#sendHttp2(request, limitMs) : this.#sendHttp1(request, limitMs),
+      sendOctets: (octets, limitMs) => this.#exchange(this.#connect(), octets, 'GET', limitMs, true),
+      close: () => {
+        this.#kept?.destroy()
+        this.#http2?.destroy()
+      },
+    }
+  }
+
+  /** RFC 9113 §3.2: TLS agrees on HTTP/2; plain http has HTTP/1.1 alone. */
+  async findVersions(): Promise<readonly ProbeVersion[]> {
+    if (this.#url.protocol !== 'https:') return ['1.1']
+    const { connect } = await import('node:http2')
+    const session = connect(this.#url.origin, { rejectUnauthorized: !this.#options.insecure })
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    session.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    session.setTimeout(connectLimitMs, () => resolve(false))
+    if (!(await promise)) {
+      session.destroy()
+      return ['1.1']
+    }
+    session.on('error', ignoreLateError)
+    this.#http2 = session
+    return ['1.1', '2']
+  }
+
+  #connect(): Socket {
+    const { protocol, hostname, port } = this.#url
+    const host = hostname.replace(/^\[|\]$/g, '')
+    if (protocol === 'http:')
+      return connectPlain({ host, port: Number(port || 80), noDelay: true }).on('error', ignoreLateError)
+    const socket = connectTls({
+      host,
+      port: Number(port || 443),
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: !this.#options.insecure,
+      ...(isIP(host) === 0 && { servername: host }),
+    })
+    return socket.setNoDelay(true).on('error', ignoreLateError)
+  }
+
+  async #sendHttp1(request: ProbeRequest, limitMs: number): Promise<ProbeReply> {
+    const isOwn = request.ownConnection === true || request.announcedOctets !== undefined
+    const kept = isOwn ? undefined : this.#kept
+    if (kept) this.#kept = undefined
+    const socket = kept && !kept.destroyed ? kept : this.#connect()
+    return this.#exchange(socket, writeRequest(request, this.#url.host, isOwn), request.method, limitMs, isOwn)
+  }
+
+  async #exchange(
+    socket: Socket,
+    octets: Uint8Array,
+    method: string,
+    limitMs: number,
+    isLast: boolean,
+  ): Promise<ProbeReply> {
+    const startMs = performance.now()
+    const reader = new ReplyReader(method)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => reject(new Unreachable(`no complete response within ${limitMs} ms`)), limitMs)
+    const read = (piece: Uint8Array): void => {
+      try {
+        reader.add(piece)
+      } catch (thrown) {
+        reject(thrown instanceof HeadTooOdd ? new Unreachable(thrown.message) : thrown)
+        return
+      }
+      if (reader.isDone) resolve()
+    }
+    const end = (): void =>
+      reader.end() ? resolve() : reject(new Unreachable('the connection closed without a response'))
+    const fail = (thrown: Error): void => (reader.end() ? resolve() : reject(new Unreachable(thrown.message)))
+    socket.on('data', read).once('end', end).once('close', end).once('error', fail)
+    socket.write(octets)
+    try {
+      await promise
+    } catch (thrown) {
+      socket.destroy()
+      throw thrown
+    } finally {
+      clearTimeout(timer)
+      socket.off('data', read).off('end', end).off('close', end).off('error', fail)
+    }
+    if (isLast || !reader.mayStay) socket.destroy()
+    else this.#keep(socket)
+    return reader.reply(performance.now() - startMs)
+  }
+
+  /** (3) */
+  #keep(socket: Socket): void {
+    this.#kept?.destroy()
+    this.#kept = socket
+  }
+
+  #sendHttp2(request: ProbeRequest, limitMs: number): Promise<ProbeReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<ProbeReply>()
+    const startMs = performance.now()
+    const stream = this.#http2?.request({
+      ':method': request.method,
+      ':path': request.target,
+      ...request.fields,
+    })
+    if (!stream) throw new Unreachable('the peer does not speak HTTP/2')
+    const pieces: Uint8Array[] = []
+    let status = 0
+    let lines: (readonly [string, string])[] = []
+    stream.setTimeout(limitMs, () => stream.close())
+    stream.on('response', head => {
+      status = Number(head[':status'])
+      lines = Object.entries(head).flatMap(([name, value]) =>
+        name.startsWith(':') ? [] : [value].flat().map(each => [name, String(each)] as const),
+      )
+    })
+    stream.on('data', (piece: Uint8Array) => pieces.push(piece))
+    stream.once('error', thrown => reject(new Unreachable(thrown.message)))
+    stream.once('close', () =>
+      status === 0
+        ? reject(new Unreachable(`no complete response within ${limitMs} ms`))
+        : resolve({
+            status,
+            lines,
+            content: Buffer.concat(pieces),
+            isWhole: true,
+            tookMs: performance.now() - startMs,
+          }),
+    )
+    stream.end(request.content)
+    return promise
+  }
+}
+
+/** Each exchange has its own listener; between exchanges the close that follows is enough. */
+const ignoreLateError = (): void => {}
+
+const connectLimitMs = 5000
+
+/** RFC 9112 §3: the head as given; Host, the length and the fate of the connection are ours. */
+function writeRequest(request: ProbeRequest, host: string, isLast: boolean): Uint8Array {
+  const { method, target, content, announcedOctets } = request
+  const fields: ProbeFields = {
+    host,
+    ...request.fields,
+    ...(content && { 'content-length': String(content.length) }),
+    ...(announcedOctets !== undefined && { 'content-length': String(announcedOctets), expect: '100-continue' }),
+    ...(isLast && { connection: 'close' }),
+  }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1')
+  return content ? Buffer.concat([head, content]) : head
+}

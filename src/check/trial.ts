@@ -1,0 +1,46 @@
+/** One rule on trial: what its probe sends, compares and cannot see. */
+import type { Bench, Sending } from './bench.ts'
+import type { ProbeExchange } from './probe-message.ts'
+import { type Finding, NotApplicable, NotObservable } from './verdict.ts'
+
+export class Trial {
+  readonly bench: Bench
+  readonly #findings: Finding[] = []
+  #last: ProbeExchange | undefined = undefined
+
+  constructor(bench: Bench) {
+    this.bench = bench
+  }
+
+  async send(method: string, target: string, sending: Sending = {}): Promise<ProbeExchange> {
+    this.#last = await this.bench.send(method, target, sending)
+    return this.#last
+  }
+
+  /** @param evidence default: the last exchange of this trial */
+  expect(holds: boolean, says: string, ...evidence: readonly (ProbeExchange | undefined)[]): void {
+    const given = evidence.filter(each => each !== undefined)
+    this.#findings.push({ holds, says, evidence: given.length > 0 || !this.#last ? given : [this.#last] })
+  }
+
+  /** @param what the request, as a phrase that "is answered" can follow */
+  expectStatus(exchange: ProbeExchange, statuses: readonly number[], what: string): void {
+    const isOne = statuses.includes(exchange.status)
+    const wanted = statuses.join(' or ')
+    this.expect(isOne, `${what} is answered ${wanted}${isOne ? '' : `, not ${exchange.status}`}`, exchange)
+  }
+
+  /** Ends the trial: the rule says nothing of this service. */
+  skip(reason: string): never {
+    throw new NotApplicable(reason)
+  }
+
+  /** Ends the trial: it cannot go on without this. */
+  lack(needed: string): never {
+    throw new NotObservable(needed)
+  }
+
+  get findings(): readonly Finding[] {
+    return this.#findings
+  }
+}

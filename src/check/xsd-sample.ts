@@ -1,0 +1,106 @@
+/** The smallest content of an element that an XML Schema describes, as XML. */
+import { escapeText } from '../xml/index.ts'
+import type { Element } from '../xml/tree.ts'
+
+const xs = 'http://www.w3.org/2001/XMLSchema'
+const depthMax = 12
+
+const plainAttribute = (element: Element, name: string): string | undefined =>
+  element.attributes.find(each => each.name.uri === '' && each.name.local === name)?.value
+
+const childrenOf = (element: Element | undefined, ...names: readonly string[]): readonly Element[] =>
+  element?.elements().filter(({ name }) => name.uri === xs && names.includes(name.local)) ?? []
+
+export class SchemaSampler {
+  readonly #schemas: readonly Element[]
+
+  constructor(schemas: readonly Element[]) {
+    this.#schemas = schemas
+  }
+
+  /** A global declaration, by kind and Clark name. */
+  find(kind: 'element' | 'type', uri: string, local: string): Element | undefined {
+    const names = kind === 'element' ? ['element'] : ['complexType', 'simpleType']
+    return this.#schemas
+      .filter(schema => (plainAttribute(schema, 'targetNamespace') ?? '') === uri)
+      .flatMap(schema => childrenOf(schema, ...names))
+      .find(each => plainAttribute(each, 'name') === local)
+  }
+
+  /** The content of a declared element, with what it requires and nothing else. */
+  writeContent(declaration: Element, depth = 0): string {
+    const [inline] = childrenOf(declaration, 'complexType', 'simpleType')
+    const type = inline ?? this.#resolveType(declaration)
+    return type === undefined ? textOfBuiltIn(plainAttribute(declaration, 'type')) : this.#writeType(type, depth)
+  }
+
+  #resolveType(declaration: Element): Element | undefined {
+    const name = declaration.qname(plainAttribute(declaration, 'type') ?? '')
+    return name && name.uri !== xs ? this.find('type', name.uri, name.local) : undefined
+  }
+
+  #writeType(type: Element, depth: number): string {
+    if (depth > depthMax) return ''
+    if (type.name.local === 'simpleType') return this.#writeSimple(type)
+    const [extension] = childrenOf(childrenOf(type, 'complexContent', 'simpleContent')[0], 'extension')
+    if (extension) return this.#writeParticles(extension, depth)
+    return this.#writeParticles(type, depth)
+  }
+
+  #writeParticles(holder: Element, depth: number): string {
+    return childrenOf(holder, 'sequence', 'all', 'choice')
+      .flatMap(group => {
+        const particles = childrenOf(group, 'element', 'sequence', 'choice')
+        return group.name.local === 'choice' ? particles.slice(0, 1) : particles
+      })
+      .map(particle => this.#writeParticle(particle, depth))
+      .join('')
+  }
+
+  #writeParticle(particle: Element, depth: number): string {
+    if (plainAttribute(particle, 'minOccurs') === '0') return ''
+    if (particle.name.local !== 'element') return this.#writeParticles(particle, depth + 1)
+    const reference = particle.qname(plainAttribute(particle, 'ref') ?? '')
+    const declaration = reference ? this.find('element', reference.uri, reference.local) : particle
+    if (!declaration) return ''
+    const schema = schemaOf(declaration)
+    const isQualified = reference !== undefined || plainAttribute(schema, 'elementFormDefault') === 'qualified'
+    const uri = plainAttribute(schema, 'targetNamespace') ?? ''
+    const name = plainAttribute(declaration, 'name') ?? ''
+    const content = this.writeContent(declaration, depth + 1)
+    return isQualified
+      ? `<p:${name} xmlns:p="${escapeText(uri)}">${content}</p:${name}>`
+      : `<${name}>${content}</${name}>`
+  }
+
+  #writeSimple(type: Element): string {
+    const [restriction] = childrenOf(type, 'restriction')
+    const [value] = childrenOf(restriction, 'enumeration')
+    if (value) return escapeText(plainAttribute(value, 'value') ?? '')
+    const base = restriction?.qname(plainAttribute(restriction, 'base') ?? '')
+    const named = base && base.uri !== xs ? this.find('type', base.uri, base.local) : undefined
+    const [least] = childrenOf(restriction, 'minInclusive')
+    if (least) return plainAttribute(least, 'value') ?? '1'
+    return named ? this.#writeSimple(named) : textOfBuiltIn(base?.local)
+  }
+}
+
+function schemaOf(element: Element): Element {
+  let at = element
+  while (at.name.local !== 'schema' && at.parent) at = at.parent
+  return at
+}
+
+const builtInTexts: Readonly<Record<string, string>> = {
+  boolean: 'false',
+  date: '2026-01-01',
+  dateTime: '2026-01-01T00:00:00Z',
+  time: '00:00:00Z',
+  anyURI: 'urn:example:probe',
+  string: 'probe',
+  token: 'probe',
+  NCName: 'probe',
+  base64Binary: '',
+  hexBinary: '',
+}
+const textOfBuiltIn = (type: string | undefined): string => builtInTexts[type?.replace(/^.*:/, '') ?? 'string'] ?? '1'
