@@ -16,7 +16,7 @@ import { writeJsonReport } from './reports/report-json.ts'
 import { writeJunitReport } from './reports/report-junit.ts'
 import { writeSarifReport } from './reports/report-sarif.ts'
 import { writeTerminalReport } from './reports/report-terminal.ts'
-import type { CheckReport, CheckRule } from './rule.ts'
+import type { CheckReport, CheckRule, RuleVerdict } from './rule.ts'
 import { runCheck } from './run-check.ts'
 import { openSocketTransport } from './socket-transport.ts'
 
@@ -86,6 +86,7 @@ async function checkAddress(address: string, flags: CheckFlags): Promise<CheckRe
       allowChanges: flags.allowChanges === true,
       rate: flags.rate,
       timeLimitMs: flags.time * 1000,
+      onVerdict: showProgress(),
       ...(flags.rule.length > 0 && { rules: checkRules.filter(rule => flags.rule.map(requireRule).includes(rule)) }),
     })
   } catch (thrown) {
@@ -93,6 +94,17 @@ async function checkAddress(address: string, flags: CheckFlags): Promise<CheckRe
     throw thrown
   } finally {
     transport.close()
+  }
+}
+
+/** One line that is written again and again, for a reader at a terminal alone. */
+function showProgress(): (verdict: RuleVerdict) => void {
+  const { stderr } = process
+  let count = 0
+  return ({ rule }) => {
+    count += 1
+    if (stderr.isTTY)
+      stderr.write(`\r\x1b[K${count === checkRules.length ? '' : `${count} of ${checkRules.length}: ${rule.id}`}`)
   }
 }
 

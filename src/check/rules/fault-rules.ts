@@ -13,7 +13,7 @@ import { isAnswer, sendChanged } from './message-rules.ts'
 
 const wsse = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd'
 const passwordText = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-username-token-profile-1.0#PasswordText'
-const quickMs = 3000
+const quickMs = 5000
 
 export const faultRules: readonly CheckRule[] = [
   {

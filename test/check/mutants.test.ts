@@ -1,0 +1,586 @@
+/**
+ * Each rule can fail: for each, the orders service with that one promise broken. The checker names
+ * the rule, and no other.
+ */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createMemoryTransport, runCheck } from '../../src/check/index.ts'
+import {
+  changing,
+  content,
+  json,
+  type Mutation,
+  receiving,
+  type Seen,
+  status,
+  text,
+  withField,
+  withoutField,
+} from './mutation.ts'
+import { ordersOptions, serveOrdersInMemory } from './orders-in-memory.ts'
+
+const ok = ({ status }: Seen): boolean => status === 200
+const get =
+  (path: RegExp) =>
+  (seen: Seen): boolean =>
+    seen.method === 'GET' && path.test(seen.path)
+const item = /^\/api\/v2\/[a-z]+\/[^/]+$/
+const orderItem = /^\/api\/v2\/orders\/[^/]+$/
+const ordersPage = /^\/api\/v2\/orders$/
+const isOf = (seen: Seen, method: string, path: RegExp): boolean => seen.method === method && path.test(seen.path)
+const isSoap = ({ path, method }: Seen): boolean => method === 'POST' && path.startsWith('/soap/')
+const is11 = ({ sent }: Seen): boolean => sent.includes('schemas.xmlsoap.org/soap/envelope')
+const is12 = ({ sent }: Seen): boolean => sent.includes('2003/05/soap-envelope')
+const isPackage = ({ fields }: Seen): boolean => /^multipart/.test(fields['content-type'] ?? '')
+const isRefused = ({ status }: Seen): boolean => status === 500
+const isAccepted = (seen: Seen): boolean => isSoap(seen) && seen.status === 200
+const writeEnvelope = (seen: Seen, body: string): string =>
+  `<s:Envelope xmlns:s="${is11(seen) ? 'http://schemas.xmlsoap.org/soap/envelope/' : 'http://www.w3.org/2003/05/soap-envelope'}"><s:Body>${body}</s:Body></s:Envelope>`
+/** A message that the service refuses is answered as if it had been accepted. */
+const acceptedInstead = (matches: (seen: Seen) => boolean): Mutation =>
+  changing(
+    seen => isSoap(seen) && !isAccepted(seen) && matches(seen),
+    status(200),
+    seen => content(writeEnvelope(seen, '<a xmlns="urn:a"/>'))(seen),
+    seen => withField('content-type', `${is11(seen) ? 'text/xml' : 'application/soap+xml'}; charset=utf-8`)(seen),
+  )
+/** The code becomes that of a message that is at fault. */
+const plainFault = (from: RegExp) => (seen: Seen) =>
+  text(given => given.replace(from, /Envelope xmlns:\w+="http:..schemas/.test(seen.text) ? ':Client<' : ':Sender<'))(
+    seen,
+  )
+const code = (from: RegExp, to: string) => text(given => given.replace(from, to))
+const sends =
+  (pattern: RegExp) =>
+  (seen: Seen): boolean =>
+    isSoap(seen) && pattern.test(seen.sent)
+
+/** Counts what a mutant has seen, by key. */
+const counter = () => {
+  const counts = new Map<string, number>()
+  return (key: string): number => {
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    return counts.get(key) ?? 0
+  }
+}
+
+interface Mutant {
+  readonly rule: string
+  readonly breaks: string
+  /** Made for each run: a mutant may remember. */
+  readonly make: () => Mutation
+}
+const mutant = (rule: string, breaks: string, make: () => Mutation): Mutant => ({ rule, breaks, make })
+
+const mutants: readonly Mutant[] = [
+  mutant(
+    'A1.1',
+    'HTTP/2 finds no item',
+    () => serve => request => serve(request.version === '2' ? { ...request, target: '/api/v2/nothing' } : request),
+  ),
+  mutant('A1.2', 'a session cookie changes what is answered', () =>
+    changing(
+      seen => get(item)(seen) && seen.fields['cookie'] !== undefined && ok(seen),
+      json(value => ({ ...value, session: 1 })),
+    ),
+  ),
+  mutant('A1.3', 'a collection says nothing of caching', () =>
+    changing(get(ordersPage), withoutField('cache-control')),
+  ),
+  mutant('A1.4', 'the entry has a link to nothing', () =>
+    changing(
+      get(/^\/$/),
+      json(value => ({ ...value, _links: { ...value._links, related: { href: '/api/v2/nowhere' } } })),
+    ),
+  ),
+  mutant('A1.6', 'XML comes as JSON', () =>
+    changing(
+      seen => get(item)(seen) && seen.fields['accept'] === 'text/xml' && ok(seen),
+      withField('content-type', 'application/json'),
+    ),
+  ),
+  mutant('A1.7', 'TRACE makes a new version', () => {
+    let before: readonly string[] = []
+    return changing(
+      seen => {
+        const [first, second] = before
+        before = [second ?? '', `${seen.method} ${seen.path}`]
+        return first === `TRACE ${seen.path}` && second === `GET ${seen.path}` && isOf(seen, 'GET', item)
+      },
+      withField('etag', '"traced"'),
+    )
+  }),
+  mutant('A1.8', 'a repeated DELETE is a conflict', () => {
+    const count = counter()
+    return changing(
+      seen =>
+        seen.method === 'DELETE' &&
+        !/no-such/.test(seen.fields['if-match'] ?? '') &&
+        item.test(seen.path) &&
+        count(seen.path) === 2,
+      status(409),
+    )
+  }),
+  mutant('A1.9', 'a path is a verb', () =>
+    changing(
+      get(/openapi/),
+      json(value => ({ ...value, paths: { ...value.paths, '/api/v2/getOrders': { get: { responses: {} } } } })),
+    ),
+  ),
+  mutant('A1.10', 'an item that does not exist is a success with an error in it', () =>
+    changing(seen => get(/no-such-item/)(seen) && seen.fields['accept'] === undefined, status(200)),
+  ),
+  mutant('A2.1', 'the row shows through', () =>
+    changing(
+      seen => get(item)(seen) && ok(seen) && isJson(seen),
+      json(value => ({ ...value, _rowVersion: 3 })),
+    ),
+  ),
+  mutant('A2.2', 'a link is a text', () =>
+    changing(
+      seen => get(ordersPage)(seen) && ok(seen) && isJson(seen),
+      json(value => ({ ...value, _links: { ...value._links, related: '/api' } })),
+    ),
+  ),
+  mutant('A2.3', 'a collection does not link to itself', () =>
+    changing(
+      seen => get(ordersPage)(seen) && ok(seen) && isJson(seen),
+      json(value => {
+        const { self: _, ...links } = value._links
+        return { ...value, _links: links }
+      }),
+    ),
+  ),
+  mutant('A2.4', 'a template does not end', () =>
+    changing(
+      get(/^\/$/),
+      text(given => given.replace('{?q,', '{q{?')),
+    ),
+  ),
+  mutant('A2.5', 'a problem has no title', () =>
+    changing(
+      seen => get(/no-such-item/)(seen) && isJson(seen),
+      json(({ title: _, ...rest }) => rest),
+    ),
+  ),
+  mutant('A3.1', 'a job is a plain success', () =>
+    changing(seen => isOf(seen, 'POST', /reports$/) && seen.status === 202, status(200)),
+  ),
+  mutant('A3.2', 'a running job is answered 202', () =>
+    changing(seen => get(/\/jobs\//)(seen) && /queued|running/.test(seen.text), status(202)),
+  ),
+  mutant('A3.3', 'a completed job is answered 202', () =>
+    changing(seen => get(/\/jobs\//)(seen) && /"completed"/.test(seen.text), status(202)),
+  ),
+  mutant('A3.4', 'items have the same links in every state', () =>
+    changing(
+      seen => get(ordersPage)(seen) && ok(seen) && isJson(seen),
+      json(value => ({
+        ...value,
+        items: value.items.map((each: { _links: object; id: string }) => ({
+          ...each,
+          _links: { self: { href: `/api/v2/orders/${each.id}` } },
+        })),
+      })),
+    ),
+  ),
+  mutant('A4.1', 'a page does not lead back', () =>
+    changing(
+      seen => get(/^\/api\/v2\/[a-z]+$/)(seen) && ok(seen) && isJson(seen),
+      json(value => {
+        const { previous: _, ...links } = value._links
+        return { ...value, _links: links }
+      }),
+    ),
+  ),
+  mutant('A4.2', 'a new item is a plain success', () =>
+    changing(
+      seen => isOf(seen, 'POST', /^\/api\/v2\/(orders|products|customers)$/) && seen.status === 201,
+      status(200),
+    ),
+  ),
+  mutant('A4.3', 'a list of entity tags is not read', () =>
+    receiving(request => ({
+      fields: (request.fields['if-none-match'] ?? '').includes(', ')
+        ? without(request.fields, 'if-none-match')
+        : request.fields,
+    })),
+  ),
+  mutant('A4.4', 'a repeated PUT is a conflict', () => {
+    const count = counter()
+    return changing(seen => seen.method === 'PUT' && seen.status === 200 && count(seen.path) === 2, status(409))
+  }),
+  mutant('A4.5', 'OPTIONS does not say which patches', () =>
+    changing(seen => seen.method === 'OPTIONS', withoutField('accept-patch')),
+  ),
+  mutant('A4.6', 'what was removed is still read', () => {
+    const removed = new Set<string>()
+    return changing(
+      seen => {
+        if (seen.method === 'DELETE' && seen.status === 204) removed.add(seen.path)
+        return isOf(seen, 'GET', item) && removed.has(seen.path) && (seen.status === 410 || seen.status === 404)
+      },
+      status(200),
+      content('{}'),
+      withField('content-type', 'application/json'),
+    )
+  }),
+  mutant('A4.7', 'bulk removal is refused', () =>
+    changing(seen => seen.method === 'DELETE' && seen.query !== '' && seen.status === 200, status(409)),
+  ),
+  mutant('A4.8', 'HEAD has no entity tag', () => changing(seen => seen.method === 'HEAD', withoutField('etag'))),
+  mutant('A4.9', 'OPTIONS has no Allow', () => changing(seen => isOf(seen, 'OPTIONS', item), withoutField('allow'))),
+  mutant('A4.10', 'a part of an item is not found', () =>
+    changing(get(/\/tracking$|\/customers\/[^/]+\/orders$/), status(404)),
+  ),
+  mutant('A4.11', 'an action is not found', () =>
+    changing(seen => isOf(seen, 'POST', /\/cancellation$/) && seen.status === 200, status(404)),
+  ),
+  mutant('A4.12', 'a search is a plain success', () =>
+    changing(seen => isOf(seen, 'POST', /searches$/) && seen.status === 201, status(200)),
+  ),
+  mutant('A4.13', 'a search has no results', () =>
+    changing(
+      get(/searches\/[^/]+$/),
+      json(({ items: _, ...rest }) => rest),
+    ),
+  ),
+  mutant('A4.14', 'GET of /search is not found', () =>
+    changing(seen => get(/\/search$/)(seen) && ok(seen), status(404)),
+  ),
+  mutant('A4.15', 'a job is not among jobs', () => serve => async request => {
+    const target = request.target.replace('/reports/tasks/', '/reports/jobs/')
+    const response = await serve({ ...request, target })
+    const location = String(response.fields['location'] ?? '').replace('/reports/jobs/', '/reports/tasks/')
+    return response.status === 202 ? { ...response, fields: { ...response.fields, location } } : response
+  }),
+  mutant('A4.16', 'every identifier is a job', () =>
+    changing(
+      get(/no-such-job/),
+      status(200),
+      content('{"state":"completed"}'),
+      withField('content-type', 'application/json'),
+    ),
+  ),
+  mutant('A4.17', 'an unknown type of content is a bad request', () =>
+    changing(seen => seen.status === 415 && !isSoap(seen), status(400)),
+  ),
+  mutant('A4.18', 'a coding is applied and not named', () =>
+    changing(seen => seen.fields['accept-encoding'] === 'gzip', withoutField('content-encoding')),
+  ),
+  mutant('A4.19', 'Vary does not name Accept', () => changing(get(orderItem), withField('vary', 'Accept-Encoding'))),
+  mutant('A4.20', 'a stale change is a conflict', () =>
+    changing(seen => seen.status === 412 && seen.fields['if-none-match'] === undefined, status(409)),
+  ),
+  mutant('A4.21', 'Location names another item', () =>
+    changing(
+      seen => isOf(seen, 'POST', /^\/api\/v2\/(orders|products|customers)$/) && seen.status === 201,
+      seen => withField('location', `${seen.path}/${seen.path.replace(/.*\/(.).*/, '$1')}-1`)(seen),
+    ),
+  ),
+  mutant('A4.22', 'a 429 has no Retry-After', () => changing(seen => seen.status === 429, withoutField('retry-after'))),
+  mutant('A4.23', 'a filter selects everything', () =>
+    receiving(request => ({
+      target: request.target.replace(/^(\/api\/v2\/\w+)\?(?!sort|fields|cursor|page|size|id|q)\w+=[^&]*$/, '$1'),
+    })),
+  ),
+  mutant('A4.24', 'fields= is ignored', () =>
+    receiving(request => ({ target: request.target.replace(/\?fields=\w+$/, '') })),
+  ),
+  mutant('A4.25', 'a connection remembers the credentials of its last request', () => {
+    let last: { readonly target: string; readonly authorization: string | undefined } | undefined
+    return serve => async request => {
+      const { target, method, fields } = request
+      const authorization = fields['authorization'] ?? (last?.target === target ? last.authorization : undefined)
+      const isRead = method === 'GET' && target.startsWith('/api/')
+      last = { target, authorization: fields['authorization'] }
+      return serve(
+        isRead && authorization !== undefined ? { ...request, fields: { ...fields, authorization } } : request,
+      )
+    }
+  }),
+  mutant('A5.1', 'the challenge names another scheme', () =>
+    changing(seen => seen.status === 401, withField('www-authenticate', 'Digest realm="orders"')),
+  ),
+  mutant('A5.2', 'whoever may read may remove', () =>
+    changing(seen => isOf(seen, 'DELETE', item) && seen.status === 403, status(412)),
+  ),
+  mutant('A5.3', 'a wrong password is a refusal of a known caller', () =>
+    changing(seen => seen.status === 401 && /^Basic bm9ib2R5/.test(seen.fields['authorization'] ?? ''), status(403)),
+  ),
+  mutant('A7.1', 'a retrieval is answered 203', () => changing(seen => get(/^\/api\/v1$/)(seen), status(203))),
+  mutant('A7.2', 'a PUT that creates is a plain success', () =>
+    changing(seen => seen.method === 'PUT' && seen.status === 201, status(200)),
+  ),
+  mutant('A7.3', 'the Location of a job is not an address', () =>
+    changing(seen => isOf(seen, 'POST', /^\/api/) && seen.status === 202, withField('location', 'http://[')),
+  ),
+  mutant('A7.4', 'a 204 has content', () =>
+    changing(
+      seen => seen.method === 'DELETE' && seen.status === 204,
+      content('gone'),
+      withField('content-type', 'text/plain'),
+    ),
+  ),
+  mutant('A7.5', 'a moved page does not say where to', () =>
+    changing(seen => get(/^\/api\/v1$/)(seen), status(301), content('')),
+  ),
+  mutant('A7.6', 'a 304 has no entity tag', () => changing(seen => seen.status === 304, withoutField('etag'))),
+  mutant('A7.7', 'what is not JSON is not found', () =>
+    changing(seen => seen.status === 400 && seen.sent === '{"', status(404)),
+  ),
+  mutant('A7.8', 'a 401 has no challenge', () =>
+    changing(seen => seen.status === 401, withoutField('www-authenticate')),
+  ),
+  mutant('A7.9', 'a known caller is asked who it is', () =>
+    changing(
+      seen => isOf(seen, 'POST', /^\/api\/v2\/\w+$/) && seen.status === 403,
+      status(401),
+      withField('www-authenticate', 'Basic realm="orders"'),
+    ),
+  ),
+  mutant('A7.10', 'an unknown path is a bad request', () => changing(get(/no-such-resource/), status(400))),
+  mutant('A7.11', 'a conflict of state is unprocessable', () =>
+    changing(seen => isOf(seen, 'POST', /\/cancellation$/) && seen.status === 409, status(422)),
+  ),
+  mutant('A7.12', 'If-None-Match: * is ignored', () =>
+    receiving(request => ({
+      fields:
+        request.method === 'PUT' && /items?|-new/.test(request.target) && request.fields['if-none-match'] === '*'
+          ? { ...without(request.fields, 'if-none-match'), 'if-match': '*' }
+          : request.fields,
+    })),
+  ),
+  mutant('A7.13', 'content that breaks the schema is forbidden', () =>
+    changing(seen => isOf(seen, 'POST', /^\/api/) && seen.status === 422 && /unexpected/.test(seen.sent), status(403)),
+  ),
+  mutant('A7.14', 'a 429 is not a problem', () =>
+    changing(seen => seen.status === 429, withField('content-type', 'text/plain')),
+  ),
+  mutant('A7.15', 'an error shows where it was thrown', () =>
+    changing(seen => seen.method === 'BREW', content('Error\n    at Front.serve (/srv/front.ts:12:3)')),
+  ),
+  mutant('A7.17', 'a broken rule is a malformed request', () =>
+    changing(seen => seen.method === 'PATCH' && /"test"/.test(seen.sent), status(400)),
+  ),
+  mutant('A7.18', 'an odd identifier breaks the service', () => changing(get(/%27%22/), status(500))),
+  mutant('A8.1', 'there is no limit', () =>
+    changing(
+      seen => seen.status === 429,
+      status(201),
+      content(''),
+      withoutField('content-type'),
+      withField('location', '/api/v2/searches/s-1'),
+    ),
+  ),
+  mutant('A8.2', 'one policy for all', () =>
+    changing(
+      seen => seen.response.fields['ratelimit-policy'] !== undefined,
+      withField('ratelimit-policy', '"all";q=10;w=60'),
+    ),
+  ),
+  mutant('A8.3', 'a tebibyte is a bad request', () =>
+    changing(seen => seen.status === 413 && !isSoap(seen), status(400)),
+  ),
+  mutant('A9.1', 'the old version has gone', () => changing(get(/^\/api\/v1\/\w+$/), status(404))),
+  mutant('A9.2', 'a vendor type is answered as JSON', () =>
+    changing(
+      seen => get(item)(seen) && /vnd/.test(seen.fields['accept'] ?? ''),
+      withField('content-type', 'application/json'),
+    ),
+  ),
+  mutant('A9.3', 'the old version has other identifiers', () =>
+    changing(
+      get(/^\/api\/v1\/\w+\/[^/]+$/),
+      json(value => ({ ...value, id: `v1-${value.id}` })),
+    ),
+  ),
+
+  mutant('B2.1', 'a prefix means something', () => acceptedFault(sends(/odd-prefix/))),
+  mutant('B2.2', 'no Body is needed', () => acceptedInstead(({ sent }) => /Envelope/.test(sent) && !/Body/.test(sent))),
+  mutant('B2.3', 'a block for another node is not ignored', () => acceptedFault(sends(/another-node/))),
+  mutant('B2.4', 'an unknown mandatory block is a plain fault', () =>
+    changing(
+      seen => sends(/x:Unknown/)(seen) && /MustUnderstand</.test(seen.text) && !/NoSuchOperation/.test(seen.sent),
+      plainFault(/:MustUnderstand</),
+    ),
+  ),
+  mutant('B2.6', 'an RPC response has another name', () =>
+    changing(
+      seen => isAccepted(seen) && /rpc|encoded/.test(seen.path),
+      text(given => given.replaceAll(/(\w+)Response/g, '$1Result')),
+    ),
+  ),
+  mutant('B2.7', 'the response is an undeclared element', () =>
+    changing(
+      seen => isAccepted(seen) && /\/soap\/v\d$/.test(seen.path),
+      text(given => given.replaceAll(/(\w+)Response/g, '$1Answer')),
+    ),
+  ),
+  mutant('B2.8', 'a literal response names an encoding', () =>
+    changing(
+      seen => isAccepted(seen) && /\/soap\/v1$/.test(seen.path),
+      text(given => given.replace(/Response xmlns=/, 'Response xmlns:e="urn:e" e:encodingStyle="urn:e" xmlns=')),
+    ),
+  ),
+  mutant('B2.9', 'a reason has no language', () =>
+    changing(seen => isSoap(seen) && seen.text.includes('xml:lang'), code(/ xml:lang="\w+"/g, '')),
+  ),
+  mutant('B2.10', 'a fault has a code of its own', () =>
+    changing(
+      seen => sends(/NoSuchOperation/)(seen) && isRefused(seen) && !/MustUnderstand/.test(seen.text),
+      text(given => given.replace(/:(?:Sender|Client)</, ':Oops<')),
+    ),
+  ),
+  mutant('B2.11', 'a response has no Action', () => changing(isAccepted, code(/<(\w+):Action.*?<\/\1:Action>/g, ''))),
+  mutant('B2.12', 'a binding is of nothing', () =>
+    changing(seen => /wsdl$/.test(seen.query), code(/<wsdl:message name="NotifyDelivery/, '<wsdl:message name="Lost')),
+  ),
+  mutant('B2.13', 'a WSDL 2.0 has no endpoint', () =>
+    changing(seen => seen.query === 'wsdl2', code(/<(\w+:)?endpoint\b/g, '<$1place')),
+  ),
+  mutant('B4.1', 'an endpoint can be replaced', () =>
+    changing(seen => isOf(seen, 'PUT', /^\/soap/), status(204), content(''), withoutField('content-type')),
+  ),
+  mutant('B4.2', 'SOAP 1.2 comes as text/xml', () =>
+    changing(
+      seen => isAccepted(seen) && is12(seen) && !isPackage(seen),
+      withField('content-type', 'text/xml; charset=utf-8'),
+    ),
+  ),
+  mutant('B4.3', 'the action means nothing', () =>
+    receiving(request => ({
+      fields: /another-action/.test(JSON.stringify(request.fields))
+        ? {
+            ...without(request.fields, 'soapaction'),
+            'content-type': request.fields['content-type']?.replace(/; action=.*/, '') ?? '',
+          }
+        : request.fields,
+    })),
+  ),
+  mutant('B4.4', 'a success is answered 201', () => changing(isAccepted, status(201))),
+  mutant('B4.5', 'an unknown operation is answered 404', () =>
+    changing(seen => sends(/NoSuchOperation/)(seen) && isRefused(seen), status(404)),
+  ),
+  mutant('B4.6', 'a path is an operation', () => {
+    const first = new Map<string, string>()
+    return changing(
+      seen => {
+        if (
+          !isAccepted(seen) ||
+          isPackage(seen) ||
+          !/:List/.test(seen.sent) ||
+          /Security|Addressing|addressing/.test(seen.sent)
+        )
+          return false
+        const key = seen.path + is11(seen)
+        if (!first.has(key)) first.set(key, seen.text)
+        return first.get(key) !== seen.text
+      },
+      seen => ({ content: Buffer.from(first.get(seen.path + is11(seen)) ?? '') }),
+    )
+  }),
+  mutant('B4.7', 'XML without an Envelope is accepted', () => acceptedInstead(({ sent }) => sent.startsWith('<p:'))),
+  mutant('B4.8', 'the Body comes before its blocks', () =>
+    changing(
+      seen => sends(/NoSuchOperation/)(seen) && /:MustUnderstand</.test(seen.text),
+      plainFault(/:MustUnderstand</),
+    ),
+  ),
+  mutant('B4.10', 'a one-way message has a response', () =>
+    changing(seen => isSoap(seen) && seen.status === 202, status(200)),
+  ),
+  mutant('B4.11', 'a response does not say to what', () =>
+    changing(isAccepted, code(/<(\w+):RelatesTo.*?<\/\1:RelatesTo>/g, '')),
+  ),
+  mutant('B4.12', 'packages are not accepted', () =>
+    changing(seen => isSoap(seen) && /^multipart/.test(seen.fields['content-type'] ?? ''), status(415), content('')),
+  ),
+  mutant('B5.1', 'a wrong password is accepted', () => acceptedInstead(({ sent }) => />nobody</.test(sent))),
+  mutant('B5.2', 'a valid token is refused', () => acceptedFault(sends(/>alice-secret</))),
+  mutant('B5.5', 'a DTD is accepted', () => acceptedInstead(({ sent }) => /^<!DOCTYPE s:/.test(sent))),
+  mutant('B7.1', 'an unknown media type breaks the service', () =>
+    changing(seen => isSoap(seen) && seen.status === 415, status(500), content('')),
+  ),
+  mutant('B7.2', 'an unknown version is a plain fault', () =>
+    changing(seen => sends(/soap-9\.9/)(seen) && !/Unknown/.test(seen.sent), plainFault(/:VersionMismatch</)),
+  ),
+  mutant('B7.3', 'an unknown operation is the node’s fault', () =>
+    changing(
+      seen => sends(/NoSuchOperation/)(seen),
+      text(given => given.replace(/:Sender</, ':Receiver<').replace(/:Client</, ':Server<')),
+    ),
+  ),
+  mutant('B7.4', 'a failure has no detail', () =>
+    changing(
+      seen => sends(/>probe</)(seen) && isRefused(seen),
+      text(given => given.replace(/<soap:Detail>.*<\/soap:Detail>|<detail>.*<\/detail>/, '')),
+    ),
+  ),
+  mutant('B7.5', 'a failure is not declared', () =>
+    changing(seen => sends(/>probe</)(seen) && isRefused(seen), code(/NotFound/g, 'Absent')),
+  ),
+  mutant('B8.1', 'a tebibyte of SOAP breaks the service', () =>
+    changing(seen => isSoap(seen) && seen.status === 413, status(500)),
+  ),
+  mutant('B9.1', 'SOAP 1.1 is answered in SOAP 1.2', () =>
+    changing(
+      seen => isAccepted(seen) && is11(seen) && !isPackage(seen) && /\/soap\/v1$/.test(seen.path),
+      text(given =>
+        given.replace('http://schemas.xmlsoap.org/soap/envelope/', 'http://www.w3.org/2003/05/soap-envelope'),
+      ),
+      withField('content-type', 'application/soap+xml; charset=utf-8'),
+    ),
+  ),
+  mutant('B9.3', 'one version takes messages of the other', () =>
+    acceptedInstead(seen => seen.path === '/soap/v2' && /orders:v1/.test(seen.sent)),
+  ),
+]
+
+/** Not where a coding is asked for, whose octets are those of the whole. */
+const isJson = ({ response, fields }: Seen): boolean =>
+  /json/.test(String(response.fields['content-type'])) && fields['accept-encoding'] === undefined
+const without = (fields: Readonly<Record<string, string>>, name: string): Record<string, string> =>
+  Object.assign(Object.create(null), Object.fromEntries(Object.entries(fields).filter(([each]) => each !== name)))
+
+/** A message that the service accepts is refused with a fault of its sender. */
+function acceptedFault(matches: (seen: Seen) => boolean): Mutation {
+  const fault11 = '<s:Fault><faultcode>s:Client</faultcode><faultstring>no</faultstring></s:Fault>'
+  const fault12 =
+    '<s:Fault><s:Code><s:Value>s:Sender</s:Value></s:Code><s:Reason><s:Text xml:lang="en">no</s:Text></s:Reason></s:Fault>'
+  return changing(
+    seen => isAccepted(seen) && matches(seen),
+    status(500),
+    seen => content(writeEnvelope(seen, is11(seen) ? fault11 : fault12))(seen),
+  )
+}
+
+/** Runs at once: each waits for a job most of its time. */
+const together = 6
+
+describe('each rule can fail, and it alone', async () => {
+  // Started here, so that each lives until the end of the suite.
+  const services = await Promise.all(mutants.map(() => serveOrdersInMemory()))
+  const failuresOf = async ({ make }: Mutant, at: number): Promise<readonly string[]> => {
+    const serve = services[at]
+    assert.ok(serve)
+    const { verdicts } = await runCheck(createMemoryTransport(make()(serve)), ordersOptions)
+    return verdicts.filter(({ status }) => status === 'fail').map(({ rule, reason }) => `${rule.id}: ${reason}`)
+  }
+  const runs = new Map<Mutant, Promise<readonly string[]>>()
+  const startAhead = (from: number): void => {
+    for (const [at, each] of mutants.entries())
+      if (at >= from && at < from + together && !runs.has(each)) runs.set(each, failuresOf(each, at))
+  }
+  for (const [at, each] of mutants.entries())
+    it(`${each.rule} ${each.breaks}`, async () => {
+      startAhead(at)
+      const failures = (await runs.get(each)) ?? []
+      assert.deepEqual(
+        failures.filter(failure => !failure.startsWith(`${each.rule}: `)),
+        [],
+        'another rule fails, too',
+      )
+      assert.equal(failures.length, 1, 'no rule fails')
+    })
+})

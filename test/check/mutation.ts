@@ -1,0 +1,88 @@
+/** A service that breaks one promise: its responses, changed where they match. */
+import type { Json } from '../../src/base/objects.ts'
+import type { HttpFields, Request, Response } from '../../src/http/message.ts'
+import type { Serve } from './orders-in-memory.ts'
+
+/** One exchange as a mutant sees it. */
+export interface Seen {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly fields: HttpFields
+  /** The content of the request. */
+  readonly sent: string
+  readonly status: number
+  readonly text: string
+  readonly response: Response
+}
+export type Mutation = (serve: Serve) => Serve
+type Change = (seen: Seen) => Partial<Response>
+
+const textOf = async (content: Response['content']): Promise<string> => {
+  if (content === undefined) return ''
+  const octets =
+    typeof content === 'string' || content instanceof Uint8Array
+      ? content
+      : Buffer.concat(await Array.fromAsync(content))
+  // Latin-1 gives each octet back.
+  return Buffer.from(octets as Uint8Array).toString('latin1')
+}
+
+/** Changes the responses to requests that match. */
+export const changing =
+  (matches: (seen: Seen) => boolean, ...changes: readonly Change[]): Mutation =>
+  serve =>
+  async request => {
+    const response = await serve(request)
+    const seen = await look(request, response)
+    const whole: Response = { ...response, ...(response.content !== undefined && { content: toContent(seen.text) }) }
+    if (!matches(seen)) return whole
+    let made = whole
+    for (const change of changes) made = { ...made, ...change({ ...seen, response: made }) }
+    return made
+  }
+
+/** Changes requests before the service reads them. */
+export const receiving =
+  (change: (request: Request, sent: string) => Partial<Request>): Mutation =>
+  serve =>
+  async request =>
+    serve({ ...request, ...change(request, await sentText(request)) })
+
+const toContent = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+const sentText = async ({ content }: Request): Promise<string> =>
+  Buffer.from((await content.bytes(1e8)) ?? new Uint8Array(0)).toString('latin1')
+
+async function look(request: Request, response: Response): Promise<Seen> {
+  const [path = '', query = ''] = request.target.split('?')
+  return {
+    method: request.method,
+    path,
+    query,
+    fields: request.fields,
+    sent: await sentText(request),
+    status: response.status,
+    text: await textOf(response.content),
+    response,
+  }
+}
+
+export const status =
+  (code: number): Change =>
+  () => ({ status: code })
+export const withField =
+  (name: string, value: string): Change =>
+  ({ response }) => ({ fields: { ...response.fields, [name]: value } })
+export const withoutField =
+  (name: string): Change =>
+  ({ response: { fields } }) => ({
+    fields: Object.fromEntries(Object.entries(fields).filter(([each]) => each !== name)),
+  })
+export const text =
+  (edit: (text: string) => string): Change =>
+  seen => ({ content: toContent(edit(seen.text)) })
+export const content =
+  (given: string): Change =>
+  () => ({ content: toContent(given) })
+// biome-ignore lint/suspicious/noExplicitAny: a mutant edits any member of any content
+export const json = (edit: (value: any) => Json): Change => text(given => JSON.stringify(edit(JSON.parse(given))))

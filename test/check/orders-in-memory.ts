@@ -1,0 +1,49 @@
+/** The orders service behind its front door, without a socket, as the checker asks it. */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { type CheckOptions, parseCaller, readProfile } from '../../src/check/index.ts'
+import { createFront } from '../../src/front/front.ts'
+import { createGate, openGate } from '../../src/front/gate.ts'
+import { createMessageSecurity } from '../../src/host/message-security.ts'
+import { createMounts } from '../../src/host/mounts.ts'
+import { Metrics } from '../../src/host/operations/metrics.ts'
+import { codings } from '../../src/host/zlib-codings.ts'
+import type { Request, Response } from '../../src/http/message.ts'
+import { createChangesPage } from '../../src/pages/changes.ts'
+import { createMemoryLimiter } from '../../src/service/limiter.ts'
+import { startOrders } from '../rest/orders-over-rest.ts'
+
+export type Serve = (request: Request) => Promise<Response>
+
+/** What no probe can discover about the orders service. */
+const profile = await readProfile(join(import.meta.dirname, '..', '..', 'examples', 'orders', 'check.json'))
+
+export const ordersOptions: CheckOptions = {
+  callers: ['alice:alice-secret', 'clara:clara-secret', 'maria:maria-secret'].map(parseCaller),
+  profile,
+  allowChanges: true,
+  rate: 100_000,
+}
+
+/** Each start has a store, a clock and limits of its own. */
+export async function serveOrdersInMemory(): Promise<Serve> {
+  const { serving, store, work } = await startOrders({ settings: { trace: false } })
+  const { load } = openGate()
+  const { identities, clock } = serving
+  const mounts = createMounts(serving, {
+    people: { ...identities, session: async () => undefined, cookie: () => undefined } as never, // the test has no sessions
+    health: { store, load },
+    figures: new Metrics(),
+    peers: undefined,
+    changes: createChangesPage(serving, store, createMemoryLimiter()),
+    security: async () => createMessageSecurity({}, { store, identities, clock }),
+    elsewhere: undefined,
+  })
+  const front = createFront({ ...serving, id: randomUUID }, mounts, { gate: createGate(load, 1_000_000), codings })
+  return async request => {
+    const response = await front(request)
+    // A run that ends before its job closes the store under it.
+    if (response.status === 202) work().catch(() => {})
+    return response
+  }
+}

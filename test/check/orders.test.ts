@@ -1,0 +1,60 @@
+/** Every rule that can be observed holds for the orders service, over a socket and in memory. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type CheckReport, createMemoryTransport, openSocketTransport, runCheck } from '../../src/check/index.ts'
+import { startHosted } from '../host/hosted-service.ts'
+import { ordersOptions, serveOrdersInMemory } from './orders-in-memory.ts'
+
+const idsOf = ({ verdicts }: CheckReport, status: string): readonly string[] =>
+  verdicts.filter(each => each.status === status).map(({ rule }) => rule.id)
+const failuresOf = ({ verdicts }: CheckReport): readonly string[] =>
+  verdicts.filter(({ status }) => status === 'fail').map(({ rule, reason }) => `${rule.id} ${reason}`)
+
+/** What a run on this machine cannot see; the report says what each would need. */
+const unseen = ['A1.5', 'A5.4', 'A7.5', 'A7.16', 'A9.4', 'B2.5', 'B2.14', 'B4.9', 'B5.3', 'B5.4', 'B9.2', 'C6.1']
+
+describe('the orders service keeps every rule that can be observed', async () => {
+  it('over a socket, in less than 30 s at the usual rate, and as it was before', async () => {
+    const { server } = await startHosted()
+    const transport = await openSocketTransport(server.url)
+    const { rate: _, ...options } = ordersOptions
+    const report = await runCheck(transport, options)
+    transport.close()
+    assert.deepEqual(failuresOf(report), [])
+    assert.deepEqual(idsOf(report, 'not observable'), unseen)
+    assert.deepEqual(idsOf(report, 'not applicable'), ['A1.1'])
+    const [flood, job, search, ...others] = report.leftBehind
+    assert.match(flood ?? '', /^what up to 40 requests POST \/api\/v2\/searches have made$/)
+    assert.match(`${job} ${search}`, /^\/api\/v2\/searches\/s-\w+ \/api\/v2\/reports\/jobs\/j-\w+$/)
+    assert.deepEqual(others, [], 'all items are removed')
+    assert.ok(report.tookMs < 30_000, `${report.tookMs} ms`)
+  })
+
+  it('in memory, where HTTP/2 is seen too', async () => {
+    const report = await runCheck(createMemoryTransport(await serveOrdersInMemory()), ordersOptions)
+    assert.deepEqual(failuresOf(report), [])
+    assert.deepEqual(idsOf(report, 'not observable'), unseen)
+    assert.deepEqual(idsOf(report, 'not applicable'), [])
+  })
+
+  it('without --allow-changes nothing but safe methods and reads of SOAP leave', async () => {
+    const methods = new Set<string>()
+    const changed: string[] = []
+    const serve = await serveOrdersInMemory()
+    const transport = createMemoryTransport(async request => {
+      methods.add(request.method)
+      const text = new TextDecoder().decode((await request.content.bytes(1e7)) ?? new Uint8Array(0))
+      if (
+        request.method === 'POST' &&
+        /:(?:Create|Replace|Delete|Pay|Cancel|Ship|Deliver|Notify|Merge|Put|Start)\w+/.test(text)
+      )
+        changed.push(text)
+      return serve(request)
+    })
+    const report = await runCheck(transport, { ...ordersOptions, allowChanges: false })
+    assert.deepEqual(failuresOf(report), [])
+    assert.deepEqual([...methods].sort(), ['BREW', 'GET', 'HEAD', 'OPTIONS', 'POST', 'TRACE'])
+    assert.deepEqual(changed, [])
+    assert.ok(idsOf(report, 'pass').length > 50)
+  })
+})
