@@ -18,9 +18,11 @@ export const isHttpAddress = (source: string): boolean => /^https?:/i.test(sourc
  * vary. Loopback addresses stay as they are, so that `isLoopbackAddress` holds of the result, too.
  */
 export function addressBlock(address: string): string {
-  if (!address.includes(':') || isLoopbackAddress(address)) return address
-  const embedded = embeddedIpv4.exec(address)?.[1]
-  if (embedded !== undefined) return embedded
+  if (!address.includes(':')) return address
+  const mapped = mappedIpv4.exec(address)?.[1]
+  if (mapped !== undefined || isLoopbackAddress(address)) return mapped ?? address
+  const translated = translatedIpv4.exec(address)?.[1]
+  if (translated !== undefined && !isLoopbackAddress(translated)) return translated
   const [head = '', tail] = address.split('::', 2)
   const before = splitGroups(head)
   const after = splitGroups(tail ?? '')
@@ -28,8 +30,10 @@ export function addressBlock(address: string): string {
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
 }
 
-/** An IPv4 client of a socket of both versions (RFC 4291 §2.5.5.2) or a translator (RFC 6052). */
-const embeddedIpv4 = /^(?:::ffff|64:ff9b:):(\d{1,3}(?:\.\d{1,3}){3})$/i
+/** An IPv4 client of a socket of both versions (RFC 4291 §2.5.5.2). */
+const mappedIpv4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
+/** An IPv4 client behind a translator (RFC 6052): another network may write any address there. */
+const translatedIpv4 = /^64:ff9b::(\d{1,3}(?:\.\d{1,3}){3})$/i
 
 /** In lower case and without leading zeros (RFC 5952 §4.1, §4.3). */
 const splitGroups = (text: string): readonly string[] =>

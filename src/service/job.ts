@@ -63,9 +63,7 @@ export async function addJob(
 ): Promise<JobRow> {
   const { turn, waiting } = await writer.nextTurn(queue, row.party)
   if (waiting >= waitingMax) refuse({ kind: 'too-many', after: retryAfter, limit: waitingMax })
-  const job = { ...row, turn }
-  await writer.putJob(job)
-  return job
+  return writer.putJob({ ...row, turn })
 }
 
 /** A job that has not begun. */
@@ -80,7 +78,7 @@ export const queuedJob = (id: string, job: string, caller: Caller, input: Values
   output: undefined,
   failure: undefined,
   tries: 0,
-  version: 1,
+  version: 0,
   created: now,
   modified: now,
   leased: 0,
@@ -116,8 +114,7 @@ export async function cancelJob(
 ): Promise<Outcome> {
   const job = await requireOwnJob(call, writer, operation.job)
   if (!activeStates.has(job.state)) return refuse({ kind: 'conflict', state: job.state, possible: [] })
-  const cancelled = nextVersion(job, { state: 'cancelled', modified: about.now })
-  await writer.putJob(cancelled)
+  const cancelled = await writer.putJob({ ...job, state: 'cancelled', modified: about.now })
   return { kind: 'job', job: cancelled, created: false }
 }
 
@@ -132,8 +129,6 @@ export async function getResult(
   if (seen === 'unchanged') return { kind: 'unchanged', current: job }
   return { kind: 'result', job, output: unpackTyped(job.output) as Values } // packed by `run` below
 }
-
-const nextVersion = (job: JobRow, change: Partial<JobRow>): JobRow => ({ ...job, ...change, version: job.version + 1 })
 
 export interface JobContext {
   readonly app: Implementation
@@ -258,7 +253,7 @@ async function requireLease(reader: StoreReader, job: JobRow, signal?: AbortSign
 async function updateJob(context: JobContext, job: JobRow, change: Partial<JobRow>): Promise<void> {
   await context.store.write(async writer => {
     const row = await requireLease(writer, job)
-    await writer.putJob(nextVersion(row, { ...change, modified: context.clock() }))
+    await writer.putJob({ ...row, ...change, modified: context.clock() })
   })
 }
 
@@ -285,9 +280,7 @@ export function retryJob(store: Store, id: string, now: number): Promise<boolean
   return store.write(async writer => {
     const row = await writer.job(id)
     if (row?.state !== 'failed') return false
-    await writer.putJob(
-      nextVersion(row, { state: 'queued', tries: 0, failure: undefined, due: now, leased: 0, modified: now }),
-    )
+    await writer.putJob({ ...row, state: 'queued', tries: 0, failure: undefined, due: now, leased: 0, modified: now })
     return true
   })
 }

@@ -1,8 +1,8 @@
 /**
  * The port to a database. The service asks; a store answers, synchronously or not. What always
  * holds in every store, by number:
- *  (1) A version is larger than any its key has had before, also after a removal: no validator ever
- *      returns.
+ *  (1) A version is an integer below 2^53, larger than any that its key has had before, also after
+ *      a removal and after the database was put back to an earlier state: no validator ever returns.
  *  (2) `write` resolves only after all its changes are durable; work that throws leaves no trace.
  *  (3) Within one `write` everything read is still current when the change commits.
  *  (4) Values are read exactly as they were written, in the contract's types.
@@ -227,7 +227,8 @@ export interface StoreWriter extends StoreReader {
   /** False, and without effect, if the key exists and has not expired. */
   remember(space: string, key: string, memo: ExpiringRecord, now: number): Maybe<boolean>
   forget(space: string, key: string): Maybe<void>
-  putJob(row: JobRow): Maybe<void>
+  /** Writes the whole job under the version that follows the row's, and returns it. */
+  putJob(row: JobRow): Maybe<JobRow>
   /** Removes a job at once, in any state. */
   dropJob(id: string): Maybe<void>
   /**

@@ -5,6 +5,7 @@ import { valueColumns } from './column.ts'
 import type { Cells } from './connection.ts'
 import { isLargeRow } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
+import { followingVersion, laterTime } from './row-version.ts'
 import { sql } from './sql.ts'
 import {
   compileStatement,
@@ -28,11 +29,14 @@ export interface ItemStatements {
   /** Of an id. */
   readonly get: Statement
   readonly version: Statement
-  /** Of an id, now, kept, cells: its version; no row where the id is in use. */
+  /**
+   * Of an id, now, kept, a drawn version, cells: its version, and whether the id was used before; no
+   * row where the id is in use.
+   */
   readonly insert: Statement
   /**
-   * Of an id, now, kept, the version seen, cells: version and time of creation; no row where it has
-   * another version.
+   * Of an id, now, kept, the version seen, the next one, cells: when it was changed and created; no
+   * row where it has another version.
    */
   readonly update: Statement
   /** Of an id and the version seen: a row where it was removed. */
@@ -53,7 +57,7 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   const former = sql`(select "version" from "_former" where "resource" = ${sql.lit(table.name)} and "id" = ${parameterAt(0)})`
   const head = sql`"id", "_version", "_created", "_modified", "_kept"`
   const more = (count: number, from: number): Sql => (count === 0 ? sql`` : sql`, ${parameterList(from, count)}`)
-  const sets = written.map((column, i) => sql`, ${quoteName(column)} = ${parameterAt(4 + i)}`)
+  const sets = written.map((column, i) => sql`, ${quoteName(column)} = ${parameterAt(5 + i)}`)
   return {
     table,
     columns: own,
@@ -64,12 +68,12 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
     version: make(sql`select "_version" from ${at} where "id" = ${parameterAt(0)}`),
     insert: make(
       sql`insert into ${at} (${head}${written.length === 0 ? sql`` : sql`, ${quoteNames(written)}`})
-        values (${parameterAt(0)}, 1 + coalesce(${former}, 0), ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${more(written.length, 3)})
-        on conflict ("id") do nothing returning "_version"`,
+        values (${parameterAt(0)}, ${followingVersion(sql`coalesce(${former}, 0)`, parameterAt(3))}, ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${more(written.length, 4)})
+        on conflict ("id") do nothing returning "_version", exists ${former}`,
     ),
     update: make(
-      sql`update ${at} set "_version" = "_version" + 1, "_modified" = ${parameterAt(1)}, "_kept" = ${parameterAt(2)}${sql.join(sets, sql``)}
-        where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(3)} returning "_version", "_created"`,
+      sql`update ${at} set "_version" = ${parameterAt(4)}, "_modified" = ${laterTime(sql`"_modified"`, parameterAt(1))}, "_kept" = ${parameterAt(2)}${sql.join(sets, sql``)}
+        where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(3)} returning "_modified", "_created"`,
     ),
     remove: make(sql`delete from ${at} where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(1)} returning 1`),
   }

@@ -8,6 +8,7 @@ import type { Service } from '../contract/service.ts'
 import type { AuditRecord, ChangeRecord, JobRow } from '../service/store.ts'
 import type { Cells, StatementRunner } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
+import { followingVersion, laterTime } from './row-version.ts'
 import { sql } from './sql.ts'
 import { compileStatement, joinList, parameterAt, parameterList, quoteName, type Statement } from './statement.ts'
 
@@ -137,10 +138,11 @@ export function compileRecords(dialect: Dialect) {
     ),
     putFile: make(
       sql`insert into "_file" ("resource", "id", "part", "mediaType", "bytes", "content", "length", "modified", "version")
-        values (${parameterList(0, 8)}, 1) on conflict ("resource", "id", "part") do update set "mediaType" = excluded."mediaType",
+        values (${parameterList(0, 9)}) on conflict ("resource", "id", "part") do update set "mediaType" = excluded."mediaType",
         "bytes" = excluded."bytes", "before" = "_file"."content", "content" = excluded."content",
-        "length" = excluded."length", "modified" = excluded."modified", "version" = "_file"."version" + 1
-        returning "version", "before"`,
+        "length" = excluded."length", "modified" = ${laterTime(sql`"_file"."modified"`, sql`excluded."modified"`)},
+        "version" = ${followingVersion(sql`"_file"."version"`, sql`excluded."version"`)}
+        returning "version", "before", "modified"`,
     ),
     /** The version stays, so that it never returns. */
     emptyFiles: make(
@@ -200,9 +202,9 @@ export function compileRecords(dialect: Dialect) {
   }
 }
 
-/** Of now, the end of the lease, how many of one party may run, then the names of jobs. */
+/** Of now, the end of the lease, how many of one party may run, a drawn version, then the names of jobs. */
 export function leaseStatement(dialect: Dialect, jobs: number): Statement {
-  const named = sql`"job" in (${parameterList(3, jobs)})`
+  const named = sql`"job" in (${parameterList(4, jobs)})`
   const over = sql`select "id" from "_job" where "state" = 'running' and "leased" <= ${parameterAt(0)} and ${named}
     order by "leased", "due", "id" limit 1 ${dialect.choosing}`
   const running = sql`select count(*) from "_job" as "other" where "other"."state" = 'running' and "other"."party" = "_job"."party"`
@@ -211,7 +213,7 @@ export function leaseStatement(dialect: Dialect, jobs: number): Statement {
   return compileStatement(
     dialect,
     sql`update "_job" set "state" = 'running', "leased" = ${parameterAt(1)}, "modified" = ${parameterAt(0)}, "tries" = "tries" + 1,
-      "version" = "version" + 1 where "id" = coalesce((${over}), (${next}))
+      "version" = ${followingVersion(sql`"version"`, parameterAt(3))} where "id" = coalesce((${over}), (${next}))
       returning ${joinList(jobColumns.map(quoteName))}`,
   )
 }

@@ -12,6 +12,7 @@ import {
   type Filter,
   type Former,
   type ItemPage,
+  type JobRow,
   type Query,
   type Snapshot,
   type StoredFile,
@@ -36,6 +37,7 @@ import {
   turnStatement,
 } from './records.ts'
 import { RowCache } from './row-cache.ts'
+import { drawVersion, followVersion } from './row-version.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { compileTables, type Table } from './table.ts'
 
@@ -296,23 +298,24 @@ export class SqlWriter extends SqlReader implements StoreWriter {
   ): Maybe<Snapshot> {
     const items = itemsOf(this.schema, resource)
     const cells = items.cells(value)
-    const snapshot = (version: number, created: number): Snapshot => ({
+    const snapshot = (version: number, modified: number, created: number): Snapshot => ({
       id,
       version,
-      modified: now,
+      modified,
       created,
       value,
       kept,
     })
     if (seen === undefined)
-      return chain(this.on.first(items.insert, [id, now, items.kept(kept), ...cells]), row => {
+      return chain(this.on.first(items.insert, [id, now, items.kept(kept), drawVersion(now), ...cells]), row => {
         if (!row) return this.#refuseStale(items, id)
-        const version = Number(row[0])
-        const begun = version > 1 ? this.on.run(this.schema.records.begin, [resource, id]) : undefined
-        return chain(begun, () => snapshot(version, now))
+        const [version, isUsedAgain] = row
+        const begun = isUsedAgain ? this.on.run(this.schema.records.begin, [resource, id]) : undefined
+        return chain(begun, () => snapshot(Number(version), now, now))
       })
-    return chain(this.on.first(items.update, [id, now, items.kept(kept), seen, ...cells]), row =>
-      row ? snapshot(Number(row[0]), Number(row[1])) : this.#refuseStale(items, id),
+    const next = followVersion(seen, now)
+    return chain(this.on.first(items.update, [id, now, items.kept(kept), seen, next, ...cells]), row =>
+      row ? snapshot(next, Number(row[0]), Number(row[1])) : this.#refuseStale(items, id),
     )
   }
 
@@ -358,10 +361,11 @@ export class SqlWriter extends SqlReader implements StoreWriter {
   ): Maybe<FileVersion> {
     const { here = null, name = null, length } = octets
     return chain(this.#claim(name, now), () => {
-      const cells = [resource, id, part, mediaType, here, name, length, now]
+      const cells = [resource, id, part, mediaType, here, name, length, now, drawVersion(now)]
       return chain(this.on.first(this.schema.records.putFile, cells), row => {
-        const retired = this.#retire([[row?.[1] ?? null]], now)
-        return chain(retired, () => ({ mediaType, version: Number(row?.[0]), modified: now }))
+        const [version, before = null, modified] = row ?? []
+        const retired = this.#retire([[before]], now)
+        return chain(retired, () => ({ mediaType, version: Number(version), modified: Number(modified) }))
       })
     })
   }
@@ -393,8 +397,9 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     return this.on.run(this.schema.records.forget, [space, key])
   }
 
-  putJob(row: Parameters<StoreWriter['putJob']>[0]) {
-    return this.on.run(this.schema.records.putJob, jobCells(row))
+  putJob(row: JobRow): Maybe<JobRow> {
+    const next = { ...row, version: followVersion(row.version, row.modified) }
+    return chain(this.on.run(this.schema.records.putJob, jobCells(next)), () => next)
   }
 
   dropJob(id: string) {
@@ -411,7 +416,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     const { leases, dialect } = this.schema
     let take = leases.get(jobs.length)
     if (!take) leases.set(jobs.length, (take = leaseStatement(dialect, jobs.length)))
-    return chain(this.on.first(take, [now, until, partyMax, ...jobs]), row => row && jobOf(row))
+    return chain(this.on.first(take, [now, until, partyMax, drawVersion(now), ...jobs]), row => row && jobOf(row))
   }
 
   record(deed: Parameters<StoreWriter['record']>[0]) {

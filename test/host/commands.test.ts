@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import orders from '../../examples/orders/service.ts'
 import { createItemIdentifier } from '../../src/host/item-identifier.ts'
+import { backUpDatabase } from '../../src/host/operations/backup.ts'
 import { queuedJob } from '../../src/service/job.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
-import { bearer, json, startHosted } from './hosted-service.ts'
+import { bearer, type Hosted, json, startHosted } from './hosted-service.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-commands-'))
@@ -18,6 +19,7 @@ const file = join(root, 'examples', 'orders', 'service.ts')
 const cli = ['--conditions=source', join(root, 'src', 'cli.ts')]
 const diglot = (...words: string[]) =>
   spawnSync(process.execPath, [...cli, ...words], { encoding: 'utf8', timeout: 20_000 })
+const merge = { 'content-type': 'application/merge-patch+json' }
 const wish = { from: '2026-01-01', to: '2026-01-31', kind: 'stock' }
 
 test('diglot work runs the jobs that an instance without workers has accepted, and ends at a signal', async () => {
@@ -72,6 +74,29 @@ test('diglot jobs lists what has failed and puts it back', async () => {
   assert.equal(list().stdout, '')
   assert.equal((await store.read(reader => reader.job(failed.id)))?.state, 'queued')
   await store.close()
+})
+
+test('RFC 9110 §8.8.3 after a restore no entity tag that was given since the backup holds', async () => {
+  const data = join(folder, 'lost.sqlite')
+  const copy = join(folder, 'restored.sqlite')
+  const lost = await startHosted({ data })
+  await backUpDatabase(data, copy)
+  const clerk = async ({ server }: Hosted) => bearer(await server.token('clara', ['clerk']))
+  const change = async (on: Hosted, note: string, fields = {}) =>
+    on.ask(
+      'PATCH',
+      '/api/v2/orders/o-1',
+      { ...(await clerk(on)), 'if-match': '*', ...merge, ...fields },
+      JSON.stringify({ note }),
+    )
+  const tag = String((await change(lost, 'lost')).fields['etag'])
+  const restored = await startHosted({ data: copy })
+  const given = await change(restored, 'kept')
+  assert.equal(given.status, 200)
+  assert.notEqual(given.fields['etag'], tag)
+  const seen = await restored.ask('GET', '/api/v2/orders/o-1', { ...(await clerk(restored)), 'if-none-match': tag })
+  assert.deepEqual([seen.status, JSON.parse(seen.text).note], [200, 'kept'])
+  assert.equal((await change(restored, 'over it', { 'if-match': tag })).status, 412)
 })
 
 test('diglot backup copies a file in use, whole, and overwrites none', async () => {

@@ -56,18 +56,15 @@ describe('GET /changes', async () => {
   test('has each change in the order of commits, and says where to continue', async () => {
     const { items, next, more } = await page(clerk)
     assert.deepEqual(
-      items.map((each: Record<string, unknown>) => [
-        each['resource'],
-        each['what'],
-        each['operation'],
-        each['version'],
-      ]),
+      items.map((each: Record<string, unknown>) => [each['resource'], each['what'], each['operation']]),
       [
-        ['orders', 'created', 'CreateOrder', 1],
-        ['orders', 'changed', 'CancelOrder', 2],
-        ['products', 'created', 'ReplaceProduct', 1],
+        ['orders', 'created', 'CreateOrder'],
+        ['orders', 'changed', 'CancelOrder'],
+        ['products', 'created', 'ReplaceProduct'],
       ],
     )
+    const [created, changed] = items.map((each: { version: number }) => each.version)
+    assert.ok(changed > created, 'the later change has the larger version')
     assert.equal(more, false)
     assert.deepEqual((await page(clerk, `?after=${next}`)).items, [])
     const one = await page(clerk, '?limit=1')
@@ -94,6 +91,8 @@ describe('GET /changes', async () => {
     })
     assert.equal(fields['content-type'], 'application/cloudevents-batch+json')
     const [event] = JSON.parse(text)
+    const { version } = event.data
+    assert.ok(Number.isSafeInteger(version))
     assert.deepEqual(
       { ...event, time: '' },
       {
@@ -104,7 +103,7 @@ describe('GET /changes', async () => {
         subject: `orders/${id}`,
         time: '',
         datacontenttype: 'application/json',
-        data: { resource: 'orders', id, version: 1, what: 'created', operation: 'CreateOrder' },
+        data: { resource: 'orders', id, version, what: 'created', operation: 'CreateOrder' },
       },
     )
   })

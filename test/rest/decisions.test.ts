@@ -272,7 +272,7 @@ const cases: readonly Case[] = [
     412,
     'If-Match of another version',
     s => s.as.clara('PUT', '/api/v1/orders/o-1', { ...json, 'if-match': '"99-x"' }, order),
-    { etag: /^"1-/ },
+    { etag: /^"\d+-/ },
   ],
   [
     '23 stale',
@@ -304,7 +304,7 @@ const cases: readonly Case[] = [
     304,
     'If-None-Match: *',
     s => s.as.clara('GET', '/api/v1/orders/o-1', { 'if-none-match': '*' }),
-    { etag: /^"1-/, vary: /Accept, Accept-Encoding, Authorization/, 'cache-control': /no-cache/ },
+    { etag: /^"\d+-/, vary: /Accept, Accept-Encoding, Authorization/, 'cache-control': /no-cache/ },
   ],
   [
     '24 precondition-required',

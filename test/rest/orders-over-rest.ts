@@ -65,6 +65,8 @@ export const codings: NonNullable<RestOptions['codings']> = {
   gzip: bytes => gzipSync(bytes),
 }
 export interface OrdersOptions {
+  /** One that has items already. */
+  readonly store?: Store
   readonly settings?: Partial<Settings>
   readonly options?: RestOptions & Pick<FrontOptions, 'gate'>
   readonly app?: Implementation
@@ -77,8 +79,8 @@ export interface OrdersOptions {
 
 export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRest> {
   const implementation = how.app ?? app
-  const store = await openSqliteStore(implementation.contract, ':memory:')
-  after(() => store.close())
+  const store = how.store ?? openSqliteStore(implementation.contract, ':memory:')
+  if (!how.store) after(() => store.close())
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   let count = 0
   const id = (prefix: string): string => `${prefix}-new${++count}`
@@ -89,7 +91,7 @@ export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRe
     clock: () => clock.now,
     id,
   })
-  const { items = {} } = implementation.seed()
+  const { items = {} } = how.store ? {} : implementation.seed()
   await store.write(async writer => {
     for (const { name } of implementation.contract.resources)
       for (const value of items[name] ?? [])

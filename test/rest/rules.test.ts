@@ -29,7 +29,7 @@ describe('A1 what the interface is', async () => {
   const shop = await startOrders()
 
   it('A1.2 each request is independent: another face on the same store gives the same response', async () => {
-    const other = await startOrders()
+    const other = await startOrders({ store: shop.store })
     const [one, two] = [
       await shop.as.clara('GET', '/api/v1/orders/o-7'),
       await other.as.clara('GET', '/api/v1/orders/o-7'),

@@ -190,7 +190,9 @@ describe('B4.12 a part of many pieces, in', () => {
     const header = `<a:MessageID xmlns:a="${wsa}">urn:uuid:1</a:MessageID><a:Action xmlns:a="${wsa}">${ns}/PutProductPicture</a:Action><a:To xmlns:a="${wsa}">http://shop.example/soap/v1</a:To>`
     const ask = (seed: number) => sendAll(shop, root(put(), header), image(picture(seed)))
     const version = async (answer: Promise<Answer>) => /<version>(\d+)</.exec((await answer).text)?.[1]
-    assert.deepEqual([await version(ask(1)), await version(ask(1))], ['1', '1'])
+    const first = await version(ask(1))
+    assert.equal(first, await version(ask(1)))
+    assert.ok(first)
     assert.match((await ask(2)).text, /DuplicateMessageID/)
     await requireStored(shop, picture(1))
     assert.equal(await shop.store.sweep(shop.clock.now), 2 * rows)

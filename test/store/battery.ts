@@ -81,10 +81,11 @@ const oneItem: readonly Case[] = [
     using(async store => assert.equal(await get(store, 'items', 'i-1'), undefined)),
   ],
   [
-    'a first put makes version 1, and the item comes back as it went in',
+    'a first put makes a version, and the item comes back as it went in',
     using(async store => {
       const made = await put(store, 'i-1', { note: 'a' }, undefined, 5)
-      const expected = { id: 'i-1', version: 1, modified: 5, created: 5, value: { id: 'i-1', note: 'a' }, kept: {} }
+      const expected = { ...made, id: 'i-1', modified: 5, created: 5, value: { id: 'i-1', note: 'a' }, kept: {} }
+      assert.ok(Number.isSafeInteger(made.version) && made.version > 0)
       assert.deepEqual(made, expected)
       assert.deepEqual(await get(store, 'items', 'i-1'), expected)
     }),
@@ -92,9 +93,11 @@ const oneItem: readonly Case[] = [
   [
     'a put over the version seen makes the next one; creation stays, what is left out goes',
     using(async store => {
-      await put(store, 'i-1', { note: 'a', rank: 1 }, undefined, 5)
-      const made = await put(store, 'i-1', { rank: 2 }, 1, 9)
-      const expected = { id: 'i-1', version: 2, modified: 9, created: 5, value: { id: 'i-1', rank: 2 }, kept: {} }
+      const before = await put(store, 'i-1', { note: 'a', rank: 1 }, undefined, 5)
+      const made = await put(store, 'i-1', { rank: 2 }, before.version, 9)
+      const { version } = made
+      const expected = { id: 'i-1', version, modified: 9, created: 5, value: { id: 'i-1', rank: 2 }, kept: {} }
+      assert.ok(version > before.version)
       assert.deepEqual(made, expected)
       assert.deepEqual(await get(store, 'items', 'i-1'), expected)
     }),
@@ -102,20 +105,20 @@ const oneItem: readonly Case[] = [
   [
     'a put that has not seen the current version is stale, and names it',
     using(async store => {
-      await put(store, 'i-1')
-      await put(store, 'i-1', { rank: 1 }, 1)
-      await assert.rejects(put(store, 'i-1'), refusedAs('stale', 2))
-      await assert.rejects(put(store, 'i-1', {}, 1), refusedAs('stale', 2))
-      await assert.rejects(put(store, 'i-2', {}, 1), refusedAs('stale'))
+      const { version: seen } = await put(store, 'i-1')
+      const { version: current } = await put(store, 'i-1', { rank: 1 }, seen)
+      await assert.rejects(put(store, 'i-1'), refusedAs('stale', current))
+      await assert.rejects(put(store, 'i-1', {}, seen), refusedAs('stale', current))
+      await assert.rejects(put(store, 'i-2', {}, seen), refusedAs('stale'))
       await assert.rejects(
-        store.write(writer => writer.remove('items', 'i-1', 1, 0)),
-        refusedAs('stale', 2),
+        store.write(writer => writer.remove('items', 'i-1', seen, 0)),
+        refusedAs('stale', current),
       )
       await assert.rejects(
-        store.write(writer => writer.move('items', 'i-2', 'i-1', 1, 0)),
+        store.write(writer => writer.move('items', 'i-2', 'i-1', seen, 0)),
         refusedAs('stale'),
       )
-      assert.equal(await version(store, 'items', 'i-1'), 2)
+      assert.equal(await version(store, 'items', 'i-1'), current)
       assert.equal(await get(store, 'items', 'i-2'), undefined)
     }),
   ],
@@ -137,12 +140,10 @@ const oneItem: readonly Case[] = [
       await fc.assert(
         fc.asyncProperty(members(every), members(every), async (first, second) => {
           const id = `x-${++last}`
-          for (const [seen, given] of [
-            [undefined, first],
-            [1, second],
-          ] as const) {
+          let seen: number | undefined
+          for (const given of [first, second]) {
             const value = { ...given, id }
-            await store.write(writer => writer.put('things', id, value, {}, seen, last))
+            seen = (await store.write(writer => writer.put('things', id, value, {}, seen, last))).version
             const found = await get(store, 'things', id)
             assert.ok(found && !isFormer(found))
             assert.deepEqual(found.value, value)
@@ -194,27 +195,42 @@ const formerItems: readonly Case[] = [
   [
     '(1) a removed item is a former one, and its key goes on from its last version',
     using(async store => {
-      await put(store, 'i-1')
-      await put(store, 'i-1', {}, 1)
-      await store.write(writer => writer.remove('items', 'i-1', 2, 0))
-      assert.deepEqual(await get(store, 'items', 'i-1'), { id: 'i-1', version: 2, to: undefined })
+      const first = await put(store, 'i-1')
+      const last = await put(store, 'i-1', {}, first.version)
+      await store.write(writer => writer.remove('items', 'i-1', last.version, 0))
+      assert.deepEqual(await get(store, 'items', 'i-1'), { id: 'i-1', version: last.version, to: undefined })
       const again = await put(store, 'i-1', {}, undefined, 70)
-      assert.equal(again.version, 3)
+      assert.ok(again.version > last.version)
       assert.equal(again.created, 70)
-      await store.write(writer => writer.remove('items', 'i-1', 3, 0))
-      assert.equal(await version(store, 'items', 'i-1'), 3)
-      assert.equal((await put(store, 'i-1')).version, 4)
+      await store.write(writer => writer.remove('items', 'i-1', again.version, 0))
+      assert.equal(await version(store, 'items', 'i-1'), again.version)
+      assert.ok((await put(store, 'i-1')).version > again.version)
+    }),
+  ],
+  [
+    'RFC 9110 §8.8.2.1 a change after the clock was set back has a later time than the one before, by a second',
+    using(async store => {
+      const hour = 3_600_000
+      const first = await put(store, 'i-1', { rank: 1 }, undefined, 2 * hour)
+      const second = await put(store, 'i-1', { rank: 2 }, first.version, hour)
+      assert.equal(second.modified, 2 * hour + 1000)
+      assert.equal(((await get(store, 'items', 'i-1')) as Snapshot).modified, second.modified)
+      const third = await put(store, 'i-1', { rank: 3 }, second.version, 3 * hour)
+      assert.equal(third.modified, 3 * hour)
+      const skewed = await put(store, 'i-1', { rank: 4 }, third.version, 3 * hour - 50)
+      assert.equal(skewed.modified, 3 * hour - 50, 'clocks of two machines differ')
+      assert.ok(skewed.version > third.version)
     }),
   ],
   [
     'a moved item names the one that stays, until its key is used again',
     using(async store => {
-      await put(store, 'i-1')
+      const { version } = await put(store, 'i-1')
       await put(store, 'i-2')
-      await store.write(writer => writer.move('items', 'i-1', 'i-2', 1, 0))
-      assert.deepEqual(await get(store, 'items', 'i-1'), { id: 'i-1', version: 1, to: 'i-2' })
+      await store.write(writer => writer.move('items', 'i-1', 'i-2', version, 0))
+      assert.deepEqual(await get(store, 'items', 'i-1'), { id: 'i-1', version, to: 'i-2' })
       assert.deepEqual(idsOf(await list(store, 'items')), ['i-2'])
-      assert.equal((await put(store, 'i-1')).version, 2)
+      assert.ok((await put(store, 'i-1')).version > version)
       const found = await get(store, 'items', 'i-1')
       assert.ok(found && !isFormer(found))
     }),
@@ -244,9 +260,9 @@ const formerItems: readonly Case[] = [
                 what === 'remove' ? writer.remove('items', id, now, 1) : writer.move('items', id, 'i-0', now, 1),
               )
           }
-          assert.deepEqual(
-            seen,
-            seen.map((_, i) => (seen[0] ?? 0) + i),
+          assert.ok(
+            seen.every((version, i) => i === 0 || version > (seen[i - 1] ?? 0)),
+            String(seen),
           )
         }),
         { numRuns: 30 },
@@ -268,15 +284,16 @@ const formerItems: readonly Case[] = [
         )
       const { version: first } = await make()
       assert.equal(await look(), undefined)
-      assert.deepEqual(await give(5), { mediaType: 'image/png', version: 1, modified: 5 })
+      const given = await give(5)
+      assert.deepEqual(given, { mediaType: 'image/png', version: given.version, modified: 5 })
       const { octets, ...file } = (await look()) ?? assert.fail('it is not there')
-      assert.deepEqual(file, { mediaType: 'image/png', version: 1, modified: 5 })
+      assert.deepEqual(file, given)
       assert.deepEqual(octets.here, bytes)
       await store.write(writer => writer.remove('things', 'x-1', first, 6))
       assert.equal(await look(), undefined)
       await make()
       assert.equal(await look(), undefined)
-      assert.equal((await give(7)).version, 2)
+      assert.ok((await give(7)).version > given.version)
     }),
   ],
 ]
@@ -286,11 +303,11 @@ const transactions: readonly Case[] = [
     (when): Case => [
       `(2) what work throws ${when} comes through, and nothing that it did stays`,
       using(async store => {
-        await put(store, 'i-1')
+        const { version: seen } = await put(store, 'i-1')
         const problem = new Refused({ kind: 'forbidden' })
         const work = (writer: StoreWriter) => {
           const done = [
-            writer.put('items', 'i-1', { id: 'i-1', rank: 1 }, {}, 1, 1),
+            writer.put('items', 'i-1', { id: 'i-1', rank: 1 }, {}, seen, 1),
             writer.put('items', 'i-2', { id: 'i-2' }, {}, undefined, 1),
             writer.putFile(
               'things',
@@ -312,7 +329,7 @@ const transactions: readonly Case[] = [
             .then(fail)
         }
         await assert.rejects(store.write(work), thrown => thrown === problem)
-        assert.equal(await version(store, 'items', 'i-1'), 1)
+        assert.equal(await version(store, 'items', 'i-1'), seen)
         assert.equal(await get(store, 'items', 'i-2'), undefined)
         await store.read(async reader => {
           assert.equal(await reader.file('things', 'x-1', 'picture'), undefined)
@@ -326,11 +343,12 @@ const transactions: readonly Case[] = [
   [
     '(3) of twenty that saw the same version, one wins',
     using(async store => {
-      await put(store, 'i-1')
-      const all = await Promise.allSettled(Array.from({ length: 20 }, (_, rank) => put(store, 'i-1', { rank }, 1)))
+      const { version: seen } = await put(store, 'i-1')
+      const all = await Promise.allSettled(Array.from({ length: 20 }, (_, rank) => put(store, 'i-1', { rank }, seen)))
       const won = all.filter(each => each.status === 'fulfilled')
       assert.equal(won.length, 1)
-      for (const each of all) if (each.status === 'rejected') refusedAs('stale', 2)(each.reason)
+      const left = await version(store, 'items', 'i-1')
+      for (const each of all) if (each.status === 'rejected') refusedAs('stale', left)(each.reason)
       const stands = await get(store, 'items', 'i-1')
       assert.ok(stands && !isFormer(stands))
       assert.deepEqual(stands.value, won[0]?.value.value)
@@ -375,11 +393,12 @@ const transactions: readonly Case[] = [
   [
     'within a write its own changes are seen; outside nothing is, until it is answered',
     using(async store => {
-      await put(store, 'i-1', { rank: 1 })
+      const before = await put(store, 'i-1', { rank: 1 })
       let outside: unknown
+      let inside: number | undefined
       await store.write(async writer => {
-        await writer.put('items', 'i-1', { id: 'i-1', rank: 2 }, {}, 1, 1)
-        assert.equal((await writer.get('items', 'i-1'))?.version, 2)
+        inside = (await writer.put('items', 'i-1', { id: 'i-1', rank: 2 }, {}, before.version, 1)).version
+        assert.equal((await writer.get('items', 'i-1'))?.version, inside)
         assert.deepEqual(
           idsOf(await writer.list('items', { ...plain, filters: [{ field: 'rank', is: 'eq', value: 2 }] })),
           ['i-1'],
@@ -388,23 +407,22 @@ const transactions: readonly Case[] = [
         await sleep(5)
       })
       const seen = await outside
-      assert.equal(await version(store, 'items', 'i-1'), 2)
-      assert.ok(seen === 1 || seen === 2)
+      assert.equal(await version(store, 'items', 'i-1'), inside)
+      assert.ok(seen === before.version || seen === inside)
     }),
   ],
   [
     'a read is one consistent look, however long it takes',
     using(async store => {
-      await put(store, 'i-1', { rank: 1 })
-      let written: Promise<unknown> = Promise.resolve()
+      const before = await put(store, 'i-1', { rank: 1 })
+      let written: Promise<Snapshot> = Promise.resolve(before)
       await store.read(async reader => {
-        assert.equal((await reader.get('items', 'i-1'))?.version, 1)
-        written = put(store, 'i-1', { rank: 2 }, 1)
+        assert.equal((await reader.get('items', 'i-1'))?.version, before.version)
+        written = put(store, 'i-1', { rank: 2 }, before.version)
         await Promise.race([written, sleep(20)])
-        assert.equal((await reader.get('items', 'i-1'))?.version, 1)
+        assert.equal((await reader.get('items', 'i-1'))?.version, before.version)
       })
-      await written
-      assert.equal(await version(store, 'items', 'i-1'), 2)
+      assert.equal(await version(store, 'items', 'i-1'), (await written).version)
     }),
   ],
   [
@@ -471,7 +489,7 @@ const transactions: readonly Case[] = [
       assert.equal(await store.ready(), true)
       const written = put(store, 'i-1')
       await store.close()
-      assert.equal((await written).version, 1)
+      assert.equal((await written).id, 'i-1')
       assert.equal(await store.ready(), false)
       await assert.rejects(put(store, 'i-2'), Unavailable)
       await assert.rejects(async () => get(store, 'items', 'i-1'), Unavailable)
@@ -803,7 +821,7 @@ const collections: readonly Case[] = [
               const [at, fresh] = left.pop() ?? []
               const row = made[at ?? 0]
               if (!fresh || !row) return
-              if (!gone.has(row.id)) await store.write(writer => writer.remove('items', row.id, 1, 1))
+              if (!gone.has(row.id)) await store.write(writer => writer.remove('items', row.id, row.version, 1))
               gone.add(row.id)
               const id = `${maker}.new${++come}`
               await store.write(writer => writer.put('items', id, { ...fresh, id, maker }, {}, undefined, come % 4))
@@ -960,7 +978,8 @@ const search: readonly Case[] = [
         await writer.put('makers', 'm-1', { id: 'm-1', name: 'Old' }, {}, undefined, 1)
         await writer.put('items', 'i-1', { id: 'i-1', maker: 'm-1' }, {}, undefined, 1)
       })
-      await store.write(writer => writer.put('makers', 'm-1', { id: 'm-1', name: 'New' }, {}, 1, 2))
+      const seen = await version(store, 'makers', 'm-1')
+      await store.write(writer => writer.put('makers', 'm-1', { id: 'm-1', name: 'New' }, {}, seen ?? 0, 2))
       const found = async (words: string[], within: Query['within'] = 'all') => {
         const page = await list(store, 'items', {
           words,
@@ -974,7 +993,8 @@ const search: readonly Case[] = [
       assert.deepEqual(await found(['new']), [1, 1])
       assert.deepEqual(await found(['new'], [{ maker: 'm-1' }]), [1, 1])
       assert.deepEqual(await found(['new'], [{ maker: 'm-2' }]), [0, 0])
-      await store.write(writer => writer.remove('makers', 'm-1', 2, 3))
+      const last = await version(store, 'makers', 'm-1')
+      await store.write(writer => writer.remove('makers', 'm-1', last ?? 0, 3))
       assert.deepEqual(await found(['new']), [0, 0])
     }),
   ],
@@ -1000,7 +1020,7 @@ function jobRow(id: string, more: Partial<JobRow> = {}): JobRow {
     input: '{"a":1}',
     ...none,
     tries: 0,
-    version: 1,
+    version: 0,
     ...times,
     ...more,
   }
@@ -1040,10 +1060,19 @@ const records: readonly Case[] = [
       assert.equal(await look(), undefined)
       for (const row of [
         jobRow('j-1'),
-        jobRow('j-1', { state: 'completed', progress: 0.25, output: '"ü"', failure: 'no', version: 2, leased: 1e12 }),
+        jobRow('j-1', {
+          state: 'completed',
+          progress: 0.25,
+          output: '"ü"',
+          failure: 'no',
+          version: 1e13,
+          leased: 1e12,
+        }),
       ]) {
-        await store.write(writer => writer.putJob(row))
-        assert.deepEqual(await look(), row)
+        const put = await store.write(writer => writer.putJob(row))
+        assert.deepEqual(put, { ...row, version: put.version })
+        assert.ok(put.version > row.version)
+        assert.deepEqual(await look(), put)
       }
     }),
   ],
@@ -1061,17 +1090,21 @@ const records: readonly Case[] = [
       })
       assert.equal(await lease(9, 100), undefined)
       assert.equal(await lease(100, 200, []), undefined)
+      const before = (await store.read(reader => reader.job('j-2')))?.version ?? 0
       const first = await lease(15, 100)
+      const version = first?.version ?? 0
+      assert.ok(version > before)
       assert.deepEqual(
         first,
-        jobRow('j-2', { state: 'running', leased: 100, due: 10, tries: 1, version: 2, modified: 15 }),
+        jobRow('j-2', { state: 'running', leased: 100, due: 10, tries: 1, version, modified: 15 }),
       )
       assert.deepEqual(await store.read(reader => reader.job('j-2')), first)
       assert.equal(await lease(15, 100), undefined)
       assert.equal((await lease(30, 100))?.id, 'j-1')
       assert.equal(await lease(99, 300), undefined)
       const again = await lease(100, 300)
-      assert.deepEqual([again?.id, again?.tries, again?.version, again?.leased], ['j-2', 2, 3, 300])
+      assert.deepEqual([again?.id, again?.tries, again?.leased], ['j-2', 2, 300])
+      assert.ok((again?.version ?? 0) > version)
       assert.equal((await lease(100, 300, ['digests', 'other']))?.id, 'j-1')
       assert.equal((await lease(100, 300, ['digests', 'other']))?.id, 'j-3')
     }),
@@ -1278,21 +1311,26 @@ const restarts: readonly Case[] = [
       await first.write(async writer => {
         await writer.put('things', 'x-1', { ...value, id: 'x-1' }, {}, undefined, 3)
         await writer.put('items', 'i-1', { id: 'i-1', note: 'words here' }, {}, undefined, 3)
-        await writer.put('items', 'i-2', { id: 'i-2' }, {}, undefined, 3)
-        await writer.remove('items', 'i-2', 1, 4)
+        const { version } = await writer.put('items', 'i-2', { id: 'i-2' }, {}, undefined, 3)
+        await writer.remove('items', 'i-2', version, 4)
         await writer.remember('s', 'k', { value: 'v', expires: 9 }, 1)
         await writer.putJob(jobRow('j-1'))
         await writer.changed(change('i-1', 1))
       })
-      const before = await get(first, 'things', 'x-1')
+      const [before, former, job] = [
+        await get(first, 'things', 'x-1'),
+        await get(first, 'items', 'i-2'),
+        await first.read(reader => reader.job('j-1')),
+      ]
       await first.close()
       const store = await place.open(everything)
       assert.deepEqual(await get(store, 'things', 'x-1'), before)
       assert.deepEqual(idsOf(await list(store, 'items', { words: ['here'] })), ['i-1'])
-      assert.deepEqual(await get(store, 'items', 'i-2'), { id: 'i-2', version: 1, to: undefined })
+      assert.ok(former && isFormer(former))
+      assert.deepEqual(await get(store, 'items', 'i-2'), former)
       await store.read(async reader => {
         assert.deepEqual(await reader.recall('s', 'k'), { value: 'v', expires: 9 })
-        assert.deepEqual(await reader.job('j-1'), jobRow('j-1'))
+        assert.deepEqual(await reader.job('j-1'), job)
         assert.equal((await reader.changes(0, 9)).length, 1)
       })
       await store.close()

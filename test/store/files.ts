@@ -60,9 +60,9 @@ export const files: readonly Case[] = [
     '(4) a file of many pieces comes back as it went in, and any range of it across their borders',
     using(async store => {
       const all = octets(1)
-      assert.equal((await give(store, await kept(store, all))).version, 1)
+      const { version } = await give(store, await kept(store, all))
       const { octets: found, ...file } = await look(store)
-      assert.deepEqual(file, { mediaType: 'image/png', version: 1, modified: 0 })
+      assert.deepEqual(file, { mediaType: 'image/png', version, modified: 0 })
       assert.deepEqual([found.length, found.here === undefined], [size, true])
       await same(store, all)
       const near = fc
@@ -111,10 +111,10 @@ export const files: readonly Case[] = [
     'whoever reads while the file is replaced gets what they began with, or is cut short: never a mixture',
     using(async store => {
       const [first, second] = [octets(1), octets(2)]
-      await give(store, await kept(store, first))
+      const { version } = await give(store, await kept(store, first))
       const reading = (await look(store)).octets.read(0, size)[Symbol.asyncIterator]()
       const parts = [(await reading.next()).value as Uint8Array]
-      assert.equal((await give(store, await kept(store, second, 1000), 1000)).version, 2)
+      assert.ok((await give(store, await kept(store, second, 1000), 1000)).version > version)
       assert.equal(await store.sweep(1000 + 599_999), 0)
       parts.push((await reading.next()).value as Uint8Array)
       const read = Buffer.concat(parts)
@@ -133,27 +133,27 @@ export const files: readonly Case[] = [
     'the pieces of an item’s file go after it, and another of its name has none of them',
     using(async store => {
       const { version } = await make(store)
-      await give(store, await kept(store, octets(1)))
+      const { version: before } = await give(store, await kept(store, octets(1)))
       await store.write(writer => writer.remove('things', 'x-1', version, 5000))
       assert.equal(await store.read(reader => reader.file('things', 'x-1', 'picture')), undefined)
       assert.equal(await store.sweep(5000 + 599_999), 0)
       assert.equal(await store.sweep(5000 + 600_000), rows)
       await make(store)
       assert.equal(await store.read(reader => reader.file('things', 'x-1', 'picture')), undefined)
-      assert.equal((await give(store, await kept(store, octets(2)))).version, 2)
+      assert.ok((await give(store, await kept(store, octets(2)))).version > before)
     }),
   ],
   [
     '(2) a change that is undone leaves the old file as it was, and the pieces of the new one without a file',
     using(async store => {
-      await give(store, await kept(store, octets(1)))
+      const { version } = await give(store, await kept(store, octets(1)))
       const other = await kept(store, octets(2))
       const undone = store.write(async writer => {
         await writer.putFile('things', 'x-1', 'picture', { mediaType: 'image/jpeg', octets: other }, 1)
         throw new Refused({ kind: 'forbidden' })
       })
       await assert.rejects(undone, Refused)
-      assert.equal((await look(store)).version, 1)
+      assert.equal((await look(store)).version, version)
       assert.equal(await store.sweep(hour - 1), 0, 'the old ones were not retired')
       await store.write(writer => writer.discard(other.name ?? ''))
       assert.equal(await store.sweep(1), rows)
@@ -202,7 +202,7 @@ export const files: readonly Case[] = [
     async place => {
       const first = await place.open(everything)
       // Whatever is given as one value is kept as one.
-      await give(first, inMemoryFile(octets(1)))
+      const { version } = await give(first, inMemoryFile(octets(1)))
       await first.write(writer =>
         writer.putFile('things', 'x-2', 'picture', { mediaType: 'image/png', octets: inMemoryFile(octets(2, 9)) }, 7),
       )
@@ -213,7 +213,7 @@ export const files: readonly Case[] = [
       for (let start = 0; start < 2; start++) {
         const store = await place.open(everything)
         const { octets: found, ...file } = await look(store)
-        assert.deepEqual(file, { mediaType: 'image/png', version: 1, modified: 0 })
+        assert.deepEqual(file, { mediaType: 'image/png', version, modified: 0 })
         assert.deepEqual([found.length, found.here === undefined], [size, true])
         await same(store, octets(1))
         const small = await store.read(reader => reader.file('things', 'x-2', 'picture'))
@@ -221,7 +221,7 @@ export const files: readonly Case[] = [
         await store.close()
       }
       const store = await place.open(everything)
-      assert.equal((await give(store, await kept(store, octets(4)), 0)).version, 2)
+      assert.ok((await give(store, await kept(store, octets(4)), 0)).version > version)
       assert.equal(await store.sweep(600_000), rows, 'its pieces go as those of any other')
       await same(store, octets(4))
       await store.close()

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Query, type Store, Unavailable } from '../../src/service/store.ts'
+import { isFormer, type Query, type Store, Unavailable } from '../../src/service/store.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts'
 import { type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
@@ -148,7 +148,7 @@ describe('sqlite: what only a file shows', () => {
     await sleep(50)
     other.exec('rollback')
     other.close()
-    assert.equal((await waiting).version, 1)
+    assert.equal((await waiting).id, 't-2')
     assert.deepEqual(await towns(store), ['t-2'])
   })
 
@@ -240,6 +240,39 @@ describe('sqlite: what only a file shows', () => {
       assert.equal(modeOf(file), after)
       await store.close()
     }
+  })
+
+  test('(1) after a restore no version returns for other content, at the same time of the clock either', async t => {
+    const { own, store } = await opened(t)
+    const now = Date.UTC(2026, 10, 22)
+    const ids = Array.from({ length: 20 }, (_, i) => `t-${i}`)
+    const change = (of: Store, id: string, name: string) =>
+      of.write(async writer => {
+        const stands = await writer.get('towns', id)
+        const seen = stands && !isFormer(stands) ? stands.version : undefined
+        return (await writer.put('towns', id, { id, name }, {}, seen, now)).version
+      })
+    for (const id of ids) await change(store, id, 'first')
+    const copy = join(own, 'copy.sqlite')
+    await store.backup(copy)
+    const versions = async (of: Store, name: string): Promise<number[]> => {
+      const all: number[] = []
+      for (const id of [...ids, ...ids.map(each => `new-${each}`)]) all.push(await change(of, id, name))
+      return all
+    }
+    const lost = await versions(store, 'lost')
+    const restored = openSqliteStore(everything, copy)
+    const given = await versions(restored, 'given')
+    await restored.close()
+    assert.ok(lost.every(version => !given.includes(version)))
+  })
+
+  test('(1) versions of earlier formats, which count from 1, are older than all others', async t => {
+    const { file, store } = await opened(t)
+    await put(store, 't-1')
+    direct(file, 'update towns set "_version" = 7')
+    const next = await store.write(writer => writer.put('towns', 't-1', { id: 't-1', name: 'x' }, {}, 7, Date.now()))
+    assert.ok(next.version > 2 ** 40)
   })
 
   test('records of the audit are only added', async t => {

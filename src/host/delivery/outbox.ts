@@ -107,7 +107,7 @@ const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
   output: undefined,
   failure: undefined,
   tries: 0,
-  version: 1,
+  version: 0,
   created: now,
   modified: now,
   leased: 0,

@@ -1,0 +1,44 @@
+/**
+ * Versions of rows. A version is the time of its change in 1/1024 ms since 1970 and some random
+ * steps more; where that is not larger than the version before, it is the one before and the random
+ * steps. What always holds:
+ *  (1) A version is larger than the one before it: larger means later.
+ *  (2) A copy of the database (a restored backup, a point in time, a promoted standby) gives later
+ *      versions than what was lost with its original, without knowing of it: time has gone on. Where
+ *      the clock was set back, or another machine's is ahead, the random steps tell them apart.
+ *  (3) Versions are integers below 2^53: a clock beyond the year 2109 counts as that year, and what
+ *      remains are 2^37 changes of one row. Versions that count from 1, as earlier formats had
+ *      them, are older than all others.
+ */
+import type { Sql } from './dialect.ts'
+import { sql } from './sql.ts'
+
+const perMs = 1024
+const stepsMax = 65_536
+/** In the year 2109. */
+const latestMs = 2 ** 42
+
+/** A version of this time: of a new row, or to follow one that is older. */
+export const drawVersion = (now: number): number =>
+  Math.min(Math.floor(now), latestMs) * perMs + 1 + Math.floor(Math.random() * stepsMax)
+
+/** No version of this time or later is smaller. */
+export const earliestVersion = (time: number): number => Math.min(Math.floor(time), latestMs) * perMs
+
+/** The version that follows one that was read (1). */
+export function followVersion(before: number, now: number): number {
+  const drawn = drawVersion(now)
+  return before < drawn ? drawn : before + 1 + (drawn % stepsMax)
+}
+
+/** The same in SQL. @param before what is in the database; @param drawn the place of a drawn version */
+export const followingVersion = (before: Sql, drawn: Sql): Sql =>
+  sql`case when ${before} < ${drawn} then ${drawn} else ${before} + 1 + ${drawn} % cast(${sql.lit(stepsMax)} as bigint) end`
+
+/**
+ * RFC 9110 §8.8.2.1: the time of a change, from the clock; where the clock was set back by more
+ * than clocks of machines differ, a second after the change before, so that If-Modified-Since tells
+ * the two apart.
+ */
+export const laterTime = (before: Sql, now: Sql): Sql =>
+  sql`case when ${before} - 60000 > ${now} then ${before} + 1000 else ${now} end`
