@@ -1,6 +1,8 @@
 /**
  * The application's handlers, typed from the contract. They run inside the transaction of the call;
- * `ctx.fail` undoes it. Slow work, such as a call of another service, belongs in a job.
+ * `ctx.fail` undoes it. While a handler runs, no other change is made on SQLite: the log names one
+ * that takes more than a second, and one of ten seconds is undone. Slow work, such as a call of
+ * another service, belongs in a job.
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'

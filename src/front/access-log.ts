@@ -13,6 +13,9 @@ export interface AccessLogEntry {
   /** Milliseconds until the head of the response was known. */
   readonly took: number
   readonly from: string
+  /** What was asked of the contract, and by whom, as far as it is known. */
+  readonly operation?: string
+  readonly subject?: string
   readonly version: Request['version']
 }
 
@@ -20,11 +23,22 @@ export interface AccessLogEntry {
 const pathCharacters = 1000
 
 export function accessLogEntry(
-  { id, mount, request, path }: Entry,
+  { id, mount, request, path, notes: { operation, subject } }: Entry,
   { status }: Response,
   tookMs: number,
 ): AccessLogEntry {
   const { method, target, from, version } = request
   const shown = (path === '' ? (target.split('?', 1)[0] ?? '') : path).slice(0, pathCharacters)
-  return { id, face: mount.name, method, path: shown, status, took: Math.round(tookMs * 1000) / 1000, from, version }
+  return {
+    id,
+    face: mount.name,
+    method,
+    path: shown,
+    status,
+    took: Math.round(tookMs * 1000) / 1000,
+    from,
+    version,
+    ...(operation !== undefined && { operation }),
+    ...(subject !== undefined && { subject }),
+  }
 }

@@ -4,7 +4,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { Pairs } from '../http/uri.ts'
-import type { Settings } from '../service/face-context.ts'
+import type { RequestNotes, Settings } from '../service/face-context.ts'
 import type { FrontRefusal } from './refusal.ts'
 
 /** A face, or a group of pages, behind the front door. */
@@ -37,6 +37,8 @@ export interface EntryDraft {
   host: string
   segments: readonly string[]
   pairs: Pairs
+  /** Written by mounts, too. */
+  readonly notes: RequestNotes
 }
 
 export interface Entry extends Readonly<EntryDraft> {
@@ -76,4 +78,5 @@ export const createEntry = (request: Request, id: string, now: number, mount: Mo
   host: '',
   segments: [],
   pairs: [],
+  notes: { operation: undefined, subject: undefined, cause: undefined },
 })

@@ -31,6 +31,8 @@ export interface FrontOptions {
   readonly figures?: ResponseFigures
   /** Called for each response, with the milliseconds until its head was known. */
   readonly log?: (entry: Entry, response: Response, tookMs: number) => void
+  /** Called for each 503, whose cause is in the entry's notes. */
+  readonly onUnavailable?: (entry: Entry) => void
 }
 
 export interface ResponseFigures {
@@ -65,14 +67,22 @@ interface Front {
   readonly codings: Readonly<Record<string, Coding>>
   readonly figures: ResponseFigures | undefined
   readonly log: FrontOptions['log']
+  readonly onUnavailable: FrontOptions['onUnavailable']
 }
 
 function compileFront(context: FrontContext, mounts: readonly [Mount, ...Mount[]], options: FrontOptions): Front {
   const bySegment = new Map(mounts.flatMap(mount => mount.segments.map(segment => [segment, mount] as const)))
-  const { gate = openGate(), codings = {}, figures, log } = options
+  const { gate = openGate(), codings = {}, figures, log, onUnavailable } = options
   const mountAt = (segment: string): Mount => bySegment.get(segment) ?? mounts[0]
   // A trusted proxy in front compresses by itself.
-  return { context, desk: { gate, mountAt }, codings: context.settings.trustProxy ? {} : codings, figures, log }
+  return {
+    context,
+    desk: { gate, mountAt },
+    codings: context.settings.trustProxy ? {} : codings,
+    figures,
+    log,
+    onUnavailable,
+  }
 }
 
 function serveMount({ desk }: Front, entry: EntryDraft): Maybe<Response> {
@@ -97,7 +107,7 @@ function askRows(desk: FrontDesk, entry: EntryDraft): Response | Refused<FrontRe
 }
 
 function finishResponse(front: Front, entry: Entry, response: Response, startMs: number): Response {
-  const { context, codings, desk, figures, log } = front
+  const { context, codings, desk, figures, log, onUnavailable } = front
   const coded = response.content === undefined ? response : compressResponse(entry, response, codings)
   const fields = addCommonFields(entry, coded.fields, coded.status, context.settings)
   const complete: Response = { ...coded, fields }
@@ -105,6 +115,7 @@ function finishResponse(front: Front, entry: Entry, response: Response, startMs:
   desk.gate.load.inFlight--
   figures?.countResponse(entry.mount.name, answer.status)
   log?.(entry, answer, performance.now() - startMs)
+  if (answer.status === 503) onUnavailable?.(entry)
   return answer
 }
 
@@ -119,12 +130,12 @@ const octetLength = (content: Exclude<Response['content'], string | undefined>):
   content instanceof Uint8Array ? content.length : undefined
 
 /** (3) The server itself handles a sender that has left. */
-function respondToThrown({ context, desk }: Front, { id }: Entry, thrown: unknown): Response {
+function respondToThrown({ context, desk }: Front, { id, notes }: Entry, thrown: unknown): Response {
   if (isAborted(thrown)) {
     desk.gate.load.inFlight--
     throw thrown
   }
-  context.report(id, thrown)
+  context.report(id, thrown, notes)
   return respond(500, { detail: `incident ${id}: the operators of the service can find it by this number` })
 }
 

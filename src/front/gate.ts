@@ -39,7 +39,8 @@ export function createGate(load: LoadGauge, floodLimit: number): Gate {
     requireInService: () => {
       if (!load.isDraining && load.inFlight <= load.inFlightMax) return
       load.shed++
-      refuseAtFront({ kind: 'unavailable', after: retrySeconds })
+      const cause = load.isDraining ? 'the service is stopping' : 'more requests are in progress than it takes at once'
+      refuseAtFront({ kind: 'unavailable', after: retrySeconds, cause })
     },
     requireUnflooded: (from, now) => {
       if (floodLimit === 0) return

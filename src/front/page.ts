@@ -5,9 +5,9 @@
 import { type Maybe, settle } from '../base/maybe.ts'
 import type { Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
-import type { FaceContext } from '../service/face-context.ts'
+import type { FaceContext, RequestNotes } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
-import { Unavailable } from '../service/store.ts'
+import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import { writeAuthChallenges } from './authenticate.ts'
 import { answerPreflight, isPreflight } from './cross-origin.ts'
 import type { Entry, Mount } from './entry.ts'
@@ -35,7 +35,13 @@ export function createPages(
       thrown => refusePage(entry, thrown, context),
     )
   }
-  return { ...more, segments, serve, refuse: (_, refusal) => respondToRefusal(refusal) }
+  return {
+    ...more,
+    segments,
+    serve,
+    refuse: ({ notes }, refusal) =>
+      refusal.kind === 'unavailable' ? refuseUnavailable(notes, refusal) : respondToRefusal(refusal),
+  }
 }
 
 function respondFromPage(entry: Entry, page: Page, { settings }: PageContext): Maybe<Response> {
@@ -48,8 +54,8 @@ function respondFromPage(entry: Entry, page: Page, { settings }: PageContext): M
 }
 
 /** Writes a refusal that a page throws; anything else is a bug, and is thrown on. */
-function refusePage({ request }: Entry, thrown: unknown, context: PageContext): Response {
-  if (thrown instanceof Unavailable) return respondToRefusal({ kind: 'unavailable', after: thrown.after })
+function refusePage({ request, notes }: Entry, thrown: unknown, context: PageContext): Response {
+  if (thrown instanceof Unavailable) return refuseUnavailable(notes, unavailableRefusal(thrown))
   if (!(thrown instanceof Refused)) throw thrown
   const { refusal } = thrown as Refused<FrontRefusal | { readonly kind: 'unauthenticated' | 'forbidden' }>
   switch (refusal.kind) {
@@ -60,7 +66,14 @@ function refusePage({ request }: Entry, thrown: unknown, context: PageContext): 
       })
     case 'forbidden':
       return respond(403, { detail: 'this caller may not do this' })
+    case 'unavailable':
+      return refuseUnavailable(notes, refusal)
     default:
       return respondToRefusal(refusal)
   }
+}
+
+function refuseUnavailable(notes: RequestNotes, refusal: Extract<FrontRefusal, { kind: 'unavailable' }>): Response {
+  notes.cause = refusal.cause
+  return respondToRefusal(refusal)
 }

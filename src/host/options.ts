@@ -2,7 +2,7 @@
 import type { CertificateNameKind } from '../identity/certificate-name.ts'
 import type { PeoplePort } from '../identity/people-port.ts'
 import type { ServerLimits, Tls } from '../server/listener.ts'
-import type { Settings } from '../service/face-context.ts'
+import type { RequestNotes, Settings } from '../service/face-context.ts'
 import type { Schedule } from '../service/schedule.ts'
 import type { EventSink } from './delivery/sinks.ts'
 import type { MessageSecurity } from './message-security.ts'
@@ -53,8 +53,11 @@ export interface ServeOptions {
   readonly flood?: number
   /** Gets a line for each change and each error. Default: pino on standard error. */
   readonly logger?: Logger
-  /** Gets each internal error, with the incident that the client was given. Default: the logger. */
-  readonly onError?: (incident: string, thrown: unknown) => void
+  /**
+   * Gets each internal error, with the incident that the client was given, the operation and its
+   * caller. Default: the logger.
+   */
+  readonly onError?: (incident: string, thrown: unknown, notes?: RequestNotes) => void
   /** The other processes of this machine that serve the same contract. Default: none. */
   readonly siblings?: ClusterPeers | undefined
   /** Each gets every committed change: `createWebhook(…)`, or a function of your own. */

@@ -4,14 +4,12 @@
  */
 import type { Implementation } from '../contract/implement.ts'
 import { requireSoundContract } from '../contract/review.ts'
-import type { JobRow } from '../service/store.ts'
 import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './job-workers.ts'
 import { openStore } from './open-store.ts'
-import { createLogger, errorFields } from './operations/log.ts'
 import type { ServeOptions, Server } from './options.ts'
 import { ensureSafe } from './safety.ts'
-import { start, sweepEveryMs } from './start.ts'
+import { createWorld, reportJob, start, sweepEveryMs } from './start.ts'
 
 export { openStore, type ServeOptions, type Server }
 
@@ -48,10 +46,8 @@ async function startWork(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Server, 'close'>> {
   const store = opened.adopt(await openStore(app, options), each => each.close())
-  const logger = options.logger ?? createLogger()
-  const failed = (job: JobRow, thrown: unknown): void =>
-    options.onError?.(job.id, thrown) ?? logger.error({ incident: job.id, ...errorFields(thrown) }, 'a job failed')
-  const working = { app, store, clock: options.clock ?? Date.now, id: createItemIdentifier, failed }
+  const { clock, report } = createWorld(options)
+  const working = { app, store, clock, id: createItemIdentifier, failed: reportJob(report) }
   const all = startJobWorkers(working, options.schedules, options.work === false ? 0 : options.work)
   // The timers of workers do not keep a process alive; this one does.
   const alive = setInterval(() => {}, sweepEveryMs)

@@ -13,10 +13,11 @@ import { guardPeoplePort } from '../identity/people-port.ts'
 import type { Watching } from '../identity/watched-file.ts'
 import { createChangesPage } from '../pages/changes.ts'
 import { startListener } from '../server/listener.ts'
+import type { Call } from '../service/call.ts'
 import { createServiceCalls } from '../service/calls.ts'
-import type { FaceContext, Settings } from '../service/face-context.ts'
+import type { FaceContext, RequestNotes, Settings } from '../service/face-context.ts'
 import { withReplica } from '../service/read-replica.ts'
-import type { Store } from '../service/store.ts'
+import type { JobRow, Store } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
 import { startOutbox } from './delivery/outbox.ts'
@@ -30,7 +31,9 @@ import { dataFileOf, openLimiter, openReplica, openStore } from './open-store.ts
 import { createCallObserver } from './operations/instrumentation.ts'
 import { changeFields, createLogger, errorFields } from './operations/log.ts'
 import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
+import { OutageLog } from './operations/outage-log.ts'
 import { OverloadGuard } from './operations/overload.ts'
+import { SlowChanges } from './operations/slow-changes.ts'
 import type { ServeOptions, Server } from './options.ts'
 import { allowsSeededPasswords, type Tokens } from './safety.ts'
 import { seedStore } from './seed-store.ts'
@@ -57,6 +60,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   const replica = opened.adopt(await openReplica(app, options.replica), each => each?.close())
   const workers = startOwnWorkers(app, options, world, store)
   opened.defer(() => workers.stop(0))
+  const slow = opened.adopt(new SlowChanges(warnOfSlowChange(world.logger)), each => each.stop())
   const figures = new Metrics()
   const committed: (() => void)[] = []
   const context: FaceContext = {
@@ -70,6 +74,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
         figures.countCall(face, operation, outcome, tookMs),
       ),
       started: workers.wake,
+      watch: call => slow.watch(call),
       done: deed => {
         world.logger.info(changeFields(deed), 'changed')
         for (const tell of committed) tell()
@@ -92,6 +97,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   opened.defer(() => sinks.stop())
   committed.push(changes.wake, sinks.wake)
   const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
+  const outages = new OutageLog(world.logger)
   const gate = createGate(load, options.flood ?? floodLimit)
   const mounts = createMounts(context, {
     people: people.identities,
@@ -103,7 +109,14 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     elsewhere: outbox?.elsewhere,
   })
   const listener = await startListener(
-    createFront(context, mounts, { gate, codings, figures, ...logResponses(options, world) }),
+    createFront(context, mounts, {
+      gate,
+      codings,
+      figures,
+      onUnavailable: ({ id: request, notes: { cause, operation, subject } }) =>
+        outages.record(cause, { request, ...nameOf({ operation, subject }) }),
+      ...logResponses(options, world),
+    }),
     {
       host: options.host ?? '127.0.0.1',
       port: options.port ?? 8080,
@@ -128,9 +141,11 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     close: async (limit = 10_000) => {
       clearInterval(sweeping)
       load.stop()
+      slow.stop()
       load.isDraining = true
       changes.stop()
       await Promise.all([sinks.stop(), listener.close(limit), workers.stop(limit), outbox?.stop()])
+      outages.flush()
       await Promise.all([store.close(), replica?.close(), limits.close()])
     },
   }
@@ -147,7 +162,9 @@ export interface World {
 export function createWorld(options: ServeOptions): World {
   const logger = options.logger ?? createLogger()
   const report: World['report'] =
-    options.onError ?? ((incident, thrown) => logger.error({ incident, ...errorFields(thrown) }, 'internal error'))
+    options.onError ??
+    ((incident, thrown, notes) =>
+      logger.error({ incident, ...nameOf(notes), ...errorFields(thrown) }, 'internal error'))
   return { clock: options.clock ?? Date.now, logger, report, failed: thrown => report(randomUUID(), thrown) }
 }
 
@@ -198,10 +215,23 @@ function startOwnWorkers(app: Implementation, options: ServeOptions, { clock, re
   const isOff = options.work === false
   return startJobWorkers(context, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
 }
-const reportJob =
+export const reportJob =
   (report: World['report']) =>
-  (job: { readonly id: string }, thrown: unknown): void =>
-    report(job.id, thrown)
+  ({ id, job: operation, owner: subject }: JobRow, thrown: unknown): void =>
+    report(id, thrown, { operation, subject })
+
+const nameOf = ({ operation, subject }: RequestNotes = {}): object => ({
+  ...(operation !== undefined && { operation }),
+  ...(subject !== undefined && { subject }),
+})
+
+const warnOfSlowChange =
+  (logger: World['logger']) =>
+  ({ admitted: { operation, caller }, request }: Call, heldMs: number): void =>
+    logger.warn(
+      { request, ...nameOf({ operation: operation.name, subject: caller.subject }), heldMs: Math.round(heldMs) },
+      'a change holds the store for more than a second: do what is slow in a job',
+    )
 
 function startEventSinks(app: Implementation, options: ServeOptions, { clock, logger }: World, store: Store) {
   return startSinks(

@@ -53,7 +53,7 @@ async function signIn(context: FaceContext, people: People, entry: Entry): Promi
     )
   const given = await readForm(request)
   if (typeof given === 'number') return writePage(given, 'Sign in', writeForm(''))
-  return proveAndRedirect(context, people, request, given)
+  return proveAndRedirect(context, people, entry, given)
 }
 
 const refuseForeignForm = (): Response =>
@@ -62,7 +62,7 @@ const refuseForeignForm = (): Response =>
 async function proveAndRedirect(
   context: FaceContext,
   people: People,
-  request: Request,
+  { request, notes }: Entry,
   given: URLSearchParams,
 ): Promise<Response> {
   const name = given.get('name') ?? ''
@@ -78,6 +78,7 @@ async function proveAndRedirect(
     return redirectWithCookie(context, request, to, session.value, sessionSeconds)
   } catch (thrown) {
     if (!(thrown instanceof Unavailable)) throw thrown
+    notes.cause = thrown.cause
     const busy = writePage(
       503,
       'Service unavailable',

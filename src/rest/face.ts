@@ -11,7 +11,7 @@ import type { FrontRefusal } from '../front/refusal.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
-import { Unavailable } from '../service/store.ts'
+import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import type { WorkSteps } from '../service/turns.ts'
 import { addRestFields } from './common-fields.ts'
 import { type CompiledFace, compileFace, type RestOptions } from './compiled-face.ts'
@@ -55,6 +55,7 @@ function serveEntry(face: CompiledFace, entry: Entry): Maybe<Response> {
 
 /** A refusal that cannot be written, such as a fault with an undeclared detail, is a bug too. */
 function respondWithRefusal(exchange: Exchange, refusal: AnyRestRefusal | FrontRefusal): Response {
+  if (refusal.kind === 'unavailable') exchange.entry.notes.cause = refusal.cause
   try {
     return addRestFields(exchange, errorResponse(exchange, refusal), refusal)
   } catch (thrown) {
@@ -65,7 +66,7 @@ function respondWithRefusal(exchange: Exchange, refusal: AnyRestRefusal | FrontR
 
 function toRefusal(exchange: Exchange, thrown: unknown): AnyRestRefusal {
   if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // thrown by `refuseRequest` and by the service alone
-  if (thrown instanceof Unavailable) return { kind: 'unavailable', after: thrown.after }
+  if (thrown instanceof Unavailable) return unavailableRefusal(thrown)
   return reportIncident(exchange, thrown)
 }
 
@@ -111,6 +112,6 @@ function answerPage(exchange: Exchange): Maybe<Response> | undefined {
 }
 
 function reportIncident({ face, entry }: Exchange, thrown: unknown): AnyRestRefusal {
-  face.context.report(entry.id, thrown)
+  face.context.report(entry.id, thrown, entry.notes)
   return { kind: 'failed', incident: entry.id }
 }

@@ -23,10 +23,12 @@ export const successorPath = ({ face, entry: { segments } }: Exchange): string =
     .join('')}`
 
 export function identifyCaller(exchange: Exchange): Maybe<void> {
-  return chain(
-    authenticate(exchange.entry.request, exchange.face.context, exchange.face.api.service),
-    caller => void (exchange.caller = caller),
-  )
+  const { entry, face, operation } = exchange
+  entry.notes.operation = operation?.name
+  return chain(authenticate(entry.request, face.context, face.api.service), caller => {
+    exchange.caller = caller
+    entry.notes.subject = caller.subject
+  })
 }
 
 /** Rows 15 to 17 for an operation: the service alone decides which callers may. */

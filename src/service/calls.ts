@@ -28,6 +28,7 @@ import {
   type StoreReader,
   type StoreWriter,
   Unavailable,
+  unavailableRefusal,
 } from './store.ts'
 import {
   actOnItem,
@@ -50,6 +51,8 @@ export interface ServiceParts {
   readonly started?: () => void
   /** Observes each call. Default: none. */
   readonly observer?: CallObserver
+  /** Called when a change gets the store; what it returns is called when that ends. */
+  readonly watch?: (call: Call) => () => void
   /** Called with the audit record of a call once it is durable. */
   readonly done?: (deed: AuditRecord) => void
 }
@@ -94,11 +97,16 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       writer,
       possible: item => possible(caller, item, operationNameOf(operation)),
     }
-    return performOnce(call, writer, change.about.now, async () => {
-      const outcome = await performChange(change, operation)
-      await writer.record((did.deed = deedOf(change, outcome)))
-      return outcome
-    })
+    const end = parts.watch?.(call)
+    try {
+      return await performOnce(call, writer, change.about.now, async () => {
+        const outcome = await performChange(change, operation)
+        await writer.record((did.deed = deedOf(change, outcome)))
+        return outcome
+      })
+    } finally {
+      end?.()
+    }
   }
 
   const change = async (call: Call): Promise<Outcome> => {
@@ -152,7 +160,7 @@ export const operationNameOf = (operation: Operation): string =>
 /** The caller may retry when the store is out of reach: 503, Receiver. */
 const whileReachable = <T>(work: () => Maybe<T>): Maybe<T> => settle(work, refuseUnreachable)
 function refuseUnreachable(thrown: unknown): never {
-  if (thrown instanceof Unavailable) return refuse({ kind: 'unavailable', after: thrown.after })
+  if (thrown instanceof Unavailable) return refuse(unavailableRefusal(thrown))
   throw thrown
 }
 

@@ -13,10 +13,18 @@ export interface FaceContext {
   /** A new identifier of a request or an incident: unguessable, URL-safe. */
   readonly id: () => string
   /** Reports a bug of ours; the face answers 500 or Receiver with this incident and no detail. */
-  readonly report: (incident: string, thrown: unknown) => void
+  readonly report: (incident: string, thrown: unknown, notes?: RequestNotes) => void
   readonly settings: Settings
   /** For long work of all faces. Default: it is done at once. */
   readonly turns?: Turns
+}
+
+/** What is found out about a request on its way, for the lines of the log. */
+export interface RequestNotes {
+  operation?: string | undefined
+  subject?: string | undefined
+  /** Of a 503. */
+  cause?: unknown
 }
 
 /** What a proxy says of its client: X-Forwarded-For, -Proto and -Host, or Forwarded (RFC 7239). */

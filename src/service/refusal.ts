@@ -40,8 +40,11 @@ export type Refusal =
   | { readonly kind: 'in-flight' }
   /** The idempotency key belongs to another call. */
   | { readonly kind: 'key-reused' }
-  /** The store is busy or out of reach, or the service is draining; `after` in seconds. */
-  | { readonly kind: 'unavailable'; readonly after: number }
+  /**
+   * The store is busy or out of reach, or the service is draining; `after` in seconds. The cause is
+   * for the operator's log: no face tells it.
+   */
+  | { readonly kind: 'unavailable'; readonly after: number; readonly cause?: unknown }
 
 /**
  * Thrown, never returned: it undoes its transaction. Not an `Error`: it has no stack, and nothing

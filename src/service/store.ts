@@ -12,6 +12,7 @@ import type { Pieces } from '../base/octets.ts'
 import type { Values } from '../contract/implement.ts'
 import type { JobState } from '../contract/job.ts'
 import type { Restriction } from '../contract/policy.ts'
+import type { Refusal } from './refusal.ts'
 
 /**
  * One stored item. `value` has all present fields of the newest contract, id and state included.
@@ -275,7 +276,19 @@ export interface Usage {
 export class Unavailable {
   /** Seconds after which a retry is worthwhile. */
   readonly after: number
-  constructor(after = 1) {
+  /** An error, or words: for the operator's log, never for a caller. */
+  readonly cause: unknown
+  constructor(after = 1, cause?: unknown) {
     this.after = after
+    this.cause = cause
   }
 }
+
+/** The cause of whatever is asked of a store after its end. */
+export const closedStore = 'the store is closed'
+
+export const unavailableRefusal = ({ after, cause }: Unavailable): Extract<Refusal, { kind: 'unavailable' }> => ({
+  kind: 'unavailable',
+  after,
+  cause,
+})

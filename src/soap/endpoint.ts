@@ -5,7 +5,7 @@ import type { OctetDecoder } from '../base/octets.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { VersionRule } from '../contract/service.ts'
 import type { MessageStyle } from '../contract/xml-message.ts'
-import type { FaceContext } from '../service/face-context.ts'
+import type { FaceContext, RequestNotes } from '../service/face-context.ts'
 import type { Cursor } from '../xml/index.ts'
 import type { SoapFault } from './fault.ts'
 import type { Addressing, AgreedAddressing, ReplyTargets } from './headers/addressing.ts'
@@ -98,6 +98,7 @@ export interface ReceivedMessage {
   readonly from: string
   /** The id of the request. */
   readonly request: string
+  readonly notes: RequestNotes
   readonly confidential: boolean
   /** The caller according to the transport; refuses invalid credentials. */
   readonly caller: () => Maybe<Caller>

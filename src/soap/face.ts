@@ -15,7 +15,7 @@ import { chain, forEachInTurn, type Maybe, settle } from '../base/maybe.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
-import { Unavailable } from '../service/store.ts'
+import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import { packTyped } from '../service/typed-json.ts'
 import {
   type Cursor,
@@ -86,12 +86,13 @@ function processBody(
   blocks: readonly Element[],
 ): Maybe<SentMessage> {
   const content = readBody(known, exchange, proven) // Body to its end, message to its last byte
-  return chain(proven.caller ?? known.message.caller(), caller =>
-    chain(content.sound ? processBlocks(node, known, blocks, caller) : undefined, () =>
+  return chain(proven.caller ?? known.message.caller(), caller => {
+    known.message.notes.subject = caller.subject
+    return chain(content.sound ? processBlocks(node, known, blocks, caller) : undefined, () =>
       // blocks with handlers
       performExchange(node, known, exchange, { content: content.row, caller }),
-    ),
-  )
+    )
+  })
 }
 
 function performExchange(
@@ -142,7 +143,11 @@ export function performRetrieval(
 ): Maybe<SentMessage> {
   const known = { ...createFacts(message), exchange }
   return settle(
-    () => chain(message.caller(), caller => performExchange(node, known, exchange, { content: row, caller, expects })),
+    () =>
+      chain(message.caller(), caller => {
+        Object.assign(message.notes, { operation: exchange.name, subject: caller.subject })
+        return performExchange(node, known, exchange, { content: row, caller, expects })
+      }),
     thrown => replyWithFault(node, known, toSoapRefusal(node, message, thrown)),
   )
 }
@@ -258,6 +263,7 @@ function requireOperation(node: SoapNode, known: Exchanged, body: Cursor): Bound
     return refuseMessage({ kind: 'no-operation', detail })
   }
   known.exchange = exchange
+  known.message.notes.operation = exchange.name
   if (known.message.bytes.length > exchange.longest) refuseMessage({ kind: 'too-long', limit: exchange.longest })
   return exchange
 }
@@ -322,11 +328,11 @@ const fingerprintOf = (exchange: BoundOperation, row: Values): string =>
     .digest('base64url')
 
 /** The refusal for an exception; a bug of ours becomes one without details. */
-function toSoapRefusal(node: SoapNode, { request: incident }: ReceivedMessage, thrown: unknown): AnySoapRefusal {
+function toSoapRefusal(node: SoapNode, { request: incident, notes }: ReceivedMessage, thrown: unknown): AnySoapRefusal {
   if (thrown instanceof Malformed) return { kind: 'not-well-formed', why: thrown }
   if (thrown instanceof Error && thrown.name === 'Aborted') throw thrown // the sender has left: the transport handles it
   if (thrown instanceof Refused) return thrown.refusal as AnySoapRefusal // Refused has no other refusals
-  if (thrown instanceof Unavailable) return { kind: 'unavailable', after: thrown.after }
-  node.serving.report(incident, thrown)
+  if (thrown instanceof Unavailable) return unavailableRefusal(thrown)
+  node.serving.report(incident, thrown, notes)
   return { kind: 'incident', incident }
 }

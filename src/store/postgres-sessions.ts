@@ -15,7 +15,7 @@ import pg from 'pg'
 import { errorCodeOf } from '../base/attempt.ts'
 import { decodeHex } from '../base/base64.ts'
 import type { Maybe } from '../base/maybe.ts'
-import { Unavailable, type Usage } from '../service/store.ts'
+import { closedStore, Unavailable, type Usage } from '../service/store.ts'
 import { BorrowedConnection, type Cells, type StatementRunner } from './connection.ts'
 import type { Cell } from './dialect.ts'
 import { boundParameters, type Statement } from './statement.ts'
@@ -98,7 +98,7 @@ export class Sessions {
 
   /** @param time in milliseconds, with all its tries */
   run<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, time = this.#time): Promise<T> {
-    if (this.#closed) return Promise.reject(new Unavailable())
+    if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     const running = this.#runUntilDone(begin, work, performance.now() + time)
     this.#running.add(running)
     const over = () => this.#running.delete(running)
@@ -135,7 +135,7 @@ export class Sessions {
         return await this.#runOnce(begin, work, until)
       } catch (thrown) {
         if (!isTransient(thrown)) throw this.#toStoreError(thrown)
-        if (performance.now() + wait > until) throw new Unavailable()
+        if (performance.now() + wait > until) throw new Unavailable(1, thrown)
       }
       // Transactions that collided wait for different times, so that they do not collide again.
       await sleep(wait * Math.random())
@@ -183,6 +183,8 @@ export class Sessions {
 
 const ignore = (): void => {}
 
+const late = 'a work did not end within its time: a slow handler, a lock, or a database that does not reply'
+
 class PooledTransaction implements StatementRunner {
   readonly #timer: NodeJS.Timeout
   #client: PostgresClient | undefined
@@ -195,7 +197,7 @@ class PooledTransaction implements StatementRunner {
 
   constructor(until: number) {
     const { promise, reject } = Promise.withResolvers<never>()
-    this.#timer = setTimeout(reject, Math.max(0, until - performance.now()), new Unavailable())
+    this.#timer = setTimeout(reject, Math.max(0, until - performance.now()), new Unavailable(1, late))
     this.late = promise
     promise.catch(() => this.#giveBack(true))
   }
@@ -204,7 +206,7 @@ class PooledTransaction implements StatementRunner {
   take(client: PostgresClient): void {
     if (this.#isOver) {
       client.release()
-      throw new Unavailable()
+      throw new Unavailable(1, late)
     }
     this.#client = client
     client.on('error', ignore) // it breaks between two statements: the next one fails
@@ -219,7 +221,7 @@ class PooledTransaction implements StatementRunner {
   }
 
   async #query(query: PostgresQuery): Promise<readonly Cells[]> {
-    if (this.#isOver || !this.#client) throw new Unavailable() // (3)
+    if (this.#isOver || !this.#client) throw new Unavailable(1, late) // (3)
     const asked = this.#client.query(query)
     this.#last = asked.then(ignore, ignore)
     try {
@@ -291,5 +293,5 @@ const isLost = (thrown: unknown): boolean =>
   (unreachableState.test(errorCodeOf(thrown)) || (errorCodeOf(thrown) === '' && lostMessage.test(thrown.message)))
 
 function toStoreError(thrown: unknown): unknown {
-  return isLost(thrown) ? new Unavailable() : thrown
+  return isLost(thrown) ? new Unavailable(1, thrown) : thrown
 }

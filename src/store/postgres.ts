@@ -154,7 +154,9 @@ async function migrate(schema: StoreSchema, on: StatementRunner): Promise<void> 
 }
 
 function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
-  const late = sleep(transactionTimeoutMs, undefined, { ref: false }).then(() => Promise.reject(new Unavailable()))
+  const late = sleep(transactionTimeoutMs, undefined, { ref: false }).then(() =>
+    Promise.reject(new Unavailable(1, 'the database does not reply')),
+  )
   return Promise.race([answer, late])
 }
 

@@ -373,7 +373,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
   #claim(name: string | null, now: number): Maybe<void> {
     if (name === null) return
     return chain(this.on.first(this.schema.records.claim, [name, now]), row => {
-      if (!row) throw new Unavailable()
+      if (!row) throw new Unavailable(1, 'the pieces of a file were removed before it was complete')
     })
   }
 

@@ -20,7 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import { type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
+import { closedStore, type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
 import { BorrowedConnection, type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { planMigration } from './migration.ts'
@@ -157,7 +157,7 @@ class PreparedRunner implements StatementRunner {
 const passingCodes = new Set([5, 6, 8, 13, 14])
 function toStoreError(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
-  return typeof code === 'number' && passingCodes.has(code & 0xff) ? new Unavailable() : thrown
+  return typeof code === 'number' && passingCodes.has(code & 0xff) ? new Unavailable(1, thrown) : thrown
 }
 
 /** Busy, closed, or an error of SQLite's. */
@@ -344,7 +344,8 @@ class Readers {
   }
 
   #begin(): OpenReader {
-    if (this.#closed || this.#busy >= readsMax) throw new Unavailable()
+    if (this.#closed) throw new Unavailable(1, closedStore)
+    if (this.#busy >= readsMax) throw new Unavailable(1, `${readsMax} reads are open already`)
     const reading = this.#free.pop() ?? new OpenReader(this.#file)
     reading.begin()
     this.#busy++

@@ -10,7 +10,7 @@
  */
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
-import { Unavailable } from '../service/store.ts'
+import { closedStore, Unavailable } from '../service/store.ts'
 
 /**
  * The transaction of a group, on the one connection that writes. Each step but `begin` is done at
@@ -77,7 +77,7 @@ export class Queue {
   }
 
   add<T>(work: QueuedWork<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new Unavailable())
+    if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject }) // work.run returns a T
       this.#running ??= this.#drain()
@@ -154,7 +154,7 @@ export class Queue {
     } catch (thrown) {
       this.#discard()
       this.#open = false
-      const why = isSqliteError(thrown) ? new Unavailable() : thrown
+      const why = isSqliteError(thrown) ? new Unavailable(1, thrown) : thrown
       for (const { reject } of members) reject(why)
     }
   }
@@ -207,7 +207,9 @@ export class Queue {
 
   #limitTime(answer: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Unavailable()), this.#bounds.work)
+      const { work } = this.#bounds
+      const late = new Unavailable(1, `a work held the store for more than ${work} ms: do what is slow in a job`)
+      const timer = setTimeout(reject, work, late)
       answer.then(resolve, reject).finally(() => clearTimeout(timer))
     })
   }

@@ -1,10 +1,11 @@
 /**
  * Log lines for operators, as JSON. What it guards:
- *  (1) No line has a credential: of an error it has message, stack and code, in which texts that
- *      look like credentials are redacted. Of a request it has what the audit has, and no more.
+ *  (1) No line has a credential: of an error it has message, stack, code and causes, in which texts
+ *      that look like credentials are redacted. Of a request it has what the audit has, and no more.
  */
 import { createRequire } from 'node:module'
-import type { AuditRecord } from '../../service/store.ts'
+import { inspect } from 'node:util'
+import { type AuditRecord, Unavailable } from '../../service/store.ts'
 
 /**
  * The part of pino's interface that we use: pino itself, or another logger with these functions.
@@ -50,10 +51,26 @@ const scrubText = (text: string): string => secrets.reduce((rest, secret) => res
 
 /** (1) */
 export function errorFields(thrown: unknown): object {
-  if (!(thrown instanceof Error)) return { error: scrubText(String(thrown)) }
-  const { stack, message } = thrown
-  const code = 'code' in thrown ? thrown.code : undefined
-  return { error: scrubText(stack ?? message), ...(typeof code === 'string' && { code }) }
+  if (thrown instanceof Unavailable) return errorFields(thrown.cause ?? 'unavailable, without a known cause')
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+  return { error: scrubText(describeThrown(thrown)), ...(typeof code === 'string' && { code }) }
+}
+
+/** Causes of causes, and errors of an AggregateError. */
+const causesMax = 4
+const valueCharacters = 1000
+
+/** Stack or message of an error, and of those that caused it; anything else as Node shows it. */
+function describeThrown(thrown: unknown, depth = 0): string {
+  if (typeof thrown === 'string') return thrown
+  if (!(thrown instanceof Error)) return inspect(thrown, { depth: 3 }).slice(0, valueCharacters)
+  const { stack, message, cause } = thrown
+  const inner = [
+    ...(cause === undefined ? [] : [cause]),
+    ...(thrown instanceof AggregateError ? (thrown.errors as unknown[]).slice(0, causesMax) : []),
+  ]
+  const causes = depth < causesMax ? inner.map(each => `\n[cause]: ${describeThrown(each, depth + 1)}`) : []
+  return `${stack ?? message}${causes.join('')}`
 }
 
 /** The fields of a line about a committed change. */

@@ -27,14 +27,15 @@ export function addressesOf({ serving, endpoint }: SoapNode, entry: Entry): [str
   return known === undefined ? [asked] : [`${known}${endpoint.path}`, asked]
 }
 
-type RequestFacts = Pick<ReceivedMessage, 'addresses' | 'from' | 'request' | 'confidential' | 'caller'>
+type RequestFacts = Pick<ReceivedMessage, 'addresses' | 'from' | 'request' | 'notes' | 'confidential' | 'caller'>
 
 export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
-  const { request, id } = entry
+  const { request, id, notes } = entry
   return {
     addresses: addressesOf(node, entry),
     from: request.from,
     request: id,
+    notes,
     confidential: isConfidential(request, node.serving.settings),
     caller: () => authenticate(request, node.serving), // without cookies: no form of ours sends a message
   }

@@ -40,6 +40,7 @@ export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): 
     'cache-control': 'no-store',
   }
   if (fault) Object.assign(fields, fieldsOfFault(node, entry, fault.refusal))
+  if (fault?.refusal.kind === 'unavailable') entry.notes.cause = fault.refusal.cause
   return { status: fault ? statusOfFault(node, version, fault) : 200, fields, content: packed?.content ?? envelope }
 }
 

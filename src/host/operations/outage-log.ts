@@ -1,0 +1,63 @@
+/**
+ * Lines about answers with 503. What it guards:
+ *  (1) Each 503 is in the log with its cause: by a line of its own, or in the count of the next
+ *      line of its cause.
+ *  (2) A cause has one line a second at most, so that an outage does not fill the disk.
+ */
+import { errorFields, type Logger } from './log.ts'
+
+const silenceMs = 1000
+/** Causes at once that have lines of their own; more than these share one. */
+const causesMax = 100
+
+interface Cause {
+  readonly fields: object
+  /** Since the last line. */
+  suppressed: number
+}
+
+export class OutageLog {
+  readonly #logger: Pick<Logger, 'warn'>
+  readonly #causes = new Map<string, Cause>()
+  constructor(logger: Pick<Logger, 'warn'>) {
+    this.#logger = logger
+  }
+
+  /** @param fields of the request */
+  record(cause: unknown, fields: object): void {
+    const error = cause === undefined ? { error: 'no cause is known' } : errorFields(cause)
+    const text = 'error' in error ? String(error.error) : ''
+    const key = this.#causes.size < causesMax || this.#causes.has(text) ? text : ''
+    const known = this.#causes.get(key)
+    if (known) {
+      known.suppressed++
+      return
+    }
+    const added: Cause = { fields: error, suppressed: 0 }
+    this.#causes.set(key, added)
+    this.#logger.warn({ ...fields, ...error }, 'answered 503')
+    this.#wait(key, added)
+  }
+
+  #wait(key: string, cause: Cause): void {
+    setTimeout(() => {
+      if (cause.suppressed === 0) {
+        this.#causes.delete(key)
+        return
+      }
+      this.#tell(cause)
+      this.#wait(key, cause)
+    }, silenceMs).unref()
+  }
+
+  #tell(cause: Cause): void {
+    const { fields, suppressed } = cause
+    cause.suppressed = 0
+    this.#logger.warn({ ...fields, suppressed }, 'answered 503')
+  }
+
+  /** Writes what is counted. */
+  flush(): void {
+    for (const cause of this.#causes.values()) if (cause.suppressed > 0) this.#tell(cause)
+  }
+}

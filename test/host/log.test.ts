@@ -1,0 +1,168 @@
+/** Each answer that an operator must know of has a line in the log, with its cause and its name. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import app from '../../examples/orders/service.ts'
+import type { Handlers, Implementation } from '../../src/contract/implement.ts'
+import { errorFields } from '../../src/host/operations/log.ts'
+import { OutageLog } from '../../src/host/operations/outage-log.ts'
+import { Refused } from '../../src/service/refusal.ts'
+import { Unavailable } from '../../src/service/store.ts'
+import { basic, json, type Line, startHosted } from './hosted-service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'diglot-log-'))
+after(() => rmSync(folder, { recursive: true }))
+const clara = { ...basic('clara', 'clara-secret'), ...json }
+const order = '{"customer":"c-1","lines":[{"product":"p-1","quantity":1}],"currency":"EUR"}'
+const soapOrder = `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><CreateOrder xmlns="urn:diglot:orders:v1"><order><customer>c-1</customer><lines><line><product>p-1</product><quantity>1</quantity></line></lines><currency>EUR</currency></order></CreateOrder></e:Body></e:Envelope>`
+const soap = { ...clara, 'content-type': 'application/soap+xml' }
+
+/** The orders, but what a client's content becomes is computed by this. */
+function deriving(derive: NonNullable<Handlers['derive']>): Implementation {
+  const orders = { actions: {}, ...app.handlers['orders'], derive }
+  return { ...app, handlers: { ...app.handlers, orders } }
+}
+const told = (lines: readonly Line[], message: string) =>
+  lines.filter(each => each.message === message).map(each => each.fields)
+
+describe('each 503 has a line with its cause, its operation and its caller', () => {
+  test('a store that another process holds', async () => {
+    const data = join(folder, 'busy.sqlite')
+    const { ask, lines } = await startHosted({ data })
+    const other = new DatabaseSync(data)
+    other.exec('begin immediate')
+    const answers = await Promise.all([
+      ask('POST', '/api/v1/orders', clara, order),
+      ask('POST', '/soap/v1', soap, soapOrder),
+    ])
+    other.exec('rollback')
+    other.close()
+    assert.deepEqual(
+      answers.map(each => each.status),
+      [503, 503],
+    )
+    for (const each of answers) assert.doesNotMatch(each.text, /locked/)
+    const [first] = told(lines, 'answered 503')
+    assert.match(String(first?.['error']), /database is locked/)
+    assert.deepEqual([first?.['operation'], first?.['subject']], ['CreateOrder', 'clara'])
+    assert.ok(answers.some(each => each.fields['request-id'] === first?.['request']))
+  })
+
+  test('a service with too many requests in progress, on each mount', async () => {
+    const { ask, lines } = await startHosted({ overload: { concurrent: 0 } })
+    for (const path of ['/api/v1/orders', '/changes', '/soap/v1?wsdl']) {
+      const before = told(lines, 'answered 503').length
+      assert.equal((await ask('GET', path)).status, 503, path)
+      await sleep(1100)
+      assert.ok(told(lines, 'answered 503').length > before, path)
+    }
+    assert.match(String(told(lines, 'answered 503')[0]?.['error']), /more requests are in progress/)
+  })
+
+  test('one line a second for each cause, and the count of all others', async t => {
+    const lines: object[] = []
+    const log = new OutageLog({ warn: fields => void lines.push(fields) })
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    for (let i = 0; i < 5; i++) log.record('no disk', { request: `r-${i}` })
+    log.record('no network', { request: 'r-5' })
+    assert.deepEqual(lines, [
+      { request: 'r-0', error: 'no disk' },
+      { request: 'r-5', error: 'no network' },
+    ])
+    t.mock.timers.tick(1000)
+    assert.deepEqual(lines.slice(2), [{ error: 'no disk', suppressed: 4 }])
+    log.record('no disk', { request: 'r-6' })
+    log.flush()
+    assert.deepEqual(lines.slice(3), [{ error: 'no disk', suppressed: 1 }])
+    t.mock.timers.tick(1000)
+    t.mock.timers.tick(1000)
+    log.record('no disk', { request: 'r-7' })
+    assert.deepEqual(lines.at(-1), { request: 'r-7', error: 'no disk' })
+  })
+})
+
+test('an incident has the operation, the caller, the stack and what caused it', async () => {
+  const failing = deriving(() => {
+    throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })
+  })
+  const { ask, lines } = await startHosted({}, failing)
+  await ask('POST', '/api/v1/orders', clara, order)
+  await ask('POST', '/soap/v1', soap, soapOrder)
+  const errors = told(lines, 'internal error')
+  assert.equal(errors.length, 2)
+  for (const each of errors) {
+    assert.deepEqual([each['operation'], each['subject']], ['CreateOrder', 'clara'])
+    assert.match(
+      String(each['error']),
+      /^TypeError: fetch failed\n +at [\s\S]*\[cause\]: Error: connect ECONNREFUSED\n +at /,
+    )
+  }
+})
+
+test('a line of the access log names the operation and the caller', async () => {
+  const { ask, lines } = await startHosted({ accessLog: true })
+  await ask('GET', '/api/v1/orders/o-1', basic('clara', 'clara-secret'))
+  await ask('POST', '/soap/v1', soap, soapOrder)
+  await ask('GET', '/api/v1/orders/o-1')
+  assert.deepEqual(
+    told(lines, 'answered').map(each => [each['operation'], each['subject']]),
+    [
+      ['GetOrder', 'clara'],
+      ['CreateOrder', 'clara'],
+      ['GetOrder', undefined],
+    ],
+  )
+})
+
+describe('a change that holds the store for more than a second is named while it does', () => {
+  const slow = 'a change holds the store for more than a second: do what is slow in a job'
+  const { derive = () => ({}) } = app.handlers['orders'] ?? {}
+  const cases: readonly (readonly [string, () => unknown])[] = [
+    ['one that waits', () => sleep(1500)],
+    [
+      'one that computes',
+      () => {
+        const until = performance.now() + 1100
+        while (performance.now() < until);
+      },
+    ],
+  ]
+  for (const [title, work] of cases)
+    test(title, async () => {
+      const slowly = deriving(async (ctx, draft, current) => {
+        await work()
+        return derive(ctx, draft, current)
+      })
+      const { ask, lines } = await startHosted({}, slowly)
+      assert.equal((await ask('POST', '/api/v1/orders', clara, order)).status, 201)
+      const [line, ...more] = told(lines, slow)
+      assert.deepEqual([line?.['operation'], line?.['subject'], more], ['CreateOrder', 'clara', []])
+    })
+
+  test('a quick one is not', async () => {
+    const { ask, lines } = await startHosted()
+    assert.equal((await ask('POST', '/api/v1/orders', clara, order)).status, 201)
+    assert.deepEqual(told(lines, slow), [])
+  })
+})
+
+test('whatever is thrown has words in the log', () => {
+  const cases: readonly (readonly [unknown, RegExp])[] = [
+    [new Error('outer', { cause: { code: 7 } }), /^Error: outer\n[\s\S]*\[cause\]: \{ code: 7 \}$/],
+    [new AggregateError([new Error('first'), new Error('second')], 'both'), /both[\s\S]*first[\s\S]*second/],
+    [new Unavailable(1, new Error('no route')), /no route/],
+    [new Refused({ kind: 'gone' }), /kind: 'gone'/],
+    [{ token: 'Bearer abc' }, /\[redacted\]/],
+    [undefined, /undefined/],
+    ['words', /^words$/],
+  ]
+  for (const [thrown, expected] of cases) {
+    const { error } = errorFields(thrown) as { error: string }
+    assert.match(error, expected)
+    assert.doesNotMatch(error, /\[object Object\]/)
+  }
+})
