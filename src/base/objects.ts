@@ -1,5 +1,5 @@
 /** An own member: a field may be named like something that every object inherits. */
-export const ownMember = (value: Readonly<Record<string, unknown>>, name: string): unknown =>
+export const ownMember = <V>(value: Readonly<Record<string, V>>, name: string): V | undefined =>
   name in Object.prototype && !Object.hasOwn(value, name) ? undefined : value[name]
 
 /** A parsed JSON value; integers beyond a double are bigint. */

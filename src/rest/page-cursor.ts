@@ -9,6 +9,7 @@ import { attempt, decodeUtf8, isSyntaxError } from '../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../base/base64.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readScalar, writeScalar } from '../contract/lexical/scalar.ts'
+import { isIdentifier } from '../contract/lexical/text.ts'
 import type { Resource } from '../contract/resource.ts'
 import { isScalar } from '../contract/shape.ts'
 import type { Query, Sort } from '../service/store.ts'
@@ -35,7 +36,8 @@ export function readCursor(resource: Resource, sort: readonly Sort[], text: stri
   const parts = decodeCursor(text)
   if (!parts) return undefined
   const [sorted, backwards, id, ...texts] = parts
-  if (sorted !== sortText(sort) || typeof id !== 'string' || (backwards !== 0 && backwards !== 1)) return undefined
+  if (sorted !== sortText(sort) || typeof id !== 'string' || !isIdentifier(id) || (backwards !== 0 && backwards !== 1))
+    return undefined
   if (texts.length !== Math.max(1, sort.length)) return undefined
   const keys = texts.map((each, i) => readKey(resource, sort[i], each))
   return keys.some(key => key instanceof Flaw) ? undefined : { keys, id, backwards: backwards === 1 }

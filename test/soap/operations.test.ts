@@ -29,6 +29,11 @@ const toCursor = (text: string): string => Buffer.from(text).toString('base64url
 const strangeCursors = [
   '*',
   '_w',
+  // names that every object inherits, and an identifier that no database can hold.
+  ...['__proto__', 'constructor', 'toString'].map(each =>
+    toCursor(JSON.stringify({ sort: [each], keys: ['x'], id: 'o-1' })),
+  ),
+  toCursor(JSON.stringify({ sort: [], keys: [1], id: 'o-\u0000' })),
   ...['none', '[', '{"$n":"x"}', '{"$b":"*"}', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, '{}'].map(toCursor),
 ]
 

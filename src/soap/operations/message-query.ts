@@ -2,9 +2,11 @@
 
 import { attempt, decodeUtf8, isSyntaxError } from '../../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../../base/base64.ts'
+import { ownMember } from '../../base/objects.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { checkScalar } from '../../contract/lexical/scalar.ts'
+import { isIdentifier } from '../../contract/lexical/text.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { refuse } from '../../service/refusal.ts'
@@ -91,7 +93,7 @@ export function writeNext(query: Omit<Query, 'within'>, page: ItemPage): string 
 function readPosition(resource: Resource, text: string): SortPosition {
   const place = decodePosition(text)
   if (!isPosition(place)) return refuseChild('cursor', 'is not a cursor of this service: use the `next` of a page')
-  const fields = place.sort.map(each => resource.fields[fieldNameOf(each)])
+  const fields = place.sort.map(each => ownMember(resource.fields, fieldNameOf(each)))
   const fits = place.keys.every((key, index) => {
     if (place.sort.length === 0) return index === 0 && typeof key === 'number' && Number.isSafeInteger(key)
     const field = fields[index]
@@ -118,6 +120,6 @@ function isPosition(place: unknown): place is SortPosition {
     sort.every(each => typeof each === 'string') &&
     Array.isArray(keys) &&
     typeof id === 'string' &&
-    id.length <= 64
+    isIdentifier(id)
   )
 }
