@@ -1,20 +1,91 @@
-/** Seeds an empty store with people and items, once, even if they are removed later. */
-import type { Implementation } from '../contract/implement.ts'
+/**
+ * Seeds an empty store with people and items, once, even if they are removed later. What it guards:
+ *  (1) What is seeded has passed the checks of content from outside: its fields, its identifiers,
+ *      its states and its references. Otherwise nothing is seeded, and the start ends.
+ */
+import type { Implementation, Person, Values } from '../contract/implement.ts'
+import type { Resource } from '../contract/resource.ts'
+import { checkValue, findReferences } from '../contract/typed-value.ts'
 import type { LocalKey } from '../identity/local-key.ts'
 import { preparePeople } from '../identity/person-record.ts'
 import type { Store } from '../service/store.ts'
+
+/** Thrown at start: all mistakes, a line each. */
+export class SeedMistakes extends Error {
+  override readonly name = 'SeedMistakes'
+}
 
 export async function seedStore(app: Implementation, store: Store, key: LocalKey, now: number): Promise<void> {
   const done = await store.read(reader => reader.recall('seed', app.contract.service))
   if (done) return
   const { people = [], items = {} } = app.seed()
+  const mistakes = [...findPeopleMistakes(people), ...findItemMistakes(app, items)]
+  if (mistakes.length > 0) throw new SeedMistakes(mistakes.join('\n'))
   const enrol = await preparePeople(key, people)
   await store.write(async writer => {
     if (!(await writer.remember('seed', app.contract.service, { value: 'done', expires: 8.64e15 }, now))) return
     await enrol(writer, now)
-    const stored = app.contract.resources.filter(resource => !app.handlers[resource.name]?.keep)
-    for (const resource of stored)
+    for (const resource of storedResources(app))
       for (const value of items[resource.name] ?? [])
         await writer.put(resource.name, String(value['id']), value, {}, undefined, now)
+  })
+}
+
+const storedResources = ({ contract, handlers }: Implementation): Resource[] =>
+  contract.resources.filter(resource => !handlers[resource.name]?.keep)
+
+type SeedItems = Readonly<Record<string, readonly Values[]>>
+/** Lines of one resource: a seed that is generated repeats its mistakes. */
+const linesMax = 10
+
+/** (1) */
+function findItemMistakes(app: Implementation, items: SeedItems): string[] {
+  const resources = storedResources(app)
+  const known = new Map(resources.map(({ name }) => [name, new Set((items[name] ?? []).map(each => each['id']))]))
+  return [
+    ...Object.keys(items)
+      .filter(name => !known.has(name))
+      .map(
+        name => `the seed has items of "${name}", which is not a stored resource: use ${[...known.keys()].join(', ')}`,
+      ),
+    ...resources.flatMap(resource => findResourceMistakes(app, resource, items[resource.name] ?? [], known)),
+  ]
+}
+
+function findResourceMistakes(
+  app: Implementation,
+  { name, fields }: Resource,
+  values: readonly Values[],
+  known: ReadonlyMap<string, ReadonlySet<unknown>>,
+): string[] {
+  const external = (resource: string): boolean => app.handlers[resource]?.keep !== undefined
+  const seen = new Set<unknown>()
+  const lines: string[] = []
+  for (const value of values) {
+    const place = `the seed of ${name} ${String(value['id'] ?? '(without id)')}`
+    const problems = checkValue(fields, value)
+    for (const { path, detail } of problems) lines.push(`${place}: ${path.join('.')} ${detail}: correct the seed`)
+    if (seen.has(value['id'])) lines.push(`${place} is there twice: give one of them another id`)
+    seen.add(value['id'])
+    // Only a value without problems has the shape that references are looked for in.
+    for (const { resource, id, path } of problems.length > 0 ? [] : findReferences(fields, value))
+      if (!external(resource) && !known.get(resource)?.has(id))
+        lines.push(`${place}: ${path.join('.')} refers to ${id}, which does not exist in ${resource}: seed it, too`)
+  }
+  return lines.length > linesMax
+    ? [...lines.slice(0, linesMax), `${lines.length - linesMax} more mistakes in the seed of ${name}`]
+    : lines
+}
+
+function findPeopleMistakes(people: readonly Person[]): string[] {
+  const names = people.map(each => each.subject)
+  return people.flatMap(({ subject, password, roles }, i) => {
+    const place = `the seed of ${typeof subject === 'string' && subject !== '' ? subject : `person ${i + 1}`}`
+    return [
+      ...(typeof subject === 'string' && subject !== '' ? [] : [`${place}: subject must be a name`]),
+      ...(typeof password === 'string' && password !== '' ? [] : [`${place}: password must be a text`]),
+      ...(Array.isArray(roles) ? [] : [`${place}: roles must be a list`]),
+      ...(names.indexOf(subject) === i ? [] : [`${place} is there twice: give one of them another subject`]),
+    ]
   })
 }
