@@ -3,17 +3,20 @@ import type { Implementation } from '../contract/implement.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
 import type { Store } from '../service/store.ts'
 import { createFolderOf } from '../store/private-file.ts'
-import type { ServeOptions } from './options.ts'
+import type { RetentionDays, ServeOptions } from './options.ts'
 
 /** The database file of a service. */
 export const dataFileOf = (app: Implementation, { data }: Pick<ServeOptions, 'data'>): string =>
   data ?? `./data/${app.contract.service}.sqlite`
 
 /** Opens the database of a service, as `serve` does. */
-export async function openStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
+export async function openStore(
+  app: Implementation,
+  options: Pick<ServeOptions, 'data' | 'database' | 'retention'>,
+): Promise<Store> {
   const data = dataFileOf(app, options)
   if (data !== ':memory:') createFolderOf(data)
-  return openAt(app, options.database, data)
+  return openAt(app, options.database, data, options.retention ?? {})
 }
 
 /** Opens a standby, which gets safe operations first. */
@@ -24,10 +27,20 @@ export async function openReplica(
   return url === undefined ? undefined : (await import('../store/postgres.ts')).openPostgresReplica(app.contract, url)
 }
 
-async function openAt(app: Implementation, database: string | undefined, file: string): Promise<Store> {
-  if (database) return (await import('../store/postgres.ts')).openPostgresStore(app.contract, database)
-  return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file)
+async function openAt(
+  app: Implementation,
+  database: string | undefined,
+  file: string,
+  { changesDays, formerDays }: RetentionDays,
+): Promise<Store> {
+  const kept = {
+    ...(changesDays !== undefined && { changesKept: changesDays * dayMs }),
+    ...(formerDays !== undefined && { formerKept: formerDays * dayMs }),
+  }
+  if (database) return (await import('../store/postgres.ts')).openPostgresStore(app.contract, database, kept)
+  return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file, kept)
 }
+const dayMs = 24 * 3600 * 1000
 
 /** Instances share limits by their database, processes of one machine by the first process. */
 export async function openLimiter({

@@ -11,6 +11,13 @@ import type { Logger } from './operations/log.ts'
 import type { Overload } from './operations/overload.ts'
 import type { Tokens } from './safety.ts'
 
+export interface RetentionDays {
+  /** A committed change in `/changes`. Default: 7. */
+  readonly changesDays?: number
+  /** That an identifier was removed (410) or moved (301); then it is unknown. Default: for ever. */
+  readonly formerDays?: number
+}
+
 export interface ServeOptions {
   /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string
@@ -36,6 +43,8 @@ export interface ServeOptions {
   readonly people?: PeoplePort
   /** Accepts the seeded people, whose passwords are public, on any address. Default: false. */
   readonly insecure?: boolean
+  /** For how long records are kept. */
+  readonly retention?: RetentionDays
   readonly limits?: Partial<ServerLimits>
   readonly settings?: Partial<Settings>
   /**

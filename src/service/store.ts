@@ -30,7 +30,7 @@ export interface Snapshot {
 /** A store freezes a snapshot that it gives to several readers, until the item changes. */
 export const isShared = (item: Snapshot): boolean => Object.isFrozen(item)
 
-/** An identifier that once named an item: removed, or merged into another. */
+/** An identifier that once named an item: removed, or merged into another, at this version. */
 export interface Former {
   readonly id: string
   readonly version: number
@@ -196,6 +196,8 @@ export interface StoreReader {
   /** Jobs in this state, the last changed first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
   changes(after: number, limit: number): Maybe<readonly ChangeRecord[]>
+  /** Of the audit: deeds after a sequence and before a time, the oldest first. */
+  deeds(after: number, before: number, limit: number): Maybe<readonly (AuditRecord & { sequence: number })[]>
   /**
    * The sequence of the last expired change, or 0: a reader that has reached it has missed nothing.
    */
@@ -238,6 +240,11 @@ export interface StoreWriter extends StoreReader {
    */
   lease(jobs: readonly string[], now: number, until: number, partyMax?: number): Maybe<JobRow | undefined>
   record(deed: AuditRecord): Maybe<void>
+  /**
+   * Removes deeds before a time, up to a sequence, the oldest first; no other change of the audit is
+   * possible. Returns their number.
+   */
+  removeDeeds(before: number, upTo: number, limit: number): Maybe<number>
   /** Appends to the change feed. */
   changed(change: Omit<ChangeRecord, 'sequence'>): Maybe<void>
 }

@@ -50,10 +50,16 @@ export interface Dialect {
   readonly choosing: Sql
   /** Statements that make a table refuse all but additions. */
   readonly appendOnly: (table: string) => readonly Sql[]
+  /** In one transaction, before and after rows of such a table are removed. */
+  readonly removal: (table: string) => readonly [before: Sql, after: Sql]
 }
 
 const literal = (text: string): Sql => sql.lit(text)
 const jsonPath = (name: string): Sql => literal(`$."${name}"`)
+
+const refusingTrigger = (table: string, what: string): Sql =>
+  sql`create trigger ${sql.id(`${table} ${what}`)} before ${sql.raw(what)} on ${sql.id(table)}
+    begin select raise(abort, 'rows of this table are only added, never changed'); end`
 
 export const sqlite: Dialect = {
   parameter: () => '?',
@@ -77,11 +83,8 @@ export const sqlite: Dialect = {
     itemText: alias => sql`${sql.id(alias)}."value"`,
   },
   choosing: sql``,
-  appendOnly: table =>
-    ['update', 'delete'].map(
-      what => sql`create trigger ${sql.id(`${table} ${what}`)} before ${sql.raw(what)} on ${sql.id(table)}
-        begin select raise(abort, 'rows of this table are only added, never changed'); end`,
-    ),
+  appendOnly: table => ['update', 'delete'].map(what => refusingTrigger(table, what)),
+  removal: table => [sql`drop trigger ${sql.id(`${table} delete`)}`, refusingTrigger(table, 'delete')],
 }
 
 export const postgres: Dialect = {
@@ -120,5 +123,9 @@ export const postgres: Dialect = {
       $$ begin raise exception 'rows of this table are only added, never changed'; end $$`,
     sql`create trigger ${sql.id(`${table} guard`)} before update or delete on ${sql.id(table)}
       for each row execute function ${sql.id(`${table} refuse`)}()`,
+  ],
+  removal: table => [
+    sql`alter table ${sql.id(table)} disable trigger ${sql.id(`${table} guard`)}`,
+    sql`alter table ${sql.id(table)} enable trigger ${sql.id(`${table} guard`)}`,
   ],
 }

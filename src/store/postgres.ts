@@ -37,26 +37,23 @@ import {
   Sessions,
   transactionTimeoutMs,
 } from './postgres-sessions.ts'
-import { compileExpiries, removeExpired } from './records.ts'
+import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { defaultBounds } from './write-queue.ts'
 
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-sessions.ts'
 
-export interface PostgresOptions {
+export interface PostgresOptions extends Retention {
   /** Connections at most; default 10. A pool that is given has its own limit. */
   readonly connections?: number
   /** Milliseconds for one work, all its tries included; default 10,000. */
   readonly work?: number
-  /** Milliseconds that a committed change stays readable in the feed; default seven days. */
-  readonly changesKept?: number
 }
 /** For bringing the database to the contract's shape: an index of a large table takes long. */
 const migrationTimeoutMs = 3_600_000
 /** To wait where another can be asked instead: for an instance that is not ready, for a copy. */
 const promptMs = 2000
-const weekMs = 7 * 24 * 3600 * 1000
 
 /**
  * Connects and brings the database to the contract's shape, in the connection's first schema.
@@ -84,7 +81,7 @@ export async function openPostgresStore(
     await end()
     throw sessions.failure(thrown)
   }
-  const sweeps = compileExpiries(service, postgres, options.changesKept ?? weekMs)
+  const sweeps = compileExpiries(service, postgres, options)
   return {
     read: <T>(work: (reader: StoreReader) => Maybe<T>) =>
       sessions.run(beginRead, on => work(new SqlReader(schema, on))),

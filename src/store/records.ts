@@ -8,7 +8,7 @@ import type { Service } from '../contract/service.ts'
 import type { AuditRecord, ChangeRecord, JobRow } from '../service/store.ts'
 import type { Cells, StatementRunner } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
-import { followingVersion, laterTime } from './row-version.ts'
+import { earliestVersion, followingVersion, laterTime } from './row-version.ts'
 import { sql } from './sql.ts'
 import { compileStatement, joinList, parameterAt, parameterList, quoteName, type Statement } from './statement.ts'
 
@@ -113,6 +113,7 @@ const cellsOf =
 export const jobOf = recordOf<JobRow>(jobColumns)
 export const jobCells = cellsOf<JobRow>(jobColumns)
 export const deedCells = cellsOf<AuditRecord>(deedColumns)
+export const deedOf = recordOf<AuditRecord & { sequence: number }>(['sequence', ...deedColumns])
 export const changeOf = recordOf<ChangeRecord>(changeColumns)
 export const changeCells = cellsOf<Omit<ChangeRecord, 'sequence'>>(
   changeColumns.slice(1) as (keyof Omit<ChangeRecord, 'sequence'>)[],
@@ -190,6 +191,16 @@ export function compileRecords(dialect: Dialect) {
         ${joinList(jobColumns.slice(1).map(column => sql`${quoteName(column)} = excluded.${quoteName(column)}`))}`,
     ),
     record: make(sql`insert into "_deed" (${columns(deedColumns)}) values (${parameterList(0, deedColumns.length)})`),
+    deeds: make(
+      sql`select "sequence", ${columns(deedColumns)} from "_deed" where "sequence" > ${parameterAt(0)} and "at" < ${parameterAt(1)}
+        order by "sequence" limit ${parameterAt(2)}`,
+    ),
+    beforeRemoval: make(dialect.removal('_deed')[0]),
+    removeDeeds: make(
+      sql`delete from "_deed" where "sequence" in (select "sequence" from "_deed" where "sequence" <= ${parameterAt(1)}
+        and "at" < ${parameterAt(0)} order by "sequence" limit ${parameterAt(2)}) returning 1`,
+    ),
+    afterRemoval: make(dialect.removal('_deed')[1]),
     changed: make(
       sql`insert into "_change" (${columns(changeColumns.slice(1))}) values (${parameterList(0, changeColumns.length - 1)})`,
     ),
@@ -244,10 +255,21 @@ export interface Expiry {
   /** Keeps the largest number of the rows that went. */
   readonly mark?: Statement
 }
-/**
- * What a sweep deletes, a batch at a time; returns a row for each. `changesKept` in milliseconds.
- */
-export function compileExpiries(service: Service, dialect: Dialect, changesKept: number): readonly Expiry[] {
+/** Milliseconds for which records are kept. */
+export interface Retention {
+  /** A committed change in the feed. Default: seven days. */
+  readonly changesKept?: number
+  /** What is known of a removed or moved identifier (410, 301). Default: for ever. */
+  readonly formerKept?: number
+}
+const weekMs = 7 * 24 * 3600 * 1000
+
+/** What a sweep deletes, a batch at a time; returns a row for each. */
+export function compileExpiries(
+  service: Service,
+  dialect: Dialect,
+  { changesKept = weekMs, formerKept = Number.POSITIVE_INFINITY }: Retention,
+): readonly Expiry[] {
   const oldest = (table: string, key: string, where: Sql): Statement =>
     compileStatement(
       dialect,
@@ -272,6 +294,14 @@ export function compileExpiries(service: Service, dialect: Dialect, changesKept:
     sql`delete from "_piece" where ("content", "number") in (select "content", "number" from "_piece" where "content" in
       (select "id" from "_content" where ${over}) limit ${sql.lit(pieceSweepBatch)}) returning 1`,
   )
+  // A version is a time: what comes again under such an identifier has a later one.
+  const formerValues = (now: number): readonly Cell[] => [earliestVersion(now - formerKept)]
+  const formers: readonly Expiry[] = [
+    sql`delete from "_former" where ("resource", "id") in
+      (select "resource", "id" from "_former" where "version" < ${parameterAt(0)} limit ${sql.lit(sweepBatch)}) returning 1`,
+    sql`delete from "_file" where ("resource", "id", "part") in (select "resource", "id", "part" from "_file"
+      where "mediaType" is null and "version" < ${parameterAt(0)} limit ${sql.lit(sweepBatch)}) returning 1`,
+  ].map(text => ({ statement: compileStatement(dialect, text), batch: sweepBatch, values: formerValues }))
   const empty = sql`${over} and not exists (select 1 from "_piece" where "_piece"."content" = "_content"."id")`
   return [
     { statement: memos, batch: sweepBatch, values: now => [now] },
@@ -288,6 +318,7 @@ export function compileExpiries(service: Service, dialect: Dialect, changesKept:
       values: now => [now - changesKept],
       mark,
     },
+    ...(formerKept === Number.POSITIVE_INFINITY ? [] : formers),
   ]
 }
 

@@ -7,6 +7,7 @@ import { asStored, pieceOctets, splitIntoPieces } from '../service/file-content.
 import { Refused } from '../service/refusal.ts'
 import {
   countedMax,
+  type ExpiringRecord,
   type FileOctets,
   type FileVersion,
   type Filter,
@@ -30,6 +31,7 @@ import {
   changeOf,
   compileRecords,
   deedCells,
+  deedOf,
   jobCells,
   jobOf,
   leaseStatement,
@@ -93,6 +95,9 @@ function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
   return found
 }
 
+/** PostgreSQL has no U+0000 in its texts, so nothing is stored under such a name. */
+const isText = (key: string): boolean => !key.includes('\0')
+
 export class SqlReader implements StoreReader {
   protected readonly schema: StoreSchema
   protected readonly on: StatementRunner
@@ -103,6 +108,7 @@ export class SqlReader implements StoreReader {
 
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
     const items = itemsOf(this.schema, resource)
+    if (!isText(id)) return undefined
     return chain(this.on.first(items.get, [id]), row => (row ? this.#item(items, row) : this.#former(resource, id)))
   }
 
@@ -171,6 +177,7 @@ export class SqlReader implements StoreReader {
   }
 
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined> {
+    if (!isText(id)) return undefined
     return chain(this.on.first(this.schema.records.file, [resource, id, part]), row => {
       if (!row) return undefined
       const [mediaType, bytes, version, modified, content, length] = row
@@ -196,7 +203,8 @@ export class SqlReader implements StoreReader {
     return chain(this.on.first(this.schema.records.octets, cells), row => row?.[0] as Uint8Array | undefined)
   }
 
-  recall(space: string, key: string) {
+  recall(space: string, key: string): Maybe<ExpiringRecord | undefined> {
+    if (!isText(key)) return undefined
     const found = this.on.first(this.schema.records.recall, [space, key])
     return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
   }
@@ -208,7 +216,8 @@ export class SqlReader implements StoreReader {
     )
   }
 
-  job(id: string) {
+  job(id: string): Maybe<JobRow | undefined> {
+    if (!isText(id)) return undefined
     return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
   }
 
@@ -229,6 +238,10 @@ export class SqlReader implements StoreReader {
 
   changes(after: number, limit: number) {
     return chain(this.on.rows(this.schema.records.changes, [after, limit]), rows => rows.map(changeOf))
+  }
+
+  deeds(after: number, before: number, limit: number) {
+    return chain(this.on.rows(this.schema.records.deeds, [after, before, limit]), rows => rows.map(deedOf))
   }
 
   swept() {
@@ -339,7 +352,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     const { end, emptyFiles } = this.schema.records
     return chain(this.on.first(items.remove, [id, seen]), (row): Maybe<void> => {
       if (!row) return this.#refuseStale(items, id)
-      return chain(this.on.run(end, [resource, id, seen, to]), () =>
+      return chain(this.on.run(end, [resource, id, followVersion(seen, now), to]), () =>
         chain(this.on.rows(emptyFiles, [resource, id]), files => this.#retire(files, now)),
       )
     })
@@ -421,6 +434,15 @@ export class SqlWriter extends SqlReader implements StoreWriter {
 
   record(deed: Parameters<StoreWriter['record']>[0]) {
     return this.on.run(this.schema.records.record, deedCells(deed))
+  }
+
+  removeDeeds(before: number, upTo: number, limit: number): Maybe<number> {
+    const { beforeRemoval, removeDeeds, afterRemoval } = this.schema.records
+    return chain(this.on.run(beforeRemoval, []), () =>
+      chain(this.on.rows(removeDeeds, [before, upTo, limit]), rows =>
+        chain(this.on.run(afterRemoval, []), () => rows.length),
+      ),
+    )
   }
 
   changed(change: Parameters<StoreWriter['changed']>[0]) {

@@ -25,16 +25,14 @@ import { BorrowedConnection, type Cells, octetsOf, type StatementRunner } from '
 import { type Cell, sqlite } from './dialect.ts'
 import { planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
-import { compileExpiries, removeExpired } from './records.ts'
+import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
 import { defaultBounds, isSqliteError, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
 
-export interface SqliteOptions extends Partial<QueueBounds> {
+export interface SqliteOptions extends Partial<QueueBounds>, Retention {
   /** Milliseconds to wait for another process that writes; default 5,000. */
   readonly patience?: number
-  /** Milliseconds that a committed change stays readable in the feed; default seven days. */
-  readonly changesKept?: number
 }
 export interface SqliteStore extends Store {
   /** Writes a consistent copy to another file while the store is in use. */
@@ -43,7 +41,6 @@ export interface SqliteStore extends Store {
 
 /** A copy in one step: no write restarts it. */
 const allPages = 2 ** 31 - 1
-const weekMs = 7 * 24 * 3600 * 1000
 /** For which one statement waits for another process, and with it the event loop. */
 const lockWaitMs = 20
 
@@ -233,7 +230,7 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
     queue.add(lend(lent => work(new SqlWriter(schema, lent))))
   const look = <T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> =>
     queue.look(lend(lent => work(new SqlReader(schema, lent))))
-  const expiries = compileExpiries(schema.service, sqlite, options.changesKept ?? weekMs)
+  const expiries = compileExpiries(schema.service, sqlite, options)
   const sweep = async (now: number): Promise<number> => {
     let count = 0
     for (const sweep of expiries)

@@ -32,6 +32,7 @@ export interface StoreOptions {
   /** Milliseconds that one work may hold a transaction. */
   readonly work?: number
   readonly changesKept?: number
+  readonly formerKept?: number
 }
 /** Where one store keeps its data: opened, closed and opened again. */
 export interface Place {
@@ -123,6 +124,19 @@ const oneItem: readonly Case[] = [
     }),
   ],
   [
+    'nothing is there under a name with U+0000, which PostgreSQL cannot hold',
+    using(async store => {
+      await put(store, 'i-1')
+      const name = 'i-1\u0000'
+      await store.read(async reader => {
+        assert.equal(await reader.get('items', name), undefined)
+        assert.equal(await reader.recall('people', name), undefined)
+        assert.equal(await reader.job(name), undefined)
+        assert.equal(await reader.file('things', name, 'picture'), undefined)
+      })
+    }),
+  ],
+  [
     'kept outputs come back in the types of the contract',
     using(async store => {
       const [value] = fc.sample(members(every), { numRuns: 1, seed: 1 })
@@ -198,27 +212,33 @@ const formerItems: readonly Case[] = [
       const first = await put(store, 'i-1')
       const last = await put(store, 'i-1', {}, first.version)
       await store.write(writer => writer.remove('items', 'i-1', last.version, 0))
-      assert.deepEqual(await get(store, 'items', 'i-1'), { id: 'i-1', version: last.version, to: undefined })
+      assert.deepEqual(await get(store, 'items', 'i-1'), {
+        id: 'i-1',
+        version: await version(store, 'items', 'i-1'),
+        to: undefined,
+      })
+      assert.ok(((await version(store, 'items', 'i-1')) ?? 0) > last.version, 'a removal has a version, too')
       const again = await put(store, 'i-1', {}, undefined, 70)
       assert.ok(again.version > last.version)
       assert.equal(again.created, 70)
       await store.write(writer => writer.remove('items', 'i-1', again.version, 0))
-      assert.equal(await version(store, 'items', 'i-1'), again.version)
-      assert.ok((await put(store, 'i-1')).version > again.version)
+      const gone = (await version(store, 'items', 'i-1')) ?? 0
+      assert.ok(gone > again.version)
+      assert.ok((await put(store, 'i-1')).version > gone)
     }),
   ],
   [
     'RFC 9110 §8.8.2.1 a change after the clock was set back has a later time than the one before, by a second',
     using(async store => {
-      const hour = 3_600_000
-      const first = await put(store, 'i-1', { rank: 1 }, undefined, 2 * hour)
-      const second = await put(store, 'i-1', { rank: 2 }, first.version, hour)
-      assert.equal(second.modified, 2 * hour + 1000)
+      const [noon, hour] = [Date.UTC(2026, 10, 22, 12), 3_600_000]
+      const first = await put(store, 'i-1', { rank: 1 }, undefined, noon + hour)
+      const second = await put(store, 'i-1', { rank: 2 }, first.version, noon)
+      assert.equal(second.modified, noon + hour + 1000)
       assert.equal(((await get(store, 'items', 'i-1')) as Snapshot).modified, second.modified)
-      const third = await put(store, 'i-1', { rank: 3 }, second.version, 3 * hour)
-      assert.equal(third.modified, 3 * hour)
-      const skewed = await put(store, 'i-1', { rank: 4 }, third.version, 3 * hour - 50)
-      assert.equal(skewed.modified, 3 * hour - 50, 'clocks of two machines differ')
+      const third = await put(store, 'i-1', { rank: 3 }, second.version, noon + 2 * hour)
+      assert.equal(third.modified, noon + 2 * hour)
+      const skewed = await put(store, 'i-1', { rank: 4 }, third.version, noon + 2 * hour - 50)
+      assert.equal(skewed.modified, noon + 2 * hour - 50, 'clocks of two machines differ')
       assert.ok(skewed.version > third.version)
     }),
   ],
@@ -228,9 +248,10 @@ const formerItems: readonly Case[] = [
       const { version } = await put(store, 'i-1')
       await put(store, 'i-2')
       await store.write(writer => writer.move('items', 'i-1', 'i-2', version, 0))
-      assert.deepEqual(await get(store, 'items', 'i-1'), { id: 'i-1', version, to: 'i-2' })
+      const former = await get(store, 'items', 'i-1')
+      assert.ok(former && isFormer(former) && former.to === 'i-2' && former.version > version)
       assert.deepEqual(idsOf(await list(store, 'items')), ['i-2'])
-      assert.ok((await put(store, 'i-1')).version > version)
+      assert.ok((await put(store, 'i-1')).version > former.version)
       const found = await get(store, 'items', 'i-1')
       assert.ok(found && !isFormer(found))
     }),
@@ -1302,6 +1323,56 @@ const records: readonly Case[] = [
   ],
 ]
 
+const retention: readonly Case[] = [
+  [
+    'the audit is read by time and removed by it, the oldest first; what stays is only added to',
+    async place => {
+      const store = await place.open(everything)
+      const deed = { subject: 'ada', operation: 'x', resource: 'items', id: 'i-1', version: undefined, face: 'rest' }
+      for (const at of [1, 2, 3]) await store.write(writer => writer.record({ ...deed, at, request: `r-${at}` }))
+      const before = async (time: number) =>
+        (await store.read(reader => reader.deeds(0, time, 10))).map(each => each.request)
+      assert.deepEqual(await before(3), ['r-1', 'r-2'])
+      const [first] = await store.read(reader => reader.deeds(0, 3, 1))
+      assert.deepEqual(first, { ...deed, at: 1, request: 'r-1', sequence: first?.sequence })
+      assert.deepEqual((await store.read(reader => reader.deeds(first?.sequence ?? 0, 9, 1)))[0]?.request, 'r-2')
+      const remove = (time: number, upTo: number, limit: number) =>
+        store.write(writer => writer.removeDeeds(time, upTo, limit))
+      assert.equal(await remove(3, first?.sequence ?? 0, 10), 1, 'what was not read stays')
+      assert.equal(await remove(3, 1e9, 10), 1)
+      assert.deepEqual(await before(9), ['r-3'])
+      if (place.direct) await assert.rejects(async () => place.direct?.(`delete from "_deed"`), /only added/)
+      await store.close()
+    },
+  ],
+  [
+    'what is known of a removed identifier goes when its time is over, and its versions do not come back',
+    async place => {
+      const store = await place.open(everything, { formerKept: 60_000 })
+      const now = Date.UTC(2026, 10, 22)
+      const { version } = await put(store, 'i-1', {}, undefined, now)
+      await store.write(writer => writer.remove('items', 'i-1', version, now))
+      const { version: given } = await store.write(writer =>
+        writer.putFile(
+          'things',
+          'x-1',
+          'picture',
+          { mediaType: 'image/png', octets: inMemoryFile(new Uint8Array(3)) },
+          now,
+        ),
+      )
+      assert.equal(await store.sweep(now + 60_000), 0)
+      assert.ok(await get(store, 'items', 'i-1'))
+      assert.equal(await store.sweep(now + 61_000), 1)
+      assert.equal(await get(store, 'items', 'i-1'), undefined)
+      assert.ok((await put(store, 'i-1', {}, undefined, now + 61_000)).version > version)
+      const file = await store.read(reader => reader.file('things', 'x-1', 'picture'))
+      assert.equal(file?.version, given, 'a file that is there stays')
+      await store.close()
+    },
+  ],
+]
+
 const restarts: readonly Case[] = [
   [
     'everything stands after a restart',
@@ -1356,6 +1427,7 @@ export function storeCases(
     ...search,
     ...records,
     ...files,
+    ...retention,
     ...restarts,
   ]
   describe(name, () => {
