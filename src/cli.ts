@@ -7,6 +7,7 @@ import './host/node-version.ts'
 
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { CheckFlags } from './check/command.ts'
 import type { Implementation } from './contract/implement.ts'
@@ -29,6 +30,14 @@ const pairOption = (text: string, before: Readonly<Record<string, string>>): Rec
   if (!name || value.length === 0) throw new InvalidArgumentError('must be NAME=VALUE')
   return { ...before, [name]: value.join('=') }
 }
+
+const timeOption = (text: string): number => {
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) throw new InvalidArgumentError('must be a date or a time, such as 2026-01-31')
+  return time
+}
+const serviceText =
+  'the file whose default export is made by implement(…) (default: the service whose database --data is, or the example)'
 
 /** An application's default export. Throws an error that says what to give for another file. */
 async function loadImplementation(file: string): Promise<Implementation> {
@@ -157,33 +166,44 @@ program
 program
   .command('backup')
   .description('copy the database file while it is in use, and check the copy')
-  .argument('<file>', 'the copy, which must not exist')
-  .option('--data <file>', 'the database file', './data/orders.sqlite')
-  .action(async (file: string, { data }: { readonly data: string }) => {
-    const { backUpDatabase: backup } = await import('./host/operations/backup.ts')
-    await backup(data, file)
-  })
+  .usage('[options] [service.ts] <copy>')
+  .argument('<service.ts>', serviceText)
+  .argument('[copy]', 'the copy, which must not exist')
+  .option('--data <file>', 'the database file (default: ./data/<service>.sqlite)')
+  .action(backupCommand)
+
+program
+  .command('audit')
+  .description('print who did what, one JSON line each, the oldest first; --remove removes it once it is printed')
+  .argument('<service.ts>', 'the file whose default export is made by implement(…)')
+  .option('--before <time>', 'only what was done before this date or time, such as 2026-01-31', timeOption)
+  .option('--remove', 'remove what was printed; requires --before')
+  .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
+  .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+  .action(auditCommand)
 
 program
   .command('token')
   .description('print a bearer token signed by the local key, and nothing else')
+  .argument('[service.ts]', serviceText)
   .requiredOption('--subject <name>', 'name of the caller')
   .option('--role <role>', 'a role of the caller; repeatable', collectOption, [])
   .option('--claim <name=value>', 'a claim of the caller, such as customer=c-1; repeatable', pairOption, {})
   .option('--expires <seconds>', 'seconds until it expires; may be negative', wholeNumberOption(-1e9, 1e9), 8 * 3600)
-  .option('--audience <service>', 'the service that accepts it', 'orders')
-  .option('--data <file>', 'the database file whose key signs', './data/orders.sqlite')
+  .option('--audience <service>', 'the service that accepts it (default: the service)')
+  .option('--data <file>', 'the database file whose key signs (default: ./data/<service>.sqlite)')
   .addOption(new Option('--key <file>', 'the key that signs (default: next to the data)').env('DIGLOT_KEY'))
   .action(tokenCommand)
 
 program
   .command('key')
   .description('print a new API key, and nothing else; only its hash is stored')
+  .argument('[service.ts]', serviceText)
   .requiredOption('--subject <name>', 'name of the caller')
   .option('--role <role>', 'a role of the caller; repeatable', collectOption, [])
   .option('--claim <name=value>', 'a claim of the caller, such as customer=c-1; repeatable', pairOption, {})
   .option('--expires <seconds>', 'seconds until it expires (default: never)', wholeNumberOption(1, 1e9))
-  .option('--data <file>', 'the database file next to which it is stored', './data/orders.sqlite')
+  .option('--data <file>', 'the database file next to which it is stored (default: ./data/<service>.sqlite)')
   .option('--keys <file>', 'the file in which it is stored (default: next to the data)')
   .action(keyCommand)
 
@@ -479,25 +499,78 @@ async function jobsCommand(file: string, { retry, ...flags }: StoreFlags & { rea
   }
 }
 
+/** The name of a service and its database file: by the service's own file, else by its database. */
+async function locateService(
+  file: string | undefined,
+  { data, key }: { readonly data?: string; readonly key?: string },
+): Promise<{ readonly name: string; readonly data: string }> {
+  const { dataFileOf, readServiceName } = await import('./host/open-store.ts')
+  if (file !== undefined) {
+    const app = await loadImplementation(file)
+    return { name: app.contract.service, data: dataFileOf(app, data === undefined ? {} : { data }) }
+  }
+  const { existsSync } = await import('node:fs')
+  const place = data ?? './data/orders.sqlite'
+  const isKnown =
+    data !== undefined || key !== undefined || existsSync(place) || existsSync('examples/orders/service.ts')
+  if (!isKnown) throw new Error('the service is not known: give the file that exports your implement(…), or --data')
+  return { name: (await readServiceName(place)) ?? 'orders', data: place }
+}
+
+async function backupCommand(first: string, second: string | undefined, flags: { readonly data?: string }) {
+  const { data } = await locateService(second === undefined ? undefined : first, flags)
+  const { backUpDatabase } = await import('./host/operations/backup.ts')
+  await backUpDatabase(data, second ?? first)
+}
+
+interface AuditFlags extends StoreFlags {
+  readonly before?: number
+  readonly remove?: boolean
+}
+async function auditCommand(file: string, { before, remove, ...flags }: AuditFlags): Promise<void> {
+  if (remove && before === undefined) program.error('error: --remove requires --before', { exitCode: 2 })
+  const [{ openStore }, { listDeeds, removeDeeds }, app] = await Promise.all([
+    import('./host/serve.ts'),
+    import('./host/operations/audit.ts'),
+    loadImplementation(file),
+  ])
+  const store = await openStore(app, flags)
+  const until = before ?? Number.MAX_SAFE_INTEGER
+  try {
+    let last = 0
+    for await (const { sequence, at, ...deed } of listDeeds(store, until)) {
+      await writeOutput(`${JSON.stringify({ sequence, at: new Date(at).toISOString(), ...deed })}\n`)
+      last = sequence
+    }
+    if (remove) await removeDeeds(store, until, last)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Rejects where it cannot be written, so that nothing is removed that was not kept. */
+const writeOutput = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => process.stdout.write(text, error => (error ? reject(error) : resolve())))
+
 interface TokenFlags {
   readonly subject: string
   readonly role: readonly string[]
   readonly claim: Readonly<Record<string, string>>
   readonly expires: number
-  readonly audience: string
-  readonly data: string
+  readonly audience?: string
+  readonly data?: string
   readonly key?: string
 }
-async function tokenCommand(flags: TokenFlags): Promise<void> {
-  const [{ openLocalKey: localKey }, { signToken: sign }, { createFolderOf }] = await Promise.all([
+async function tokenCommand(file: string | undefined, flags: TokenFlags): Promise<void> {
+  const [{ openLocalKey }, { signToken }, { createFolderOf }, { name, data }] = await Promise.all([
     import('./identity/local-key.ts'),
     import('./identity/bearer-token.ts'),
     import('./store/private-file.ts'),
+    locateService(file, flags),
   ])
-  createFolderOf(flags.data)
-  const spec = { subject: flags.subject, roles: flags.role, claims: flags.claim, expires: flags.expires }
-  const key = localKey(flags.key ?? `${flags.data}.key`)
-  console.log(await sign(key, flags.audience, spec, Date.now()))
+  const { subject, role: roles, claim: claims, expires, key = `${data}.key`, audience = name } = flags
+  createFolderOf(key)
+  console.log(await signToken(openLocalKey(key), audience, { subject, roles, claims, expires }, Date.now()))
 }
 
 interface KeyFlags {
@@ -505,18 +578,19 @@ interface KeyFlags {
   readonly role: readonly string[]
   readonly claim: Readonly<Record<string, string>>
   readonly expires?: number
-  readonly data: string
+  readonly data?: string
   readonly keys?: string
 }
-async function keyCommand({ subject, role, claim, expires, data, keys }: KeyFlags): Promise<void> {
+async function keyCommand(service: string | undefined, flags: KeyFlags): Promise<void> {
   const [{ issueKey }, { createFolderOf }] = await Promise.all([
     import('./identity/api-key.ts'),
     import('./store/private-file.ts'),
   ])
-  const file = keys ?? `${data}.keys`
+  const { subject, role: roles, claim: claims, expires } = flags
+  const file = flags.keys ?? `${(await locateService(service, flags)).data}.keys`
   createFolderOf(file)
   const until = expires === undefined ? {} : { expires: Date.now() + expires * 1000 }
-  console.log(issueKey(file, { subject, roles: role, claims: claim, ...until }))
+  console.log(issueKey(file, { subject, roles, claims, ...until }))
 }
 
 /** 2: the check could not be made. */
@@ -577,8 +651,16 @@ function exitCode(thrown: unknown): number {
   return 1
 }
 
+/** What is thrown in words, with its cure; an `Unavailable` has its cause. */
+function describeThrown(thrown: unknown): string {
+  const cause = thrown instanceof Object && 'after' in thrown && 'cause' in thrown ? thrown.cause : thrown
+  if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : inspect(cause)
+  const text = cause.message || ('code' in cause ? String(cause.code) : cause.name)
+  return 'cure' in cause ? `${text}: ${cause.cure}` : text
+}
+
 function printError(thrown: unknown): void {
-  const text = thrown instanceof Error ? thrown.message : String(thrown)
+  const text = describeThrown(thrown)
   process.stderr.write(`diglot: ${text.split('\n').join('\ndiglot: ')}\n`)
 }
 

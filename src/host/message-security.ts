@@ -79,13 +79,24 @@ function watchLists({ crls, crlFiles = [] }: MessageSecurity, memory: ReplayMemo
   }
 }
 
+function readSignerFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`the signers cannot be read: ${why}: check the path, and that this user may read the file`, {
+      cause,
+    })
+  }
+}
+
 /**
  * Reads a file of PEM certificates: authorities, whose holders may sign messages, and certificates
  * that may sign themselves.
  * @throws Error if it cannot be read or contains no certificate
  */
 export function readSigners(file: string): Pick<MessageSecurity, 'authorities' | 'certificates'> {
-  const found = readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  const found = readSignerFile(file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   if (found.length === 0)
     throw new Error(`${file} contains no certificate: give certificates in PEM, one after another`)
   const isAuthority = (pem: string): boolean => new X509Certificate(pem).ca

@@ -1,13 +1,34 @@
 /** Databases and limiters of a service, by its options; drivers are loaded when needed. */
+import { existsSync } from 'node:fs'
+import { attempt } from '../base/attempt.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
 import type { Store } from '../service/store.ts'
 import { createFolderOf } from '../store/private-file.ts'
+import { isSqliteError } from '../store/write-queue.ts'
 import type { RetentionDays, ServeOptions } from './options.ts'
+import { ensurePostgresAddress, explainStoreFailure } from './store-failure.ts'
 
 /** The database file of a service. */
 export const dataFileOf = (app: Implementation, { data }: Pick<ServeOptions, 'data'>): string =>
   data ?? `./data/${app.contract.service}.sqlite`
+
+/**
+ * The name of the service whose database this file is; undefined where it is not there, or is
+ * another file.
+ */
+export async function readServiceName(file: string): Promise<string | undefined> {
+  if (!existsSync(file)) return undefined
+  const { DatabaseSync } = await import('node:sqlite')
+  const database = attempt(() => new DatabaseSync(file, { readOnly: true }), isSqliteError)
+  try {
+    const seeded = () => database?.prepare(`select "key" from "_memo" where "space" = 'seed'`).get()?.['key']
+    const name = attempt(seeded, isSqliteError)
+    return typeof name === 'string' ? name : undefined
+  } finally {
+    database?.close()
+  }
+}
 
 /** Opens the database of a service, as `serve` does. */
 export async function openStore(
@@ -37,8 +58,13 @@ async function openAt(
     ...(changesDays !== undefined && { changesKept: changesDays * dayMs }),
     ...(formerDays !== undefined && { formerKept: formerDays * dayMs }),
   }
-  if (database) return (await import('../store/postgres.ts')).openPostgresStore(app.contract, database, kept)
-  return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file, kept)
+  if (database) ensurePostgresAddress(database)
+  try {
+    if (database) return await (await import('../store/postgres.ts')).openPostgresStore(app.contract, database, kept)
+    return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file, kept)
+  } catch (thrown) {
+    throw explainStoreFailure(thrown, database, file)
+  }
 }
 const dayMs = 24 * 3600 * 1000
 

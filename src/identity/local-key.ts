@@ -15,6 +15,7 @@ import {
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 
 import { errorCodeOf } from '../base/attempt.ts'
+import { Unusable } from './watched-file.ts'
 
 export interface LocalKey {
   readonly private: KeyObject
@@ -28,7 +29,15 @@ export interface LocalKey {
  */
 export function openLocalKey(file: string): LocalKey {
   if (file.startsWith(':memory:')) return createLocalKey(generateKeyPairSync('ed25519').privateKey)
-  return createLocalKey(createPrivateKey(readExisting(file) ?? createKeyFile(file)))
+  try {
+    return createLocalKey(createPrivateKey(readExisting(file) ?? createKeyFile(file)))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Unusable(
+      `the key ${file} cannot be used: ${why}: give the PEM file of a private key, or a path where this user may make one`,
+      { cause },
+    )
+  }
 }
 
 function readExisting(file: string): Buffer | undefined {

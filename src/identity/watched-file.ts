@@ -36,7 +36,10 @@ export function watchOctets<T>(
     try {
       return parse(readFileSync(file))
     } catch (cause) {
-      throw new Unusable(`${file} cannot be used: ${cause instanceof Error ? cause.message : cause}`, { cause })
+      throw new Unusable(
+        `${file} cannot be used: ${cause instanceof Error ? cause.message : cause}: check its path and its content`,
+        { cause },
+      )
     }
   }
   let seen = mark()

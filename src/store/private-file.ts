@@ -1,16 +1,33 @@
 /**
  * Files and folders that their owner alone can read: a database has hashes and sealed passwords.
  */
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 
 const ownerOnly = 0o600
 const forOthers = 0o007
 
-/** Makes the folder of a file, and those above it, where they are missing. */
-export const createFolderOf = (file: string): void =>
-  void mkdirSync(dirname(file), { recursive: true, mode: ownerOnly | 0o100 })
+/**
+ * Makes the folder of a file, and those above it, where they are missing. Step by step: `mkdir` of
+ * Node, asked for all at once, never ends where the system says of each that its parent is missing
+ * (/proc).
+ */
+export function createFolderOf(file: string): void {
+  const folder = dirname(resolve(file))
+  if (existsSync(folder)) return
+  createFolderOf(folder)
+  try {
+    mkdirSync(folder, { mode: ownerOnly | 0o100 })
+  } catch (cause) {
+    const code = errorCodeOf(cause)
+    if (code === 'EEXIST') return // another process was first
+    throw new Error(
+      `the folder ${folder} cannot be made (${code}): give a path in a folder that this user may write to`,
+      { cause },
+    )
+  }
+}
 
 /**
  * Creates an empty file, which SQLite takes for a new database and whose mode its -wal and -shm

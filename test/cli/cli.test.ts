@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { startService } from '../../src/host/serve.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-cli-'))
@@ -35,7 +37,73 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts not found: give the file/],
   ['a file that is no service', ['serve', wrong], 1, /has no default export made by implement/],
   ['a file with a syntax error', ['serve', broken], 1, /broken\.ts/],
-  ['an unreadable database', ['serve', orders, '--port', '0', '--data', folder], 1, /diglot: /],
+  [
+    'a folder as database',
+    ['serve', orders, '--port', '0', '--data', folder],
+    1,
+    /^diglot: the database file [^\n]* cannot be opened: unable to open database file: check the path[^\n]*\n$/,
+  ],
+  [
+    'a database that is another file',
+    ['serve', orders, '--port', '0', '--data', wrong, '--key', join(folder, 'w.key')],
+    1,
+    /^diglot: the database file [^\n]*wrong\.ts cannot be opened: file is not a database: give another file[^\n]*\n$/,
+  ],
+  [
+    'a database below what has no folders',
+    ['serve', orders, '--port', '0', '--data', '/proc/none/x.sqlite'],
+    1,
+    /^diglot: the folder \/proc\/none cannot be made \(ENOENT\): give a path[^\n]*\n$/,
+  ],
+  [
+    'a database of another kind',
+    ['serve', orders, '--port', '0', '--database', 'mysql://root:hunter2@a/b'],
+    1,
+    /^diglot: a database at mysql: is not supported: give postgres:[^\n]*\n$/,
+  ],
+  [
+    'a database that does not run',
+    ['serve', orders, '--port', '0', '--database', 'postgres://ann:hunter2@127.0.0.1:1/b'],
+    1,
+    /^diglot: the database at 127\.0\.0\.1:1 cannot be used: connect ECONNREFUSED [^\n]*: check that it runs[^\n]*\n$/,
+  ],
+  [
+    'signers that are not there',
+    ['serve', orders, '--port', '0', '--data', ':memory:', '--signers', 'none.pem'],
+    1,
+    /^diglot: the signers cannot be read: ENOENT[^\n]*none\.pem': check the path[^\n]*\n$/,
+  ],
+  [
+    'a TLS key that is not there',
+    ['serve', orders, '--port', '0', '--data', ':memory:', '--tls-key', 'none.pem', '--tls-certificate', 'none.pem'],
+    1,
+    /^diglot: the key cannot be read: ENOENT[^\n]*: check the path, and that this user may read the file\n$/,
+  ],
+  [
+    'a local key that is not a key',
+    ['serve', orders, '--port', '0', '--data', ':memory:', '--key', wrong],
+    1,
+    /^diglot: the key [^\n]*wrong\.ts cannot be used: [^\n]*: give the PEM file of a private key[^\n]*\n$/,
+  ],
+  [
+    'a backup of what is not there',
+    ['backup', orders, 'copy.sqlite'],
+    1,
+    /^diglot: database file [^\n]*orders\.sqlite not found: give its path with --data\n$/,
+  ],
+  [
+    'a token of an unknown service',
+    ['token', '--subject', 'ann'],
+    1,
+    /^diglot: the service is not known: give the file that exports your implement\(…\), or --data\n$/,
+  ],
+  [
+    'a removal of all of the audit',
+    ['audit', orders, '--remove', '--data', ':memory:'],
+    2,
+    /--remove requires --before/,
+  ],
+  ['a date that is not one', ['audit', orders, '--before', 'soon'], 2, /must be a date or a time, such as 2026-01-31/],
   [
     'an address that others reach',
     ['serve', orders, '--host', '0.0.0.0', '--port', '0', '--data', ':memory:'],
@@ -195,6 +263,65 @@ test('diglot: --help helps, and a token is printed alone', () => {
   assert.equal(diglot('serve', '--help').status, 0)
   const token = diglot('token', '--subject', 'clara', '--role', 'clerk', '--data', join(folder, 'a.sqlite'))
   assert.match(token.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+})
+
+test('diglot token, key and backup know the service by its file, or by its database', async () => {
+  const own = mkdtempSync(join(tmpdir(), 'diglot-other-'))
+  after(() => rmSync(own, { recursive: true }))
+  const file = join(own, 'clinic.ts')
+  const source = JSON.stringify(join(root, 'src', 'index.ts'))
+  writeFileSync(
+    file,
+    `import { anyone, implement, resource, role, service, t } from ${source}
+const visits = resource('visits', { fields: { id: t.id('v'), note: t.string() } }).rules({ allow: { read: [role('desk')] } })
+export default implement(service('clinic', { namespace: 'urn:clinic', resources: [visits] }), {})
+`,
+  )
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, ['--conditions=source', join(root, 'src', 'cli.ts'), ...words], {
+      encoding: 'utf8',
+      cwd: own,
+      timeout: 20_000,
+    })
+  const token = run('token', file, '--subject', 'dirk', '--role', 'desk').stdout.trim()
+  const key = run('key', file, '--subject', 'dirk', '--role', 'desk').stdout.trim()
+  const data = join(own, 'data', 'clinic.sqlite')
+  const server = await startService((await import(pathToFileURL(file).href)).default, { port: 0, data })
+  const statusWith = async (fields: Record<string, string>) =>
+    (await fetch(`${server.url}/api/visits`, { headers: fields })).status
+  try {
+    assert.equal(await statusWith({ authorization: `Bearer ${token}` }), 200)
+    assert.equal(await statusWith({ 'api-key': key }), 200)
+    const byData = run('token', '--subject', 'dirk', '--role', 'desk', '--data', data).stdout.trim()
+    assert.equal(await statusWith({ authorization: `Bearer ${byData}` }), 200)
+    assert.equal(run('backup', file, 'copy.sqlite').status, 0)
+    assert.equal(run('backup', 'second.sqlite', '--data', data).status, 0)
+    assert.deepEqual(readdirSync(own).sort(), ['clinic.ts', 'copy.sqlite', 'data', 'second.sqlite'])
+    assert.ok(readdirSync(join(own, 'data')).every(name => name.startsWith('clinic.sqlite')))
+  } finally {
+    await server.close(0)
+  }
+})
+
+test('diglot audit prints who did what, and removes what it has printed', async () => {
+  const data = join(folder, 'audit.sqlite')
+  const server = await startService((await import(pathToFileURL(orders).href)).default, { port: 0, data })
+  const clerk = { authorization: `Bearer ${await server.token('clara', ['clerk'])}` }
+  const order = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' }
+  const made = await fetch(`${server.url}/api/orders`, {
+    method: 'POST',
+    headers: { ...clerk, 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+  })
+  assert.equal(made.status, 201)
+  const audit = (...words: string[]) => diglot('audit', orders, '--data', data, ...words).stdout
+  const { sequence, at, ...deed } = JSON.parse(audit())
+  assert.deepEqual([sequence, deed.subject, deed.operation, deed.resource], [1, 'clara', 'CreateOrder', 'orders'])
+  assert.match(at, /^\d{4}-\d\d-\d\dT/)
+  assert.equal(audit('--before', '2020-01-01', '--remove'), '')
+  assert.equal(audit('--before', '2999-01-01', '--remove').trim().split('\n').length, 1)
+  assert.equal(audit(), '', 'what was printed is removed, while the service runs')
+  await server.close(0)
 })
 
 test('diglot describe prints each description', () => {

@@ -5,6 +5,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
 import { createPrivateFile } from '../../store/private-file.ts'
+import { explainStoreFailure } from '../store-failure.ts'
 
 /**
  * Copies the database of one moment. Throws if `data` is missing or `to` exists; the message says
@@ -14,15 +15,30 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
   if (!existsSync(data)) throw new Error(`database file ${data} not found: give its path with --data`)
   if (existsSync(to)) throw new Error(`${to} already exists: give another file`)
   const unfinished = `${to}.unfinished`
-  const source = new DatabaseSync(data, { readOnly: true })
+  const remove = (): void => {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${unfinished}${end}`, { force: true })
+  }
+  const source = openSource(data)
   try {
+    remove() // of a copy that was killed
     createPrivateFile(unfinished)
     await copy(source, unfinished, { rate: everyPage })
     requireSoundCopy(unfinished)
     renameSync(unfinished, to)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${data} cannot be copied to ${to}: ${why}: check both paths, and the room on the disk`, { cause })
   } finally {
     source.close()
-    for (const end of ['', '-wal', '-shm']) rmSync(`${unfinished}${end}`, { force: true })
+    remove()
+  }
+}
+
+function openSource(data: string): DatabaseSync {
+  try {
+    return new DatabaseSync(data, { readOnly: true })
+  } catch (cause) {
+    throw explainStoreFailure(cause, undefined, data)
   }
 }
 
