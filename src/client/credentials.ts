@@ -44,6 +44,10 @@ export function writeCredentials(credentials: ClientCredentials | undefined): Cr
     return { ...noCredentials, protection: { username: { name, password, kind: digest ? 'digest' : 'text' } } }
   }
   const { bearer } = credentials
+  if (typeof bearer !== 'string' && typeof bearer !== 'function')
+    throw new TypeError(
+      `credentials have only ${Object.keys(credentials).join(', ') || 'no members'}: give bearer, user and password, key, or username and password`,
+    )
   if (typeof bearer === 'string') return { ...noCredentials, fields: { authorization: bearerField(bearer) } }
   return {
     ...noCredentials,

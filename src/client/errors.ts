@@ -13,12 +13,30 @@ import type { Element, Name } from '../xml/index.ts'
 import type { JobStatus } from './surface-types.ts'
 import type { TransportResponse } from './transport.ts'
 
+/** Of node:util, in any realm; other programs print errors as they do. */
+const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+
 export abstract class CallError extends Error {
   /** As in the WSDL: `GetOrder`; of the REST client: `orders.get`. */
   readonly operation: string
   constructor(operation: string, detail: string, options?: ErrorOptions) {
     super(`${operation}: ${detail}`, options)
     this.operation = operation
+  }
+
+  /** What a reader needs of it besides its stack, where it is printed. */
+  protected describeFacts(): object {
+    return {}
+  }
+
+  /** An error that nothing has caught is printed with this, and not with the elements of its reply. */
+  [inspected](_depth: number, _options: object, inspect: (value: unknown) => string): string {
+    const facts = this.describeFacts()
+    return [
+      this.stack ?? this.message,
+      ...(Object.keys(facts).length > 0 ? [inspect(facts)] : []),
+      ...(this.cause === undefined ? [] : [`[cause]: ${inspect(this.cause)}`]),
+    ].join('\n')
   }
 }
 
@@ -70,6 +88,11 @@ export class FaultError<X extends Fault = Fault> extends CallError {
     this.entries = rest.entries
     this.status = status
     this.fields = fields
+  }
+
+  protected override describeFacts(): object {
+    const { fault, detail, code, status } = this
+    return { ...(fault === undefined ? {} : { fault, detail }), ...(code && { code }), status }
   }
 
   /** Whether it is one of these declared faults, whose type `detail` has then. */
@@ -182,6 +205,11 @@ export class AnswerError extends CallError {
     this.content = response.content
     this.problems = problems
   }
+
+  protected override describeFacts(): object {
+    const { why, status, problems } = this
+    return { why, status, ...(problems.length > 0 && { problems }) }
+  }
 }
 
 /** No reply came. */
@@ -195,6 +223,11 @@ export class ConnectionError extends CallError {
     super(operation, detail, cause === undefined ? undefined : { cause })
     this.why = why
     this.mayHaveRun = mayHaveRun
+  }
+
+  protected override describeFacts(): object {
+    const { why, mayHaveRun } = this
+    return { why, mayHaveRun }
   }
 }
 

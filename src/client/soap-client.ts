@@ -4,6 +4,7 @@
  * service, used the other way round.
  */
 import type { Values } from '../contract/implement.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
 import { namespaceOf, newestVersion, type Service } from '../contract/service.ts'
 import { compileTypeNames, typeRootsOf } from '../contract/type-names.ts'
 import { checkValue } from '../contract/typed-value.ts'
@@ -45,6 +46,7 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
   contract: S,
   options: SoapClientOptions<V>,
 ): SoapClient<S, V> {
+  requireKnownMembers('the options of the client', options, clientMembers)
   const endpoint = createEndpoint(contract as unknown as Service, options) // the same contract, its types erased
   const close = () => endpoint.transport.close()
   const client: Record<PropertyKey, unknown> = { close, [Symbol.dispose]: close }
@@ -57,6 +59,12 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
   // An operation keeps its name where a resource or a job has the same.
   return Object.assign(surface, client) as unknown as SoapClient<S, V> // one method for each message: the type lists them by the same rules
 }
+
+const clientMembers: MembersOf<SoapClientOptions> = {
+  address: true, version: true, soap: true, style: true, credentials: true, security: true, addressing: true, mtom: true,
+  blocks: true, fields: true, timeLimit: true, retries: true, transport: true, connections: true, waiting: true,
+  idle: true, longest: true, tls: true,
+} // biome-ignore format: a list of names reads best in few lines
 
 /** What all calls of a client have in common. */
 interface ClientEndpoint {

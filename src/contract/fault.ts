@@ -1,5 +1,6 @@
 /** Declared faults: failures that a contract names, the same for both faces. */
 import { type Fields, t, type Value } from './field.ts'
+import { requireKnownMembers } from './known-members.ts'
 
 /**
  * A failure that callers should handle: one name, one HTTP status, one element in a SOAP Detail and
@@ -15,9 +16,11 @@ export interface Fault<N extends string = string, D extends Fields = Fields> {
 
 export function fault<const N extends string, D extends Fields = {}>(
   name: N,
-  { status, title, detail }: { readonly status: number; readonly title: string; readonly detail?: D },
+  declaration: { readonly status: number; readonly title: string; readonly detail?: D },
 ): Fault<N, D> {
-  return { fault: name, status, title, detail: detail ?? ({} as D) } // {} is D's default
+  requireKnownMembers(`the fault ${name}`, declaration, { status: true, title: true, detail: true })
+  const { status, title, detail = {} as D } = declaration // D's default
+  return { fault: name, status, title, detail }
 }
 
 export type DetailOf<X> = X extends Fault<string, infer D> ? Value<D> : never

@@ -10,7 +10,7 @@ export type MembersOf<T> = Readonly<Record<keyof T, true>>
 export const findUnknownMembers = (place: string, given: object, known: object): string[] =>
   Object.keys(given)
     .filter(name => !Object.hasOwn(known, name))
-    .map(name => `${place} has the unknown member "${name}": use ${Object.keys(known).join(', ')}`)
+    .map(name => `${place}: unknown member "${name}": use ${Object.keys(known).join(', ')}`)
 
 /** @throws TypeError that names each unknown member */
 export function requireKnownMembers(place: string, given: object, known: object): void {

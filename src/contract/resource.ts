@@ -1,6 +1,7 @@
 /** Resources: their fields, states and actions first, then the rules that speak of them. */
 import type { Fault } from './fault.ts'
 import { type Draft, type Field, type Fields, type Singular, t, type Value } from './field.ts'
+import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Machine } from './machine.ts'
 import type { Grant } from './policy.ts'
 
@@ -102,6 +103,16 @@ interface TransitionFrom<S extends string, F extends S> {
     spec: Omit<ActionSpec<I, undefined, X, R, L, W>, 'output' | 'kept'>,
   ): Action<F, undefined, I, undefined, X, 'move', LinkRelation<R, L>, R, W>
 }
+const actionMembers: MembersOf<ActionSpec<Fields, Fields, readonly Fault[]>> = {
+  rel: true,
+  link: true,
+  input: true,
+  output: true,
+  faults: true,
+  kept: true,
+  oneWay: true,
+}
+
 /** `on('placed', 'paid').to('cancelled', …)`; `on()` means any state. */
 export type On<S extends string> = <const F extends S>(...from: readonly F[]) => TransitionFrom<S, F>
 
@@ -110,18 +121,21 @@ function transitionsFrom(...from: readonly string[]): TransitionFrom<string, str
     effect: Action['effect'],
     to: string | undefined,
     spec: ActionSpec<Fields, Fields | undefined, readonly Fault[]>,
-  ) => ({
-    from,
-    to,
-    effect,
-    rel: spec.rel,
-    link: spec.link ?? spec.rel,
-    input: spec.input ?? {},
-    output: spec.output,
-    faults: spec.faults ?? [],
-    kept: spec.kept ?? false,
-    oneWay: spec.oneWay,
-  })
+  ) => {
+    requireKnownMembers(`the action with the rel "${spec.rel}"`, spec, actionMembers)
+    return {
+      from,
+      to,
+      effect,
+      rel: spec.rel,
+      link: spec.link ?? spec.rel,
+      input: spec.input ?? {},
+      output: spec.output,
+      faults: spec.faults ?? [],
+      kept: spec.kept ?? false,
+      oneWay: spec.oneWay,
+    }
+  }
   const built = {
     to: (state: string, spec: never) => act('transition', state, spec),
     stay: (spec: never) => act('transition', undefined, spec),
@@ -333,6 +347,7 @@ export function resource<
     readonly files?: Readonly<Record<P, File>>
   },
 ): Resource<N, WithState<F, S>, S, A, P> {
+  requireKnownMembers(`the resource ${name}`, declaration, resourceMembers)
   const states = declaration.states ?? []
   const [first, ...others] = states
   const fields =
@@ -345,6 +360,13 @@ export function resource<
     files: declaration.files ?? ({} as Record<P, File>),
     given: { allow: {} },
   })
+}
+
+const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {
+  fields: true,
+  states: true,
+  actions: true,
+  files: true,
 }
 
 /** A stored item, as handlers see it. */

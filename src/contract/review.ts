@@ -4,16 +4,18 @@
  * service with a mistake does not start.
  */
 import { builtInFaults, type Fault } from './fault.ts'
-import type { AnyField, Fields } from './field.ts'
+import type { AnyField, Fields, Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
 import type { Implementation } from './implement.ts'
+import type { Job } from './job.ts'
+import { findUnknownMembers, type MembersOf } from './known-members.ts'
 import { parseScaledDecimal } from './lexical/decimal.ts'
 import { intRange, longRange, type NumberRange } from './lexical/number.ts'
 import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
-import type { AnyAction, Resource } from './resource.ts'
-import type { Service } from './service.ts'
+import type { AnyAction, Resource, Rules } from './resource.ts'
+import type { Service, VersionRule } from './service.ts'
 import { foldScalar, foldShape, innermostShape, objectFields, type ScalarCases, type ShapeCases } from './shape.ts'
 
 /** Thrown at start: all mistakes, a line each. */
@@ -35,7 +37,16 @@ export function findContractMistakes(app: Implementation): readonly string[] {
       ...fieldsMistakes(contract, `${job.job}.input`, job.input),
       ...fieldsMistakes(contract, `${job.job}.output`, job.output),
       ...(app.handlers[job.job]?.run ? [] : [`${job.job} has no handler: give implement() a ${job.job}.run`]),
+      ...findUnknownMembers(`the job ${job.job}`, job, jobMembers),
+      ...unknownHandlerMistakes(app, job.job, []),
     ]),
+    ...Object.keys(app.handlers)
+      .filter(
+        name => ![...contract.resources.map(each => each.name), ...contract.jobs.map(each => each.job)].includes(name),
+      )
+      .map(
+        name => `implement() has handlers of "${name}", which is not a resource or job of the contract: remove them`,
+      ),
     ...searchMistakes(contract),
     ...versionMistakes(contract),
     ...faultMistakes(contract),
@@ -50,6 +61,15 @@ const segmentText = /^[a-z][a-zA-Z0-9-]*$/
 const pathSegmentText = new RegExp(`^${pathSegmentPattern}$`)
 const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
 const reservedNames = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
+
+const ruleMembers: MembersOf<Rules> = {
+  one: true, relations: true, filter: true, sort: true, order: true, search: true, searchBy: true, edit: true,
+  remove: true, putCreates: true, bulk: true, precondition: true, allow: true, limits: true, cache: true, messages: true,
+} // biome-ignore format: a list of names reads best in few lines
+const jobMembers: MembersOf<Job> = {
+  job: true, one: true, input: true, output: true, allow: true, limit: true, tries: true, timeLimit: true, keep: true,
+} // biome-ignore format: a list of names reads best in few lines
+const versionMembers: MembersOf<VersionRule> = { without: true, deprecated: true, sunset: true, retired: true }
 
 function nameMistakes(contract: Service): string[] {
   const names = [...contract.resources.map(each => each.name), ...contract.jobs.map(each => each.job)]
@@ -93,6 +113,13 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
       state => `${name} never reaches the state "${state}": add a transition that leads there from "${states[0]}"`,
     ),
     ...Object.entries(actions).flatMap(([verb, action]) => actionMistakes(contract, resource, verb, action)),
+    ...findUnknownMembers(`${name}.rules`, resource.given, ruleMembers),
+    ...Object.entries(actions)
+      .filter(([verb, action]) => action.effect !== 'read' && !Object.hasOwn(resource.given.allow, verb))
+      .map(
+        ([verb]) =>
+          `${name}.${verb} has no policy, so it is offered to no caller: name it in rules({ allow: { ${verb}: […] } }), with [] to switch it off`,
+      ),
     ...[...new Set([...findRepeated(places), ...findRepeated(rels)])].map(
       path => `${name} uses the path /${path} twice: give one of them another rel, or remove a relation`,
     ),
@@ -134,8 +161,35 @@ function fieldsMistakes(contract: Service, place: string, fields: Fields): strin
   ])
 }
 
+const bounds = { min: true, max: true }
+const scalarFacets: ScalarCases<object> = {
+  string: () => ({ ...bounds, pattern: true, xsd: true }),
+  boolean: () => ({}),
+  int: () => ({ ...bounds, xsd: true }),
+  long: () => ({ ...bounds, xsd: true }),
+  decimal: () => ({ digits: true, places: true, ...bounds }),
+  double: () => ({ ...bounds, xsd: true }),
+  date: () => ({}),
+  time: () => ({}),
+  dateTime: () => ({}),
+  duration: () => ({}),
+  bytes: () => ({ max: true, encoding: true }),
+  enum: () => ({ values: true }),
+  id: () => ({ prefix: true }),
+  ref: () => ({ resource: true }),
+}
+const shapeFacets: ShapeCases<object> = {
+  scalar: shape => foldScalar(shape, scalarFacets),
+  list: () => ({ ...bounds, item: true, element: true }),
+  object: () => ({ fields: true, name: true }),
+  union: () => ({ on: true, of: true }),
+}
+const facetsOf = (shape: Shape): object => ({ kind: true, ...foldShape(shape, shapeFacets) })
+
 function fieldMistakes(contract: Service, place: string, field: AnyField): string[] {
   const { shape } = field
+  const unknown = findUnknownMembers(place, shape, facetsOf(shape))
+  if (unknown.length > 0) return unknown
   if (field.isAttribute && !isScalarField(field))
     return [`${place} cannot be an attribute: only a scalar can, so make it an element`]
   if (field.isAttribute && field.isNullable)
@@ -359,6 +413,7 @@ function versionMistakes(contract: Service): string[] {
     ...[rule.deprecated, rule.sunset]
       .filter(date => date !== undefined && Number.isNaN(Date.parse(date)))
       .map(date => `${version}: "${date}" is not a date: write it as 2027-01-31`),
+    ...findUnknownMembers(version, rule, versionMembers),
     ...Object.entries(rule.without ?? {}).flatMap(([name, fields]) =>
       hiddenFieldMistakes(contract, version, name, fields),
     ),
@@ -406,12 +461,22 @@ function faultMistakes(contract: Service): string[] {
   })
 }
 
-function handlerMistakes({ handlers }: Implementation, resource: Resource): string[] {
-  const given = handlers[resource.name]
+/** Whatever is not a general handler was meant for an action. */
+const unknownHandlerMistakes = ({ handlers }: Implementation, name: string, verbs: readonly string[]): string[] =>
+  Object.keys(handlers[name]?.actions ?? {})
+    .filter(verb => !verbs.includes(verb))
+    .map(
+      verb =>
+        `implement() has a handler ${name}.${verb}, which is not an action of the contract: ${verbs.length > 0 ? `use ${verbs.join(', ')}` : 'remove it'}`,
+    )
+
+function handlerMistakes(app: Implementation, resource: Resource): string[] {
+  const given = app.handlers[resource.name]
   const derives = Object.entries(resource.fields).some(
     ([name, field]) => field.isReadOnly && !field.isOptional && name !== 'id' && name !== 'state',
   )
   return [
+    ...unknownHandlerMistakes(app, resource.name, Object.keys(resource.actions)),
     ...Object.keys(resource.actions)
       .filter(verb => !given?.actions[verb])
       .map(verb => `${resource.name}.${verb} has no handler: give implement() one`),

@@ -1,6 +1,7 @@
 /** A service: its resources and jobs, and the versions in which it is served. */
 import type { AnyField, Fields } from './field.ts'
 import type { Job } from './job.ts'
+import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Grant } from './policy.ts'
 import { type AnyResource, type Rate, Resource } from './resource.ts'
 import { innermostShape, objectFields } from './shape.ts'
@@ -71,6 +72,7 @@ export function service<
     readonly limits?: Partial<Service['limits']>
   },
 ): Service<R, J, V> {
+  requireKnownMembers(`the service ${name}`, declaration, serviceMembers)
   return {
     service: name,
     namespace: declaration.namespace,
@@ -81,6 +83,16 @@ export function service<
     versions: declaration.versions ?? ({ v1: {} } as unknown as V), // V's default
     limits: { reads: { count: 6000, seconds: 60 }, changes: { count: 600, seconds: 60 }, ...declaration.limits },
   }
+}
+
+const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
+  namespace: true,
+  title: true,
+  resources: true,
+  jobs: true,
+  searches: true,
+  versions: true,
+  limits: true,
 }
 
 /**

@@ -1,6 +1,8 @@
 /** The options of `serve`, and the server that it returns. */
 import type { CertificateNameKind } from '../identity/certificate-name.ts'
 import type { PeoplePort } from '../identity/people-port.ts'
+import { findUnknownMembers, type MembersOf } from '../contract/known-members.ts'
+import { defaultLimits } from '../server/limits.ts'
 import type { ServerLimits, Tls } from '../server/listener.ts'
 import type { RequestNotes, Settings } from '../service/face-context.ts'
 import type { Schedule } from '../service/schedule.ts'
@@ -84,6 +86,41 @@ export interface ServeOptions {
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly clock?: () => number
 }
+
+/** What JavaScript may give, and no type has checked. */
+export const findUnknownOptions = (options: ServeOptions): string[] => [
+  ...findUnknownMembers('the options of serve', options, optionMembers),
+  ...findUnknownMembers('the option settings', options.settings ?? {}, settingMembers),
+  ...findUnknownMembers('the option overload', options.overload ?? {}, overloadMembers),
+  ...findUnknownMembers('the option retention', options.retention ?? {}, retentionMembers),
+  ...findUnknownMembers('the option tokens', options.tokens ?? {}, tokenMembers),
+  ...findUnknownMembers('the option tls', options.tls ?? {}, tlsMembers),
+  ...findUnknownMembers('the option limits', options.limits ?? {}, defaultLimits),
+]
+const optionMembers: MembersOf<ServeOptions> = {
+  host: true, port: true, data: true, database: true, replica: true, tls: true, tokens: true, key: true, keys: true,
+  insecure: true, retention: true, limits: true, settings: true, messageSecurity: true, replies: true, flood: true,
+  logger: true, onError: true, siblings: true, sinks: true, sinkBackOff: true, work: true, schedules: true,
+  accessLog: true, overload: true, clock: true, people: true,
+} // biome-ignore format: a list of names reads best in few lines
+const settingMembers: MembersOf<Settings> = {
+  publicUrl: true,
+  trustProxy: true,
+  trace: true,
+  passwordsOnLoopback: true,
+  origins: true,
+}
+const overloadMembers: MembersOf<Overload> = { concurrent: true, late: true, calm: true }
+const retentionMembers: MembersOf<RetentionDays> = { changesDays: true, formerDays: true }
+const tokenMembers: MembersOf<Tokens> = {
+  jwks: true,
+  issuer: true,
+  audience: true,
+  algorithms: true,
+  roles: true,
+  claims: true,
+}
+const tlsMembers: MembersOf<Tls> = { key: true, certificate: true, passphrase: true, authorities: true }
 
 export interface Server {
   /** Without a slash at the end. */

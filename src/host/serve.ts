@@ -7,7 +7,7 @@ import { requireSoundContract } from '../contract/review.ts'
 import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './job-workers.ts'
 import { openStore } from './open-store.ts'
-import type { ServeOptions, Server } from './options.ts'
+import { findUnknownOptions, type ServeOptions, type Server } from './options.ts'
 import { ensureSafe } from './safety.ts'
 import { createWorld, reportJob, start, sweepEveryMs } from './start.ts'
 
@@ -19,8 +19,14 @@ export { openStore, type ServeOptions, type Server }
  */
 export async function startService(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   requireSoundContract(app)
+  requireKnownOptions(options)
   ensureSafe(options)
   return openAllOrNothing(opened => start(app, options, opened))
+}
+
+function requireKnownOptions(options: ServeOptions): void {
+  const mistakes = findUnknownOptions(options)
+  if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'))
 }
 
 /** A start that fails leaves nothing open. */
@@ -37,6 +43,7 @@ async function openAllOrNothing<T>(open: (opened: AsyncDisposableStack) => Promi
 /** Runs the jobs of a service and starts those of its schedules, until closed, without serving. */
 export async function startWorkers(app: Implementation, options: ServeOptions = {}): Promise<Pick<Server, 'close'>> {
   requireSoundContract(app)
+  requireKnownOptions(options)
   return openAllOrNothing(opened => startWork(app, options, opened))
 }
 

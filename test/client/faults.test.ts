@@ -4,8 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import { PaymentDeclined } from '../../examples/orders/contract.ts'
+import { TransportFailure } from '../../src/client/errors.ts'
 import {
+  ConnectionError,
   FaultError,
   Forbidden,
   Invalid,
@@ -53,6 +56,19 @@ test('§4.4 SOAP 1.1: all of it', async () => {
       operation: 'PayOrder',
     },
   )
+})
+
+test('an error that nothing catches is printed in a screenful: what failed, and the declared fault', async () => {
+  const printed = inspect(await fault12(whole12))
+  assert.match(printed, /^FaultError: PayOrder: declined\n +at /)
+  assert.match(
+    printed,
+    /\{\s+fault: 'PaymentDeclined',\s+detail: \{ reason: 'too little' \},\s+code: 'Sender',\s+status: 500\s+\}$/,
+  )
+  assert.ok(printed.split('\n').length < 20, printed)
+  const cause = new Error('connect ECONNREFUSED')
+  const lost = new ConnectionError('PayOrder', new TransportFailure('unreachable', 'no connection', { cause }))
+  assert.match(inspect(lost), /\{ why: 'unreachable', mayHaveRun: false \}\n\[cause\]: Error: connect ECONNREFUSED/)
 })
 
 test('§5.4 SOAP 1.2: all of it', async () => {

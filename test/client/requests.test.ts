@@ -165,6 +165,16 @@ describe('B5 credentials', () => {
   })
   test('a user that Basic cannot say', () => {
     assert.throws(() => createSoapClient(shop, { address, credentials: { user: 'a:b', password: 'c' } }), TypeError)
+    // as JavaScript may write it
+    const wrong = { token: 'x' } as unknown as ClientCredentials
+    assert.throws(
+      () => createSoapClient(shop, { address, credentials: wrong }),
+      /^TypeError: credentials have only token: give bearer, user and password, key, or username and password$/,
+    )
+    assert.throws(
+      () => createSoapClient(shop, Object.assign({ address }, { timeout: 1 })),
+      /^TypeError: the options of the client: unknown member "timeout": use address, version/,
+    )
   })
   test('a key, in its own field or another', async () => {
     assert.equal((await said({ key: 'k' })).fields['api-key'], 'k')

@@ -199,6 +199,47 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     /x\.pay has no handler/,
   ],
   [
+    'an action without a policy',
+    app(
+      [
+        resource('x', {
+          fields: id,
+          states: ['a', 'b'],
+          actions: on => ({ pay: on('a').to('b', { rel: 'payment' }) }),
+        }).rules(read),
+      ],
+      {},
+      { x: { actions: { pay: () => undefined } } },
+    ),
+    /^x\.pay has no policy, so it is offered to no caller: name it in rules\(\{ allow: \{ pay: \[…\] \} \}\), with \[\] to switch/,
+  ],
+  [
+    'a rule that is not known',
+    app([js('x', { fields: id }).rules({ ...read, filters: ['id'] })]),
+    /^x\.rules: unknown member "filters": use one, relations, filter, sort/,
+  ],
+  [
+    'a facet that is not known',
+    // biome-ignore lint/suspicious/noExplicitAny: written in JavaScript
+    app([js('x', { fields: { ...id, n: t.string({ length: 3 } as any) } }).rules(read)]),
+    /^x\.n: unknown member "length": use kind, min, max, pattern, xsd$/,
+  ],
+  [
+    'a member of a version that is not known',
+    app([resource('x', { fields: id }).rules(read)], { versions: { v1: { hides: { x: ['n'] } } } }),
+    /^v1: unknown member "hides": use without, deprecated, sunset, retired$/,
+  ],
+  [
+    'handlers of an unknown resource',
+    app([resource('x', { fields: id }).rules(read)], {}, { y: { actions: {} } }),
+    /^implement\(\) has handlers of "y", which is not a resource or job of the contract: remove them$/,
+  ],
+  [
+    'a handler of an unknown action',
+    app([resource('x', { fields: id }).rules(read)], {}, { x: { actions: { derives: () => undefined } } }),
+    /^implement\(\) has a handler x\.derives, which is not an action of the contract: remove it$/,
+  ],
+  [
     'a missing derive',
     app([resource('x', { fields: { ...id, n: t.string().readOnly() } }).rules(read)]),
     /give implement\(\) a x\.derive/,
@@ -228,6 +269,26 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
 ]
 for (const [title, given, says] of cases)
   test(`review: ${title}`, () => assert.match(findContractMistakes(given).join('\n'), says))
+
+const declarations: readonly (readonly [string, () => unknown, RegExp])[] = [
+  ['a resource', () => js('x', { feilds: id }), /^the resource x: unknown member "feilds": use fields, states/],
+  [
+    'an action',
+    () =>
+      js('x', { fields: id, states: ['a'], actions: (on: JsOn) => ({ go: on('a').stay({ rel: 'r', imput: {} }) }) }),
+    /^the action with the rel "r": unknown member "imput": use rel, link, input/,
+  ],
+  ['a service', () => app([], { resorces: [] }), /^the service shop: unknown member "resorces": use namespace/],
+  [
+    'a fault',
+    () => (fault as typeof js)('Broken', { status: 409, title: '', details: {} }),
+    /^the fault Broken: unknown member "details": use status, title, detail$/,
+  ],
+]
+for (const [title, declare, says] of declarations)
+  test(`a member that is not known is refused where JavaScript declares it: ${title}`, () => {
+    assert.throws(declare, (thrown: unknown) => thrown instanceof TypeError && says.test(thrown.message))
+  })
 
 test('a plus that is a character repeats nothing', () => {
   const fields = { ...id, phone: t.string({ pattern: '(\\+[0-9]{2})*' }), sum: t.string({ pattern: '([+*][0-9])+' }) }

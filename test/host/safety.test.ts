@@ -7,7 +7,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import app from '../../examples/orders/service.ts'
 import { allowsSeededPasswords, ensureSafe, type SafetyOptions, Unsafe } from '../../src/host/safety.ts'
+import { type ServeOptions, startService, startWorkers } from '../../src/host/serve.ts'
 import { basic, startHosted } from './hosted-service.ts'
 
 const tokens = { jwks: 'https://id.example/jwks', issuer: 'https://id.example' }
@@ -115,4 +117,21 @@ describe('what starts', () => {
     const { status } = await ask('GET', '/api/v1/orders/o-1', { authorization: `Bearer ${local}` })
     assert.equal(status, 503, 'the signer is out of reach, and the local key is not believed')
   })
+})
+
+test('an option that is not known, as JavaScript may give it, ends the start', async () => {
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ prot: 1 }, /^the options of serve: unknown member "prot": use host, port, data/],
+    [{ settings: { trustProxies: true } }, /^the option settings: unknown member "trustProxies": use publicUrl/],
+    [{ limits: { conections: 1 } }, /^the option limits: unknown member "conections": use /],
+    [
+      { retention: { auditDays: 1 } },
+      /^the option retention: unknown member "auditDays": use changesDays, formerDays$/,
+    ],
+  ]
+  for (const [given, says] of wrong)
+    for (const start of [startService, startWorkers])
+      await assert.rejects(start(app, { port: 0, data: ':memory:', ...(given as ServeOptions) }), (thrown: Error) =>
+        says.test(thrown.message),
+      )
 })
