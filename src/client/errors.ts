@@ -29,7 +29,7 @@ export abstract class CallError extends Error {
     return {}
   }
 
-  /** An error that nothing has caught is printed with this, and not with the elements of its reply. */
+  /** Printed where nothing has caught the error, without the elements of its reply. */
   [inspected](_depth: number, _options: object, inspect: (value: unknown) => string): string {
     const facts = this.describeFacts()
     return [

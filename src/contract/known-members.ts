@@ -3,7 +3,7 @@
  * TypeScript whose types were stripped. A name that is not known is found where it is given.
  */
 
-/** Every member of a type, so that one that is added to the type is missing here at compile time. */
+/** Every member of a type: one that is added to the type is missing here at compile time. */
 export type MembersOf<T> = Readonly<Record<keyof T, true>>
 
 /** A line for each unknown member. */

@@ -2,7 +2,7 @@
  * The port to a database. The service asks; a store answers, synchronously or not. What always
  * holds in every store, by number:
  *  (1) A version is an integer below 2^53, larger than any that its key has had before, also after
- *      a removal and after the database was put back to an earlier state: no validator ever returns.
+ *      a removal, and after the database was put back to an earlier state: no validator returns.
  *  (2) `write` resolves only after all its changes are durable; work that throws leaves no trace.
  *  (3) Within one `write` everything read is still current when the change commits.
  *  (4) Values are read exactly as they were written, in the contract's types.
@@ -241,8 +241,8 @@ export interface StoreWriter extends StoreReader {
   lease(jobs: readonly string[], now: number, until: number, partyMax?: number): Maybe<JobRow | undefined>
   record(deed: AuditRecord): Maybe<void>
   /**
-   * Removes deeds before a time, up to a sequence, the oldest first; no other change of the audit is
-   * possible. Returns their number.
+   * Removes deeds before a time, up to a sequence, the oldest first; the audit has no other change.
+   * Returns their number.
    */
   removeDeeds(before: number, upTo: number, limit: number): Maybe<number>
   /** Appends to the change feed. */

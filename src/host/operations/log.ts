@@ -1,7 +1,7 @@
 /**
  * Log lines for operators, as JSON. What it guards:
  *  (1) No line has a credential: of an error it has message, stack, code and causes, in which texts
- *      that look like credentials are redacted. Of a request it has what the audit has, and no more.
+ *      that look like credentials are redacted. Of a request it has what the audit has, no more.
  */
 import { createRequire } from 'node:module'
 import { inspect } from 'node:util'

@@ -10,7 +10,7 @@ const silenceMs = 1000
 /** Causes at once that have lines of their own; more than these share one. */
 const causesMax = 100
 
-interface Cause {
+interface OutageCause {
   readonly fields: object
   /** Since the last line. */
   suppressed: number
@@ -18,7 +18,7 @@ interface Cause {
 
 export class OutageLog {
   readonly #logger: Pick<Logger, 'warn'>
-  readonly #causes = new Map<string, Cause>()
+  readonly #causes = new Map<string, OutageCause>()
   constructor(logger: Pick<Logger, 'warn'>) {
     this.#logger = logger
   }
@@ -33,13 +33,13 @@ export class OutageLog {
       known.suppressed++
       return
     }
-    const added: Cause = { fields: error, suppressed: 0 }
+    const added: OutageCause = { fields: error, suppressed: 0 }
     this.#causes.set(key, added)
     this.#logger.warn({ ...fields, ...error }, 'answered 503')
     this.#wait(key, added)
   }
 
-  #wait(key: string, cause: Cause): void {
+  #wait(key: string, cause: OutageCause): void {
     setTimeout(() => {
       if (cause.suppressed === 0) {
         this.#causes.delete(key)
@@ -50,7 +50,7 @@ export class OutageLog {
     }, silenceMs).unref()
   }
 
-  #tell(cause: Cause): void {
+  #tell(cause: OutageCause): void {
     const { fields, suppressed } = cause
     cause.suppressed = 0
     this.#logger.warn({ ...fields, suppressed }, 'answered 503')
