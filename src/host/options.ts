@@ -2,6 +2,7 @@
 import type { CertificateNameKind } from '../identity/certificate-name.ts'
 import type { PeoplePort } from '../identity/people-port.ts'
 import { findUnknownMembers, type MembersOf } from '../contract/known-members.ts'
+import type { PeoplePort } from '../identity/people-port.ts'
 import { defaultLimits } from '../server/limits.ts'
 import type { ServerLimits, Tls } from '../server/listener.ts'
 import type { RequestNotes, Settings } from '../service/face-context.ts'

@@ -56,7 +56,8 @@ class RemoteKeys {
     } catch (thrown) {
       if (!(thrown instanceof errors.JWKSNoMatchingKey) || this.#age() < cooldownMs) throw thrown
     }
-    if (!(await this.#fetch())) throw new Unavailable(retryEveryMs / 1000, `the keys of ${this.#address} cannot be fetched`) // (2)
+    if (!(await this.#fetch()))
+      throw new Unavailable(retryEveryMs / 1000, `the keys of ${this.#address} cannot be fetched`) // (2)
     return this.#requireKnown()(header, token)
   }
 
@@ -65,7 +66,8 @@ class RemoteKeys {
   }
 
   #requireKnown(): JWTVerifyGetKey {
-    if (!this.#known || this.#age() >= countMs) throw new Unavailable(retryEveryMs / 1000, `the keys of ${this.#address} cannot be fetched`)
+    if (!this.#known || this.#age() >= countMs)
+      throw new Unavailable(retryEveryMs / 1000, `the keys of ${this.#address} cannot be fetched`)
     return this.#known
   }
 

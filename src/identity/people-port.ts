@@ -38,7 +38,7 @@ export function guardPeoplePort({ prove, find }: PeoplePort, failed: (thrown: un
       return await Promise.race([ask(), late.then(() => Promise.reject(new Error('the people port took too long')))])
     } catch (thrown) {
       failed(thrown)
-      throw new Unavailable(retrySeconds)
+      throw new Unavailable(retrySeconds, thrown)
     } finally {
       ended.abort()
       late.catch(() => {}) // it was aborted

@@ -21,6 +21,8 @@ interface Waiting {
 
 const retrySeconds = 1
 
+const fullLine = 'as many passwords wait to be compared as may'
+
 export class WaitingLines {
   readonly #bounds: LineBounds
   /** The caller with the next turn comes first. No line is empty. */
@@ -47,7 +49,7 @@ export class WaitingLines {
   requirePlace(caller: string): void {
     const own = this.#lines.get(caller)?.length ?? 0
     const isFull = this.#waiting >= this.#bounds.waiting && this.#longestLine().length <= own + 1
-    if (isFull || own >= this.#bounds.waitingOfCaller) throw new Unavailable(retrySeconds)
+    if (isFull || own >= this.#bounds.waitingOfCaller) throw new Unavailable(retrySeconds, fullLine)
   }
 
   #wait(caller: string): Promise<void> {
@@ -80,7 +82,7 @@ export class WaitingLines {
 
   /** The line has two works at least, or `requirePlace` had refused. */
   #dismissLast(line: Waiting[]): void {
-    line.pop()?.refuse(new Unavailable(retrySeconds))
+    line.pop()?.refuse(new Unavailable(retrySeconds, fullLine))
     this.#waiting--
   }
 }
