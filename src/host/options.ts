@@ -1,7 +1,7 @@
 /** The options of `serve`, and the server that it returns. */
-import type { CertificateNameKind } from '../identity/certificate-name.ts'
-import type { PeoplePort } from '../identity/people-port.ts'
+
 import { findUnknownMembers, type MembersOf } from '../contract/known-members.ts'
+import type { CertificateNameKind } from '../identity/certificate-name.ts'
 import type { PeoplePort } from '../identity/people-port.ts'
 import { defaultLimits } from '../server/limits.ts'
 import type { ServerLimits, Tls } from '../server/listener.ts'
@@ -102,7 +102,7 @@ const optionMembers: MembersOf<ServeOptions> = {
   host: true, port: true, data: true, database: true, replica: true, tls: true, tokens: true, key: true, keys: true,
   insecure: true, retention: true, limits: true, settings: true, messageSecurity: true, replies: true, flood: true,
   logger: true, onError: true, siblings: true, sinks: true, sinkBackOff: true, work: true, schedules: true,
-  accessLog: true, overload: true, clock: true, people: true,
+  accessLog: true, overload: true, clock: true, people: true, certificateName: true,
 } // biome-ignore format: a list of names reads best in few lines
 const settingMembers: MembersOf<Settings> = {
   publicUrl: true,
