@@ -159,10 +159,13 @@ function requestFieldsOf({ version, options, credentials }: ClientEndpoint, { ac
   return {
     ...Object.fromEntries(own),
     ...credentials.fields,
-    accept: options.mtom ? `multipart/related, ${version.mediaType}` : version.mediaType,
+    accept: options.mtom ? `${xopPackage}, ${version.mediaType}` : version.mediaType,
     ...(version.actionIn === 'SOAPAction' && { soapaction: `"${action}"` }),
   }
 }
+
+/** XOP §4.1. */
+const xopPackage = 'multipart/related; type="application/xop+xml"'
 
 /** Loaded only for messages with addressing, and for packages. */
 const createUniqueId = (): string => process.getBuiltinModule('node:crypto').randomUUID()

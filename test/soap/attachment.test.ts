@@ -67,7 +67,10 @@ for (const version of ['1.1', '1.2'] as const)
     const stored = await send(shop, { version, body: put(xop('cid:pic@x')) })
     assert.equal(stored.status, 200, (await octets(stored.content)).toString())
     const asked = await shop.send({
-      fields: { 'content-type': mediaType(version), accept: `multipart/related, ${mediaType(version)}` },
+      fields: {
+        'content-type': mediaType(version),
+        accept: `multipart/related; type="application/xop+xml", ${mediaType(version)}`,
+      },
       content: contentOf(envelope(`<GetProductPicture xmlns="${ns}"><id>p-1</id></GetProductPicture>`, { version })),
     })
     const type = String(asked.fields['content-type'])
@@ -102,6 +105,44 @@ async function read(bytes: Promise<Uint8Array>, boundary: string) {
   }
   return found
 }
+
+for (const [accept, isPacked] of [
+  ['application/xop+xml', true],
+  ['multipart/related; type="application/xop+xml"', true],
+  ['multipart/related; type="Application/XOP+xml"; q=0.5, text/xml', true],
+  ['multipart/related', false],
+  ['application/soap+xml, application/dime, multipart/related, text/*', false],
+  ['multipart/related; type="text/xml"', false],
+  ['application/xop+xml; q=0', false],
+  ['*/*', false],
+] as const)
+  test(`B4.12 ${isPacked ? 'a package' : 'base64 in the message'} for Accept: ${accept}`, async () => {
+    const shop = await startConversation()
+    assert.equal((await send(shop, { body: put(xop('cid:pic@x')) })).status, 200)
+    const body = envelope(`<GetProductPicture xmlns="${ns}"><id>p-1</id></GetProductPicture>`)
+    const answer = await shop.send({ fields: { 'content-type': 'text/xml', accept }, content: contentOf(body) })
+    assert.equal(String(answer.fields['content-type']).startsWith('multipart/related'), isPacked)
+  })
+
+test('B4.12 RFC 2046 §5.1.1 what follows the last boundary is ignored', async () => {
+  const shop = await startConversation()
+  for (const end of ['--', '--\t ', '--\r\n\r\nPOST / HTTP/1.1', `--\r\n--B\r\n${image()}\r\n\r\nx`]) {
+    const answer = await send(shop, { body: put(xop('cid:pic@x')), end })
+    assert.equal(answer.status, 200, end)
+  }
+  const answer = await readAnswer(await send(shop, { body: put(xop('cid:pic@x')), end: '--x' }))
+  assert.match(answer.fault?.reason ?? '', /begins like the boundary/)
+})
+
+test('B4.12 RFC 2046 §4.1.1 a package with LF alone is told so', async () => {
+  const shop = await startConversation()
+  for (const padding of [0, 20_000]) {
+    const message = pack({ body: put(xop('cid:pic@x')), parts: [[image(), 'x'.repeat(padding)]] })
+    const bytes = Buffer.from(message.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
+    const { fault } = await readAnswer(await send(shop, { body: '' }, bytes))
+    assert.equal(fault?.reason, 'the lines of a package must end with CRLF, not LF alone')
+  }
+})
 
 test('peers 10 a request in a package without parts is answered in one', async () => {
   const shop = await startConversation()
@@ -149,27 +190,66 @@ test('the root is the part that start names, in any place', async () => {
 })
 
 const putWithReference = (reference: string) => ({ body: put(xop(reference)) })
-const hostile: readonly (readonly [string, Pack, number])[] = [
-  ['M1 a reference to http:', putWithReference('http://127.0.0.1/x'), 500],
-  ['M1 a reference to file:', putWithReference('file:///etc/passwd'), 500],
-  ['M1 a part that is missing', putWithReference('cid:other@x'), 500],
+/** [title, reason, package, status] */
+const hostile: readonly (readonly [string, string, Pack, number])[] = [
   [
-    'M1 a part that is used twice',
+    'M1 a reference to http:',
+    'a message may refer only to parts of its own package, by cid:',
+    putWithReference('http://127.0.0.1/x'),
+    500,
+  ],
+  [
+    'M1 a reference to file:',
+    'a message may refer only to parts of its own package, by cid:',
+    putWithReference('file:///etc/passwd'),
+    500,
+  ],
+  ['M1 a part that is missing', 'a referenced part is missing', putWithReference('cid:other@x'), 500],
+  [
+    'M1 an Include next to another',
+    '/PutProductPicture[1]/picture[1]/Include[2] is not expected here: an Include stands alone',
     { body: `${put(xop('cid:pic@x')).replace('</picture>', `${xop('cid:pic@x')}</picture>`)}` },
     500,
   ],
-  ['M1 an Include with text beside it', { body: put(`x${xop('cid:pic@x')}`) }, 500],
-  ['M1 an Include where no octets belong', { body: put('').replace('p-1', xop('cid:pic@x')) }, 500],
+  [
+    'M1 an Include with text beside it',
+    '/PutProductPicture[1]/picture[1]/Include[1] is an element where only text is expected',
+    { body: put(`x${xop('cid:pic@x')}`) },
+    500,
+  ],
+  [
+    'M1 an Include where no octets belong',
+    '/PutProductPicture[1]/id[1]/Include[1] is an element where only text is expected',
+    { body: put('').replace('p-1', xop('cid:pic@x')) },
+    500,
+  ],
   [
     'M2 10,000 parts',
+    'the package has more than 64 parts',
     { body: put(''), parts: Array.from({ length: 10_000 }, (_, i) => [image(`${i}`), 'x'] as const) },
     500,
   ],
-  ['M2 10,000 fields', { body: put(''), parts: [[`${image()}${'\r\na: b'.repeat(10_000)}`, 'x']] }, 500],
-  ['M2 a field of 1 MB', { body: put(''), parts: [[`${image()}\r\na: ${'b'.repeat(1_000_000)}`, 'x']] }, 500],
-  ['M2 a field folded 10,000 times', { body: put(''), parts: [[`${image()}${'\r\n b'.repeat(10_000)}`, 'x']] }, 500],
+  [
+    'M2 10,000 fields',
+    'a part has more than 32 fields',
+    { body: put(''), parts: [[`${image()}${'\r\na: b'.repeat(10_000)}`, 'x']] },
+    500,
+  ],
+  [
+    'M2 a field of 1 MB',
+    'the fields of a part are longer than the limit',
+    { body: put(''), parts: [[`${image()}\r\na: ${'b'.repeat(1_000_000)}`, 'x']] },
+    500,
+  ],
+  [
+    'M2 a field folded 10,000 times',
+    'the fields of a part are longer than the limit',
+    { body: put(''), parts: [[`${image()}${'\r\n b'.repeat(10_000)}`, 'x']] },
+    500,
+  ],
   [
     'M2 two Content-IDs that are equal',
+    'two parts have the same Content-ID',
     {
       body: put(xop('cid:pic@x')),
       parts: [
@@ -181,43 +261,73 @@ const hostile: readonly (readonly [string, Pack, number])[] = [
   ],
   [
     'M2 two Content-IDs in one part',
+    'a part has two Content-ID fields',
     { body: put(xop('cid:pic@x')), parts: [[`${image()}\r\nContent-ID: <b>`, 'x']] },
     500,
   ],
-  ['M2 no last boundary', { body: put(xop('cid:pic@x')), end: '' }, 500],
+  ['M2 no last boundary', 'the package ends before its last boundary', { body: put(xop('cid:pic@x')), end: '' }, 500],
   [
     'M2 a line that begins like the boundary',
+    'a line begins like the boundary but continues',
     { body: put(xop('cid:pic@x')), parts: [[image(), 'a\r\n--Bc\r\nd']] },
     500,
   ],
   [
     'M2 … before what would be another part',
+    'a line begins like the boundary but continues',
     { body: put(xop('cid:pic@x')), parts: [[image(), 'a\r\n--Bc\r\n\r\nd']] },
     500,
   ],
-  ['M2 something behind the last boundary', { body: put(xop('cid:pic@x')), end: '--\r\nPOST / HTTP/1.1' }, 500],
-  ['M3 no type anywhere', { body: put(xop('cid:pic@x')), root: 'Content-ID: <root@x>' }, 415],
+  [
+    'M3 no type anywhere',
+    'this media type is not supported',
+    { body: put(xop('cid:pic@x')), root: 'Content-ID: <root@x>' },
+    415,
+  ],
   [
     'M3 a type that is none of SOAP’s',
+    'this media type is not supported',
     { body: put(xop('cid:pic@x')), root: 'Content-Type: text/html\r\nContent-ID: <root@x>' },
     415,
   ],
-  ['M3 start names no part', { body: put(xop('cid:pic@x')), type: mtom().replace('root@x', 'nobody') }, 500],
-  ['M3 H4 no boundary', { body: put(xop('cid:pic@x')), type: 'multipart/related; type="application/xop+xml"' }, 415],
+  [
+    'M3 start names no part',
+    'the root part of the package is missing',
+    { body: put(xop('cid:pic@x')), type: mtom().replace('root@x', 'nobody') },
+    500,
+  ],
+  [
+    'M3 H4 no boundary',
+    'multipart/related has no boundary parameter',
+    { body: put(xop('cid:pic@x')), type: 'multipart/related; type="application/xop+xml"' },
+    415,
+  ],
   [
     'M3 a boundary that is none',
+    'the boundary is invalid',
     { body: put(''), type: `multipart/related; boundary="${'x'.repeat(71)}"; type="application/xop+xml"` },
     500,
   ],
-  ['M4 a part over its limit', { body: put(xop('cid:pic@x')), parts: [[image(), Buffer.alloc(8 * 1024 * 1024)]] }, 413],
-  ['M4 an Envelope over its limit', { body: `${put('')}${' '.repeat(2 * 1024 * 1024)}` }, 413],
+  [
+    'M4 a part over its limit',
+    'the message is longer than the limit of 8388608 octets',
+    { body: put(xop('cid:pic@x')), parts: [[image(), Buffer.alloc(8 * 1024 * 1024)]] },
+    413,
+  ],
+  [
+    'M4 an Envelope over its limit',
+    'the message is longer than the limit of 8388608 octets',
+    { body: `${put('')}${' '.repeat(2 * 1024 * 1024)}` },
+    413,
+  ],
   [
     'a transfer encoding that is not read',
+    'this transfer encoding is not supported: use binary, 8bit, 7bit or base64',
     { body: put(xop('cid:pic@x')), parts: [[image().replace('binary', 'quoted-printable'), 'x']] },
     500,
   ],
 ]
-for (const [title, message, status] of hostile)
+for (const [title, reason, message, status] of hostile)
   test(title, async () => {
     const shop = await startConversation()
     const before = process.memoryUsage().arrayBuffers
@@ -227,7 +337,9 @@ for (const [title, message, status] of hostile)
       content: chunked,
     })
     assert.equal(answer.status, status, (await octets(answer.content)).toString())
-    if (status === 500) assert.ok((await readAnswer(answer)).fault)
+    const { fault, text } = await readAnswer(answer)
+    assert.equal(fault !== undefined, status === 500)
+    assert.ok((fault?.reason ?? text).includes(reason), `${fault?.reason ?? text} does not say: ${reason}`)
     assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 1024 * 1024)
     assert.deepEqual(shop.incidents, [])
     assert.equal((await shop.store.read(reader => reader.changes(0, 9))).length, 0)
@@ -241,7 +353,7 @@ for (const [version, type, root] of [
 ] as const)
   test(`B9.1 a broken package is answered in the version of its message: ${type}`, async () => {
     const shop = await startConversation()
-    const message = { version, type, end: '--\r\nmore', body: put(''), parts: [], ...(root && { root }) }
+    const message = { version, type, end: '', body: put(''), parts: [], ...(root && { root }) }
     const answer = await readAnswer(await send(shop, message))
     assert.equal(answer.fault?.code, version === '1.1' ? 'Client' : 'Sender')
     assert.equal(answer.fields['content-type'], `${mediaType(version)}; charset=utf-8`)

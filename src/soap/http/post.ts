@@ -137,6 +137,15 @@ function actionOf(version: SoapVersion, root: MediaType, type: MediaType, fields
 }
 const quotedUri = memoizeByText((field: string): string | undefined => /^"([^"\\]*)"$/.exec(field)?.[1])
 
+/**
+ * Whether the client says that it reads XOP: by its type, or as the type of a package (XOP §4.1,
+ * §5). `multipart/related` alone is also sent by clients that know SOAP with Attachments only.
+ */
 export const acceptsPackage = (field: string | undefined): boolean =>
   field !== undefined &&
-  parseAccept(field).some(each => each.type === 'multipart' && each.subtype === 'related' && each.quality > 0)
+  parseAccept(field).some(
+    ({ type, subtype, parameters, quality }) =>
+      quality > 0 &&
+      ((type === 'application' && subtype === 'xop+xml') ||
+        (type === 'multipart' && subtype === 'related' && parameters['type']?.toLowerCase() === 'application/xop+xml')),
+  )

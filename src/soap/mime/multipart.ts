@@ -53,7 +53,7 @@ export async function* readParts(
     yield { fields, content: window.readContent() }
     for await (const _left of window.readContent());
   }
-  await window.requireEnd()
+  await window.skipEpilogue()
 }
 
 /**
@@ -97,12 +97,9 @@ class Window {
   /** After a delimiter: whether it was the last one. Otherwise the rest of its line is read. */
   async isClosed(): Promise<boolean> {
     const line = await this.#readUpTo('\r\n', 128)
-    if (line.startsWith('--')) {
-      this.#buffer = Buffer.concat([Buffer.from(`${line.slice(2)}\r\n`, 'latin1'), this.#buffer])
-      return true
-    }
-    if (/[^ \t]/.test(line)) refusePackage('a line begins like the boundary but continues')
-    return false
+    const isClosing = line.startsWith('--')
+    if (/[^ \t]/.test(isClosing ? line.slice(2) : line)) refusePackage('a line begins like the boundary but continues')
+    return isClosing
   }
 
   /**
@@ -116,14 +113,22 @@ class Window {
         this.#buffer = this.#buffer.subarray(at + ending.length)
         return text
       }
-      if (this.#buffer.length > limit + ending.length) refusePackage('the fields of a part are longer than the limit')
+      if (this.#buffer.length > limit + ending.length)
+        this.#refuse(limit, 'the fields of a part are longer than the limit')
       if (!(await this.#receiveMore())) {
-        if (this.#buffer.toString('latin1', 0, 2) !== '--') refusePackage('the package ends before its last boundary')
+        if (this.#buffer.toString('latin1', 0, 2) !== '--')
+          this.#refuse(limit, 'the package ends before its last boundary')
         const text = this.#buffer.toString('latin1')
         this.#buffer = Buffer.alloc(0)
         return text
       }
     }
+  }
+
+  /** RFC 2046 §4.1.1: bare line feeds are the cause of all that follows. */
+  #refuse(limit: number, detail: string): never {
+    const text = this.#buffer.toString('latin1', 0, limit)
+    return refusePackage(/(?<!\r)\n/.test(text) ? 'the lines of a package must end with CRLF, not LF alone' : detail)
   }
 
   /** MIME fields of a part (RFC 2045 §3), folded lines unfolded. */
@@ -148,12 +153,11 @@ class Window {
     return fields
   }
 
-  /** After the close delimiter only white space may follow. */
-  async requireEnd(): Promise<void> {
-    do {
-      if (/[^ \t\r\n]/.test(this.#buffer.toString('latin1')))
-        refusePackage('the package has content after its last boundary')
-      this.#buffer = Buffer.alloc(0)
-    } while (await this.#receiveMore())
+  /**
+   * RFC 2046 §5.1.1: what follows the close delimiter is ignored; to its end, so that it arrived.
+   */
+  async skipEpilogue(): Promise<void> {
+    do this.#buffer = Buffer.alloc(0)
+    while (await this.#receiveMore())
   }
 }
