@@ -124,6 +124,8 @@ export interface ExchangeFacts {
   exchange?: BoundOperation
   addressing?: Addressing | undefined
   agreed?: AgreedAddressing
+  /** In which a header block is processed; undefined: that of the ultimate receiver. */
+  role?: string | undefined
   /** Blocks that handlers added to the reply. */
   readonly blocks: string[]
   /** The values of the declared blocks for this node. */

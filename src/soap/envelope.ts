@@ -39,7 +39,7 @@ export function openEnvelope(
   const blocks = cursor.name === version.header ? readHeader(cursor, version, root, block) : []
   if (cursor.event !== 'start' || cursor.name !== version.body)
     refuseStructure('the Envelope must contain an optional Header, then one Body')
-  checkAttributes(cursor, version)
+  checkAttributes(cursor, version, version.bodyAttributes)
   return { version, around: currentElement(cursor, root), blocks, body: cursor }
 }
 
@@ -105,12 +105,14 @@ export function closeEnvelope(cursor: Cursor): void {
 }
 
 /**
- * Envelope, Header and Body: attributes are qualified; encodingStyle only if the version allows it.
+ * Envelope, Header and Body: attributes are qualified, unless the version allows any; encodingStyle
+ * only if the version allows it.
  */
-function checkAttributes(cursor: Cursor, version: SoapVersion): void {
+function checkAttributes(cursor: Cursor, version: SoapVersion, allowed: 'qualified' | 'any' = 'qualified'): void {
   for (let index = 0; index < cursor.attributes; index++) {
     const { uri, local } = cursor.attributeName(index)
-    if (uri === '') refuseStructure(`${cursor.name.local} has the unqualified attribute ${local}`)
+    if (uri === '' && allowed === 'qualified')
+      refuseStructure(`${cursor.name.local} has the unqualified attribute ${local}`)
     if (cursor.attributeName(index) !== version.encodingStyle) continue
     if (!version.encodingAnywhere) refuseStructure(`${cursor.name.local} must not have an encodingStyle`)
     const encoding = cursor.attributeValue(index).trim()

@@ -39,7 +39,7 @@ import type {
 import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree, strictParsing } from './envelope.ts'
 import { agreeOnAction, agreeOnReplies, isAddressingBlock, readAddressing } from './headers/addressing.ts'
 import { type Block, readBlock as blockContent, findBlock } from './headers/block.ts'
-import { requireUnderstood, targetedBlocks } from './headers/node.ts'
+import { requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import type { BoundOperation, OperationRequest } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, refuseMessage } from './refusal.ts'
 import { replyWithAnswer, replyWithFault } from './replies.ts'
@@ -198,10 +198,12 @@ async function handleBlocks(
   const { version } = known
   const add = (written: string) => known.blocks.push(written)
   for (const { block, declaration } of found) {
+    known.role = roleOf(block, version)
     const value = blockContent(block, declaration.read)
     known.values.push({ declaration, value })
     await declaration.process(value, { block, version, caller, add })
   }
+  known.role = undefined
 }
 
 // Security
@@ -213,7 +215,10 @@ interface Proven {
   readonly around: Element
   /** The cursor continues after the Body to the end of the message. */
   readonly streamed: boolean
-  /** Header blocks that the Body may refer to, whatever their roles; none where it was proven by itself. */
+  /**
+   * Header blocks that the Body may refer to, whatever their roles; none where it was proven by
+   * itself.
+   */
   readonly blocks: readonly Element[]
   readonly caller: Caller | undefined
 }

@@ -19,7 +19,7 @@ export type SoapRefusal =
   /** The Envelope is of a version that this node does not support. */
   | { readonly kind: 'version-mismatch'; readonly found: Name }
   /** Mandatory blocks for this node that it cannot process. */
-  | { readonly kind: 'not-understood'; readonly blocks: readonly Name[] }
+  | { readonly kind: 'not-understood'; readonly blocks: readonly Name[]; readonly role: string }
   | { readonly kind: 'encoding-unknown'; readonly encoding: string }
   | { readonly kind: 'not-well-formed'; readonly why: Malformed }
   /** XML without the structure of a SOAP message. */
@@ -144,6 +144,7 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
     case 'not-understood':
       return {
         ...reasonOnly(`a mandatory header block is not understood: ${refusal.blocks.map(clarkNotation).join(', ')}`),
+        role: refusal.role,
       }
     case 'encoding-unknown':
       return inBody(`the encoding ${refusal.encoding} is not supported`)

@@ -109,7 +109,7 @@ const wording: FaultWording = {
 function relayFault(thrown: unknown, version: SoapVersion, node: string, role: string): Relayed {
   const refusal =
     thrown instanceof Malformed ? ({ kind: 'not-well-formed', why: thrown } as const) : refusalOfThrown(thrown)
-  const fault = { ...createFault(refusal, wording), node, role }
+  const fault = { role, ...createFault(refusal, wording), node }
   const blocks = [
     ...(refusal.kind === 'version-mismatch' ? [writeUpgrade(versions)] : []),
     ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(writeNotUnderstood) : []),

@@ -64,7 +64,7 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
   const refusal = refused.kind === 'key-reused' && addressing ? duplicateRefusal(addressing) : refused
   const told = { ...createFault(refusal, (exchange ?? node).wording), node: known.address }
   const answering = refusal.kind === 'version-mismatch' ? versionOfMismatch(node, version) : version
-  const fault = { role: answering.ultimateReceiver, ...told }
+  const fault = { role: known.role ?? answering.ultimateReceiver, ...told }
   const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes belong to SOAP
   const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', own, fault)
   const blocks = [

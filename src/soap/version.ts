@@ -29,6 +29,10 @@ export interface SoapVersion {
    * 1.1 §4.1.1: anywhere.
    */
   readonly encodingAnywhere: boolean
+  /**
+   * Attributes of Body: any in the schema of SOAP 1.1, qualified ones in SOAP 1.2 Part 1 §5.3.
+   */
+  readonly bodyAttributes: 'any' | 'qualified'
   /** The element of an RPC response that names its return value (SOAP 1.2 Part 2 §4.2.2). */
   readonly rpcResult: Name | undefined
   readonly next: string
@@ -69,6 +73,7 @@ export const soap11: SoapVersion = {
   encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
   literal: ['', 'http://schemas.xmlsoap.org/soap/encoding/'], // SOAP::Lite has it on the Envelope of literal messages
   encodingAnywhere: true,
+  bodyAttributes: 'any', // signatures of old stacks refer to an unqualified Id
   rpcResult: undefined,
   next: 'http://schemas.xmlsoap.org/soap/actor/next',
   none: undefined,
@@ -95,6 +100,7 @@ export const soap12: SoapVersion = {
   encoding: 'http://www.w3.org/2003/05/soap-encoding',
   literal: ['', `${ns12}/encoding/none`],
   encodingAnywhere: false,
+  bodyAttributes: 'qualified',
   rpcResult: internName('http://www.w3.org/2003/05/soap-rpc', 'result'),
   next: `${ns12}/role/next`,
   none: `${ns12}/role/none`,

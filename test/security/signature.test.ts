@@ -3,13 +3,14 @@
  * element is the one that is read.
  */
 import assert from 'node:assert/strict'
-import { createPublicKey, createSecretKey } from 'node:crypto'
+import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import { fitsKey } from '../../src/security/crypto/algorithm.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { Demand, SecurityPolicy } from '../../src/security/policy/policy.ts'
 import { protectMessage } from '../../src/security/protect/protect.ts'
 import type { Signing } from '../../src/security/protect/sign.ts'
+import { canonicalize, type Element, Malformed, parseXml } from '../../src/xml/index.ts'
 import {
   createGuard,
   expectAccepted,
@@ -19,6 +20,7 @@ import {
   now,
   openMessage,
   plainMessage,
+  signAgain,
   signedDemand,
   signedMessage,
   signedPolicy,
@@ -177,3 +179,35 @@ test('X7: keys that fit no algorithm', () => {
   assert.equal(fitsKey({ ...rsa, family: 'hmac' }, keyPair('alice').key), false)
   assert.equal(fitsKey(rsa, keyPair('alice').key), true)
 })
+
+/** The message with an unqualified Id on Body and Timestamp, signed again. */
+function signUnqualified(text: string, key: KeyObject): string {
+  const changed = text.replace(/(<wsu:Timestamp|<s:Body)([^>]*?) (?:wsu|[a-z0-9]+):Id=/g, '$1$2 Id=')
+  const document = parseXml(new TextEncoder().encode(changed))
+  assert.ok(!(document instanceof Malformed))
+  const all = (element: Element): readonly Element[] => [element, ...element.elements().flatMap(all)]
+  const digested = all(document.root).reduce((written, element) => {
+    const id = element.attributes.find(each => each.name.local === 'Id')?.value
+    const octets = canonicalize(element, { exclusive: true, comments: false })
+    const digest = createHash('sha256').update(octets).digest('base64')
+    return written.replace(new RegExp(`(URI="#${id}".*?<ds:DigestValue>)[^<]*`), `$1${digest}`)
+  }, changed)
+  return signAgain(digested, key)
+}
+
+for (const [title, version, isIdentifier] of [
+  ['is an identifier in SOAP 1.1', soap11Uri, true],
+  ['is none on a Body of SOAP 1.2', soap12Uri, false],
+] as const)
+  test(`WSS §4.2 an unqualified Id on Body and Timestamp, as old stacks write it, ${title}`, async () => {
+    const { key, certificate } = keyPair('alice')
+    const signature = { key, by: { certificate, refer: 'direct' }, parts: ['Body', 'Timestamp'] } as const
+    const signed = protectMessage(plainMessage(version), { timestamp: {}, signature }, now).envelope
+    const text = signUnqualified(signed, key)
+    assert.match(text, /<s:Body[^>]* Id="/)
+    const result = (of: string) => verifyOrRefuse(openMessage(of), signedPolicy, createGuard(now, { trust }))
+    if (isIdentifier) {
+      await expectAccepted(result(text))
+      await expectRefusal(result(text.replace('o-1', 'o-2')), 'FailedCheck', /digest/)
+    } else await expectRefusal(result(text), 'FailedCheck', /not in this document/)
+  })

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
+import { faultReason } from '../../src/soap/fault.ts'
 import { block, compileBlockWriter, refuseWithFault } from '../../src/soap/headers/block.ts'
 import { envelope, find, type Message, ns, ns11, ns12, startConversation } from './orders-over-soap.ts'
 
@@ -19,11 +20,12 @@ const body = `<e:Body>${create()}</e:Body>`
 const shop = await startConversation()
 const countChanges = async () => (await shop.store.read(reader => reader.changes(0, 1000))).length
 
-/** For any message: a fault in an envelope, nothing was performed, no internals are disclosed. */
-async function requireFault(message: Message, code: string) {
+/** For any message: a fault that says why, nothing was performed, no internals are disclosed. */
+async function requireFault(message: Message, code: string, reason = '') {
   const before = await countChanges()
   const answer = await shop.post(message)
   assert.equal(answer.fault?.code, code, answer.text)
+  assert.ok(answer.fault?.reason.includes(reason), `${answer.fault?.reason} does not say: ${reason}`)
   assert.equal(answer.status, 500)
   assert.equal(await countChanges(), before, 'something has run')
   assert.deepEqual(shop.incidents, [], 'our bug')
@@ -31,103 +33,218 @@ async function requireFault(message: Message, code: string) {
   return answer
 }
 
-/** [title, SOAP 1.1 and 1.2 message, codes] */
-const both: readonly (readonly [string, (ns: string) => string, string, string])[] = [
-  ['S6 B2.2 two Headers', v => wrapEnvelope(`<e:Header/><e:Header/>${body}`, v), 'Client', 'Sender'],
-  ['S6 B2.2 Header after Body', v => wrapEnvelope(`${body}<e:Header/>`, v), 'Client', 'Sender'],
-  ['S6 B2.2 two Bodies', v => wrapEnvelope(`${body}${body}`, v), 'Client', 'Sender'],
-  ['S6 something after Body', v => wrapEnvelope(`${body}<x xmlns="urn:x"/>`, v), 'Client', 'Sender'],
-  ['S6 text after Body', v => wrapEnvelope(`${body}x`, v), 'Client', 'Sender'],
-  ['S6 B2.2 no Body', v => wrapEnvelope('<e:Header/>', v), 'Client', 'Sender'],
-  ['S6 an empty Envelope', v => wrapEnvelope('', v), 'Client', 'Sender'],
-  ['S6 a Fault as request', v => wrapEnvelope('<e:Body><e:Fault/></e:Body>', v), 'Client', 'Sender'],
-  ['S6 an empty Body', v => wrapEnvelope('<e:Body/>', v), 'Client', 'Sender'],
-  ['S6 text in Body', v => wrapEnvelope('<e:Body>x</e:Body>', v), 'Client', 'Sender'],
-  ['S6 text in Header', v => wrapEnvelope(`<e:Header>x</e:Header>${body}`, v), 'Client', 'Sender'],
-  ['S6 two operations', v => wrapEnvelope(`<e:Body>${create()}${create()}</e:Body>`, v), 'Client', 'Sender'],
-  ['S6 text behind the operation', v => wrapEnvelope(`<e:Body>${create()}x</e:Body>`, v), 'Client', 'Sender'],
-  ['§5.1 an unqualified attribute of Envelope', v => wrapEnvelope(body, v, ' a="b"'), 'Client', 'Sender'],
+/** [title, reason, SOAP 1.1 and 1.2 message, codes] */
+const both: readonly (readonly [string, string, (ns: string) => string, string, string])[] = [
+  [
+    'S6 B2.2 two Headers',
+    'the Envelope must contain an optional Header, then one Body',
+    v => wrapEnvelope(`<e:Header/><e:Header/>${body}`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S6 B2.2 Header after Body',
+    'the Envelope has content after the Body',
+    v => wrapEnvelope(`${body}<e:Header/>`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S6 B2.2 two Bodies',
+    'the Envelope has content after the Body',
+    v => wrapEnvelope(`${body}${body}`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S6 something after Body',
+    'the Envelope has content after the Body',
+    v => wrapEnvelope(`${body}<x xmlns="urn:x"/>`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S6 text after Body',
+    'the Envelope has content after the Body',
+    v => wrapEnvelope(`${body}x`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S6 B2.2 no Body',
+    'the Envelope must contain an optional Header, then one Body',
+    v => wrapEnvelope('<e:Header/>', v),
+    'Client',
+    'Sender',
+  ],
+  ['S6 an empty Envelope', 'the Envelope has no Body', v => wrapEnvelope('', v), 'Client', 'Sender'],
+  [
+    'S6 a Fault as request',
+    'a Fault is not a request',
+    v => wrapEnvelope('<e:Body><e:Fault/></e:Body>', v),
+    'Client',
+    'Sender',
+  ],
+  ['S6 an empty Body', 'the Body is empty', v => wrapEnvelope('<e:Body/>', v), 'Client', 'Sender'],
+  ['S6 text in Body', 'the Body contains text', v => wrapEnvelope('<e:Body>x</e:Body>', v), 'Client', 'Sender'],
+  [
+    'S6 text in Header',
+    'the Header contains text',
+    v => wrapEnvelope(`<e:Header>x</e:Header>${body}`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S6 two operations',
+    'the Body has more than one element',
+    v => wrapEnvelope(`<e:Body>${create()}${create()}</e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'S6 text behind the operation',
+    'the Body has more than one element',
+    v => wrapEnvelope(`<e:Body>${create()}x</e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    '§5.1 an unqualified attribute of Envelope',
+    'Envelope has the unqualified attribute a',
+    v => wrapEnvelope(body, v, ' a="b"'),
+    'Client',
+    'Sender',
+  ],
   [
     '§5.2 a header block without namespace',
+    'the header block a has no namespace',
     v => wrapEnvelope(`<e:Header><a/></e:Header>${body}`, v),
     'Client',
     'Sender',
   ],
-  ['B4.7 XML that is no Envelope', () => create(), 'Client', 'Sender'],
+  [
+    'B4.7 XML that is no Envelope',
+    'not a SOAP message: the root is CreateOrder, not Envelope',
+    () => create(),
+    'Client',
+    'Sender',
+  ],
   [
     'S10 an operation of another version',
+    '{urn:diglot:orders:v2}CreateOrder is not a known operation of this endpoint',
     v => wrapEnvelope(`<e:Body>${create().replace(':v1', ':v2')}</e:Body>`, v),
     'Client',
     'Sender',
   ],
-  ['S10 an operation of no namespace', v => wrapEnvelope('<e:Body><GetOrder/></e:Body>', v), 'Client', 'Sender'],
+  [
+    'S10 an operation of no namespace',
+    'GetOrder is not a known operation of this endpoint',
+    v => wrapEnvelope('<e:Body><GetOrder/></e:Body>', v),
+    'Client',
+    'Sender',
+  ],
   [
     'S2 a Body of the other version',
+    'the Envelope must contain an optional Header, then one Body',
     v => wrapEnvelope(`<f:Body xmlns:f="${v === ns11 ? ns12 : ns11}">${create()}</f:Body>`, v),
     'Client',
     'Sender',
   ],
   [
     'S3 B2.4 mustUnderstand="1"',
+    'a mandatory header block is not understood: {urn:x}Block',
     v => wrapEnvelope(`<e:Header>${xBlock(' e:mustUnderstand="1"')}</e:Header>${body}`, v),
     'MustUnderstand',
     'MustUnderstand',
   ],
   [
     'S3 B2.4 mustUnderstand="true"',
+    'a mandatory header block is not understood: {urn:x}Block',
     v => wrapEnvelope(`<e:Header>${xBlock(' e:mustUnderstand="true"')}</e:Header>${body}`, v),
     'MustUnderstand',
     'MustUnderstand',
   ],
   [
     'S3 B2.4 mustUnderstand=" 1 "',
+    'a mandatory header block is not understood: {urn:x}Block',
     v => wrapEnvelope(`<e:Header>${xBlock(' e:mustUnderstand=" 1 "')}</e:Header>${body}`, v),
     'MustUnderstand',
     'MustUnderstand',
   ],
   [
     'S3 mustUnderstand that is not boolean',
+    'mustUnderstand of Block is not boolean',
     v => wrapEnvelope(`<e:Header>${xBlock(' e:mustUnderstand="yes"')}</e:Header>${body}`, v),
     'Client',
     'Sender',
   ],
   [
     'S7 an unknown encodingStyle of the content',
+    'the encoding urn:x is not supported',
     v => wrapEnvelope(`<e:Body>${create().replace('<order>', '<order e:encodingStyle="urn:x">')}</e:Body>`, v),
     'Client',
     'DataEncodingUnknown',
   ],
-  ['P1 a DOCTYPE', v => `<!DOCTYPE e:Envelope>${wrapEnvelope(body, v)}`, 'Client', 'Sender'],
-  ['P2 an internal entity', v => `<!DOCTYPE a [<!ENTITY b "c">]>${wrapEnvelope(body, v)}`, 'Client', 'Sender'],
+  [
+    'P1 a DOCTYPE',
+    'a document type declaration is not allowed',
+    v => `<!DOCTYPE e:Envelope>${wrapEnvelope(body, v)}`,
+    'Client',
+    'Sender',
+  ],
+  [
+    'P2 an internal entity',
+    'a document type declaration is not allowed',
+    v => `<!DOCTYPE a [<!ENTITY b "c">]>${wrapEnvelope(body, v)}`,
+    'Client',
+    'Sender',
+  ],
   [
     'P3 an external entity',
+    'a document type declaration is not allowed',
     v => `<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>${wrapEnvelope(`<e:Body>&b;</e:Body>`, v)}`,
     'Client',
     'Sender',
   ],
   [
     'P4 a parameter entity',
+    'a document type declaration is not allowed',
     v => `<!DOCTYPE a [<!ENTITY % b SYSTEM "http://127.0.0.1/"> %b;]>${wrapEnvelope(body, v)}`,
     'Client',
     'Sender',
   ],
   [
     'P5 P6 expansion',
+    'a document type declaration is not allowed',
     v =>
       `<!DOCTYPE a [<!ENTITY b "${'c'.repeat(999)}"><!ENTITY d "${'&b;'.repeat(99)}">]>${wrapEnvelope('<e:Body>&d;</e:Body>', v)}`,
     'Client',
     'Sender',
   ],
-  ['P7 ATTLIST defaults', v => `<!DOCTYPE a [<!ATTLIST a b CDATA "c">]>${wrapEnvelope(body, v)}`, 'Client', 'Sender'],
-  ['P8 200,000 deep', v => wrapEnvelope(`<e:Body>${'<a>'.repeat(200_000)}</e:Body>`, v), 'Client', 'Sender'],
+  [
+    'P7 ATTLIST defaults',
+    'a document type declaration is not allowed',
+    v => `<!DOCTYPE a [<!ATTLIST a b CDATA "c">]>${wrapEnvelope(body, v)}`,
+    'Client',
+    'Sender',
+  ],
+  [
+    'P8 200,000 deep',
+    'nested deeper than 64',
+    v => wrapEnvelope(`<e:Body>${'<a>'.repeat(200_000)}</e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
   [
     'P9 100,000 attributes',
+    'more than 256 attributes',
     v => wrapEnvelope(`<e:Body><a ${Array.from({ length: 100_000 }, (_, i) => `a${i}=""`).join(' ')}/></e:Body>`, v),
     'Client',
     'Sender',
   ],
   [
     'P10 100,000 declarations',
+    'more than 256 attributes',
     v =>
       wrapEnvelope(
         `<e:Body><a ${Array.from({ length: 100_000 }, (_, i) => `xmlns:a${i}="u"`).join(' ')}/></e:Body>`,
@@ -138,12 +255,14 @@ const both: readonly (readonly [string, (ns: string) => string, string, string])
   ],
   [
     'P11 300,000 siblings',
+    'more than 10000 children',
     v => wrapEnvelope(`<e:Header>${xBlock().replace('>x<', `>${'<a/>'.repeat(300_000)}<`)}</e:Header>${body}`, v),
     'Client',
     'Sender',
   ],
   [
     'P11 110,000 elements, none of which has many children',
+    'more than 100000 elements',
     v =>
       wrapEnvelope(
         `<e:Header>${xBlock().replace('>x<', `>${`<a>${'<b/>'.repeat(999)}</a>`.repeat(110)}<`)}</e:Header>${body}`,
@@ -154,6 +273,7 @@ const both: readonly (readonly [string, (ns: string) => string, string, string])
   ],
   [
     'P12 a Header of 2 MB',
+    'the Header is longer than the limit of 1048576 octets',
     v =>
       wrapEnvelope(
         `<e:Header>${xBlock()
@@ -164,35 +284,87 @@ const both: readonly (readonly [string, (ns: string) => string, string, string])
     'Client',
     'Sender',
   ],
-  ['P13 a 2 MB name', v => wrapEnvelope(`<e:Body><${'a'.repeat(2_000_000)}/></e:Body>`, v), 'Client', 'Sender'],
+  [
+    'P13 a 2 MB name',
+    'a name is too long',
+    v => wrapEnvelope(`<e:Body><${'a'.repeat(2_000_000)}/></e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
   [
     'P14 a million character references',
+    'more than 200000 references',
     v => wrapEnvelope(`<e:Header>${xBlock().replace('>x<', `>${'&#65;'.repeat(1_000_000)}<`)}</e:Header>${body}`, v),
     'Client',
     'Sender',
   ],
-  ['P15 names of Object.prototype', v => wrapEnvelope('<e:Body><__proto__/></e:Body>', v), 'Client', 'Sender'],
-  ['P15 … as content', v => wrapEnvelope(`<e:Body>${create('<constructor/>')}</e:Body>`, v), 'Client', 'Sender'],
-  ['P16 a processing instruction', v => wrapEnvelope(`<?a b?>${body}`, v), 'Client', 'Sender'],
-  ['P16 … in the content', v => wrapEnvelope(`<e:Body>${create('<?a b?>')}</e:Body>`, v), 'Client', 'Sender'],
-  ['P17 two roots', v => wrapEnvelope(body, v).repeat(2), 'Client', 'Sender'],
-  ['P17 trailing junk', v => `${wrapEnvelope(body, v)}x`, 'Client', 'Sender'],
+  [
+    'P15 names of Object.prototype',
+    '__proto__ is not a known operation of this endpoint',
+    v => wrapEnvelope('<e:Body><__proto__/></e:Body>', v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P15 … as content',
+    '/CreateOrder[1]/order[1]/constructor[1] is not expected here',
+    v => wrapEnvelope(`<e:Body>${create('<constructor/>')}</e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P16 a processing instruction',
+    'a processing instruction is not allowed',
+    v => wrapEnvelope(`<?a b?>${body}`, v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P16 … in the content',
+    'a processing instruction is not allowed',
+    v => wrapEnvelope(`<e:Body>${create('<?a b?>')}</e:Body>`, v),
+    'Client',
+    'Sender',
+  ],
+  ['P17 two roots', 'a second root element', v => wrapEnvelope(body, v).repeat(2), 'Client', 'Sender'],
+  [
+    'P17 trailing junk',
+    'the document is cut off, or something follows it',
+    v => `${wrapEnvelope(body, v)}x`,
+    'Client',
+    'Sender',
+  ],
   [
     'P18 an illegal character',
+    'an illegal character',
     v => wrapEnvelope(`<e:Body>${create('<note>\u0001</note>')}</e:Body>`, v),
     'Client',
     'Sender',
   ],
   [
     'P22 the same attribute by two prefixes',
+    'a duplicate attribute',
     v => wrapEnvelope(`<e:Body><a xmlns:p="u" xmlns:q="u" p:b="" q:b=""/></e:Body>`, v),
     'Client',
     'Sender',
   ],
-  ['P23 an undeclared prefix', v => wrapEnvelope('<e:Body><p:a/></e:Body>', v), 'Client', 'Sender'],
-  ['P24 xml rebound', v => wrapEnvelope('<e:Body><a xmlns:xml="u"/></e:Body>', v), 'Client', 'Sender'],
+  [
+    'P23 an undeclared prefix',
+    'the prefix p is not declared',
+    v => wrapEnvelope('<e:Body><p:a/></e:Body>', v),
+    'Client',
+    'Sender',
+  ],
+  [
+    'P24 xml rebound',
+    'the prefix xml and its namespace belong together',
+    v => wrapEnvelope('<e:Body><a xmlns:xml="u"/></e:Body>', v),
+    'Client',
+    'Sender',
+  ],
   [
     'P25 xsi:type that is not the declared one',
+    '/CreateOrder[1]/order[1]/lines[1]/line[1]/quantity[1] must not have the xsi:type xs:string',
     v =>
       wrapEnvelope(
         `<e:Body>${create().replace('<quantity>', '<quantity xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:xs="http://www.w3.org/2001/XMLSchema" i:type="xs:string">')}</e:Body>`,
@@ -202,7 +374,8 @@ const both: readonly (readonly [string, (ns: string) => string, string, string])
     'Sender',
   ],
   [
-    'P26 xsi:nil with content',
+    'P26 xsi:nil with content, on an element that is never nil',
+    '/CreateOrder[1]/order[1]/lines[1]/line[1]/quantity[1] must not be nil',
     v =>
       wrapEnvelope(
         `<e:Body>${create().replace('<quantity>', '<quantity xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:nil="true">')}</e:Body>`,
@@ -213,6 +386,7 @@ const both: readonly (readonly [string, (ns: string) => string, string, string])
   ],
   [
     'P28 XInclude is an element like others',
+    '/CreateOrder[1]/order[1]/include[1] is not expected here',
     v =>
       wrapEnvelope(
         `<e:Body>${create('<include xmlns="http://www.w3.org/2001/XInclude" href="file:///etc/passwd"/>')}</e:Body>`,
@@ -222,26 +396,41 @@ const both: readonly (readonly [string, (ns: string) => string, string, string])
     'Sender',
   ],
 ]
-for (const [title, message, code11, code12] of both)
+for (const [title, reason, message, code11, code12] of both)
   test(title, async () => {
-    await requireFault({ version: '1.1', raw: message(ns11) }, code11)
-    await requireFault({ version: '1.2', raw: message(ns12) }, code12)
+    await requireFault({ version: '1.1', raw: message(ns11) }, code11, reason)
+    await requireFault({ version: '1.2', raw: message(ns12) }, code12, reason)
   })
 
-const only12: readonly (readonly [string, string, string])[] = [
+test('§4.1 §5.3 an unqualified attribute of Body, as old signatures refer to: any in SOAP 1.1, none in SOAP 1.2', async () => {
+  const written = (v: string) => wrapEnvelope(`<e:Body Id="_0">${get}</e:Body>`, v)
+  const old = await shop.post({ version: '1.1', raw: written(ns11) })
+  assert.equal(old.status, 200, old.text)
+  await requireFault({ version: '1.2', raw: written(ns12) }, 'Sender', 'Body has the unqualified attribute Id')
+})
+
+const only12: readonly (readonly [string, string, string, string])[] = [
   [
     'S7 §5.1.1 encodingStyle on Envelope',
+    'Envelope must not have an encodingStyle',
     wrapEnvelope(body, ns12, ' e:encodingStyle="http://www.w3.org/2003/05/soap-encoding"'),
     'Sender',
   ],
-  ['S7 §5.1.1 encodingStyle on Header', wrapEnvelope(`<e:Header e:encodingStyle=""/>${body}`, ns12), 'Sender'],
+  [
+    'S7 §5.1.1 encodingStyle on Header',
+    'Header must not have an encodingStyle',
+    wrapEnvelope(`<e:Header e:encodingStyle=""/>${body}`, ns12),
+    'Sender',
+  ],
   [
     'S7 §5.1.1 encodingStyle on Body',
+    'Body must not have an encodingStyle',
     wrapEnvelope(body.replace('<e:Body', '<e:Body e:encodingStyle=""'), ns12),
     'Sender',
   ],
   [
     'S7 §5.4.6 SOAP encoding at a literal endpoint',
+    'the encoding http://www.w3.org/2003/05/soap-encoding is not supported',
     wrapEnvelope(
       `<e:Body>${create().replace('>', ' e:encodingStyle="http://www.w3.org/2003/05/soap-encoding">').replace('<CreateOrder', `<CreateOrder xmlns:e="${ns12}"`)}</e:Body>`,
       ns12,
@@ -249,9 +438,9 @@ const only12: readonly (readonly [string, string, string])[] = [
     'DataEncodingUnknown',
   ],
 ]
-for (const [title, raw, code] of only12)
+for (const [title, reason, raw, code] of only12)
   test(title, async () => {
-    await requireFault({ version: '1.2', raw }, code)
+    await requireFault({ version: '1.2', raw }, code, reason)
   })
 
 for (const style of ['document', 'rpc', 'encoded'] as const)
@@ -449,12 +638,16 @@ test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to 
       'x:Id="a" xmlns:x="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"',
     ],
     ['B2.11 SOAP Binding §2.3', 'x:IsReferenceParameter="true" xmlns:x="http://www.w3.org/2005/08/addressing"'],
+    ['SOAP 1.2 Part 1 §5.2 xml:base and xml:lang', 'xml:base="urn:a" xml:lang="de"'],
+    ['SOAP 1.2 Part 1 §5.2 an attribute of another specification', 'x:any="1" xmlns:x="urn:other"'],
   ] as const) {
     const marked = header().replace(' at=', ` ${attribute} at=`)
     assert.equal((await withBlocks.post({ version: '1.2', body: get, header: marked })).status, 200, title)
   }
 
   seen.length = 2
+  const unqualified = header().replace(' at=', ' other="1" at=')
+  assert.equal((await withBlocks.post({ version: '1.2', body: get, header: unqualified })).fault?.code, 'Sender')
   const wrong = header().replace('9007199254740993', 'x')
   assert.equal((await withBlocks.post({ version: '1.2', body: get, header: wrong })).fault?.code, 'Sender')
   assert.equal(seen.length, 2, 'content that breaks its schema never reaches the handler')
@@ -470,6 +663,30 @@ test('B2.5 B2.3 a declared block is read, typed, by its handler, and written to 
   })
   assert.equal(barred.fault?.code, 'Receiver')
   assert.match(barred.text, /xml:lang="en">barred<.*xml:lang="de">gesperrt</, 'B2.9 several Texts')
+})
+
+test('SOAP 1.2 Part 1 §5.4.4 Role is that in which the node processed what failed', async () => {
+  const declared = block({
+    namespace: 'urn:t',
+    name: 'Barred',
+    content: t.string({ max: 1 }),
+    process: () => {
+      throw refuseWithFault({ code: 'Receiver', reasons: faultReason('barred') })
+    },
+  })
+  const playing = await startConversation({}, { blocks: [declared], roles: ['urn:r'] })
+  const roleOfFault = async (header: string, body = get) => {
+    const answer = await playing.post({ version: '1.2', body, header })
+    return find(answer.body, 'Role')?.text
+  }
+  const roles = ['urn:r', `${ns12}/role/next`, `${ns12}/role/ultimateReceiver`]
+  for (const role of roles) {
+    const addressed = `xmlns:t="urn:t" xmlns:e="${ns12}" e:role="${role}" e:mustUnderstand="1"`
+    assert.equal(await roleOfFault(`<t:Unknown ${addressed}/>`), role, 'not understood')
+    assert.equal(await roleOfFault(`<t:Barred ${addressed}>x</t:Barred>`), role, 'refused by its handler')
+    assert.equal(await roleOfFault(`<t:Barred ${addressed}>xx</t:Barred>`), role, 'invalid')
+  }
+  assert.equal(await roleOfFault('', get.replace('o-1', 'o-nope')), roles[2], 'the Body')
 })
 
 for (const [title, inside] of [

@@ -65,6 +65,18 @@ for (const [title, header, expected] of rows)
     }
   })
 
+test('§5.4.4 Role is that of the block that was not understood', async () => {
+  for (const [attributes, role] of [
+    [own, `${ts}/B`],
+    [` e:role="${ns12}/role/next"`, `${ns12}/role/next`],
+  ] as const) {
+    const mandatory = block('A', `${attributes} e:mustUnderstand="1"`)
+    const relayed = await relayMessage(Buffer.from(message(mandatory)), soap12, createIntermediary())
+    assert.ok(relayed.kind === 'fault')
+    assert.match(relayed.envelope, new RegExp(`<soap:Role>${role}</soap:Role>`))
+  }
+})
+
 test('SOAP 1.1 §4.2.2 a block for next is never forwarded; faultactor names the node that refused', async () => {
   const next = ' e:actor="http://schemas.xmlsoap.org/soap/actor/next"'
   const gone = await relayMessage(Buffer.from(message(block('A', next), ns11)), soap11, createIntermediary())

@@ -3,8 +3,11 @@
  * SAML 2.0 §2.3.3; xml:id).
  *  (1) A value identifies one element, whatever attribute has it: a second one anywhere refuses the
  *      message.
- *  (2) An attribute is an identifier only on the elements for which these standards declare it one.
+ *  (2) An attribute is an identifier only on the elements for which these standards declare it one,
+ *      and an unqualified Id on a Body of SOAP 1.1 and a Timestamp, where old stacks write it so.
  */
+
+import { soap11 } from '../../soap/version.ts'
 import type { Element, Name } from '../../xml/index.ts'
 import { failSecurity } from '../security-fault.ts'
 import {
@@ -16,6 +19,7 @@ import {
   saml2Ns,
   upperIdAttribute,
   wsuId,
+  wsuNs,
   xenc11Ns,
   xencNs,
   xmlIdAttribute,
@@ -23,7 +27,7 @@ import {
 
 /** The namespaces of elements on which an unqualified attribute is an identifier. */
 const identifierIn: ReadonlyMap<Name, ReadonlySet<string>> = new Map([
-  [idAttribute, new Set([dsNs, dsig11Ns, xencNs, xenc11Ns])],
+  [idAttribute, new Set([dsNs, dsig11Ns, xencNs, xenc11Ns, soap11.namespace, wsuNs])],
   [upperIdAttribute, new Set([saml2Ns])],
   [assertionIdAttribute, new Set([saml1Ns])],
 ])

@@ -67,9 +67,12 @@ interface ElementRules {
   readonly types: ReadonlySet<Name>
   readonly nillable: boolean
   readonly attributes: readonly LiteralMember[]
-  /** Attributes that are passed over. */
-  readonly others: ReadonlySet<Name>
-  /** Without content, and without attributes of its own, it counts as absent: its value is undefined. */
+  /** Whether an attribute that is not declared is passed over. */
+  readonly ignores: (attribute: Name) => boolean
+  /**
+   * Without content, and without attributes of its own, it counts as absent: its value is
+   * undefined.
+   */
   readonly absentIfEmpty: boolean
 }
 
@@ -83,12 +86,11 @@ interface LiteralMember {
   readonly isOptional: boolean
 }
 
-const noNames: ReadonlySet<Name> = new Set()
 const noRules: ElementRules = {
-  types: noNames,
+  types: new Set(),
   nillable: false,
   attributes: [],
-  others: noNames,
+  ignores: () => false,
   absentIfEmpty: false,
 }
 
@@ -192,7 +194,7 @@ function readAttributes(
       if (!type || !rules.types.has(type)) refuseContent(cursor, `must not have the xsi:type ${value}`)
     } else if (name === soap11.encodingStyle || name === soap12.encodingStyle) {
       checkEncoding(name, value)
-    } else if (!schemaHints.has(name) && !rules.others.has(name)) {
+    } else if (!schemaHints.has(name) && !rules.ignores(name)) {
       refuseContent(cursor, `must not have the attribute ${name.local}`)
     }
   }
@@ -228,14 +230,14 @@ function readNil(cursor: Cursor, text: string): boolean {
 
 /**
  * Reads one element of a field; `space` is that of what is inside of it.
- * @param others attributes that are passed over
+ * @param ignores which attributes that are not declared are passed over
  */
 export const compileValueReader = (
   field: AnyField,
   key: string,
   space: Space,
-  others: ReadonlySet<Name> = noNames,
-): ReadValue => compileFieldReader(field, placeOfField(key, space.form), space, { ...noRules, others })
+  ignores: ElementRules['ignores'] = noRules.ignores,
+): ReadValue => compileFieldReader(field, placeOfField(key, space.form), space, { ...noRules, ignores })
 
 /** The same for a parameter that may be absent: an empty or nil element is undefined. */
 export const compileOptionalReader = (field: AnyField, key: string, space: Space): ReadValue => {
@@ -250,7 +252,7 @@ function compileFieldReader(field: AnyField, place: TypePlace, space: Space, giv
     ...given,
     types: typesOf(shape, place, space),
     nillable: field.isNullable,
-    others: shape.kind === 'bytes' ? new Set([...contentTypeNames, ...given.others]) : given.others,
+    ignores: shape.kind === 'bytes' ? name => contentTypeNames.has(name) || given.ignores(name) : given.ignores,
   }
   const read = foldShape(shape, contentReaders, place, space, rules)
   if (!field.isNullable) return read
@@ -343,16 +345,19 @@ function compileBytesReader(shape: ScalarOf<'bytes'>, rules: ElementRules): Read
     if (!parts) return readInline(cursor, reading)
     const reference = cursor.attribute(hrefName)
     if (cursor.attributes > 0)
-      readAttributes(cursor, reading, reference === undefined ? rules : { ...rules, others: referringNames }, {})
+      readAttributes(cursor, reading, reference === undefined ? rules : { ...rules, ignores: isReferring }, {})
     const value = takePart(cursor, parts, reference) ?? readText(cursor.value)
     if (rules.absentIfEmpty && value instanceof Uint8Array && value.length === 0) return undefined
     const checked = value instanceof Uint8Array ? check(value) : value
     return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
   }
 }
-const referringNames: ReadonlySet<Name> = new Set([hrefName, ...contentTypeNames])
+const isReferring = (attribute: Name): boolean => attribute === hrefName || contentTypeNames.has(attribute)
 
-/** The octets of the part that is referred to; undefined where the text at hand has them. Goes to the element's `end`. */
+/**
+ * The octets of the part that is referred to; undefined where the text at hand has them. Goes to
+ * the element's `end`.
+ */
 function takePart(
   cursor: Cursor,
   parts: PartSource,

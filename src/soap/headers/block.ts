@@ -15,9 +15,7 @@ import {
 } from '../codecs/values.ts'
 import type { SoapFault } from '../fault.ts'
 import { asSchemaRefusal, refuseMessage, type SoapRefusal } from '../refusal.ts'
-import { wsuId } from '../security-port.ts'
-import { type SoapVersion, versions } from '../version.ts'
-import { addressingVersions } from './addressing.ts'
+import type { SoapVersion } from '../version.ts'
 import { roleOf } from './node.ts'
 
 /** A declared header block: its name, its content, its handler. */
@@ -63,21 +61,17 @@ export function block<T>(declaration: {
       declaration.content as AnyField,
       declaration.name,
       qualifiedSpace(declaration.types ?? declaration.namespace),
-      envelopeAttributes,
+      isForeign,
     ),
     process: (declaration.process ?? (() => {})) as Block['process'], // `read` gives a T
   }
 }
 
 /**
- * Attributes of a block besides its content: its addressee, the identifier for signatures (WSS
- * §4.2), the mark of a reference parameter (WS-Addressing SOAP Binding §2.3).
+ * SOAP 1.2 Part 1 §5.2, SOAP 1.1 §4.2: a block may have any attribute of a namespace: its
+ * addressee, `xml:lang`, the identifier for signatures, those of other specifications.
  */
-const envelopeAttributes = new Set([
-  ...versions.flatMap(({ role, mustUnderstand, relay }) => [role, mustUnderstand, ...(relay ? [relay] : [])]),
-  ...addressingVersions.flatMap(({ isReference }) => isReference ?? []),
-  wsuId,
-])
+const isForeign = (attribute: Name): boolean => attribute.uri !== ''
 
 /** For a block handler to throw: the reply is this fault. */
 export const refuseWithFault = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })

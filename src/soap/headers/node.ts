@@ -46,5 +46,11 @@ export function requireUnderstood(
   known: (block: Element) => boolean,
 ): void {
   const strangers = blocks.filter(each => isMandatory(each, version) && !known(each))
-  if (strangers.length > 0) refuseMessage({ kind: 'not-understood', blocks: strangers.map(each => each.name) })
+  const [first] = strangers
+  if (first)
+    refuseMessage({
+      kind: 'not-understood',
+      blocks: strangers.map(each => each.name),
+      role: roleOf(first, version),
+    })
 }
