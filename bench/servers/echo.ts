@@ -51,7 +51,10 @@ const serving: FaceContext = {
   report: (incident, thrown) => console.error(incident, thrown),
   settings: { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] },
 }
-const { secure, policy } = createMessageSecurity({}, { store: store as Store, ...serving })
+const { secure, policy } = createMessageSecurity(
+  {},
+  { store: store as Store, ...serving, logger: { warn: console.error } },
+)
 const find = createSoapEndpoints(serving, { secure }, policy)
 const soap: Mount = {
   name: 'soap',

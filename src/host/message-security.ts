@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { settle } from '../base/maybe.ts'
 import { watchOctets } from '../identity/watched-file.ts'
 import type { RevocationList } from '../security/crypto/crl.ts'
 import { readCrlList } from '../security/crypto/key-source.ts'
@@ -11,10 +12,12 @@ import { RevocationLists } from '../security/crypto/revocation.ts'
 import { type Anchors, CertificateTrust, type CurrentLists } from '../security/crypto/trust.ts'
 import { type ProofMeans, prepareMeans } from '../security/policy/means.ts'
 import type { Demand, SecurityPolicy } from '../security/policy/policy.ts'
+import { Insecure } from '../security/security-fault.ts'
 import { createWsSecurity } from '../security/ws-security.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
 import type { VerifyMessage } from '../soap/security-port.ts'
+import type { Logger } from './operations/log.ts'
 
 /** Holders of certificates of `authorities`, and of those in `certificates`, may sign messages. */
 export interface MessageSecurity extends Anchors {
@@ -29,13 +32,14 @@ export interface MessageSecurity extends Anchors {
 const username: Demand = { caller: 'username', passwords: ['text', 'digest'] }
 const signature: Demand = { caller: 'x509', timestamp: true, signed: ['Body', 'Timestamp'] }
 
-export interface ReplayMemory {
+export interface SecurityWorld {
   readonly store: Store
   readonly identities: Identities
   /** Milliseconds since 1970. */
   readonly clock: () => number
   /** Is told when a file of CRLs that changed cannot be used; the former one counts. */
   readonly failed?: (thrown: unknown) => void
+  readonly logger: Pick<Logger, 'warn'>
 }
 
 /** The verifier of messages, and its policy for descriptions. */
@@ -47,9 +51,9 @@ export interface MessageSecurityPort {
 const place = 'messageSecurity'
 
 /** @throws Error that names every part of the policy that the given means cannot enforce */
-export function createMessageSecurity(options: MessageSecurity, memory: ReplayMemory): MessageSecurityPort {
-  const { store, identities, clock } = memory
-  const trust = new CertificateTrust(options, place, watchLists(options, memory))
+export function createMessageSecurity(options: MessageSecurity, world: SecurityWorld): MessageSecurityPort {
+  const { store, identities, clock, logger } = world
+  const trust = new CertificateTrust(options, place, watchLists(options, world))
   const policy = options.policy ?? { anyOf: trust.isEmpty ? [username] : [username, signature] }
   const secure = createWsSecurity(policy, {
     ...prepareMeans(options.means ?? {}, `${place}.means`),
@@ -58,13 +62,43 @@ export function createMessageSecurity(options: MessageSecurity, memory: ReplayMe
     seen: async (key, expires) =>
       !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock()))),
   })
-  return { secure, policy: { ...policy, required: true } }
+  return { secure: logRefusals(secure, logger, clock), policy: { ...policy, required: true } }
+}
+
+const logPauseMs = 1000
+
+/**
+ * A fault does not tell its cause (WSS SOAP Message Security §12): the log does, in one line a
+ * second, with the number of refusals since the last.
+ */
+function logRefusals(
+  secure: VerifyMessage,
+  logger: SecurityWorld['logger'],
+  clock: SecurityWorld['clock'],
+): VerifyMessage {
+  let nextAt = 0
+  let refusals = 0
+  return evidence =>
+    settle(
+      () => secure(evidence),
+      thrown => {
+        if (!(thrown instanceof Insecure)) throw thrown
+        refusals++
+        if (clock() >= nextAt) {
+          const { fault, why } = thrown
+          logger.warn({ from: evidence.from, endpoint: evidence.address, fault, why, refusals }, 'message refused')
+          nextAt = clock() + logPauseMs
+          refusals = 0
+        }
+        throw thrown
+      },
+    )
 }
 
 /** The lists of the files as they are now, with the fixed ones; undefined without a file. */
-function watchLists({ crls, crlFiles = [] }: MessageSecurity, memory: ReplayMemory): CurrentLists | undefined {
+function watchLists({ crls, crlFiles = [] }: MessageSecurity, world: SecurityWorld): CurrentLists | undefined {
   if (crlFiles.length === 0) return undefined
-  const { clock, failed = () => {} } = memory
+  const { clock, failed = () => {} } = world
   const fixed = readCrlList(crls, `${place}.crls`)
   const files = crlFiles.map(file => watchOctets(file, octets => readCrlList(octets, 'the file'), { clock, failed }))
   let known: readonly (readonly RevocationList[])[] = []

@@ -87,7 +87,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     settings: { ...defaultSettings, ...options.settings },
     turns: new Turns(setImmediate, () => performance.now()),
   }
-  const security = await prepareSecurity(options, context, { store, failed })
+  const security = await prepareSecurity(options, context, world, store)
   const { replies = [] } = options
   const outbox =
     replies.length > 0 ? startOutbox({ store, clock, id: createItemIdentifier, failed }, replies) : undefined
@@ -254,11 +254,12 @@ function startEventSinks(app: Implementation, options: ServeOptions, { clock, lo
 async function prepareSecurity(
   { messageSecurity = {} }: ServeOptions,
   { identities, clock }: FaceContext,
-  { store, failed }: { readonly store: Store } & Pick<World, 'failed'>,
+  { logger, failed }: World,
+  store: Store,
 ): Promise<() => Promise<MessageSecurityPort>> {
   const create = async (): Promise<MessageSecurityPort> => {
     const { createMessageSecurity } = await import('./message-security.ts')
-    return createMessageSecurity(messageSecurity, { store, identities, clock, failed })
+    return createMessageSecurity(messageSecurity, { store, identities, clock, logger, failed })
   }
   if (Object.keys(messageSecurity).length === 0) return create
   const created = await create()

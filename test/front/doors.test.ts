@@ -39,7 +39,8 @@ async function startServer(
     figures: new Metrics(),
     peers: undefined,
     changes: createChangesPage(serving, store, createMemoryLimiter()),
-    security: async () => createMessageSecurity({}, { store, identities: serving.identities, clock }),
+    security: async () =>
+      createMessageSecurity({}, { store, identities: serving.identities, clock, logger: { warn: () => {} } }),
     elsewhere: undefined,
   })
   const gate = createGate(load, floodLimit)

@@ -34,6 +34,27 @@ test('row 5: REST and SOAP are counted together by address; a message over it is
   assert.equal((await ask('GET', '/api/v1/products/p-1')).status, 429)
 })
 
+test('B5.1 WSS §12 the cause of a refused message is in the log, in one line a second, and not in its fault', async () => {
+  let now = 1_000_000
+  const { ask, lines } = await startHosted({ clock: () => now })
+  const refusals = () => lines.filter(each => each.message === 'message refused').map(each => each.fields)
+  const path = '/soap/v1/secure'
+  const post = () => ask('POST', path, soap, envelope(getProduct))
+  assert.match((await post()).text, /InvalidSecurity/)
+  assert.doesNotMatch((await post()).text, /no Security block/)
+  await post()
+  now += 1000
+  await post()
+  const about = { from: '127.0.0.1', fault: 'InvalidSecurity', why: 'no Security block' }
+  assert.deepEqual(
+    refusals().map(({ endpoint, ...rest }) => [String(endpoint).endsWith(path), rest]),
+    [
+      [true, { ...about, refusals: 1 }],
+      [true, { ...about, refusals: 3 }],
+    ],
+  )
+})
+
 test('row 2: exactly one Host', async () => {
   const { server } = await startHosted()
   for (const host of ['me@there.example', 'one.example, two.example'])
