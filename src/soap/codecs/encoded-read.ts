@@ -94,7 +94,10 @@ interface Graph {
   readonly reading: LiteralReading
 }
 
-/** At the `start` of the call; goes to the `end` of Body, where multi-reference values may follow the call. */
+/**
+ * At the `start` of the call; goes to the `end` of Body, where multi-reference values may follow
+ * the call.
+ */
 export function compileEncodedReader(
   namespace: string,
   fields: Fields,
@@ -216,7 +219,9 @@ function readResult(at: Element): ReturnName {
   return name ? { path: pathTo(at), local: name.local } : refuseElement(at, 'must be a QName')
 }
 
-/** As in RPC/literal: an empty or nil parameter is not given. An array that announces no items is. */
+/**
+ * As in RPC/literal: an empty or nil parameter is not given. An array that announces no items is.
+ */
 function readOptional(graph: Graph, accessor: Element, field: AnyField, key: string): unknown {
   const at = dereference(graph, accessor)
   const { shape } = field
@@ -266,7 +271,10 @@ function readText(graph: Graph, at: Element, shape: Scalar, text: string): unkno
 
 const isNil = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at.attribute(xsiNil) ?? '')
 
-/** Attributes of the encoding and of xsi, those that the fields declare, and SOAP's own on a header block. */
+/**
+ * Attributes of the encoding and of xsi, those that the fields declare, and SOAP's own on a header
+ * block.
+ */
 function checkAttributes({ version, encoding, reading }: Graph, at: Element, { shape }: AnyField): void {
   checkEncodingOf(at, version)
   const ofBlock = reading.blocks.includes(at) ? [version.role, version.mustUnderstand, version.relay] : []
@@ -284,7 +292,10 @@ function checkAttributes({ version, encoding, reading }: Graph, at: Element, { s
   }
 }
 
-/** Kinds of built-in types that stand for each other: clients that know no schema guess from the value. */
+/**
+ * Kinds of built-in types that stand for each other: clients that know no schema guess from the
+ * value.
+ */
 const kindOfType: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     number:
@@ -331,7 +342,10 @@ const typeMatches: ShapeCases<boolean, [type: NamedType]> = {
 }
 const isStruct = (local: string): boolean => local === 'Struct' || local === 'anyType'
 
-/** SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6: the items of an array, whatever their elements are called. */
+/**
+ * SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6: the items of an array, whatever their elements are
+ * called.
+ */
 function readItems(graph: Graph, at: Element, shape: ListShape, place: TypePlace): unknown[] {
   const sizes = graph.encoding.sizes(at)
   const items = at.elements()

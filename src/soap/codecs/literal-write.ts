@@ -17,7 +17,8 @@ import { includeName, type Write, xsiUri } from './values.ts'
 // Writing
 
 /**
- * An encoder of the children of an element with these fields; its attributes are `compileAttributesWriter`'s.
+ * An encoder of the children of an element with these fields; its attributes are
+ * `compileAttributesWriter`'s.
  * @param prefix of the child elements, with its colon; empty where the default namespace is theirs
  * @param below of the elements in them
  */
@@ -40,7 +41,10 @@ export function compileRowWriter(fields: Fields, prefix: string, below: string =
   }
 }
 
-/** The attributes of an element with these fields, each with a space before it; undefined where there are none. */
+/**
+ * The attributes of an element with these fields, each with a space before it; undefined where
+ * there are none.
+ */
 export function compileAttributesWriter(fields: Fields): ((row: Values) => string) | undefined {
   const parts = Object.entries(fields).flatMap(([key, { shape, isInternal, isAttribute }]) =>
     !isInternal && isAttribute && isScalar(shape) ? [{ key, write: compileScalarWriter(shape) }] : [],

@@ -29,8 +29,9 @@ interface Accessor {
 }
 
 /**
- * At the `start` of the call; goes to its `end`. WSDL 1.1 has no optional part: where a parameter is
- * optional, an empty element and a nil one say that it is not given (WS-I Basic Profile 1.1 R2211).
+ * At the `start` of the call; goes to its `end`. WSDL 1.1 has no optional part: where a parameter
+ * is optional, an empty element and a nil one say that it is not given (WS-I Basic Profile 1.1
+ * R2211).
  * @param inner the namespace of the elements inside of parameters
  */
 export function compileRpcReader(
@@ -88,11 +89,15 @@ export function requireResult(
   refuseMessage({ kind: 'schema', path, detail: `names ${local}, which the response does not have` })
 }
 
-/** SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own. */
+/**
+ * SOAP 1.2 Part 2 §4.4: arguments that are not those of the procedure have a subcode of their own.
+ */
 export const readAsArguments = <T>(read: () => T): T =>
   asSchemaRefusal(read, refusal => ({ ...refusal, kind: 'encoded', subcode: asBadArguments }))
 
-/** Leaves out what is absent or read-only, and refuses a call without a parameter that is required. */
+/**
+ * Leaves out what is absent or read-only, and refuses a call without a parameter that is required.
+ */
 export function requireComplete(
   row: Record<string, unknown>,
   accessors: Iterable<Pick<Accessor, 'key' | 'field'>>,

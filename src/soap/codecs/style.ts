@@ -21,7 +21,10 @@ export interface MessageCodec {
 export interface CodecNames {
   /** By default no schema is published. */
   readonly types?: TypeSpace
-  /** The namespace of the elements inside of parameters; by default that of the message, and none in RPC. */
+  /**
+   * The namespace of the elements inside of parameters; by default that of the message, and none in
+   * RPC.
+   */
   readonly inner?: string
 }
 type CompileCodec = (
@@ -31,7 +34,10 @@ type CompileCodec = (
   names?: CodecNames,
 ) => MessageCodec
 
-/** Document/literal wrapped (rule B2.7): one element, whose children are the parameters, all qualified. */
+/**
+ * Document/literal wrapped (rule B2.7): one element, whose children are the parameters, all
+ * qualified.
+ */
 const compileDocument: CompileCodec = (
   namespace,
   request,
@@ -50,7 +56,10 @@ const compileDocument: CompileCodec = (
   }
 }
 
-/** From its `end` to that of Body: a literal request is one element (WS-I Basic Profile 1.1 R2201, R9981). */
+/**
+ * From its `end` to that of Body: a literal request is one element (WS-I Basic Profile 1.1 R2201,
+ * R9981).
+ */
 export function requireOnlyChild<T>(content: T, cursor: Cursor): T {
   if (cursor.child() !== 'end') refuseMessage({ kind: 'structure', detail: 'the Body has more than one element' })
   return content

@@ -1,4 +1,7 @@
-/** What the codecs of a Body share: what a message is read and written with, and where its names come from. */
+/**
+ * What the codecs of a Body share: what a message is read and written with, and where its names
+ * come from.
+ */
 import { type PublishedTypes, type TypeForm, type TypeNames, unpublishedTypes } from '../../contract/type-names.ts'
 import { type Cursor, type Element, internName, type Name } from '../../xml/index.ts'
 import type { SchemaFlaw } from '../refusal.ts'
@@ -16,7 +19,10 @@ export interface LiteralReading {
   readonly isResponse?: true
 }
 export interface PartSource {
-  /** The octets of the part that a `cid:` URI names; refuses a part that is missing or was taken before. */
+  /**
+   * The octets of the part that a `cid:` URI names; refuses a part that is missing or was taken
+   * before.
+   */
   take(href: string): Uint8Array | StreamedPart
 }
 /**
@@ -32,7 +38,10 @@ export class StreamedPart {
 }
 /** What one message is written with. */
 export interface LiteralWriting {
-  /** Puts octets outside of the XML and returns the `cid:` URI of their part; undefined: they stay inside as base64. */
+  /**
+   * Puts octets outside of the XML and returns the `cid:` URI of their part; undefined: they stay
+   * inside as base64.
+   */
   readonly attach: ((bytes: Uint8Array) => string) | undefined
 }
 export const inlineWriting: LiteralWriting = { attach: undefined }
@@ -90,8 +99,8 @@ export function pathOf(cursor: Cursor): string {
 }
 
 /**
- * What is wrong with an element where others are expected: its namespace alone, where its local name
- * is that of one which is known.
+ * What is wrong with an element where others are expected: its namespace alone, where its local
+ * name is that of one which is known.
  */
 export function describeUnexpected(found: Name, expected: readonly Name[], known: readonly Name[] = expected): string {
   const meant = known.find(({ uri, local }) => local === found.local && uri !== found.uri)
