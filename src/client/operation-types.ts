@@ -6,6 +6,7 @@
 
 import type { Busy, Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
 import type { Draft, Fields, Value } from '../contract/field.ts'
+import type { HeaderValues } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Job } from '../contract/job.ts'
 import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
@@ -26,24 +27,45 @@ import type {
 } from './contract-types.ts'
 import type { CallOptions } from './options.ts'
 
-/** One operation: the children of the request's element in, those of the reply's out. */
-export interface OperationCall<I, O, X extends Fault = Fault> {
-  (...given: {} extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions]): Promise<O>
+/**
+ * One operation: the children of the request's element in, those of the reply's out. `Q` are the
+ * headers of its request, `P` those of its reply.
+ */
+export interface OperationCall<I, O, X extends Fault = Fault, Q = {}, P = {}> {
+  (...given: Given<I, Q>): Promise<O>
+  /** The same, with the header blocks of the reply. */
+  callForHeaders(...given: Given<I, Q>): Promise<{ readonly output: O; readonly headers: P }>
   /** The faults that it declares; `fault.is(...client.PayOrder.faults)` discriminates them. */
   readonly faults: readonly X[]
 }
 
+type Given<I, Q> = {} extends I ? [input?: I, options?: CallOptions<Q>] : [input: I, options?: CallOptions<Q>]
+
+/** What makes the type of an operation, but for the headers of its messages. */
+interface OperationFacts<I, O, X extends Fault = Fault> {
+  readonly input: I
+  readonly output: O
+  readonly faults: X
+}
+
 /** The operations that a version of a contract offers as messages. */
 export type Operations<S extends AnyService, V extends string> = string extends S['resources'][number]['name']
-  ? { readonly [operation: string]: OperationCall<Values, Values> }
-  : Flat<
+  ? { readonly [operation: string]: OperationCall<Values, Values, Fault, Values, Values> }
+  : WithHeaders<
       MergeAll<
         | {
             [R in S['resources'][number] as R['name']]: ResourceOperations<R, HiddenFields<S['versions'], V, R['name']>>
           }[string & S['resources'][number]['name']]
         | JobOperations<S['jobs'][number]>
-      >
+      >,
+      S['headers']
     >
+
+type WithHeaders<All, H> = {
+  readonly [N in keyof All]: All[N] extends OperationFacts<infer I, infer O, infer X>
+    ? OperationCall<I, O, X, HeaderValues<H, 'request', N & string>, HeaderValues<H, 'response', N & string>>
+    : never
+}
 
 /** A name that is still free: itself, or with underscores behind it. */
 type FreeName<N extends string, Taken> = N extends Taken ? FreeName<`${N}_`, Taken> : N
@@ -72,12 +94,12 @@ type ResourceOperations<R extends AnyResource, H> = KnownOperations<
 type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> = OfferedWhen<
   And<IsGranted<U, 'read'>, IsOffered<U, 'get'>>,
   `Get${Capitalize<N>}`,
-  OperationCall<IdParameter, ItemReply<N, F>, CommonFaults<typeof NotFound>>
+  OperationFacts<IdParameter, ItemReply<N, F>, CommonFaults<typeof NotFound>>
 > &
   OfferedWhen<
     And<IsGranted<U, 'read'>, IsOffered<U, 'list'>>,
     `List${Capitalize<R['name']>}`,
-    OperationCall<
+    OperationFacts<
       FlatBesides<PagingParameters & { readonly sort?: string }, FilterParameters<F, U['filter']>, 'where'>,
       PageReply<R['name'], F>,
       CommonFaults
@@ -86,12 +108,12 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
   OfferedWhen<
     And<IsGranted<U, 'create'>, IsOffered<U, 'create'>>,
     `Create${Capitalize<N>}`,
-    OperationCall<OneMember<N, DraftIn<F, U>>, ItemReply<N, F>, CommonFaults<typeof Invalid>>
+    OperationFacts<OneMember<N, DraftIn<F, U>>, ItemReply<N, F>, CommonFaults<typeof Invalid>>
   > &
   OfferedWhen<
     And<IsGranted<U, 'change'>, IsOffered<U, 'replace'>>,
     `Replace${Capitalize<N>}`,
-    OperationCall<
+    OperationFacts<
       Flat<IdParameter & VersionParameter & OneMember<FreeName<N, 'id' | 'version'>, DraftIn<F, U>>>,
       ItemReply<N, F>,
       ChangeFaults
@@ -100,12 +122,12 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
   OfferedWhen<
     And<IsGranted<U, 'remove'>, IsOffered<U, 'delete'>>,
     `Delete${Capitalize<N>}`,
-    OperationCall<Flat<IdParameter & VersionParameter>, {}, ChangeFaults>
+    OperationFacts<Flat<IdParameter & VersionParameter>, {}, ChangeFaults>
   > &
   OfferedWhen<
     And<IsGranted<U, 'read'>, And<[U['search']] extends [never] ? false : true, IsOffered<U, 'search'>>>,
     `Search${Capitalize<R['name']>}`,
-    OperationCall<
+    OperationFacts<
       FlatBesides<{ readonly q: string } & PagingParameters, FilterParameters<F, U['searchBy']>, 'where'>,
       PageReply<R['name'], F>,
       CommonFaults
@@ -142,12 +164,12 @@ type ActionOperations<
 > = OfferedWhen<
   And<Verb extends keyof U['allow'] ? IsGranted<U, Verb> : IsReadAction<A, U>, IsOffered<U, Verb>>,
   `${Capitalize<Verb>}${Capitalize<N>}`,
-  OperationCall<ActionRequest<A>, ActionReply<A, N, F>, ActionFault<A>>
+  OperationFacts<ActionRequest<A>, ActionReply<A, N, F>, ActionFault<A>>
 > &
   OfferedWhen<
     And<IsGranted<U, Verb>, A['oneWay'] extends string ? true : false>,
     A['oneWay'] & string,
-    OperationCall<ActionRequest<A>, void, never>
+    OperationFacts<ActionRequest<A>, void, never>
   >
 type ActionRequest<A extends AnyAction> = A['effect'] extends 'read'
   ? FlatBesides<IdParameter, Draft<VisibleFields<A['input']>>, 'input'>
@@ -162,7 +184,7 @@ type ActionFault<A extends AnyAction> =
 type FileOperations<P extends string, U extends Ruled, N extends string> = OfferedWhen<
   And<IsGranted<U, 'read'>, IsOffered<U, P>>,
   `Get${Capitalize<N>}${Capitalize<P>}`,
-  OperationCall<
+  OperationFacts<
     IdParameter,
     Flat<
       OneMember<FreeName<P, 'mediaType' | 'version'>, Uint8Array> & {
@@ -176,7 +198,7 @@ type FileOperations<P extends string, U extends Ruled, N extends string> = Offer
   OfferedWhen<
     And<IsGranted<U, 'change'>, IsOffered<U, P>>,
     `Put${Capitalize<N>}${Capitalize<P>}`,
-    OperationCall<
+    OperationFacts<
       Flat<
         IdParameter &
           VersionParameter &
@@ -191,13 +213,13 @@ type JobValue = Value<typeof jobFields>
 type JobOperations<J extends Job> =
   J extends Job<string, infer I, infer O, infer N>
     ? {
-        readonly [K in `Start${Capitalize<N>}`]: OperationCall<
+        readonly [K in `Start${Capitalize<N>}`]: OperationFacts<
           Draft<VisibleFields<I>>,
           { readonly job: JobValue },
           CommonFaults<typeof Invalid>
         >
       } & {
-        readonly [K in `Get${Capitalize<N>}Job`]: OperationCall<
+        readonly [K in `Get${Capitalize<N>}Job`]: OperationFacts<
           IdParameter,
           Flat<{ readonly job: JobValue } & { readonly [R in FreeName<N, 'job'>]?: Value<VisibleFields<O>> }>,
           CommonFaults<typeof NotFound>

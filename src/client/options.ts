@@ -1,4 +1,5 @@
 /** Options of a client and of a call. */
+import type { Values } from '../contract/implement.ts'
 import type { MessageStyle } from '../contract/xml-message.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { ProtectionOptions } from '../security/protect/protection-options.ts'
@@ -9,7 +10,7 @@ import type { HttpOptions } from './http-transport.ts'
 import type { AddressingOptions } from './request-addressing.ts'
 import type { ClientTransport } from './transport.ts'
 
-export interface SoapClientOptions<V extends string = string> extends HttpOptions {
+export interface SoapClientOptions<V extends string = string, H = Values> extends HttpOptions {
   /** The endpoint's, such as `https://shop.example/soap/v2`. */
   readonly address: string
   /** The contract's; default the newest. */
@@ -30,6 +31,8 @@ export interface SoapClientOptions<V extends string = string> extends HttpOption
   readonly mtom?: boolean
   /** Header blocks of replies that are understood here, in addition to those of WS-Addressing. */
   readonly blocks?: readonly Block[]
+  /** Header blocks that the contract declares, for every operation that has them. */
+  readonly headers?: H
   /** Fields of each request, such as a trace or a tenant. */
   readonly fields?: HttpFields
   /** Milliseconds for a call, all tries and the wait for a connection included; default 30,000. */
@@ -44,13 +47,15 @@ export interface SoapClientOptions<V extends string = string> extends HttpOption
   readonly transport?: ClientTransport
 }
 
-export interface CallOptions {
+export interface CallOptions<Q = Values> {
   /**
    * Ends the call with the signal's reason; whether the service has carried it out is unknown then.
    */
   readonly signal?: AbortSignal | undefined
   readonly timeLimit?: number | undefined
-  /** Header blocks of this message, as `blockWriter` writes them. */
+  /** Header blocks that the contract declares for this request. */
+  readonly headers?: Q
+  /** Other header blocks of this message, as `compileBlockWriter` writes them. */
   readonly blocks?: readonly string[]
   /**
    * With addressing: the message's id, otherwise a random one; the same id again is the same

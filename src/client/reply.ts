@@ -7,6 +7,7 @@ import type { LiteralReading, PartSource } from '../soap/codecs/values.ts'
 import { closeEnvelope, type Envelope, openEnvelope, strictParsing } from '../soap/envelope.ts'
 import { type Addressing, isAddressingBlock, readAddressing } from '../soap/headers/addressing.ts'
 import { type Block, findBlock, readBlock } from '../soap/headers/block.ts'
+import type { HeaderCodec } from '../soap/headers/contract-header.ts'
 import { type NodeRoles, requireUnderstood, targetedBlocks } from '../soap/headers/node.ts'
 import { collectParts, readPackage } from '../soap/mime/parts.ts'
 import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
@@ -36,10 +37,19 @@ export interface ExpectedReply {
   readonly faults: Faults
   readonly addressing: AddressingState | undefined
   readonly blocks: readonly Block[]
+  /** Header blocks that the contract declares for the reply. */
+  readonly replied: readonly HeaderCodec[]
   readonly limits: ParseOptions
   /** Octets of a package: of its message, and of all other parts together. */
   readonly longest: number
 }
+
+/** What a reply says; an operation without a reply says nothing. */
+export interface RepliedMessage {
+  readonly output: Values | undefined
+  readonly headers: Values
+}
+const noReply: RepliedMessage = { output: undefined, headers: {} }
 
 /** Ends the reading with the reason why the response is not a reply. */
 class UnfitReply {
@@ -61,9 +71,9 @@ export function readReply(
   expected: ExpectedReply,
   response: TransportResponse,
   id: string,
-): Values | undefined | Promise<Values> {
+): RepliedMessage | Promise<RepliedMessage> {
   try {
-    if (expected.element === undefined && response.status < 300) return undefined // WS-I Basic Profile 1.1 R2750: whatever its content
+    if (expected.element === undefined && response.status < 300) return noReply // WS-I Basic Profile 1.1 R2750: whatever its content
     const type = readReplyType(response)
     const row =
       type.essence === 'multipart/related'
@@ -154,7 +164,7 @@ function readMessage(
   whole: MediaType,
   { bytes, type, parts }: UnpackedReply,
   id: string,
-): Values | Promise<Values> {
+): RepliedMessage | Promise<RepliedMessage> {
   const root = typeOfRoot(type, whole)
   const media =
     (root && soapVersionOf(root)) ?? refuseReply('media-type', 'the root of the package is not a SOAP message')
@@ -181,7 +191,8 @@ function readMessage(
     refuseReply('unexpected', `the Body has ${clarkNotation(cursor.name)}, not the reply of this operation`)
   requireCorrelated(expected, addressing, { id, action: expected.action })
   const row = readContent(expected, envelope, parts)
-  return expected.blocks.length === 0 ? row : processBlocks(expected.blocks, envelope.version, blocks, row)
+  const reply = { output: row, headers: readHeaders(expected, envelope.version, blocks) }
+  return expected.blocks.length === 0 ? reply : processBlocks(expected.blocks, envelope.version, blocks, reply)
 }
 
 const isUnderstood = (
@@ -191,7 +202,21 @@ const isUnderstood = (
   block: Element,
 ): boolean =>
   (addressing !== undefined && isAddressingBlock(addressing, block)) ||
-  findBlock(block, version, expected.blocks) !== undefined
+  findBlock(block, version, [...expected.blocks, ...expected.replied.map(each => each.block)]) !== undefined
+
+function readHeaders({ replied }: ExpectedReply, version: SoapVersion, blocks: readonly Element[]): Values {
+  if (replied.length === 0) return noHeaders
+  const values: Record<string, unknown> = {}
+  for (const block of blocks) {
+    const codec = replied.find(each => findBlock(block, version, [each.block]))
+    if (!codec) continue
+    const { name } = codec.header
+    if (Object.hasOwn(values, name)) refuseReply('structure', `the header block ${name} is repeated`)
+    values[name] = readBlock(block, codec.block.read)
+  }
+  return values
+}
+const noHeaders: Values = {}
 
 function requireCorrelated(
   { addressing: asked }: ExpectedReply,
@@ -240,15 +265,15 @@ async function processBlocks(
   known: readonly Block[],
   version: SoapVersion,
   blocks: readonly Element[],
-  row: Values,
-): Promise<Values> {
+  reply: RepliedMessage,
+): Promise<RepliedMessage> {
   for (const block of blocks) {
     const declaration = findBlock(block, version, known)
     if (!declaration) continue
     const value = readBlock(block, declaration.read)
     await declaration.process(value, { block, version, caller: anonymous, add: () => {} })
   }
-  return row
+  return reply
 }
 
 export const parserLimitsFor = (longest: number): ParseOptions => ({

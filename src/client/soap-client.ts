@@ -3,6 +3,9 @@
  * message. A call goes in one direction: *check, write, send, read*. The codecs are those of the
  * service, used the other way round.
  */
+
+import type { FieldProblem } from '../contract/field-json.ts'
+import { fieldsOfHeaders, type HeaderValues, isOfRequest, isOfResponse } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
 import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
 import { namespaceOf, newestVersion, type Service } from '../contract/service.ts'
@@ -15,6 +18,7 @@ import { prepareProtection } from '../security/protect/protection-options.ts'
 import { type MessageCodec, messageStyles } from '../soap/codecs/style.ts'
 import { inlineWriting, type TypeSpace, typesIn } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
+import { compileHeaders, type HeaderCodec } from '../soap/headers/contract-header.ts'
 import { type Attached, writePackage } from '../soap/mime/write-package.ts'
 import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
 import { internName } from '../xml/index.ts'
@@ -26,7 +30,7 @@ import { toReplyFields } from './field-views.ts'
 import { createHttpTransport } from './http-transport.ts'
 import type { Operations } from './operation-types.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
-import { type ExpectedReply, parserLimitsFor, readReply } from './reply.ts'
+import { type ExpectedReply, parserLimitsFor, type RepliedMessage, readReply } from './reply.ts'
 import { type AddressingState, createAddressingState, requestBlocks } from './request-addressing.ts'
 import { createSurface } from './soap-surface.ts'
 import type { ServiceSurface } from './surface-types.ts'
@@ -44,7 +48,7 @@ export type SoapClient<S extends AnyService, V extends string = never> = Operati
 /** @throws TypeError for an invalid option */
 export function createSoapClient<const S extends AnyService, const V extends VersionOf<S> = never>(
   contract: S,
-  options: SoapClientOptions<V>,
+  options: SoapClientOptions<V, HeaderValues<S['headers'], 'request'>>,
 ): SoapClient<S, V> {
   requireKnownMembers('the options of the client', options, clientMembers)
   const endpoint = createEndpoint(contract as unknown as Service, options) // the same contract, its types erased
@@ -62,7 +66,7 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
 
 const clientMembers: MembersOf<SoapClientOptions> = {
   address: true, version: true, soap: true, style: true, credentials: true, security: true, addressing: true, mtom: true,
-  blocks: true, fields: true, timeLimit: true, retries: true, transport: true, connections: true, waiting: true,
+  blocks: true, headers: true, fields: true, timeLimit: true, retries: true, transport: true, connections: true, waiting: true,
   idle: true, longest: true, tls: true,
 } // biome-ignore format: a list of names reads best in few lines
 
@@ -78,6 +82,7 @@ interface ClientEndpoint {
   readonly credentials: CredentialFields
   readonly security: Protection | undefined
   readonly addressing: AddressingState | undefined
+  readonly headers: readonly HeaderCodec[]
 }
 
 function createEndpoint(contract: Service, options: SoapClientOptions): ClientEndpoint {
@@ -100,6 +105,7 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     credentials: writeCredentials(options.credentials),
     security: options.security && prepareProtection(options.security, 'security'),
     addressing: createAddressingState(options.addressing, options.address),
+    headers: compileHeaders(all),
   }
 }
 
@@ -108,9 +114,10 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
  */
 function createMethod(endpoint: ClientEndpoint, message: Message) {
   let operation: ClientOperation | undefined
-  const call = (input: Values = {}, options: CallOptions = {}) =>
+  const perform = (input: Values = {}, options: CallOptions = {}) =>
     performCall((operation ??= prepareOperation(endpoint, message)), input, options)
-  return Object.assign(call, { faults: message.faults })
+  const call = async (input?: Values, options?: CallOptions) => (await perform(input, options)).output
+  return Object.assign(call, { faults: message.faults, callForHeaders: perform })
 }
 
 /** One operation, ready to be called. */
@@ -131,6 +138,8 @@ function prepareOperation(endpoint: ClientEndpoint, message: Message): ClientOpe
   const answer = { name: '', main: undefined, ...response, fields: toReplyFields(response?.fields ?? {}) }
   const longest = options.longest ?? defaultOptions.longest
   const fields = requestFieldsOf(endpoint, message)
+  const names = new Set(message.headers.map(({ name }) => name))
+  const headers = endpoint.headers.filter(({ header }) => names.has(header.name))
   return {
     ...endpoint,
     ...messageStyles[options.style ?? 'document'](namespace, answer, request, { types }),
@@ -139,6 +148,8 @@ function prepareOperation(endpoint: ClientEndpoint, message: Message): ClientOpe
     element: response && internName(namespace, response.name),
     action: response && replyAction(message),
     blocks: options.blocks ?? [],
+    headers,
+    replied: headers.filter(({ header }) => isOfResponse(header)),
     limits: parserLimitsFor(longest),
     longest,
     post: transport.prepare({ ...fields, 'content-type': writeMediaTypeOf(version, message) }),
@@ -172,16 +183,30 @@ const createUniqueId = (): string => process.getBuiltinModule('node:crypto').ran
 
 // A call
 
-async function performCall(
-  operation: ClientOperation,
-  input: Values,
-  options: CallOptions,
-): Promise<Values | undefined> {
-  const problems = checkValue(operation.message.request.fields, input)
+async function performCall(operation: ClientOperation, input: Values, options: CallOptions): Promise<RepliedMessage> {
+  const problems = [...checkValue(operation.message.request.fields, input), ...checkHeaders(operation, options)]
   if (problems.length > 0) throw new InputError(operation.operation, problems)
   const id = operation.addressing ? (options.messageId ?? `urn:uuid:${createUniqueId()}`) : ''
   const response = await sendWithRetries(operation, writeMessage(operation, input, options, id), options)
   return readReply(operation, response, id)
+}
+
+/** The header blocks of a request: those of the call, and those of the client that it has. */
+function requestHeaders({ headers, options: given }: ClientOperation, { headers: own }: CallOptions): Values {
+  const requested = headers.filter(({ header }) => isOfRequest(header)).map(({ header }) => header.name)
+  const shared = Object.entries(given.headers ?? {}).filter(([name]) => requested.includes(name))
+  return { ...Object.fromEntries(shared), ...own }
+}
+
+function checkHeaders(operation: ClientOperation, options: CallOptions): readonly FieldProblem[] {
+  const requested = operation.headers.map(({ header }) => header).filter(isOfRequest)
+  if (requested.length === 0 && options.headers === undefined) return []
+  const values = requestHeaders(operation, options)
+  const missing = requested.filter(({ isRequired, name }) => isRequired && values[name] === undefined)
+  return [
+    ...checkValue(fieldsOfHeaders(requested), values),
+    ...missing.map(({ name }): FieldProblem => ({ path: [name], code: 'required', detail: 'is required' })),
+  ]
 }
 
 /** A message, and the octets that travel next to it. */
@@ -200,7 +225,11 @@ function writeMessage(operation: ClientOperation, input: Values, options: CallOp
   }
   const body = operation.write(input, operation.options.mtom ? { attach } : inlineWriting, version)
   const addressed = addressing ? requestBlocks(addressing, version, { action: message.action, id }) : []
-  return { text: writeEnvelope(version, body, [...addressed, ...(options.blocks ?? [])]), attached }
+  const values = requestHeaders(operation, options)
+  const declared = operation.headers.flatMap(({ header, write }) =>
+    values[header.name] === undefined ? [] : [write(values[header.name], version)],
+  )
+  return { text: writeEnvelope(version, body, [...addressed, ...declared, ...(options.blocks ?? [])]), attached }
 }
 
 /**

@@ -7,6 +7,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
 import type { Draft, Fields, Value } from './field.ts'
+import type { HeaderValue, HeaderValues } from './header.ts'
 import type { Job } from './job.ts'
 import type { Caller } from './policy.ts'
 import type { Action, AnyAction, AnyResource } from './resource.ts'
@@ -58,6 +59,16 @@ export interface Context<
   /** A new identifier, `prefix-…`. */
   id(prefix: string): string
   readonly items: Items<S>
+  /** Header blocks of the request, or the HTTP fields that the contract names for them. */
+  readonly headers: HeaderValues<S['headers'], 'request'>
+  /**
+   * Sets a header block of the answer, or its HTTP field. A fault does not have it, nor the answer
+   * to a message that is repeated, nor that of an operation or version without this header.
+   */
+  setHeader<K extends keyof HeaderValues<S['headers'], 'response'> & string>(
+    name: K,
+    value: HeaderValue<S['headers'][K]>,
+  ): void
   /** Ends the call with a declared fault; nothing that it changed is kept. */
   fail<Y extends X>(fault: Y, detail?: DetailOf<Y>): never
   /**

@@ -1,6 +1,7 @@
 /** The vocabulary of contracts alone: what browsers load of `diglot`. */
 export { type DetailOf, type Fault, fault } from './fault.ts'
 export { type Draft, type Fields, t, type Value } from './field.ts'
+export { type Header, header } from './header.ts'
 export {
   type Context,
   type Implementation,

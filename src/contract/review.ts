@@ -6,6 +6,7 @@
 import { builtInFaults, type Fault } from './fault.ts'
 import type { AnyField, Fields, Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
+import { headersOf, type NamedHeader } from './header.ts'
 import type { Implementation } from './implement.ts'
 import type { Job } from './job.ts'
 import { findUnknownMembers, type MembersOf } from './known-members.ts'
@@ -16,7 +17,15 @@ import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
 import type { AnyAction, Resource, Rules } from './resource.ts'
 import type { Service, VersionRule } from './service.ts'
-import { foldScalar, foldShape, innermostShape, objectFields, type ScalarCases, type ShapeCases } from './shape.ts'
+import {
+  asObject,
+  foldScalar,
+  foldShape,
+  innermostShape,
+  objectFields,
+  type ScalarCases,
+  type ShapeCases,
+} from './shape.ts'
 
 /** Thrown at start: all mistakes, a line each. */
 export class ContractMistakes extends Error {
@@ -49,6 +58,7 @@ export function findContractMistakes(app: Implementation): readonly string[] {
       ),
     ...searchMistakes(contract),
     ...versionMistakes(contract),
+    ...headersOf(contract).flatMap(each => headerMistakes(contract, each)),
     ...faultMistakes(contract),
     ...contract.resources.flatMap(resource => handlerMistakes(app, resource)),
     ...findRepeated(listOperations(contract).map(operation => operation.name)).map(
@@ -437,6 +447,43 @@ function hiddenFieldMistakes(contract: Service, version: string, name: string, h
         `${version} leaves out ${name}.${field}, which its clients then cannot send: make it optional or read-only`,
     )
 }
+
+const reservedNamespaces = /^http:\/\/(?:schemas\.xmlsoap\.org|www\.w3\.org|docs\.oasis-open\.org)\//
+
+function headerMistakes(contract: Service, { name, uri, content, operations, versions, field }: NamedHeader): string[] {
+  const place = `header ${name}`
+  const known = listOperations(contract).map(operation => operation.name)
+  const isScalarContent = content !== 'xml' && isScalarField(content)
+  const isBlock = content === 'xml' || asObject(content.shape) !== undefined || isScalarContent
+  const marks =
+    content === 'xml' ? [] : [content.isNullable, content.isOptional, content.isReadOnly, content.isAttribute]
+  return [
+    ...(fieldNameText.test(name)
+      ? []
+      : [`${place} is not a valid name: start with a letter, and use letters, digits and "_"`]),
+    ...(/^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(uri) && !reservedNamespaces.test(uri)
+      ? []
+      : [`${place} has the namespace "${uri}", which is not one of the service's own: use urn:… or https://…`]),
+    ...(isBlock ? [] : [`${place} is a list or a union, which no element around it holds: put it into a t.object()`]),
+    ...(marks.includes(true) ? [`${place} has a mark that only fields have: leave it out, and use required`] : []),
+    ...(field === undefined || (isScalarContent && /^[a-z][a-z0-9-]*$/.test(field) && !knownFields.has(field))
+      ? []
+      : [`${place} cannot be the HTTP field "${field}": give it scalar content, and the field a name of its own`]),
+    ...(content === 'xml' ? [] : fieldMistakes(contract, place, content)),
+    ...(operations ?? [])
+      .filter(each => !known.includes(each))
+      .map(each => `${place} names the unknown operation "${each}": use ${known.join(', ')}`),
+    ...(versions ?? [])
+      .filter(each => !Object.hasOwn(contract.versions, each))
+      .map(each => `${place} names the unknown version "${each}": use ${Object.keys(contract.versions).join(', ')}`),
+  ]
+}
+/** HTTP fields that a contract cannot give another meaning. */
+const knownFields = new Set(
+  'accept accept-encoding accept-language authorization cache-control connection content-encoding content-length content-location content-type cookie date etag expect expires forwarded host idempotency-key if-match if-modified-since if-none-match if-range if-unmodified-since last-modified link location origin prefer range retry-after set-cookie soapaction te trailer transfer-encoding upgrade vary'.split(
+    ' ',
+  ),
+)
 
 function faultMistakes(contract: Service): string[] {
   const faults = contract.resources.flatMap(resource =>

@@ -1,5 +1,6 @@
 /** A service: its resources and jobs, and the versions in which it is served. */
 import type { AnyField, Fields } from './field.ts'
+import type { ServiceHeaders } from './header.ts'
 import type { Job } from './job.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Grant } from './policy.ts'
@@ -43,6 +44,7 @@ export interface Service<
   R extends readonly AnyResource[] = readonly Resource[],
   J extends readonly Job[] = readonly Job[],
   V extends Versions = Versions,
+  H extends ServiceHeaders = ServiceHeaders,
 > {
   readonly service: string
   /** The XML namespace; that of a version is `namespace:v1`. */
@@ -52,6 +54,8 @@ export interface Service<
   readonly jobs: J
   readonly searches?: Searches
   readonly versions: V
+  /** Header blocks of its messages, by name. */
+  readonly headers: H
   /** Per caller over all operations that have no limit of their own. */
   readonly limits: { readonly reads: Rate; readonly changes: Rate }
 }
@@ -60,6 +64,7 @@ export function service<
   const R extends readonly AnyResource[],
   const J extends readonly Job[] = readonly [],
   const V extends Versions = { readonly v1: {} },
+  const H extends ServiceHeaders = {},
 >(
   name: string,
   declaration: {
@@ -69,9 +74,10 @@ export function service<
     readonly jobs?: J
     readonly searches?: Searches
     readonly versions?: V & OnlyVersionRules<V>
+    readonly headers?: H
     readonly limits?: Partial<Service['limits']>
   },
-): Service<R, J, V> {
+): Service<R, J, V, H> {
   requireKnownMembers(`the service ${name}`, declaration, serviceMembers)
   return {
     service: name,
@@ -81,6 +87,7 @@ export function service<
     jobs: declaration.jobs ?? ([] as unknown as J), // J defaults to the empty tuple
     ...(declaration.searches && { searches: declaration.searches }),
     versions: declaration.versions ?? ({ v1: {} } as unknown as V), // V's default
+    headers: declaration.headers ?? ({} as H), // H's default
     limits: { reads: { count: 6000, seconds: 60 }, changes: { count: 600, seconds: 60 }, ...declaration.limits },
   }
 }
@@ -92,6 +99,7 @@ const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
   jobs: true,
   searches: true,
   versions: true,
+  headers: true,
   limits: true,
 }
 

@@ -74,6 +74,7 @@ const innerCases: ShapeCases<readonly Fields[]> = {
   union: ({ of }) => Object.values(of),
 }
 
+export const asObject = (shape: Shape): ObjectShape | undefined => (shape.kind === 'object' ? shape : undefined)
 /** The fields of an object; none of anything else. */
 export const objectFields = (shape: Shape | undefined): Fields => (shape?.kind === 'object' ? shape.fields : {})
 

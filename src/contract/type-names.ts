@@ -11,10 +11,11 @@
  *  (5) Types with the same definition and the same wish are one type.
  */
 import type { Fields, Scalar, Shape } from './field.ts'
+import type { NamedHeader } from './header.ts'
 import { intBounds, intRange, longBounds, longRange, type NumberRange } from './lexical/number.ts'
 import { xsdTypeOf } from './lexical/scalar.ts'
 import { capitalize } from './lexical/text.ts'
-import { asList, foldScalar, foldShape, type ListShape, type ScalarCases, type ShapeCases } from './shape.ts'
+import { asList, asObject, foldScalar, foldShape, type ListShape, type ScalarCases, type ShapeCases } from './shape.ts'
 import { everyFault, itemName, type Message, type MessageStyle, sharedTypeName, toXmlName } from './xml-message.ts'
 
 /**
@@ -78,6 +79,14 @@ export function typeRootsOf(messages: readonly Message[], style: MessageStyle): 
     ),
   ]
 }
+
+/** The elements of header blocks, which are qualified in every style. */
+export const typeRootsOfHeaders = (headers: readonly NamedHeader[]): readonly TypeRoot[] =>
+  headers.flatMap(({ name, content }): TypeRoot[] => {
+    if (content === 'xml') return []
+    const fields = asObject(content.shape)?.fields ?? { [name]: content }
+    return [{ element: toXmlName(name), fields, form: 'qualified' }]
+  })
 
 export function compileTypeNames(roots: readonly TypeRoot[]): PublishedTypes {
   const naming = new Naming(roots)

@@ -13,6 +13,7 @@
 
 import { builtInFaults, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
 import { type AnyField, Field, type Fields, type Shape, singularName, t } from './field.ts'
+import { headersOfOperation, type NamedHeader } from './header.ts'
 import { type Job, jobStates } from './job.ts'
 import { capitalize } from './lexical/text.ts'
 import { listOperations, type Operation, type OperationOf, singularOf } from './operation.ts'
@@ -49,6 +50,7 @@ export interface Message {
   readonly faults: readonly Fault[]
   /** The name of the last child of an item: its version, the opaque part of its entity tag. */
   readonly version: string
+  readonly headers: readonly NamedHeader[]
 }
 
 /** The action URI of a reply (WS-Addressing 1.0 Metadata §4.4). */
@@ -68,6 +70,7 @@ export function compileMessages(service: Service, version: string): readonly Mes
       response: operation.oneWay ? undefined : createPart(`${operation.name}Response`, ...responseContent(operation)),
       faults: operation.oneWay ? [] : distinctFaults(operationFaults(operation)),
       version: 'resource' in operation ? versionName(operation.resource) : 'version',
+      headers: headersOfOperation(service, version, operation.name),
     }))
 }
 

@@ -6,6 +6,7 @@
 import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields, Scalar } from '../contract/field.ts'
+import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
@@ -166,8 +167,31 @@ class VersionDocument {
     const once = method === 'POST' ? ['idempotencyKey'] : []
     return [
       ...this.#queryParameters(address, operation),
+      ...this.#headerParameters(operation),
       ...[...conditional, ...once, ...(method === 'GET' ? [] : ['prefer'])].map(name => refTo('parameters', name)),
     ]
+  }
+
+  /** Headers of the contract that have an HTTP field. */
+  #headerParameters({ name }: Operation): readonly JsonSchema[] {
+    return headersOfOperation(this.#service, this.#version, name)
+      .filter(isOfRequest)
+      .flatMap(({ field, content, isRequired }) =>
+        field === undefined || content === 'xml' || !isScalar(content.shape)
+          ? []
+          : [{ name: field, in: 'header', ...(isRequired && { required: true }), schema: scalarSchema(content.shape) }],
+      )
+  }
+
+  #answerHeaders({ name }: Operation): Members {
+    const headers = headersOfOperation(this.#service, this.#version, name).filter(isOfResponse)
+    return Object.fromEntries(
+      headers.flatMap(({ field, content }) =>
+        field === undefined || content === 'xml' || !isScalar(content.shape)
+          ? []
+          : [[field, { schema: scalarSchema(content.shape) }]],
+      ),
+    )
   }
 
   #queryParameters(address: Address, operation: Operation): readonly JsonSchema[] {
@@ -301,7 +325,10 @@ class VersionDocument {
     const response = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => ({
       [status]: {
         description,
-        headers: Object.fromEntries(names.map(name => [name, refTo('headers', name)])),
+        headers: {
+          ...Object.fromEntries(names.map(name => [name, refTo('headers', name)])),
+          ...this.#answerHeaders(operation),
+        },
         content: this.#contentByType(operation, schema),
         ...this.#links(operation),
       },

@@ -12,6 +12,7 @@
 
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
+import { isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
 import { formOfStyle, placeOfField, type TypeForm } from '../contract/type-names.ts'
@@ -24,6 +25,7 @@ import {
   replyAction,
   toXmlName,
 } from '../contract/xml-message.ts'
+import { declareHeaders, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
 import { writeDocument, writeTag, writeTextTag } from './markup.ts'
 import { faultElementTags, namedFaults, typesOfStyle, writeSchema, writeSchemaTag } from './xsd.ts'
 import type { ArrayOf, SchemaTypes } from './xsd-types.ts'
@@ -94,13 +96,15 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
           'xmlns:wsam': 'http://www.w3.org/2007/05/addressing/metadata',
           'xmlns:wsaw': 'http://www.w3.org/2006/05/addressing/wsdl',
         }),
+        ...declareHeaders(all),
         ...(hasPolicy(options) && { 'xmlns:wsp': wspNs, 'xmlns:wsu': wsuNs }),
       },
       writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
       policyTag(name, options),
       options.policy?.security?.written,
-      writeTag('wsdl:types', {}, typed.schema),
+      writeTag('wsdl:types', {}, typed.schema, writeHeaderSchemas(all)),
       typed.messages,
+      headerMessageTags(all),
       portTypeTag(name, all, isAddressed),
       versions.map(each => wsdl11BindingTag(name, all, each, style, namespace, options)),
       writeTag(
@@ -233,8 +237,8 @@ function wsdl11BindingTag(
           soapAction: message.action,
           style: style === 'document' ? 'document' : 'rpc',
         }),
-        writeTag('wsdl:input', {}, body),
-        message.response && writeTag('wsdl:output', {}, body),
+        writeTag('wsdl:input', {}, body, headerTags(prefix, message.headers.filter(isOfRequest))),
+        message.response && writeTag('wsdl:output', {}, body, headerTags(prefix, message.headers.filter(isOfResponse))),
         message.faults.map(({ fault }) =>
           writeTag(
             'wsdl:fault',
@@ -246,6 +250,28 @@ function wsdl11BindingTag(
     ),
   )
 }
+
+const headerMessageName = ({ name }: NamedHeader): string => `${toXmlName(name)}Header`
+
+/** A message for each header, since it is part of those of no single operation (WSDL 1.1 §3.7). */
+const headerMessageTags = (all: readonly Message[]): readonly string[] =>
+  usedHeaders(all).map(({ header, element }) =>
+    writeTag(
+      'wsdl:message',
+      { name: headerMessageName(header) },
+      writeTag('wsdl:part', { name: toXmlName(header.name), element }),
+    ),
+  )
+
+/** A header block is literal in every style. */
+const headerTags = (prefix: string, headers: readonly NamedHeader[]): readonly string[] =>
+  headers.map(header =>
+    writeTag(`${prefix}:header`, {
+      message: `tns:${headerMessageName(header)}`,
+      part: toXmlName(header.name),
+      use: 'literal',
+    }),
+  )
 
 const wspNs = 'http://www.w3.org/ns/ws-policy'
 /**

@@ -3,8 +3,10 @@
  * version of SOAP. It refers to no other document.
  */
 
+import { isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
 import { compileMessages, type Message, toXmlName } from '../contract/xml-message.ts'
+import { declareHeaders, type UsedHeader, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
 import { writeDocument, writeTag, writeTextTag } from './markup.ts'
 import { serviceName } from './wsdl11.ts'
 import { namedFaults, writeSchema } from './xsd.ts'
@@ -63,10 +65,11 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
         'xmlns:wsdlx': 'http://www.w3.org/ns/wsdl-extensions',
         'xmlns:xs': 'http://www.w3.org/2001/XMLSchema',
         'xmlns:tns': namespace,
+        ...declareHeaders(all),
         ...Object.fromEntries(bindings.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
       },
       writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
-      writeTag('wsdl:types', {}, writeSchema(service, version)),
+      writeTag('wsdl:types', {}, writeSchema(service, version), writeHeaderSchemas(all)),
       interfaceTag(name, all),
       bindings.map(each => wsdl20BindingTag(name, all, each)),
       writeTag(
@@ -110,6 +113,7 @@ function interfaceTag(name: string, all: readonly Message[]): string {
 }
 
 function wsdl20BindingTag(name: string, all: readonly Message[], soap: Wsdl20Binding): string {
+  const used = usedHeaders(all)
   return writeTag(
     'wsdl:binding',
     {
@@ -126,8 +130,31 @@ function wsdl20BindingTag(name: string, all: readonly Message[], soap: Wsdl20Bin
         'wsoap:code': `${soap.prefix}:${status < 500 ? soap.sender : soap.receiver}`,
       }),
     ),
-    all.map(({ operation, action }) =>
-      writeTag('wsdl:operation', { ref: `tns:${toXmlName(operation.name)}`, 'wsoap:action': action }),
+    all.map(({ operation, action, response, headers }) =>
+      writeTag(
+        'wsdl:operation',
+        { ref: `tns:${toXmlName(operation.name)}`, 'wsoap:action': action },
+        headerReferenceTag('input', 'In', headers.filter(isOfRequest), used),
+        response && headerReferenceTag('output', 'Out', headers.filter(isOfResponse), used),
+      ),
     ),
   )
+}
+
+/** WSDL 2.0 Part 2 §5.9. */
+function headerReferenceTag(
+  direction: 'input' | 'output',
+  label: 'In' | 'Out',
+  headers: readonly NamedHeader[],
+  used: readonly UsedHeader[],
+): string | undefined {
+  if (headers.length === 0) return undefined
+  const tags = headers.map(({ name, isMandatory, isRequired }) =>
+    writeTag('wsoap:header', {
+      element: used.find(({ header }) => header.name === name)?.element,
+      mustUnderstand: isMandatory || undefined,
+      required: (isRequired && direction === 'input') || undefined,
+    }),
+  )
+  return writeTag(`wsdl:${direction}`, { messageLabel: label }, tags)
 }

@@ -1,5 +1,6 @@
 /** A REST face, compiled once: the contract in each of its versions, and the face's context. */
 import type { OctetDecoder } from '../base/octets.ts'
+import { headersOf, isOfRequest } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { prefixOf } from '../front/entry.ts'
 import type { OctetTransform } from '../http/message.ts'
@@ -65,7 +66,10 @@ function compileApi(
     // A trusted proxy in front compresses by itself.
     codings: settings.trustProxy ? [] : Object.keys(codings),
     decodings: Object.keys(decodings),
-    vary: varyOf(identities, settings.trustProxy ? 0 : Object.keys(codings).length),
+    vary: [
+      varyOf(identities, settings.trustProxy ? 0 : Object.keys(codings).length),
+      ...headersOf(app.contract).flatMap(each => (isOfRequest(each) && each.field) || []),
+    ].join(', '),
   }
 }
 const versionsOf = (app: Implementation): readonly string[] => Object.keys(app.contract.versions)

@@ -3,7 +3,7 @@ import type { Operation } from '../contract/operation.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import type { Entry } from '../front/entry.ts'
 import type { Pairs } from '../http/uri.ts'
-import type { Admitted } from '../service/call.ts'
+import type { Admitted, CallHeaders } from '../service/call.ts'
 import type { ApiVersion } from './api-version.ts'
 import type { CompiledFace } from './compiled-face.ts'
 import type { SelectedItem } from './memory.ts'
@@ -35,6 +35,8 @@ export class Exchange implements TargetDraft, HeadDraft {
   shown: SelectedItem | undefined = undefined
   /** The content of a replacement, decoded. */
   received: Uint8Array | undefined = undefined
+  /** Headers of the contract that have an HTTP field. */
+  headers: CallHeaders | undefined = undefined
 
   constructor(face: CompiledFace, entry: Entry) {
     this.face = face

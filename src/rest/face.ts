@@ -18,6 +18,7 @@ import { type CompiledFace, compileFace, type RestOptions } from './compiled-fac
 import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pages.ts'
 import { errorResponse } from './error-response.ts'
 import { Exchange } from './exchange.ts'
+import { addHeaderFields } from './header-fields.ts'
 import { performOperation } from './perform.ts'
 import { followPlan } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
@@ -93,9 +94,12 @@ function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
 /** Only a job can be waited for; any other outcome is final. */
 const answerAtOnce = (exchange: Exchange): Maybe<Response> =>
   chain(performOperation(exchange), outcome =>
-    outcome.kind === 'job'
-      ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
-      : replyWith(exchange, outcome),
+    chain(
+      outcome.kind === 'job'
+        ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
+        : replyWith(exchange, outcome),
+      response => addHeaderFields(exchange, response),
+    ),
   )
 
 function answerPage(exchange: Exchange): Maybe<Response> | undefined {

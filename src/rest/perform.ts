@@ -13,9 +13,11 @@ import type { ReceivedFile } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { searchWords } from '../service/search.ts'
 import type { Query, Snapshot } from '../service/store.ts'
+import { packTyped } from '../service/typed-json.ts'
 import { refuseUndecodable } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
 import { receiveFile } from './file-transfer.ts'
+import { readHeaderFields } from './header-fields.ts'
 import { contentLimitOf, restLimits } from './limits.ts'
 import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
@@ -67,6 +69,8 @@ function toCall(exchange: Exchange): Call {
   const expects = compilePrecondition(exchange)
   const name = 'resource' in operation ? operation.resource.name : undefined
   const hidden = name === undefined ? undefined : exchange.edition.hidden[name]
+  const headers = readHeaderFields(exchange)
+  exchange.headers = headers
   return {
     admitted,
     ...(id !== undefined && !route?.within && { id }),
@@ -74,6 +78,7 @@ function toCall(exchange: Exchange): Call {
     ...(expects && { expects }),
     ...(hidden && { hidden }),
     ...idempotencyOf(exchange),
+    ...(headers && { headers }),
     face: 'rest',
     request: exchange.entry.id,
   }
@@ -118,7 +123,7 @@ function hasPrecondition(
 }
 
 /** Row 25; the fingerprint is completed once the content has been read. */
-function idempotencyOf({ entry, operation, caller }: Exchange): Pick<Call, 'once'> {
+function idempotencyOf({ entry, operation, caller, headers }: Exchange): Pick<Call, 'once'> {
   const { request } = entry
   const field = request.fields['idempotency-key']
   if (field === undefined || !operation || operation.safe) return {}
@@ -133,9 +138,9 @@ function idempotencyOf({ entry, operation, caller }: Exchange): Pick<Call, 'once
       kind: 'bad-request',
       detail: "Idempotency-Key needs credentials: without them its answer could be another caller's",
     })
-  return {
-    once: { key, fingerprint: shortDigest(`${request.method} ${entry.path}?${entry.query}`), space: 'idempotency' },
-  }
+  const given = Object.keys(headers?.given ?? {}).length > 0 ? packTyped(headers?.given) : ''
+  const fingerprint = shortDigest(`${request.method} ${entry.path}?${entry.query}${given}`)
+  return { once: { key, fingerprint, space: 'idempotency' } }
 }
 
 /** Row 26: the octets, decoded. */

@@ -44,6 +44,15 @@ export interface Quota {
   readonly window: number
 }
 
+/** Header blocks that travel with a call, and those that handlers set for its answer. */
+export interface CallHeaders {
+  readonly given: Values
+  /** By name, in the form that the face sends. */
+  readonly answer: Map<string, string>
+  /** @returns undefined for a header that this answer does not have */
+  readonly write: (name: string, value: unknown) => string | undefined
+}
+
 export interface Call {
   readonly admitted: Admitted
   /** The identifier of the item, the file's owner, the search or the job. */
@@ -62,6 +71,7 @@ export interface Call {
    * At most one effect under this key for this caller; the same request has the same `fingerprint`.
    */
   readonly once?: { readonly key: string; readonly fingerprint: string; readonly space: 'idempotency' | 'message' }
+  readonly headers?: CallHeaders
   readonly face: 'rest' | 'soap' | 'job'
   /** The request id, for the audit and the log. */
   readonly request: string

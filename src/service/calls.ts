@@ -76,6 +76,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     now: clock(),
     operation: call.admitted.operation.name,
     id: parts.id,
+    headers: call.headers,
   })
   const handlersOf = (operation: Operation) => app.handlers[operationNameOf(operation)] ?? { actions: {} }
   const possible = (caller: Caller, item: Snapshot, resource: string): readonly string[] =>
@@ -90,6 +91,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
   const changeInTransaction = async (call: Call, writer: StoreWriter, did: Did): Promise<Outcome> => {
     const { operation, caller } = call.admitted
     did.deed = undefined // an earlier try may have been rolled back
+    call.headers?.answer.clear()
     const change: WriteContext = {
       call,
       about: about(call),

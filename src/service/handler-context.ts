@@ -4,10 +4,12 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
+import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
 import type { Context, ItemList, ItemReader, Items, Values } from '../contract/implement.ts'
 import { type Caller, mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { checkValue } from '../contract/typed-value.ts'
+import type { CallHeaders } from './call.ts'
 import { readGrants } from './item-checks.ts'
 import { type ReadPage, walkItems } from './item-walk.ts'
 import { refuse } from './refusal.ts'
@@ -37,6 +39,7 @@ export interface ContextFacts {
   readonly now: number
   readonly operation: string
   readonly id: (prefix: string) => string
+  readonly headers?: CallHeaders | undefined
 }
 
 export function createContext(about: ContextFacts, reach: StoreReach): Context {
@@ -45,12 +48,24 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
     now: new Date(about.now).toISOString(),
     id: about.id,
     items: createItems(about, reach),
+    headers: about.headers?.given ?? {},
+    setHeader: (name: string, value: unknown) => setAnswerHeader(about, name, value),
     fail: (fault: Fault, detail?: unknown) => refuse({ kind: 'declared', fault, detail: (detail ?? {}) as Values }), // DetailOf<Fault>: the members of its detail
     invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
     conflict: detail => refuse({ kind: 'conflict', detail }),
     forbid: () => refuse({ kind: 'forbidden' }),
   } as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
 }
+
+/** A header that is not declared, or a value that breaks its declaration, is a handler's bug. */
+function setAnswerHeader({ contract, operation, headers }: ContextFacts, name: string, value: unknown): void {
+  const declared = headersOf(contract).filter(each => each.name === name && isOfResponse(each))
+  const [first] = declared.length === 0 ? [noHeader] : checkValue(fieldsOfHeaders(declared), { [name]: value })
+  if (first) throw new Error(`${operation}: invalid header of a handler: ${name} ${first.detail}`)
+  const written = headers?.write(name, value)
+  if (written !== undefined) headers?.answer.set(name, written)
+}
+const noHeader = { detail: 'is not a declared header of answers' }
 
 function createItems(about: ContextFacts, reach: StoreReach): Items<Service> {
   return {

@@ -72,6 +72,7 @@ function runSteps(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
   requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // every mandatory one
   return chain(proveSender(node, known, envelope, blocks), proven => {
     const exchange = requireOperation(node, known, proven.body) // the operation: the Body's element
+    requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // … by the operation, too
     requireAgreement(node, known, exchange) // addressing and action agree with it
     const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect() // the parts of its package
     return chain(parts, () => processBody(node, known, exchange, proven, blocks))
@@ -177,14 +178,14 @@ function openMessage(node: SoapNode, known: Exchanged): Envelope {
 
 // Blocks
 
-const isKnownBlock = (node: SoapNode, { version, addressing }: ExchangeFacts, block: Element): boolean =>
+const isKnownBlock = (node: SoapNode, { version, addressing, exchange }: ExchangeFacts, block: Element): boolean =>
   (addressing !== undefined && isAddressingBlock(addressing, block)) ||
   (block.name === securityName && node.secure !== undefined) ||
-  findBlock(block, version, node.blocks ?? []) !== undefined
+  findBlock(block, version, node.blocks ?? [], exchange?.name) !== undefined
 
 function processBlocks(node: SoapNode, known: ExchangeFacts, blocks: readonly Element[], caller: Caller): Maybe<void> {
   const found = blocks.flatMap(block => {
-    const declaration = findBlock(block, known.version, node.blocks ?? [])
+    const declaration = findBlock(block, known.version, node.blocks ?? [], known.exchange?.name)
     return declaration ? [{ block, declaration }] : []
   })
   return found.length === 0 ? undefined : handleBlocks(known, found, caller)
@@ -318,6 +319,7 @@ function operationFacts(known: Exchanged, exchange: BoundOperation): Omit<Operat
   const key = exchange.safe ? undefined : known.addressing?.messageId
   return {
     from: known.message.from,
+    version: known.version,
     request: known.message.request,
     blocks: <T>(declared: Block<T>) =>
       known.values.filter(each => each.declaration === declared).map(each => each.value as T), // its `read` gives a T

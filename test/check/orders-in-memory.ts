@@ -36,7 +36,7 @@ export async function serveOrdersInMemory(): Promise<Serve> {
     figures: new Metrics(),
     peers: undefined,
     changes: createChangesPage(serving, store, createMemoryLimiter()),
-    security: async () => createMessageSecurity({}, { store, identities, clock }),
+    security: async () => createMessageSecurity({}, { store, identities, clock, logger: { warn: () => {} } }),
     elsewhere: undefined,
   })
   const front = createFront({ ...serving, id: randomUUID }, mounts, { gate: createGate(load, 1_000_000), codings })

@@ -25,6 +25,8 @@ export interface Block<T = unknown> {
   readonly name: Name
   /** URIs of roles in which it is processed; undefined: any that this node plays. */
   readonly roles: readonly string[] | undefined
+  /** The names of the operations that have it; undefined: all of the endpoint. */
+  readonly operations?: ReadonlySet<string>
   readonly read: ReadValue
   readonly process: (value: unknown, processing: BlockContext) => Maybe<void>
 }
@@ -61,7 +63,7 @@ export function block<T>(declaration: {
       declaration.content as AnyField,
       declaration.name,
       qualifiedSpace(declaration.types ?? declaration.namespace),
-      isForeign,
+      isForeignAttribute,
     ),
     process: (declaration.process ?? (() => {})) as Block['process'], // `read` gives a T
   }
@@ -71,7 +73,7 @@ export function block<T>(declaration: {
  * SOAP 1.2 Part 1 §5.2, SOAP 1.1 §4.2: a block may have any attribute of a namespace: its
  * addressee, `xml:lang`, the identifier for signatures, those of other specifications.
  */
-const isForeign = (attribute: Name): boolean => attribute.uri !== ''
+export const isForeignAttribute = (attribute: Name): boolean => attribute.uri !== ''
 
 /** For a block handler to throw: the reply is this fault. */
 export const refuseWithFault = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })
@@ -96,7 +98,7 @@ export function compileBlockWriter<T>(
   return (value, to) => write(value, inlineWriting, to ? attributesFor(to) : '')
 }
 
-function attributesFor({ version, role, mandatory, relay }: Addressee): string {
+export function attributesFor({ version, role, mandatory, relay }: Addressee): string {
   const given = [
     ...(role === undefined ? [] : [`s:${version.role.local}=${writeAttribute(role)}`]),
     ...(mandatory ? [`s:${version.mustUnderstand.local}="1"`] : []),
@@ -117,10 +119,18 @@ export function compileRootWriter<T>(
     `${open} xmlns:b="${namespace}"${attributes}${write(value, writing).slice(open.length)}`
 }
 
-/** The declaration for this block in its role. */
-export function findBlock(block: Element, version: SoapVersion, blocks: readonly Block[]): Block | undefined {
+/** The declaration for this block in its role; for any operation as long as it is unknown. */
+export function findBlock(
+  block: Element,
+  version: SoapVersion,
+  blocks: readonly Block[],
+  operation?: string,
+): Block | undefined {
   return blocks.find(
-    each => each.name === block.name && (each.roles === undefined || each.roles.includes(roleOf(block, version))),
+    ({ name, roles, operations }) =>
+      name === block.name &&
+      (roles?.includes(roleOf(block, version)) ?? true) &&
+      (operation === undefined || (operations?.has(operation) ?? true)),
   )
 }
 
@@ -128,7 +138,7 @@ export function findBlock(block: Element, version: SoapVersion, blocks: readonly
 export function readBlock(block: Element, read: ReadValue): unknown {
   const cursor = walkTree(block)
   cursor.next()
-  const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const reading: LiteralReading = { found: [], parts: undefined, around: block.parent, blocks: [] }
   const value = asSchemaRefusal(
     () => read(cursor, reading),
     refusal => ({ ...refusal, inHeader: true }),

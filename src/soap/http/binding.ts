@@ -75,9 +75,12 @@ function compileNode(
     throw new Error(`${endpoint.path} demands WS-Security but cannot verify it: pass \`secure\``)
   const spoken = versions.filter(each => endpoint.versions === 'both' || each.number === endpoint.versions)
   const sizes = exchanges.map(each => each.longest)
+  const blocks = [...(options.blocks ?? []), ...new Set(exchanges.flatMap(each => each.blocks ?? []))]
+  const roles = [...(options.roles ?? []), ...blocks.flatMap(each => (each.operations && each.roles) ?? [])]
   return {
     realm: 'soap',
     ...options,
+    blocks,
     serving,
     endpoint,
     spoken,
@@ -85,7 +88,7 @@ function compileNode(
     byElement: new Map(exchanges.map(each => [each.element, each])),
     byAction: new Map(exchanges.map(each => [each.action, each])),
     sizes: { shortest: Math.min(...sizes), longest: Math.max(...sizes) },
-    place: { roles: options.roles ?? [], ultimate: true },
+    place: { roles, ultimate: true },
     wording: exchanges[0]?.wording ?? faultWordingOf('', { request: { name: '', fields: {}, main: undefined } }),
   }
 }

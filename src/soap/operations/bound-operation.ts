@@ -34,6 +34,8 @@ export interface BoundOperation {
    */
   readonly awaits?: 'all' | 'nothing'
   readonly request: Fields
+  /** Header blocks of this operation. */
+  readonly blocks?: readonly Block[]
   /** From the `start` of its element to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values
   /** The child of the reply's Body, as XML. */
@@ -50,6 +52,8 @@ export interface OperationRequest {
   readonly caller: Caller
   /** The address of the peer. */
   readonly from: string
+  /** The version of the message, and of its reply. */
+  readonly version: SoapVersion
   /** The id of this request, for the audit and the log. */
   readonly request: string
   /** For content: the message's id, and a fingerprint that differs for another message. */

@@ -5,6 +5,7 @@ import { memoizeByObject } from '../../base/memo.ts'
 import type { Fault } from '../../contract/fault.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import type { FieldProblem } from '../../contract/field-json.ts'
+import { isOfRequest } from '../../contract/header.ts'
 import type { Values } from '../../contract/implement.ts'
 import { namespaceOf } from '../../contract/service.ts'
 import { asList, objectFields } from '../../contract/shape.ts'
@@ -18,7 +19,7 @@ import {
   replyAction,
   toXmlName,
 } from '../../contract/xml-message.ts'
-import type { Admitted, Call, Calls } from '../../service/call.ts'
+import type { Admitted, Call, CallHeaders, Calls } from '../../service/call.ts'
 import type { FaceContext } from '../../service/face-context.ts'
 import { asStored, inMemoryFile, pieceOctets, type ReceivedFile } from '../../service/file-content.ts'
 import type { Outcome } from '../../service/outcome.ts'
@@ -29,6 +30,7 @@ import { internName } from '../../xml/index.ts'
 import { compileAttributesWriter, compileRowWriter } from '../codecs/literal-write.ts'
 import { messageStyles } from '../codecs/style.ts'
 import { inlineWriting, StreamedPart, typesIn } from '../codecs/values.ts'
+import { callHeadersOf, compileHeaders, type HeaderCodec } from '../headers/contract-header.ts'
 import { type FaultWording, refuseMessage } from '../refusal.ts'
 import type { BoundOperation, OperationRequest, OperationResponse, StreamedField } from './bound-operation.ts'
 import { readQuery, writeNext } from './message-query.ts'
@@ -45,8 +47,10 @@ export function bindOperations(
   const without = app.contract.versions[version]?.without ?? {}
   const messages = compileMessages(app.contract, version)
   const types = typesIn(namespace, compileTypeNames(typeRootsOf(messages, style)))
+  const headers = compileHeaders(messages)
   return messages.map(message => {
     const hidden = 'resource' in message.operation ? (without[message.operation.resource.name] ?? []) : []
+    const known = headers.filter(({ header }) => message.headers.some(({ name }) => name === header.name))
     const codec = messageStyles[style](namespace, message.request, message.response, { types })
     return {
       name: message.operation.name,
@@ -60,7 +64,8 @@ export function bindOperations(
       read: codec.read,
       write: codec.write,
       awaits: message.operation.kind !== 'putFile' ? 'all' : 'nothing',
-      perform: asked => performMessage(calls, message, hidden, asked),
+      blocks: known.filter(({ header }) => isOfRequest(header)).map(({ block }) => block),
+      perform: asked => performMessage(calls, { message, hidden, headers: known }, asked),
       wording: faultWordingOf(namespace, message),
     }
   })
@@ -72,19 +77,29 @@ function base64Octets(fields: Fields): number {
   return Math.ceil((files.reduce((sum, each) => sum + each, 0) * 7) / 5)
 }
 
+/** An operation as it is performed. */
+interface PerformedOperation {
+  readonly message: Message
+  readonly hidden: readonly string[]
+  readonly headers: readonly HeaderCodec[]
+}
+
 function performMessage(
   calls: Calls,
-  message: Message,
-  hidden: readonly string[],
+  { message, hidden, headers }: PerformedOperation,
   asked: OperationRequest,
 ): Maybe<OperationResponse> {
   return chain(calls.admit(message.operation, asked.caller, asked.from, 'soap'), admitted => {
     const row = asked.content()
+    const travelling = headers.length === 0 ? undefined : callHeadersOf(headers, asked)
     const kept = message.operation.kind === 'putFile' ? storeFile(calls, message, admitted, row, asked) : row
     return chain(kept, row => {
-      const call = buildCall(message, row, admitted, hidden, asked)
+      const call = buildCall(message, row, admitted, hidden, asked, travelling)
       if (!message.response) return performOneWay(calls, call)
-      return chain(calls.perform(call), outcome => toResponse(message, call, outcome))
+      return chain(calls.perform(call), outcome => {
+        for (const block of travelling?.answer.values() ?? []) asked.add(block)
+        return toResponse(message, call, outcome)
+      })
     })
   })
 }
@@ -171,6 +186,7 @@ function buildCall(
   admitted: Admitted,
   hidden: readonly string[],
   asked: OperationRequest,
+  headers: CallHeaders | undefined,
 ): Call {
   const { id, version, ...rest } = row as { id?: string; version?: string } & Values // the vocabulary has them as texts
   const expects = asked.expects ?? (version === undefined ? undefined : expectVersion(version))
@@ -181,7 +197,10 @@ function buildCall(
     ...(id !== undefined && { id }),
     ...(expects && { expects }),
     ...(hidden.length > 0 && { hidden }),
-    ...(asked.once && { once: { ...asked.once(digestBytes(row)), space: 'message' } }),
+    ...(asked.once && {
+      once: { ...asked.once({ ...digestBytes(row), ...digestHeaders(headers) }), space: 'message' },
+    }),
+    ...(headers && { headers }),
     ...callContent(message, row, rest),
   }
 }
@@ -191,6 +210,9 @@ const digestBytes = (row: Values): Values =>
   Object.fromEntries(
     Object.entries(row).map(([key, value]) => [key, isReceived(value) ? (value.here ?? value.digest()) : value]),
   )
+/** The same Body with another header is another message; no field has such a name. */
+const digestHeaders = (headers: CallHeaders | undefined): Values =>
+  headers && Object.keys(headers.given).length > 0 ? { '#headers': headers.given } : {}
 const isReceived = (value: unknown): value is ReceivedFile => value instanceof Object && 'digest' in value
 
 const expectVersion = (version: string) => (current: Snapshot | undefined) =>

@@ -1,0 +1,62 @@
+/**
+ * The headers of a contract that have an HTTP field. Others are of SOAP alone: a handler finds no
+ * value, and one that it sets is not sent.
+ */
+import { headersOfOperation, isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.ts'
+import type { Values } from '../contract/implement.ts'
+import { Flaw } from '../contract/lexical/flaw.ts'
+import { compileScalarWriter, readScalar } from '../contract/lexical/scalar.ts'
+import { isScalar } from '../contract/shape.ts'
+import type { HttpFields, Response } from '../http/message.ts'
+import type { CallHeaders } from '../service/call.ts'
+import type { Exchange } from './exchange.ts'
+import { refuseRequest } from './refusal.ts'
+
+interface HeaderField extends NamedHeader {
+  readonly field: string
+}
+const hasField = (header: NamedHeader): header is HeaderField => header.field !== undefined
+
+/** Undefined for a service without headers. Refuses a field that is missing or invalid. */
+export function readHeaderFields({ edition, operation, entry }: Exchange): CallHeaders | undefined {
+  const { service, version } = edition
+  if (!operation || Object.keys(service.headers).length === 0) return undefined
+  const headers = headersOfOperation(service, version, operation.name).filter(hasField)
+  const replied = headers.filter(isOfResponse)
+  return {
+    given: readValues(headers.filter(isOfRequest), entry.request.fields),
+    answer: new Map(),
+    write: (name, value) => {
+      const header = replied.find(each => each.name === name)
+      return header && writeFieldValue(header, value)
+    },
+  }
+}
+
+function readValues(headers: readonly HeaderField[], fields: HttpFields): Values {
+  const values: Record<string, unknown> = {}
+  for (const { name, field, content, isRequired } of headers) {
+    const text = fields[field]
+    if (text === undefined && isRequired) refuseRequest({ kind: 'bad-request', detail: `${field} is missing: send it` })
+    if (text === undefined || content === 'xml' || !isScalar(content.shape)) continue
+    const value = readScalar(content.shape, text)
+    if (value instanceof Flaw) refuseRequest({ kind: 'bad-request', detail: `${field} ${value.detail}` })
+    values[name] = value
+  }
+  return values
+}
+
+/** @throws Error for a text that no field can have (RFC 9110 §5.5) */
+function writeFieldValue({ name, field, content }: HeaderField, value: unknown): string {
+  const text = content !== 'xml' && isScalar(content.shape) ? compileScalarWriter(content.shape)(value) : ''
+  if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(text))
+    throw new Error(`the header ${name} cannot be the field ${field}: its text is not visible ASCII`)
+  return text
+}
+
+/** The fields that handlers have set. */
+export function addHeaderFields({ headers, edition }: Exchange, response: Response): Response {
+  if (!headers || headers.answer.size === 0) return response
+  const own = [...headers.answer].map(([name, text]) => [edition.service.headers[name]?.field ?? name, text])
+  return { ...response, fields: { ...response.fields, ...Object.fromEntries(own) } }
+}

@@ -1,0 +1,108 @@
+/**
+ * The header blocks that a contract declares, as its service and its client read and write them: a
+ * block of a message becomes a value, a value a block.
+ */
+import { isOfRequest, isOfResponse, type NamedHeader } from '../../contract/header.ts'
+import { compileTypeNames, typeRootsOfHeaders } from '../../contract/type-names.ts'
+import { type Message, toXmlName } from '../../contract/xml-message.ts'
+import type { CallHeaders } from '../../service/call.ts'
+import {
+  type Cursor,
+  canonicalize,
+  clarkNotation,
+  escapeText,
+  internName,
+  Malformed,
+  parseXml,
+  readElement,
+  writeAttribute,
+} from '../../xml/index.ts'
+import { compileValueReader } from '../codecs/literal-read.ts'
+import { type LiteralReading, qualifiedSpace, type ReadValue, typesIn } from '../codecs/values.ts'
+import { refuseMessage } from '../refusal.ts'
+import type { SoapVersion } from '../version.ts'
+import { attributesFor, type Block, compileBlockWriter, isForeignAttribute } from './block.ts'
+
+export interface HeaderCodec {
+  readonly header: NamedHeader
+  /** As a message has it. */
+  readonly block: Block
+  readonly write: (value: unknown, version: SoapVersion) => string
+}
+
+/** Of all headers that these messages have. */
+export function compileHeaders(messages: readonly Message[]): readonly HeaderCodec[] {
+  const all = new Map(messages.flatMap(({ headers }) => headers.map(each => [each.name, each] as const)))
+  return [...all.values()].map(header => compileHeader(header, [...all.values()], messages))
+}
+
+function compileHeader(header: NamedHeader, all: readonly NamedHeader[], messages: readonly Message[]): HeaderCodec {
+  const { uri, role, content, isMandatory } = header
+  const local = toXmlName(header.name)
+  const having = messages.filter(({ headers }) => headers.some(each => each.name === header.name))
+  const write = content === 'xml' ? compileXmlWriter(uri, local) : compileBlockWriter(uri, header.name, content)
+  return {
+    header,
+    block: {
+      name: internName(uri, local),
+      roles: role === undefined ? undefined : [role],
+      operations: new Set(having.map(({ operation }) => operation.name)),
+      read: content === 'xml' ? readXml : compileContentReader(header, all),
+      process: () => {},
+    },
+    write: (value, version) =>
+      write(value as string, { version, ...(role !== undefined && { role }), mandatory: isMandatory }), // checked against the declaration
+  }
+}
+
+function compileContentReader({ content, name, uri }: NamedHeader, all: readonly NamedHeader[]): ReadValue {
+  if (content === 'xml') return readXml
+  const types = compileTypeNames(typeRootsOfHeaders(all.filter(each => each.uri === uri)))
+  return compileValueReader(content, name, qualifiedSpace(uri, typesIn(uri, types)), isForeignAttribute)
+}
+
+/** The content of a block: elements that declare what they use of the namespaces around them. */
+function readXml(cursor: Cursor, { around }: LiteralReading): string {
+  const { children } = readElement(cursor, around)
+  const written = children.map(child =>
+    child.kind === 'element'
+      ? canonicalize(child, { exclusive: true, comments: false })
+      : child.kind === 'text'
+        ? escapeText(child.value)
+        : '',
+  )
+  return written.join('')
+}
+
+/** @throws Error for content that is not well-formed */
+function compileXmlWriter(uri: string, local: string): ReturnType<typeof compileBlockWriter<string>> {
+  const tag = `b:${local}`
+  return (content, to) => {
+    const block = `<${tag} xmlns:b=${writeAttribute(uri)}${to ? attributesFor(to) : ''}>${content}</${tag}>`
+    const parsed = parseXml(new TextEncoder().encode(block))
+    if (parsed instanceof Malformed) throw new Error(`the header ${local} is not well-formed: ${parsed.reason}`)
+    return block
+  }
+}
+
+/** The headers of a request, for the service; refuses one that is missing or repeated. */
+export function callHeadersOf(
+  codecs: readonly HeaderCodec[],
+  asked: { readonly version: SoapVersion; readonly blocks: (declared: Block) => readonly unknown[] },
+): CallHeaders {
+  const requested = codecs.filter(({ header }) => isOfRequest(header))
+  const replied = codecs.filter(({ header }) => isOfResponse(header))
+  return {
+    given: Object.fromEntries(requested.flatMap(codec => readHeader(codec, asked.blocks(codec.block)))),
+    answer: new Map(),
+    write: (name, value) => replied.find(({ header }) => header.name === name)?.write(value, asked.version),
+  }
+}
+
+function readHeader({ header, block }: HeaderCodec, values: readonly unknown[]): [name: string, value: unknown][] {
+  const refuseBlock = (flaw: string): never =>
+    refuseMessage({ kind: 'structure', detail: `the header block ${clarkNotation(block.name)} ${flaw}` })
+  if (values.length > 1) refuseBlock('is repeated: send one')
+  if (values.length === 1) return [[header.name, values[0]]]
+  return header.isRequired ? refuseBlock('is missing: send one') : []
+}
