@@ -492,6 +492,16 @@ test('S7 SOAP 1.1 §4.1.1 of several encodings, one that is known is enough', as
   }
 })
 
+test('B4.8 P17 a message that is not well-formed to its last octet is refused for that, whatever else is wrong', async () => {
+  for (const inside of [get.replaceAll('GetOrder', 'GetNothing'), get.replaceAll('id>', 'nope>'), '<x/>'])
+    for (const v of [ns11, ns12])
+      await requireFault(
+        { version: v === ns11 ? '1.1' : '1.2', raw: `${wrapEnvelope(`<e:Body>${inside}</e:Body>`, v)}<` },
+        v === ns11 ? 'Client' : 'Sender',
+        'not well-formed',
+      )
+})
+
 test('P17 B4.8 a message cut at any octet never runs', async () => {
   const before = await countChanges()
   for (const version of ['1.1', '1.2'] as const) {
