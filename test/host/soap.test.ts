@@ -9,6 +9,7 @@ import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
+import { protectMessage } from '../../src/security/protect/protect.ts'
 import { Malformed, parseXml } from '../../src/xml/index.ts'
 import { json, sendRequest, startHosted } from './hosted-service.ts'
 
@@ -53,6 +54,19 @@ test('B5.1 WSS §12 the cause of a refused message is in the log, in one line a 
       [true, { ...about, refusals: 3 }],
     ],
   )
+})
+
+test('B5.3 a message with a nonce is accepted once by the service, and another one after it', async () => {
+  const { ask } = await startHosted()
+  const protect = () =>
+    protectMessage(
+      envelope(getProduct),
+      { username: { name: 'clara', password: 'clara-secret', kind: 'digest' } },
+      Date.now(),
+    ).envelope
+  const post = async (message: string) => (await ask('POST', '/soap/v1/secure', soap, message)).status
+  const first = protect()
+  assert.deepEqual([await post(first), await post(first), await post(protect())], [200, 500, 200])
 })
 
 test('row 2: exactly one Host', async () => {

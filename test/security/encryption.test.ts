@@ -23,6 +23,7 @@ import type { VerificationContext } from '../../src/security/policy/verification
 import type { Encryption } from '../../src/security/protect/encrypt.ts'
 import { type Protection, protectMessage } from '../../src/security/protect/protect.ts'
 import { Insecure } from '../../src/security/security-fault.ts'
+import { parseFragment } from '../../src/security/tree/tree-edit.ts'
 import {
   keyIdentifierEncryptedKeyUri,
   passwordTextUri,
@@ -32,7 +33,7 @@ import {
   xenc11Ns,
   xencNs,
 } from '../../src/security/vocabulary.ts'
-import { writeElement } from '../../src/xml/index.ts'
+import { Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
 import {
   createGuard,
   expectAccepted,
@@ -598,4 +599,15 @@ test('M5: a part that only what was encrypted refers to is refused', async () =>
     'FailedCheck',
     /a part that is not signed/,
   )
+})
+
+test('WSS §9 what was decrypted has the prefixes of its place, where the nearest declaration counts', () => {
+  const document = parseXml(Buffer.from('<p:a xmlns:p="urn:outer" xmlns:q="urn:q"><p:b xmlns:p="urn:inner"/></p:a>'))
+  assert.ok(!(document instanceof Malformed))
+  const [inner] = document.root.elements()
+  const nodes = parseFragment('<p:c><q:d/></p:c>', inner!)
+  assert.ok(!(nodes instanceof Malformed))
+  const [found] = nodes
+  assert.ok(found?.kind === 'element')
+  assert.deepEqual([found.name.uri, found.elements()[0]?.name.uri], ['urn:inner', 'urn:q'])
 })

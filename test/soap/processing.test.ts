@@ -496,7 +496,7 @@ test('B4.8 P17 a message that is not well-formed to its last octet is refused fo
   for (const inside of [get.replaceAll('GetOrder', 'GetNothing'), get.replaceAll('id>', 'nope>'), '<x/>'])
     for (const v of [ns11, ns12])
       await requireFault(
-        { version: v === ns11 ? '1.1' : '1.2', raw: `${wrapEnvelope(`<e:Body>${inside}</e:Body>`, v)}<` },
+        { version: v === ns11 ? '1.1' : '1.2', raw: wrapEnvelope(`<e:Body>${inside}</e:Body><a></b>`, v) },
         v === ns11 ? 'Client' : 'Sender',
         'not well-formed',
       )
