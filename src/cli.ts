@@ -57,7 +57,7 @@ const proxyFields: readonly string[] = ['x-forwarded', 'forwarded']
 
 const program = new Command('diglot')
   .description('one service contract, served as resource-oriented HTTP and as SOAP')
-  .version('0.1.0')
+  .version('0.2.0')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'diglot: ')) })
 

@@ -172,7 +172,7 @@ for (const entry of ['cli.ts', 'index.ts'])
       assert.deepEqual(
         [status, stderr, stdout],
         isEnough
-          ? [0, '', entry === 'cli.ts' ? '0.1.0\n' : '']
+          ? [0, '', entry === 'cli.ts' ? '0.2.0\n' : '']
           : [1, `Diglot needs Node 24.16 or later: this is ${version}\n`, ''],
       )
     })
