@@ -1,6 +1,6 @@
 /** What discovery has found: the targets of probes. */
 import type { WsdlDocument, WsdlPort } from '../describe/index.ts'
-import type { FoundLink, Json, JsonRecord } from './probe-content.ts'
+import type { FoundLink, Json, ProbedRecord } from './probe-content.ts'
 import type { ProbeExchange, ProbeFields } from './probe-message.ts'
 import type { SoapWords } from './soap-message.ts'
 
@@ -31,12 +31,12 @@ export interface DiscoveredService {
 export interface ApiPath {
   readonly path: string
   /** By method in capital letters. */
-  readonly operations: Readonly<Record<string, JsonRecord>>
+  readonly operations: Readonly<Record<string, ProbedRecord>>
 }
 
 export interface CollectionTarget {
   readonly path: string
-  readonly operations: Readonly<Record<string, JsonRecord>>
+  readonly operations: Readonly<Record<string, ProbedRecord>>
   readonly itemPath: ApiPath | undefined
   /** Paths below an item. */
   readonly parts: readonly ApiPath[]

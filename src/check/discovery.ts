@@ -10,10 +10,10 @@ import {
   type FoundLink,
   itemsOf,
   type Json,
-  type JsonRecord,
   linkIn,
   linksIn,
   memberAt,
+  type ProbedRecord,
 } from './probe-content.ts'
 import { type ProbeExchange, Unreachable } from './probe-message.ts'
 import { fieldLinks, pathOfIdentifier, readAsAnyone, toPath } from './reading.ts'
@@ -49,7 +49,7 @@ export async function discoverService(bench: Bench, basePath: string): Promise<D
   }
 }
 
-const hasResponse = (operation: JsonRecord | undefined, status: string): boolean =>
+const hasResponse = (operation: ProbedRecord | undefined, status: string): boolean =>
   memberAt(operation, 'responses', status) !== undefined
 
 async function readOpenApi(bench: Bench, links: readonly FoundLink[]): Promise<Json | undefined> {
@@ -138,7 +138,7 @@ async function readCollection(
 }
 
 /** The schema of the content that an operation receives, or of that of its response. */
-export function schemaOfContent(openapi: Json | undefined, holder: Json | undefined): JsonRecord | undefined {
+export function schemaOfContent(openapi: Json | undefined, holder: Json | undefined): ProbedRecord | undefined {
   if (openapi === undefined) return undefined
   const content = asRecord(resolveSchema(openapi, holder)['content'])
   const type = Object.keys(content).find(each => /^application\/(?:hal\+)?json$/.test(each))
@@ -147,7 +147,7 @@ export function schemaOfContent(openapi: Json | undefined, holder: Json | undefi
 }
 
 /** The query parameters of an operation, references followed. */
-export function parametersOf(openapi: Json | undefined, operation: JsonRecord | undefined): readonly JsonRecord[] {
+export function parametersOf(openapi: Json | undefined, operation: ProbedRecord | undefined): readonly ProbedRecord[] {
   const listed = [operation?.['parameters'], operation?.['(path parameters)']].flatMap(each =>
     Array.isArray(each) ? each : [],
   )

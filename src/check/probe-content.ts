@@ -2,7 +2,7 @@
 import { type Json, ownMember } from '../base/objects.ts'
 
 export type { Json }
-export type JsonRecord = { readonly [name: string]: Json }
+export type ProbedRecord = { readonly [name: string]: Json }
 
 export function parseLooseJson(text: string): Json | undefined {
   try {
@@ -14,8 +14,8 @@ export function parseLooseJson(text: string): Json | undefined {
 }
 
 /** The members of an object; those of an empty one for anything else. */
-export const asRecord = (value: Json | undefined): JsonRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : {}
+export const asRecord = (value: Json | undefined): ProbedRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ProbedRecord) : {}
 
 export const asArray = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 

@@ -3,12 +3,12 @@
  * client may send back. Patterns are not solved: where a schema has one, an existing value or the
  * profile has to serve.
  */
-import { asArray, asRecord, asText, type Json, type JsonRecord, memberAt } from './probe-content.ts'
+import { asArray, asRecord, asText, type Json, memberAt, type ProbedRecord } from './probe-content.ts'
 
 const depthMax = 8
 
 /** Follows `#/…` references of the same document. */
-export function resolveSchema(document: Json, schema: Json | undefined, depth = 0): JsonRecord {
+export function resolveSchema(document: Json, schema: Json | undefined, depth = 0): ProbedRecord {
   const reference = asText(memberAt(schema, '$ref'))
   if (reference === undefined || depth > depthMax) return asRecord(schema)
   const path = reference.replace(/^#\//, '').split('/')
@@ -49,7 +49,7 @@ const textByFormat: Readonly<Record<string, string>> = {
   uri: 'urn:example:probe',
   uuid: '00000000-0000-4000-8000-000000000000',
 }
-function makeText(schema: JsonRecord): string {
+function makeText(schema: ProbedRecord): string {
   const text = textByFormat[asText(schema['format']) ?? ''] ?? 'probe'
   return text.padEnd(Number(schema['minLength'] ?? 0), 'x').slice(0, Number(schema['maxLength'] ?? text.length))
 }

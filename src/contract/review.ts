@@ -190,7 +190,7 @@ const scalarFacets: ScalarCases<object> = {
 }
 const shapeFacets: ShapeCases<object> = {
   scalar: shape => foldScalar(shape, scalarFacets),
-  list: () => ({ ...bounds, item: true, element: true }),
+  list: () => ({ ...bounds, isDefaultMax: true, item: true, element: true }),
   object: () => ({ fields: true, name: true }),
   union: () => ({ on: true, of: true }),
 }

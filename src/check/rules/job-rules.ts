@@ -14,14 +14,14 @@ const endPattern = /^(?:completed?|done|succeeded|finished|failed|cancell?ed)$/i
 const pollEveryMs = 100
 const pollsMax = 100
 
-interface WatchedJob extends StartedPost {
+interface ProbedJob extends StartedPost {
   /** While it was not at its end. */
   readonly running: readonly ProbeExchange[]
   readonly last: ProbeExchange | undefined
 }
 
 /** Follows a job to its end. */
-const watchSomeJob = (bench: Bench): Promise<WatchedJob> =>
+const watchSomeJob = (bench: Bench): Promise<ProbedJob> =>
   bench.once('watched job', async () => {
     const job = await startSomeJob(bench)
     const { location, as } = job
