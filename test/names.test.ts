@@ -13,13 +13,11 @@ test('a type name is declared once', () => {
   assert.deepEqual(sharedTypes(), [])
 })
 
-test('no function is named by a bare participle, an adverb or a pronoun', { todo: true }, () => {
+test('no function is named by a bare participle, an adverb or a pronoun', () => {
   assert.deepEqual(bareParticiples(), [])
 })
 
-test('an exported function begins with a verb of the glossary, or is named for its result by two words', {
-  todo: true,
-}, () => {
+test('an exported function begins with a verb of the glossary, or is named for its result by two words', () => {
   const { verbs, nouns } = glossary()
   const wrong = declarations
     .filter(({ kind, isExported, name }) => kind === 'function' && isExported && !nouns.has(name))
@@ -32,7 +30,7 @@ test('an exported function begins with a verb of the glossary, or is named for i
   assert.deepEqual(wrong, [])
 })
 
-test('no function is exported from two files, and few names stand in two', { todo: true }, () => {
+test('no function is exported from two files, and few names stand in two', () => {
   const shared = sharedFunctions()
   assert.deepEqual(
     shared.filter(({ exported }) => exported > 1).map(({ name }) => name),
@@ -50,7 +48,7 @@ test('a file name stands once, but for the twins of the glossary', () => {
   )
 })
 
-test('a constant says what it counts: most, longest, patience, pause and plain are no names', { todo: true }, () => {
+test('a constant says what it counts: most, longest, patience, pause and plain are no names', () => {
   const vague = /^(?:most|longest|patience|pause|plain|usual)$/
   assert.deepEqual(
     declarations
@@ -74,7 +72,7 @@ test('private members are #private', () => {
 const idioms =
   /(?:^|[.:;,(] |\b(?:for|of|to|from|and|or|is|by|with|than) )who(?:ever)?\b|\bis none\b|\bnobody\b|\bbeside\b/i
 
-test('a comment has a noun for its subject, and lines of 100 characters at most', { todo: true }, () => {
+test('a comment has a noun for its subject, and lines of 100 characters at most', () => {
   const wrong = sourceFiles.flatMap(file =>
     commentsOf(file)
       .flatMap(comment => comment.split('\n'))
@@ -85,7 +83,7 @@ test('a comment has a noun for its subject, and lines of 100 characters at most'
 })
 
 /** Texts that a client, an operator or a developer reads. */
-test('an error text says what is wrong without an idiom', { todo: true }, () => {
+test('an error text says what is wrong without an idiom', () => {
   const wrong = sourceFiles.flatMap(file =>
     [...sourceOf(file).matchAll(/(['`])((?:\\.|(?!\1).)*)\1/g)]
       .map(found => found[2] ?? '')
@@ -101,7 +99,7 @@ test('an error text says what is wrong without an idiom', { todo: true }, () => 
   assert.deepEqual(wrong, [])
 })
 
-test('lines of Markdown end at a sentence or at 100 characters in what is read first', { todo: true }, () => {
+test('lines of Markdown end at a sentence or at 100 characters in what is read first', () => {
   const root = join(import.meta.dirname, '..')
   for (const file of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])
     for (const line of readFileSync(join(root, file), 'utf8').split('\n')) {

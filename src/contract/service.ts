@@ -121,7 +121,10 @@ export function viewOfVersion(service: Service, version: string): Service {
   }
 }
 
-/** Whether a search path leads through a field that the version lacks, here or in another resource. */
+/**
+ * Whether a search path leads through a field that the version lacks, in this resource or in
+ * another one.
+ */
 function isHiddenPath(
   service: Service,
   resource: Resource,

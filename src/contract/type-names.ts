@@ -1,11 +1,11 @@
 /**
  * The names of the types of one schema. The schema declares these types; readers and writers of
  * `xsi:type` use the same names, so that descriptions are true. What always holds:
- *  (1) Every type that is not built in has a name: some generators skip what has an anonymous type.
+ *  (1) Every type that is not built in has a name: some generators skip anonymous types.
  *  (2) A type that the contract names keeps its name, with a number only where two declarations
  *      share one.
- *  (3) Another type is named after its field: `state` is of the type State. Where that is taken, the
- *      name of the type around it comes first (JobState); failing that, a number is added.
+ *  (3) Another type is named after its field: `state` has the type State. If that name is in use,
+ *      the name of the surrounding type precedes it (JobState), else a number follows it.
  *  (4) No such name is that of a declared type, of an element or of another such type, whatever the
  *      case of letters: generators make a class, and a file, of each.
  *  (5) Types with the same definition and the same wish are one type.
@@ -69,7 +69,7 @@ export interface TypeRoot {
   readonly form: TypeForm
 }
 
-/** The elements that a style of messages has: of requests, of responses and in the details of faults. */
+/** The elements of a style of messages: requests, responses and the details of faults. */
 export function typeRootsOf(messages: readonly Message[], style: MessageStyle): readonly TypeRoot[] {
   const parts = messages.flatMap(({ request, response }) => (response ? [request, response] : [request]))
   return [
@@ -151,7 +151,7 @@ class Naming implements PublishedTypes {
     return `ArrayOf${capitalize(this.nameOf(list.item.shape, item) ?? builtInName(list.item.shape))}`
   }
 
-  /** The first of these names that is free; else the first of all with the lowest number that makes it so. */
+  /** The first of these names that is free; else the first name with the lowest free number. */
   #choose(names: readonly string[]): string {
     const isFree = (name: string): boolean => !this.#taken.has(name.toLowerCase())
     const free = names.find(isFree)

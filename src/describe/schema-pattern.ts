@@ -84,7 +84,10 @@ function parseNamedGroup(rest: string): PatternStep | undefined {
   return name ? stepOf('(', name[0].length) : undefined
 }
 
-/** ECMA-262 §12.2, §12.3: white space that `\s` of XML Schema has not is all beyond ASCII, but for what XML cannot carry. */
+/**
+ * ECMA-262 §12.2, §12.3: the white space that `\s` of XML Schema lacks is beyond ASCII, or cannot
+ * occur in XML at all.
+ */
 const rangesOfEscape: Readonly<Record<string, string>> = { d: '0-9', w: 'A-Za-z0-9_', s: '\\s' }
 const categoryEscape =
   /^\\([pP])\{(?:(?:General_Category|gc)=)?(L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|Z[slp]?|S[mcko]?|C[cfon]?)\}/
@@ -139,7 +142,7 @@ function parseClass(rest: string): PatternStep | undefined {
   return isLoose ? looseStep(as, length) : stepOf(as, length)
 }
 
-/** One character, range or set; a literal hyphen is escaped. Of a range the part in ASCII is written. */
+/** One character, range or set; a literal hyphen is escaped. A range is cut to its ASCII part. */
 function parseClassMember(rest: string): PatternStep | undefined {
   const first = parseClassAtom(rest)
   if (!first) return undefined

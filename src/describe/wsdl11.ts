@@ -65,8 +65,8 @@ const soap12Binding: Wsdl11Binding = {
   suffix: 'Soap12',
 }
 /**
- * The types of arrays, in both versions of SOAP: WSDL 1.1 §2.2 describes them by SOAP 1.1 alone, and
- * clients read no other description. It is the binding that says how a message is encoded.
+ * The types of arrays, in both versions of SOAP: WSDL 1.1 §2.2 describes them with SOAP 1.1's
+ * attribute alone, and clients read only that. The binding says how a message is encoded.
  */
 const arrayEncoding = soap11Binding.encoding
 const arrayOf: ArrayOf = item => [writeTag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })]

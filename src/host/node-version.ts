@@ -6,9 +6,9 @@
 import { writeSync } from 'node:fs'
 
 /**
- * `engines` of package.json. node:crypto has argon2 since 24.7, but before 24.16 it blocks the event
- * loop with each hash (nodejs/node#62861), so that a flood of passwords would stop the service for
- * every caller.
+ * `engines` of package.json. node:crypto has argon2 since 24.7, but before 24.16 each hash blocks
+ * the event loop (nodejs/node#62861), so that a flood of passwords would stop the service for every
+ * caller.
  */
 const oldest = '24.16'
 

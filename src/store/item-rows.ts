@@ -30,16 +30,16 @@ export interface ItemStatements {
   readonly get: Statement
   readonly version: Statement
   /**
-   * Of an id, now, kept, a drawn version, cells: its version, and whether the id was used before; no
-   * row where the id is in use.
+   * Takes an id, the time, kept, a drawn version, cells. Gives the version, and whether the id was
+   * used before; no row if the id is in use.
    */
   readonly insert: Statement
   /**
-   * Of an id, now, kept, the version seen, the next one, cells: when it was changed and created; no
-   * row where it has another version.
+   * Takes an id, the time, kept, the version seen, the next one, cells. Gives the times of change
+   * and creation; no row if the item has another version.
    */
   readonly update: Statement
-  /** Of an id and the version seen: a row where it was removed. */
+  /** Takes an id and the version seen. Gives a row if the item was removed. */
   readonly remove: Statement
 }
 

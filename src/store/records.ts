@@ -213,7 +213,10 @@ export function compileRecords(dialect: Dialect) {
   }
 }
 
-/** Of now, the end of the lease, how many of one party may run, a drawn version, then the names of jobs. */
+/**
+ * Takes the time, the end of the lease, how many jobs of one party may run, a drawn version, then
+ * the names of jobs.
+ */
 export function leaseStatement(dialect: Dialect, jobs: number): Statement {
   const named = sql`"job" in (${parameterList(4, jobs)})`
   const over = sql`select "id" from "_job" where "state" = 'running' and "leased" <= ${parameterAt(0)} and ${named}

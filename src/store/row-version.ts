@@ -4,8 +4,8 @@
  * steps. What always holds:
  *  (1) A version is larger than the one before it: larger means later.
  *  (2) A copy of the database (a restored backup, a point in time, a promoted standby) gives later
- *      versions than what was lost with its original, without knowing of it: time has gone on. Where
- *      the clock was set back, or another machine's is ahead, the random steps tell them apart.
+ *      versions than those lost with its original, without knowing them: time has passed. If the
+ *      clock was set back, or that of another machine is ahead, the random steps tell them apart.
  *  (3) Versions are integers below 2^53: a clock beyond the year 2109 counts as that year, and what
  *      remains are 2^37 changes of one row. Versions that count from 1, as earlier formats had
  *      them, are older than all others.
@@ -31,7 +31,11 @@ export function followVersion(before: number, now: number): number {
   return before < drawn ? drawn : before + 1 + (drawn % stepsMax)
 }
 
-/** The same in SQL. @param before what is in the database; @param drawn the place of a drawn version */
+/**
+ * The same in SQL.
+ * @param before the version in the database
+ * @param drawn the place of a drawn version
+ */
 export const followingVersion = (before: Sql, drawn: Sql): Sql =>
   sql`case when ${before} < ${drawn} then ${drawn} else ${before} + 1 + ${drawn} % cast(${sql.lit(stepsMax)} as bigint) end`
 
