@@ -10,6 +10,7 @@ import {
   writeChallenges,
 } from '../../src/http/authorization.ts'
 import { parseCookies, writeCookie } from '../../src/http/cookie.ts'
+import { proveCredentials } from '../../src/http/credentials.ts'
 import { isFieldValue } from '../../src/http/fields.ts'
 import { parsePrefer, writePreferences } from '../../src/http/prefer.ts'
 
@@ -250,3 +251,35 @@ test('hostile credentials, cookies and preferences are read in linear time', () 
     assert.ok(performance.now() - started < 2000, field.slice(0, 10))
   }
 })
+
+const basicOfAda = 'Basic YWRhOmw=' // ada:l
+const proofs: readonly (readonly [title: string, fields: Record<string, string>, proof: string | undefined])[] = [
+  ['none', {}, undefined],
+  ['a token (RFC 6750 §2.1)', { authorization: 'Bearer t' }, 'token t'],
+  ['a password (RFC 7617 §2)', { authorization: basicOfAda }, 'password ada l'],
+  ['a key in a field of its own', { 'api-key': 'k' }, 'key k'],
+  ['a key as a scheme', { authorization: 'ApiKey k' }, 'key k'],
+  ['a key as a scheme, without the key', { authorization: 'ApiKey' }, 'untaken'],
+  ['a key as a scheme, with parameters', { authorization: 'ApiKey k=v' }, 'untaken'],
+  ['an unknown scheme with a token68', { authorization: 'Negotiate k' }, 'untaken'],
+  ['malformed', { authorization: '=' }, 'untaken'],
+  ['two at once', { authorization: 'Bearer t', 'api-key': 'k' }, 'untaken'],
+]
+for (const [title, fields, proof] of proofs)
+  test(`RFC 9110 §11.6.2 credentials of a request: ${title}`, () => {
+    assert.equal(prove(fields, true), proof)
+  })
+
+test('RFC 7617 §4 a password is not read where it may not travel', () => {
+  assert.equal(prove({ authorization: basicOfAda }, false), 'untaken')
+})
+
+function prove(fields: Record<string, string>, mayTravel: boolean): string | undefined {
+  const request = { fields, from: '192.0.2.1' } as unknown as Parameters<typeof proveCredentials>[0]
+  const prover = {
+    bearer: (token: string) => `token ${token}`,
+    password: (name: string, password: string) => `password ${name} ${password}`,
+    key: (key: string) => `key ${key}`,
+  }
+  return proveCredentials(request, prover, () => mayTravel)
+}

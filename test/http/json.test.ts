@@ -234,3 +234,12 @@ test('hostile texts are read in linear time', () => {
     assert.ok(performance.now() - started < 2000, text.slice(0, 10))
   }
 })
+
+test('RFC 8259 §9 a value that cannot be written is an error of the caller, not an absent text', () => {
+  const record = {
+    get total(): number {
+      throw new RangeError('no total')
+    },
+  }
+  assert.throws(() => writeJson(record), /no total/)
+})
