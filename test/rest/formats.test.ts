@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { reportCsv } from '../../examples/orders/print.ts'
 import { t } from '../../src/contract/field.ts'
 import { writeCsv } from '../../src/rest/formats/csv.ts'
+import { writeHtml } from '../../src/rest/formats/html.ts'
 import { finishSteps } from '../../src/service/turns.ts'
 import { json, order, startOrders } from './orders-over-rest.ts'
 
@@ -38,4 +39,31 @@ test('A1.6 notes of customers come out of the CSV of orders as text, and names o
   const row = { product: 'p-1', name: '=1+1', currency: 'EUR', quantity: 1n, amount: '1.00' } as const
   const report = { from: '2026-01-01', to: '2026-01-02', kind: 'sales', rows: [row], totals: [] } as const
   assert.match(reportCsv(report), /p-1,'=1\+1,EUR,1,1\.00/)
+})
+
+const inHtml = { base: '', namespace: '' }
+const pair = { a: t.string(), b: t.string() }
+
+test('A4.24 the members asked for choose cells of one item, and columns of a list, whose own members all stay', () => {
+  const item = { name: 'row', title: 'Row', fields: pair, value: { a: 'a1', b: 'b1' }, links: [] }
+  const only = new Set(['a'])
+  const one = finishSteps(writeHtml(item, { ...inHtml, only }))
+  assert.match(one, /<th scope="row">a<\/th><td>a1/)
+  assert.doesNotMatch(one, /b1/)
+  const list = { ...item, fields: { total: t.int() }, value: { total: 1 }, items: [item], columns: pair }
+  const many = finishSteps(writeHtml(list, { ...inHtml, only }))
+  assert.match(many, /<th scope="col">a<\/th><\/tr>/)
+  assert.doesNotMatch(many, /b1/)
+  assert.match(many, /<th scope="row">total<\/th><td>1/)
+})
+
+test('HTML §4.10.7 a choice that may be absent has an empty option, and one that must be made has none', () => {
+  const choice = t.enum('x', 'y')
+  const fields = { must: choice, may: choice.optional() }
+  const form = { method: 'POST', title: 'Go', fields } as const
+  const document = { name: 'row', title: 'Row', fields: {}, value: {}, links: [{ rel: 'go', href: '/go', form }] }
+  const text = finishSteps(writeHtml(document, { ...inHtml, only: undefined }))
+  const options = '<option>x</option><option>y</option></select>'
+  assert.ok(text.includes(`<select name="must" required>${options}`), text)
+  assert.ok(text.includes(`<select name="may"><option></option>${options}`), text)
 })

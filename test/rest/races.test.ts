@@ -73,6 +73,11 @@ describe('many at once', async () => {
     )
   })
 
+  it('a key on a safe request says nothing, however it is written', async () => {
+    const fields = { 'idempotency-key': 'bare' }
+    assert.equal((await shop.as.clara('GET', '/api/v1/orders', fields)).status, 200)
+  })
+
   it('A1.8 a key without credentials: 400', async () => {
     const notes = resource('notes', { fields: { id: t.id('n') } }).rules({
       allow: { read: [anyone], create: [anyone] },
