@@ -1,0 +1,27 @@
+/** What `isSameValue` takes for one value, and the shortest interval of a schedule. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseSchedule } from '../../src/service/schedule.ts'
+import { isSameValue } from '../../src/service/typed-json.ts'
+
+const octets = (...values: number[]): Uint8Array => Uint8Array.from(values)
+const pairs: readonly (readonly [title: string, a: unknown, b: unknown, isSame: boolean])[] = [
+  ['equal octets', { a: octets(1, 2) }, { a: octets(1, 2) }, true],
+  ['other octets', octets(1, 2), octets(1, 3), false],
+  ['octets and a list of the same numbers', octets(1, 2), [1, 2], false],
+  ['octets and an object of the same members', octets(1), { 0: 1 }, false],
+  ['an object of the same members and octets', { 0: 1 }, octets(1), false],
+  ['equal whole numbers', [1n], [1n], true],
+  ['a whole number and its text', 1n, '1', false],
+  ['a member that is undefined and an absent one', { a: undefined }, {}, true],
+  ['a list and a longer one', [1], [1, undefined], false],
+  ['a list and an object', [], {}, false],
+  ['null and an empty object', null, {}, false],
+]
+for (const [title, a, b, isSame] of pairs)
+  test(`whether two values are the same: ${title}`, () => assert.equal(isSameValue(a, b), isSame))
+
+test('a schedule may run every second, and not more often', () => {
+  assert.equal(parseSchedule(1)(2999), 2000)
+  for (const at of [0, -1, 0.5]) assert.throws(() => parseSchedule(at), /use a whole number greater than 0/)
+})
