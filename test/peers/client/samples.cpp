@@ -35,7 +35,7 @@ int Service::CreateSample(_ns1__CreateSample *asked, _ns1__CreateSampleResponse 
   SAME(text), SAME(flag), SAME(byte), SAME(short_), SAME(int_), SAME(unsignedByte), SAME(unsignedShort), SAME(unsignedInt);
   SAME(long_), SAME(unsignedLong), SAME(integer), SAME(decimal), SAME(double_), SAME(float_), SAME(date), SAME(time);
   SAME(dateTime), SAME(duration), SAME(base64), SAME(hex), SAME(token), SAME(uri), SAME(whole), SAME(maybe);
-  SAME(names.name), SAME(parts.part);
+  SAME(names), SAME(parts);
   to->choice = static_cast<decltype(to->choice)>(from.choice); // the same values in the same order
   to->id = "s-1";
   to->version = "1";
