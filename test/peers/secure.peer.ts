@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { before, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { type Exchange, type Hop, hop } from './intermediary.ts'
 import { folder, missing, type Running, run, service } from './peer.ts'
 import { build } from './soap-build.ts'
@@ -48,14 +48,20 @@ function certificates(): string {
   return trusted
 }
 
+let signers: string
+before(() => {
+  signers = certificates()
+})
+
 let running: Running
 let between: Hop
 let order: string
-before(async () => {
-  running = await service(['--signers', certificates()])
+/** A service for one peer: each peer tries wrong passwords of maria, and ten lock her out (SECURITY.md "guessing"). */
+async function serve(): Promise<void> {
+  running = await service(['--signers', signers])
   between = await hop(running.url)
   order = await ordered()
-})
+}
 
 /** An order that waits to be paid, made by REST. */
 async function ordered(): Promise<string> {
@@ -90,6 +96,8 @@ const refused = (said: Said): void => {
 
 function securePeer({ name, skip, command, ways, versions }: Peer): void {
   describe(name, { skip }, () => {
+    before(serve)
+    after(() => running.stop())
     for (const version of versions) {
       for (const way of ways) {
         it(`${way} in SOAP ${version}: who it is, typed faults, and nobody else (rules B5.1–B5.4)`, async () => {
