@@ -70,7 +70,7 @@ export const frontRows: readonly FrontRow[] = [
   {
     number: 3,
     of: 'front',
-    question: 'Is the service neither draining nor overloaded?',
+    question: 'Is the service not overloaded?',
     no: ['unavailable'],
     source: 'RFC 9110 §15.6.4',
     ask: ({ mount }, { gate }) => {

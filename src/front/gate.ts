@@ -1,6 +1,6 @@
 /**
  * Whether the service accepts one more request now (rows 3 and 5). What it guards:
- *  (1) A draining or overloaded service refuses in microseconds, so that it answers accepted
+ *  (1) An overloaded service refuses in microseconds, so that it answers accepted
  *      requests in time.
  *  (2) One address has a number of requests a second, for all its users and all mounts together.
  */
@@ -15,12 +15,13 @@ export interface LoadGauge {
   inFlightMax: number
   /** Requests that were refused under load. */
   shed: number
+  /** The last requests of kept connections are answered; readiness says no. */
   isDraining: boolean
 }
 
 export interface Gate {
   readonly load: LoadGauge
-  /** Row 3: refuses while draining or overloaded. */
+  /** Row 3: refuses while overloaded. */
   requireInService(): void
   /** Row 5: counts the request, and refuses beyond the rate. */
   requireUnflooded(from: string, now: number): void
@@ -37,10 +38,13 @@ export function createGate(load: LoadGauge, floodLimit: number): Gate {
   return {
     load,
     requireInService: () => {
-      if (!load.isDraining && load.inFlight <= load.inFlightMax) return
+      if (load.inFlight <= load.inFlightMax) return
       load.shed++
-      const cause = load.isDraining ? 'the service is stopping' : 'more requests are in progress than it takes at once'
-      refuseAtFront({ kind: 'unavailable', after: retrySeconds, cause })
+      refuseAtFront({
+        kind: 'unavailable',
+        after: retrySeconds,
+        cause: 'more requests are in progress than it takes at once',
+      })
     },
     requireUnflooded: (from, now) => {
       if (floodLimit === 0) return

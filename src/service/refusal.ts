@@ -41,7 +41,7 @@ export type Refusal =
   /** The idempotency key belongs to another call. */
   | { readonly kind: 'key-reused' }
   /**
-   * The store is busy or out of reach, or the service is draining; `after` in seconds. The cause is
+   * The store is busy or out of reach, or requests are too many; `after` in seconds. The cause is
    * for the operator's log: no face tells it.
    */
   | { readonly kind: 'unavailable'; readonly after: number; readonly cause?: unknown }

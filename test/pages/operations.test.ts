@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { tracingChannel } from 'node:diagnostics_channel'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { t } from '../../src/contract/field.ts'
@@ -127,6 +129,37 @@ describe('overload (row 3)', async () => {
     )
     assert.equal((await ask('GET', '/api/v1/things')).status, 200)
     assert.equal((await ask('GET', '/health/ready')).status, 200)
+  })
+})
+
+describe('stopping', () => {
+  test('requests on kept connections are answered for the last time, and readiness says no', async () => {
+    const { server } = await startHosted()
+    const rows: readonly [string, string, string?][] = [
+      ['GET', '/api/products/p-1'],
+      ['POST', '/soap/v1', getProduct],
+      ['GET', '/health/ready'],
+    ]
+    const asking = rows.map(([method, path, content]) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const send = () =>
+        new Promise<readonly [number | undefined, string | undefined, string]>((resolve, reject) => {
+          const asked = request({ port: server.port, host: '127.0.0.1', method, path, headers: soap, agent }, reply =>
+            text(reply).then(read => resolve([reply.statusCode, reply.headers.connection, read]), reject),
+          )
+          asked.on('error', reject).end(content)
+        })
+      return send
+    })
+    for (const send of asking) assert.deepEqual((await send()).slice(0, 2), [200, 'keep-alive'])
+    const closed = server.close()
+    const last = await Promise.all(asking.map(send => send()))
+    await closed
+    assert.deepEqual(
+      last.map(([status, connection]) => [status, connection]),
+      [200, 200, 503].map(status => [status, 'close']),
+    )
+    assert.equal(JSON.parse(last[2]?.[2] ?? '').status, 'draining')
   })
 })
 

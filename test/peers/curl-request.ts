@@ -1,5 +1,6 @@
 /** A request as it is written, and the answer as it came: no redirect followed, no coding undone, no field added but Host. */
 import { request } from 'node:http'
+import { request as requestByTls } from 'node:https'
 import { run } from './peer.ts'
 
 export type Fields = Readonly<Record<string, string>>
@@ -16,14 +17,18 @@ export interface Question {
   readonly content?: string | Uint8Array
   /** The address to ask from. */
   readonly from?: string
+  /** The certificate of an address over TLS. */
+  readonly ca?: string
 }
 
-export function ask(url: string, { method = 'GET', fields = {}, content, from }: Question = {}): Promise<Answer> {
+export function ask(url: string, { method = 'GET', fields = {}, content, from, ca }: Question = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const length = content === undefined ? {} : { 'content-length': String(Buffer.byteLength(content)) }
-    const asked = request(
+    const send = url.startsWith('https:') ? requestByTls : request
+    const way = { ...(from && { localAddress: from }), ...(ca !== undefined && { ca }) }
+    const asked = send(
       url,
-      { method, agent: false, timeout: 10_000, headers: { ...length, ...fields }, ...(from && { localAddress: from }) },
+      { method, agent: false, timeout: 10_000, headers: { ...length, ...fields }, ...way },
       answer => {
         const pieces: Buffer[] = []
         answer.on('data', piece => pieces.push(piece)).on('error', reject)

@@ -130,11 +130,18 @@ function check(history: History, end: { readonly value: number; readonly tag: st
     assert.equal(versions.get(versionOf(tag)) ?? tag, tag, `(2) version ${versionOf(tag)} was of two representations`)
     versions.set(versionOf(tag), tag)
   }
+  const inOrder = [...versions.keys()].sort((a, b) => a - b)
+  const following = new Map(inOrder.map((version, at) => [version, inOrder[at + 1]]))
   const onto = new Map<string, Written>()
   for (const write of written) {
     assert.equal(onto.get(write.on), undefined, `(3) two writes stand on ${write.on}`)
     onto.set(write.on, write)
-    assert.equal(versionOf(write.tag), versionOf(write.on) + 1, '(3) a write stands on the one it was conditional on')
+    // Versions are times: later ones are larger, and no other that is known lies between the two.
+    assert.equal(
+      versionOf(write.tag),
+      following.get(versionOf(write.on)),
+      `(3) ${write.tag} does not stand on ${write.on}`,
+    )
   }
   const known = new Set(written.map(each => each.value))
   for (const { value } of seen)

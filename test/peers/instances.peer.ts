@@ -22,7 +22,7 @@ const placeOf = (url: string, data: string): Place => ({
 })
 
 async function travelled(journey: Journey, place: Place): Promise<readonly Line[]> {
-  const talk = new Talk(place)
+  const talk = new Talk(journey.sendsPassword ? (place.secured ?? place) : place)
   await journey.go(talk)
   return talk.lines
 }
@@ -44,7 +44,8 @@ describe('journeys', { skip }, () => {
     for (let i = 0; i < 2; i++)
       instances.push(await service(['--trust-proxy', '--insecure', '--database', shared.url], files))
     const front = await nginxOf(instances.map(each => each.url))
-    places.set('two instances behind nginx', placeOf(front, files))
+    const place = placeOf(front.url, files)
+    places.set('two instances behind nginx', { ...place, secured: { ...place, ...front.secured } })
   })
 
   for (const journey of journeys)

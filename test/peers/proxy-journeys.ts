@@ -11,20 +11,26 @@ export type Line = readonly [request: string, status: number, fields: Fields, co
 
 export interface Place {
   readonly url: string
+  /** The certificate of `url`. */
+  readonly ca?: string
+  /** The same over TLS, where `url` is not a place for passwords. */
+  readonly secured?: Place
   token(subject: string, role: string, claim?: string): string
 }
 
 export interface Journey {
   readonly title: string
+  /** Rule A5.1: behind a proxy, over TLS alone. */
+  readonly sendsPassword?: true
   readonly go: (talk: Talk) => Promise<void>
 }
 
 const told = ['content-type', 'allow', 'location', 'link', 'retry-after', 'vary', 'cache-control', 'content-range']
 /** Behind a proxy content coding is left to the proxy, so the service's answers do not vary with it there. */
-const varies = (field: string): string => field.replace('Accept-Encoding, ', '')
+const varies = (field: string): string => field.replace(/^Accept-Encoding(, |$)/, '')
 /** Identifiers that were made up, times of this run, and what follows from them. */
 const own =
-  /\b(o|p|c|s|j|pay|file)-[0-9a-z]{20}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|"[0-9a-f]{16}-[0-9a-f]+"|cursor=[\w-]+|urn:(uuid|diglot:message):[\w-]+|127\.0\.0\.1:\d+/g
+  /\b(o|p|c|s|j|pay|file)-[0-9a-z]{20}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|"[0-9a-f]{16}-[0-9a-f]+"|cursor=[\w-]+|(?<=<version>)\d+(?=<)|urn:(uuid|diglot:message):[\w-]+|127\.0\.0\.1:\d+/g
 const plain = (text: string): string =>
   text.replace(own, found => (/^[a-z]+[-=]/.test(found) ? found.replace(/[-=].*/, '-…') : '…'))
 
@@ -46,10 +52,12 @@ export class Talk {
       method,
       fields: { ...typed, ...(who && { authorization: `Bearer ${this.#token(who)}` }), ...fields },
       ...(text !== undefined && { content: text }),
+      ...(this.place.ca !== undefined && { ca: this.place.ca }),
     })
-    const seen = told.flatMap(name =>
-      answer.fields[name] === undefined ? [] : [[name, varies(plain(answer.fields[name]))]],
-    )
+    const seen = told.flatMap(name => {
+      const shown = varies(plain(answer.fields[name] ?? ''))
+      return shown === '' ? [] : [[name, shown]]
+    })
     this.lines.push([plain(request), answer.status, Object.fromEntries(seen), plain(answer.content.toString('utf8'))])
     return answer
   }
@@ -236,6 +244,7 @@ export const journeys: readonly Journey[] = [
   },
   {
     title: 'A5.3 who signs in at one instance is known at the other',
+    sendsPassword: true,
     go: async talk => {
       const fields = { 'content-type': 'application/x-www-form-urlencoded' }
       const quiet = new Talk(talk.place)

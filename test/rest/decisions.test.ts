@@ -4,7 +4,7 @@ import app from '../../examples/orders/service.ts'
 import type { Request } from '../../src/http/message.ts'
 import { decisionRows } from '../../src/rest/plan.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { drainingGate, floodedGate } from '../support/gates.ts'
+import { floodedGate, overloadedGate } from '../support/gates.ts'
 import { type Answer, json, type OrdersOptions, type OrdersOverRest, order, startOrders } from './orders-over-rest.ts'
 
 /** The edges of the plan that a case has taken: `23 stale`, `30 201`. */
@@ -486,8 +486,8 @@ const retired: OrdersOptions = {
 }
 const others: readonly (readonly [OrdersOptions, Case])[] = [
   [
-    { options: { gate: drainingGate(5) } },
-    ['3 unavailable', 503, 'draining', s => s.as.anyone('GET', '/'), { 'retry-after': /^5$/ }],
+    { options: { gate: overloadedGate(5) } },
+    ['3 unavailable', 503, 'overloaded', s => s.as.anyone('GET', '/'), { 'retry-after': /^5$/ }],
   ],
   [
     { options: { gate: floodedGate(2, 1000) } },
@@ -516,7 +516,7 @@ async function requireEdge(shop: OrdersOverRest, [edge, status, title, ask, fiel
   assert.equal(answer.fields['content-type'], 'application/problem+json')
   assert.equal(answer.json.status, status)
   const about = await shop.as.anyone('GET', answer.json.type)
-  if (!/draining|flood/.test(title)) assert.equal(about.status, 200, `A2.5: ${answer.json.type} resolves`)
+  if (!/overloaded|flood/.test(title)) assert.equal(about.status, 200, `A2.5: ${answer.json.type} resolves`)
 }
 
 for (const repeats of [false, true])

@@ -2,7 +2,7 @@
 import { type Gate, openGate } from '../../src/front/gate.ts'
 import { type FrontRefusal, refuseAtFront } from '../../src/front/refusal.ts'
 
-export const drainingGate = (after: number): Gate => ({
+export const overloadedGate = (after: number): Gate => ({
   ...openGate(),
   requireInService: () => refuseAtFront({ kind: 'unavailable', after }),
 })
