@@ -27,7 +27,7 @@ export interface Journey {
 
 const told = ['content-type', 'allow', 'location', 'link', 'retry-after', 'vary', 'cache-control', 'content-range']
 /** Behind a proxy content coding is left to the proxy, so the service's answers do not vary with it there. */
-const varies = (field: string): string => field.replace(/^Accept-Encoding(, |$)/, '')
+const varies = (field: string): string => field.replace(/Accept-Encoding(?:, |$)/, '')
 /** Identifiers that were made up, times of this run, and what follows from them. */
 const own =
   /\b(o|p|c|s|j|pay|file)-[0-9a-z]{20}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|"[0-9a-f]{16}-[0-9a-f]+"|cursor=[\w-]+|(?<=<version>)\d+(?=<)|urn:(uuid|diglot:message):[\w-]+|127\.0\.0\.1:\d+/g
