@@ -45,7 +45,9 @@ async function loadImplementation(file: string): Promise<Implementation> {
   if (!existsSync(file)) throw new Error(`${file} not found: give the file that exports your implement(…)`)
   const module: { default?: Partial<Implementation> } = await import(pathToFileURL(resolve(file)).href).catch(
     thrown => {
-      throw new Error(`${file} cannot be loaded: ${thrown instanceof Error ? thrown.message : thrown}`)
+      const why = thrown instanceof Error ? thrown.message : String(thrown)
+      const cure = /outside a module/.test(why) ? ': add "type": "module" to its package.json' : ''
+      throw new Error(`${file} cannot be loaded: ${why}${cure}`)
     },
   )
   const app = module.default

@@ -92,7 +92,7 @@ const refusals: readonly (readonly [name: string, status: number, description: s
   ['PreconditionRequired', 428, 'If-Match is required.'],
   ['TooManyRequests', 429, 'The caller has exceeded a limit.', 'Retry-After'],
   ['InternalError', 500, 'An error of the service; the problem names the incident.'],
-  ['Unavailable', 503, 'The service is busy or shutting down.', 'Retry-After'],
+  ['Unavailable', 503, 'The service is busy, or its store cannot be reached.', 'Retry-After'],
 ]
 export const statusOfError: Readonly<Record<string, number>> = Object.fromEntries(
   refusals.map(([name, status]) => [name, status]),

@@ -62,7 +62,7 @@ export function createChangesPage(context: FaceContext, store: Store, limiter: L
   const streamsOf = new Map<string, number>()
   let streams = 0
 
-  async function read({ request, pairs, now }: Entry): Promise<Response> {
+  async function read({ request, query, pairs, now }: Entry): Promise<Response> {
     const caller = await authenticate(request, context, context.app.contract.service)
     if (caller.subject === undefined && !isAnythingPublic(context)) refuse({ kind: 'unauthenticated' })
     const name = caller.subject ?? `@${request.from}`
@@ -77,20 +77,30 @@ export function createChangesPage(context: FaceContext, store: Store, limiter: L
     if (typeof asked === 'string') return refuseReader(400, asked)
     if (type === events) return stream({ caller, name }, asked.after, request.method === 'HEAD')
     const found = await changesFor(context.app, store, caller, { ...asked, now })
-    const link = `</changes?after=${found.next}&limit=${asked.limit}>; rel="next"`
+    const next = `/changes?after=${found.next}&limit=${asked.limit}`
+    const link = `<${next}>; rel="next"`
     if (found.missed !== undefined)
       return { status: 410, fields: { ...feedFields, 'content-type': problem, link }, content: writeGone(found.missed) }
     return {
       status: 200,
       fields: { ...feedFields, 'content-type': type, link },
-      content: type === batch ? writeBatch(found) : writePage(found),
+      content:
+        type === batch
+          ? writeBatch(found)
+          : writePage(found, { self: query === '' ? '/changes' : `/changes?${query}`, next }),
     }
   }
 
   const writeBatch = ({ changes }: ChangesFor): string =>
     JSON.stringify(changes.map(each => toCloudEvent(context.app, each)))
-  const writePage = ({ changes, next, more }: ChangesFor): string =>
-    JSON.stringify({ items: changes.map(toFeedItem), next, more })
+  /** Rule A2.3: items, and links to this page and the next. */
+  const writePage = ({ changes, next, more }: ChangesFor, links: { readonly self: string; readonly next: string }) =>
+    JSON.stringify({
+      items: changes.map(toFeedItem),
+      next,
+      more,
+      _links: { self: { href: links.self }, next: { href: links.next } },
+    })
 
   function stream(reader: StreamReader, after: number | undefined, isHead: boolean): Response {
     const fields = { ...feedFields, 'content-type': events, 'x-accel-buffering': 'no' }

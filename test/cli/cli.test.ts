@@ -343,3 +343,15 @@ test('diglot key prints a key once, and keeps its hash alone', () => {
   assert.deepEqual(Object.keys(JSON.parse(kept)), ['hash', 'subject', 'roles', 'claims'])
   assert.equal(statSync(`${data}.keys`).mode & 0o077, 0, 'its owner alone may read it')
 })
+
+test('serve: a service in a folder of CommonJS is one line with the cure', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }')
+  const file = join(folder, 'service.ts')
+  writeFileSync(file, "import { t } from 'diglot'\nexport default t\n")
+  const words = ['--conditions=source', join(root, 'src', 'cli.ts'), 'serve', file]
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 20_000 })
+  assert.equal(status, 1)
+  assert.match(stderr, /^diglot: .*service\.ts cannot be loaded: .*: add "type": "module" to its package\.json$/m)
+})

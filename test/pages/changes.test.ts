@@ -53,6 +53,16 @@ describe('GET /changes', async () => {
   await hosted.ask('PUT', '/api/v1/products/p-new', { ...manager, ...json }, product)
   const page = async (fields = {}, query = '') => JSON.parse((await hosted.ask('GET', `/changes${query}`, fields)).text)
 
+  test('A2.3 a page links to itself and to the next, which is that of Link', async () => {
+    for (const query of ['', '?after=1&limit=1']) {
+      const answer = await hosted.ask('GET', `/changes${query}`, clerk)
+      const { next, _links } = JSON.parse(answer.text)
+      assert.equal(_links.self.href, `/changes${query}`)
+      assert.equal(answer.fields['link'], `<${_links.next.href}>; rel="next"`)
+      assert.match(_links.next.href, new RegExp(`after=${next}&`))
+    }
+  })
+
   test('has each change in the order of commits, and says where to continue', async () => {
     const { items, next, more } = await page(clerk)
     assert.deepEqual(
