@@ -10,35 +10,30 @@ import type { Snapshot } from '../service/store.ts'
 import { type Cells, isLargeRow } from './connection.ts'
 
 interface CachedRow {
+  readonly table: string
   readonly row: Cells
   readonly item: Snapshot
 }
 
-/** Of each table. */
+/** Of all tables together. */
 const itemsMax = 4096
 /** A power of two. */
 const passedSlots = 8192
 
 export class RowCache {
-  readonly #tables = new Map<string, BoundedCache<string, CachedRow>>()
+  /** By identifier: two tables that have the same one share its place. */
+  readonly #rows = new BoundedCache<string, CachedRow>(itemsMax)
   /** Identifiers that came once, each in its slot until another takes it. */
   readonly #passed: string[] = Array.from({ length: passedSlots }, () => '')
 
   /** @param row begins with the cells that `systemColumns` names */
   item(table: string, row: Cells, read: (row: Cells) => Snapshot): Snapshot {
-    const rows = this.#rowsOf(table)
     const id = row[4] as string // the column of identifiers is text
-    const known = rows.get(id)
-    if (known && isSame(known.row, row)) return known.item
+    const known = this.#rows.get(id)
+    if (known && known.table === table && isSame(known.row, row)) return known.item
     const item = read(row)
-    if ((known || this.#hasPassed(id)) && isKeepable(row)) rows.set(id, { row, item: freezeDeep(item) })
+    if ((known || this.#hasPassed(id)) && isKeepable(row)) this.#rows.set(id, { table, row, item: freezeDeep(item) })
     return item
-  }
-
-  #rowsOf(table: string): BoundedCache<string, CachedRow> {
-    let rows = this.#tables.get(table)
-    if (!rows) this.#tables.set(table, (rows = new BoundedCache(itemsMax)))
-    return rows
   }
 
   #hasPassed(id: string): boolean {
