@@ -26,7 +26,7 @@ export interface Lockout {
   countWhile<T>(failures: Failures, judge: () => Promise<T>): Promise<T>
   /** Counts a failure; true if it locks the name or the address. */
   recordFailure(failures: Failures, now: number): Promise<boolean>
-  /** Resets the count of a name after a success. */
+  /** Resets the count of a name after its password was hashed anew and is right. */
   recordSuccess(failures: Failures): Promise<void>
 }
 
