@@ -38,9 +38,9 @@ export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
   /** Header blocks that it understands. */
   readonly blocks?: readonly Block[]
   /** Octets that a message may have, in either direction. Default: 16 MiB. */
-  readonly longest?: number
+  readonly octetsMax?: number
   /** Milliseconds for the next node to answer. Default: 30,000. */
-  readonly patience?: number
+  readonly timeLimitMs?: number
   /** Gets exceptions of block handlers, and failures of the next node. */
   readonly onError?: (thrown: unknown) => void
 }
@@ -50,9 +50,9 @@ export async function startSoapRelay(options: RelayOptions): Promise<HttpListene
   const to = URL.parse(options.to)
   if (!to || !/^https?:$/.test(to.protocol))
     throw new Error(`cannot relay to ${options.to}: not an http or https address`)
-  const { roles = [], blocks = [], onError = () => {}, longest = 16 * 1024 * 1024, patience = 30_000 } = options
+  const { roles = [], blocks = [], onError = () => {}, octetsMax = 16 * 1024 * 1024, timeLimitMs = 30_000 } = options
   let uri = options.uri ?? ''
-  const context: RelayContext = { to, node: () => ({ uri, roles, blocks }), longest, patience, onError }
+  const context: RelayContext = { to, node: () => ({ uri, roles, blocks }), octetsMax, timeLimitMs, onError }
   const front = createFront(
     { clock: Date.now, id: randomUUID, report: (_, thrown) => onError(thrown), settings: relaySettings },
     [
@@ -75,8 +75,8 @@ const relaySettings = { trustProxy: false, trace: false, passwordsOnLoopback: fa
 interface RelayContext {
   readonly to: URL
   readonly node: () => Intermediary
-  readonly longest: number
-  readonly patience: number
+  readonly octetsMax: number
+  readonly timeLimitMs: number
   readonly onError: (thrown: unknown) => void
 }
 
@@ -89,7 +89,7 @@ async function relayEntry(context: RelayContext, { request }: Entry): Promise<Re
   const type = parseMediaType(fields['content-type'] ?? '')
   const media = type && versionNamedBy(type)
   if (!type || !media) return refuseUnknownType()
-  const bytes = await receiveContent(request, context.longest)
+  const bytes = await receiveContent(request, context.octetsMax)
   if (!(bytes instanceof Uint8Array)) return bytes
   try {
     const relayed = await relayMessage(bytes, media, context.node(), type.parameters['charset'])
@@ -113,17 +113,17 @@ function refuseUnknownType(): Response {
   })
 }
 
-async function receiveContent({ fields, content }: Request, longest: number): Promise<Uint8Array | Response> {
+async function receiveContent({ fields, content }: Request, octetsMax: number): Promise<Uint8Array | Response> {
   const coding = (fields['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (coding !== 'identity' && coding !== 'gzip')
     return respond(415, {
       detail: 'this content coding is not supported: send gzip or none',
       fields: { 'accept-encoding': 'gzip' },
     })
-  const tooLong = () => respond(413, { detail: `the message is longer than the limit of ${longest} octets` })
-  const octets = await content.bytes(longest)
+  const tooLong = () => respond(413, { detail: `the message is longer than the limit of ${octetsMax} octets` })
+  const octets = await content.bytes(octetsMax)
   if (!octets || coding === 'identity') return octets ?? tooLong()
-  const decoded = gunzipWithin(octets, longest)
+  const decoded = gunzipWithin(octets, octetsMax)
   if (decoded === 'too-large') return tooLong()
   return decoded ?? respond(400, { detail: 'the content is not valid gzip' })
 }
@@ -146,13 +146,13 @@ interface NextNodeReply {
 class NextNodeFailure extends Error {}
 
 function postToNext(
-  { to, longest, patience }: RelayContext,
+  { to, octetsMax, timeLimitMs }: RelayContext,
   bytes: Uint8Array,
   fields: Readonly<Record<string, string>>,
 ): Promise<NextNodeReply> {
   const { request } = to.protocol === 'https:' ? https : http
   const headers = { ...fields, 'content-length': bytes.length, accept: `${soap12.mediaType}, ${soap11.mediaType}` }
-  const signal = AbortSignal.timeout(patience)
+  const signal = AbortSignal.timeout(timeLimitMs)
   return new Promise((resolve, reject) => {
     const fail = (): void =>
       reject(
@@ -164,7 +164,7 @@ function postToNext(
       answer.on('data', (piece: Uint8Array) => {
         pieces.push(piece)
         length += piece.length
-        if (length <= longest) return
+        if (length <= octetsMax) return
         answer.destroy()
         reject(new NextNodeFailure('the reply of the next node is too long'))
       })

@@ -112,7 +112,11 @@ test('a job is stopped where the protocol can: its result is a JobError', async 
   await assert.rejects(job.result(), { name: 'JobError', message: /the job is cancelled/ })
 })
 
-test('in a realm that has nothing of Node, as in a browser', async () => {
+/** docs/client.md, "In a browser": what the client needs there, the engine of Node 24 does not have. */
+const isAsBrowsers = Object.hasOwn(Uint8Array.prototype, 'toBase64')
+test('in a realm that has nothing of Node, as in a browser', {
+  skip: isAsBrowsers ? false : 'skipped: this engine has no Uint8Array.prototype.toBase64',
+}, async () => {
   const script = join(import.meta.dirname, 'browser-realm.ts')
   const flags = ['--no-warnings', '--experimental-vm-modules']
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, script, `${server.url}/api`])

@@ -203,7 +203,7 @@ test('a next node that cannot be reached: a Receiver fault that says so', async 
     [long.url, /reply of the next node is too long/],
   ] as const
   for (const [to, why] of rows) {
-    const relay = await relayTo(to, { patience: 200, longest: 1000 })
+    const relay = await relayTo(to, { timeLimitMs: 200, octetsMax: 1000 })
     for (const version of [ns, old]) {
       const type = version === ns ? 'application/soap+xml' : 'text/xml'
       const { status, text, fields } = await relay(message('', getProduct, version), { 'content-type': type })
@@ -218,7 +218,7 @@ test('a next node that cannot be reached: a Receiver fault that says so', async 
 
 test('a request without a SOAP message has its status, and is not forwarded', async () => {
   const { came, url } = await nextNode()
-  const relay = await relayTo(url, { longest: 1000 })
+  const relay = await relayTo(url, { octetsMax: 1000 })
   const statuses = [
     (await relay('', {}, 'GET')).status,
     (await relay('{}', { 'content-type': 'application/json' })).status,
