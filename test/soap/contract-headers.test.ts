@@ -146,6 +146,27 @@ test('REST has those headers that name a field', async () => {
   assert.ok(parameters.some((each: { name?: string; in?: string }) => each.name === 'branch' && each.in === 'header'))
 })
 
+test('row 25 the same key with another header is another request, with the same one it is a repeat', async () => {
+  const content = JSON.stringify({ to: 'DE1', amount: '1.00' })
+  const send = (code: string) =>
+    hosted.ask(
+      'POST',
+      '/api/v1/transfers',
+      {
+        branch: code,
+        'idempotency-key': '"with-branch"',
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+      },
+      content,
+    )
+  const made = await send('0042')
+  assert.equal(made.status, 201, made.text)
+  assert.equal((await send('0042')).text, made.text)
+  const other = await send('0043')
+  assert.equal(other.status, 422, other.text)
+})
+
 test('a handler sets the HTTP field of an answer, and undefined stands for what has none', async () => {
   const seen: unknown[] = []
   const notes = resource('notes', { fields: { id: t.id('n'), text: t.string(), at: t.int().readOnly() } }).rules({
