@@ -11,6 +11,8 @@ import { inspect } from 'node:util'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { CheckFlags } from './check/command.ts'
 import type { Implementation } from './contract/implement.ts'
+import type { DiffFlags } from './diff/diff-command.ts'
+import type { LoadedContract } from './diff/diff-sources.ts'
 import type { PeopleFlags } from './host/operations/people-command.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
 import { type CertificateNameKind, certificateNameKinds } from './identity/certificate-name.ts'
@@ -288,6 +290,17 @@ const expandProxyFlag = (args: readonly string[]): string[] =>
   args.map((each, at) =>
     each === '--trust-proxy' && !proxyFields.includes(args[at + 1] ?? '') ? `${each}=${proxyFields[0]}` : each,
   )
+
+program
+  .command('diff')
+  .description('compare two releases: what breaks callers that read, and those that write, in each face')
+  .argument('<old>', 'a contract (service.ts), an OpenAPI document, its address, or git:REVISION[:path]')
+  .argument('[new]', 'the other release, likewise')
+  .option('--against <old>', 'compare the first argument, as the new release, with this one: --against git:main')
+  .option('--breaking', 'print no compatible changes')
+  .option('--json <file>', 'write all differences there, as JSON')
+  .option('--sarif <file>', 'write all differences there, as SARIF 2.1.0')
+  .action(diffCommand)
 
 program
   .command('check')
@@ -598,13 +611,21 @@ async function keyCommand(service: string | undefined, flags: KeyFlags): Promise
 /** 2: the check could not be made. */
 async function checkCommand(address: string | undefined, flags: CheckFlags): Promise<void> {
   const { performCheck, CheckImpossible } = await import('./check/command.ts')
+  await printVerdict(() => performCheck(address, flags), CheckImpossible)
+}
+
+/** Prints what was found and exits with its status, or with 2 where nothing could be judged. */
+async function printVerdict(
+  judge: () => Promise<{ readonly text: string; readonly status: number }>,
+  impossible: new () => Error,
+): Promise<void> {
   try {
-    const { text, status } = await performCheck(address, flags)
+    const { text, status } = await judge()
     process.stdout.once('error', ignoreClosedPipe)
     process.stdout.write(text)
     process.exitCode = status
   } catch (thrown) {
-    if (!(thrown instanceof CheckImpossible)) throw thrown
+    if (!(thrown instanceof impossible)) throw thrown
     program.error(`error: ${thrown.message}`, { exitCode: 2 })
   }
 }
@@ -637,6 +658,17 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
   }
   process.stdout.once('error', ignoreClosedPipe)
   process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
+}
+
+async function diffCommand(first: string, second: string | undefined, flags: DiffFlags): Promise<void> {
+  const { performDiff, DiffImpossible } = await import('./diff/diff-command.ts')
+  await printVerdict(() => performDiff([first, second], flags, loadDescribed), DiffImpossible)
+}
+
+async function loadDescribed(file: string): Promise<LoadedContract> {
+  const app = await loadImplementation(file)
+  const { describeService } = await import('./pages/openapi.ts')
+  return { contract: app.contract, openApi: await describeService(app) }
 }
 
 /** A reader that has seen enough (`| head`) closes the pipe, which is not an error. */

@@ -38,10 +38,12 @@ const layers: Record<string, readonly string[]> = {
   'client/rest': ['http', 'contract', 'base'],
   // A judge of services, ours or others': nothing of it is part of one.
   check: ['http', 'xml', 'base', 'describe'],
+  // A judge of releases, likewise.
+  diff: ['http', 'xml', 'contract', 'base', 'describe'],
   host: everything,
   // What an application starts from may name anything.
   'index.ts': everything,
-  'cli.ts': [...everything, 'client', 'check'],
+  'cli.ts': [...everything, 'client', 'check', 'diff'],
 }
 const pure = ['base', 'contract', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe']
 

@@ -1,0 +1,291 @@
+/**
+ * Two types, member by member: each difference with its effect on the set of values. Whether a
+ * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
+ */
+import { anyType, describeType, type ListType, type ObjectType, type ScalarType, type WireType } from './wire-type.ts'
+
+/**
+ * `wider`: the new type has all values of the old one and more. `narrower`: fewer. `other`: neither
+ * holds the other. `addition` and `removal`: of an optional member.
+ */
+export type TypeEffect = 'wider' | 'narrower' | 'other' | 'addition' | 'removal'
+export interface TypeChange {
+  /** Below a named type, or below the place where the comparison began: `v2.Order/lines[]/note`. */
+  readonly place: string
+  readonly effect: TypeEffect
+  /** A phrase: `maxLength 20 → 10`. */
+  readonly text: string
+  /** For an addition: that the object around it says that others may come. */
+  readonly isExpected?: boolean
+}
+export interface TypePair {
+  readonly place: string
+  readonly before: WireType
+  readonly after: WireType
+}
+type TypesByName = ReadonlyMap<string, WireType>
+
+/** @returns the changes, those of a named type once, at its name */
+export function compareTypes(pair: TypePair, before: TypesByName, after: TypesByName): readonly TypeChange[] {
+  return new TypeComparison(before, after).compare(pair)
+}
+
+class TypeComparison {
+  readonly #before: TypesByName
+  readonly #after: TypesByName
+  /** Pairs of names that were compared, or are being compared further out. */
+  readonly #compared = new Set<string>()
+
+  constructor(before: TypesByName, after: TypesByName) {
+    this.#before = before
+    this.#after = after
+  }
+
+  compare({ place, before, after }: TypePair): readonly TypeChange[] {
+    if (before.kind === 'named' || after.kind === 'named') return this.#compareNamed(place, before, after)
+    return [...nullChanges(place, before, after), ...this.#compareKinds(place, before, after)]
+  }
+
+  #compareNamed(place: string, before: WireType, after: WireType): readonly TypeChange[] {
+    const names = `${before.kind === 'named' ? before.name : place}\n${after.kind === 'named' ? after.name : place}`
+    if (this.#compared.has(names)) return []
+    this.#compared.add(names)
+    const root = after.kind === 'named' ? after.name : place
+    return this.compare({
+      place: root,
+      before: resolveName(before, this.#before),
+      after: resolveName(after, this.#after),
+    })
+  }
+
+  #compareKinds(place: string, before: WireType, after: WireType): readonly TypeChange[] {
+    if (before.kind === 'any' || after.kind === 'any')
+      return before.kind === after.kind
+        ? []
+        : [changeOfKind(place, before, after, before.kind === 'any' ? 'narrower' : 'wider')]
+    if (before.kind === 'scalar' && after.kind === 'scalar') return compareScalars(place, before, after)
+    if (before.kind === 'list' && after.kind === 'list') return this.#compareLists(place, before, after)
+    if (before.kind === 'object' && after.kind === 'object') return this.#compareObjects(place, before, after)
+    if (before.kind === 'choice' || after.kind === 'choice') return this.#compareChoices(place, before, after)
+    return [changeOfKind(place, before, after, 'other')]
+  }
+
+  #compareLists(place: string, before: ListType, after: ListType): readonly TypeChange[] {
+    return [
+      ...compareFacets(place, before.facets, after.facets),
+      ...this.compare({ place: `${place}[]`, before: before.item, after: after.item }),
+    ]
+  }
+
+  #compareObjects(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
+    const names = new Set([...before.members.keys(), ...after.members.keys()])
+    return [
+      ...compareFacets(place, before.facets, after.facets),
+      ...[...names].flatMap(name => this.#compareMember(`${place}/${name}`, name, before, after)),
+      ...compareOrder(place, before, after),
+      ...this.#compareRest(place, before, after),
+    ]
+  }
+
+  #compareMember(place: string, name: string, from: ObjectType, to: ObjectType): readonly TypeChange[] {
+    const before = from.members.get(name)
+    const after = to.members.get(name)
+    if (!before && after)
+      return after.isRequired
+        ? [{ place, effect: 'narrower', text: 'required member added', isExpected: from.rest !== 'none' }]
+        : [{ place, effect: 'addition', text: 'optional member added', isExpected: from.rest !== 'none' }]
+    if (before && !after) return [{ place, effect: 'removal', text: 'member removed' }]
+    if (!before || !after) return []
+    const need: TypeChange[] =
+      before.isRequired === after.isRequired
+        ? []
+        : [
+            {
+              place,
+              effect: after.isRequired ? 'narrower' : 'wider',
+              text: after.isRequired ? 'optional → required' : 'required → optional',
+            },
+          ]
+    return [...need, ...this.compare({ place, before: before.type, after: after.type })]
+  }
+
+  #compareRest(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
+    const typeOf = (rest: ObjectType['rest']): WireType | undefined =>
+      rest === 'none' ? undefined : rest === 'any' ? anyType : rest
+    const [old, now] = [typeOf(before.rest), typeOf(after.rest)]
+    if (old && now) return this.compare({ place: `${place}/*`, before: old, after: now })
+    if (old) return [{ place, effect: 'narrower', text: 'other members allowed → refused' }]
+    return now ? [{ place, effect: 'wider', text: 'other members refused → allowed' }] : []
+  }
+
+  /** Options that are the same or have the same tag are compared, the others came or went. */
+  #compareChoices(place: string, before: WireType, after: WireType): readonly TypeChange[] {
+    const old = this.#optionsOf(before, this.#before)
+    const now = this.#optionsOf(after, this.#after)
+    const changes: TypeChange[] = []
+    for (const [tag, option] of old) {
+      const other = now.get(tag)
+      if (other) changes.push(...this.compare({ place: `${place}(${tag})`, before: option, after: other }))
+      else changes.push({ place, effect: 'narrower', text: `choice ${tag} removed` })
+    }
+    for (const tag of now.keys())
+      if (!old.has(tag)) changes.push({ place, effect: 'wider', text: `choice ${tag} added` })
+    return changes
+  }
+
+  #optionsOf(type: WireType, types: TypesByName): ReadonlyMap<string, WireType> {
+    const options = type.kind === 'choice' ? type.options : [type]
+    return new Map(options.map((option, at) => [tagOfOption(option, types, at), option]))
+  }
+}
+
+/** Follows names to their type; a name without one, or that leads to itself, is any value. */
+export function resolveName(type: WireType, types: TypesByName): Exclude<WireType, { kind: 'named' }> {
+  const passed = new Set<string>()
+  let current = type
+  while (current.kind === 'named') {
+    if (passed.has(current.name)) return anyType
+    passed.add(current.name)
+    current = types.get(current.name) ?? anyType
+  }
+  return current
+}
+
+/** By what a reader tells the options apart: the one value of a member, a name, or the kind. */
+function tagOfOption(option: WireType, types: TypesByName, at: number): string {
+  const type = resolveName(option, types)
+  if (type.kind === 'object') {
+    for (const [name, { type: inner }] of type.members) {
+      const member = resolveName(inner, types)
+      if (member.kind === 'scalar' && member.values?.length === 1) return `${name} ${member.values[0]}`
+    }
+    const [only, ...more] = type.members.keys()
+    if (only !== undefined && more.length === 0) return only
+  }
+  if (option.kind === 'named') return option.name
+  return type.kind === 'scalar' ? type.base : `${type.kind} ${at + 1}`
+}
+
+function nullChanges(place: string, before: WireType, after: WireType): readonly TypeChange[] {
+  const isNullable = (type: WireType): boolean => 'isNullable' in type && type.isNullable
+  if (before.kind === 'any' || after.kind === 'any' || isNullable(before) === isNullable(after)) return []
+  return [
+    isNullable(after)
+      ? { place, effect: 'wider', text: 'null refused → allowed' }
+      : { place, effect: 'narrower', text: 'null allowed → refused' },
+  ]
+}
+
+const changeOfKind = (place: string, before: WireType, after: WireType, effect: TypeEffect): TypeChange => ({
+  place,
+  effect,
+  text: `${describeType(before)} → ${describeType(after)}`,
+})
+
+/** A base whose values are all values of another one (XML Schema Part 2 §3; JSON Schema §6.1.1). */
+const widerBases: Readonly<Record<string, string>> = {
+  integer: 'number',
+  'xs:byte': 'xs:short',
+  'xs:short': 'xs:int',
+  'xs:int': 'xs:long',
+  'xs:long': 'xs:integer',
+  'xs:unsignedByte': 'xs:unsignedShort',
+  'xs:unsignedShort': 'xs:unsignedInt',
+  'xs:unsignedInt': 'xs:unsignedLong',
+  'xs:unsignedLong': 'xs:nonNegativeInteger',
+  'xs:positiveInteger': 'xs:nonNegativeInteger',
+  'xs:nonNegativeInteger': 'xs:integer',
+  'xs:negativeInteger': 'xs:nonPositiveInteger',
+  'xs:nonPositiveInteger': 'xs:integer',
+  'xs:integer': 'xs:decimal',
+  'xs:NCName': 'xs:Name',
+  'xs:ID': 'xs:NCName',
+  'xs:IDREF': 'xs:NCName',
+  'xs:Name': 'xs:token',
+  'xs:NMTOKEN': 'xs:token',
+  'xs:language': 'xs:token',
+  'xs:token': 'xs:normalizedString',
+  'xs:normalizedString': 'xs:string',
+}
+export function isWithinBase(base: string, wide: string): boolean {
+  for (let at: string | undefined = base; at !== undefined; at = widerBases[at]) if (at === wide) return true
+  return false
+}
+
+function compareScalars(place: string, before: ScalarType, after: ScalarType): readonly TypeChange[] {
+  const facets = compareFacets(place, before.facets, after.facets)
+  const values = compareEnumerations(place, before.values, after.values)
+  if (before.base === after.base) return [...values, ...facets]
+  const effect = isWithinBase(before.base, after.base)
+    ? 'wider'
+    : isWithinBase(after.base, before.base)
+      ? 'narrower'
+      : 'other'
+  return [{ place, effect, text: `${before.base} → ${after.base}` }, ...values, ...facets]
+}
+
+function compareEnumerations(
+  place: string,
+  before: readonly string[] | undefined,
+  after: readonly string[] | undefined,
+): readonly TypeChange[] {
+  if (!before && !after) return []
+  if (!before) return [{ place, effect: 'narrower', text: `any value → one of ${after?.join(', ')}` }]
+  if (!after) return [{ place, effect: 'wider', text: `one of ${before.join(', ')} → any value` }]
+  const change = (effect: TypeEffect, word: string) => (value: string) => ({
+    place,
+    effect,
+    text: `value ${value} ${word}`,
+  })
+  return [
+    ...before.filter(value => !after.includes(value)).map(change('narrower', 'removed')),
+    ...after.filter(value => !before.includes(value)).map(change('wider', 'added')),
+  ]
+}
+
+/** Facets that a larger number widens (+1) or narrows (−1); others narrow. */
+const facetSigns: Readonly<Record<string, 1 | -1>> = {
+  maxLength: 1,
+  maximum: 1,
+  exclusiveMaximum: 1,
+  maxItems: 1,
+  maxProperties: 1,
+  totalDigits: 1,
+  fractionDigits: 1,
+  minLength: -1,
+  minimum: -1,
+  exclusiveMinimum: -1,
+  minItems: -1,
+  minProperties: -1,
+}
+type TypeFacets = ReadonlyMap<string, string | number>
+
+function compareFacets(place: string, before: TypeFacets, after: TypeFacets): readonly TypeChange[] {
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap(name => {
+    const [old, now] = [before.get(name), after.get(name)]
+    if (old === now) return []
+    const text = `${name} ${old ?? '(none)'} → ${now ?? '(none)'}`
+    return [{ place, effect: effectOfFacet(name, old, now), text }]
+  })
+}
+function effectOfFacet(
+  name: string,
+  before: string | number | undefined,
+  after: string | number | undefined,
+): TypeEffect {
+  if (before === undefined) return 'narrower'
+  if (after === undefined) return 'wider'
+  const sign = facetSigns[name]
+  if (sign === undefined || Number.isNaN(Number(before)) || Number.isNaN(Number(after))) return 'other'
+  return (Number(after) - Number(before)) * sign > 0 ? 'wider' : 'narrower'
+}
+
+/** In a sequence the members that both have keep their order. */
+function compareOrder(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
+  if (!before.isOrdered || !after.isOrdered) return []
+  const common = (of: ObjectType, other: ObjectType): string[] =>
+    [...of.members.keys()].filter(name => !name.startsWith('@') && other.members.has(name))
+  const [old, now] = [common(before, after), common(after, before)]
+  const moved = now.find((name, at) => old[at] !== name)
+  return moved === undefined ? [] : [{ place, effect: 'other', text: `order of members changed at ${moved}` }]
+}

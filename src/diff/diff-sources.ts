@@ -1,0 +1,116 @@
+/**
+ * Where a release to compare is found: a contract, a description in a file or at an address, or
+ * either of them as it was in a revision of Git.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname, join, relative, resolve } from 'node:path'
+import type { Json } from '../base/objects.ts'
+import type { Service } from '../contract/service.ts'
+import { type JsonLimits, parseJson } from '../http/json.ts'
+import { readContract } from './read-contract.ts'
+import { readRestDescription } from './read-openapi.ts'
+import { DiffImpossible, type ServiceDescription } from './service-description.ts'
+
+/** A contract with the OpenAPI document that its faces would publish. */
+export interface LoadedContract {
+  readonly contract: Service
+  readonly openApi: string
+}
+export type ContractLoader = (file: string) => Promise<LoadedContract>
+
+const descriptionLimits: JsonLimits = { depth: 256, digits: 1000, names: 1_000_000 }
+const scripts = new Set(['.ts', '.mts', '.js', '.mjs'])
+/** The largest tree of a revision, as tar. */
+const archiveOctetsMax = 1024 * 1024 * 1024
+const waitForDocumentMs = 10_000
+/** The longest description that is read from an address. */
+const documentOctetsMax = 64 * 1024 * 1024
+
+/**
+ * @param source a file, an http or https address, or `git:REVISION` with `:path` behind it
+ * @param sibling the file of the other release, which `git:REVISION` means where it names none
+ */
+export async function loadDescriptions(
+  source: string,
+  loadContract: ContractLoader,
+  sibling?: string,
+): Promise<readonly ServiceDescription[]> {
+  if (/^https?:\/\//.test(source)) return readDescription(await fetchDocument(source), source)
+  if (source.startsWith('git:')) return loadRevision(source, loadContract, sibling)
+  return loadFile(source, source, loadContract)
+}
+
+async function loadFile(
+  file: string,
+  source: string,
+  loadContract: ContractLoader,
+): Promise<readonly ServiceDescription[]> {
+  if (!scripts.has(extname(file))) return readDescription(await readSource(file, source), source)
+  const { contract, openApi } = await loadContract(file)
+  return [readRestDescription(parseDocument(openApi, source), source), readContract(contract, source)]
+}
+
+const readSource = (file: string, source: string): Promise<string> =>
+  readFile(file, 'utf8').catch((thrown: NodeJS.ErrnoException) => {
+    throw new DiffImpossible(
+      thrown.code === 'ENOENT'
+        ? `${source} not found: give a contract or a description`
+        : `${source}: ${thrown.message}`,
+    )
+  })
+
+function readDescription(text: string, source: string): readonly ServiceDescription[] {
+  return [readRestDescription(parseDocument(text, source), source)]
+}
+
+function parseDocument(text: string, source: string): Json {
+  const { value, failure } = parseJson(text, descriptionLimits)
+  if (failure) throw new DiffImpossible(`${source} is not JSON at ${failure.pointer || 'its root'}: ${failure.reason}`)
+  return value
+}
+
+async function fetchDocument(address: string): Promise<string> {
+  const answer = await fetch(address, {
+    headers: { accept: 'application/vnd.oai.openapi+json, application/json, application/wsdl+xml, text/xml' },
+    signal: AbortSignal.timeout(waitForDocumentMs),
+  }).catch((thrown: Error) => {
+    throw new DiffImpossible(
+      `${address} cannot be read: ${thrown.cause instanceof Error ? thrown.cause.message : thrown.message}`,
+    )
+  })
+  if (!answer.ok) throw new DiffImpossible(`${address} answers ${answer.status}: give the address of a description`)
+  const text = await answer.text()
+  if (text.length > documentOctetsMax) throw new DiffImpossible(`${address} is longer than ${documentOctetsMax} octets`)
+  return text
+}
+
+function runGit(args: readonly string[], folder: string): Buffer {
+  try {
+    return execFileSync('git', args, { cwd: folder, maxBuffer: archiveOctetsMax, stdio: ['ignore', 'pipe', 'pipe'] })
+  } catch (thrown) {
+    const said = thrown instanceof Error && 'stderr' in thrown ? String(thrown.stderr).trim().split('\n').at(-1) : ''
+    throw new DiffImpossible(`git ${args.join(' ')}: ${said || 'failed'}`)
+  }
+}
+
+/** Puts the tree of a revision into the checkout, so that its modules find the packages. */
+async function loadRevision(
+  source: string,
+  loadContract: ContractLoader,
+  sibling: string | undefined,
+): Promise<readonly ServiceDescription[]> {
+  const [, revision = '', path] = /^git:([^:]+)(?::(.+))?$/.exec(source) ?? []
+  const file = path ?? sibling
+  if (file === undefined) throw new DiffImpossible(`${source} names no file: give git:REVISION:path`)
+  const top = runGit(['rev-parse', '--show-toplevel'], process.cwd()).toString().trim()
+  const folder = mkdtempSync(join(top, '.diglot-diff-'))
+  try {
+    const archive = runGit(['archive', '--format=tar', revision], top)
+    execFileSync('tar', ['-x', '-C', folder], { input: archive })
+    return await loadFile(join(folder, relative(top, resolve(file))), source, loadContract)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

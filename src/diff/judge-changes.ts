@@ -1,0 +1,57 @@
+/**
+ * Which change breaks whom. A writer sends what a request holds: it breaks if something that was
+ * taken is refused. A reader receives what a response holds: it breaks if something comes that it
+ * was not told of, or if what it relied on is gone.
+ */
+import type { TypeChange, TypeEffect } from './compare-types.ts'
+import type { DescribedFace } from './service-description.ts'
+
+export type ChangeVerdict = 'breaking' | 'compatible'
+export type AffectedParty = 'readers' | 'writers'
+
+/** The rule of the conventions that a change of this face falls under. */
+export function ruleOfChange(face: DescribedFace, verdict: ChangeVerdict): string {
+  if (face === 'soap') return 'B9.2'
+  return verdict === 'breaking' ? 'A9.4' : 'A9.3'
+}
+
+export interface TypeJudgement {
+  readonly verdict: ChangeVerdict
+  /** What to do instead of a breaking change; empty for a compatible one. */
+  readonly cure: string
+}
+
+const compatible: TypeJudgement = { verdict: 'compatible', cure: '' }
+const breakingWith = (cure: string): TypeJudgement => ({ verdict: 'breaking', cure })
+const inNewVersion = 'publish it in a new version, and keep this one until its sunset'
+
+const ofWriters: Readonly<Record<TypeEffect, TypeJudgement>> = {
+  wider: compatible,
+  addition: compatible,
+  narrower: breakingWith(`go on taking what callers send today, or ${inNewVersion}`),
+  removal: breakingWith(`keep the member and ignore it, or ${inNewVersion}`),
+  other: breakingWith(inNewVersion),
+}
+const ofReaders: Readonly<Record<TypeEffect, TypeJudgement>> = {
+  narrower: compatible,
+  wider: breakingWith(`send only what callers know, or ${inNewVersion}`),
+  removal: breakingWith(`keep the member, or ${inNewVersion}`),
+  other: breakingWith(inNewVersion),
+  addition: compatible,
+}
+/** Measured: zeep and CXF refuse an element that the schema they were made from does not have. */
+const ofStrictReaders = breakingWith(
+  'clients made from a WSDL refuse an element they do not know: publish it in a new version',
+)
+
+const isNewMember = ({ effect, text }: TypeChange): boolean =>
+  effect === 'addition' || (effect === 'narrower' && text === 'required member added')
+
+/**
+ * Rule A9.3: readers of REST tolerate unknown members; those of SOAP where the schema says so.
+ */
+export function judgeTypeChange(face: DescribedFace, party: AffectedParty, change: TypeChange): TypeJudgement {
+  if (party === 'writers') return ofWriters[change.effect]
+  if (face === 'soap' && isNewMember(change) && !change.isExpected) return ofStrictReaders
+  return ofReaders[change.effect]
+}

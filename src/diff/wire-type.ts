@@ -1,0 +1,71 @@
+/**
+ * What a value may be on the wire, in the words that JSON Schema and XML Schema share. Two releases
+ * of a service are compared by these types, whatever their descriptions were written in.
+ */
+
+/** A type under a name of its description, so that types may contain themselves. */
+export interface TypeReference {
+  readonly kind: 'named'
+  readonly name: string
+}
+/** Any value. */
+export interface AnyType {
+  readonly kind: 'any'
+}
+export interface ScalarType {
+  readonly kind: 'scalar'
+  /** `string`, `number`, `integer`, `boolean`, `null`, or a type of XML Schema: `xs:int`. */
+  readonly base: string
+  readonly isNullable: boolean
+  /** All values there are, if they are listed. */
+  readonly values?: readonly string[]
+  /** Keywords that restrict: `maxLength`, `pattern`, `format`. */
+  readonly facets: ReadonlyMap<string, string | number>
+}
+export interface ListType {
+  readonly kind: 'list'
+  readonly isNullable: boolean
+  readonly item: WireType
+  readonly facets: ReadonlyMap<string, string | number>
+}
+export interface ObjectType {
+  readonly kind: 'object'
+  readonly isNullable: boolean
+  /** By name; an attribute of XML begins with `@`, an element is in James Clark's notation. */
+  readonly members: ReadonlyMap<string, WireMember>
+  /** Members beyond those named: none, any, or of this type. */
+  readonly rest: 'none' | 'any' | WireType
+  /** The members stand in this order, as in a sequence of XML Schema. */
+  readonly isOrdered: boolean
+  readonly facets: ReadonlyMap<string, string | number>
+}
+export interface WireMember {
+  readonly type: WireType
+  readonly isRequired: boolean
+}
+export interface ChoiceType {
+  readonly kind: 'choice'
+  readonly isNullable: boolean
+  readonly options: readonly WireType[]
+}
+export type WireType = TypeReference | AnyType | ScalarType | ListType | ObjectType | ChoiceType
+
+export const anyType: AnyType = { kind: 'any' }
+
+/** A short text for a reader: `string (maxLength 20)`. */
+export function describeType(type: WireType): string {
+  switch (type.kind) {
+    case 'named':
+      return type.name
+    case 'any':
+      return 'any value'
+    case 'list':
+      return `list of ${describeType(type.item)}`
+    case 'object':
+      return 'object'
+    case 'choice':
+      return `one of ${type.options.map(describeType).join(', ')}`
+    case 'scalar':
+      return type.facets.has('format') ? `${type.base} (${type.facets.get('format')})` : type.base
+  }
+}

@@ -1,0 +1,125 @@
+/** `diglot diff` as a command: what is compared with what, what is printed, and the exit status. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import app from '../../examples/orders/service.ts'
+import { startHosted } from '../host/hosted-service.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const folder = mkdtempSync(join(tmpdir(), 'diglot-diff-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+mkdirSync(join(folder, 'node_modules'))
+symlinkSync(root, join(folder, 'node_modules', 'diglot'))
+writeFileSync(join(folder, 'package.json'), '{ "name": "own", "type": "module" }')
+writeFileSync(join(folder, '.gitignore'), 'node_modules\n')
+
+const writeService = (name: string, fields: string, from = "'open', 'held'", roles = 'anyone') =>
+  writeFileSync(
+    join(folder, name),
+    `import { anyone, implement, resource, role, service, t } from 'diglot'
+const notes = resource('notes', {
+  fields: { id: t.id('n'), state: t.state(), ${fields} },
+  states: ['open', 'held', 'done'],
+  actions: on => ({ hold: on('open').to('held', { rel: 'hold' }), finish: on(${from}).to('done', { rel: 'finish' }) }),
+}).rules({ allow: { read: [anyone], create: [anyone], hold: [anyone], finish: [${roles}] } })
+export default implement(service('notes', { namespace: 'urn:n', resources: [notes] }), {})
+`,
+  )
+const run = (...words: string[]) => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--conditions=source', join(root, 'src', 'cli.ts'), 'diff', ...words],
+    { encoding: 'utf8', timeout: 60_000, cwd: folder },
+  )
+  return { status, stdout, stderr }
+}
+
+writeService('old.ts', 'text: t.string({ max: 10 })')
+writeService('same.ts', 'text: t.string({ max: 10 })')
+writeService('wider.ts', 'text: t.string({ max: 10 }), note: t.string().optional()')
+writeService('broken.ts', 'text: t.string({ max: 5 })', "'open'", "role('clerk')")
+
+test('A9.3 nothing changed: exit status 0, and one line', () => {
+  const { status, stdout, stderr } = run('old.ts', 'same.ts')
+  assert.deepEqual([status, stderr], [0, ''], stdout)
+  assert.equal(stdout, '0 breaking changes, 0 compatible changes from old.ts to same.ts\n')
+})
+
+test('A9.3 an optional field is compatible in REST: exit status 0', () => {
+  const { status, stdout } = run('old.ts', 'wider.ts')
+  assert.equal(status, 0, stdout)
+  assert.match(
+    stdout,
+    /^compatible {2}REST {2}v1\.Note\/note in .*: optional member added \(readers compatible; A9\.3\)$/m,
+  )
+})
+
+test('A9.4 a tighter type, a state less and a role less: exit status 1, each with its cure', () => {
+  const { status, stdout } = run('old.ts', 'broken.ts', '--json', 'found.json', '--sarif', 'found.sarif', '--breaking')
+  assert.equal(status, 1, stdout)
+  assert.match(
+    stdout,
+    /^breaking {4}REST {2}.*\/text.*: maxLength 10 → 5 \(.*writers breaking; A9\.4\)\n {12}go on taking/m,
+  )
+  assert.match(stdout, /^breaking {4}contract {2}FinishNote: state held removed/m)
+  assert.match(stdout, /^breaking {4}contract {2}FinishNote: role anyone removed/m)
+  assert.doesNotMatch(stdout, /^compatible/m)
+  const { counts, differences } = JSON.parse(readFileSync(join(folder, 'found.json'), 'utf8'))
+  assert.equal(counts.breaking + counts.compatible, differences.length)
+  assert.ok(counts.compatible > 0, 'a role came')
+  const sarif = JSON.parse(readFileSync(join(folder, 'found.sarif'), 'utf8'))
+  const levels = sarif.runs[0].results.map(({ level }: { level: string }) => level)
+  assert.equal(levels.filter((level: string) => level === 'error').length, counts.breaking)
+})
+
+test('against a revision of Git: the file as it was, and nothing is left behind', () => {
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: folder, stdio: 'ignore' })
+  git('init', '-b', 'main')
+  writeService('service.ts', 'text: t.string({ max: 10 })')
+  git('add', '.')
+  git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '-m', 'first')
+  writeService('service.ts', 'text: t.string({ max: 9 })')
+  const { status, stdout, stderr } = run('service.ts', '--against', 'git:main')
+  assert.equal(status, 1, stderr)
+  assert.match(stdout, /maxLength 10 → 9/)
+  assert.match(stdout, /from git:main to service\.ts$/m)
+  assert.equal(run('git:main:service.ts', 'service.ts').status, 1)
+  assert.deepEqual(
+    readdirSync(folder).filter(name => name.startsWith('.diglot')),
+    [],
+  )
+  const unknown = run('service.ts', '--against', 'git:nowhere')
+  assert.deepEqual([unknown.status, unknown.stdout], [2, ''])
+  assert.match(unknown.stderr, /^diglot: git archive .*nowhere/)
+})
+
+test('against a running service: its own description has no difference', async () => {
+  const { server } = await startHosted({}, app)
+  const { performDiff } = await import('../../src/diff/diff-command.ts')
+  const address = `${server.url}/openapi.json`
+  const { text, status } = await performDiff([address, address], {}, () => assert.fail('no contract is loaded'))
+  assert.deepEqual([status, text], [0, `0 breaking changes, 0 compatible changes from ${address} to ${address}\n`])
+})
+
+/** [words, what is printed to standard error] */
+const impossible: readonly (readonly [readonly string[], RegExp])[] = [
+  [['old.ts'], /^diglot: the other release is missing: give OLD NEW, or NEW --against git:main\n$/],
+  [['old.ts', 'same.ts', '--against', 'git:main'], /two releases are compared/],
+  [['old.ts', 'none.json'], /^diglot: none\.json not found/],
+  [
+    ['package.json', 'old.ts'],
+    /package\.json is not an OpenAPI document of version 3\.0 to 3\.2: "openapi" is missing/,
+  ],
+  [['.gitignore', 'old.ts'], /^diglot: \.gitignore is not JSON at its root/],
+  [['http://127.0.0.1:1/', 'old.ts'], /^diglot: http:\/\/127\.0\.0\.1:1\/ cannot be read/],
+]
+for (const [words, expected] of impossible)
+  test(`diff ${words.join(' ')}: exit status 2, one line with the cure, nothing printed`, () => {
+    const { status, stdout, stderr } = run(...words)
+    assert.deepEqual([status, stdout], [2, ''], stderr)
+    assert.match(stderr, expected)
+    assert.equal(stderr.trim().split('\n').length, 1)
+  })
