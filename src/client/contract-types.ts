@@ -3,12 +3,10 @@
  * sends, and what is granted.
  */
 import type { Draft, Fields } from '../contract/field.ts'
-import type { Job } from '../contract/job.ts'
 import type { GrantOf } from '../contract/policy.ts'
 import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
-import type { Service, Versions } from '../contract/service.ts'
+import type { AnyService, Versions } from '../contract/service.ts'
 
-export type AnyService = Service<readonly AnyResource[], readonly Job[], Versions>
 export type VersionOf<S extends AnyService> = keyof S['versions'] & string
 
 export type Flat<T> = { readonly [K in keyof T]: T[K] }

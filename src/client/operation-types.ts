@@ -9,11 +9,11 @@ import type { Draft, Fields, Value } from '../contract/field.ts'
 import type { HeaderValues } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Job } from '../contract/job.ts'
-import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
+import type { AnyAction, AnyResource, Ruled, RuleFaults } from '../contract/resource.ts'
+import type { AnyService } from '../contract/service.ts'
 import type { jobFields } from '../contract/xml-message.ts'
 import type {
   And,
-  AnyService,
   DraftIn,
   FileNames,
   Flat,
@@ -108,7 +108,7 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
   OfferedWhen<
     And<IsGranted<U, 'create'>, IsOffered<U, 'create'>>,
     `Create${Capitalize<N>}`,
-    OperationFacts<OneMember<N, DraftIn<F, U>>, ItemReply<N, F>, CommonFaults<typeof Invalid>>
+    OperationFacts<OneMember<N, DraftIn<F, U>>, ItemReply<N, F>, CommonFaults<typeof Invalid> | RuleFaults<U, 'create'>>
   > &
   OfferedWhen<
     And<IsGranted<U, 'change'>, IsOffered<U, 'replace'>>,
@@ -116,13 +116,13 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     OperationFacts<
       Flat<IdParameter & VersionParameter & OneMember<FreeName<N, 'id' | 'version'>, DraftIn<F, U>>>,
       ItemReply<N, F>,
-      ChangeFaults
+      ChangeFaults | RuleFaults<U, U['putCreates'] extends true ? 'change' | 'create' : 'change'>
     >
   > &
   OfferedWhen<
     And<IsGranted<U, 'remove'>, IsOffered<U, 'delete'>>,
     `Delete${Capitalize<N>}`,
-    OperationFacts<Flat<IdParameter & VersionParameter>, {}, ChangeFaults>
+    OperationFacts<Flat<IdParameter & VersionParameter>, {}, ChangeFaults | RuleFaults<U, 'remove'>>
   > &
   OfferedWhen<
     And<IsGranted<U, 'read'>, And<[U['search']] extends [never] ? false : true, IsOffered<U, 'search'>>>,
@@ -130,7 +130,7 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     OperationFacts<
       FlatBesides<{ readonly q: string } & PagingParameters, FilterParameters<F, U['searchBy']>, 'where'>,
       PageReply<R['name'], F>,
-      CommonFaults
+      CommonFaults | RuleFaults<U, 'search'>
     >
   > &
   MergeAll<
@@ -205,18 +205,18 @@ type FileOperations<P extends string, U extends Ruled, N extends string> = Offer
           OneMember<FreeName<P, 'id' | 'version' | 'mediaType'>, Uint8Array> & { readonly mediaType: string }
       >,
       { readonly version: string },
-      ChangeFaults
+      ChangeFaults | RuleFaults<U, P>
     >
   >
 
 type JobValue = Value<typeof jobFields>
 type JobOperations<J extends Job> =
-  J extends Job<string, infer I, infer O, infer N>
+  J extends Job<string, infer I, infer O, infer N, infer X>
     ? {
         readonly [K in `Start${Capitalize<N>}`]: OperationFacts<
           Draft<VisibleFields<I>>,
           { readonly job: JobValue },
-          CommonFaults<typeof Invalid>
+          CommonFaults<typeof Invalid> | X[number]
         >
       } & {
         readonly [K in `Get${Capitalize<N>}Job`]: OperationFacts<

@@ -4,12 +4,13 @@
  * or a removal. SOAP has what the contract offers as messages, REST has all of it.
  */
 import type { Draft, Fields, Value } from '../contract/field.ts'
+import type { FilterFields, SortName } from '../contract/item-query.ts'
 import type { Job } from '../contract/job.ts'
 import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
+import type { AnyService } from '../contract/service.ts'
 import type { jobFields } from '../contract/xml-message.ts'
 import type {
   And,
-  AnyService,
   DraftIn,
   FileNames,
   Flat,
@@ -144,22 +145,9 @@ type KnownSurface<
 
 // Lists
 
-interface Comparisons<T> {
-  readonly eq?: T
-  readonly ne?: T
-  readonly gt?: T
-  readonly gte?: T
-  readonly lt?: T
-  readonly lte?: T
-  readonly in?: readonly T[]
-}
 type EqualFields<F extends Fields, Names> = {
   readonly [K in keyof F as K extends Names ? K : never]?: F[K]['type']
 }
-type FilterFields<F extends Fields, Names> = {
-  readonly [K in keyof F as K extends Names ? K : never]?: F[K]['type'] | Comparisons<F[K]['type']>
-}
-type SortName<Names extends string> = Names | `-${Names}`
 
 interface ListOrder<F extends Fields, U extends Ruled> {
   /** Fields to sort by, each descending behind a hyphen. */

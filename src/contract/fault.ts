@@ -54,3 +54,22 @@ export const Busy = fault('Busy', {
   detail: { retryAfter: t.int({ min: 0 }).optional() },
 })
 export const builtInFaults: readonly Fault[] = [NotFound, Forbidden, VersionConflict, StateConflict, Invalid, Busy]
+
+/** The parts of a contract that declare faults. */
+interface FaultDeclarations {
+  readonly resources: readonly {
+    readonly actions: Readonly<Record<string, { readonly faults: readonly Fault[] }>>
+    readonly given: { readonly faults?: Readonly<Partial<Record<string, readonly Fault[]>>> }
+  }[]
+  readonly jobs: readonly { readonly faults: readonly Fault[] }[]
+}
+/** Each fault that a contract declares, once. */
+export const declaredFaults = ({ resources, jobs }: FaultDeclarations): readonly Fault[] => [
+  ...new Set([
+    ...resources.flatMap(({ actions, given }) => [
+      ...Object.values(actions).flatMap(action => action.faults),
+      ...Object.values(given.faults ?? {}).flatMap(faults => faults ?? []),
+    ]),
+    ...jobs.flatMap(job => job.faults),
+  ]),
+]

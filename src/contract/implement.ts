@@ -5,94 +5,15 @@
  * another service, belongs in a job.
  */
 import type { Maybe } from '../base/maybe.ts'
-import type { DetailOf, Fault } from './fault.ts'
+import type { Context, JobHandlerContext } from './context.ts'
 import type { Draft, Fields, Value } from './field.ts'
-import type { HeaderValue, HeaderValues } from './header.ts'
 import type { Job } from './job.ts'
-import type { Caller } from './policy.ts'
-import type { Action, AnyAction, AnyResource } from './resource.ts'
-import type { Service } from './service.ts'
+import type { Action, AnyResource, RuleFaults } from './resource.ts'
+import type { AnyService, Service } from './service.ts'
 
-type ResourcesByName<S extends Service<readonly AnyResource[], readonly Job[]>> = {
-  [R in S['resources'][number] as R['name']]: R
-}
 type FieldsOf<R extends AnyResource> = R['types']['fields']
 type ActionsOf<R extends AnyResource> = R['types']['actions']
-type ItemsOf<S extends Service<readonly AnyResource[], readonly Job[]>, N extends keyof ResourcesByName<S>> = Value<
-  FieldsOf<ResourcesByName<S>[N]>
->
-/** Items that are read while they are iterated: all of them, the newest first. */
-export interface ItemList<T> extends AsyncIterable<T> {
-  /** The newest items, at most `limit`, and whether there are more. */
-  first(limit: number): Promise<{ readonly items: readonly T[]; readonly more: boolean }>
-}
-/** Reads stored items besides the one that a call is about, as part of its transaction. */
-export interface ItemReader<S extends Service<readonly AnyResource[], readonly Job[]>> {
-  get<N extends keyof ResourcesByName<S> & string>(resource: N, id: string): Promise<ItemsOf<S, N> | undefined>
-  /** The items whose fields equal these: `for await (const order of ctx.items.list('orders'))`. */
-  list<N extends keyof ResourcesByName<S> & string>(
-    resource: N,
-    where?: Partial<ItemsOf<S, N>>,
-  ): ItemList<ItemsOf<S, N>>
-}
-/**
- * Reads what the caller may read; in a job, the caller that started it. Other items are not there;
- * a resource that the caller may never read is a mistake, and throws. Writes are the service's own.
- */
-export interface Items<S extends Service<readonly AnyResource[], readonly Job[]>> extends ItemReader<S> {
-  change<N extends keyof ResourcesByName<S> & string>(
-    resource: N,
-    id: string,
-    set: Partial<ItemsOf<S, N>>,
-  ): Promise<void>
-  /** Reads every item, whatever the caller may read. */
-  readonly all: ItemReader<S>
-}
-
-export interface Context<
-  S extends Service<readonly AnyResource[], readonly Job[]> = Service<readonly AnyResource[], readonly Job[]>,
-  X extends Fault = Fault,
-> {
-  readonly caller: Caller
-  /** The time of the call: ISO 8601 in UTC. */
-  readonly now: string
-  /** A new identifier, `prefix-…`. */
-  id(prefix: string): string
-  readonly items: Items<S>
-  /** Header blocks of the request, or the HTTP fields that the contract names for them. */
-  readonly headers: HeaderValues<S['headers'], 'request'>
-  /**
-   * Sets a header block of the answer, or its HTTP field. A fault does not have it, nor the answer
-   * to a message that is repeated, nor that of an operation or version without this header.
-   */
-  setHeader<K extends keyof HeaderValues<S['headers'], 'response'> & string>(
-    name: K,
-    value: HeaderValue<S['headers'][K]>,
-  ): void
-  /** Ends the call with a declared fault; nothing that it changed is kept. */
-  fail<Y extends X>(fault: Y, detail?: DetailOf<Y>): never
-  /**
-   * Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` starts at
-   * the content's root.
-   */
-  invalid(path: readonly (string | number)[], detail: string): never
-  /** Ends the call because other items do not allow it now: 409, fault `StateConflict`. */
-  conflict(detail: string): never
-  /** Ends the call because the caller may not do this: 403, fault `Forbidden`. */
-  forbid(): never
-}
-
-/** The context of a job. Each read and each change is a transaction of its own. */
-export interface JobHandlerContext<
-  S extends Service<readonly AnyResource[], readonly Job[]> = Service<readonly AnyResource[], readonly Job[]>,
-> extends Context<S> {
-  /**
-   * Does the work once, however often the job runs: its changes and its result are kept in one
-   * transaction, under the name of the step, for thirty days. Work reads and changes by the context
-   * that it is given; it may run again if its transaction is rolled back.
-   */
-  once<T>(step: string, work: (ctx: Context<S>) => Maybe<T>): Promise<T>
-}
+type DeclaredFaults<R extends AnyResource, D extends string> = RuleFaults<R['types']['rules'], D>
 
 /** Required fields that a client cannot send, or not all of: the application must compute them. */
 type ServerKeys<F extends Fields> = {
@@ -118,10 +39,10 @@ type ActionEffect<F extends Fields, O> = {
   readonly set?: Partial<Omit<Value<F>, 'id' | 'state'>>
 } & ([O] extends [Fields] ? { readonly output: Value<O> } : { readonly output?: undefined })
 
-type ActionHandler<S extends Service<readonly AnyResource[], readonly Job[]>, F extends Fields, A> =
+type ActionHandler<S extends AnyService, F extends Fields, A, V> =
   A extends Action<infer From, infer _To, infer I, infer O, infer X, infer E>
     ? (
-        ctx: Context<S, X[number]>,
+        ctx: Context<S, X[number], V>,
         item: InState<F, From>,
         input: Draft<I>,
       ) => Maybe<
@@ -165,28 +86,41 @@ export interface Provider<V> {
   remove(id: string, expected: number): Maybe<boolean>
 }
 
-type ResourceHandlers<
-  S extends Service<readonly AnyResource[], readonly Job[]>,
-  R extends AnyResource,
-  F extends Fields,
-> = {
-  readonly [K in keyof ActionsOf<R>]: ActionHandler<S, F, ActionsOf<R>[K]>
+/** A file that has arrived, before it is kept. */
+export interface ArrivedFile<P extends string = string> {
+  readonly part: P
+  readonly mediaType: string
+  /** Octets. */
+  readonly length: number
+}
+
+type ResourceHandlers<S extends AnyService, R extends AnyResource, F extends Fields, V> = {
+  readonly [K in keyof ActionsOf<R>]: ActionHandler<S, F, ActionsOf<R>[K], V>
 } & {
   /** Media type → writer of one item. */
   readonly formats?: Readonly<Record<string, RepresentationWriter<Value<F>>>>
   readonly keep?: Provider<Value<F>>
   /** Called before an item is removed; it may fail the call. */
-  readonly removing?: (ctx: Context<S>, item: Value<F>) => Maybe<void>
+  readonly removing?: (ctx: Context<S, DeclaredFaults<R, 'remove' | 'bulk'>, V>, item: Value<F>) => Maybe<void>
+  /** Called before a file of an item is kept; it may fail the call. */
+  readonly receiving?: (
+    ctx: Context<S, DeclaredFaults<R, keyof R['files'] & string>, V>,
+    item: Value<F>,
+    file: ArrivedFile<keyof R['files'] & string>,
+  ) => Maybe<void>
+  /** Called before a search, with its words; it may fail the call, and changes nothing. */
+  readonly searching?: (ctx: Context<S, DeclaredFaults<R, 'search'>, V>, words: readonly string[]) => Maybe<void>
 } & ([ServerKeys<F>] extends [never]
-    ? { readonly derive?: Derive<S, F> }
+    ? { readonly derive?: Derive<S, R, F, V> }
     : {
         /**
-         * Computes read-only fields, on create and on every change; `current` is the stored item.
+         * Computes read-only fields, on create and on every change of what clients send; `current`
+         * is the stored item.
          */
-        readonly derive: Derive<S, F>
+        readonly derive: Derive<S, R, F, V>
       })
-type Derive<S extends Service<readonly AnyResource[], readonly Job[]>, F extends Fields> = (
-  ctx: Context<S>,
+type Derive<S extends AnyService, R extends AnyResource, F extends Fields, V> = (
+  ctx: Context<S, DeclaredFaults<R, 'create' | 'change'>, V>,
   draft: Draft<F>,
   current?: Value<F>,
 ) => Maybe<Derived<F>>
@@ -196,29 +130,49 @@ export interface Progress {
   (part: number): Promise<void>
   readonly signal: AbortSignal
 }
-type JobHandlers<S extends Service<readonly AnyResource[], readonly Job[]>, J> =
-  J extends Job<string, infer I, infer O>
+type JobHandlers<S extends AnyService, J, V> =
+  J extends Job<string, infer I, infer O, string, infer X>
     ? {
         /** Called before the job is accepted, in the call's transaction; it may fail the call. */
-        readonly starting?: (ctx: Context<S>, input: Value<I>) => Maybe<void>
+        readonly starting?: (ctx: Context<S, X[number], V>, input: Value<I>) => Maybe<void>
         /**
          * Runs at least once, and again after a crash or a lost lease: what must happen once is a
          * step of `ctx.once`.
          */
-        readonly run: (ctx: JobHandlerContext<S>, input: Value<I>, progress: Progress) => Promise<Value<O>>
+        readonly run: (
+          ctx: JobHandlerContext<S, X[number], V>,
+          input: Value<I>,
+          progress: Progress,
+        ) => Promise<Value<O>>
         readonly formats?: Readonly<Record<string, RepresentationWriter<Value<O>>>>
       }
     : never
 
-type RequiredHandlers<S extends Service<readonly AnyResource[], readonly Job[]>> = {
-  [R in S['resources'][number] as [keyof ActionsOf<R> | ServerKeys<FieldsOf<R>>] extends [never]
-    ? never
-    : R['name']]: ResourceHandlers<S, R, FieldsOf<R>>
+/** Whether a resource can do without handlers. */
+type IsIdle<R extends AnyResource> = [keyof ActionsOf<R> | ServerKeys<FieldsOf<R>>] extends [never] ? true : false
+type AllHandlers<S extends AnyService, V> = {
+  readonly [R in S['resources'][number] as IsIdle<R> extends true ? never : R['name']]: ResourceHandlers<
+    S,
+    R,
+    FieldsOf<R>,
+    V
+  >
 } & {
-  [R in S['resources'][number] as [keyof ActionsOf<R> | ServerKeys<FieldsOf<R>>] extends [never]
-    ? R['name']
-    : never]?: ResourceHandlers<S, R, FieldsOf<R>>
-} & { [J in S['jobs'][number] as J['job']]: JobHandlers<S, J> }
+  readonly [R in S['resources'][number] as IsIdle<R> extends true ? R['name'] : never]?: ResourceHandlers<
+    S,
+    R,
+    FieldsOf<R>,
+    V
+  >
+} & { readonly [J in S['jobs'][number] as J['job']]: JobHandlers<S, J, V> }
+
+/**
+ * The handlers of one resource or job, to keep them in a file of their own:
+ * `export const orders: Handlers<typeof shop, 'orders'> = { … }`. `V`: the services of `implement`.
+ */
+export type Handlers<S extends AnyService, N extends keyof AllHandlers<S, V>, V = {}> = NonNullable<
+  AllHandlers<S, V>[N]
+>
 
 /** A person to sign in with, stored at the first start. */
 export interface Person {
@@ -228,7 +182,7 @@ export interface Person {
   readonly claims?: Readonly<Record<string, string>>
 }
 /** What the first start puts into an empty store. */
-export interface Seed<S extends Service<readonly AnyResource[], readonly Job[]>> {
+export interface Seed<S extends AnyService> {
   readonly people?: readonly Person[]
   readonly items?: {
     readonly [R in S['resources'][number] as R['name']]?: readonly Value<FieldsOf<R>>[]
@@ -238,51 +192,57 @@ export interface Seed<S extends Service<readonly AnyResource[], readonly Job[]>>
 /** A contract and its handlers with their types erased, as the service uses them. */
 export interface Implementation {
   readonly contract: Service
-  readonly handlers: Readonly<Record<string, Handlers>>
+  readonly handlers: Readonly<Record<string, ErasedHandlers>>
+  readonly services?: unknown
   readonly seed: () => {
     readonly people?: readonly Person[]
     readonly items?: Readonly<Record<string, readonly Values[]>>
   }
 }
 export type Values = Readonly<Record<string, unknown>>
-export interface Handlers {
+export interface ErasedHandlers {
   readonly derive?: (ctx: Context, draft: Values, current?: Values) => Maybe<Values>
   readonly removing?: (ctx: Context, item: Values) => Maybe<void>
+  readonly receiving?: (ctx: Context, item: Values, file: ArrivedFile) => Maybe<void>
+  readonly searching?: (ctx: Context, words: readonly string[]) => Maybe<void>
   readonly formats?: Readonly<Record<string, RepresentationWriter<Values>>>
   readonly keep?: Provider<Values>
   readonly starting?: (ctx: Context, input: Values) => Maybe<void>
   readonly run?: (ctx: JobHandlerContext, input: Values, progress: Progress) => Promise<Values>
-  readonly actions: Readonly<
-    Record<
-      string,
-      (
-        ctx: Context,
-        item: Values,
-        input: Values,
-      ) => Maybe<({ set?: Values; output?: Values; to?: string } & Values) | undefined | void>
-    >
-  >
+  readonly actions: Readonly<Record<string, (ctx: Context, item: Values, input: Values) => Maybe<ActionResult>>>
+}
+/** What the handler of an action resolves to: for one that reads, the output itself. */
+export type ActionResult = ({ set?: Values; output?: Values; to?: string } & Values) | undefined | void
+
+const generalHandlers = ['derive', 'removing', 'receiving', 'searching', 'formats', 'keep', 'starting', 'run']
+
+export interface ImplementOptions<S extends AnyService, V> {
+  /** What handlers find as `ctx.services`: a mailer, a bank, a clock of one's own. */
+  readonly services?: V
+  /** What the first start puts into an empty store. */
+  readonly seed?: () => Seed<S>
 }
 
-const generalHandlers = ['derive', 'removing', 'formats', 'keep', 'starting', 'run']
-
-/** Puts a contract and its handlers together for `serve`. A missing handler does not compile. */
-export function implement<S extends Service<readonly AnyResource[], readonly Job[]>>(
+/**
+ * Puts a contract and its handlers together for `serve`. A missing handler does not compile. A
+ * function in place of the options is the seed.
+ */
+export function implement<S extends AnyService, V = {}>(
   contract: S,
-  handlers: NoInfer<RequiredHandlers<S>>,
-  seed: () => Seed<S> = () => ({}),
+  handlers: NoInfer<AllHandlers<S, V>>,
+  options: ImplementOptions<S, V> | (() => Seed<S>) = {},
 ): Implementation {
   const erased = Object.entries(handlers as Record<string, Record<string, unknown>>).map(([name, of]) => {
     const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !generalHandlers.includes(key)))
     return [name, { ...of, actions }]
   })
+  const { services = {}, seed = () => ({}) } = typeof options === 'function' ? { seed: options } : options
   // The generic signature has checked every handler; the contract's readers check what they are
   // called with.
   return {
     contract: contract as unknown as Service,
-    handlers: Object.fromEntries(erased) as Record<string, Handlers>,
+    handlers: Object.fromEntries(erased) as Record<string, ErasedHandlers>,
+    services,
     seed: seed as unknown as Implementation['seed'],
   }
 }
-
-export type { AnyAction }

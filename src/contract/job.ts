@@ -1,4 +1,5 @@
 /** Jobs: work that takes longer than one request. */
+import type { Fault } from './fault.ts'
 import type { Fields } from './field.ts'
 import type { Grant } from './policy.ts'
 import type { Rate } from './resource.ts'
@@ -11,12 +12,16 @@ export interface Job<
   I extends Fields = Fields,
   O extends Fields = Fields,
   One extends string = string,
+  X extends readonly Fault[] = readonly Fault[],
 > {
   readonly job: N
   /** The name of one result; the singular of the collection's name by default. */
   readonly one: One
   readonly input: I
   readonly output: O
+  /** May end the call that starts it; a run that ends with one has failed under its name. */
+  readonly faults: X
+  /** Without a grant it is started by handlers alone, with `ctx.after`. */
   readonly allow: readonly Grant[]
   readonly limit?: Rate
   /** Tries before the job has failed; default 3. */
@@ -34,19 +39,22 @@ export function job<
   I extends Fields,
   O extends Fields,
   const One extends string = N extends `${infer S}s` ? S : N,
+  const X extends readonly Fault[] = readonly [],
 >(
   name: N,
   declaration: {
     readonly one?: One
     readonly input: I
     readonly output: O
+    readonly faults?: X
     readonly allow: readonly Grant[]
     readonly limit?: Rate
     readonly tries?: number
     readonly timeLimit?: number
     readonly keep?: number
   },
-): Job<N, I, O, One> {
+): Job<N, I, O, One, X> {
   const one = declaration.one ?? (name.replace(/s$/, '') as One) // One's default
-  return { tries: 3, timeLimit: 60, keep: 86_400, ...declaration, job: name, one }
+  const faults = declaration.faults ?? ([] as unknown as X) // X's default
+  return { tries: 3, timeLimit: 60, keep: 86_400, ...declaration, faults, job: name, one }
 }

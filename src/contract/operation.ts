@@ -2,6 +2,7 @@
  * Every operation of a service, listed from its contract once. Both faces, the descriptions and the
  * access matrix work from this one list, so that none of them can miss an operation.
  */
+import type { Fault } from './fault.ts'
 import { singularName } from './field.ts'
 import type { Job } from './job.ts'
 import { capitalize } from './lexical/text.ts'
@@ -18,6 +19,8 @@ interface OperationCommon {
   readonly limit: Rate
   /** The calls of one caller are counted together for all operations with the same name here. */
   readonly counted: string
+  /** The contract's own faults that may end it (rule B7.5). */
+  readonly faults: readonly Fault[]
   /** Offered as a SOAP message. */
   readonly message: boolean
   /** Answered with 202 and nothing (rule B4.10). */
@@ -57,14 +60,15 @@ export function listOperations(service: Service): readonly Operation[] {
 }
 
 type CountedLimit = Pick<OperationCommon, 'limit' | 'counted'>
-type OperationTerms = CountedLimit & Pick<OperationCommon, 'safe' | 'grants'>
+type OperationTerms = CountedLimit & Pick<OperationCommon, 'safe' | 'grants' | 'faults'>
 
 /** Grants and limit of an operation; `doing` is its name in the rules of the resource. */
 function termsOf(service: Service, { name, given }: Resource, doing: string): OperationTerms {
   const own = given.limits?.[doing]
   const safe = doing === 'read'
   const usual = safe ? readLimit(service) : changeLimit(service)
-  return { safe, grants: given.allow[doing] ?? [], ...(own ? { limit: own, counted: `${name}.${doing}` } : usual) }
+  const terms = { safe, grants: given.allow[doing] ?? [], faults: given.faults?.[doing] ?? [] }
+  return { ...terms, ...(own ? { limit: own, counted: `${name}.${doing}` } : usual) }
 }
 const isMessage = ({ given: { messages } }: Resource, name: string): boolean => !messages || messages.includes(name)
 
@@ -86,13 +90,13 @@ function resourceOperations(service: Service, resource: Resource): Operation[] {
     operation('get', `Get${one}`, 'get', reads),
     operation('list', `List${many}`, 'list', reads),
     operation('create', `Create${one}`, 'create', terms('create')),
-    operation('replace', `Replace${one}`, 'replace', terms('change')),
+    operation('replace', `Replace${one}`, 'replace', { ...terms('change'), faults: replaceFaults(resource) }),
     operation('patch', `Patch${one}`, undefined, terms('change')),
     operation('remove', `Delete${one}`, 'delete', terms('remove')),
     ...(resource.given.bulk === true ? [operation('bulk', `Delete${many}`, undefined, terms('bulk'))] : []),
     ...Object.entries(resource.actions).flatMap(([verb, action]) => actionOperations(service, resource, verb, action)),
     ...(resource.given.search
-      ? [operation('search', `Search${many}`, 'search', { ...reads, ...searchLimit(service, resource) })]
+      ? [operation('search', `Search${many}`, 'search', searchTerms(service, resource, reads))]
       : []),
     ...Object.entries(resource.files).flatMap(([part, file]) => fileOperations(service, resource, part, file)),
   ]
@@ -102,12 +106,20 @@ function actionOperations(service: Service, resource: Resource, verb: string, ac
   const one = capitalize(singularOf(resource))
   const reads = termsOf(service, resource, 'read')
   const looks = action.effect === 'read'
+  const { faults } = action
   const terms = looks
-    ? { ...reads, grants: resource.given.allow[verb] ?? reads.grants }
-    : termsOf(service, resource, verb)
+    ? { ...reads, grants: resource.given.allow[verb] ?? reads.grants, faults }
+    : { ...termsOf(service, resource, verb), faults }
   const act = { kind: looks ? 'look' : 'act', resource, verb, action, ...terms } as const
   const usual = { ...act, name: `${capitalize(verb)}${one}`, message: isMessage(resource, verb), oneWay: false }
-  const kept = { ...usual, ...reads, kind: 'kept', name: `Get${one}${capitalize(action.rel)}`, message: false } as const
+  const kept = {
+    ...usual,
+    ...reads,
+    faults: [],
+    kind: 'kept',
+    name: `Get${one}${capitalize(action.rel)}`,
+    message: false,
+  } as const
   const oneWay = action.oneWay && ({ ...act, name: action.oneWay, message: true, oneWay: true } as const)
   return [usual, ...(action.kept ? [kept] : []), ...(oneWay ? [oneWay] : [])]
 }
@@ -117,7 +129,13 @@ function fileOperations(service: Service, resource: Resource, part: string, file
   const common = { resource, part, file, message: isMessage(resource, part), oneWay: false }
   return [
     { kind: 'getFile', name: `Get${name}`, ...common, ...termsOf(service, resource, 'read') },
-    { kind: 'putFile', name: `Put${name}`, ...common, ...termsOf(service, resource, 'change') },
+    {
+      kind: 'putFile',
+      name: `Put${name}`,
+      ...common,
+      ...termsOf(service, resource, 'change'),
+      faults: resource.given.faults?.[part] ?? [],
+    },
   ]
 }
 
@@ -134,6 +152,18 @@ function searchLimit(service: Service, resource: Resource): CountedLimit {
     ? { limit: searches.limit, counted: 'searches' }
     : readLimit(service)
 }
+
+/** A PUT may create, too. */
+const replaceFaults = ({ given: { faults = {}, putCreates } }: Resource): readonly Fault[] => [
+  ...new Set([...(faults['change'] ?? []), ...((putCreates && faults['create']) || [])]),
+]
+
+const searchFaults = ({ given }: Resource): readonly Fault[] => given.faults?.['search'] ?? []
+const searchTerms = (service: Service, resource: Resource, reads: OperationTerms): OperationTerms => ({
+  ...reads,
+  ...searchLimit(service, resource),
+  faults: searchFaults(resource),
+})
 
 /** The operation with the limit of the reads of its resource. */
 export const countAsRead = (service: Service, operation: OperationOf<'search'>): Operation => {
@@ -153,18 +183,27 @@ function searchOperations(service: Service): Operation[] {
       name: 'CreateSearch',
       safe: false,
       ...common,
+      faults: searchFaults(resource),
       ...(searches.limit ? { limit: searches.limit, counted: 'searches' } : changeLimit(service)),
     },
-    { kind: 'getSearch', name: 'GetSearch', safe: true, ...common, ...readLimit(service) },
+    { kind: 'getSearch', name: 'GetSearch', safe: true, ...common, faults: [], ...readLimit(service) },
   ]
 }
 
 function jobOperations(service: Service, job: Job): Operation[] {
   const one = capitalize(job.one)
-  const common = { job, grants: job.allow, oneWay: false }
+  const common = { job, grants: job.allow, faults: [], oneWay: false }
   const starts = job.limit ? { limit: job.limit, counted: job.job } : changeLimit(service)
   return [
-    { kind: 'startJob', name: `Start${one}`, safe: false, message: true, ...common, ...starts },
+    {
+      kind: 'startJob',
+      name: `Start${one}`,
+      safe: false,
+      message: true,
+      ...common,
+      ...starts,
+      faults: job.faults,
+    },
     { kind: 'getJob', name: `Get${one}Job`, safe: true, message: true, ...common, ...readLimit(service) },
     { kind: 'cancelJob', name: `Cancel${one}Job`, safe: false, message: false, ...common, ...changeLimit(service) },
     { kind: 'getResult', name: `Get${one}`, safe: true, message: false, ...common, ...readLimit(service) },

@@ -197,6 +197,12 @@ export interface Rules<F extends string = string, S extends string = string, A e
   readonly precondition?: boolean
   /** An operation without a grant is not offered. */
   readonly allow: Readonly<Partial<Record<Doing<A>, readonly Grant[]>>>
+  /**
+   * Faults besides those of every service. `create` and `change` are for `derive`, `remove` and
+   * `bulk` for `removing`, `search` for `searching`, the name of a file for `receiving`. Actions
+   * declare their own.
+   */
+  readonly faults?: Readonly<Partial<Record<string, readonly Fault[]>>>
   readonly limits?: Readonly<Partial<Record<Doing<A>, Rate>>>
   /**
    * Shared caches may keep it for this many seconds; default private, and revalidated each time.
@@ -205,6 +211,10 @@ export interface Rules<F extends string = string, S extends string = string, A e
   /** The operations that are offered as SOAP messages; default all. */
   readonly messages?: readonly ('get' | 'list' | 'create' | 'replace' | 'delete' | 'search' | A | (string & {}))[]
 }
+
+/** What rules declare faults for, besides the files of a resource. */
+export const faultPlaces = ['create', 'change', 'remove', 'bulk', 'search'] as const
+type FaultPlace<P extends string> = (typeof faultPlaces)[number] | P
 
 /** The rules that the types of a client follow; a type alone, without a value. */
 export interface Ruled {
@@ -220,7 +230,13 @@ export interface Ruled {
   readonly putCreates: boolean
   readonly messages: string
   readonly allow: Readonly<Partial<Record<string, readonly Grant[]>>>
+  readonly faults: Readonly<Partial<Record<string, readonly Fault[]>>>
 }
+
+/** The faults that rules declare for a place, as a union. */
+export type RuleFaults<U extends Ruled, D extends string> = D extends keyof U['faults']
+  ? NonNullable<U['faults'][D]>[number]
+  : never
 
 export class Resource<
   N extends string = string,
@@ -268,6 +284,7 @@ export class Resource<
     const PutCreates extends boolean = false,
     const Messages extends string = string,
     const Allow extends Ruled['allow'] = {},
+    const Faults extends Ruled['faults'] = {},
   >(
     given: Omit<Rules<keyof F & string, S, keyof A & string>, keyof Ruled> & {
       readonly one?: One
@@ -284,6 +301,7 @@ export class Resource<
       readonly allow: Allow &
         Rules<string, string, keyof A & string>['allow'] &
         Readonly<Record<Exclude<keyof Allow, Doing<keyof A & string>>, never>>
+      readonly faults?: Faults & Readonly<Record<Exclude<keyof Faults, FaultPlace<P>>, never>>
     },
   ): Resource<
     N,
@@ -304,6 +322,7 @@ export class Resource<
       putCreates: PutCreates
       messages: Messages
       allow: Allow
+      faults: Faults
     }
   > {
     // The narrower types of the names are dropped here; `review` checks the names again at start.

@@ -3,7 +3,7 @@
  * policy that cannot be enforced, a link that leads nowhere, a name that XML cannot carry. A
  * service with a mistake does not start.
  */
-import { builtInFaults, type Fault } from './fault.ts'
+import { builtInFaults, declaredFaults, type Fault } from './fault.ts'
 import type { AnyField, Fields, Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
 import { headersOf, type NamedHeader } from './header.ts'
@@ -15,7 +15,7 @@ import { intRange, longRange, type NumberRange } from './lexical/number.ts'
 import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
-import type { AnyAction, Resource, Rules } from './resource.ts'
+import { type AnyAction, faultPlaces, type Resource, type Rules } from './resource.ts'
 import type { Service, VersionRule } from './service.ts'
 import {
   asObject,
@@ -74,10 +74,11 @@ const reservedNames = ['search', 'searches', 'soap', 'health', 'metrics', 'probl
 
 const ruleMembers: MembersOf<Rules> = {
   one: true, relations: true, filter: true, sort: true, order: true, search: true, searchBy: true, edit: true,
-  remove: true, putCreates: true, bulk: true, precondition: true, allow: true, limits: true, cache: true, messages: true,
+  remove: true, putCreates: true, bulk: true, precondition: true, allow: true, faults: true, limits: true, cache: true,
+  messages: true,
 } // biome-ignore format: a list of names reads best in few lines
 const jobMembers: MembersOf<Job> = {
-  job: true, one: true, input: true, output: true, allow: true, limit: true, tries: true, timeLimit: true, keep: true,
+  job: true, one: true, input: true, output: true, faults: true, allow: true, limit: true, tries: true, timeLimit: true, keep: true,
 } // biome-ignore format: a list of names reads best in few lines
 const versionMembers: MembersOf<VersionRule> = { without: true, deprecated: true, sunset: true, retired: true }
 
@@ -318,6 +319,7 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
       .filter(state => !states.includes(state))
       .map(state => `${name}: ${what} names the unknown state "${state}": use ${states.join(', ')}`)
   const doings = ['read', 'create', 'change', 'remove', 'bulk', ...Object.keys(actions)]
+  const failing = [...faultPlaces, ...Object.keys(resource.files)]
   const grants = Object.entries(given.allow)
   const messages = [
     'get',
@@ -347,6 +349,12 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...[...Object.keys(given.allow), ...Object.keys(given.limits ?? {})]
       .filter(doing => !doings.includes(doing))
       .map(doing => `${name}: "${doing}" is not an operation to allow or limit: use ${doings.join(', ')}`),
+    ...Object.keys(given.faults ?? {})
+      .filter(place => !failing.includes(place))
+      .map(
+        place =>
+          `${name}: faults are declared for "${place}", which has none: use ${failing.join(', ')}, or \`faults\` of the action`,
+      ),
     ...(grants.length > 0 ? [] : [`${name} grants nothing to any role: add grants to rules({ allow: … })`]),
     ...grants.flatMap(([doing, list]) =>
       (list ?? []).flatMap(grant => scalar(Object.keys(grant.where), `allow.${doing}`)),
@@ -486,11 +494,8 @@ const knownFields = new Set(
 )
 
 function faultMistakes(contract: Service): string[] {
-  const faults = contract.resources.flatMap(resource =>
-    Object.values(resource.actions).flatMap(action => action.faults),
-  )
   const byName = new Map<string, Fault>()
-  return faults.flatMap(fault => {
+  return declaredFaults(contract).flatMap(fault => {
     const known = byName.get(fault.fault)
     byName.set(fault.fault, fault)
     return [

@@ -60,6 +60,9 @@ export interface Service<
   readonly limits: { readonly reads: Rate; readonly changes: Rate }
 }
 
+/** The bound of a type parameter: a contract, whatever it declares. */
+export type AnyService = Service<readonly AnyResource[], readonly Job[], Versions>
+
 export function service<
   const R extends readonly AnyResource[],
   const J extends readonly Job[] = readonly [],

@@ -298,33 +298,37 @@ const distinctFaults = (faults: readonly Fault[]): readonly Fault[] => [
 /** The contract's own faults, then those that any operation of the kind can have. */
 function operationFaults(operation: Operation): readonly Fault[] {
   const forbids = 'resource' in operation && isPartlyGranted(operation) ? [Forbidden] : []
+  return [...operation.faults, ...kindFaults(operation), ...forbids, ...stateFaults(operation)]
+}
+function kindFaults(operation: Operation): readonly Fault[] {
   switch (operation.kind) {
     case 'create':
     case 'createSearch':
     case 'startJob':
-      return [Invalid, ...forbids]
+      return [Invalid]
     case 'replace':
     case 'patch':
     case 'remove':
-      return [NotFound, VersionConflict, Invalid, ...forbids, ...stateFaults(operation.resource)]
-    case 'act': {
-      const { faults, input } = operation.action
-      const invalid = hasReferences(input) ? [Invalid] : []
-      return [...faults, StateConflict, NotFound, VersionConflict, ...invalid, ...forbids]
-    }
-    case 'look':
-      return [...operation.action.faults, NotFound, ...forbids]
+      return [NotFound, VersionConflict, Invalid]
+    case 'act':
+      return [StateConflict, NotFound, VersionConflict, ...(hasReferences(operation.action.input) ? [Invalid] : [])]
     case 'putFile':
-      return [NotFound, VersionConflict, Invalid, ...forbids]
+      return [NotFound, VersionConflict, Invalid]
     case 'list':
     case 'search':
     case 'bulk':
-      return forbids
+      return []
     default:
-      return [NotFound, ...forbids]
+      return [NotFound]
   }
 }
-const stateFaults = (resource: Resource): readonly Fault[] => (resource.states.length > 0 ? [StateConflict] : [])
+/** States may forbid a change (rule A3.4); those of an action always do. */
+const stateFaults = (operation: Operation): readonly Fault[] => {
+  const { kind } = operation
+  return (kind === 'replace' || kind === 'patch' || kind === 'remove') && operation.resource.states.length > 0
+    ? [StateConflict]
+    : []
+}
 
 /** Whether some role of the resource's grants is not granted this operation. */
 function isPartlyGranted({

@@ -432,7 +432,7 @@ class VersionDocument {
   #failureResponses({ template }: Address, method: string, operation: Operation, open: boolean): Members {
     const item = template.includes('{id}')
     const sends = this.#requestContent(operation) !== undefined
-    const own = operation.kind === 'act' ? operation.action.faults : []
+    const own = operation.faults
     for (const fault of own) this.#declaredFaults.set(fault.fault, fault)
     const names = [
       'BadRequest',

@@ -53,8 +53,8 @@ async function startWork(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Server, 'close'>> {
   const store = opened.adopt(await openStore(app, options), each => each.close())
-  const { clock, report } = createWorld(options)
-  const working = { app, store, clock, id: createItemIdentifier, failed: reportJob(report) }
+  const { clock, report, line } = createWorld(options)
+  const working = { app, store, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
   const all = startJobWorkers(working, options.schedules, options.work === false ? 0 : options.work)
   // The timers of workers do not keep a process alive; this one does.
   const alive = setInterval(() => {}, sweepEveryMs)

@@ -16,6 +16,7 @@ import { startListener } from '../server/listener.ts'
 import type { Call } from '../service/call.ts'
 import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, RequestNotes, Settings } from '../service/face-context.ts'
+import type { WriteLine } from '../service/handler-facts.ts'
 import { withReplica } from '../service/read-replica.ts'
 import type { JobRow, Store } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
@@ -29,7 +30,7 @@ import type { MessageSecurityPort } from './message-security.ts'
 import { createMounts } from './mounts.ts'
 import { dataFileOf, openLimiter, openReplica, openStore } from './open-store.ts'
 import { createCallObserver } from './operations/instrumentation.ts'
-import { changeFields, createLogger, errorFields } from './operations/log.ts'
+import { changeFields, createLogger, describeErrors, errorFields } from './operations/log.ts'
 import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
 import { OutageLog } from './operations/outage-log.ts'
 import { OverloadGuard } from './operations/overload.ts'
@@ -70,6 +71,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
       limiter: limits.limiter,
       clock,
       id: createItemIdentifier,
+      log: world.line,
       observer: createCallObserver((face, operation, outcome, tookMs) =>
         figures.countCall(face, operation, outcome, tookMs),
       ),
@@ -157,6 +159,8 @@ export interface World {
   readonly logger: NonNullable<ServeOptions['logger']>
   readonly report: NonNullable<ServeOptions['onError']>
   readonly failed: (thrown: unknown) => void
+  /** Writes the lines of handlers. */
+  readonly line: WriteLine
 }
 
 export function createWorld(options: ServeOptions): World {
@@ -165,7 +169,9 @@ export function createWorld(options: ServeOptions): World {
     options.onError ??
     ((incident, thrown, notes) =>
       logger.error({ incident, ...nameOf(notes), ...errorFields(thrown) }, 'internal error'))
-  return { clock: options.clock ?? Date.now, logger, report, failed: thrown => report(randomUUID(), thrown) }
+  const line: WriteLine = (level, message, { request, ...notes }, fields) =>
+    logger[level]({ request, ...nameOf(notes), ...(fields && { fields: describeErrors(fields) }) }, message)
+  return { clock: options.clock ?? Date.now, logger, report, failed: thrown => report(randomUUID(), thrown), line }
 }
 
 /** The store, the local key and the identities. */
@@ -210,8 +216,8 @@ async function openTrust(
   return { ...rest, audience, keys: openJwks(jwks, watching) }
 }
 
-function startOwnWorkers(app: Implementation, options: ServeOptions, { clock, report }: World, store: Store) {
-  const context = { app, store, clock, id: createItemIdentifier, failed: reportJob(report) }
+function startOwnWorkers(app: Implementation, options: ServeOptions, { clock, report, line }: World, store: Store) {
+  const context = { app, store, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
   const isOff = options.work === false
   return startJobWorkers(context, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
 }

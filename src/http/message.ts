@@ -45,6 +45,8 @@ export interface Request {
   readonly from: string
   /** DER of the certificate that the peer proved to own in the TLS handshake. */
   readonly certificate?: Uint8Array
+  /** Aborted when no client is left to answer. Absent where the carrier cannot tell. */
+  readonly gone?: () => AbortSignal
   /**
    * The name of this request in the audit, in logs and in its response; a new one is made up where
    * it is absent.

@@ -5,7 +5,7 @@
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
-import { builtInFaults, type Fault } from '../contract/fault.ts'
+import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { isRetired } from '../front/version-end.ts'
@@ -92,7 +92,7 @@ export function problemPage(exchange: Exchange): Response {
 }
 
 const listFaults = (exchange: Exchange): readonly Fault[] => [
-  ...exchange.edition.service.resources.flatMap(each => Object.values(each.actions).flatMap(action => action.faults)),
+  ...declaredFaults(exchange.edition.service),
   ...builtInFaults,
 ]
 

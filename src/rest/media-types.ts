@@ -3,7 +3,7 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
-import type { Handlers, Values } from '../contract/implement.ts'
+import type { ErasedHandlers, Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { splitElements } from '../http/grammar.ts'
 import { singleStep, type WorkSteps } from '../service/turns.ts'
@@ -64,7 +64,7 @@ const listOffers = (all: readonly Offer[]): Offers => ({
 })
 
 /** Media types that the implementation's `formats` add; only texts among them are compressed. */
-const applicationOffers = (formats: Handlers['formats']): Offer[] =>
+const applicationOffers = (formats: ErasedHandlers['formats']): Offer[] =>
   Object.entries(formats ?? {}).map(([type, write]) => ({
     type,
     sent: type.startsWith('text/') ? `${type};charset=utf-8` : type,
@@ -78,7 +78,7 @@ const applicationOffers = (formats: Handlers['formats']): Offer[] =>
 export function compileOffers(
   operation: Operation | undefined,
   vendor: string,
-  handlers: Handlers | undefined,
+  handlers: ErasedHandlers | undefined,
 ): Offers {
   const basic = [hal, json, xml, html, forms, textXml]
   const versioned = textOffer(vendor, writeHal)

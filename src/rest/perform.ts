@@ -79,6 +79,7 @@ function toCall(exchange: Exchange): Call {
     ...(hidden && { hidden }),
     ...idempotencyOf(exchange),
     ...(headers && { headers }),
+    gone: exchange.entry.request.gone,
     face: 'rest',
     request: exchange.entry.id,
   }

@@ -20,6 +20,7 @@ import type { Content, HttpFields, Request, Response } from '../http/message.ts'
 import { noContent } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { joinFieldLines, measureField } from './field-lines.ts'
+import { createGoneSignal } from './gone-signal.ts'
 import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
 import { parserLimit } from './limits.ts'
 import { peerAddress, peerCertificate } from './peer-address.ts'
@@ -131,6 +132,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   #content: StreamedContent | undefined
   /** The client waits for 100 (Continue) before it sends its content. */
   #isExpecting = false
+  #gone: AbortSignal | undefined
   #isAnswered = false
   /** The application has given its response, or never will. */
   #isServed = false
@@ -189,6 +191,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
       scheme,
       version: '2' as const,
       from,
+      gone: () => (this.#gone ??= createGoneSignal(this.#stream, 'close')),
     }
     return certificate ? { ...request, certificate } : request
   }

@@ -72,6 +72,8 @@ export interface Call {
    */
   readonly once?: { readonly key: string; readonly fingerprint: string; readonly space: 'idempotency' | 'message' }
   readonly headers?: CallHeaders
+  /** Aborted when no client is left to answer. Default: never. */
+  readonly gone?: (() => AbortSignal) | undefined
   readonly face: 'rest' | 'soap' | 'job'
   /** The request id, for the audit and the log. */
   readonly request: string

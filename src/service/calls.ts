@@ -11,7 +11,8 @@ import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import type { Admitted, Call, Calls } from './call.ts'
 import { createExternalStore } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
-import type { ContextFacts } from './handler-context.ts'
+import { createContext } from './handler-context.ts'
+import { type ContextFacts, endlessSignal, handlersOf, itemKey, reachOf, type WriteLine } from './handler-facts.ts'
 import { KeyLocks, performOnce } from './idempotency.ts'
 import { isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
@@ -49,6 +50,8 @@ export interface ServiceParts {
   readonly id: (prefix: string) => string
   /** Called when a job has been started, so that a worker looks for it at once. */
   readonly started?: () => void
+  /** Writes the lines of handlers. Default: nothing is written. */
+  readonly log?: WriteLine
   /** Observes each call. Default: none. */
   readonly observer?: CallObserver
   /** Called when a change gets the store; what it returns is called when that ends. */
@@ -70,15 +73,26 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
   const store = createExternalStore(app, parts.store)
   const locks = new KeyLocks()
   const acts = listOperations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
-  const about = (call: Call): ContextFacts => ({
-    contract: app.contract,
-    caller: call.admitted.caller,
-    now: clock(),
-    operation: call.admitted.operation.name,
-    id: parts.id,
-    headers: call.headers,
-  })
-  const handlersOf = (operation: Operation) => app.handlers[operationNameOf(operation)] ?? { actions: {} }
+  const about = (call: Call, did?: Did): ContextFacts => {
+    const { operation, caller, party } = call.admitted
+    return {
+      app,
+      caller,
+      now: clock(),
+      operation: operation.name,
+      faults: operation.faults,
+      id: parts.id,
+      headers: call.headers,
+      face: call.face,
+      request: call.request,
+      party,
+      signal: call.gone ?? endlessSignal,
+      log: parts.log,
+      ...(did && { queued: () => (did.isJobQueued = true) }),
+      underWay: call.id === undefined ? [] : [itemKey(operationNameOf(operation), call.id)],
+    }
+  }
+  const handlers = (operation: Operation) => handlersOf(app, operationNameOf(operation))
   const possible = (caller: Caller, item: Snapshot, resource: string): readonly string[] =>
     acts
       .filter(each => each.kind === 'act' && each.resource.name === resource && isOffered(each, caller, item, clock()))
@@ -86,16 +100,20 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
 
   const readInLook = (call: Call, reader: StoreReader): Maybe<Outcome> => {
     const { operation } = call.admitted
-    return performRead({ call, about: about(call), handlers: handlersOf(operation), reader }, operation)
+    return performRead({ call, about: about(call), handlers: handlers(operation), reader }, operation)
   }
   const changeInTransaction = async (call: Call, writer: StoreWriter, did: Did): Promise<Outcome> => {
     const { operation, caller } = call.admitted
     did.deed = undefined // an earlier try may have been rolled back
+    did.isJobQueued = operation.kind === 'startJob'
     call.headers?.answer.clear()
+    const facts = about(call, did)
     const change: WriteContext = {
       call,
-      about: about(call),
-      handlers: handlersOf(operation),
+      about: facts,
+      handlers: handlers(operation),
+      context: () => createContext(facts, reachOf(writer)),
+      right: 'caller',
       writer,
       possible: item => possible(caller, item, operationNameOf(operation)),
     }
@@ -112,14 +130,14 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
   }
 
   const change = async (call: Call): Promise<Outcome> => {
-    const { outcome, deed } = await commit(call)
+    const { outcome, deed, isJobQueued } = await commit(call)
     if (deed) parts.done?.(deed)
-    if (call.admitted.operation.kind === 'startJob') parts.started?.()
+    if (isJobQueued) parts.started?.()
     return outcome
   }
   /** Octets that became no file are discarded, also those of a replayed call. */
   const commit = async (call: Call): Promise<Did & { readonly outcome: Outcome }> => {
-    const did: Did = { deed: undefined }
+    const did: Did = { deed: undefined, isJobQueued: false }
     let isKept = false
     try {
       const outcome = await locks.run(call, () => store.write(writer => changeInTransaction(call, writer, did)))
@@ -242,7 +260,7 @@ function performChange(change: WriteContext, operation: Operation): Promise<Outc
     case 'putFile':
       return putItemFile(change, operation)
     case 'createSearch':
-      return createSearch(call, about, writer, operation)
+      return createSearch(call, about, writer, operation, change.handlers.searching)
     case 'startJob':
       return startJob(call, about, writer, operation, change.handlers.starting)
     case 'cancelJob':
@@ -252,9 +270,10 @@ function performChange(change: WriteContext, operation: Operation): Promise<Outc
   }
 }
 
-/** The deed of a call, for the audit; a replayed outcome has none. */
+/** The deed of a call, for the audit, which a replayed outcome has not; and whether jobs wait. */
 interface Did {
   deed: AuditRecord | undefined
+  isJobQueued: boolean
 }
 
 function deedOf({ call, about }: WriteContext, outcome: Outcome): AuditRecord {

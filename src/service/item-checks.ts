@@ -6,7 +6,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { Operation } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
-import type { Resource } from '../contract/resource.ts'
+import type { AnyAction, Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
 import { refuse } from './refusal.ts'
 import { type Former, isFormer, type Snapshot, type StoreReader } from './store.ts'
@@ -24,8 +24,7 @@ export function isOffered(operation: Operation, caller: Caller, item: Snapshot, 
 export function isOfferedByState(operation: Operation, item: Snapshot): boolean {
   const state = stateOf(item)
   if (state === undefined) return true
-  if (operation.kind === 'act' || operation.kind === 'look')
-    return operation.action.from.length === 0 || operation.action.from.includes(state)
+  if (operation.kind === 'act' || operation.kind === 'look') return isActionOfState(operation.action, state)
   if (operation.kind === 'kept') return item.kept[operation.verb] !== undefined
   if (operation.kind === 'replace' || operation.kind === 'patch')
     return operation.resource.given.edit?.includes(state) ?? true
@@ -33,6 +32,9 @@ export function isOfferedByState(operation: Operation, item: Snapshot): boolean 
     return operation.resource.given.remove?.includes(state) ?? true
   return true
 }
+
+export const isActionOfState = ({ from }: AnyAction, state: string | undefined): boolean =>
+  state === undefined || from.length === 0 || from.includes(state)
 
 export function stateOf(item: Snapshot): string | undefined {
   const state = item.value['state']
@@ -89,4 +91,10 @@ export function findItem(
   id: string | undefined,
 ): Maybe<Snapshot | Former | undefined> {
   return id === undefined ? undefined : reader.get(resource, id)
+}
+
+/** How identifiers of a resource begin. */
+export const idPrefix = (resource: Resource): string => {
+  const shape = resource.fields['id']?.shape
+  return shape?.kind === 'id' ? shape.prefix : resource.name
 }

@@ -9,14 +9,22 @@ import type { ItemPage, Query, Snapshot } from './store.ts'
 /** Items that are in memory at once. */
 const pageItems = 500
 
-export type ItemQuery = Pick<Query, 'filters' | 'within'>
+export type ItemQuery = Pick<Query, 'filters' | 'within'> & Partial<Pick<Query, 'sort'>>
 export type ReadPage = (query: Query) => Maybe<ItemPage>
 
-/** The newest first; between two pages the event loop serves others. */
-export async function* walkItems(read: ReadPage, query: ItemQuery): AsyncGenerator<Snapshot> {
+/**
+ * In the order of the query, by default the newest first; between two pages the event loop serves
+ * others.
+ */
+export async function* walkItems(
+  read: ReadPage,
+  { sort = [], ...query }: ItemQuery,
+  sizeMax = pageItems,
+): AsyncGenerator<Snapshot> {
+  const size = Math.min(pageItems, sizeMax)
   let from: Query['from']
   for (;;) {
-    const page = await read({ ...query, sort: [], size: pageItems, counted: false, ...(from && { from }) })
+    const page = await read({ ...query, sort, size, counted: false, ...(from && { from }) })
     yield* page.items
     const last = page.items.at(-1)
     if (!page.more.after || !last) return

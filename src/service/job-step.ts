@@ -3,8 +3,9 @@
  * proof of the lease are one transaction. So a worker that dies, or has lost its lease, either did
  * the whole step or nothing of it.
  */
-import type { Context, JobHandlerContext } from '../contract/implement.ts'
-import { type ContextFacts, createContext, reachOf, type StoreReach } from './handler-context.ts'
+import type { Context, JobHandlerContext } from '../contract/context.ts'
+import { createContext } from './handler-context.ts'
+import { type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
 const space = 'step'

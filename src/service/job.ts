@@ -12,16 +12,19 @@
  * A job runs at least once, and its writes may happen again with it; a step (`job-step.ts`) happens
  * once. Its effects outside the store must bear being repeated.
  */
-import type { Handlers, Implementation, Progress, Values } from '../contract/implement.ts'
+import type { ErasedHandlers, Implementation, Progress, Values } from '../contract/implement.ts'
 import { type Job, jobStates } from '../contract/job.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
-import { type ContextFacts, createContext, reachOf, requireSoundOutput, type StoreReach } from './handler-context.ts'
+import { createContext } from './handler-context.ts'
+import { type ContextFacts, reachOf, type StoreReach, type WriteLine } from './handler-facts.ts'
+import { requireSoundOutput } from './item-changes.ts'
+import { addJob, queuedJob } from './job-queue.ts'
 import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
-import { Refused, refuse } from './refusal.ts'
+import { type Refusal, Refused, refuse } from './refusal.ts'
 import { type JobRow, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
@@ -34,58 +37,20 @@ export async function startJob(
   about: ContextFacts,
   writer: StoreWriter,
   operation: OperationOf<'startJob'>,
-  starting: Handlers['starting'],
+  starting: ErasedHandlers['starting'],
 ): Promise<Outcome> {
   const { caller } = call.admitted
   const input = call.input?.(undefined).value ?? {}
   await starting?.(createContext(about, reachOf(writer)), input)
   const row = { ...queuedJob(about.id('j'), operation.job.job, caller, input, about.now), party: call.admitted.party }
-  const job = await addJob(writer, namesOf(about.contract), row, callerJobsMax)
+  const job = await addJob(writer, namesOf(about.app.contract), row, callerJobsMax)
   return { kind: 'job', job, created: true }
 }
 
 /** Jobs of one caller that wait. */
 export const callerJobsMax = 100
-/** Seconds after which a place may be free. */
-const retryAfter = 5
 
 const namesOf = ({ jobs }: Service): readonly string[] => jobs.map(each => each.job)
-
-/**
- * Adds a job to the queue, at the next turn of its party: what one has queued delays another by one
- * job. Refuses where `waitingMax` of its own wait.
- */
-export async function addJob(
-  writer: StoreWriter,
-  queue: readonly string[],
-  row: JobRow,
-  waitingMax = Number.POSITIVE_INFINITY,
-): Promise<JobRow> {
-  const { turn, waiting } = await writer.nextTurn(queue, row.party)
-  if (waiting >= waitingMax) refuse({ kind: 'too-many', after: retryAfter, limit: waitingMax })
-  return writer.putJob({ ...row, turn })
-}
-
-/** A job that has not begun. */
-export const queuedJob = (id: string, job: string, caller: Caller, input: Values, now: number): JobRow => ({
-  id,
-  job,
-  state: 'queued',
-  progress: 0,
-  owner: caller.subject ?? '',
-  caller: packTyped(caller),
-  input: packTyped(input),
-  output: undefined,
-  failure: undefined,
-  tries: 0,
-  version: 0,
-  created: now,
-  modified: now,
-  leased: 0,
-  due: now,
-  party: caller.subject ?? '',
-  turn: 0,
-})
 
 /** The job, for its owner; for any other caller it does not exist. */
 async function requireOwnJob(call: Call, reader: StoreReader, job: Job): Promise<JobRow> {
@@ -137,6 +102,8 @@ export interface JobContext {
   readonly id: (prefix: string) => string
   /** Reports a failed try; `thrown` is for the log, never for a caller. */
   readonly failed: (job: JobRow, thrown: unknown) => void
+  /** Writes the lines of handlers. Default: nothing is written. */
+  readonly log?: WriteLine
 }
 
 /**
@@ -165,9 +132,22 @@ async function attemptJob(
 ): Promise<void> {
   const { app, store, clock, id } = context
   const caller = unpackTyped(job.caller) as Caller // packed by `queuedJob`
-  const about: ContextFacts = { contract: app.contract, caller, now: clock(), operation: job.job, id }
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal, AbortSignal.timeout(declared.timeLimit * 1000)])
+  const about: ContextFacts = {
+    app,
+    caller,
+    now: clock(),
+    operation: job.job,
+    faults: declared.faults,
+    id,
+    face: 'job',
+    request: job.id,
+    party: job.party,
+    signal: () => signal,
+    log: context.log,
+    underWay: [],
+  }
   const renewing = setInterval(() => {
     updateJob(context, job, { leased: clock() + leaseMs }).catch(thrown => thrown instanceof Lost && lost.abort(thrown))
   }, renewEveryMs)
@@ -210,10 +190,12 @@ async function settleFailedTry(
   }
   context.failed(job, thrown)
   const isRetried = !(thrown instanceof Refused) && job.tries < declared.tries
-  const failure = thrown instanceof Refused ? String(thrown.refusal.kind) : 'error'
+  const failure = thrown instanceof Refused ? failureOf(thrown.refusal as Refusal) : 'error' // no other is thrown here
   const due = clock() + retryDelayMs(job.tries)
   await updateJob(context, job, isRetried ? { state: 'queued', due, leased: 0 } : { state: 'failed', failure })
 }
+
+const failureOf = (refusal: Refusal): string => (refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind)
 
 /** Milliseconds before the next try: 1000, doubled each time, at most five minutes. */
 const retryDelayMs = (tries: number): number => Math.min(300_000, 1000 * 2 ** (tries - 1))

@@ -2,12 +2,14 @@
 
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
-import type { Handlers } from '../contract/implement.ts'
+import type { ErasedHandlers } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import { readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
-import { type ContextFacts, createContext, requireSoundOutput, type StoreReach } from './handler-context.ts'
+import { createContext } from './handler-context.ts'
+import { type ContextFacts, readOnlyReach } from './handler-facts.ts'
+import { requireSoundOutput } from './item-changes.ts'
 import { findItem, isOfferedByState, isUnchanged, readGrants, requireVisible } from './item-checks.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
@@ -16,7 +18,7 @@ import type { ItemPage, Query, StoreReader } from './store.ts'
 export interface ReadContext {
   readonly call: Call
   readonly about: ContextFacts
-  readonly handlers: Handlers
+  readonly handlers: ErasedHandlers
   readonly reader: StoreReader
 }
 
@@ -28,7 +30,14 @@ export function getItem({ call, about, reader }: ReadContext, operation: Operati
 }
 
 export function listItems(look: ReadContext, operation: OperationOf<'list' | 'search'>): Maybe<Outcome> {
-  return chain(readPage(look, operation.resource, {}), found => ({ kind: 'page', page: found }))
+  const { searching } = look.handlers
+  const asked =
+    operation.kind === 'search' && searching
+      ? searching(createContext(look.about, readOnlyReach(look.reader)), look.call.query?.words ?? [])
+      : undefined
+  return chain(asked, () =>
+    chain(readPage(look, operation.resource, {}), found => ({ kind: 'page', page: found }) as const),
+  )
 }
 
 /** A page of the items that this caller may see, restricted in the database and not afterwards. */
@@ -64,13 +73,6 @@ export async function readAction(look: ReadContext, operation: OperationOf<'look
   const sound = requireSoundOutput(operation.name, operation.action.output ?? {}, output ?? {})
   return { kind: 'output', item, output: sound, created: false }
 }
-
-const readOnlyReach = (reader: StoreReader): StoreReach => ({
-  read: work => work(reader),
-  write: () => {
-    throw new Error('an action that only reads cannot change items')
-  },
-})
 
 /** The kept output of an action, such as a payment. */
 export async function getExternal(

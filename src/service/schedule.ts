@@ -5,7 +5,7 @@
  */
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
-import { addJob, queuedJob } from './job.ts'
+import { addJob, queuedJob } from './job-queue.ts'
 import type { Store } from './store.ts'
 
 export interface Schedule {

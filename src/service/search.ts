@@ -1,7 +1,9 @@
 /** Searches with an address of their own (rules A4.12, A4.13). Each belongs to its creator. */
+import type { ErasedHandlers } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Call } from './call.ts'
-import type { ContextFacts } from './handler-context.ts'
+import { createContext } from './handler-context.ts'
+import { type ContextFacts, readOnlyReach } from './handler-facts.ts'
 import type { Outcome, Search } from './outcome.ts'
 import { type ReadContext, readPage } from './reads.ts'
 import { refuse } from './refusal.ts'
@@ -16,8 +18,10 @@ export async function createSearch(
   about: ContextFacts,
   writer: StoreWriter,
   operation: OperationOf<'createSearch'>,
+  searching: ErasedHandlers['searching'],
 ): Promise<Outcome> {
   const { q, ...by } = call.input?.(undefined).value ?? {}
+  await searching?.(createContext(about, readOnlyReach(writer)), searchWords(String(q ?? '')))
   const search: Search = { q: String(q ?? ''), by }
   const id = about.id('s')
   const expires = about.now + (operation.searches.keep ?? defaultKeepSeconds) * 1000

@@ -96,6 +96,8 @@ export interface ReceivedMessage {
   /** The addresses of this endpoint: the public one, if there is one, and that of the request. */
   readonly addresses: readonly [string, ...string[]]
   readonly from: string
+  /** Aborted when no client is left to answer on this connection. */
+  readonly gone?: (() => AbortSignal) | undefined
   /** The id of the request. */
   readonly request: string
   readonly notes: RequestNotes

@@ -319,6 +319,8 @@ function operationFacts(known: Exchanged, exchange: BoundOperation): Omit<Operat
   const key = exchange.safe ? undefined : known.addressing?.messageId
   return {
     from: known.message.from,
+    // A reply to an address of its own does not need the connection.
+    gone: known.agreed?.reply.to === 'address' ? undefined : known.message.gone,
     version: known.version,
     request: known.message.request,
     blocks: <T>(declared: Block<T>) =>

@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import orders from '../../examples/orders/service.ts'
 import { createItemIdentifier } from '../../src/host/item-identifier.ts'
 import { backUpDatabase } from '../../src/host/operations/backup.ts'
-import { queuedJob } from '../../src/service/job.ts'
+import { queuedJob } from '../../src/service/job-queue.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { bearer, type Hosted, json, startHosted } from './hosted-service.ts'
 

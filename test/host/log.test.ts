@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import app from '../../examples/orders/service.ts'
-import type { Handlers, Implementation } from '../../src/contract/implement.ts'
+import type { ErasedHandlers, Implementation } from '../../src/contract/implement.ts'
 import { errorFields } from '../../src/host/operations/log.ts'
 import { OutageLog } from '../../src/host/operations/outage-log.ts'
 import { Refused } from '../../src/service/refusal.ts'
@@ -22,7 +22,7 @@ const soapOrder = `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"
 const soap = { ...clara, 'content-type': 'application/soap+xml' }
 
 /** The orders, but what a client's content becomes is computed by this. */
-function deriving(derive: NonNullable<Handlers['derive']>): Implementation {
+function deriving(derive: NonNullable<ErasedHandlers['derive']>): Implementation {
   const orders = { actions: {}, ...app.handlers['orders'], derive }
   return { ...app, handlers: { ...app.handlers, orders } }
 }

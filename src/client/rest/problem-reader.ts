@@ -3,10 +3,9 @@
  * problem's type names one; another problem; or content that no service of this kind sends.
  */
 import { type Json, ownMember } from '../../base/objects.ts'
-import { builtInFaults, type Fault } from '../../contract/fault.ts'
+import { builtInFaults, declaredFaults, type Fault } from '../../contract/fault.ts'
 import { type FieldProblem, readFields } from '../../contract/field-json.ts'
 import type { Values } from '../../contract/implement.ts'
-import type { AnyResource } from '../../contract/resource.ts'
 import { parsePointer } from '../../http/json-pointer.ts'
 import type { HttpFields } from '../../http/message.ts'
 import { type CallError, FaultError, ProblemError } from '../errors.ts'
@@ -17,15 +16,8 @@ import { createAnswerError, type ReceivedText } from './rest-reply.ts'
 export type FaultsByName = ReadonlyMap<string, Fault>
 
 /** Those of every action and those of every service. */
-export const listFaultsByName = (resources: readonly AnyResource[]): FaultsByName =>
-  new Map(
-    [
-      ...resources.flatMap(each => Object.values(each.actions as AnyResource['actions']).flatMap(declaredFaults)),
-      ...builtInFaults,
-    ].map(fault => [fault.fault, fault]),
-  )
-
-const declaredFaults = (action: unknown): readonly Fault[] => (action as { readonly faults: readonly Fault[] }).faults
+export const listFaultsByName = (contract: Parameters<typeof declaredFaults>[0]): FaultsByName =>
+  new Map([...declaredFaults(contract), ...builtInFaults].map(fault => [fault.fault, fault]))
 
 /** Kinds of problem that both faces have → the fault that SOAP sends for each. */
 const faultOfKind: Readonly<Record<string, string>> = {

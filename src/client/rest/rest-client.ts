@@ -5,8 +5,8 @@
  */
 import type { Values } from '../../contract/implement.ts'
 import type { Resource } from '../../contract/resource.ts'
-import type { Service } from '../../contract/service.ts'
-import type { AnyService, VersionOf } from '../contract-types.ts'
+import type { AnyService, Service } from '../../contract/service.ts'
+import type { VersionOf } from '../contract-types.ts'
 import type { ChangeOptions, RequestOptions, ServiceSurface } from '../surface-types.ts'
 import {
   type ListQuery,

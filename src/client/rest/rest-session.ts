@@ -45,7 +45,7 @@ export class RestSession {
       )
     this.service = viewOfVersion(contract, this.#version)
     this.#entry = entry
-    this.wire = new RestWire(options, entry, listFaultsByName(contract.resources))
+    this.wire = new RestWire(options, entry, listFaultsByName(contract))
   }
 
   /** A link of the entry, which is read once. */

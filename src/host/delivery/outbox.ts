@@ -9,7 +9,7 @@
  *  (4) At most `hostRepliesMax` replies wait for one host: a message that asks for another is
  *      refused before it is performed.
  */
-import { addJob } from '../../service/job.ts'
+import { addJob } from '../../service/job-queue.ts'
 import { refuse } from '../../service/refusal.ts'
 import type { JobRow, Store } from '../../service/store.ts'
 import type { ReplyTargets } from '../../soap/headers/addressing.ts'

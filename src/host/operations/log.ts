@@ -56,6 +56,12 @@ export function errorFields(thrown: unknown): object {
   return { error: scrubText(describeThrown(thrown)), ...(typeof code === 'string' && { code }) }
 }
 
+/** Fields that a handler gives for its line: (1) holds for the errors among them. */
+export const describeErrors = (fields: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? errorFields(value) : value]),
+  )
+
 /** Causes of causes, and errors of an AggregateError. */
 const causesMax = 4
 const valueCharacters = 1000

@@ -13,6 +13,7 @@
  */
 import type { Socket } from 'node:net'
 import { type Content, noContent } from '../../http/message.ts'
+import { createGoneSignal } from '../gone-signal.ts'
 import { BufferedContent } from '../incoming-content.ts'
 import { parserLimit } from '../limits.ts'
 import { countAcceptedOctets, Pace } from '../pace.ts'
@@ -81,6 +82,9 @@ export class Http1Connection implements Turn {
    * Gets the socket when its first octets are the preface of HTTP/2 (RFC 9113 §3.4).
    */
   #openHttp2: ((octets: Buffer) => void) | undefined
+
+  readonly gone = (): AbortSignal => (this.#gone ??= createGoneSignal(this.socket, 'end'))
+  #gone: AbortSignal | undefined
 
   constructor(context: ServerContext, socket: Socket, openHttp2?: (octets: Buffer) => void) {
     this.#openHttp2 = openHttp2

@@ -51,9 +51,9 @@ export class Http1Exchange implements ContentOwner {
   }
 
   #createRequest(content: Content): Request {
-    const { scheme, from, certificate } = this.#turn
+    const { scheme, from, certificate, gone } = this.#turn
     const { method, target, version, lines } = this.#head
-    const request = { method, target, fields: lines.fields, content, scheme, version, from }
+    const request = { method, target, fields: lines.fields, content, scheme, version, from, gone }
     return certificate ? { ...request, certificate } : request
   }
 

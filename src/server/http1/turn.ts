@@ -17,6 +17,8 @@ export interface Turn {
   readonly certificate: Uint8Array | undefined
   /** Octets that have arrived and are not read yet. */
   readonly received: ReceiveBuffer
+  /** Aborted when the client has closed its side, or the connection has ended. */
+  readonly gone: () => AbortSignal
   /** The client has closed its side: nothing more arrives. */
   readonly isClosed: boolean
   /** The exchange whose response has not left yet. */

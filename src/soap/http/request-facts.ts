@@ -27,13 +27,17 @@ export function addressesOf({ serving, endpoint }: SoapNode, entry: Entry): [str
   return known === undefined ? [asked] : [`${known}${endpoint.path}`, asked]
 }
 
-type RequestFacts = Pick<ReceivedMessage, 'addresses' | 'from' | 'request' | 'notes' | 'confidential' | 'caller'>
+type RequestFacts = Pick<
+  ReceivedMessage,
+  'addresses' | 'from' | 'gone' | 'request' | 'notes' | 'confidential' | 'caller'
+>
 
 export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
   const { request, id, notes } = entry
   return {
     addresses: addressesOf(node, entry),
     from: request.from,
+    gone: request.gone,
     request: id,
     notes,
     confidential: isConfidential(request, node.serving.settings),

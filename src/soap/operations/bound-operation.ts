@@ -52,6 +52,8 @@ export interface OperationRequest {
   readonly caller: Caller
   /** The address of the peer. */
   readonly from: string
+  /** Aborted when no client is left to answer. */
+  readonly gone: (() => AbortSignal) | undefined
   /** The version of the message, and of its reply. */
   readonly version: SoapVersion
   /** The id of this request, for the audit and the log. */

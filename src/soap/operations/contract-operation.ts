@@ -194,6 +194,7 @@ function buildCall(
     admitted,
     face: 'soap',
     request: asked.request,
+    gone: message.response && asked.gone,
     ...(id !== undefined && { id }),
     ...(expects && { expects }),
     ...(hidden.length > 0 && { hidden }),

@@ -1,0 +1,165 @@
+/**
+ * The context of a handler, typed from the contract: the caller, the items of the service, and what
+ * ends the call. Everything that it changes belongs to the transaction of the call.
+ */
+import type { Maybe } from '../base/maybe.ts'
+import type { DetailOf, Fault } from './fault.ts'
+import type { Draft, Fields, Value } from './field.ts'
+import type { HeaderValue, HeaderValues } from './header.ts'
+import type { FilterFields, SortName } from './item-query.ts'
+import type { Job } from './job.ts'
+import type { Caller } from './policy.ts'
+import type { Action, AnyResource, Ruled } from './resource.ts'
+import type { AnyService } from './service.ts'
+
+type ResourcesByName<S extends AnyService> = { [R in S['resources'][number] as R['name']]: R }
+type JobsByName<S extends AnyService> = { [J in S['jobs'][number] as J['job']]: J }
+type ResourceName<S extends AnyService> = keyof ResourcesByName<S> & string
+type JobName<S extends AnyService> = keyof JobsByName<S> & string
+type ResourceNamed<S extends AnyService, N extends ResourceName<S>> = Extract<ResourcesByName<S>[N], AnyResource>
+type JobInput<S extends AnyService, N extends JobName<S>> = Extract<JobsByName<S>[N], Job>['input']
+type FieldsNamed<S extends AnyService, N extends ResourceName<S>> = ResourceNamed<S, N>['types']['fields']
+type RulesNamed<S extends AnyService, N extends ResourceName<S>> = ResourceNamed<S, N>['types']['rules']
+type ItemNamed<S extends AnyService, N extends ResourceName<S>> = Value<FieldsNamed<S, N>>
+
+/** Items that are read while they are iterated: all of them, in the order of the list. */
+export interface ItemList<T> extends AsyncIterable<T> {
+  /** The first items, at most `limit`, and whether there are more. */
+  first(limit: number): Promise<{ readonly items: readonly T[]; readonly more: boolean }>
+  /** All items in lists of at most `size`, which are in memory one at a time. */
+  pages(size: number): AsyncIterable<readonly T[]>
+  /** How many there are, however many. */
+  count(): Promise<number>
+}
+export interface ListOptions<U extends Ruled> {
+  /** Fields to sort by, each descending behind a hyphen; then the id. Default: the newest first. */
+  readonly order?: readonly SortName<U['sort']>[]
+}
+
+/** Reads stored items besides the one that a call is about, as part of its transaction. */
+export interface ItemReader<S extends AnyService> {
+  get<N extends ResourceName<S>>(resource: N, id: string): Promise<ItemNamed<S, N> | undefined>
+  /**
+   * The items whose fields equal or compare with these, which the contract names in `filter`:
+   * `for await (const order of ctx.items.list('orders', { total: { gte: '100.00' } }))`.
+   */
+  list<N extends ResourceName<S>>(
+    resource: N,
+    where?: FilterFields<FieldsNamed<S, N>, RulesNamed<S, N>['filter']>,
+    options?: ListOptions<RulesNamed<S, N>>,
+  ): ItemList<ItemNamed<S, N>>
+}
+
+/** A new item: what a client would send, and any field that the server sets. */
+export type NewItem<F extends Fields> = Draft<F> & Partial<Omit<Value<F>, 'state' | keyof Draft<F>>>
+/** The actions that change an item. */
+type ChangeVerb<A> = { [K in keyof A]: A[K] extends { readonly effect: 'read' } ? never : K }[keyof A] & string
+type InputOf<A> = A extends Action<infer _F, infer _T, infer I> ? Draft<I> : never
+type GivenInput<I> = {} extends I ? [input?: I] : [input: I]
+type ActResult<A, Item> = A extends { readonly output: infer O extends Fields } ? Value<O> : Item
+
+/**
+ * Reads what the caller may read; in a job, the caller that started it. Other items are not there;
+ * a resource that the caller may never read is a mistake, and throws. Writes are the service's own:
+ * they ask no policy, and else pass what a call passes: types, references, `derive` and `removing`,
+ * the machine, the change feed and the audit. They belong to the transaction of the call.
+ */
+export interface Items<S extends AnyService> extends ItemReader<S> {
+  /** A new item, in its first state; `derive` computes what the draft leaves out. */
+  create<N extends ResourceName<S>>(resource: N, draft: NewItem<FieldsNamed<S, N>>): Promise<ItemNamed<S, N>>
+  /**
+   * Sets fields of an item. `derive` is asked where one of them is a field that clients send; what
+   * is set here has the last word over it. Changes nothing, and makes no version, where all of them
+   * have these values.
+   */
+  change<N extends ResourceName<S>>(
+    resource: N,
+    id: string,
+    set: Partial<Omit<ItemNamed<S, N>, 'id'>>,
+  ): Promise<ItemNamed<S, N>>
+  /** Ends the call with 409, fault `StateConflict`, while other items refer to this one. */
+  remove<N extends ResourceName<S>>(resource: N, id: string): Promise<void>
+  /**
+   * Does what a client does by an action; resolves to its output, or to the item after it. Ends the
+   * call with 409, fault `StateConflict`, where the state does not allow it.
+   */
+  act<N extends ResourceName<S>, K extends ChangeVerb<ResourceNamed<S, N>['types']['actions']>>(
+    resource: N,
+    id: string,
+    action: K,
+    ...input: GivenInput<InputOf<ResourceNamed<S, N>['types']['actions'][K]>>
+  ): Promise<ActResult<ResourceNamed<S, N>['types']['actions'][K], ItemNamed<S, N>>>
+  /** Reads every item, whatever the caller may read. */
+  readonly all: ItemReader<S>
+}
+
+/** Lines of the service's log, with the request, the operation and the caller. */
+export interface HandlerLog {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+export interface AfterOptions {
+  /** Seconds before it may start. Default: 0. */
+  readonly delay?: number
+}
+
+/** `X`: the faults that may end the call. `V`: the services that `implement` is given. */
+export interface Context<S extends AnyService = AnyService, X extends Fault = Fault, V = unknown> {
+  readonly caller: Caller
+  /** The time of the call: ISO 8601 in UTC. */
+  readonly now: string
+  /** A new identifier, `prefix-…`. */
+  id(prefix: string): string
+  readonly items: Items<S>
+  /** The application's own services, as `implement` was given them. */
+  readonly services: V
+  /** Header blocks of the request, or the HTTP fields that the contract names for them. */
+  readonly headers: HeaderValues<S['headers'], 'request'>
+  /**
+   * Sets a header block of the answer, or its HTTP field. A fault does not have it, nor the answer
+   * to a message that is repeated, nor that of an operation or version without this header.
+   */
+  setHeader<K extends keyof HeaderValues<S['headers'], 'response'> & string>(
+    name: K,
+    value: HeaderValue<S['headers'][K]>,
+  ): void
+  /** Not undone with the call; a transaction that is tried again writes its lines again. */
+  readonly log: HandlerLog
+  /**
+   * Aborted when no client is left to answer; in a job, when it was cancelled, its time is over or
+   * its lease is lost. For what a handler waits for: `fetch(url, { signal: ctx.signal })`.
+   */
+  readonly signal: AbortSignal
+  /**
+   * Starts a job once the call has been committed, and never if it is undone: for effects outside
+   * of the store, such as a mail. The job belongs to the caller. Resolves to its identifier.
+   */
+  after<N extends JobName<S>>(job: N, input: Value<JobInput<S, N>>, options?: AfterOptions): Promise<string>
+  /**
+   * Ends the call with a fault that its operation declares; nothing that it changed is kept. Any
+   * other fault is a bug: 500, Receiver.
+   */
+  fail<Y extends X>(fault: Y, detail?: DetailOf<Y>): never
+  /**
+   * Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` starts at
+   * the content's root.
+   */
+  invalid(path: readonly (string | number)[], detail: string): never
+  /** Ends the call because other items do not allow it now: 409, fault `StateConflict`. */
+  conflict(detail: string): never
+  /** Ends the call because the caller may not do this: 403, fault `Forbidden`. */
+  forbid(): never
+}
+
+/** The context of a job. Each read and each change is a transaction of its own. */
+export interface JobHandlerContext<S extends AnyService = AnyService, X extends Fault = Fault, V = unknown>
+  extends Context<S, X, V> {
+  /**
+   * Does the work once, however often the job runs: its changes and its result are kept in one
+   * transaction, under the name of the step, for thirty days. Work reads and changes by the context
+   * that it is given; it may run again if its transaction is rolled back.
+   */
+  once<T>(step: string, work: (ctx: Context<S, X, V>) => Maybe<T>): Promise<T>
+}

@@ -1,0 +1,75 @@
+/** What a handler's context is made of, and how it reaches the store. */
+
+import type { Maybe } from '../base/maybe.ts'
+import type { HandlerLog } from '../contract/context.ts'
+import type { Fault } from '../contract/fault.ts'
+import type { ErasedHandlers, Implementation } from '../contract/implement.ts'
+import type { Caller } from '../contract/policy.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { CallHeaders } from './call.ts'
+import type { AuditRecord, StoreReader, StoreWriter } from './store.ts'
+
+/** Access to the store: within a call's transaction, or in a job by one small transaction each. */
+export interface StoreReach {
+  read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
+  write<T>(work: (writer: StoreWriter) => Maybe<T>): Maybe<T>
+}
+export const reachOf = (writer: StoreWriter): StoreReach => ({
+  read: work => work(writer),
+  write: work => work(writer),
+})
+
+/** For a handler that only reads. */
+export const readOnlyReach = (reader: StoreReader): StoreReach => ({
+  read: work => work(reader),
+  write: () => {
+    throw new Error('a handler that only reads cannot change items or start jobs')
+  },
+})
+
+/** Writes a line of the log; it says which request it belongs to. */
+export type WriteLine = (
+  level: keyof HandlerLog,
+  message: string,
+  line: { readonly request: string; readonly operation: string; readonly subject: string | undefined },
+  fields: Readonly<Record<string, unknown>> | undefined,
+) => void
+
+export interface ContextFacts {
+  readonly app: Implementation
+  readonly caller: Caller
+  readonly now: number
+  readonly operation: string
+  /** The faults that the operation declares: no other may end it. */
+  readonly faults: readonly Fault[]
+  readonly id: (prefix: string) => string
+  readonly headers?: CallHeaders | undefined
+  readonly face: AuditRecord['face']
+  /** Of the request or of the job. */
+  readonly request: string
+  /** Whose turn the jobs take that it starts. */
+  readonly party: string
+  /** Made when it is asked for: few handlers ask. */
+  readonly signal: () => AbortSignal
+  /** Default: nothing is written. */
+  readonly log?: WriteLine | undefined
+  /** Called when a job has been queued. */
+  readonly queued?: () => void
+  /** Items whose change is under way, the call's own first, as `name id`. */
+  readonly underWay: readonly string[]
+}
+
+export const itemKey = (resource: string, id: string): string => `${resource} ${id}`
+
+/** A signal that is never aborted. */
+export const endlessSignal = (): AbortSignal => new AbortController().signal
+
+/** @throws Error for a name that no resource has: a handler's bug */
+export function requireResource({ app, operation }: ContextFacts, name: string): Resource {
+  const found = app.contract.resources.find(each => each.name === name)
+  if (found) return found
+  throw new Error(`${operation}: ${name} is not a resource: name one of the contract`)
+}
+
+export const handlersOf = ({ handlers }: Implementation, name: string): ErasedHandlers =>
+  handlers[name] ?? { actions: {} }

@@ -1,0 +1,263 @@
+/**
+ * `ctx.items`: what handlers read and change besides the item of their call. Reads are the caller's
+ * or, by `all`, the service's; changes are the service's own. What always holds, by number:
+ *  (1) A change passes what a call passes, but for the policy: types, references, `derive`,
+ *      `removing`, the machine, versions, the change feed and the audit.
+ *  (2) The handlers of changes that a handler makes are asked in turn, so deep and no deeper; an
+ *      item whose change is under way is not changed by them.
+ *  (3) Problems of what a handler gives are bugs. What other handlers refuse ends the call.
+ */
+import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
+import type { Values } from '../contract/implement.ts'
+import { mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { Service } from '../contract/service.ts'
+import { checkValue } from '../contract/typed-value.ts'
+import { type ContextFacts, itemKey, requireResource, type StoreReach } from './handler-facts.ts'
+import {
+  addItem,
+  applyAction,
+  changeOfService,
+  deriveValue,
+  failByProblem,
+  findCurrent,
+  type ItemChange,
+  newItemFields,
+  putChanged,
+  removeOne,
+  requireAllFields,
+  requireUnreferenced,
+} from './item-changes.ts'
+import { idPrefix, isActionOfState, readGrants, stateOf } from './item-checks.ts'
+import { type ReadPage, walkItems } from './item-walk.ts'
+import { Refused, refuse } from './refusal.ts'
+import { type Filter, isWithin, type Query, type Snapshot, type Sort, type StoreWriter } from './store.ts'
+import { isSameValue } from './typed-json.ts'
+
+/** Makes the context of a handler that is asked for another item, in the same transaction. */
+export type ContextIn = (about: ContextFacts, writer: StoreWriter) => Context
+
+export function createItems(about: ContextFacts, reach: StoreReach, contextIn: ContextIn): Items<Service> {
+  /** One change: its item is under way, and its audit is written with it. */
+  const changing = async (
+    name: string,
+    id: string,
+    work: (change: ItemChange, resource: Resource) => Promise<Snapshot>,
+  ): Promise<Values> => {
+    const resource = requireResource(about, name)
+    const inner = { ...about, underWay: requireRoom(about, name, id) }
+    return reach.write(async writer => {
+      const change = changeOfService(inner, writer, resource, () => contextIn(inner, writer))
+      const item = await nameRefusals(name, () => work(change, resource))
+      await recordDeed(change, name, item)
+      return item.value
+    })
+  }
+  return {
+    ...createItemReader(about, reach, resource => restrictionOf(about, resource)),
+    all: createItemReader(about, reach, () => 'all'),
+    create: async (name: string, draft: Values) => {
+      const id = String(draft['id'] ?? about.id(idPrefix(requireResource(about, name))))
+      return changing(name, id, (change, resource) => createOwn(change, resource, id, draft))
+    },
+    change: (name: string, id: string, set: Values) =>
+      changing(name, id, async (change, resource) =>
+        changeOwn(change, resource, await requireCurrent(change, name, id), set),
+      ),
+    remove: async (name: string, id: string) => {
+      await changing(name, id, async (change, resource) => {
+        const item = await requireCurrent(change, name, id)
+        await requireUnreferenced(change, resource, id)
+        await removeOne(change, resource, item)
+        return item
+      })
+    },
+    act: async (name: string, id: string, verb: string, input: Values = {}) => {
+      let output: Values | undefined
+      const value = await changing(name, id, async (change, resource) => {
+        const done = await actOwn(change, resource, await requireCurrent(change, name, id), verb, input)
+        output = done.output
+        return done.item
+      })
+      return output ?? value
+    },
+  } as unknown as Items<Service> // rows in place of the contract's values: `implement` checked the handlers against those
+}
+
+/** Changes inside of changes: what goes deeper than this does not end. */
+const depthMax = 8
+
+/** (2) */
+function requireRoom({ operation, underWay }: ContextFacts, resource: string, id: string): readonly string[] {
+  const key = itemKey(resource, id)
+  if (underWay[0] === key)
+    throw new Error(`${operation}: ctx.items cannot change ${key}, the item of this call: return what it shall be`)
+  if (underWay.includes(key))
+    throw new Error(`${operation}: ctx.items cannot change ${key} while it is changed: its handlers go in a circle`)
+  if (underWay.length >= depthMax)
+    throw new Error(
+      `${operation}: changes inside of changes are more than ${depthMax} deep: ${underWay.join(', ')}: look for handlers that ask for each other`,
+    )
+  return [...underWay, key]
+}
+
+async function requireCurrent({ about, writer }: ItemChange, resource: string, id: string): Promise<Snapshot> {
+  const item = await findCurrent(writer, resource, id)
+  if (!item) throw new Error(`${about.operation}: cannot change ${resource} ${id}: it does not exist`)
+  return item
+}
+
+async function createOwn(change: ItemChange, resource: Resource, id: string, draft: Values): Promise<Snapshot> {
+  if (await findCurrent(change.writer, resource.name, id))
+    throw new Error(`${change.about.operation}: cannot create ${resource.name} ${id}: it exists already`)
+  requireAllFields(change, resource, draft)
+  const sent = pickFields(resource, draft, isSent)
+  const value = await deriveValue(change, resource, sent, newItemFields(resource, id))
+  return addItem(change, resource, id, { ...value, ...pickFields(resource, draft, isServed), id })
+}
+
+async function changeOwn(change: ItemChange, resource: Resource, was: Snapshot, set: Values): Promise<Snapshot> {
+  const next = { ...was.value, ...set, id: was.id }
+  const isDerived = Object.keys(set).some(name => isSent(resource, name))
+  const value = isDerived
+    ? await deriveValue(change, resource, pickFields(resource, next, isSent), next, was.value)
+    : next
+  const final = { ...value, ...pickFields(resource, set, isServed), id: was.id }
+  return isSameValue(was.value, final) ? was : putChanged(change, resource.name, was, final)
+}
+
+/** Whether clients send the field; what is not known is found by the check of the whole value. */
+const isSent = ({ fields }: Resource, name: string): boolean =>
+  !(Object.hasOwn(fields, name) && fields[name]?.isReadOnly)
+const isServed = (resource: Resource, name: string): boolean => !isSent(resource, name)
+const pickFields = (resource: Resource, value: Values, matches: typeof isSent): Values =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => matches(resource, name)))
+
+async function actOwn(change: ItemChange, resource: Resource, item: Snapshot, verb: string, input: Values) {
+  const { about } = change
+  const action = Object.hasOwn(resource.actions, verb) ? resource.actions[verb] : undefined
+  if (!action || action.effect === 'read')
+    throw new Error(`${about.operation}: ${verb} is not an action that changes ${resource.name}: name one of those`)
+  const [first] = checkValue(action.input, input)
+  if (first) failByProblem(about, `input of a handler: ${resource.name}.${verb}`, first)
+  const state = stateOf(item)
+  if (!isActionOfState(action, state))
+    refuse({ kind: 'conflict', detail: `${item.id} of ${resource.name} is ${state}, which does not allow ${verb}` })
+  return applyAction(change, { resource, verb, action }, item, input)
+}
+
+/**
+ * (3) A problem that another item's handler tells has no place in the content of this call: it is
+ * told of the content as a whole, with the name of the place.
+ */
+async function nameRefusals<T>(resource: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (!(thrown instanceof Refused) || thrown.refusal.kind !== 'invalid') throw thrown
+    return refuse({
+      kind: 'invalid',
+      problems: (thrown as Refused<{ kind: 'invalid'; problems: readonly OtherProblem[] }>).refusal.problems.map(
+        ({ path, code, detail }) => ({ path: [], code, detail: `${[resource, ...path].join('.')} ${detail}` }),
+      ),
+    })
+  }
+}
+type OtherProblem = Extract<Refused['refusal'], { kind: 'invalid' }>['problems'][number]
+
+/** One line of the audit for each change, as for a call's own. */
+async function recordDeed({ about, writer }: ItemChange, resource: string, item: Snapshot): Promise<void> {
+  const { now, caller, operation, face, request } = about
+  const { id, version } = item
+  await writer.record({ at: now, subject: caller.subject ?? '', operation, resource, id, version, face, request })
+}
+
+/** The items that the caller may read; throws for a caller that may never read any. */
+function restrictionOf(about: ContextFacts, name: string): Query['within'] {
+  const { operation, caller, now } = about
+  const grants = readGrants(requireResource(about, name))
+  if (mayEverBeAllowed(grants, caller, now)) return readRestriction(grants, caller, now)
+  throw new Error(
+    `${operation} reads ${name}, which this caller may never read: use ctx.items.all to read for the service`,
+  )
+}
+
+function createItemReader(
+  about: ContextFacts,
+  reach: StoreReach,
+  within: (resource: string) => Query['within'],
+): ItemReader<Service> {
+  return {
+    get: async (resource: string, id: string) => {
+      const mine = within(requireResource(about, resource).name)
+      const value = (await reach.read(reader => findCurrent(reader, resource, id)))?.value
+      return value && isWithin(value, mine) ? value : undefined
+    },
+    list: (name: string, where: Values = {}, { order = [] }: { readonly order?: readonly string[] } = {}) => {
+      const resource = requireResource(about, name)
+      const query = {
+        filters: toFilters(about, resource, where),
+        within: within(name),
+        sort: toSort(about, resource, order),
+      }
+      return createItemList(page => reach.read(reader => reader.list(name, page)), query)
+    },
+  } as ItemReader<Service> // as in `createItems`
+}
+
+function createItemList(read: ReadPage, query: Pick<Query, 'filters' | 'within' | 'sort'>): ItemList<Values> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      for await (const item of walkItems(read, query)) yield item.value
+    },
+    first: async limit => {
+      const page = await read({ ...query, size: limit, counted: false })
+      return { items: page.items.map(item => item.value), more: page.more.after }
+    },
+    async *pages(size) {
+      let page: Values[] = []
+      for await (const item of walkItems(read, query, size)) {
+        page.push(item.value)
+        if (page.length < size) continue
+        yield page
+        page = []
+      }
+      if (page.length > 0) yield page
+    },
+    count: async () => (await read({ ...query, sort: [], size: 1, counted: 'exact' })).total ?? 0,
+  }
+}
+
+const comparisons = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'] as const
+
+/** A name or a comparison that the contract does not have is a mistake, not an empty list. */
+function toFilters({ operation }: ContextFacts, { name, given }: Resource, where: Values): Filter[] {
+  const fail = (field: string, what: string): never => {
+    throw new Error(`${operation}: ctx.items.list('${name}'): ${field} ${what}`)
+  }
+  return Object.entries(where).flatMap(([field, value]): Filter[] => {
+    const known = given.filter ?? []
+    if (!known.includes(field))
+      fail(field, `is not one of its filters: use ${known.join(', ') || 'none, or declare filter'}`)
+    if (value === undefined) fail(field, 'is undefined: leave it out, or give a value')
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [{ field, is: 'eq', value }]
+    return Object.entries(value).map(([key, of]) => {
+      const is =
+        comparisons.find(each => each === key) ??
+        fail(`${field}.${key}`, `is not a comparison: use ${comparisons.join(', ')}`)
+      if (of === undefined) fail(`${field}.${key}`, 'is undefined: leave it out, or give a value')
+      return { field, is, value: of }
+    })
+  })
+}
+
+function toSort({ operation }: ContextFacts, { name, given }: Resource, order: readonly string[]): Sort[] {
+  return order.map(each => {
+    const field = each.replace(/^-/, '')
+    if (!given.sort?.some(known => known === field))
+      throw new Error(
+        `${operation}: ctx.items.list('${name}'): "${each}" is not an order: use ${given.sort?.join(', ') ?? 'none, or declare sort'}`,
+      )
+    return { field, descending: each.startsWith('-') }
+  })
+}

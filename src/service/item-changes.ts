@@ -1,0 +1,262 @@
+/**
+ * What holds for every change of an item, whether a call or a handler makes it: required fields,
+ * references, derived values, the last check of the value, the machine's effect, and the record in
+ * the change feed. A caller learns of problems by a refusal; those of a handler are bugs.
+ */
+
+import { memoizeByObject } from '../base/memo.ts'
+import type { Context } from '../contract/context.ts'
+import type { Fields } from '../contract/field.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import type { ActionResult, ErasedHandlers, Values } from '../contract/implement.ts'
+import { isAllowed } from '../contract/policy.ts'
+import type { AnyAction, Resource } from '../contract/resource.ts'
+import { checkValue, type FoundReference, findReferences } from '../contract/typed-value.ts'
+import { type ContextFacts, handlersOf, requireResource } from './handler-facts.ts'
+import { readGrants } from './item-checks.ts'
+import { keepReadOnlyMembers } from './nested-read-only.ts'
+import { refuse } from './refusal.ts'
+import { type ChangeRecord, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
+
+export interface ItemChange {
+  readonly about: ContextFacts
+  readonly writer: StoreWriter
+  readonly handlers: ErasedHandlers
+  /** The context of the handlers that are asked. */
+  readonly context: () => Context
+  /** A change by the service's own right names items that its caller may not read. */
+  readonly right: 'caller' | 'service'
+}
+
+export async function findCurrent(reader: StoreReader, resource: string, id: string): Promise<Snapshot | undefined> {
+  const found = await reader.get(resource, id)
+  return found && !isFormer(found) ? found : undefined
+}
+
+/** A new item, its identifier and state included. */
+export async function addItem(
+  change: ItemChange,
+  resource: Resource,
+  id: string,
+  value: Values,
+  sound?: Values,
+): Promise<Snapshot> {
+  const { about, writer } = change
+  requireSound(about, resource.name, value, sound)
+  const item = await writer.put(resource.name, id, value, {}, undefined, about.now)
+  await recordChange(about, writer, resource.name, 'created', item)
+  return item
+}
+
+/** Replaces an item's value and records the change. An invalid value is a handler's bug. */
+export async function putChanged(
+  { about, writer }: ItemChange,
+  resource: string,
+  was: Snapshot,
+  value: Values,
+  kept: Values = was.kept,
+): Promise<Snapshot> {
+  requireSound(about, resource, value)
+  const item = await writer.put(resource, was.id, value, kept, was.version, about.now)
+  await recordChange(about, writer, resource, 'changed', item)
+  return item
+}
+
+async function recordChange(
+  about: ContextFacts,
+  writer: StoreWriter,
+  resource: string,
+  what: ChangeRecord['what'],
+  item: { readonly id: string; readonly version: number },
+): Promise<void> {
+  const { id, version } = item
+  await writer.changed({ at: about.now, resource, id, version, what, operation: about.operation })
+}
+
+/**
+ * The last check of a value before it is stored; members that `sound` shares were checked before.
+ */
+function requireSound(about: ContextFacts, resource: string, value: Values, sound?: Values): void {
+  const [first] = checkValue(requireResource(about, resource).fields, value, sound)
+  if (first) failByProblem(about, `value of a handler: ${resource}`, first)
+}
+
+/** The output of a handler, before it is kept or sent. */
+export function requireSoundOutput(operation: string, fields: Fields, output: Values): Values {
+  const [first] = checkValue(fields, output)
+  if (first) throw new Error(`${operation}: invalid output of a handler: ${first.path.join('.')} ${first.detail}`)
+  return output
+}
+
+export function failByProblem({ operation }: ContextFacts, place: string, { path, detail }: FieldProblem): never {
+  throw new Error(`${operation}: invalid ${place}.${path.join('.')} ${detail}`)
+}
+
+function endByProblems({ about, right }: ItemChange, place: string, problems: readonly FieldProblem[]): void {
+  const [first] = problems
+  if (!first) return
+  if (right === 'service') failByProblem(about, `value of a handler: ${place}`, first)
+  refuse({ kind: 'invalid', problems })
+}
+
+/** A field that a claim may fill is required after all for a caller without that claim. */
+export function requireAllFields(change: ItemChange, resource: Resource, draft: Values): void {
+  const missing = requiredFieldsOf(resource).filter(name => draft[name] === undefined)
+  endByProblems(
+    change,
+    resource.name,
+    missing.map(name => ({ path: [name], code: 'required', detail: 'is required' })),
+  )
+}
+const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string[] =>
+  Object.keys(fields).filter(name => !fields[name]?.isOptional && !fields[name]?.isReadOnly),
+)
+
+/** What a new item has besides its content. */
+export const newItemFields = (resource: Resource, id: string): Values =>
+  resource.states[0] === undefined ? { id } : { id, state: resource.states[0] }
+
+/** The whole next value: read-only fields, the client's content, fields that `derive` computes. */
+export async function deriveValue(
+  change: ItemChange,
+  resource: Resource,
+  draft: Values,
+  retained: Values,
+  current?: Values,
+): Promise<Values> {
+  const { id, state } = retained
+  await requireReferences(change, resource.name, resource.fields, draft, current)
+  const computed = await change.handlers.derive?.(change.context(), draft, current)
+  return {
+    ...retained,
+    ...(current ? keepReadOnlyMembers(resource.fields, draft, current) : draft),
+    ...computed,
+    id,
+    ...(state !== undefined && { state }),
+  }
+}
+
+/**
+ * Row 28: references lead to items that the caller may read; one that the caller may not read does
+ * not exist for them, unless the contract says otherwise. What stood before is not asked again.
+ */
+export async function requireReferences(
+  change: ItemChange,
+  place: string,
+  fields: Fields,
+  value: Values,
+  current: Values = {},
+): Promise<void> {
+  const stood = findReferences(fields, current).map(nameOfReference)
+  const problems: FieldProblem[] = []
+  for (const reference of findReferences(fields, value)) {
+    const at = stood.indexOf(nameOfReference(reference))
+    if (at >= 0) stood.splice(at, 1)
+    else if (!(await mayReferTo(change, reference)))
+      problems.push({
+        path: reference.path,
+        code: 'reference',
+        detail: `refers to ${reference.id}, which does not exist in ${reference.resource}`,
+      })
+  }
+  endByProblems(change, place, problems)
+}
+const nameOfReference = ({ resource, id }: FoundReference): string => `${resource} ${id}`
+
+async function mayReferTo(
+  { about, writer, right }: ItemChange,
+  { resource, id, isUnseen }: FoundReference,
+): Promise<boolean> {
+  const found = await findCurrent(writer, resource, id)
+  if (!found || isUnseen || right === 'service') return found !== undefined
+  return isAllowed(readGrants(requireResource(about, resource)), about.caller, about.now, found.value)
+}
+
+/** Row 28: an item that others refer to stays. References inside lists are history, and stay. */
+export async function requireUnreferenced(change: ItemChange, resource: Resource, id: string): Promise<void> {
+  const referrer = await findReferrer(change, resource, id)
+  const named = change.right === 'caller' ? 'this item' : `${id} of ${resource.name}`
+  if (referrer !== undefined)
+    refuse({ kind: 'conflict', detail: `${referrer} refer to ${named}: change or remove them first` })
+}
+
+/** The name of a resource that refers to the item. */
+export async function findReferrer(
+  { about, writer }: ItemChange,
+  resource: Resource,
+  id: string,
+): Promise<string | undefined> {
+  for (const other of about.app.contract.resources)
+    for (const [field, { shape }] of Object.entries(other.fields)) {
+      if (shape.kind !== 'ref' || shape.resource !== resource.name) continue
+      if (await writer.has(other.name, [{ field, is: 'eq', value: id }])) return other.name
+    }
+  return undefined
+}
+
+export async function removeOne(change: ItemChange, resource: Resource, item: Snapshot): Promise<void> {
+  const { about, writer } = change
+  await change.handlers.removing?.(change.context(), item.value)
+  await writer.remove(resource.name, item.id, item.version, about.now)
+  await recordChange(about, writer, resource.name, 'removed', item)
+}
+
+/** An action as the contract declares it, with its place. */
+export interface DeclaredAction {
+  readonly resource: Resource
+  readonly verb: string
+  readonly action: AnyAction
+}
+/** The item after an action, and the output that the contract declares. */
+export interface ActionOutcome {
+  readonly item: Snapshot
+  readonly output: Values | undefined
+}
+
+/** Asks the action's handler and applies what it resolves to. The state has been asked before. */
+export async function applyAction(
+  change: ItemChange,
+  declared: DeclaredAction,
+  item: Snapshot,
+  input: Values,
+): Promise<ActionOutcome> {
+  const { resource, verb, action } = declared
+  const handler = change.handlers.actions[verb]
+  if (!handler) throw new Error(`${resource.name}.${verb} has no handler`)
+  await requireReferences(change, `${resource.name}.${verb}`, action.input, input)
+  const effect = await handler(change.context(), item.value, input)
+  return applyEffect(change, declared, item, effect ?? undefined)
+}
+
+async function applyEffect(
+  change: ItemChange,
+  { resource, verb, action }: DeclaredAction,
+  item: Snapshot,
+  effect: ActionResult,
+): Promise<ActionOutcome> {
+  if (action.effect === 'move')
+    return { item: await moveItem(change, resource, item, String(effect?.to)), output: undefined }
+  const next = { ...item.value, ...effect?.set, ...(action.to !== undefined && { state: action.to }) }
+  const output = action.output && requireSoundOutput(change.about.operation, action.output, effect?.output ?? {})
+  const kept = action.kept ? { ...item.kept, [verb]: output } : item.kept
+  return { item: await putChanged(change, resource.name, item, next, kept), output }
+}
+
+async function moveItem(change: ItemChange, resource: Resource, item: Snapshot, to: string): Promise<Snapshot> {
+  const { about, writer } = change
+  const target = await writer.get(resource.name, to)
+  if (to === item.id) refuse({ kind: 'conflict', detail: 'an item cannot move into itself: name another target' })
+  if (!target || isFormer(target))
+    return refuse({ kind: 'conflict', detail: `the target ${to} does not exist: name an existing item` })
+  await writer.move(resource.name, item.id, to, item.version, about.now)
+  await recordChange(about, writer, resource.name, 'moved', item)
+  return target
+}
+
+/** A change of an item by the service's own right, with the handlers of its resource. */
+export const changeOfService = (
+  about: ContextFacts,
+  writer: StoreWriter,
+  resource: Resource,
+  context: () => Context,
+): ItemChange => ({ about, writer, handlers: handlersOf(about.app, resource.name), context, right: 'service' })

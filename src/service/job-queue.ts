@@ -1,0 +1,46 @@
+/** The queue of jobs: rows that wait for a worker, in turns by the party that started them. */
+
+import type { Values } from '../contract/implement.ts'
+import type { Caller } from '../contract/policy.ts'
+import { refuse } from './refusal.ts'
+import type { JobRow, StoreWriter } from './store.ts'
+import { packTyped } from './typed-json.ts'
+
+/** Seconds after which a place may be free. */
+const retryAfter = 5
+
+/**
+ * Adds a job to the queue, at the next turn of its party: what one has queued delays another by one
+ * job. Refuses where `waitingMax` of its own wait.
+ */
+export async function addJob(
+  writer: StoreWriter,
+  queue: readonly string[],
+  row: JobRow,
+  waitingMax = Number.POSITIVE_INFINITY,
+): Promise<JobRow> {
+  const { turn, waiting } = await writer.nextTurn(queue, row.party)
+  if (waiting >= waitingMax) refuse({ kind: 'too-many', after: retryAfter, limit: waitingMax })
+  return writer.putJob({ ...row, turn })
+}
+
+/** A job that has not begun. */
+export const queuedJob = (id: string, job: string, caller: Caller, input: Values, now: number): JobRow => ({
+  id,
+  job,
+  state: 'queued',
+  progress: 0,
+  owner: caller.subject ?? '',
+  caller: packTyped(caller),
+  input: packTyped(input),
+  output: undefined,
+  failure: undefined,
+  tries: 0,
+  version: 0,
+  created: now,
+  modified: now,
+  leased: 0,
+  due: now,
+  party: caller.subject ?? '',
+  turn: 0,
+})
