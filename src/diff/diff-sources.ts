@@ -21,6 +21,8 @@ export interface LoadedContract {
 export type ContractLoader = (file: string) => Promise<LoadedContract>
 
 const descriptionLimits: JsonLimits = { depth: 256, digits: 1000, names: 1_000_000 }
+/** Uses of anchors in a YAML document: a few of them can stand for billions of values. */
+const yamlAliasesMax = 10_000
 const scripts = new Set(['.ts', '.mts', '.js', '.mjs'])
 /** The largest tree of a revision, as tar. */
 const archiveOctetsMax = 1024 * 1024 * 1024
@@ -49,7 +51,7 @@ async function loadFile(
 ): Promise<readonly ServiceDescription[]> {
   if (!scripts.has(extname(file))) return readDescription(await readSource(file, source), source)
   const { contract, openApi } = await loadContract(file)
-  return [readRestDescription(parseDocument(openApi, source), source), readContract(contract, source)]
+  return [readRestDescription(await parseDocument(openApi, source), source), readContract(contract, source)]
 }
 
 const readSource = (file: string, source: string): Promise<string> =>
@@ -61,14 +63,26 @@ const readSource = (file: string, source: string): Promise<string> =>
     )
   })
 
-function readDescription(text: string, source: string): readonly ServiceDescription[] {
-  return [readRestDescription(parseDocument(text, source), source)]
+async function readDescription(text: string, source: string): Promise<readonly ServiceDescription[]> {
+  return [readRestDescription(await parseDocument(text, source), source)]
 }
 
-function parseDocument(text: string, source: string): Json {
+/** JSON by our own reader, which keeps integers exact; anything else is YAML 1.2. */
+async function parseDocument(text: string, source: string): Promise<Json> {
+  if (!/^\s*[[{]/.test(text)) return parseYaml(text, source)
   const { value, failure } = parseJson(text, descriptionLimits)
   if (failure) throw new DiffImpossible(`${source} is not JSON at ${failure.pointer || 'its root'}: ${failure.reason}`)
   return value
+}
+
+async function parseYaml(text: string, source: string): Promise<Json> {
+  const { parse } = await import('yaml')
+  try {
+    return parse(text, { schema: 'core', maxAliasCount: yamlAliasesMax }) as Json // its core schema is that of JSON
+  } catch (thrown) {
+    const [first] = thrown instanceof Error ? thrown.message.split('\n') : [String(thrown)]
+    throw new DiffImpossible(`${source} is not YAML: ${first}`)
+  }
 }
 
 async function fetchDocument(address: string): Promise<string> {

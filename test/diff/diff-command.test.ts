@@ -37,6 +37,8 @@ const run = (...words: string[]) => {
   return { status, stdout, stderr }
 }
 
+writeFileSync(join(folder, 'cut.json'), '{ "openapi": ')
+writeFileSync(join(folder, 'bad.yaml'), 'a: [')
 writeService('old.ts', 'text: t.string({ max: 10 })')
 writeService('same.ts', 'text: t.string({ max: 10 })')
 writeService('wider.ts', 'text: t.string({ max: 10 }), note: t.string().optional()')
@@ -104,6 +106,22 @@ test('against a running service: its own description has no difference', async (
   assert.deepEqual([status, text], [0, `0 breaking changes, 0 compatible changes from ${address} to ${address}\n`])
 })
 
+test('OpenAPI in YAML, with an anchor, is what it is in JSON', () => {
+  const write = (max: number) => `openapi: 3.0.3
+paths:
+  /notes:
+    post:
+      requestBody: { content: { application/json: { schema: &note { type: string, maxLength: ${max} } } } }
+      responses: { '200': { description: it, content: { application/json: { schema: *note } } } }
+`
+  writeFileSync(join(folder, 'old.yaml'), write(10))
+  writeFileSync(join(folder, 'new.yaml'), write(9))
+  const { status, stdout } = run('old.yaml', 'new.yaml')
+  assert.equal(status, 1, stdout)
+  assert.match(stdout, /^breaking .*POST \/notes content application\/json: maxLength 10 → 9 \(writers breaking/m)
+  assert.match(stdout, /^compatible .*POST \/notes 200 application\/json: maxLength 10 → 9 \(readers compatible/m)
+})
+
 /** [words, what is printed to standard error] */
 const impossible: readonly (readonly [readonly string[], RegExp])[] = [
   [['old.ts'], /^diglot: the other release is missing: give OLD NEW, or NEW --against git:main\n$/],
@@ -113,7 +131,9 @@ const impossible: readonly (readonly [readonly string[], RegExp])[] = [
     ['package.json', 'old.ts'],
     /package\.json is not an OpenAPI document of version 3\.0 to 3\.2: "openapi" is missing/,
   ],
-  [['.gitignore', 'old.ts'], /^diglot: \.gitignore is not JSON at its root/],
+  [['.gitignore', 'old.ts'], /^diglot: \.gitignore is not an OpenAPI document/],
+  [['cut.json', 'old.ts'], /^diglot: cut\.json is not JSON at \/openapi: the text ends/],
+  [['bad.yaml', 'old.ts'], /^diglot: bad\.yaml is not YAML: /],
   [['http://127.0.0.1:1/', 'old.ts'], /^diglot: http:\/\/127\.0\.0\.1:1\/ cannot be read/],
 ]
 for (const [words, expected] of impossible)
