@@ -2,7 +2,15 @@
  * Two types, member by member: each difference with its effect on the set of values. Whether a
  * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
  */
-import { anyType, describeType, type ListType, type ObjectType, type ScalarType, type WireType } from './wire-type.ts'
+import {
+  anyType,
+  describeType,
+  type ListType,
+  type ObjectType,
+  type ScalarType,
+  type WireMember,
+  type WireType,
+} from './wire-type.ts'
 
 /**
  * `wider`: the new type has all values of the old one and more. `narrower`: fewer. `other`: neither
@@ -42,20 +50,26 @@ class TypeComparison {
   }
 
   compare({ place, before, after }: TypePair): readonly TypeChange[] {
-    if (before.kind === 'named' || after.kind === 'named') return this.#compareNamed(place, before, after)
-    return [...nullChanges(place, before, after), ...this.#compareKinds(place, before, after)]
-  }
-
-  #compareNamed(place: string, before: WireType, after: WireType): readonly TypeChange[] {
+    const nulls = this.#compareNull(place, before, after)
+    if (before.kind !== 'named' && after.kind !== 'named')
+      return [...nulls, ...this.#compareKinds(place, before, after)]
     const names = `${before.kind === 'named' ? before.name : place}\n${after.kind === 'named' ? after.name : place}`
-    if (this.#compared.has(names)) return []
+    if (this.#compared.has(names)) return nulls
     this.#compared.add(names)
     const root = after.kind === 'named' ? after.name : place
-    return this.compare({
-      place: root,
-      before: resolveName(before, this.#before),
-      after: resolveName(after, this.#after),
-    })
+    const kinds = this.#compareKinds(root, resolveName(before, this.#before), resolveName(after, this.#after))
+    return [...nulls, ...kinds]
+  }
+
+  #compareNull(place: string, before: WireType, after: WireType): readonly TypeChange[] {
+    const old = allowsNull(before, this.#before)
+    const now = allowsNull(after, this.#after)
+    if (old === undefined || now === undefined || old === now) return []
+    return [
+      now
+        ? { place, effect: 'wider', text: 'null refused → allowed' }
+        : { place, effect: 'narrower', text: 'null allowed → refused' },
+    ]
   }
 
   #compareKinds(place: string, before: WireType, after: WireType): readonly TypeChange[] {
@@ -106,7 +120,11 @@ class TypeComparison {
               text: after.isRequired ? 'optional → required' : 'required → optional',
             },
           ]
-    return [...need, ...this.compare({ place, before: before.type, after: after.type })]
+    return [
+      ...need,
+      ...compareMaximum(place, before, after),
+      ...this.compare({ place, before: before.type, after: after.type }),
+    ]
   }
 
   #compareRest(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
@@ -166,14 +184,11 @@ function tagOfOption(option: WireType, types: TypesByName, at: number): string {
   return type.kind === 'scalar' ? type.base : `${type.kind} ${at + 1}`
 }
 
-function nullChanges(place: string, before: WireType, after: WireType): readonly TypeChange[] {
-  const isNullable = (type: WireType): boolean => 'isNullable' in type && type.isNullable
-  if (before.kind === 'any' || after.kind === 'any' || isNullable(before) === isNullable(after)) return []
-  return [
-    isNullable(after)
-      ? { place, effect: 'wider', text: 'null refused → allowed' }
-      : { place, effect: 'narrower', text: 'null allowed → refused' },
-  ]
+/** Undefined: any value is allowed in any case. */
+function allowsNull(type: WireType, types: TypesByName): boolean | undefined {
+  const end = resolveName(type, types)
+  if (end.kind === 'any') return undefined
+  return end.isNullable || (type.kind === 'named' && type.isNullable === true)
 }
 
 const changeOfKind = (place: string, before: WireType, after: WireType, effect: TypeEffect): TypeChange => ({
@@ -278,6 +293,16 @@ function effectOfFacet(
   const sign = facetSigns[name]
   if (sign === undefined || Number.isNaN(Number(before)) || Number.isNaN(Number(after))) return 'other'
   return (Number(after) - Number(before)) * sign > 0 ? 'wider' : 'narrower'
+}
+
+function compareMaximum(
+  place: string,
+  { max: old = 1 }: WireMember,
+  { max: now = 1 }: WireMember,
+): readonly TypeChange[] {
+  if (old === now) return []
+  const describe = (max: number): string => (max === Number.POSITIVE_INFINITY ? 'unbounded' : String(max))
+  return [{ place, effect: now > old ? 'wider' : 'narrower', text: `at most ${describe(old)} → ${describe(now)}` }]
 }
 
 /** In a sequence the members that both have keep their order. */

@@ -165,7 +165,7 @@ class OpenApiReader {
     const [only, ...more] = real
     if (only === undefined) return anyType
     const { oneOf: _, anyOf: __, ...around } = given
-    if (more.length === 0) return nullableType(this.#schema({ ...this.#resolve(only), ...around }), isNullable)
+    if (more.length === 0) return nullableType(this.#schema(around['type'] ? around : only), isNullable)
     return { kind: 'choice', isNullable, options: real.map(option => this.#schema(option)) }
   }
 
@@ -221,7 +221,7 @@ function mergeSchemas(parts: readonly JsonObject[]): JsonObject {
 }
 
 const nullableType = (type: WireType, isNullable: boolean): WireType =>
-  isNullable && 'isNullable' in type ? { ...type, isNullable } : type
+  isNullable && type.kind !== 'any' ? { ...type, isNullable } : type
 
 /** Keywords that say of what kind a value is where `type` does not. */
 function impliedType(given: JsonObject): string {

@@ -7,6 +7,8 @@
 export interface TypeReference {
   readonly kind: 'named'
   readonly name: string
+  /** Null here, whatever the type itself says. */
+  readonly isNullable?: boolean
 }
 /** Any value. */
 export interface AnyType {
@@ -31,7 +33,7 @@ export interface ListType {
 export interface ObjectType {
   readonly kind: 'object'
   readonly isNullable: boolean
-  /** By name; an attribute of XML begins with `@`, an element is in James Clark's notation. */
+  /** By name; an attribute of XML begins with `@`, names of XML are in James Clark's notation. */
   readonly members: ReadonlyMap<string, WireMember>
   /** Members beyond those named: none, any, or of this type. */
   readonly rest: 'none' | 'any' | WireType
@@ -42,6 +44,8 @@ export interface ObjectType {
 export interface WireMember {
   readonly type: WireType
   readonly isRequired: boolean
+  /** How often it may occur. Default: once. */
+  readonly max?: number
 }
 export interface ChoiceType {
   readonly kind: 'choice'

@@ -390,6 +390,17 @@ describe('A9.3, A9.4 an operation', () => {
     assert.equal(compare(withPath('/a'), withPath('/a', 'put')).filter(isBreaking).length, 1))
 })
 
+test('a member that may be null refers to the type around it: one change, where null comes', () => {
+  const self = { $ref: '#/components/schemas/Thing' }
+  const node = (next: Json): Json => object({ next })
+  assert.deepEqual(
+    compare(service(node({ anyOf: [self, { type: 'null' }] })), service(node({ anyOf: [self, { type: 'null' }] }))),
+    [],
+  )
+  const found = only(compare(service(node(self)), service(node({ anyOf: [self, { type: 'null' }] }))))
+  assert.deepEqual([found.place, found.text], ['Thing/next', 'null refused → allowed'])
+})
+
 test('a type that contains itself is compared once, and a change in it stands once for all operations', () => {
   const node = (value: Json): Json => object({ value, next: { $ref: '#/components/schemas/Thing' } })
   const found = only(compare(service(node(string)), service(node(integer))))
