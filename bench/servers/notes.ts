@@ -26,12 +26,5 @@ if (import.meta.main) {
   // The line of each change is written as it always is, but not shown.
   const logger = pino({ base: null }, pino.destination({ dest: '/dev/null', sync: true }))
   const options = { port: 0, data, flood: 1e9, logger, ...(database !== undefined && { database }) }
-  ready(
-    (
-      await startService(
-        implement(book, {}, () => ({})),
-        options,
-      )
-    ).port,
-  )
+  ready((await startService(implement(book, {}), options)).port)
 }

@@ -12,6 +12,6 @@ const papers = resource('papers', {
 })
 const shelf = service('papers', { namespace: 'urn:diglot:papers', resources: [papers], versions: { v1: {} } })
 
-const app = implement(shelf, {}, () => ({ items: { papers: [{ id: 'p-1', name: 'A scan' }] } }))
+const app = implement(shelf, {}, { seed: () => ({ items: { papers: [{ id: 'p-1', name: 'A scan' }] } }) })
 const logger = { info: () => {}, warn: console.error, error: console.error }
 ready((await startService(app, { port: 0, data: process.argv[2] ?? ':memory:', logger })).port)

@@ -26,7 +26,7 @@ export const shop = service('shop', {
   limits: { reads: plenty, changes: plenty },
 })
 
-export default implement(shop, {}, () => ({}))
+export default implement(shop, {})
 
 const note = 'Please leave it with the neighbours on the second floor if nobody is at home.'
 const line = (n: number): string =>

@@ -51,5 +51,5 @@ export default implement(
       },
     },
   },
-  () => ({ people: [{ subject: 'tina', password: 'tina-secret', roles: ['teller'] }] }),
+  { seed: () => ({ people: [{ subject: 'tina', password: 'tina-secret', roles: ['teller'] }] }) },
 )

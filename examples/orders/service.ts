@@ -84,7 +84,7 @@ export default implement(
       formats: { 'text/csv': reportCsv, 'application/pdf': reportPdf },
     },
   },
-  seed,
+  { seed },
 )
 
 /** A step that can be watched: a real report takes its time. */

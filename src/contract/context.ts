@@ -4,7 +4,7 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
-import type { Draft, Fields, Value } from './field.ts'
+import type { Draft, Fields, Flatten, Value } from './field.ts'
 import type { HeaderValue, HeaderValues } from './header.ts'
 import type { FilterFields, SortName } from './item-query.ts'
 import type { Job } from './job.ts'
@@ -14,13 +14,20 @@ import type { AnyService } from './service.ts'
 
 type ResourcesByName<S extends AnyService> = { [R in S['resources'][number] as R['name']]: R }
 type JobsByName<S extends AnyService> = { [J in S['jobs'][number] as J['job']]: J }
-type ResourceName<S extends AnyService> = keyof ResourcesByName<S> & string
-type JobName<S extends AnyService> = keyof JobsByName<S> & string
-type ResourceNamed<S extends AnyService, N extends ResourceName<S>> = Extract<ResourcesByName<S>[N], AnyResource>
-type JobInput<S extends AnyService, N extends JobName<S>> = Extract<JobsByName<S>[N], Job>['input']
-type FieldsNamed<S extends AnyService, N extends ResourceName<S>> = ResourceNamed<S, N>['types']['fields']
-type RulesNamed<S extends AnyService, N extends ResourceName<S>> = ResourceNamed<S, N>['types']['rules']
-type ItemNamed<S extends AnyService, N extends ResourceName<S>> = Value<FieldsNamed<S, N>>
+type ResourceNamed<S extends AnyService, N extends keyof ResourcesByName<S> & string> = Extract<
+  ResourcesByName<S>[N],
+  AnyResource
+>
+type JobInput<S extends AnyService, N extends keyof JobsByName<S> & string> = Extract<JobsByName<S>[N], Job>['input']
+type FieldsNamed<S extends AnyService, N extends keyof ResourcesByName<S> & string> = ResourceNamed<
+  S,
+  N
+>['types']['fields']
+type RulesNamed<S extends AnyService, N extends keyof ResourcesByName<S> & string> = ResourceNamed<
+  S,
+  N
+>['types']['rules']
+type ItemNamed<S extends AnyService, N extends keyof ResourcesByName<S> & string> = Value<FieldsNamed<S, N>>
 
 /** Items that are read while they are iterated: all of them, in the order of the list. */
 export interface ItemList<T> extends AsyncIterable<T> {
@@ -38,22 +45,22 @@ export interface ListOptions<U extends Ruled> {
 
 /** Reads stored items besides the one that a call is about, as part of its transaction. */
 export interface ItemReader<S extends AnyService> {
-  get<N extends ResourceName<S>>(resource: N, id: string): Promise<ItemNamed<S, N> | undefined>
+  get<N extends keyof ResourcesByName<S> & string>(resource: N, id: string): Promise<ItemNamed<S, N> | undefined>
   /**
    * The items whose fields equal or compare with these, which the contract names in `filter`:
    * `for await (const order of ctx.items.list('orders', { total: { gte: '100.00' } }))`.
    */
-  list<N extends ResourceName<S>>(
+  list<N extends keyof ResourcesByName<S> & string>(
     resource: N,
-    where?: FilterFields<FieldsNamed<S, N>, RulesNamed<S, N>['filter']>,
+    where?: Flatten<FilterFields<FieldsNamed<S, N>, RulesNamed<S, N>['filter']>>,
     options?: ListOptions<RulesNamed<S, N>>,
   ): ItemList<ItemNamed<S, N>>
 }
 
 /** A new item: what a client would send, and any field that the server sets. */
-export type NewItem<F extends Fields> = Draft<F> & Partial<Omit<Value<F>, 'state' | keyof Draft<F>>>
+export type NewItem<F extends Fields> = Flatten<Draft<F> & Partial<Omit<Value<F>, 'state' | keyof Draft<F>>>>
 /** The actions that change an item. */
-type ChangeVerb<A> = { [K in keyof A]: A[K] extends { readonly effect: 'read' } ? never : K }[keyof A] & string
+type ChangeActions<A> = { [K in keyof A as A[K] extends { readonly effect: 'read' } ? never : K]: A[K] }
 type InputOf<A> = A extends Action<infer _F, infer _T, infer I> ? Draft<I> : never
 type GivenInput<I> = {} extends I ? [input?: I] : [input: I]
 type ActResult<A, Item> = A extends { readonly output: infer O extends Fields } ? Value<O> : Item
@@ -66,24 +73,30 @@ type ActResult<A, Item> = A extends { readonly output: infer O extends Fields } 
  */
 export interface Items<S extends AnyService> extends ItemReader<S> {
   /** A new item, in its first state; `derive` computes what the draft leaves out. */
-  create<N extends ResourceName<S>>(resource: N, draft: NewItem<FieldsNamed<S, N>>): Promise<ItemNamed<S, N>>
+  create<N extends keyof ResourcesByName<S> & string>(
+    resource: N,
+    draft: NewItem<FieldsNamed<S, N>>,
+  ): Promise<ItemNamed<S, N>>
   /**
    * Sets fields of an item. `derive` is asked where one of them is a field that clients send; what
    * is set here has the last word over it. Changes nothing, and makes no version, where all of them
    * have these values.
    */
-  change<N extends ResourceName<S>>(
+  change<N extends keyof ResourcesByName<S> & string>(
     resource: N,
     id: string,
-    set: Partial<Omit<ItemNamed<S, N>, 'id'>>,
+    set: { readonly [K in Exclude<keyof FieldsNamed<S, N>, 'id'>]?: FieldsNamed<S, N>[K]['type'] },
   ): Promise<ItemNamed<S, N>>
   /** Ends the call with 409, fault `StateConflict`, while other items refer to this one. */
-  remove<N extends ResourceName<S>>(resource: N, id: string): Promise<void>
+  remove<N extends keyof ResourcesByName<S> & string>(resource: N, id: string): Promise<void>
   /**
    * Does what a client does by an action; resolves to its output, or to the item after it. Ends the
    * call with 409, fault `StateConflict`, where the state does not allow it.
    */
-  act<N extends ResourceName<S>, K extends ChangeVerb<ResourceNamed<S, N>['types']['actions']>>(
+  act<
+    N extends keyof ResourcesByName<S> & string,
+    K extends keyof ChangeActions<ResourceNamed<S, N>['types']['actions']> & string,
+  >(
     resource: N,
     id: string,
     action: K,
@@ -92,6 +105,10 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
   /** Reads every item, whatever the caller may read. */
   readonly all: ItemReader<S>
 }
+
+/** What is named where an operation declares no fault. */
+type NoFault = Fault<'none: add it to the faults of this operation in the contract'>
+type GivenDetail<D> = {} extends D ? [detail?: D] : [detail: D]
 
 /** Lines of the service's log, with the request, the operation and the caller. */
 export interface HandlerLog {
@@ -136,12 +153,16 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
    * Starts a job once the call has been committed, and never if it is undone: for effects outside
    * of the store, such as a mail. The job belongs to the caller. Resolves to its identifier.
    */
-  after<N extends JobName<S>>(job: N, input: Value<JobInput<S, N>>, options?: AfterOptions): Promise<string>
+  after<N extends keyof JobsByName<S> & string>(
+    job: N,
+    input: Value<JobInput<S, N>>,
+    options?: AfterOptions,
+  ): Promise<string>
   /**
    * Ends the call with a fault that its operation declares; nothing that it changed is kept. Any
    * other fault is a bug: 500, Receiver.
    */
-  fail<Y extends X>(fault: Y, detail?: DetailOf<Y>): never
+  fail<Y extends [X] extends [never] ? NoFault : X>(fault: Y, ...detail: GivenDetail<DetailOf<Y>>): never
   /**
    * Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` starts at
    * the content's root.

@@ -138,7 +138,8 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
 }
 
 type OptionalKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true ? K : never }[keyof F]
-type Flatten<T> = { [K in keyof T]: T[K] }
+/** One object type; by way of a condition, so that a message shows its members and no alias. */
+export type Flatten<T> = T extends infer O ? { [K in keyof O]: O[K] } : never
 
 /** A stored value: every field, read-only ones included. */
 export type Value<F extends Fields> = Flatten<

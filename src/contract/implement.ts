@@ -6,8 +6,9 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Context, JobHandlerContext } from './context.ts'
-import type { Draft, Fields, Value } from './field.ts'
+import type { Draft, Fields, Flatten, Value } from './field.ts'
 import type { Job } from './job.ts'
+import { requireKnownMembers } from './known-members.ts'
 import type { Action, AnyResource, RuleFaults } from './resource.ts'
 import type { AnyService, Service } from './service.ts'
 
@@ -30,14 +31,17 @@ type ServerKeys<F extends Fields> = {
 /** The result of `derive`: every field that clients cannot send, and any other that it sets. */
 export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> & Partial<Value<F>>
 
-type InState<F extends Fields, From extends string> = 'state' extends keyof F
-  ? Omit<Value<F>, 'state'> & { readonly state: From }
-  : Value<F>
+type InState<F extends Fields, From extends string> = Flatten<{
+  readonly [K in keyof Value<F>]: K extends 'state' ? From : Value<F>[K]
+}>
 
-type ActionEffect<F extends Fields, O> = {
-  /** Fields to change; the state follows the machine. */
-  readonly set?: Partial<Omit<Value<F>, 'id' | 'state'>>
-} & ([O] extends [Fields] ? { readonly output: Value<O> } : { readonly output?: undefined })
+/** Fields to change; the state follows the machine. */
+type FieldsToSet<F extends Fields> = Flatten<{
+  readonly [K in Exclude<keyof F, 'id' | 'state'>]?: F[K]['type']
+}>
+type ActionEffect<F extends Fields, O> = [O] extends [Fields]
+  ? Flatten<{ readonly output: Value<O>; readonly set?: FieldsToSet<F> }>
+  : Flatten<{ readonly set?: FieldsToSet<F>; readonly output?: undefined }>
 
 type ActionHandler<S extends AnyService, F extends Fields, A, V> =
   A extends Action<infer From, infer _To, infer I, infer O, infer X, infer E>
@@ -94,31 +98,33 @@ export interface ArrivedFile<P extends string = string> {
   readonly length: number
 }
 
-type ResourceHandlers<S extends AnyService, R extends AnyResource, F extends Fields, V> = {
-  readonly [K in keyof ActionsOf<R>]: ActionHandler<S, F, ActionsOf<R>[K], V>
-} & {
-  /** Media type → writer of one item. */
-  readonly formats?: Readonly<Record<string, RepresentationWriter<Value<F>>>>
-  readonly keep?: Provider<Value<F>>
-  /** Called before an item is removed; it may fail the call. */
-  readonly removing?: (ctx: Context<S, DeclaredFaults<R, 'remove' | 'bulk'>, V>, item: Value<F>) => Maybe<void>
-  /** Called before a file of an item is kept; it may fail the call. */
-  readonly receiving?: (
-    ctx: Context<S, DeclaredFaults<R, keyof R['files'] & string>, V>,
-    item: Value<F>,
-    file: ArrivedFile<keyof R['files'] & string>,
-  ) => Maybe<void>
-  /** Called before a search, with its words; it may fail the call, and changes nothing. */
-  readonly searching?: (ctx: Context<S, DeclaredFaults<R, 'search'>, V>, words: readonly string[]) => Maybe<void>
-} & ([ServerKeys<F>] extends [never]
-    ? { readonly derive?: Derive<S, R, F, V> }
-    : {
-        /**
-         * Computes read-only fields, on create and on every change of what clients send; `current`
-         * is the stored item.
-         */
-        readonly derive: Derive<S, R, F, V>
-      })
+type ResourceHandlers<S extends AnyService, R extends AnyResource, F extends Fields, V> = Flatten<
+  {
+    readonly [K in keyof ActionsOf<R>]: ActionHandler<S, F, ActionsOf<R>[K], V>
+  } & {
+    /** Media type → writer of one item. */
+    readonly formats?: Readonly<Record<string, RepresentationWriter<Value<F>>>>
+    readonly keep?: Provider<Value<F>>
+    /** Called before an item is removed; it may fail the call. */
+    readonly removing?: (ctx: Context<S, DeclaredFaults<R, 'remove' | 'bulk'>, V>, item: Value<F>) => Maybe<void>
+    /** Called before a file of an item is kept; it may fail the call. */
+    readonly receiving?: (
+      ctx: Context<S, DeclaredFaults<R, keyof R['files'] & string>, V>,
+      item: Value<F>,
+      file: ArrivedFile<keyof R['files'] & string>,
+    ) => Maybe<void>
+    /** Called before a search, with its words; it may fail the call, and changes nothing. */
+    readonly searching?: (ctx: Context<S, DeclaredFaults<R, 'search'>, V>, words: readonly string[]) => Maybe<void>
+  } & ([ServerKeys<F>] extends [never]
+      ? { readonly derive?: Derive<S, R, F, V> }
+      : {
+          /**
+           * Computes read-only fields, on create and on every change of what clients send;
+           * `current` is the stored item.
+           */
+          readonly derive: Derive<S, R, F, V>
+        })
+>
 type Derive<S extends AnyService, R extends AnyResource, F extends Fields, V> = (
   ctx: Context<S, DeclaredFaults<R, 'create' | 'change'>, V>,
   draft: Draft<F>,
@@ -150,21 +156,14 @@ type JobHandlers<S extends AnyService, J, V> =
 
 /** Whether a resource can do without handlers. */
 type IsIdle<R extends AnyResource> = [keyof ActionsOf<R> | ServerKeys<FieldsOf<R>>] extends [never] ? true : false
-type AllHandlers<S extends AnyService, V> = {
-  readonly [R in S['resources'][number] as IsIdle<R> extends true ? never : R['name']]: ResourceHandlers<
-    S,
-    R,
-    FieldsOf<R>,
-    V
-  >
-} & {
-  readonly [R in S['resources'][number] as IsIdle<R> extends true ? R['name'] : never]?: ResourceHandlers<
-    S,
-    R,
-    FieldsOf<R>,
-    V
-  >
-} & { readonly [J in S['jobs'][number] as J['job']]: JobHandlers<S, J, V> }
+type HandledResource<S extends AnyService, R extends AnyResource, V> = ResourceHandlers<S, R, FieldsOf<R>, V>
+type AllHandlers<S extends AnyService, V> = Flatten<
+  {
+    readonly [R in S['resources'][number] as IsIdle<R> extends true ? never : R['name']]: HandledResource<S, R, V>
+  } & {
+    readonly [R in S['resources'][number] as IsIdle<R> extends true ? R['name'] : never]?: HandledResource<S, R, V>
+  } & { readonly [J in S['jobs'][number] as J['job']]: JobHandlers<S, J, V> }
+>
 
 /**
  * The handlers of one resource or job, to keep them in a file of their own:
@@ -179,15 +178,16 @@ export interface Person {
   readonly subject: string
   readonly password: string
   readonly roles: readonly string[]
-  readonly claims?: Readonly<Record<string, string>>
+  readonly claims?: Readonly<Record<string, string | undefined>>
 }
 /** What the first start puts into an empty store. */
 export interface Seed<S extends AnyService> {
   readonly people?: readonly Person[]
-  readonly items?: {
-    readonly [R in S['resources'][number] as R['name']]?: readonly Value<FieldsOf<R>>[]
-  }
+  readonly items?: SeededItems<S>
 }
+type SeededItems<S extends AnyService> = Flatten<{
+  readonly [R in S['resources'][number] as R['name']]?: readonly Value<FieldsOf<R>>[]
+}>
 
 /** A contract and its handlers with their types erased, as the service uses them. */
 export interface Implementation {
@@ -220,23 +220,25 @@ export interface ImplementOptions<S extends AnyService, V> {
   /** What handlers find as `ctx.services`: a mailer, a bank, a clock of one's own. */
   readonly services?: V
   /** What the first start puts into an empty store. */
-  readonly seed?: () => Seed<S>
+  readonly seed?: NoInfer<() => Seed<S>>
 }
 
 /**
- * Puts a contract and its handlers together for `serve`. A missing handler does not compile. A
- * function in place of the options is the seed.
+ * Puts a contract and its handlers together for `serve`. A missing handler does not compile.
  */
 export function implement<S extends AnyService, V = {}>(
   contract: S,
   handlers: NoInfer<AllHandlers<S, V>>,
-  options: ImplementOptions<S, V> | (() => Seed<S>) = {},
+  options: ImplementOptions<S, V> = {},
 ): Implementation {
   const erased = Object.entries(handlers as Record<string, Record<string, unknown>>).map(([name, of]) => {
     const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !generalHandlers.includes(key)))
     return [name, { ...of, actions }]
   })
-  const { services = {}, seed = () => ({}) } = typeof options === 'function' ? { seed: options } : options
+  if (typeof options === 'function')
+    throw new TypeError(`implement() of ${contract.service} has a function for its options: write { seed: … }`)
+  requireKnownMembers(`the options of implement() of ${contract.service}`, options, { services: true, seed: true })
+  const { services = {}, seed = () => ({}) } = options
   // The generic signature has checked every handler; the contract's readers check what they are
   // called with.
   return {

@@ -1,6 +1,7 @@
 /** Resources: their fields, states and actions first, then the rules that speak of them. */
 import type { Fault } from './fault.ts'
 import { type Draft, type Field, type Fields, type Singular, t, type Value } from './field.ts'
+import type { SortName } from './item-query.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Machine } from './machine.ts'
 import type { Grant } from './policy.ts'
@@ -233,6 +234,11 @@ export interface Ruled {
   readonly faults: Readonly<Partial<Record<string, readonly Fault[]>>>
 }
 
+/** Refuses other members, with a text that names each and the cure. */
+type OnlyNamed<T, Names, Cure extends string> = {
+  readonly [K in Exclude<keyof T, Names>]: `${K & string} ${Cure}`
+}
+
 /** The faults that rules declare for a place, as a union. */
 export type RuleFaults<U extends Ruled, D extends string> = D extends keyof U['faults']
   ? NonNullable<U['faults'][D]>[number]
@@ -285,25 +291,32 @@ export class Resource<
     const Messages extends string = string,
     const Allow extends Ruled['allow'] = {},
     const Faults extends Ruled['faults'] = {},
-  >(
-    given: Omit<Rules<keyof F & string, S, keyof A & string>, keyof Ruled> & {
-      readonly one?: One
-      readonly filter?: readonly Filter[]
-      readonly sort?: readonly Sort[]
-      readonly search?: readonly Search[]
-      readonly searchBy?: readonly By[]
-      readonly edit?: readonly Edit[]
-      readonly remove?: readonly Remove[]
-      readonly relations?: Relations
-      readonly bulk?: Bulk
-      readonly putCreates?: PutCreates
-      readonly messages?: readonly Messages[]
-      readonly allow: Allow &
-        Rules<string, string, keyof A & string>['allow'] &
-        Readonly<Record<Exclude<keyof Allow, Doing<keyof A & string>>, never>>
-      readonly faults?: Faults & Readonly<Record<Exclude<keyof Faults, FaultPlace<P>>, never>>
-    },
-  ): Resource<
+  >(given: {
+    readonly order?: readonly SortName<keyof F & string>[]
+    readonly precondition?: boolean
+    readonly limits?: Rules<string, string, keyof A & string>['limits']
+    readonly cache?: Rules['cache']
+    readonly one?: One
+    readonly filter?: readonly Filter[]
+    readonly sort?: readonly Sort[]
+    readonly search?: readonly Search[]
+    readonly searchBy?: readonly By[]
+    readonly edit?: readonly Edit[]
+    readonly remove?: readonly Remove[]
+    readonly relations?: Relations
+    readonly bulk?: Bulk
+    readonly putCreates?: PutCreates
+    readonly messages?: readonly Messages[]
+    readonly allow: Allow &
+      Rules<string, string, keyof A & string>['allow'] &
+      OnlyNamed<
+        Allow,
+        Doing<keyof A & string>,
+        'is not an operation to allow: name read, create, change, remove, bulk or an action'
+      >
+    readonly faults?: Faults &
+      OnlyNamed<Faults, FaultPlace<P>, 'has no faults: name create, change, remove, bulk, search or a file'>
+  }): Resource<
     N,
     F,
     S,
@@ -348,7 +361,9 @@ export type AnyResource = Resource<any, any, any, any, any, any>
 
 type WithState<F extends Fields, S extends string> = [S] extends [never]
   ? F
-  : Omit<F, 'state'> & { readonly state: Field<S, false, true> }
+  : 'state' extends keyof F
+    ? { readonly [K in keyof F]: K extends 'state' ? Field<S, false, true> : F[K] }
+    : F & { readonly state: Field<S, false, true> }
 
 /** The first phase: fields, states and actions. A new item is in the first state. */
 export function resource<

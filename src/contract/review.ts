@@ -443,6 +443,12 @@ function hiddenFieldMistakes(contract: Service, version: string, name: string, h
   const resource = contract.resources.find(each => each.name === name)
   if (!resource)
     return [`${version} leaves out fields of "${name}", which is not a resource: name one of the service's`]
+  const unknown = hidden.filter(field => !Object.hasOwn(resource.fields, field))
+  if (unknown.length > 0)
+    return unknown.map(
+      field =>
+        `${version} leaves out ${name}.${field}, which is not a field: use ${Object.keys(resource.fields).join(', ')}`,
+    )
   return hidden
     .filter(
       field =>

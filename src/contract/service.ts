@@ -24,7 +24,12 @@ export type Versions = Readonly<Record<string, VersionRule>>
 /** Refuses excess members, which the compiler does not report where it infers the type. */
 type OnlyVersionRules<V> = {
   readonly [K in keyof V]: K extends `v${number}`
-    ? { readonly [R in Exclude<keyof V[K], keyof VersionRule>]: never }
+    ? {
+        readonly [R in Exclude<
+          keyof V[K],
+          keyof VersionRule
+        >]: `${R & string} is not a rule of a version: use without, deprecated, sunset or retired`
+      }
     : never
 }
 
@@ -57,7 +62,11 @@ export interface Service<
   /** Header blocks of its messages, by name. */
   readonly headers: H
   /** Per caller over all operations that have no limit of their own. */
-  readonly limits: { readonly reads: Rate; readonly changes: Rate }
+  readonly limits: ServiceLimits
+}
+interface ServiceLimits {
+  readonly reads: Rate
+  readonly changes: Rate
 }
 
 /** The bound of a type parameter: a contract, whatever it declares. */
@@ -71,14 +80,15 @@ export function service<
 >(
   name: string,
   declaration: {
+    // A message of the compiler shows the first members: those that contracts have in common.
     readonly namespace: string
     readonly title?: string
+    readonly searches?: Searches
+    readonly limits?: Partial<ServiceLimits>
     readonly resources: R
     readonly jobs?: J
-    readonly searches?: Searches
     readonly versions?: V & OnlyVersionRules<V>
     readonly headers?: H
-    readonly limits?: Partial<Service['limits']>
   },
 ): Service<R, J, V, H> {
   requireKnownMembers(`the service ${name}`, declaration, serviceMembers)

@@ -60,7 +60,9 @@ export async function createRecord(person: Person, sealing: LocalKey | undefined
   const salt = randomBytes(16)
   return {
     roles: person.roles,
-    claims: person.claims ?? {},
+    claims: Object.fromEntries(
+      Object.entries(person.claims ?? {}).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+    ),
     salt: encodeBase64(salt),
     hash: encodeBase64(await hashPassword(person.password, salt, currentCost)),
     cost: currentCost,

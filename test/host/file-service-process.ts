@@ -12,7 +12,7 @@ const papers = resource('papers', {
 export const app = implement(
   service('papers', { namespace: 'urn:papers', resources: [papers], versions: { v1: {} } }),
   {},
-  () => ({ items: { papers: [{ id: 'p-1', name: 'A scan' }] } }),
+  { seed: () => ({ items: { papers: [{ id: 'p-1', name: 'A scan' }] } }) },
 )
 
 if (import.meta.main) {

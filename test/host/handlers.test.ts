@@ -188,8 +188,8 @@ test('both clients give a declared fault its type', async () => {
 
 describe('B7.5 an undeclared fault is a bug of the service', () => {
   for (const [what, fail] of [
-    ['a fault that no operation declares', { derive: ctx => ctx.fail(Undeclared as never) }],
-    ['one that another operation declares', { derive: ctx => ctx.fail(BadPicture as never) }],
+    ['a fault that no operation declares', { derive: ctx => ctx.fail(Undeclared as never, {} as never) }],
+    ['one that another operation declares', { derive: ctx => ctx.fail(BadPicture as never, {} as never) }],
     [
       'a detail that breaks the declaration',
       { derive: ctx => ctx.fail({ ...DoctorBusyLike } as never, { doctor: 7 } as never) },

@@ -28,8 +28,11 @@ const keep = {
   remove: () => true,
 }
 const stores = [
-  ['of the database', await startOrders({ app: implement(contract, {}, () => ({ items: { texts: values } })) })],
-  ['kept elsewhere', await startOrders({ app: implement(contract, { texts: { keep } }, () => ({ items: {} })) })],
+  [
+    'of the database',
+    await startOrders({ app: implement(contract, {}, { seed: () => ({ items: { texts: values } }) }) }),
+  ],
+  ['kept elsewhere', await startOrders({ app: implement(contract, { texts: { keep } }) })],
 ] as const
 
 for (const [title, shop] of stores) {
