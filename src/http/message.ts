@@ -44,7 +44,7 @@ export interface Request {
   /** The address of the peer. */
   readonly from: string
   /** DER of the certificate that the peer proved to own in the TLS handshake. */
-  readonly certificate?: Uint8Array
+  readonly certificate?: Uint8Array | undefined
   /** Aborted when no client is left to answer. Absent where the carrier cannot tell. */
   readonly gone?: () => AbortSignal
   /**

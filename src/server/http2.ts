@@ -183,17 +183,17 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
     // two Hosts do.
     if (authority !== undefined && authority !== host)
       fields['host'] = host === undefined ? authority : `${authority}, ${host}`
-    const request = {
+    return {
       method: pseudo[':method'] ?? '',
       target: pseudo[':path'] ?? authority ?? '',
       fields,
       content: this.#contentOf(fields),
       scheme,
-      version: '2' as const,
+      version: '2',
       from,
       gone: () => (this.#gone ??= createGoneSignal(this.#stream, 'close')),
+      certificate,
     }
-    return certificate ? { ...request, certificate } : request
   }
 
   #contentOf(fields: HttpFields): Content {

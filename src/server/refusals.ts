@@ -12,8 +12,6 @@ export interface ServerRefusal {
 }
 const refusal = (status: number, detail: string): ServerRefusal => ({ status, detail })
 
-export const isRefusal = (value: object): value is ServerRefusal => 'detail' in value
-
 export const writeRefusal = ({ status, detail }: ServerRefusal): Response => respond(status, { detail })
 
 export const refusals = {

@@ -73,11 +73,11 @@ export function frameResponse(response: Response, method: string): FramedRespons
         close = /(^|[\s,])close($|[\s,])/i.test(String(value))
         break
       case 'field':
-        if (typeof value === 'string') addLine(lines, named, value)
-        else for (const one of value) addLine(lines, named, one)
+        if (typeof value !== 'string') for (const one of value) lines.push(lineOf(named, one))
+        else lines.push(named.line.value === value ? named.line : lineOf(named, value))
     }
   }
-  const here = countOctets(content)
+  const here = content === undefined ? undefined : countOctets(content)
   if (method === 'HEAD') {
     return { status, lines, content: undefined, length: status === 204 ? undefined : (here ?? announced), close }
   }
@@ -130,13 +130,10 @@ export function frameOrFail(response: Response, method: string, onError: (error:
   }
 }
 
-function addLine(lines: FieldLine[], named: NamedField, value: string): void {
-  if (value !== named.line.value) {
-    if (unsafeCharacter.test(value))
-      throw new Unsendable(`the value of ${named.name} has a character that fields cannot have: use visible ASCII`)
-    named.line = fieldLine(named.name, value)
-  }
-  lines.push(named.line)
+function lineOf(named: NamedField, value: string): FieldLine {
+  if (unsafeCharacter.test(value))
+    throw new Unsendable(`the value of ${named.name} has a character that fields cannot have: use visible ASCII`)
+  return (named.line = fieldLine(named.name, value))
 }
 
 function readLength(value: string | readonly string[]): number {
@@ -145,7 +142,7 @@ function readLength(value: string | readonly string[]): number {
   return Number(value)
 }
 
-function countOctets(content: Response['content']): number | undefined {
+function countOctets(content: NonNullable<Response['content']>): number | undefined {
   if (typeof content === 'string') return Buffer.byteLength(content)
   return content instanceof Uint8Array ? content.length : undefined
 }

@@ -54,7 +54,7 @@ async function over(port: number, options: ConnectionOptions, octets = message([
 }
 
 const named = (socket: TLSSocket) => socket.getPeerCertificate().subject.CN
-const serve = (request: { certificate?: Uint8Array; scheme: string; version: string }) => ({
+const serve = (request: { certificate?: Uint8Array | undefined; scheme: string; version: string }) => ({
   status: 200,
   fields: {},
   content: `${request.scheme} ${request.version} ${request.certificate?.length ?? 'anonymous'}`,

@@ -18,7 +18,7 @@ import { BufferedContent } from '../incoming-content.ts'
 import { parserLimit } from '../limits.ts'
 import { countAcceptedOctets, Pace } from '../pace.ts'
 import { peerAddress, peerCertificate } from '../peer-address.ts'
-import { isRefusal, limitRefusals, refusals, type ServerRefusal, writeRefusal } from '../refusals.ts'
+import { limitRefusals, refusals, type ServerRefusal, writeRefusal } from '../refusals.ts'
 import { writeFinalResponse } from '../response-framing.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Http1Exchange } from './exchange.ts'
@@ -142,18 +142,18 @@ export class Http1Connection implements Turn {
     do {
       this.#inflow?.read()
       if (this.#inflow?.ended) this.#inflow = undefined
-    } while (this.#hasNext() && !(isOut = !this.#mayBegin()) && this.#readNext())
+    } while (this.#isFree() && this.received.octets.length > 0 && !(isOut = !this.#mayBegin()) && this.#readNext())
     this.#isReading = false
+    const isFree = this.#isFree()
     if (isOut) this.#readNextTurn()
-    else if (this.isClosed && this.#isFree()) this.linger()
-    else this.#holdOrFlow()
+    else if (isFree && this.isClosed) this.linger()
+    else if (!isFree && this.received.octets.length >= heldOctets)
+      this.socket.pause() // (4)
+    else if (this.socket.isPaused()) this.socket.resume()
   }
   /** For another request. */
   #isFree(): boolean {
     return !this.exchange && !this.#inflow && !this.#isEnding
-  }
-  #hasNext(): boolean {
-    return this.#isFree() && this.received.octets.length > 0
   }
 
   /**
@@ -178,13 +178,6 @@ export class Http1Connection implements Turn {
     setImmediate(() => this.read())
   }
 
-  /** (4) */
-  #holdOrFlow(): void {
-    const mustHold = !this.#isFree() && this.received.octets.length >= heldOctets
-    if (mustHold) this.socket.pause()
-    else if (this.socket.isPaused()) this.socket.resume()
-  }
-
   /** Begins the next request if all of its head is here. */
   #readNext(): boolean {
     const { received, context } = this
@@ -199,7 +192,7 @@ export class Http1Connection implements Turn {
     this.#searched = 0
     received.take(text.length + 2)
     const head = readRequestHead(text, this.#lines, context.limits)
-    if (isRefusal(head)) this.#refuse(head)
+    if ('detail' in head) this.#refuse(head)
     else this.#begin(head)
     return true
   }
@@ -238,13 +231,13 @@ export class Http1Connection implements Turn {
     this.#lines = head.lines
     const exchange = new Http1Exchange(this, head)
     this.exchange = exchange
-    exchange.begin(head.method === 'CONNECT' ? noContent : this.#contentOf(exchange, head))
+    const isEmpty = head.lines.length === 0 || head.method === 'CONNECT'
+    exchange.begin(isEmpty ? noContent : this.#openContent(exchange, head))
   }
 
-  #contentOf(exchange: Http1Exchange, { version, lines }: Head): Content {
-    const { length } = lines
-    if (length === 0) return noContent
+  #openContent(exchange: Http1Exchange, { version, lines }: Head): Content {
     const { received } = this
+    const { length } = lines
     if (length !== undefined && received.octets.length >= length) return new BufferedContent(received.takeOwned(length))
     exchange.isExpecting = lines.expects && version === '1.1' && received.octets.length === 0
     const inflow = new Inflow(this, exchange, length)

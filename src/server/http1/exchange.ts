@@ -8,7 +8,7 @@ import { Aborted, type ContentOwner, type StreamedContent } from '../incoming-co
 import { discardContent, pipeContent } from '../pipe.ts'
 import { type ServerRefusal, writeRefusal } from '../refusals.ts'
 import { type FramedResponse, fieldLine, frameOrFail } from '../response-framing.ts'
-import { Outflow, writeWhole } from './outflow.ts'
+import { Outflow } from './outflow.ts'
 import type { Head } from './request-head.ts'
 import { continueResponse } from './response-head.ts'
 import type { Turn } from './turn.ts'
@@ -35,10 +35,12 @@ export class Http1Exchange implements ContentOwner {
 
   /** Asks for the response. */
   begin(content: Content): void {
-    const request = this.#createRequest(content)
+    const { context, scheme, from, certificate, gone } = this.#turn
+    const { method, target, version, lines } = this.#head
+    const request = { method, target, fields: lines.fields, content, scheme, version, from, certificate, gone }
     this.#request = request
     try {
-      const response = this.#turn.context.serve(request)
+      const response = context.serve(request)
       if (response instanceof Promise) {
         response.then(
           given => this.#answer(given, false),
@@ -48,13 +50,6 @@ export class Http1Exchange implements ContentOwner {
     } catch (error) {
       this.#fail(error)
     }
-  }
-
-  #createRequest(content: Content): Request {
-    const { scheme, from, certificate, gone } = this.#turn
-    const { method, target, version, lines } = this.#head
-    const request = { method, target, fields: lines.fields, content, scheme, version, from, gone }
-    return certificate ? { ...request, certificate } : request
   }
 
   proceed(): void {
@@ -96,10 +91,9 @@ export class Http1Exchange implements ContentOwner {
     const framed = frameOrFail(response, this.#head.method, error => context.onError(error, this.#request))
     const stays = !isLast && !framed.close && !context.draining && this.#mayStay()
     const { content } = framed
-    if (content === undefined) discardContent(response)
+    if (content === undefined && response.content !== undefined) discardContent(response)
     if (content === undefined || typeof content === 'string' || content instanceof Uint8Array) {
-      context.writes.add(socket)
-      writeWhole(socket, this.#writeHead(framed, stays), content, framed.length)
+      context.writes.write(socket, context.heads.write(framed, stays), content, framed.length)
       this.#finish(stays)
     } else void this.#stream(framed, content, stays)
   }
@@ -120,11 +114,6 @@ export class Http1Exchange implements ContentOwner {
     return content.length === undefined || content.length - content.received <= this.#turn.context.limits.dump
   }
 
-  #writeHead({ status, lines, length }: FramedResponse, stays: boolean): string {
-    if (length !== undefined) lines.push(fieldLine('content-length', String(length)))
-    return this.#turn.context.heads.write(status, lines, stays)
-  }
-
   /**
    * A stream of content, that of unknown length in chunks. HTTP/1.0 has none: there the end of the
    * connection is its end. A stream that fails before its head has left becomes a 500; after that
@@ -135,7 +124,7 @@ export class Http1Exchange implements ContentOwner {
     const isChunked = framed.length === undefined && this.#head.version === '1.1'
     const keeps = stays && (isChunked || framed.length !== undefined)
     if (isChunked) framed.lines.push(fieldLine('transfer-encoding', 'chunked'))
-    const outflow = new Outflow(socket, isChunked, () => this.#writeHead(framed, keeps))
+    const outflow = new Outflow(socket, isChunked, () => context.heads.write(framed, keeps))
     this.#outflow = outflow
     try {
       await pipeContent(content, outflow, framed.length, (_octets, isFirst) => {

@@ -1,38 +1,8 @@
-/**
- * A response on its way to an HTTP/1.1 socket: all at once, or as a stream of content behind its
- * head.
- */
+/** A response on its way to an HTTP/1.1 socket as a stream of content behind its head. */
 import type { Socket } from 'node:net'
 import type { PipeSink } from '../pipe.ts'
 
-/** Octets of content up to which it is copied behind its head rather than sent apart from it. */
-const joinedOctetsMax = 16 * 1024
-
-/** Head and content in one piece where that costs less than two. */
-export function writeWhole(
-  socket: Socket,
-  head: string,
-  content: string | Uint8Array | undefined,
-  length: number | undefined,
-): void {
-  if (content === undefined) socket.write(head, 'latin1')
-  else if (typeof content === 'string')
-    // As many octets as characters: it is ASCII.
-    socket.write(head + content, content.length === length ? 'latin1' : 'utf8')
-  else if (content.length <= joinedOctetsMax) {
-    const octets = Buffer.allocUnsafe(head.length + content.length)
-    octets.write(head, 'latin1')
-    octets.set(content, head.length)
-    socket.write(octets)
-  } else {
-    socket.cork()
-    socket.write(head, 'latin1')
-    socket.write(content)
-    socket.uncork()
-  }
-}
-
-/** Streamed content, that of unknown length in chunks (RFC 9112 §7.1). */
+/** That of unknown length in chunks (RFC 9112 §7.1). */
 export class Outflow implements PipeSink {
   /** Its head has left. */
   hasBegun = false

@@ -14,7 +14,7 @@ import { isToken, trimSpace } from '../../http/grammar.ts'
 import type { HttpFields } from '../../http/message.ts'
 import { addFieldLine } from '../field-lines.ts'
 import type { ServerLimits } from '../limits.ts'
-import { isRefusal, limitRefusals, refusals, type ServerRefusal } from '../refusals.ts'
+import { limitRefusals, refusals, type ServerRefusal } from '../refusals.ts'
 
 /** The field lines of a request, and what they say of its framing. */
 export interface Lines {
@@ -55,7 +55,7 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
   const rest = text.slice(end + 2)
   if (rest.length > limits.fields) return limitRefusals.fields(limits)
   const lines = before?.text === rest ? before : readLines(rest)
-  if (isRefusal(lines)) return lines
+  if ('detail' in lines) return lines
   // §6.1: a message of HTTP/1.0 with a transfer coding has faulty framing.
   if (version === '1.0' && lines.length === undefined) return refusals.framing10
   return { method, target, version, lines }

@@ -4,7 +4,7 @@
  */
 import { writeDate } from '../../http/date.ts'
 import { reasonPhrases } from '../../http/status.ts'
-import { type FieldLine, fieldLine } from '../response-framing.ts'
+import type { FramedResponse } from '../response-framing.ts'
 
 /** RFC 9112 §4; the phrase may be empty, its space may not. */
 const writeStatusLine = (status: number): string => `HTTP/1.1 ${status} ${reasonPhrases[status] ?? ''}\r\n`
@@ -19,8 +19,6 @@ export const continueResponse = 'HTTP/1.1 100 Continue\r\n\r\n'
 
 export class ResponseHeadWriter {
   readonly #keepAliveLines: string
-  /** Of the second that was written last. */
-  #date = fieldLine('Date', '')
 
   /** @param idleSeconds that a connection is kept for a next request */
   constructor(idleSeconds: number) {
@@ -28,15 +26,10 @@ export class ResponseHeadWriter {
   }
 
   /** @param stays whether the connection is kept for a next request */
-  write(status: number, lines: readonly FieldLine[], stays: boolean): string {
+  write({ status, lines, length }: FramedResponse, stays: boolean): string {
     let head = statusLines[status] ?? writeStatusLine(status)
     for (const { text } of lines) head += text
-    return `${head}${this.#dateLine()}${stays ? this.#keepAliveLines : closeLine}\r\n`
-  }
-
-  #dateLine(): string {
-    const value = writeDate(Date.now())
-    if (value !== this.#date.value) this.#date = fieldLine('Date', value)
-    return this.#date.text
+    if (length !== undefined) head += `content-length: ${length}\r\n`
+    return `${head}Date: ${writeDate(Date.now())}\r\n${stays ? this.#keepAliveLines : closeLine}\r\n`
   }
 }

@@ -10,6 +10,8 @@
 import type { Socket } from 'node:net'
 
 const socketsMax = 16
+/** Octets of content up to which it is copied behind its head rather than sent apart from it. */
+const joinedOctetsMax = 16 * 1024
 
 export class WriteBatch {
   #turn = 0
@@ -28,10 +30,23 @@ export class WriteBatch {
     return this.#turn
   }
 
-  /** What is written to the socket from now on waits for the end of the turn. */
-  add(socket: Socket): void {
+  /** A whole response: head and content in one piece where that costs less than two. */
+  write(socket: Socket, head: string, content: string | Uint8Array | undefined, length: number | undefined): void {
     this.begin()
     socket.cork()
+    if (content === undefined) socket.write(head, 'latin1')
+    else if (typeof content === 'string')
+      // As many octets as characters: it is ASCII.
+      socket.write(head + content, content.length === length ? 'latin1' : 'utf8')
+    else if (content.length <= joinedOctetsMax) {
+      const octets = Buffer.allocUnsafe(head.length + content.length)
+      octets.write(head, 'latin1')
+      octets.set(content, head.length)
+      socket.write(octets)
+    } else {
+      socket.write(head, 'latin1')
+      socket.write(content)
+    }
     if (this.#sockets.push(socket) === socketsMax) this.#leave()
   }
 
